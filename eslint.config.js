@@ -1,0 +1,45 @@
+import { fileURLToPath } from 'node:url';
+import tseslint from 'typescript-eslint';
+
+const root = fileURLToPath(new URL('.', import.meta.url));
+
+/** Rooms of `src/` in the order in which they may import one another: a room sees those before it (ARCHITECTURE.md). */
+const STEPS = ['authentication', 'permissions', 'filtering', 'ordering', 'serializers', 'metadata'];
+
+function forbid(files, group, message) {
+  return { files, rules: { 'no-restricted-imports': ['error', { patterns: [{ group, message }] }] } };
+}
+
+const NEST = '@nestjs/*';
+const TYPEORM = ['typeorm', 'typeorm/*'];
+
+export default tseslint.config(
+  { ignores: ['dist/', 'node_modules/', 'coverage/', 'test/fixtures/'] },
+  ...tseslint.configs.strictTypeChecked,
+  {
+    languageOptions: { parserOptions: { projectService: { allowDefaultProject: ['*.js', 'scripts/*.mjs'] }, tsconfigRootDir: root } },
+    rules: {
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
+      // Modules of Nest are empty classes by design.
+      '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true, allowStaticOnly: true }],
+      // Canonical values are JSON: those that become text are no objects.
+      '@typescript-eslint/no-base-to-string': 'off',
+      // Nest declares its options as classes, and every application writes them as literals.
+      '@typescript-eslint/no-unsafe-class-instance-assignment': 'off',
+      // Texts are taken apart by code point on purpose.
+      '@typescript-eslint/no-misused-spread': 'off',
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
+    },
+  },
+  { files: ['**/*.js', '**/*.mjs'], ...tseslint.configs.disableTypeChecked },
+  forbid(['src/errors/**', 'src/model/**', 'src/values/**'], [NEST, ...TYPEORM, '**/request/**', '**/boot/**', '**/adapters/**', '**/declare/**'], 'The words and the values know nobody.'),
+  forbid(['src/declare/**'], [NEST, ...TYPEORM, '**/request/**', '**/boot/**', '**/adapters/**'], 'Declaring is before Nest, the ORM and every request.'),
+  ...STEPS.map((step) =>
+    forbid([`src/request/${step}/**`], [NEST, ...TYPEORM, '**/boot/**', '**/adapters/**', ...[...STEPS, 'parsing', 'planning', 'execution', 'responses'].filter((other) => other !== step).map((other) => `**/${other}/**`)], 'A step of a request knows no other step.'),
+  ),
+  forbid(['src/request/parsing/**', 'src/request/planning/**', 'src/request/execution/**', 'src/request/responses/**', 'src/request/rest-pipeline.ts'], [NEST, ...TYPEORM, '**/boot/**', '**/adapters/**'], 'A request knows neither Nest nor the ORM.'),
+  forbid(['src/adapters/**'], [NEST, '**/boot/**', '**/declare/**', '**/rest-pipeline.js', '**/filtering/**', '**/parsing/**', '**/responses/**'], 'An adapter knows the port that it implements, and the words.'),
+  forbid(['src/boot/compiling/**', 'src/boot/verifying/**'], [NEST, ...TYPEORM, '**/adapters/**', '**/routing/**'], 'Compiling and verifying are pure.'),
+  forbid(['src/boot/routing/**'], [...TYPEORM, '**/adapters/**', '**/compiling/**', '**/verifying/**'], 'Routing starts from compiled resources.'),
+);

@@ -1,0 +1,9 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { RestifyModule } from 'nestjs-restify';
+import { dataSourceOptions } from './data-source-options.js';
+
+@Module({
+  imports: [TypeOrmModule.forRootAsync({ useFactory: () => dataSourceOptions(process.env.DATABASE_URL) }), RestifyModule.forRoot('rest/v1')],
+})
+export class AppModule {}

@@ -1,0 +1,19 @@
+import { Restify } from 'nestjs-restify';
+import { Column, Entity, JoinTable, ManyToMany, PrimaryGeneratedColumn } from 'typeorm';
+import type { Relation } from 'typeorm';
+import { Author } from './author.entity.js';
+
+/** A many-to-many as most applications write it: a plain join table, with no entity of its own. */
+@Restify('library')
+@Entity('library_book')
+export class Book {
+  @PrimaryGeneratedColumn()
+  id: number;
+
+  @Column({ length: 120 })
+  title: string;
+
+  @ManyToMany(() => Author, (author) => author.books)
+  @JoinTable({ name: 'library_book_authors' })
+  authors: Relation<Author[]>;
+}

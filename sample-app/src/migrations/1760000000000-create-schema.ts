@@ -1,0 +1,82 @@
+import { Table } from 'typeorm';
+import type { MigrationInterface, QueryRunner, TableColumnOptions, TableForeignKeyOptions } from 'typeorm';
+
+/** The whole schema, for every database that TypeORM speaks to: no SQL of one of them is written here. */
+export class CreateSchema1760000000000 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    const id: TableColumnOptions = { name: 'id', type: integerType(runner), isPrimary: true, isGenerated: true, generationStrategy: 'increment' };
+    const text = (name: string, length: number): TableColumnOptions => ({ name, type: 'varchar', length: String(length) });
+    const reference = (name: string): TableColumnOptions => ({ name, type: integerType(runner) });
+
+    await create(runner, 'polls_question', [id, text('question_text', 200), { name: 'pub_date', type: instantType(runner), ...instantDefault(runner) }]);
+    await create(runner, 'polls_choice', [id, text('choice_text', 200), { ...reference('votes'), default: 0 }, reference('questionId')], {
+      foreignKeys: [cascading('questionId', 'polls_question')],
+    });
+
+    await create(runner, 'lab_student', [id, text('name', 75), text('discipline', 20), text('program', 20)]);
+    await create(runner, 'lab_system', [id, text('name', 75), text('location', 20), { ...reference('studentId'), isNullable: true, isUnique: true }], {
+      foreignKeys: [cascading('studentId', 'lab_student')],
+    });
+
+    await create(runner, 'edu_student', [id, text('name', 75)]);
+    await create(runner, 'edu_course', [id, text('name', 75)]);
+    await create(runner, 'edu_enrollment', [id, reference('course_id'), reference('student_id')], {
+      foreignKeys: [cascading('course_id', 'edu_course'), cascading('student_id', 'edu_student')],
+      unique: { name: 'edu_enrollment_pair', columnNames: ['course_id', 'student_id'] },
+    });
+    await create(runner, 'edu_friendship', [id, reference('from_student_id'), reference('to_student_id')], {
+      foreignKeys: [cascading('from_student_id', 'edu_student'), cascading('to_student_id', 'edu_student')],
+      unique: { name: 'edu_friendship_pair', columnNames: ['from_student_id', 'to_student_id'] },
+    });
+
+    await create(runner, 'library_book', [id, text('title', 120)]);
+    await create(runner, 'library_author', [id, text('name', 75)]);
+    await create(runner, 'library_book_authors', [{ ...reference('libraryBookId'), isPrimary: true }, { ...reference('libraryAuthorId'), isPrimary: true }], {
+      foreignKeys: [cascading('libraryBookId', 'library_book'), cascading('libraryAuthorId', 'library_author')],
+    });
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    const tables = ['library_book_authors', 'library_author', 'library_book', 'edu_friendship', 'edu_enrollment', 'edu_course', 'edu_student', 'lab_system', 'lab_student', 'polls_choice', 'polls_question'];
+    for (const table of tables) await runner.dropTable(table);
+  }
+}
+
+interface Constraints {
+  readonly foreignKeys?: TableForeignKeyOptions[];
+  readonly unique?: { readonly name: string; readonly columnNames: string[] };
+}
+
+async function create(runner: QueryRunner, name: string, columns: TableColumnOptions[], { foreignKeys = [], unique }: Constraints = {}): Promise<void> {
+  // MariaDB keeps unique constraints as indices, and TypeORM asks to be told so.
+  const asIndex = isMySql(runner);
+  const table = new Table({
+    name,
+    columns,
+    foreignKeys,
+    ...(unique && !asIndex ? { uniques: [unique] } : {}),
+    ...(unique && asIndex ? { indices: [{ ...unique, isUnique: true }] } : {}),
+  });
+  await runner.createTable(table, true);
+}
+
+function cascading(column: string, table: string): TableForeignKeyOptions {
+  return { columnNames: [column], referencedTableName: table, referencedColumnNames: ['id'], onDelete: 'CASCADE' };
+}
+
+function integerType(runner: QueryRunner): string {
+  return isMySql(runner) ? 'int' : 'integer';
+}
+
+function instantType(runner: QueryRunner): string {
+  return runner.dataSource.options.type === 'postgres' ? 'timestamp' : 'datetime';
+}
+
+function instantDefault(runner: QueryRunner): Pick<TableColumnOptions, 'default' | 'precision'> {
+  if (runner.dataSource.options.type === 'better-sqlite3') return { default: 'CURRENT_TIMESTAMP' };
+  return { precision: 6, default: isMySql(runner) ? 'CURRENT_TIMESTAMP(6)' : 'CURRENT_TIMESTAMP' };
+}
+
+function isMySql(runner: QueryRunner): boolean {
+  return runner.dataSource.options.type === 'mariadb' || runner.dataSource.options.type === 'mysql';
+}

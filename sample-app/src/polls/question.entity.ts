@@ -1,0 +1,20 @@
+import { Restify } from 'nestjs-restify';
+import { Column, Entity, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
+import type { Relation } from 'typeorm';
+import { Choice } from './choice.entity.js';
+
+@Restify('polls')
+@Entity('polls_question')
+export class Question {
+  @PrimaryGeneratedColumn()
+  id: number;
+
+  @Column({ length: 200 })
+  question_text: string;
+
+  @Column({ precision: 6, default: () => 'CURRENT_TIMESTAMP' })
+  pub_date: Date;
+
+  @OneToMany(() => Choice, (choice) => choice.question)
+  choices: Relation<Choice[]>;
+}

@@ -1,0 +1,56 @@
+import { emptyFieldErrors } from '../../errors/rest-error.js';
+import type { FieldErrors } from '../../errors/rest-error.js';
+import { isWritable } from '../../model/field.js';
+import type { Field } from '../../model/field.js';
+import type { Resource } from '../../model/resource.js';
+
+/** class-validator's own error, as far as it is read here: the package is an optional peer. */
+interface ValidationErrorLike {
+  readonly property: string;
+  readonly constraints?: Readonly<Record<string, string>>;
+  readonly children?: readonly ValidationErrorLike[];
+}
+
+interface ClassValidator {
+  validate(object: object, options: { forbidUnknownValues: boolean }): Promise<readonly ValidationErrorLike[]>;
+}
+
+/** Runs class-validator's decorators over an entity that is about to be written. */
+export type EntityValidator = (entity: object, resource: Resource) => Promise<FieldErrors>;
+
+/** The validator, or undefined where the application has not installed class-validator. */
+export async function loadEntityValidator(): Promise<EntityValidator | undefined> {
+  const library = await importClassValidator();
+  if (!library) return undefined;
+  return async (entity, resource) => {
+    const found = await library.validate(entity, { forbidUnknownValues: false });
+    return fieldErrors(found, resource.fields);
+  };
+}
+
+async function importClassValidator(): Promise<ClassValidator | undefined> {
+  try {
+    return await import('class-validator');
+  } catch (error) {
+    const { code } = error as { code?: string };
+    if (code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND') return undefined;
+    throw error;
+  }
+}
+
+/** Errors of fields that a client can write. What only the application can set, only the application can mend. */
+function fieldErrors(found: readonly ValidationErrorLike[], fields: readonly Field[]): FieldErrors {
+  const errors = emptyFieldErrors();
+  for (const { property, constraints, children } of found) {
+    const field = fields.find((each) => each.name === property && isWritable(each));
+    if (!field) continue;
+    if (field.kind === 'embedded' && children && children.length > 0) errors[property] = fieldErrors(children, field.fields);
+    else errors[property] = messagesOf({ property, constraints: constraints ?? {}, children: children ?? [] });
+  }
+  return errors;
+}
+
+function messagesOf({ constraints, children }: ValidationErrorLike): string[] {
+  const own = Object.values(constraints ?? {});
+  return own.length > 0 ? own : (children ?? []).flatMap(messagesOf);
+}

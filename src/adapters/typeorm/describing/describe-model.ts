@@ -1,0 +1,92 @@
+import type { DataSource } from 'typeorm';
+import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
+import type { EntityMetadata } from 'typeorm';
+import type { ColumnDescription, EntityDescription, ModelDescription } from '../../../model/entity-description.js';
+import { knownDialectFamily } from '../dialects/dialect-family.js';
+import { describeRelations } from './describe-relations.js';
+import { entityIdOf } from './entity-id.js';
+import { valueTypeOf } from './value-type-of.js';
+
+/** All that boot needs to know of a data source, as plain data. Reads metadata only, never the database. */
+export function describeModel(dataSource: DataSource): ModelDescription {
+  const family = knownDialectFamily(dataSource);
+  return {
+    entities: dataSource.entityMetadatas.map((metadata) => describeEntity(metadata, dataSource)),
+    abilities: { regex: family === 'postgres' || family === 'mysql', fullText: family === 'postgres' || family === 'mysql' },
+    given: givenEntities(dataSource),
+    dataSource: 'name' in dataSource.options && typeof dataSource.options.name === 'string' ? dataSource.options.name : 'default',
+  };
+}
+
+/** Classes and schemas of the options; patterns of files say nothing here. */
+function givenEntities(dataSource: DataSource): readonly unknown[] {
+  const given = dataSource.options.entities ?? [];
+  const values: readonly unknown[] = Array.isArray(given) ? given : Object.values(given);
+  return values.filter((each) => typeof each !== 'string');
+}
+
+function describeEntity(metadata: EntityMetadata, dataSource: DataSource): EntityDescription {
+  const why = unsupportedReason(metadata);
+  return {
+    id: entityIdOf(metadata, dataSource),
+    name: metadata.targetName || metadata.name,
+    target: targetOf(metadata, dataSource),
+    writable: metadata.tableType !== 'view',
+    columns: metadata.columns.map((column) => describeColumn(column, metadata, dataSource)),
+    key: metadata.primaryColumns.map((column) => column.databaseName),
+    relations: describeRelations(metadata, dataSource),
+    orderBy: describeOrder(metadata),
+    ...(why === undefined ? {} : { unsupported: why }),
+  };
+}
+
+/** The class; of an `EntitySchema` without one, the schema itself as it was given to the data source. */
+function targetOf(metadata: EntityMetadata, dataSource: DataSource): unknown {
+  const schema = givenEntities(dataSource).find(
+    (each) => (each as { options?: { name?: string } }).options?.name === metadata.name,
+  );
+  return schema ?? metadata.target;
+}
+
+function unsupportedReason(metadata: EntityMetadata): string | undefined {
+  if (metadata.tableType === 'entity-child' || metadata.childEntityMetadatas.length > 0) return 'single-table inheritance';
+  if (metadata.treeType !== undefined && metadata.treeType !== 'adjacency-list') return `a ${metadata.treeType} tree`;
+  return undefined;
+}
+
+function describeColumn(column: ColumnMetadata, metadata: EntityMetadata, dataSource: DataSource): ColumnDescription {
+  const described = valueTypeOf(column, dataSource);
+  const supported = 'type' in described;
+  return {
+    id: column.databaseName,
+    path: column.propertyPath,
+    type: supported ? described.type : { kind: 'json' },
+    nullable: column.isNullable,
+    internal: column.isVirtual || column.isDiscriminator || column.isTreeLevel || column.isNestedSetLeft || column.isNestedSetRight || column.isMaterializedPath,
+    primary: column.isPrimary,
+    generated: isMadeForUs(column),
+    hasDefault: column.default !== undefined || isFilledByOrm(column),
+    selected: column.isSelect,
+    insertable: column.isInsert,
+    updatable: column.isUpdate,
+    transformed: column.transformer !== undefined,
+    fullText: metadata.indices.some((index) => index.isFulltext && index.columns.includes(column)),
+    ...(supported ? {} : { unsupported: described.unsupported }),
+  };
+}
+
+/** The client never gives it: generated keys and columns, virtual columns, and what TypeORM fills by itself. */
+function isMadeForUs(column: ColumnMetadata): boolean {
+  return column.isGenerated || column.generatedType !== undefined || column.asExpression !== undefined || column.isVirtualProperty || isFilledByOrm(column);
+}
+
+function isFilledByOrm(column: ColumnMetadata): boolean {
+  return column.isCreateDate || column.isUpdateDate || column.isDeleteDate || column.isVersion;
+}
+
+function describeOrder(metadata: EntityMetadata): EntityDescription['orderBy'] {
+  return Object.entries(metadata.orderBy ?? {}).map(([path, order]) => ({
+    path,
+    descending: (typeof order === 'string' ? order : order.order) === 'DESC',
+  }));
+}

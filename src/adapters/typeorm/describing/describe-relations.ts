@@ -1,0 +1,59 @@
+import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
+import type { DataSource, EntityMetadata } from 'typeorm';
+import type { RelationMetadata } from 'typeorm';
+import type { JunctionDescription, PairDescription, RelationDescription } from '../../../model/entity-description.js';
+import { entityIdOf } from './entity-id.js';
+
+export function describeRelations(metadata: EntityMetadata, dataSource: DataSource): readonly RelationDescription[] {
+  return metadata.relations.flatMap((relation) => describeRelation(relation, dataSource) ?? []);
+}
+
+function describeRelation(relation: RelationMetadata, dataSource: DataSource): RelationDescription | undefined {
+  const base = { path: relation.propertyPath, target: entityIdOf(relation.inverseEntityMetadata, dataSource) };
+  if (relation.isManyToMany) {
+    return relation.junctionEntityMetadata ? { ...base, kind: 'many-to-many', junction: describeJunction(relation, relation.junctionEntityMetadata, dataSource) } : undefined;
+  }
+  if (relation.isWithJoinColumn) {
+    return {
+      ...base,
+      kind: 'to-one',
+      nullable: relation.isNullable && !relation.joinColumns.some((column) => column.isPrimary),
+      hasDefault: relation.joinColumns.every((column) => column.default !== undefined),
+      on: pairs(relation.joinColumns),
+      updatable: relation.joinColumns.every((column) => column.isUpdate),
+    };
+  }
+  const owner = relation.inverseRelation;
+  if (!owner) return undefined;
+  return { ...base, kind: relation.isOneToMany ? 'one-to-many' : 'reverse-one', on: pairs(owner.joinColumns).map(turned) };
+}
+
+/** near: the column that refers; far: the one that it refers to. */
+function pairs(columns: readonly ColumnMetadata[]): readonly PairDescription[] {
+  return columns.flatMap((column) =>
+    column.referencedColumn ? [{ near: column.databaseName, far: column.referencedColumn.databaseName }] : [],
+  );
+}
+
+function turned({ near, far }: PairDescription): PairDescription {
+  return { near: far, far: near };
+}
+
+function describeJunction(relation: RelationMetadata, junction: EntityMetadata, dataSource: DataSource): JunctionDescription {
+  const owner = relation.isManyToManyOwner ? relation : (relation.inverseRelation ?? relation);
+  const [parentColumns, otherColumns] = relation.isManyToManyOwner
+    ? [junction.ownerColumns, junction.inverseColumns]
+    : [junction.inverseColumns, junction.ownerColumns];
+  const mapped = dataSource.entityMetadatas.find((each) => each !== junction && !each.isJunction && each.tablePath === junction.tablePath);
+  return {
+    entity: entityIdOf(junction, dataSource),
+    ...(mapped ? { mappedBy: entityIdOf(mapped, dataSource) } : {}),
+    leftAlone: !junction.synchronize,
+    declaredAt: `${owner.entityMetadata.targetName || owner.entityMetadata.name}.${owner.propertyPath}`,
+    ownerEntity: entityIdOf(owner.entityMetadata, dataSource),
+    ownerProperty: owner.propertyPath,
+    fromOwner: relation.isManyToManyOwner,
+    parent: pairs(parentColumns).map(turned),
+    other: pairs(otherColumns),
+  };
+}

@@ -1,0 +1,110 @@
+import type { Json } from '../../../errors/rest-error.js';
+import type { TermMatch } from '../../../model/condition.js';
+import type { Lookup } from '../../../model/row-filter.js';
+import type { ValueType } from '../../../model/value-type.js';
+
+/** Adds a value to the statement and gives the SQL that stands for it. */
+export type Bind = (value: Json, type: ValueType) => string;
+
+/** A comparison that a dialect writes in its own way. */
+export interface Comparison {
+  /** SQL of the column. */
+  readonly column: string;
+  readonly lookup: Lookup;
+  readonly value: Json;
+  readonly type: ValueType;
+}
+
+/** Why the database said no, in words that every dialect shares. Columns are names in the database. */
+export type DatabaseRefusal =
+  | { readonly kind: 'unique'; readonly columns?: readonly string[]; readonly constraint?: string }
+  | { readonly kind: 'foreign-key' }
+  | { readonly kind: 'not-null'; readonly column?: string }
+  | { readonly kind: 'check' }
+  /** A value that the column cannot hold. */
+  | { readonly kind: 'data'; readonly column?: string }
+  | { readonly kind: 'away' };
+
+/**
+ * What differs between databases, one file each. Everything that reaches SQL through here is a name of the compiled
+ * model, already quoted, or a placeholder.
+ */
+export interface Dialect {
+  /** All statements share one connection, so that a transaction must keep all others out. */
+  readonly oneConnection: boolean;
+  /** Where NULL stands in ascending order. */
+  readonly nullsFirst: boolean;
+  /** Behind a SELECT of a row that is about to be written. */
+  readonly lockRow: string;
+  placeholder(position: number): string;
+  /** The expression that brings a column's value out without loss. */
+  read(column: string, type: ValueType): string;
+  /** From the driver's value of `read`, never null, to the canonical one. */
+  decode(raw: unknown, type: ValueType): Json;
+  /** From a canonical value, never null, to the driver's. */
+  encode(value: Json, type: ValueType): unknown;
+  /** The placeholder as a value of this type. */
+  parameter(placeholder: string, type: ValueType): string;
+  /** SQL of a comparison that this dialect writes otherwise than the standard; undefined where it does not. */
+  compare(comparison: Comparison, bind: Bind): string | undefined;
+  /** A text that is matched without regard to case (`insensitive`) or exactly. `part` says which part must fit. */
+  matchText(column: string, part: TextPart, bindText: (text: string) => string): string;
+  /** A search term by regular expression or full text; boot has made sure that this dialect has it. */
+  matchSpecial(column: string, match: Extract<TermMatch, 'regex' | 'fulltext'>, placeholder: string): string;
+  /** How an ordered column is read and compared to go on behind a row. */
+  cursor(column: string, type: ValueType): CursorColumn;
+  refusal(error: unknown): DatabaseRefusal | undefined;
+}
+
+export interface TextPart {
+  readonly text: string;
+  readonly where: 'whole' | 'start' | 'end' | 'anywhere';
+  readonly insensitive: boolean;
+}
+
+export interface CursorColumn {
+  /** SQL of what is selected. */
+  readonly read: string;
+  /** SQL of what is compared. */
+  readonly compared: string;
+  parameter(placeholder: string): string;
+}
+
+const LIKE_ESCAPE = '!';
+
+/** A LIKE pattern in which `%` and `_` of the text are literal; goes with `ESCAPE '!'`. */
+export function likePattern({ text, where }: TextPart): string {
+  const literal = text.replace(/[!%_]/g, (each) => LIKE_ESCAPE + each);
+  switch (where) {
+    case 'whole':
+      return literal;
+    case 'start':
+      return `${literal}%`;
+    case 'end':
+      return `%${literal}`;
+    case 'anywhere':
+      return `%${literal}%`;
+    default:
+      return where satisfies never;
+  }
+}
+
+/** A property of an error that a driver threw, wherever TypeORM has put the driver's own. */
+export function driverErrorProperty(error: unknown, name: string): unknown {
+  const own = (error as { driverError?: unknown } | undefined)?.driverError;
+  return (own as Record<string, unknown> | undefined)?.[name] ?? (error as Record<string, unknown> | undefined)?.[name];
+}
+
+/** Codes of Node's sockets for a server that is not there. */
+const SOCKET_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EHOSTUNREACH', 'EAI_AGAIN', 'ENOENT']);
+
+export function isSocketCode(code: unknown): boolean {
+  return typeof code === 'string' && SOCKET_CODES.has(code);
+}
+
+/** Whether the ORM itself says that there is no connection. */
+export function isConnectionLost(error: unknown): boolean {
+  const name = (error as { name?: unknown } | undefined)?.name;
+  const text = String((error as { message?: unknown } | undefined)?.message ?? '');
+  return name === 'ConnectionIsNotSetError' || name === 'CannotConnectAlreadyConnectedError' || /connection terminated|timeout exceeded when trying to connect|pool is closed|cannot use a pool after|not established|connection is not open/i.test(text);
+}

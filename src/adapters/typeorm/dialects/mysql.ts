@@ -1,0 +1,161 @@
+import type { Json } from '../../../errors/rest-error.js';
+import type { ValueType } from '../../../model/value-type.js';
+import { driverErrorProperty, isConnectionLost, isSocketCode, likePattern } from './dialect.js';
+import type { Comparison, Bind, DatabaseRefusal, Dialect, TextPart } from './dialect.js';
+import { decodeBinary, decodeEnum, decodeJson, decodeList, decodeSet, decodeTime } from './json-columns.js';
+import { instantOf, wallClockOf } from './wall-clock.js';
+import type { WallZone } from './wall-clock.js';
+
+/**
+ * MariaDB and MySQL, by mysql2. `zone` is the driver's `timezone`: the clock that it takes DATETIME columns for.
+ * `exactCollation` compares by code point and does not pad with blanks: its name differs between the two.
+ */
+export function mysql(zone: WallZone, exactCollation: string): Dialect {
+  const exactly = (column: string, parameter: string): string => `${asText(column)} = ${parameter} COLLATE ${exactCollation}`;
+
+  function compare({ column, lookup, value, type }: Comparison, bind: Bind): string | undefined {
+    if (type.kind !== 'string') return undefined;
+    switch (lookup) {
+      case 'exact':
+        // The first half finds the row by index, whatever the column's collation; the second makes it exact.
+        return `(${column} = ${bind(value, type)} AND ${exactly(column, bind(value, type))})`;
+      case 'ne':
+        return `(NOT (${exactly(column, bind(value, type))}) OR ${column} IS NULL)`;
+      case 'in':
+        return `(${(value as readonly Json[]).map((each) => `(${column} = ${bind(each, type)} AND ${exactly(column, bind(each, type))})`).join(' OR ')})`;
+      default:
+        return undefined;
+    }
+  }
+
+  function matchText(column: string, part: TextPart, bindText: (text: string) => string): string {
+    if (part.where === 'whole' && !part.insensitive) return exactly(column, bindText(part.text));
+    if (part.insensitive) return `LOWER(${asText(column)}) LIKE LOWER(${bindText(likePattern(part))}) ESCAPE '!'`;
+    return `${asText(column)} LIKE ${bindText(likePattern(part))} COLLATE ${exactCollation} ESCAPE '!'`;
+  }
+
+  return {
+    oneConnection: false,
+    nullsFirst: true,
+    lockRow: ' FOR UPDATE',
+    placeholder: () => '?',
+    read,
+    decode: (raw, type) => (type.kind === 'datetime' ? instantOf(String(raw), zone, type.digits) : decode(raw, type)),
+    encode: (value, type) => (type.kind === 'datetime' ? wallClockOf(String(value), zone) : encode(value, type)),
+    parameter,
+    compare,
+    matchText,
+    matchSpecial: (column, match, placeholder) =>
+      match === 'regex' ? `${column} REGEXP ${placeholder}` : `MATCH (${column}) AGAINST (${placeholder})`,
+    cursor,
+    refusal,
+  };
+}
+
+function asText(column: string): string {
+  return `CONVERT(${column} USING utf8mb4)`;
+}
+
+function read(column: string, type: ValueType): string {
+  switch (type.kind) {
+    case 'datetime':
+      return `DATE_FORMAT(${column}, '%Y-%m-%d %H:%i:%s.%f')`;
+    case 'date':
+    case 'time':
+    case 'bigint':
+    case 'decimal':
+      return `CAST(${column} AS CHAR)`;
+    default:
+      return column;
+  }
+}
+
+function decode(raw: unknown, type: ValueType): Json {
+  switch (type.kind) {
+    case 'boolean':
+      return Number(raw) !== 0;
+    case 'integer':
+    case 'float':
+      return Number(raw);
+    case 'time':
+      return decodeTime(raw);
+    case 'json':
+      return decodeJson(raw);
+    case 'list':
+      return decodeList(raw, type);
+    case 'set':
+      return decodeSet(raw);
+    case 'binary':
+      return decodeBinary(raw);
+    case 'enum':
+      return decodeEnum(raw, type);
+    default:
+      return raw as Json;
+  }
+}
+
+function encode(value: Json, type: ValueType): unknown {
+  switch (type.kind) {
+    case 'boolean':
+      return value === true ? 1 : 0;
+    case 'binary':
+      return Buffer.from(String(value), 'base64');
+    case 'json':
+      return JSON.stringify(value);
+    case 'list':
+    case 'set':
+      return (value as readonly Json[]).join(',');
+    default:
+      return value;
+  }
+}
+
+/** A number given as text would be compared as a double. */
+function parameter(placeholder: string, type: ValueType): string {
+  if (type.kind === 'bigint') return type.min === 0n ? `CAST(${placeholder} AS UNSIGNED)` : `CAST(${placeholder} AS SIGNED)`;
+  if (type.kind === 'decimal') return `CAST(${placeholder} AS DECIMAL(65,30))`;
+  return placeholder;
+}
+
+function cursor(column: string, type: ValueType): ReturnType<Dialect['cursor']> {
+  switch (type.kind) {
+    case 'float':
+      return { read: `CAST(${column} AS DOUBLE)`, compared: `CAST(${column} AS DOUBLE)`, parameter: (placeholder) => placeholder };
+    case 'enum':
+      // Ordered by the position in the declaration, and compared by it.
+      return { read: `${column}+0`, compared: `${column}+0`, parameter: (placeholder) => placeholder };
+    case 'datetime':
+    case 'date':
+    case 'time':
+    case 'bigint':
+    case 'decimal':
+      return { read: `CAST(${column} AS CHAR)`, compared: column, parameter: (placeholder) => parameter(placeholder, type) };
+    default:
+      return { read: column, compared: column, parameter: (placeholder) => placeholder };
+  }
+}
+
+const DATA = new Set(['ER_DATA_TOO_LONG', 'ER_WARN_DATA_OUT_OF_RANGE', 'ER_TRUNCATED_WRONG_VALUE', 'ER_TRUNCATED_WRONG_VALUE_FOR_FIELD', 'ER_DATA_OUT_OF_RANGE', 'WARN_DATA_TRUNCATED', 'ER_INVALID_JSON_TEXT', 'ER_REGEXP_ERROR']);
+const AWAY = new Set(['PROTOCOL_CONNECTION_LOST', 'ER_CON_COUNT_ERROR', 'ER_SERVER_SHUTDOWN', 'ER_TOO_MANY_USER_CONNECTIONS', 'POOL_CLOSED', 'ER_CONNECTION_KILLED']);
+
+function refusal(error: unknown): DatabaseRefusal | undefined {
+  const code = driverErrorProperty(error, 'code');
+  if (isSocketCode(code) || isConnectionLost(error)) return { kind: 'away' };
+  if (typeof code !== 'string') return undefined;
+  const message = String(driverErrorProperty(error, 'sqlMessage') ?? '');
+  if (code === 'ER_DUP_ENTRY') {
+    const key = /for key '(?:.*\.)?([^']*)'$/.exec(message)?.[1];
+    return { kind: 'unique', ...(key === undefined ? {} : { constraint: key }) };
+  }
+  if (/^ER_(NO_REFERENCED_ROW|ROW_IS_REFERENCED)/.test(code)) return { kind: 'foreign-key' };
+  if (code === 'ER_BAD_NULL_ERROR' || code === 'ER_NO_DEFAULT_FOR_FIELD') {
+    const column = /(?:Column|Field) '([^']*)'/.exec(message)?.[1];
+    return { kind: 'not-null', ...(column === undefined ? {} : { column }) };
+  }
+  if (code === 'ER_CONSTRAINT_FAILED' || code === 'ER_CHECK_CONSTRAINT_VIOLATED') return { kind: 'check' };
+  if (DATA.has(code)) {
+    const column = /column [`']?(?:.*[`.])?([^`'.]+)[`']? at row/.exec(message)?.[1];
+    return { kind: 'data', ...(column === undefined ? {} : { column }) };
+  }
+  return AWAY.has(code) ? { kind: 'away' } : undefined;
+}

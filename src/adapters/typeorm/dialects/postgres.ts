@@ -1,0 +1,119 @@
+import type { Json } from '../../../errors/rest-error.js';
+import type { ValueType } from '../../../model/value-type.js';
+import { driverErrorProperty, isConnectionLost, isSocketCode, likePattern } from './dialect.js';
+import type { DatabaseRefusal, Dialect, TextPart } from './dialect.js';
+import { decodeBinary, decodeEnum, decodeJson, decodeList, decodeSet, decodeTime } from './json-columns.js';
+import { instantOf, wallClockOf } from './wall-clock.js';
+
+/** PostgreSQL, by pg. */
+export const postgres: Dialect = {
+  oneConnection: false,
+  nullsFirst: false,
+  lockRow: ' FOR UPDATE',
+  placeholder: (position) => `$${position}`,
+  read,
+  decode,
+  encode,
+  parameter: (placeholder) => placeholder,
+  compare: () => undefined,
+  matchText,
+  matchSpecial: (column, match, placeholder) =>
+    match === 'regex' ? `${column} ~* ${placeholder}` : `to_tsvector(${column}) @@ plainto_tsquery(${placeholder})`,
+  // The text of a value goes back in exactly, and a parameter takes the type of what it is compared with.
+  cursor: (column) => ({ read: `${column}::text`, compared: column, parameter: (placeholder) => placeholder }),
+  refusal,
+};
+
+function read(column: string, type: ValueType): string {
+  switch (type.kind) {
+    case 'datetime':
+      return type.zoned ? `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US')` : `to_char(${column}, 'YYYY-MM-DD HH24:MI:SS.US')`;
+    case 'date':
+    case 'time':
+    case 'bigint':
+    case 'decimal':
+    case 'interval':
+    case 'enum':
+      return `${column}::text`;
+    default:
+      return column;
+  }
+}
+
+function decode(raw: unknown, type: ValueType): Json {
+  switch (type.kind) {
+    case 'datetime':
+      return instantOf(String(raw), type.zoned ? 'utc' : 'local', type.digits);
+    case 'time':
+      return decodeTime(raw);
+    case 'integer':
+    case 'float':
+      return Number(raw);
+    case 'json':
+      return decodeJsonColumn(raw);
+    case 'list':
+      return decodeList(raw, type);
+    case 'set':
+      return decodeSet(raw);
+    case 'binary':
+      return decodeBinary(raw);
+    case 'enum':
+      return decodeEnum(raw, type);
+    default:
+      return raw as Json;
+  }
+}
+
+/** pg parses json and jsonb itself; a simple-json column is a text. A JSON string of a json column is told apart by failing to parse. */
+function decodeJsonColumn(raw: unknown): Json {
+  try {
+    return decodeJson(raw);
+  } catch {
+    return raw as Json;
+  }
+}
+
+function encode(value: Json, type: ValueType): unknown {
+  switch (type.kind) {
+    case 'datetime':
+      return type.zoned ? value : wallClockOf(String(value), 'local');
+    case 'binary':
+      return Buffer.from(String(value), 'base64');
+    case 'json':
+      return JSON.stringify(value);
+    case 'list':
+      return type.storage === 'text' ? (value as readonly Json[]).join(',') : value;
+    case 'boolean':
+    case 'integer':
+    case 'float':
+      return value;
+    default:
+      return typeof value === 'object' ? value : String(value);
+  }
+}
+
+function matchText(column: string, part: TextPart, bindText: (text: string) => string): string {
+  const text = `${column}::text`;
+  if (part.where === 'whole' && !part.insensitive) return `${text} = ${bindText(part.text)}`;
+  return `${text} ${part.insensitive ? 'ILIKE' : 'LIKE'} ${bindText(likePattern(part))} ESCAPE '!'`;
+}
+
+const AWAY = /^(08|57P|53)/;
+
+function refusal(error: unknown): DatabaseRefusal | undefined {
+  const code = driverErrorProperty(error, 'code');
+  if (isSocketCode(code) || isConnectionLost(error)) return { kind: 'away' };
+  if (typeof code !== 'string') return undefined;
+  const text = (name: string): string | undefined => driverErrorProperty(error, name) as string | undefined;
+  if (code === '23505') return { kind: 'unique', ...uniqueParts(text('constraint'), text('detail')) };
+  if (code === '23503' || code === '23001') return { kind: 'foreign-key' };
+  if (code === '23502') return { kind: 'not-null', ...(text('column') === undefined ? {} : { column: text('column') ?? '' }) };
+  if (code === '23514' || code === '23P01') return { kind: 'check' };
+  if (code.startsWith('22')) return { kind: 'data' };
+  return AWAY.test(code) ? { kind: 'away' } : undefined;
+}
+
+function uniqueParts(constraint: string | undefined, detail: string | undefined): { columns?: readonly string[]; constraint?: string } {
+  const columns = /^Key \(([^()]*)\)=/.exec(detail ?? '')?.[1]?.split(', ').map((each) => each.replace(/^"|"$/g, ''));
+  return { ...(columns ? { columns } : {}), ...(constraint === undefined ? {} : { constraint }) };
+}

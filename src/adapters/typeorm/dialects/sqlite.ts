@@ -1,0 +1,140 @@
+import type { Json } from '../../../errors/rest-error.js';
+import type { ValueType } from '../../../model/value-type.js';
+import { driverErrorProperty, isConnectionLost, likePattern } from './dialect.js';
+import type { Bind, Comparison, DatabaseRefusal, Dialect, TextPart } from './dialect.js';
+import { decodeBinary, decodeEnum, decodeJson, decodeList, decodeSet, decodeTime } from './json-columns.js';
+import { instantOf, wallClockOf } from './wall-clock.js';
+
+/** SQLite, by better-sqlite3 or sql.js. */
+export const sqlite: Dialect = {
+  oneConnection: true,
+  nullsFirst: true,
+  lockRow: '',
+  placeholder: () => '?',
+  read: (column, type) => (type.kind === 'bigint' ? `CAST(${column} AS TEXT)` : column),
+  decode,
+  encode,
+  parameter,
+  compare,
+  matchText,
+  matchSpecial: () => {
+    throw new Error('SQLite has no regular expressions and no full text here; boot refuses them');
+  },
+  cursor: (column, type) => ({
+    read: type.kind === 'bigint' ? `CAST(${column} AS TEXT)` : column,
+    compared: column,
+    parameter: (placeholder) => (type.kind === 'bigint' ? `CAST(${placeholder} AS INTEGER)` : placeholder),
+  }),
+  refusal,
+};
+
+function decode(raw: unknown, type: ValueType): Json {
+  switch (type.kind) {
+    case 'boolean':
+      return raw !== 0 && raw !== '0' && raw !== false;
+    case 'bigint':
+      return String(raw);
+    case 'decimal':
+      return typeof raw === 'number' && type.scale !== undefined ? raw.toFixed(type.scale) : String(raw);
+    case 'datetime':
+      return instantOf(String(raw), 'utc', type.digits);
+    case 'time':
+      return decodeTime(raw);
+    case 'json':
+      return decodeJson(raw);
+    case 'list':
+      return decodeList(raw, type);
+    case 'set':
+      return decodeSet(raw);
+    case 'binary':
+      return decodeBinary(raw);
+    case 'enum':
+      return decodeEnum(raw, type);
+    case 'string':
+      return String(raw);
+    default:
+      return raw as Json;
+  }
+}
+
+function encode(value: Json, type: ValueType): unknown {
+  switch (type.kind) {
+    case 'boolean':
+      return value === true ? 1 : 0;
+    case 'datetime':
+      return wallClockOf(String(value), 'utc');
+    case 'binary':
+      return Buffer.from(String(value), 'base64');
+    case 'list':
+      return type.storage === 'text' ? (value as readonly Json[]).join(',') : value;
+    case 'json':
+    case 'set':
+      return JSON.stringify(value);
+    default:
+      return value;
+  }
+}
+
+function parameter(placeholder: string, type: ValueType): string {
+  if (type.kind === 'bigint') return `CAST(${placeholder} AS INTEGER)`;
+  if (type.kind === 'decimal') return `CAST(${placeholder} AS NUMERIC)`;
+  return placeholder;
+}
+
+/**
+ * TypeORM writes `09:23:28.000`, SQLite's own `datetime('now')` writes `09:23:28`; both are one instant, and as texts
+ * they differ. The shorter one sorts first, so every comparison picks the text that takes both in, and an index serves it.
+ */
+function compare({ column, lookup, value, type }: Comparison, bind: Bind): string | undefined {
+  if (type.kind === 'string' && lookup === 'exact') return `${column} = ${bind(value, type)} COLLATE BINARY`;
+  if (type.kind !== 'datetime' || typeof value !== 'string' || !value.endsWith('.000Z')) return undefined;
+  const long = (): string => bind(value, type);
+  const short = (): string => bind(wallClockOf(value, 'utc').slice(0, -'.000'.length), { kind: 'string', trim: false });
+  switch (lookup) {
+    case 'exact':
+      return `${column} IN (${long()}, ${short()})`;
+    case 'ne':
+      return `(${column} NOT IN (${long()}, ${short()}) OR ${column} IS NULL)`;
+    case 'gte':
+      return `${column} >= ${short()}`;
+    case 'lt':
+      return `${column} < ${short()}`;
+    default:
+      return undefined;
+  }
+}
+
+/** LIKE has no regard for the case of ASCII letters; `instr` and `substr` compare exactly. */
+function matchText(column: string, part: TextPart, bindText: (text: string) => string): string {
+  if (part.insensitive) return `${column} LIKE ${bindText(likePattern(part))} ESCAPE '!'`;
+  switch (part.where) {
+    case 'whole':
+      return `${column} = ${bindText(part.text)} COLLATE BINARY`;
+    case 'anywhere':
+      return `instr(${column}, ${bindText(part.text)}) > 0`;
+    case 'start':
+      return `substr(${column}, 1, length(${bindText(part.text)})) = ${bindText(part.text)} COLLATE BINARY`;
+    case 'end':
+      return part.text === '' ? `${column} IS NOT NULL` : `substr(${column}, -length(${bindText(part.text)})) = ${bindText(part.text)} COLLATE BINARY`;
+    default:
+      return part.where satisfies never;
+  }
+}
+
+function refusal(error: unknown): DatabaseRefusal | undefined {
+  const message = String(driverErrorProperty(error, 'message') ?? '');
+  const unique = /UNIQUE constraint failed: (.*)$/.exec(message)?.[1];
+  if (unique !== undefined) {
+    const index = /^index '(.*)'$/.exec(unique)?.[1];
+    if (index !== undefined) return { kind: 'unique', constraint: index };
+    return { kind: 'unique', columns: unique.split(', ').map((each) => each.slice(each.lastIndexOf('.') + 1)) };
+  }
+  if (message.includes('FOREIGN KEY constraint failed')) return { kind: 'foreign-key' };
+  const missing = /NOT NULL constraint failed: .*\.(.*)$/.exec(message)?.[1];
+  if (missing !== undefined) return { kind: 'not-null', column: missing };
+  if (message.includes('CHECK constraint failed')) return { kind: 'check' };
+  if (/datatype mismatch|string or blob too big|integer overflow/.test(message)) return { kind: 'data' };
+  const code = driverErrorProperty(error, 'code');
+  const away = typeof code === 'string' && /^SQLITE_(BUSY|LOCKED|CANTOPEN|IOERR|FULL|READONLY)/.test(code);
+  return away || isConnectionLost(error) ? { kind: 'away' } : undefined;
+}

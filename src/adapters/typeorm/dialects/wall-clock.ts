@@ -1,0 +1,38 @@
+import { formatInstant } from '../../../values/dates.js';
+
+const TEXT = /^(\d{4,})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?/;
+
+interface WallClock {
+  readonly parts: readonly [number, number, number, number, number, number];
+  readonly micros: string;
+}
+
+function parse(text: string): WallClock | undefined {
+  const match = TEXT.exec(text);
+  if (!match) return undefined;
+  const number = (index: number): number => Number(match[index] ?? '0');
+  return {
+    parts: [number(1), number(2) - 1, number(3), number(4), number(5), number(6)],
+    micros: (match[7] ?? '').slice(0, 6).padEnd(6, '0'),
+  };
+}
+
+/** A column without a zone holds the clock on somebody's wall: in UTC, or where this process runs. */
+export type WallZone = 'utc' | 'local';
+
+/** The canonical instant of a database's `2022-10-02 09:23:28.297`. */
+export function instantOf(text: string, zone: WallZone, digits: number): string {
+  const clock = parse(text);
+  if (!clock) return text;
+  return formatInstant(zone === 'utc' ? Date.UTC(...clock.parts) : new Date(...clock.parts).getTime(), clock.micros, digits);
+}
+
+/** The other way: the text that a column without a zone holds for a canonical instant. */
+export function wallClockOf(instant: string, zone: WallZone): string {
+  const fraction = /\.(\d+)Z$/.exec(instant)?.[1] ?? '000';
+  if (zone === 'utc') return instant.replace('T', ' ').replace(/Z$/, '');
+  const date = new Date(instant);
+  const two = (value: number): string => String(value).padStart(2, '0');
+  const day = `${String(date.getFullYear()).padStart(4, '0')}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${fraction}`;
+}

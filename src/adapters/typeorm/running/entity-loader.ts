@@ -1,0 +1,83 @@
+import type { DataSource, EntityMetadata, ObjectLiteral, QueryRunner } from 'typeorm';
+import type { Json } from '../../../errors/rest-error.js';
+import type { ColumnField, EmbeddedField, Field } from '../../../model/field.js';
+import type { Resource } from '../../../model/resource.js';
+import type { Row } from '../../../model/serializer.js';
+import { keyText } from '../../../values/keys.js';
+import { identityOf, whereIdentity } from './entity-values.js';
+import { fromProperty } from './property-values.js';
+
+/**
+ * Loads the entities behind rows, through TypeORM itself, where something of the application has a say in their
+ * values: a computed field, a transformer, an `@AfterLoad` listener, a subscriber. Rows of all others do without.
+ */
+export class EntityLoader {
+  private readonly readable: readonly Field[];
+  private readonly always: boolean;
+
+  constructor(
+    private readonly resource: Resource,
+    private readonly metadata: EntityMetadata,
+    private readonly dataSource: DataSource,
+  ) {
+    this.readable = resource.fields.filter((field) => field.readable);
+    this.always =
+      this.readable.some((field) => field.kind === 'computed') ||
+      metadata.afterLoadListeners.length > 0 ||
+      metadata.columns.some((column) => column.transformer !== undefined);
+  }
+
+  /** Asked for each page: subscribers may come and go while the application runs. */
+  isNeeded(): boolean {
+    return this.always || this.dataSource.subscribers.some((subscriber) => subscriber.afterLoad !== undefined && this.listens(subscriber.listenTo?.()));
+  }
+
+  private listens(target: unknown): boolean {
+    return target === undefined || target === Object || target === this.metadata.target || (typeof target === 'function' && this.metadata.inheritanceTree.includes(target));
+  }
+
+  /** The rows with their entities, and with the values that the entities hold. One that was deleted meanwhile is left out. */
+  async attach(rows: readonly Row[], identities: readonly (readonly Json[])[], runner?: QueryRunner): Promise<readonly Row[]> {
+    if (rows.length === 0) return rows;
+    const byIdentity = await this.load(identities, runner);
+    return rows.flatMap((row, position) => {
+      const entity = byIdentity.get(keyText(identities[position] ?? []));
+      return entity ? [{ key: row.key, entity, values: this.readable.map((field, index) => valueOf(field, entity, row.values[index])) }] : [];
+    });
+  }
+
+  private async load(identities: readonly (readonly Json[])[], runner: QueryRunner | undefined): Promise<ReadonlyMap<string, ObjectLiteral>> {
+    const manager = runner?.manager ?? this.dataSource.manager;
+    const ids = identities.map((identity) => whereIdentity(identity, this.resource, this.metadata));
+    const entities = await manager
+      .getRepository<ObjectLiteral>(this.metadata.target)
+      .createQueryBuilder('entity')
+      .setFindOptions({ loadEagerRelations: false })
+      .whereInIds(ids)
+      .getMany();
+    return new Map(entities.map((entity) => [keyText(identityOf(entity, this.resource, this.metadata)), entity]));
+  }
+}
+
+/** A column's value is the entity's, unless it is the same instant with fewer digits. */
+function valueOf(field: Field, entity: ObjectLiteral, read: unknown): unknown {
+  switch (field.kind) {
+    case 'column':
+      return columnValue(field, entity, read);
+    case 'embedded':
+      return embeddedValue(field, entity, read as Record<string, unknown>);
+    default:
+      return read;
+  }
+}
+
+function columnValue(field: ColumnField, entity: ObjectLiteral, read: unknown): unknown {
+  const property = field.column.path.split('.').reduce<unknown>((at, name) => (at as Record<string, unknown> | null | undefined)?.[name], entity);
+  if (property instanceof Date && typeof read === 'string' && new Date(read).getTime() === property.getTime()) return read;
+  return fromProperty(property, field.type);
+}
+
+function embeddedValue(field: EmbeddedField, entity: ObjectLiteral, read: Record<string, unknown>): unknown {
+  const inner = field.fields.filter((each) => each.readable);
+  return Object.fromEntries(inner.map((each) => [each.name, valueOf(each, entity, read[each.name])]));
+}

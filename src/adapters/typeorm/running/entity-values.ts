@@ -1,0 +1,98 @@
+import type { EntityMetadata, ObjectLiteral } from 'typeorm';
+import type { RelationMetadata } from 'typeorm';
+import type { Json } from '../../../errors/rest-error.js';
+import type { Column } from '../../../model/column.js';
+import type { EmbeddedField, Field } from '../../../model/field.js';
+import type { FieldValues } from '../../../model/plan.js';
+import type { Resource } from '../../../model/resource.js';
+import { fromProperty, toProperty } from './property-values.js';
+
+/** The values of a related row's columns that a foreign key refers to, by the field that names the row. */
+export type ReferencedValues = ReadonlyMap<string, readonly Json[]>;
+
+/** Puts a body's values on an entity. A to-one field becomes an object with the related row's referenced columns. */
+export function applyValues(entity: ObjectLiteral, resource: Resource, metadata: EntityMetadata, input: { values: FieldValues; referenced: ReferencedValues }): void {
+  for (const [name, value] of input.values) {
+    const field = resource.fieldsByName.get(name);
+    if (field) applyField(entity, field, metadata, { value, referenced: input.referenced.get(name) });
+  }
+}
+
+function applyField(entity: ObjectLiteral, field: Field, metadata: EntityMetadata, input: { value: unknown; referenced: readonly Json[] | undefined }): void {
+  switch (field.kind) {
+    case 'column':
+      setColumns(entity, metadata, [{ column: field.column, value: input.value as Json }]);
+      return;
+    case 'embedded':
+      applyEmbedded(entity, field, metadata, input.value as Record<string, unknown>);
+      return;
+    case 'to-one':
+      setColumns(
+        entity,
+        metadata,
+        field.relation.on.map((pair, index) => ({ column: pair.near, value: input.value === null ? null : (input.referenced?.[index] ?? null) })),
+      );
+      return;
+    default:
+      return;
+  }
+}
+
+function applyEmbedded(entity: ObjectLiteral, field: EmbeddedField, metadata: EntityMetadata, value: Record<string, unknown>): void {
+  for (const inner of field.fields) {
+    if (Object.hasOwn(value, inner.name)) applyField(entity, inner, metadata, { value: value[inner.name], referenced: undefined });
+  }
+}
+
+/** A value of a column, canonical. */
+export interface ColumnValue {
+  readonly column: Column;
+  readonly value: Json;
+}
+
+/** Columns that belong together: those of one relation become one object of the related row's referenced columns. */
+export function setColumns(entity: ObjectLiteral, metadata: EntityMetadata, values: readonly ColumnValue[]): void {
+  for (const { column, value } of values) {
+    const found = metadata.columns.find((each) => each.databaseName === column.id);
+    if (found && !found.isVirtual) found.setEntityValue(entity, toProperty(value, column.type, found));
+  }
+  for (const relation of relationsOf(metadata, values)) setRelation(entity, relation, relatedObject(relation, values));
+}
+
+function relationsOf(metadata: EntityMetadata, values: readonly ColumnValue[]): readonly RelationMetadata[] {
+  const ids = new Set(values.map(({ column }) => column.id));
+  return metadata.relations.filter((relation) => relation.isWithJoinColumn && relation.joinColumns.length > 0 && relation.joinColumns.every((column) => ids.has(column.databaseName)));
+}
+
+function relatedObject(relation: RelationMetadata, values: readonly ColumnValue[]): ObjectLiteral | null {
+  const related: ObjectLiteral = {};
+  for (const join of relation.joinColumns) {
+    const given = values.find(({ column }) => column.id === join.databaseName);
+    if (!given || given.value === null || !join.referencedColumn) return null;
+    join.referencedColumn.setEntityValue(related, toProperty(given.value, given.column.type, join.referencedColumn));
+  }
+  return related;
+}
+
+/** TypeORM's own setter merges into the object that is there, which would rename a loaded row and keep a null out. */
+function setRelation(entity: ObjectLiteral, relation: RelationMetadata, value: ObjectLiteral | null): void {
+  const holder = relation.embeddedMetadata
+    ? relation.embeddedMetadata.embeddedMetadataTree.reduce<ObjectLiteral>((at, embedded) => (at[embedded.propertyName] ??= embedded.create()) as ObjectLiteral, entity)
+    : entity;
+  holder[relation.isLazy ? `__${relation.propertyName}__` : relation.propertyName] = value;
+}
+
+/** What TypeORM finds the row by. */
+export function whereIdentity(identity: readonly Json[], resource: Resource, metadata: EntityMetadata): ObjectLiteral {
+  const where: ObjectLiteral = {};
+  setColumns(where, metadata, resource.identity.map((column, index) => ({ column, value: identity[index] ?? null })));
+  return where;
+}
+
+/** The canonical values that name an entity's row. */
+export function identityOf(entity: ObjectLiteral, resource: Resource, metadata: EntityMetadata): readonly Json[] {
+  return resource.identity.map((column) => {
+    const found = metadata.columns.find((each) => each.databaseName === column.id);
+    return fromProperty(found?.getEntityValue(entity), column.type) as Json;
+  });
+}

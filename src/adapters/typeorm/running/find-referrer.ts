@@ -1,0 +1,29 @@
+import { entityIdOf } from '../describing/entity-id.js';
+import type { Condition } from '../../../model/condition.js';
+import type { Resource } from '../../../model/resource.js';
+import { compileWhere } from '../sql/compile-condition.js';
+import { Scope } from '../sql/scope.js';
+import type { WriterTools } from './row-writer.js';
+
+/**
+ * The model that still refers to a row whose deletion the database refused, as `<app>.<model>`, or its table's entity
+ * where it is not served. Asked after the refusal, of every foreign key that leads here and restricts.
+ */
+export async function findReferrer(resource: Resource, where: Condition, tools: WriterTools): Promise<string | undefined> {
+  const { metadata: target, dataSource } = tools.tables.of(resource);
+  for (const metadata of dataSource.entityMetadatas) {
+    for (const key of metadata.foreignKeys) {
+      const restricts = key.onDelete === undefined || key.onDelete === 'RESTRICT' || key.onDelete === 'NO ACTION';
+      if (key.referencedEntityMetadata !== target || !restricts) continue;
+      const scope = Scope.begin(tools.dialect, tools.tables, resource);
+      const quote = (name: string): string => dataSource.driver.escape(name);
+      const referring = tools.tables.named(entityIdOf(metadata, dataSource));
+      const pairs = key.columns.map((column, index) => `r.${quote(column.databaseName)} = ${scope.alias}.${quote(key.referencedColumns[index]?.databaseName ?? '')}`);
+      const condition = compileWhere(where, scope);
+      const sql = `SELECT 1 AS c0 FROM ${scope.from()} WHERE ${condition} AND EXISTS (SELECT 1 FROM ${referring.path} r WHERE ${pairs.join(' AND ')})`;
+      const found = await tools.connections.read(sql, scope.parameters);
+      if (found.length > 0) return [...tools.resources].find((each) => each.registered && each.entity === entityIdOf(metadata, dataSource))?.id ?? metadata.targetName;
+    }
+  }
+  return undefined;
+}

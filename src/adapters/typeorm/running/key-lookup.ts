@@ -1,0 +1,83 @@
+import type { QueryRunner } from 'typeorm';
+import { emptyFieldErrors } from '../../../errors/rest-error.js';
+import type { FieldErrors, Json } from '../../../errors/rest-error.js';
+import type { Condition } from '../../../model/condition.js';
+import type { KeyCheck, ParentPlan, ParentValues } from '../../../model/plan.js';
+import type { Resource } from '../../../model/resource.js';
+import { keyRepresentation, noSuchKey } from '../../../values/keys.js';
+import type { Dialect } from '../dialects/dialect.js';
+import { compileWhere } from '../sql/compile-condition.js';
+import { Scope } from '../sql/scope.js';
+import type { Tables } from '../sql/tables.js';
+import type { Connections } from './connections.js';
+import type { ReferencedValues } from './entity-values.js';
+
+/** What became of the keys in a body: the columns that each refers to, or an error of its field. */
+export interface KeyLookup {
+  readonly referenced: ReferencedValues;
+  readonly errors: FieldErrors;
+}
+
+/** Looks for rows that others refer to: a parent in the URL, keys in a body. */
+export class KeyLookups {
+  constructor(
+    private readonly tables: Tables,
+    private readonly dialect: Dialect,
+    private readonly connections: Connections,
+  ) {}
+
+  async findParent(plan: ParentPlan): Promise<ParentValues | undefined> {
+    const scope = Scope.begin(this.dialect, this.tables, plan.resource);
+    const columns = plan.on.map(({ near }, index) => `${this.dialect.read(scope.own(near), near.type)} AS c${index}`);
+    const where = compileWhere(plan.where, scope);
+    const [record] = await this.connections.read(`SELECT ${columns.join(', ')} FROM ${scope.from()} WHERE ${where}`, scope.parameters);
+    return record === undefined
+      ? undefined
+      : Object.values(record).map((raw, index) => {
+          const type = plan.on[index]?.near.type;
+          return raw === null || raw === undefined || !type ? null : this.dialect.decode(raw, type);
+        });
+  }
+
+  async exists(resource: Resource, where: Condition): Promise<boolean> {
+    const scope = Scope.begin(this.dialect, this.tables, resource);
+    const condition = compileWhere(where, scope);
+    const found = await this.connections.read(`SELECT 1 AS c0 FROM ${scope.from()} WHERE ${condition} LIMIT 1`, scope.parameters);
+    return found.length > 0;
+  }
+
+  /** All keys in one statement. Inside a transaction, with its connection. */
+  async lookUp(checks: readonly KeyCheck[], runner?: QueryRunner): Promise<KeyLookup> {
+    const errors = emptyFieldErrors();
+    if (checks.length === 0) return { referenced: new Map(), errors };
+    const { sql, parameters } = this.statement(checks);
+    const records = runner
+      ? ((await runner.query(sql, [...parameters])) as readonly Record<string, unknown>[])
+      : await this.connections.read(sql, parameters);
+    const found = Object.values(records[0] ?? {});
+    const referenced = new Map<string, readonly Json[]>();
+    let at = 0;
+    for (const check of checks) {
+      const { on } = check.field.relation;
+      const raw = found.slice(at, (at += on.length));
+      if (raw.some((value) => value === null || value === undefined)) errors[check.field.name] = [noSuchKey(String(keyRepresentation(check.key)))];
+      else referenced.set(check.field.name, on.map((pair, index) => this.dialect.decode(raw[index], pair.far.type)));
+    }
+    return { referenced, errors };
+  }
+
+  private statement(checks: readonly KeyCheck[]): { sql: string; parameters: readonly unknown[] } {
+    const first = checks[0];
+    if (!first) throw new Error('No keys to look up');
+    const outer = Scope.begin(this.dialect, this.tables, first.field.relation.target);
+    const columns = checks.flatMap((check) =>
+      check.field.relation.on.map((pair) => {
+        const scope = outer.within(check.field.relation.target);
+        const column = this.dialect.read(scope.own(pair.far), pair.far.type);
+        const where = compileWhere(check.where, scope);
+        return `(SELECT ${column} FROM ${scope.from()} WHERE ${where})`;
+      }),
+    );
+    return { sql: `SELECT ${columns.map((column, index) => `${column} AS c${index}`).join(', ')}`, parameters: outer.parameters };
+  }
+}

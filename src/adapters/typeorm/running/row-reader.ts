@@ -1,0 +1,84 @@
+import type { QueryRunner } from 'typeorm';
+import type { Condition } from '../../../model/condition.js';
+import type { ListPlan } from '../../../model/plan.js';
+import type { OrderTerm, Resource } from '../../../model/resource.js';
+import type { Row } from '../../../model/serializer.js';
+import type { Dialect } from '../dialects/dialect.js';
+import { compileWhere } from '../sql/compile-condition.js';
+import { compileAfter, compileOrder, cursorColumns } from '../sql/compile-order.js';
+import { Scope } from '../sql/scope.js';
+import { selectRows } from '../sql/select-rows.js';
+import type { Selection } from '../sql/select-rows.js';
+import type { Tables } from '../sql/tables.js';
+import type { Connections } from './connections.js';
+import { EntityLoader } from './entity-loader.js';
+
+/** Rows of a page: as many as a long list holds in memory at once. */
+const PAGE_ROWS = 1000;
+
+interface PageQuestion {
+  readonly where: Condition;
+  readonly order: readonly OrderTerm[];
+  /** The cursor values of the last row before, or undefined for the first page. */
+  readonly after: readonly unknown[] | undefined;
+  readonly limit: number;
+}
+
+/** Reads the rows of one resource. */
+export class RowReader {
+  private readonly selection: Selection;
+  private readonly entities: EntityLoader | undefined;
+
+  constructor(
+    private readonly resource: Resource,
+    private readonly tables: Tables,
+    private readonly dialect: Dialect,
+    private readonly connections: Connections,
+  ) {
+    this.selection = selectRows(resource, dialect);
+    const { metadata, dataSource } = tables.of(resource);
+    this.entities = metadata.isJunction ? undefined : new EntityLoader(resource, metadata, dataSource);
+  }
+
+  /** Page after page by keyset: no page costs more for standing further back, and none is read before it is wanted. */
+  async *list(plan: ListPlan): AsyncGenerator<readonly Row[]> {
+    let after: readonly unknown[] | undefined;
+    for (;;) {
+      const { sql, parameters } = this.pageStatement({ where: plan.where, order: plan.order, after, limit: PAGE_ROWS });
+      const records = (await this.connections.read(sql, parameters)).map(inOrder);
+      yield await this.rowsOf(records);
+      const last = records.at(-1);
+      if (!last || records.length < PAGE_ROWS) return;
+      after = last.slice(last.length - plan.order.length);
+    }
+  }
+
+  async retrieve(where: Condition, runner?: QueryRunner): Promise<Row | undefined> {
+    const { sql, parameters } = this.pageStatement({ where, order: [], after: undefined, limit: 1 });
+    const records = runner
+      ? ((await runner.query(sql, [...parameters])) as readonly Record<string, unknown>[])
+      : await this.connections.read(sql, parameters);
+    const [row] = await this.rowsOf(records.map(inOrder), runner);
+    return row;
+  }
+
+  private pageStatement({ where, order, after, limit }: PageQuestion): { sql: string; parameters: readonly unknown[] } {
+    const scope = Scope.begin(this.dialect, this.tables, this.resource);
+    const expressions = [...this.selection.expressions(scope), ...cursorColumns(order, scope)];
+    const conditions = [compileWhere(where, scope), ...(after ? [compileAfter(order, after, scope)] : [])];
+    const sorted = order.length === 0 ? '' : ` ORDER BY ${compileOrder(order, scope)}`;
+    const list = expressions.map((expression, index) => `${expression} AS c${index}`).join(', ');
+    const sql = `SELECT ${list} FROM ${scope.from()} WHERE ${conditions.join(' AND ')}${sorted} LIMIT ${limit}`;
+    return { sql, parameters: scope.parameters };
+  }
+
+  private async rowsOf(records: readonly (readonly unknown[])[], runner?: QueryRunner): Promise<readonly Row[]> {
+    const rows = records.map((record) => ({ key: this.selection.readKey(record), values: this.selection.readValues(record) }));
+    if (this.entities?.isNeeded() !== true) return rows;
+    return this.entities.attach(rows, records.map((record) => this.selection.readIdentity(record)), runner);
+  }
+}
+
+function inOrder(record: Record<string, unknown>): readonly unknown[] {
+  return Object.values(record);
+}

@@ -1,0 +1,30 @@
+import type { FieldErrors } from '../../../errors/rest-error.js';
+import type { CreatePlan, DeletePlan, UpdatePlan } from '../../../model/plan.js';
+import type { Resource } from '../../../model/resource.js';
+import type { Row } from '../../../model/serializer.js';
+import type { Dialect } from '../dialects/dialect.js';
+import type { Tables } from '../sql/tables.js';
+import type { Connections } from './connections.js';
+import type { KeyLookups } from './key-lookup.js';
+import type { RowReader } from './row-reader.js';
+
+/** Writes rows of one resource. The promises are those of `DataAdapter`. */
+export interface RowWriter {
+  create(plan: CreatePlan): Promise<Row>;
+  update(plan: UpdatePlan): Promise<Row | undefined>;
+  delete(plan: DeletePlan): Promise<boolean>;
+}
+
+/** Runs an application's own validators over an entity that is about to be written. Empty where all is well. */
+export type ValidateEntity = (entity: object, resource: Resource) => Promise<FieldErrors>;
+
+export interface WriterTools {
+  readonly tables: Tables;
+  readonly dialect: Dialect;
+  readonly connections: Connections;
+  readonly lookups: KeyLookups;
+  readonly reader: RowReader;
+  readonly validate?: ValidateEntity;
+  /** Every resource that the adapter was prepared for, for the look at who still refers to a row. */
+  readonly resources: ReadonlySet<Resource>;
+}

@@ -1,0 +1,136 @@
+import type { Json } from '../../../errors/rest-error.js';
+import type { Condition, TermMatch } from '../../../model/condition.js';
+import type { Relation } from '../../../model/relation.js';
+import type { ValueType } from '../../../model/value-type.js';
+import type { TextPart } from '../dialects/dialect.js';
+import type { Scope } from './scope.js';
+
+const TRUE = '1 = 1';
+const FALSE = '1 = 0';
+
+const TEXT: ValueType = { kind: 'string', trim: false };
+
+/** A condition as SQL. Values become parameters; everything else is a name of the compiled model. */
+export function compileCondition(condition: Condition, scope: Scope): string {
+  switch (condition.kind) {
+    case 'always':
+      return TRUE;
+    case 'never':
+      return FALSE;
+    case 'and':
+    case 'or':
+      return compileSeveral(condition.conditions, condition.kind, scope);
+    case 'not':
+      // Two-valued: a comparison with NULL is no match, and so its opposite is one.
+      return `(${compileCondition(condition.condition, scope)}) IS NOT TRUE`;
+    case 'compare':
+      return compileComparison(condition, scope);
+    case 'term':
+      return compileTerm(condition, scope);
+    case 'related':
+      return compileRelated(condition, scope);
+    default:
+      return condition satisfies never;
+  }
+}
+
+/** The whole WHERE: the condition, and what leaves soft-deleted rows out. */
+export function compileWhere(condition: Condition, scope: Scope): string {
+  return [compileCondition(condition, scope), ...scope.alive()].join(' AND ');
+}
+
+function compileSeveral(conditions: readonly Condition[], kind: 'and' | 'or', scope: Scope): string {
+  if (conditions.length === 0) return kind === 'and' ? TRUE : FALSE;
+  return `(${conditions.map((each) => compileCondition(each, scope)).join(kind === 'and' ? ' AND ' : ' OR ')})`;
+}
+
+function compileComparison({ operand, lookup, value }: Extract<Condition, { kind: 'compare' }>, scope: Scope): string {
+  const { type } = operand.column;
+  const column = scope.operand(operand);
+  if (value === null) return lookup === 'ne' ? `${column} IS NOT NULL` : lookup === 'exact' ? `${column} IS NULL` : FALSE;
+  const bind = (each: Json, as: ValueType): string => scope.bind(each, as);
+  const own = scope.dialect.compare({ column, lookup, value, type }, bind);
+  if (own !== undefined) return own;
+  const text = (where: TextPart['where'], insensitive: boolean): string =>
+    scope.dialect.matchText(column, { text: String(value), where, insensitive }, (each) => scope.bindText(each));
+  switch (lookup) {
+    case 'exact':
+      return `${column} = ${bind(value, type)}`;
+    case 'ne':
+      return `(${column} <> ${bind(value, type)} OR ${column} IS NULL)`;
+    case 'gt':
+      return `${column} > ${bind(value, type)}`;
+    case 'gte':
+      return `${column} >= ${bind(value, type)}`;
+    case 'lt':
+      return `${column} < ${bind(value, type)}`;
+    case 'lte':
+      return `${column} <= ${bind(value, type)}`;
+    case 'in': {
+      const values = value as readonly Json[];
+      if (values.length === 0) return FALSE;
+      // Each value by the rules of `exact`, which some databases write in their own way.
+      if (values.every((each) => scope.dialect.compare({ column, lookup: 'exact', value: each, type }, () => '') === undefined)) {
+        return `${column} IN (${values.map((each) => bind(each, type)).join(', ')})`;
+      }
+      return compileSeveral(values.map((each) => ({ kind: 'compare', operand, lookup: 'exact', value: each })), 'or', scope);
+    }
+    case 'range': {
+      const [low, high] = value as readonly [Json, Json];
+      return compileSeveral(
+        [
+          { kind: 'compare', operand, lookup: 'gte', value: low },
+          { kind: 'compare', operand, lookup: 'lte', value: high },
+        ],
+        'and',
+        scope,
+      );
+    }
+    case 'isnull':
+      return value === true ? `${column} IS NULL` : `${column} IS NOT NULL`;
+    case 'iexact':
+      return text('whole', true);
+    case 'contains':
+      return text('anywhere', false);
+    case 'icontains':
+      return text('anywhere', true);
+    case 'startswith':
+      return text('start', false);
+    case 'istartswith':
+      return text('start', true);
+    case 'endswith':
+      return text('end', false);
+    case 'iendswith':
+      return text('end', true);
+    default:
+      return lookup satisfies never;
+  }
+}
+
+const TERM_PARTS: Readonly<Record<Exclude<TermMatch, 'regex' | 'fulltext'>, TextPart['where']>> = {
+  contains: 'anywhere',
+  startswith: 'start',
+  exact: 'whole',
+};
+
+function compileTerm({ operand, match, term }: Extract<Condition, { kind: 'term' }>, scope: Scope): string {
+  const column = scope.operand(operand);
+  if (match === 'regex' || match === 'fulltext') return scope.dialect.matchSpecial(column, match, scope.bind(term, TEXT));
+  return scope.dialect.matchText(column, { text: term, where: TERM_PARTS[match], insensitive: true }, (each) => scope.bindText(each));
+}
+
+/** EXISTS, and never a join: a row is listed once, however many related rows fit. */
+function compileRelated({ hops, relation, condition }: Extract<Condition, { kind: 'related' }>, scope: Scope): string {
+  const near = scope.join(hops);
+  const far = scope.within(relation.target);
+  const steps = belonging(relation, near, far);
+  const inner = compileWhere(condition, far);
+  return `EXISTS (SELECT 1 FROM ${[...steps.tables, far.from()].join(' CROSS JOIN ')} WHERE ${[...steps.conditions, inner].join(' AND ')})`;
+}
+
+function belonging(relation: Relation, near: ReturnType<Scope['join']>, far: Scope): { tables: readonly string[]; conditions: readonly string[] } {
+  const target = { alias: far.alias, table: far.table };
+  if (relation.kind !== 'many-to-many') return { tables: [], conditions: [far.pairs(relation.on, near, target)] };
+  const step = far.junctionPairs(relation);
+  return { tables: [step.junction], conditions: [step.onParent(near), step.onTarget(target)] };
+}

@@ -1,0 +1,45 @@
+import type { Json } from '../../../errors/rest-error.js';
+import type { OrderTerm } from '../../../model/resource.js';
+import type { Scope } from './scope.js';
+
+/** The list of an ORDER BY. */
+export function compileOrder(order: readonly OrderTerm[], scope: Scope): string {
+  return order.map((term) => `${scope.operand(term.operand)}${term.descending ? ' DESC' : ' ASC'}`).join(', ');
+}
+
+/** What each term of the order is selected as, so that the next page can begin behind a row. */
+export function cursorColumns(order: readonly OrderTerm[], scope: Scope): readonly string[] {
+  return order.map(({ operand }) => scope.dialect.cursor(scope.operand(operand), operand.column.type).read);
+}
+
+/**
+ * The rows behind the one with these cursor values: (a > x) OR (a = x AND b > y) OR …, with NULL where the database
+ * puts it. Exact for every type, because the values are the database's own.
+ */
+export function compileAfter(order: readonly OrderTerm[], values: readonly unknown[], scope: Scope): string {
+  const alternatives = order.map((term, index) => {
+    const equal = order.slice(0, index).map((each, position) => compileTied(each, values[position] as Json, scope));
+    return [...equal, compileBehind(term, values[index] as Json, scope)].join(' AND ');
+  });
+  return `(${alternatives.map((each) => `(${each})`).join(' OR ')})`;
+}
+
+function cursorOf(term: OrderTerm, scope: Scope): { column: string; compared: string; bind: (value: Json) => string } {
+  const column = scope.operand(term.operand);
+  const cursor = scope.dialect.cursor(column, term.operand.column.type);
+  return { column, compared: cursor.compared, bind: (value) => cursor.parameter(scope.bindRaw(value)) };
+}
+
+function compileTied(term: OrderTerm, value: Json, scope: Scope): string {
+  const { column, compared, bind } = cursorOf(term, scope);
+  return value === null ? `${column} IS NULL` : `${compared} = ${bind(value)}`;
+}
+
+function compileBehind(term: OrderTerm, value: Json, scope: Scope): string {
+  const { column, compared, bind } = cursorOf(term, scope);
+  const nullsComeFirst = scope.dialect.nullsFirst !== term.descending;
+  if (value === null) return nullsComeFirst ? `${column} IS NOT NULL` : '1 = 0';
+  const behind = `${compared} ${term.descending ? '<' : '>'} ${bind(value)}`;
+  const nullable = term.operand.column.nullable || term.operand.hops.length > 0;
+  return nullable && !nullsComeFirst ? `(${behind} OR ${column} IS NULL)` : behind;
+}

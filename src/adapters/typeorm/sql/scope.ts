@@ -1,0 +1,123 @@
+import type { Json } from '../../../errors/rest-error.js';
+import type { Column } from '../../../model/column.js';
+import type { Operand } from '../../../model/condition.js';
+import type { ColumnPair, ManyToManyRelation, Relation } from '../../../model/relation.js';
+import type { Resource } from '../../../model/resource.js';
+import type { ValueType } from '../../../model/value-type.js';
+import type { Dialect } from '../dialects/dialect.js';
+import type { Table, Tables } from './tables.js';
+
+/** What one statement shares with its subqueries: parameters and alias numbers. */
+interface Statement {
+  readonly parameters: unknown[];
+  aliases: number;
+}
+
+/**
+ * One FROM of a statement being written: an alias of a table, and the to-one joins that its columns ask for. Hands out
+ * placeholders in the order in which the SQL text is written, which is the order that `?` needs: write every part of a
+ * statement in the order in which it stands.
+ */
+export class Scope {
+  readonly alias: string;
+  readonly table: Table;
+  private readonly joined = new Map<string, { alias: string; table: Table }>();
+  private readonly joinTexts: string[] = [];
+
+  private constructor(
+    readonly dialect: Dialect,
+    readonly tables: Tables,
+    readonly resource: Resource,
+    private readonly statement: Statement,
+  ) {
+    this.alias = this.nextAlias();
+    this.table = tables.of(resource);
+  }
+
+  static begin(dialect: Dialect, tables: Tables, resource: Resource): Scope {
+    return new Scope(dialect, tables, resource, { parameters: [], aliases: 0 });
+  }
+
+  /** A subquery of the same statement. */
+  within(resource: Resource): Scope {
+    return new Scope(this.dialect, this.tables, resource, this.statement);
+  }
+
+  get parameters(): readonly unknown[] {
+    return this.statement.parameters;
+  }
+
+  bind(value: Json, type: ValueType): string {
+    return this.dialect.parameter(this.bindRaw(value === null ? null : this.dialect.encode(value, type)), type);
+  }
+
+  bindText(text: string): string {
+    return this.bindRaw(text);
+  }
+
+  bindRaw(value: unknown): string {
+    this.statement.parameters.push(value);
+    return this.dialect.placeholder(this.statement.parameters.length);
+  }
+
+  own(column: Column): string {
+    return this.table.column(this.alias, column);
+  }
+
+  operand({ hops, column }: Operand): string {
+    const at = this.join(hops);
+    return at.table.column(at.alias, column);
+  }
+
+  /** `table alias` and its joins. Call it after everything that may ask for a join has been written. */
+  from(): string {
+    return [`${this.table.path} ${this.alias}`, ...this.joinTexts].join(' ');
+  }
+
+  /** The condition that leaves soft-deleted rows out, or nothing. */
+  alive(): readonly string[] {
+    const alive = this.table.alive(this.alias);
+    return alive === undefined ? [] : [alive];
+  }
+
+  /** The alias and table where the hops lead, joined once however often they are asked for. */
+  join(hops: readonly Relation[]): { alias: string; table: Table } {
+    let here = { alias: this.alias, table: this.table };
+    let path = '';
+    for (const relation of hops) {
+      if (relation.kind === 'many-to-many') throw new Error(`${relation.name} is no to-one relation`);
+      path += `/${relation.name}`;
+      here = this.joined.get(path) ?? this.addJoin(path, here, relation.on, relation.target);
+    }
+    return here;
+  }
+
+  /** SQL of: these rows belong together. */
+  pairs(on: readonly ColumnPair[], near: { alias: string; table: Table }, far: { alias: string; table: Table }): string {
+    return on.map((pair) => `${far.table.column(far.alias, pair.far)} = ${near.table.column(near.alias, pair.near)}`).join(' AND ');
+  }
+
+  /** A many-to-many is two steps: from the parent to the junction, from there to the target. */
+  junctionPairs(relation: ManyToManyRelation): { junction: string; alias: string; onParent: (near: { alias: string; table: Table }) => string; onTarget: (far: { alias: string; table: Table }) => string } {
+    const { resource, parent, other } = relation.through;
+    const junction = { alias: this.nextAlias(), table: this.tables.of(resource) };
+    return {
+      junction: `${junction.table.path} ${junction.alias}`,
+      alias: junction.alias,
+      onParent: (near) => this.pairs(parent, near, junction),
+      onTarget: (far) => this.pairs(other, junction, far),
+    };
+  }
+
+  private addJoin(path: string, near: { alias: string; table: Table }, on: readonly ColumnPair[], target: Resource): { alias: string; table: Table } {
+    const far = { alias: this.nextAlias(), table: this.tables.of(target) };
+    this.joined.set(path, far);
+    const conditions = [this.pairs(on, near, far), ...(far.table.alive(far.alias) === undefined ? [] : [far.table.alive(far.alias)])];
+    this.joinTexts.push(`LEFT JOIN ${far.table.path} ${far.alias} ON ${conditions.join(' AND ')}`);
+    return far;
+  }
+
+  private nextAlias(): string {
+    return `t${this.statement.aliases++}`;
+  }
+}

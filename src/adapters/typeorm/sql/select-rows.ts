@@ -1,0 +1,119 @@
+import type { Json } from '../../../errors/rest-error.js';
+import type { Column } from '../../../model/column.js';
+import type { ColumnField, EmbeddedField, Field } from '../../../model/field.js';
+import type { ReverseOneRelation, ToOneRelation } from '../../../model/relation.js';
+import type { Resource } from '../../../model/resource.js';
+import { keyRepresentation } from '../../../values/keys.js';
+import type { Dialect } from '../dialects/dialect.js';
+import type { Scope } from './scope.js';
+
+/** What a SELECT brings out, and how a record of it becomes the values of a row. */
+export interface Selection {
+  /** SQL of the select list, without aliases. */
+  expressions(scope: Scope): readonly string[];
+  /** `record` holds the driver's values in the order of the expressions. */
+  readKey(record: readonly unknown[]): readonly Json[];
+  readIdentity(record: readonly unknown[]): readonly Json[];
+  readValues(record: readonly unknown[]): readonly unknown[];
+}
+
+interface Part {
+  readonly width: number;
+  sql(scope: Scope): readonly string[];
+  read(record: readonly unknown[], at: number): unknown;
+}
+
+/** The key, what else names the row, then every readable field, in order. Made once a resource. */
+export function selectRows(resource: Resource, dialect: Dialect): Selection {
+  const key = resource.key.columns.map((column) => columnPart(column, dialect));
+  // Selected once more only where it is not the key.
+  const identity = resource.identity === resource.key.columns ? [] : resource.identity.map((column) => columnPart(column, dialect));
+  const parts = resource.fields.filter((field) => field.readable).map((field) => fieldPart(field, dialect));
+  const valueStarts = startsOf([...key, ...identity, ...parts]).slice(key.length + identity.length);
+  const readKey = (record: readonly unknown[]): readonly Json[] => key.map((part, index) => part.read(record, index) as Json);
+  return {
+    expressions: (scope) => [...key, ...identity, ...parts].flatMap((part) => part.sql(scope)),
+    readKey,
+    readIdentity: (record) => (identity.length === 0 ? readKey(record) : identity.map((part, index) => part.read(record, key.length + index) as Json)),
+    readValues: (record) => parts.map((part, index) => part.read(record, valueStarts[index] ?? 0)),
+  };
+}
+
+function startsOf(parts: readonly Part[]): readonly number[] {
+  let at = 0;
+  return parts.map((part) => {
+    const start = at;
+    at += part.width;
+    return start;
+  });
+}
+
+function fieldPart(field: Field, dialect: Dialect): Part {
+  switch (field.kind) {
+    case 'column':
+      return columnPart(field.column, dialect);
+    case 'embedded':
+      return embeddedPart(field, dialect);
+    case 'to-one':
+      return field.relation.byKey ? nearKeyPart(field.relation, dialect) : farKeyPart(field.relation, dialect);
+    case 'reverse-one':
+      return farKeyPart(field.relation, dialect);
+    case 'link':
+    case 'computed':
+      return { width: 0, sql: () => [], read: () => undefined };
+    default:
+      return field satisfies never;
+  }
+}
+
+function columnPart(column: Column, dialect: Dialect): Part {
+  return {
+    width: 1,
+    sql: (scope) => [dialect.read(scope.own(column), column.type)],
+    read: (record, at) => decoded(record[at], column, dialect),
+  };
+}
+
+function decoded(raw: unknown, column: Column, dialect: Dialect): Json {
+  return raw === null || raw === undefined ? null : dialect.decode(raw, column.type);
+}
+
+function embeddedPart(field: EmbeddedField, dialect: Dialect): Part {
+  const inner = field.fields.filter((each) => each.readable);
+  const parts = inner.map((each: ColumnField | EmbeddedField) => fieldPart(each, dialect));
+  const starts = startsOf(parts);
+  return {
+    width: parts.reduce((sum, part) => sum + part.width, 0),
+    sql: (scope) => parts.flatMap((part) => part.sql(scope)),
+    read: (record, at): unknown => Object.fromEntries(parts.map((part, index) => [inner[index]?.name, part.read(record, at + (starts[index] ?? 0))])),
+  };
+}
+
+/** The related key stands in this row. */
+function nearKeyPart(relation: ToOneRelation, dialect: Dialect): Part {
+  const columns = relation.target.key.columns.map((key) => relation.on.find((pair) => pair.far.id === key.id)?.near ?? key);
+  return {
+    width: columns.length,
+    sql: (scope) => columns.map((column) => dialect.read(scope.own(column), column.type)),
+    read: (record, at) => keyOrNull(columns.map((column, index) => decoded(record[at + index], column, dialect))),
+  };
+}
+
+/** The related key stands in the other row: one scalar subquery a column of the key. */
+function farKeyPart(relation: ToOneRelation | ReverseOneRelation, dialect: Dialect): Part {
+  const columns = relation.target.key.columns;
+  return {
+    width: columns.length,
+    sql: (scope) =>
+      columns.map((column) => {
+        const far = scope.within(relation.target);
+        const conditions = [scope.pairs(relation.on, scope, far), ...far.alive()];
+        return `(SELECT ${dialect.read(far.own(column), column.type)} FROM ${far.from()} WHERE ${conditions.join(' AND ')})`;
+      }),
+    read: (record, at) => keyOrNull(columns.map((column, index) => decoded(record[at + index], column, dialect))),
+  };
+}
+
+function keyOrNull(values: readonly Json[]): Json {
+  return values.some((value) => value === null) ? null : keyRepresentation(values);
+}

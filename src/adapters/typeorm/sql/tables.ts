@@ -1,0 +1,59 @@
+import type { DataSource, EntityMetadata } from 'typeorm';
+import type { Column } from '../../../model/column.js';
+import type { Resource } from '../../../model/resource.js';
+import { entityIdOf } from '../describing/entity-id.js';
+
+/** What SQL needs to know of one entity's table. Names are quoted once, at boot; nothing else names a table or column. */
+export interface Table {
+  readonly dataSource: DataSource;
+  readonly metadata: EntityMetadata;
+  /** Quoted, with its schema and database. */
+  readonly path: string;
+  /** SQL of a column of the alias. */
+  column(alias: string, column: Column): string;
+  /** The quoted name alone, for INSERT and UPDATE. */
+  name(column: Column): string;
+  /** Holds for rows that are not soft-deleted; undefined where the entity knows no such thing. */
+  alive(alias: string): string | undefined;
+}
+
+/** The tables of a data source, by the adapter's entity names. */
+export class Tables {
+  private readonly byEntity = new Map<string, Table>();
+
+  constructor(private readonly dataSource: DataSource) {
+    for (const metadata of dataSource.entityMetadatas) this.byEntity.set(entityIdOf(metadata, dataSource), this.tableOf(metadata));
+  }
+
+  of(resource: Resource): Table {
+    return this.named(resource.entity);
+  }
+
+  named(entity: string): Table {
+    const table = this.byEntity.get(entity);
+    if (!table) throw new Error(`No table of the entity ${entity}`);
+    return table;
+  }
+
+  private tableOf(metadata: EntityMetadata): Table {
+    const quote = (name: string): string => this.dataSource.driver.escape(name);
+    const quoted = new Map(metadata.columns.map((column) => [column.databaseName, quote(column.databaseName)]));
+    const virtual = new Map(metadata.columns.filter((column) => column.isVirtualProperty && column.query).map((column) => [column.databaseName, column]));
+    const name = (column: Column): string => {
+      const found = quoted.get(column.id);
+      if (found === undefined) throw new Error(`No column ${column.id} of ${metadata.name}`);
+      return found;
+    };
+    return {
+      dataSource: this.dataSource,
+      metadata,
+      path: metadata.tablePath.split('.').map((part) => (part === '' ? part : quote(part))).join('.'),
+      name,
+      column: (alias, column) => {
+        const query = virtual.get(column.id)?.query;
+        return query ? `(${query(alias)})` : `${alias}.${name(column)}`;
+      },
+      alive: (alias) => (metadata.deleteDateColumn ? `${alias}.${quote(metadata.deleteDateColumn.databaseName)} IS NULL` : undefined),
+    };
+  }
+}

@@ -1,0 +1,89 @@
+import type { DataSource } from 'typeorm';
+import type { Condition } from '../../model/condition.js';
+import type { ModelDescription } from '../../model/entity-description.js';
+import type { CreatePlan, DeletePlan, ListPlan, ParentPlan, ParentValues, RetrievePlan, UpdatePlan } from '../../model/plan.js';
+import type { Resource } from '../../model/resource.js';
+import type { Row } from '../../model/serializer.js';
+import type { DataAdapter } from '../../request/execution/data-adapter.js';
+import { describeModel } from './describing/describe-model.js';
+import { chooseDialect } from './dialects/choose-dialect.js';
+import type { Dialect } from './dialects/dialect.js';
+import { Connections } from './running/connections.js';
+import { EntityWriter } from './running/entity-writer.js';
+import { KeyLookups } from './running/key-lookup.js';
+import { PairWriter } from './running/pair-writer.js';
+import { RowReader } from './running/row-reader.js';
+import type { RowWriter, ValidateEntity } from './running/row-writer.js';
+import { Tables } from './sql/tables.js';
+
+interface Prepared {
+  readonly reader: RowReader;
+  readonly writer: RowWriter;
+}
+
+/** `DataAdapter` over a connected TypeORM data source. */
+export class TypeOrmAdapter implements DataAdapter {
+  private readonly dialect: Dialect;
+  private readonly tables: Tables;
+  private readonly connections: Connections;
+  private readonly lookups: KeyLookups;
+  private readonly prepared = new Map<Resource, Prepared>();
+  private readonly resources = new Set<Resource>();
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly validate?: ValidateEntity,
+  ) {
+    this.dialect = chooseDialect(dataSource);
+    this.tables = new Tables(dataSource);
+    this.connections = new Connections(dataSource, this.dialect);
+    this.lookups = new KeyLookups(this.tables, this.dialect, this.connections);
+  }
+
+  describe(): ModelDescription {
+    return describeModel(this.dataSource);
+  }
+
+  prepare(resource: Resource): void {
+    const { tables, dialect, connections, lookups, resources, validate } = this;
+    const reader = new RowReader(resource, tables, dialect, connections);
+    const tools = { tables, dialect, connections, lookups, reader, resources, ...(validate ? { validate } : {}) };
+    const writer = tables.of(resource).metadata.isJunction ? new PairWriter(resource, tools) : new EntityWriter(resource, tools);
+    this.prepared.set(resource, { reader, writer });
+    this.resources.add(resource);
+  }
+
+  findParent(plan: ParentPlan): Promise<ParentValues | undefined> {
+    return this.lookups.findParent(plan);
+  }
+
+  exists(resource: Resource, where: Condition): Promise<boolean> {
+    return this.lookups.exists(resource, where);
+  }
+
+  list(plan: ListPlan): AsyncIterable<readonly Row[]> {
+    return this.of(plan.resource).reader.list(plan);
+  }
+
+  retrieve(plan: RetrievePlan): Promise<Row | undefined> {
+    return this.of(plan.resource).reader.retrieve(plan.where);
+  }
+
+  create(plan: CreatePlan): Promise<Row> {
+    return this.of(plan.resource).writer.create(plan);
+  }
+
+  update(plan: UpdatePlan): Promise<Row | undefined> {
+    return this.of(plan.resource).writer.update(plan);
+  }
+
+  delete(plan: DeletePlan): Promise<boolean> {
+    return this.of(plan.resource).writer.delete(plan);
+  }
+
+  private of(resource: Resource): Prepared {
+    const prepared = this.prepared.get(resource);
+    if (!prepared) throw new Error(`${resource.id} was not prepared`);
+    return prepared;
+  }
+}

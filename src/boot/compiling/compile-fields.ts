@@ -1,0 +1,154 @@
+import type { RestifyOptions } from '../../declare/restify-declaration.js';
+import type { ColumnDescription, EntityDescription, RelationDescription } from '../../model/entity-description.js';
+import type { ColumnField, ComputedField, EmbeddedField, Field, LinkField, ReverseOneField, ToOneField } from '../../model/field.js';
+import type { Relation } from '../../model/relation.js';
+import type { ValueType } from '../../model/value-type.js';
+import { labelOf } from './label.js';
+import { declaredColumns, topName } from './property-names.js';
+import type { ResourceShell } from './resource-shell.js';
+
+interface FieldSource {
+  readonly entity: EntityDescription;
+  readonly options: RestifyOptions;
+  readonly resource: ResourceShell;
+}
+
+/** The fields of an entity in the order of bodies: key, columns, relations, computed (contract 2). */
+export function compileFields(source: FieldSource): readonly Field[] {
+  const columns = declaredColumns(source.entity).filter((column) => isShown(column, source.options));
+  const keys = columns.filter((column) => column.primary);
+  const others = columns.filter((column) => !column.primary);
+  return [
+    ...compileColumns([...keys, ...others], source, ''),
+    ...source.entity.relations.flatMap((relation) => compileRelation(relation, source)),
+    ...compileComputed(source),
+  ];
+}
+
+/** Which properties are exposed at all. A `select: false` column is not, unless bodies may write it. */
+function isShown(column: ColumnDescription, options: RestifyOptions): boolean {
+  const name = topName(column);
+  return isNamed(name, options) && (column.selected || (options.writeOnly ?? []).includes(name)) && column.unsupported === undefined;
+}
+
+function isNamed(name: string, options: RestifyOptions): boolean {
+  return (options.fields === undefined || options.fields.includes(name)) && !(options.exclude ?? []).includes(name);
+}
+
+function compileColumns(columns: readonly ColumnDescription[], source: FieldSource, within: string): readonly (ColumnField | EmbeddedField)[] {
+  const fields: (ColumnField | EmbeddedField)[] = [];
+  const seen = new Set<string>();
+  for (const column of columns) {
+    const rest = column.path.slice(within.length);
+    const [name = rest, ...deeper] = rest.split('.');
+    if (deeper.length === 0) fields.push(compileColumn(name, column, source));
+    else if (!seen.has(name)) fields.push(compileEmbedded(name, columns.filter((each) => each.path.startsWith(`${within}${name}.`)), { source, within: `${within}${name}.` }));
+    seen.add(name);
+  }
+  return fields;
+}
+
+function compileEmbedded(name: string, columns: readonly ColumnDescription[], { source, within }: { source: FieldSource; within: string }): EmbeddedField {
+  const fields = compileColumns(columns, source, within);
+  return {
+    kind: 'embedded',
+    name,
+    label: labelOf(name),
+    fields,
+    readable: fields.some((field) => field.readable),
+    insertable: fields.some((field) => field.insertable),
+    updatable: fields.some((field) => field.updatable),
+    required: fields.some((field) => field.required),
+    nullable: false,
+  };
+}
+
+function compileColumn(name: string, column: ColumnDescription, { entity, options, resource }: FieldSource): ColumnField {
+  const top = topName(column);
+  const open = entity.writable && !column.generated && !(options.readOnly ?? []).includes(top) && !isTwinOfShownRelation(column, entity, { options, resource });
+  const insertable = open && column.insertable;
+  return {
+    kind: 'column',
+    name,
+    label: labelOf(name),
+    column: resource.columns.get(column.id) ?? column,
+    type: typeOf(column, options),
+    readable: column.selected && !(options.writeOnly ?? []).includes(top),
+    insertable,
+    // The URL names the object: a key in a body is ignored (contract 3).
+    updatable: open && column.updatable && !column.primary,
+    required: insertable && !column.nullable && !column.hasDefault && !(options.optional ?? []).includes(top),
+    nullable: column.nullable,
+    blank: column.nullable || column.hasDefault,
+  };
+}
+
+function typeOf(column: ColumnDescription, options: RestifyOptions): ValueType {
+  const keepsBlanks = (options.trim as Readonly<Record<string, boolean>> | undefined)?.[topName(column)] === false;
+  return column.type.kind === 'string' && keepsBlanks ? { ...column.type, trim: false } : column.type;
+}
+
+/** A plain column beside a relation over the same database column: the relation is what bodies write. */
+function isTwinOfShownRelation(column: ColumnDescription, entity: EntityDescription, { options, resource }: Pick<FieldSource, 'options' | 'resource'>): boolean {
+  return entity.relations.some(
+    (relation) => relation.kind === 'to-one' && relation.on.some((pair) => pair.near === column.id) && isShownRelation(relation, options, resource),
+  );
+}
+
+function isShownRelation(relation: RelationDescription, options: RestifyOptions, resource: ResourceShell): boolean {
+  return isNamed(relation.path, options) && resource.relations.get(relation.path)?.target.registered === true;
+}
+
+/** A relation to an entity that is not registered is left out (contract 2). */
+function compileRelation(description: RelationDescription, source: FieldSource): readonly Field[] {
+  const relation = source.resource.relations.get(description.path);
+  if (!relation || !isShownRelation(description, source.options, source.resource)) return [];
+  const readable = !(source.options.writeOnly ?? []).includes(description.path);
+  const base = { name: description.path, label: labelOf(description.path), readable };
+  return [{ ...base, ...relationPart(description, relation, source) }];
+}
+
+type RelationPart =
+  | Omit<ToOneField, 'name' | 'label' | 'readable'>
+  | Omit<ReverseOneField, 'name' | 'label' | 'readable'>
+  | Omit<LinkField, 'name' | 'label' | 'readable'>;
+
+function relationPart(description: RelationDescription, relation: Relation, { entity, options, resource }: FieldSource): RelationPart {
+  const closed = { insertable: false, updatable: false, required: false, nullable: true };
+  switch (relation.kind) {
+    case 'to-one': {
+      const { nullable, hasDefault, updatable } = description.kind === 'to-one' ? description : { nullable: true, hasDefault: false, updatable: true };
+      const open = entity.writable && !(options.readOnly ?? []).includes(description.path);
+      const names = relation.on.map((pair) => pair.near.id);
+      const inKey = resource.identity.some((column) => names.includes(column.id));
+      const required = open && !nullable && !hasDefault && !(options.optional ?? []).includes(description.path);
+      return { kind: 'to-one', relation, insertable: open, updatable: open && updatable && !inKey, required, nullable };
+    }
+    case 'reverse-one':
+      return { kind: 'reverse-one', relation, ...closed };
+    case 'one-to-many':
+    case 'many-to-many':
+      return { kind: 'link', relation, ...closed, nullable: false };
+    default:
+      return relation satisfies never;
+  }
+}
+
+function compileComputed({ options }: FieldSource): readonly ComputedField[] {
+  return Object.entries(options.computed ?? {}).map(([name, source]) => ({
+    kind: 'computed',
+    name,
+    label: labelOf(name),
+    readable: true,
+    insertable: false,
+    updatable: false,
+    required: false,
+    nullable: true,
+    compute: computation(source as string | ((entity: object) => unknown)),
+  }));
+}
+
+function computation(source: string | ((entity: object) => unknown)): (entity: object) => unknown {
+  if (typeof source === 'function') return source;
+  return (entity) => (entity as Record<string, () => unknown>)[source]?.();
+}

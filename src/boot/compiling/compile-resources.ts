@@ -1,0 +1,114 @@
+import type { RestifyOptions } from '../../declare/restify-declaration.js';
+import type { Column } from '../../model/column.js';
+import type { Field } from '../../model/field.js';
+import type { EntityDescription } from '../../model/entity-description.js';
+import type { FilterBackend } from '../../model/filter-backend.js';
+import { OPERATIONS } from '../../model/operation.js';
+import type { Permission } from '../../model/permission.js';
+import type { Resource } from '../../model/resource.js';
+import type { Serializer } from '../../model/serializer.js';
+import { compileFields } from './compile-fields.js';
+import { compileFilterTerms, compileOrdering, compileOrderingFields, compileSearchFields } from './compile-queries.js';
+import { compileRelations } from './compile-relations.js';
+import { ThroughCompiler } from './compile-through.js';
+import { draftsByEntity } from './draft.js';
+import type { Blueprint, Draft } from './draft.js';
+import { ResourceShell } from './resource-shell.js';
+
+/** What Nest's injector made of the classes that a declaration names. */
+export interface Parts {
+  backends(options: RestifyOptions): readonly FilterBackend[];
+  serializer(options: RestifyOptions): Serializer;
+  permissions(options: RestifyOptions): readonly Permission[];
+}
+
+/** The compiled model of one prefix. */
+export interface CompiledModel {
+  /** Registered ones, in declaration order. */
+  readonly resources: readonly Resource[];
+  /** Everything that the adapter runs plans on: registered ones, and the through models as each side sees them. */
+  readonly all: readonly Resource[];
+}
+
+/**
+ * Declarations and entity descriptions become resources: pure, and without judging. What is wrong with them is for
+ * `boot/verifying`, which looks at the same result.
+ */
+export function compileResources(blueprint: Blueprint, parts: Parts): CompiledModel {
+  const { description, drafts } = blueprint;
+  const byEntity = draftsByEntity(drafts);
+  const shells = new Map(description.entities.map((entity) => [entity.id, shellOf(entity, byEntity.get(entity.id), parts)]));
+  const through = new ThroughCompiler(shells, parts.serializer({}));
+  for (const entity of description.entities) {
+    const shell = shells.get(entity.id);
+    if (shell) shell.relations = compileRelations(entity, shells, through);
+  }
+  for (const entity of description.entities) {
+    const shell = shells.get(entity.id);
+    if (shell) completeEntity(shell, entity, { blueprint, draft: byEntity.get(entity.id), parts });
+  }
+  const views = through.complete();
+  for (const shell of [...shells.values(), ...views.map((view) => view.shell)]) shell.setFields(shell.fields.filter(leadsSomewhere));
+  for (const [entity, shell] of described(description.entities, shells)) completeQueries(shell, entity, optionsOf(byEntity.get(entity.id)));
+  for (const { shell, mapped } of views) completeView(shell, mapped, { blueprint, byEntity, parts });
+  const resources = drafts.flatMap((draft) => shells.get(draft.entity.id) ?? []);
+  const all = [...resources, ...views.map(({ shell }) => shell)];
+  for (const shell of all) Object.freeze(shell);
+  return { resources, all };
+}
+
+function described(entities: readonly EntityDescription[], shells: ReadonlyMap<string, ResourceShell>): readonly (readonly [EntityDescription, ResourceShell])[] {
+  return entities.flatMap((entity) => {
+    const shell = shells.get(entity.id);
+    return shell ? [[entity, shell] as const] : [];
+  });
+}
+
+/** A link to a URL of which no operation is left is no field (contract 3). */
+function leadsSomewhere(field: Field): boolean {
+  if (field.kind !== 'link') return true;
+  const { relation } = field;
+  if (relation.kind === 'one-to-many') return relation.target.operations.has('list');
+  const { operations } = relation.through.resource;
+  return operations.has('list') || operations.has('create');
+}
+
+function optionsOf(draft: Draft | undefined): RestifyOptions {
+  return draft?.declaration.options ?? {};
+}
+
+function shellOf(entity: EntityDescription, draft: Draft | undefined, parts: Parts): ResourceShell {
+  const columns = new Map(entity.columns.map((column): [string, Column] => [column.id, column]));
+  const key = { columns: entity.key.flatMap((id) => columns.get(id) ?? []) };
+  const app = draft?.app ?? '';
+  const model = draft?.model ?? entity.name.toLowerCase();
+  const identity = { id: `${app}.${model}`, app, model, label: entity.name, entity: entity.id, registered: draft !== undefined };
+  return new ResourceShell(identity, { key, identity: key.columns, columns }, parts.serializer(optionsOf(draft)));
+}
+
+function completeEntity(shell: ResourceShell, entity: EntityDescription, { blueprint, draft, parts }: { blueprint: Blueprint; draft: Draft | undefined; parts: Parts }): void {
+  const options = optionsOf(draft);
+  shell.setFields(compileFields({ entity, options, resource: shell }));
+  const readable = entity.writable ? OPERATIONS : (['list', 'retrieve'] as const);
+  shell.operations = new Set((options.operations ?? readable).filter((operation) => entity.writable || operation === 'list' || operation === 'retrieve'));
+  shell.strict = options.strict ?? blueprint.defaults.strict;
+  shell.backends = parts.backends(options);
+  shell.permissions = parts.permissions(options);
+}
+
+function completeQueries(shell: ResourceShell, entity: EntityDescription, options: RestifyOptions): void {
+  shell.filterTerms = compileFilterTerms(shell, options);
+  shell.searchFields = compileSearchFields(shell, options);
+  shell.orderingFields = compileOrderingFields(shell, options);
+  shell.ordering = compileOrdering(shell, entity, options);
+}
+
+/** A through model is ruled by its own declaration, else by the defaults of the prefix (contract 2). */
+function completeView(shell: ResourceShell, mapped: ResourceShell | undefined, { blueprint, byEntity, parts }: { blueprint: Blueprint; byEntity: ReadonlyMap<string, Draft>; parts: Parts }): void {
+  const options = mapped ? optionsOf(byEntity.get(mapped.entity)) : {};
+  const entity = blueprint.description.entities.find((each) => each.id === shell.entity);
+  shell.backends = parts.backends(options);
+  shell.permissions = parts.permissions(options);
+  if (mapped) shell.serializer = mapped.serializer;
+  if (entity) completeQueries(shell, mapped ? entity : { ...entity, orderBy: [] }, options);
+}

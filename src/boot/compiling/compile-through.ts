@@ -1,0 +1,151 @@
+import type { Column } from '../../model/column.js';
+import type { JunctionDescription, ManyToManyDescription, PairDescription } from '../../model/entity-description.js';
+import type { ColumnField, Field, ToOneField } from '../../model/field.js';
+import { OPERATIONS } from '../../model/operation.js';
+import type { ColumnPair, Through, ToOneRelation } from '../../model/relation.js';
+import type { Serializer } from '../../model/serializer.js';
+import { columnPairs, refersToKey } from './compile-relations.js';
+import { labelOf } from './label.js';
+import { ResourceShell } from './resource-shell.js';
+
+/** A junction as seen from one side, whose fields are still to be made. */
+interface View {
+  readonly shell: ResourceShell;
+  readonly junction: JunctionDescription;
+  readonly near: ResourceShell;
+  readonly target: ResourceShell;
+  readonly parent: readonly ColumnPair[];
+  readonly other: readonly ColumnPair[];
+  /** The application's entity on the junction's table, if there is one. */
+  readonly mapped: ResourceShell | undefined;
+}
+
+/**
+ * Compiles the through models of many-to-many relations: the application's own entity where one is mapped on the
+ * junction's table, else the pair of keys that TypeORM keeps (contract 2). Each side sees its own: the parent's field
+ * is filled by the URL, and of a pair the `id` is the other side's key.
+ */
+export class ThroughCompiler {
+  private readonly views: View[] = [];
+
+  constructor(
+    private readonly shells: ReadonlyMap<string, ResourceShell>,
+    private readonly serializer: Serializer,
+  ) {}
+
+  compile({ junction }: ManyToManyDescription, near: ResourceShell, target: ResourceShell): Through {
+    const mapped = junction.mappedBy === undefined ? undefined : this.shells.get(junction.mappedBy);
+    const table = mapped ?? this.shells.get(junction.entity);
+    if (!table) throw new Error(`No junction of ${junction.declaredAt}`);
+    const parent = columnPairs(junction.parent, near, table);
+    const other = columnPairs(junction.other, table, target);
+    const shell = this.shellOf(table, { junction, other, isPair: isPair(table, junction), mapped });
+    this.views.push({ shell, junction, near, target, parent, other, mapped });
+    return {
+      resource: shell,
+      parent,
+      other,
+      // Known when the fields are made; nobody asks before.
+      get parentField() {
+        return sideField(shell.fields, parent.map((pair) => pair.far))?.name;
+      },
+    };
+  }
+
+  private shellOf(table: ResourceShell, { junction, other, isPair, mapped }: { junction: JunctionDescription; other: readonly ColumnPair[]; isPair: boolean; mapped: ResourceShell | undefined }): ResourceShell {
+    const owner = this.shells.get(junction.ownerEntity);
+    const model = mapped?.registered === true ? mapped.model : `${owner?.model ?? ''}_${junction.ownerProperty.toLowerCase()}`;
+    const app = mapped?.registered === true ? mapped.app : (owner?.app ?? '');
+    const key = isPair ? { columns: other.map((pair) => pair.near) } : table.key;
+    const identity = { id: `${app}.${model}`, app, model, label: mapped?.label ?? model, entity: table.entity, registered: mapped?.registered ?? false };
+    return new ResourceShell(identity, { key, identity: isPair ? table.identity : table.key.columns, columns: table.columns }, this.serializer);
+  }
+
+  /** After the fields of all entities are made. Gives every view that was compiled. */
+  complete(): readonly { readonly shell: ResourceShell; readonly mapped: ResourceShell | undefined }[] {
+    for (const view of this.views) {
+      view.shell.relations = view.mapped?.relations ?? new Map();
+      view.shell.setFields(this.fieldsOf(view));
+      view.shell.operations = view.mapped && view.mapped.operations.size > 0 ? view.mapped.operations : new Set(OPERATIONS);
+      view.shell.strict = view.mapped?.strict ?? view.near.strict;
+    }
+    return this.views;
+  }
+
+  private fieldsOf(view: View): readonly Field[] {
+    return view.mapped ? mappedFields(view, view.mapped) : pairFields(view);
+  }
+}
+
+function isPair(table: ResourceShell, junction: JunctionDescription): boolean {
+  const sides = new Set([...junction.parent.map((pair: PairDescription) => pair.far), ...junction.other.map((pair) => pair.near)]);
+  return table.key.columns.every((column) => sides.has(column.id)) && table.key.columns.length === sides.size;
+}
+
+/** The fields of the application's entity; its sides are keys of their models, whether it declares relations or columns. */
+function mappedFields(view: View, mapped: ResourceShell): readonly Field[] {
+  const { shell, parent, other } = view;
+  const parentColumns = parent.map((pair) => pair.far);
+  const otherColumns = other.map((pair) => pair.near);
+  const fields = mapped.fields.map((field) => {
+    if (isSide(field, parentColumns)) return asSide(field, parent.map(turned), view.near);
+    if (isSide(field, otherColumns)) return asSide(field, other, view.target);
+    return field;
+  });
+  if (shell.key === mapped.key) return fields;
+  return [idField(shell, other), ...fields.filter((field) => field.name !== 'id')];
+}
+
+function isSide(field: Field, columns: readonly Column[]): boolean {
+  const ids = new Set(columns.map((column) => column.id));
+  if (field.kind === 'to-one') return field.relation.on.length === ids.size && field.relation.on.every((pair) => ids.has(pair.near.id));
+  return field.kind === 'column' && ids.size === 1 && ids.has(field.column.id);
+}
+
+/** In a pair the sides are the key, which the nested URL may change all the same: the pair is replaced. */
+function asSide(field: Field, on: readonly ColumnPair[], target: ResourceShell): ToOneField {
+  const relation: ToOneRelation =
+    field.kind === 'to-one' ? field.relation : { kind: 'to-one', name: field.name, target, on, byKey: refersToKey(on, target) };
+  const open = field.insertable || field.kind === 'to-one';
+  return { kind: 'to-one', name: field.name, label: field.label, readable: field.readable, relation, insertable: open, updatable: open, required: open, nullable: false };
+}
+
+function turned({ near, far }: ColumnPair): ColumnPair {
+  return { near: far, far: near };
+}
+
+/** `id`, then one field a side, the owner's first, whichever side asks (contract 2). */
+function pairFields(view: View): readonly Field[] {
+  const { junction, near, target, parent, other, shell } = view;
+  const self = near === target;
+  const names = self ? { parent: `from_${near.model}`, other: `to_${near.model}` } : sideNames(near, target);
+  const parentSide = sideOf(names.parent, parent.map(turned), near);
+  const otherSide = sideOf(names.other, other, target);
+  const sides = junction.fromOwner || self ? [parentSide, otherSide] : [otherSide, parentSide];
+  return [idField(shell, other), ...sides];
+}
+
+function sideNames(near: ResourceShell, target: ResourceShell): { parent: string; other: string } {
+  const same = near.model === target.model;
+  const name = (side: ResourceShell): string => (same ? `${side.app}_${side.model}` : side.model);
+  return { parent: name(near), other: name(target) };
+}
+
+function sideOf(name: string, on: readonly ColumnPair[], target: ResourceShell): ToOneField {
+  const relation: ToOneRelation = { kind: 'to-one', name, target, on, byKey: refersToKey(on, target) };
+  return { kind: 'to-one', name, label: labelOf(name), readable: true, insertable: true, updatable: true, required: true, nullable: false, relation };
+}
+
+/** The `id` of a pair: the related side's key. */
+function idField(shell: ResourceShell, other: readonly ColumnPair[]): Field {
+  const base = { name: 'id', label: 'ID', readable: true, insertable: false, updatable: false, required: false, nullable: false };
+  const [first] = other;
+  if (other.length === 1 && first) return { ...base, kind: 'column', column: first.near, type: first.near.type, blank: false } satisfies ColumnField;
+  const on = other.map((pair) => ({ near: pair.near, far: pair.near }));
+  return { ...base, kind: 'to-one', relation: { kind: 'to-one', name: 'id', target: shell, on, byKey: true } };
+}
+
+/** The field that shows these columns as a key. */
+export function sideField(fields: readonly Field[], columns: readonly Column[]): Field | undefined {
+  return fields.find((field) => field.kind === 'to-one' && isSide(field, columns) && field.name !== 'id');
+}

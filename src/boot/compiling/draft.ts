@@ -1,0 +1,37 @@
+import type { ResourceDeclaration } from '../../declare/restify-declaration.js';
+import type { EntityDescription, ModelDescription } from '../../model/entity-description.js';
+import type { RestifyDefaults } from '../../restify.options.js';
+
+/** A declared entity and what the data source says of it: what verifying judges and compiling builds from. */
+export interface Draft {
+  readonly declaration: ResourceDeclaration;
+  readonly entity: EntityDescription;
+  /** The label that the declaration or `forFeature` gives; undefined where none does. */
+  readonly app: string | undefined;
+  readonly model: string;
+}
+
+/** Everything that one prefix is made from. */
+export interface Blueprint {
+  readonly description: ModelDescription;
+  readonly drafts: readonly Draft[];
+  readonly defaults: RestifyDefaults;
+  /** Declared classes that an application lists, as entity or for a label, and what is wrong with them is not yet known. */
+  readonly listed: readonly ListedClass[];
+  /** Declarations that were there when Nest read the controllers. */
+  readonly laidOut: ReadonlySet<object>;
+}
+
+/** A class that this application names itself. */
+export interface ListedClass {
+  readonly target: object;
+  readonly name: string;
+  /** `TypeOrmModule`'s `entities`, or `RestifyModule.forFeature("polls")`. */
+  readonly listedIn: string;
+  readonly declared: boolean;
+}
+
+/** Drafts by the adapter's name of their entity. */
+export function draftsByEntity(drafts: readonly Draft[]): ReadonlyMap<string, Draft> {
+  return new Map(drafts.map((draft) => [draft.entity.id, draft]));
+}

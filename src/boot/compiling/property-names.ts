@@ -1,0 +1,16 @@
+import type { ColumnDescription, EntityDescription } from '../../model/entity-description.js';
+
+/** The property that holds a column, or the embedded object that does. */
+export function topName(column: ColumnDescription): string {
+  return column.path.split('.')[0] ?? column.path;
+}
+
+/** Columns that the entity declares a property for. */
+export function declaredColumns(entity: EntityDescription): readonly ColumnDescription[] {
+  return entity.columns.filter((column) => !column.internal);
+}
+
+/** Names that the options of an entity may use: its columns, embedded objects and relations. */
+export function propertyNames(entity: EntityDescription): ReadonlySet<string> {
+  return new Set([...declaredColumns(entity).map(topName), ...entity.relations.map((relation) => relation.path)]);
+}

@@ -1,0 +1,74 @@
+import { isPlain } from '../../model/value-type.js';
+import type { Column } from '../../model/column.js';
+import type { Operand } from '../../model/condition.js';
+import type { ColumnField, EmbeddedField, Field } from '../../model/field.js';
+import type { Relation } from '../../model/relation.js';
+import type { Resource } from '../../model/resource.js';
+
+/** Where a name of the model leads, seen from a resource, over to-one relations. */
+export interface ResolvedPath {
+  /** Several for a composite related key. */
+  readonly operands: readonly Operand[];
+  /** A text column, a number, …; of a relation, its key. */
+  readonly leaf: 'column' | 'relation';
+}
+
+/**
+ * A dotted path over readable fields. Undefined where a step is unknown, hidden, or leads to many: to a client, and to
+ * the author of a filter, those are one thing.
+ */
+export function resolveReadablePath(path: string, resource: Resource): ResolvedPath | undefined {
+  return resolve(path.split('.'), resource.fields, { resource, hops: [] });
+}
+
+interface Place {
+  readonly resource: Resource;
+  readonly hops: readonly Relation[];
+}
+
+function resolve([name, ...rest]: readonly string[], fields: readonly Field[], place: Place): ResolvedPath | undefined {
+  const field = fields.find((each) => each.name === name && each.readable);
+  switch (field?.kind) {
+    case 'column':
+      return rest.length > 0 ? undefined : { leaf: 'column', operands: [{ hops: place.hops, column: field.column }] };
+    case 'embedded':
+      return rest.length > 0 ? resolve(rest, field.fields, place) : undefined;
+    case 'to-one':
+    case 'reverse-one': {
+      const hops = [...place.hops, field.relation];
+      if (rest.length > 0) return resolve(rest, field.relation.target.fields, { resource: field.relation.target, hops });
+      return { leaf: 'relation', operands: keyOperands(field.relation, place.hops) };
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** The related key: in this row where it stands here, else in the row that it leads to. */
+export function keyOperands(relation: Relation, hops: readonly Relation[]): readonly Operand[] {
+  return relation.target.key.columns.map((column): Operand => {
+    const near = relation.kind === 'to-one' && relation.byKey ? relation.on.find((pair) => pair.far.id === column.id)?.near : undefined;
+    return near ? { hops, column: near } : { hops: [...hops, relation], column };
+  });
+}
+
+/** Every path that filters and orders by default: plain readable columns and forward relations (contract 4). */
+export function plainPaths(resource: Resource): readonly string[] {
+  return resource.fields.flatMap((field) => (field.kind === 'to-one' ? (field.readable ? [field.name] : []) : plainColumnPaths(field, '')));
+}
+
+function plainColumnPaths(field: Field, within: string): readonly string[] {
+  if (!field.readable) return [];
+  if (field.kind === 'column') return isPlain(field.type) && !isTransformed(field.column) ? [within + field.name] : [];
+  return field.kind === 'embedded' ? field.fields.flatMap((inner: ColumnField | EmbeddedField) => plainColumnPaths(inner, `${within}${field.name}.`)) : [];
+}
+
+/** Paths of readable texts. */
+export function textPaths(resource: Resource): readonly string[] {
+  return plainPaths(resource).filter((path) => resolveReadablePath(path, resource)?.operands[0]?.column.type.kind === 'string' && resolveReadablePath(path, resource)?.leaf === 'column');
+}
+
+/** The database keeps another value than bodies show, so it neither compares nor sorts as they do. */
+export function isTransformed(column: Column): boolean {
+  return 'transformed' in column && column.transformed === true;
+}

@@ -1,0 +1,59 @@
+import type { Column } from '../../model/column.js';
+import type { Operand } from '../../model/condition.js';
+import type { Field } from '../../model/field.js';
+import type { FilterBackend } from '../../model/filter-backend.js';
+import type { Operation } from '../../model/operation.js';
+import type { Permission } from '../../model/permission.js';
+import type { Relation } from '../../model/relation.js';
+import type { FilterTerm, Key, OrderTerm, Resource, SearchField } from '../../model/resource.js';
+import type { Serializer } from '../../model/serializer.js';
+
+/**
+ * A resource on its way: relations refer to each other's resources before those are finished. Compiling fills it step
+ * by step, and freezes it at the end; nobody else sees it before.
+ */
+export class ResourceShell implements Resource {
+  id: string;
+  app: string;
+  model: string;
+  label: string;
+  entity: string;
+  registered: boolean;
+  key: Key;
+  identity: readonly Column[];
+  columns: ReadonlyMap<string, Column>;
+  fields: readonly Field[] = [];
+  fieldsByName: ReadonlyMap<string, Field> = new Map();
+  relations: ReadonlyMap<string, Relation> = new Map();
+  operations: ReadonlySet<Operation> = new Set();
+  filterTerms: ReadonlyMap<string, FilterTerm> = new Map();
+  searchFields: readonly SearchField[] = [];
+  orderingFields: ReadonlyMap<string, readonly Operand[]> = new Map();
+  ordering: readonly OrderTerm[] = [];
+  backends: readonly FilterBackend[] = [];
+  serializer: Serializer;
+  permissions: readonly Permission[] = [];
+  strict = false;
+
+  constructor(
+    identity: { id: string; app: string; model: string; label: string; entity: string; registered: boolean },
+    table: { key: Key; identity: readonly Column[]; columns: ReadonlyMap<string, Column> },
+    serializer: Serializer,
+  ) {
+    this.id = identity.id;
+    this.app = identity.app;
+    this.model = identity.model;
+    this.label = identity.label;
+    this.entity = identity.entity;
+    this.registered = identity.registered;
+    this.key = table.key;
+    this.identity = table.identity;
+    this.columns = table.columns;
+    this.serializer = serializer;
+  }
+
+  setFields(fields: readonly Field[]): void {
+    this.fields = fields;
+    this.fieldsByName = new Map(fields.map((field) => [field.name, field]));
+  }
+}

@@ -1,0 +1,115 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { HttpExchange } from '../../request/parsing/http-exchange.js';
+import type { ReceivedBody } from '../../request/parsing/json-body.js';
+
+/** What Express adds to Node's request, as far as it is read here. */
+interface ExpressRequest extends IncomingMessage {
+  readonly originalUrl: string;
+  readonly baseUrl: string;
+  readonly protocol: string;
+  readonly host?: string;
+  readonly body?: unknown;
+  readonly user?: unknown;
+}
+
+/** An error of Express's body parser. */
+interface BodyError {
+  readonly type: string;
+  readonly body?: unknown;
+  readonly message: string;
+}
+
+/** Bodies that nobody has parsed are read here, up to this many bytes. */
+const MAX_BODY_BYTES = 100 * 1024;
+
+const BODY_ERRORS = new WeakMap<IncomingMessage, BodyError>();
+
+/** Whether an error comes from the body parser, which runs before anybody knows whether the body is wanted. */
+export function isBodyError(error: unknown): error is BodyError {
+  const type = (error as { type?: unknown } | null)?.type;
+  return typeof type === 'string' && /^(entity|encoding|charset|request|parameters|stream)\./.test(type);
+}
+
+/** Keeps a body's error until its turn (contract 6). */
+export function keepBodyError(request: IncomingMessage, error: BodyError): void {
+  BODY_ERRORS.set(request, error);
+}
+
+/** One call through Express. */
+export function expressExchange(request: IncomingMessage, response: ServerResponse): HttpExchange {
+  const express = request as ExpressRequest;
+  const [path = '', ...query] = pathOf(express).split('?');
+  return {
+    method: request.method ?? 'GET',
+    path,
+    query: query.join('?'),
+    protocol: express.protocol,
+    host: hostOf(express),
+    mountedAt: express.baseUrl,
+    // Read when asked for: a guard of the application may put it there late.
+    get actor() {
+      return express.user;
+    },
+    response,
+    header: (name) => {
+      const value = request.headers[name];
+      return Array.isArray(value) ? value.join(', ') : value;
+    },
+    body: () => receivedBody(express),
+  };
+}
+
+/** Of an absolute-form request line the path alone. */
+function pathOf({ originalUrl, baseUrl }: ExpressRequest): string {
+  const relative = originalUrl.replace(/^https?:\/\/[^/?]*/i, '');
+  return relative.startsWith(baseUrl) ? relative.slice(baseUrl.length) : relative;
+}
+
+/** Express 5 gives `host` with its port, and by `X-Forwarded-Host` where the proxy is trusted. */
+function hostOf(request: ExpressRequest): string {
+  return request.host ?? request.headers.host ?? 'localhost';
+}
+
+async function receivedBody(request: ExpressRequest): Promise<ReceivedBody> {
+  const error = BODY_ERRORS.get(request);
+  if (error) return brokenBody(error);
+  if (!hasBody(request)) return { kind: 'none' };
+  if (request.body !== undefined) return Buffer.isBuffer(request.body) ? { kind: 'text', text: request.body.toString('utf8') } : { kind: 'value', value: request.body };
+  return readBody(request);
+}
+
+/** RFC 9112, 6.3: a length, or chunks. */
+function hasBody(request: IncomingMessage): boolean {
+  const length = request.headers['content-length'];
+  return request.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
+}
+
+function brokenBody(error: BodyError): ReceivedBody {
+  switch (error.type) {
+    case 'entity.parse.failed':
+      return typeof error.body === 'string' ? { kind: 'text', text: error.body } : { kind: 'broken', reason: 'no JSON' };
+    case 'entity.too.large':
+    case 'parameters.too.many':
+      return { kind: 'too-large' };
+    case 'encoding.unsupported':
+    case 'charset.unsupported':
+      return { kind: 'unsupported' };
+    default:
+      return { kind: 'broken', reason: 'the body could not be read' };
+  }
+}
+
+async function readBody(request: IncomingMessage): Promise<ReceivedBody> {
+  if (request.readableEnded || request.destroyed) return { kind: 'unsupported' };
+  const isJson = /^\s*application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '');
+  // Not read: the answer will be 415, or the order of errors says so.
+  if (!isJson) return { kind: 'unsupported' };
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_BODY_BYTES) return { kind: 'too-large' };
+    chunks.push(chunk);
+  }
+  return { kind: 'text', text: Buffer.concat(chunks).toString('utf8') };
+}

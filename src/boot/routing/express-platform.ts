@@ -1,0 +1,77 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { expressExchange, isBodyError, keepBodyError } from './express-exchange.js';
+import type { RestServer } from './rest-server.js';
+
+type Next = (error?: unknown) => void;
+
+/** The part of Nest's HTTP adapter that is used here. */
+interface Adapter {
+  use(handler: unknown): unknown;
+  getInstance(): unknown;
+}
+
+/** Part of Express's router, which is not documented; what is not found there is done without. */
+interface Layer {
+  readonly route?: { readonly path?: unknown };
+}
+
+/** Before the routes: a body that cannot be parsed is no error yet. */
+export function keepBodyErrors(adapter: Adapter, server: RestServer): void {
+  adapter.use((error: unknown, request: IncomingMessage, response: ServerResponse, next: Next) => {
+    if (!isBodyError(error) || !server.isOurs(expressExchange(request, response))) {
+      next(error);
+      return;
+    }
+    keepBodyError(request, error);
+    next();
+  });
+}
+
+/** After the routes: the index, unknown paths below a prefix, and what failed on the way to a route. */
+export function answerTheRest(adapter: Adapter, server: RestServer): void {
+  const routes = routePaths(adapter);
+  findMounts(routes, server);
+  findOwnIndexes(routes, server);
+  adapter.use((request: IncomingMessage, response: ServerResponse, next: Next) => {
+    settle(server.handleRest(expressExchange(request, response)), next);
+  });
+  adapter.use((error: unknown, request: IncomingMessage, response: ServerResponse, next: Next) => {
+    const exchange = expressExchange(request, response);
+    if (!server.isOurs(exchange) || response.headersSent) next(error);
+    // Express gives up on a path with broken escapes before it has a route; ours match such a path all the same.
+    else if (error instanceof URIError) settle(server.handleRest(exchange), next);
+    else settle(server.fail(exchange, error).then(() => true), next);
+  });
+}
+
+function settle(answered: Promise<boolean>, next: Next): void {
+  answered.then(
+    (done) => {
+      if (!done) next();
+    },
+    (error: unknown) => {
+      next(error);
+    },
+  );
+}
+
+function routePaths(adapter: Adapter): readonly string[] {
+  const stack = (adapter.getInstance() as { router?: { stack?: readonly Layer[] } }).router?.stack ?? [];
+  return stack.flatMap((layer) => (Array.isArray(layer.route?.path) ? (layer.route.path as string[]) : typeof layer.route?.path === 'string' ? [layer.route.path] : []));
+}
+
+/** The global prefix is not injectable: what stands before our own paths is where we are. */
+function findMounts(routes: readonly string[], server: RestServer): void {
+  // The longest first, so that the prefix `v1` does not take `/rest/v1/…` for a mount of its own.
+  const own = [...server.patterns].sort((a, b) => b.length - a.length);
+  for (const path of routes) {
+    const pattern = own.find((each) => path.endsWith(each));
+    if (pattern !== undefined) server.mounts.add(path.slice(0, -pattern.length));
+  }
+  // With no route of our own there is still an index.
+  if (own.length === 0) server.mounts.add('');
+}
+
+function findOwnIndexes(routes: readonly string[], server: RestServer): void {
+  for (const path of routes) server.yieldIndex(path === '' ? '/' : path);
+}

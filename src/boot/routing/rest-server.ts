@@ -1,0 +1,196 @@
+import type { LoggerService } from '@nestjs/common';
+import { MethodNotAllowed, NotFound } from '../../errors/request-errors.js';
+import type { Method } from '../../model/operation.js';
+import type { Api } from '../../model/route.js';
+import type { HttpExchange } from '../../request/parsing/http-exchange.js';
+import { negotiate } from '../../request/responses/negotiate.js';
+import { errorResponse } from '../../request/responses/error-response.js';
+import { jsonResponse } from '../../request/responses/rest-response.js';
+import type { RestResponse } from '../../request/responses/rest-response.js';
+import { sendResponse } from '../../request/responses/send-response.js';
+import type { Admission, Call, RestPipeline } from '../../request/rest-pipeline.js';
+import { Mounts } from './mounts.js';
+
+interface Served {
+  readonly api: Api;
+  readonly pipeline: RestPipeline;
+  /** Where its index stands, below the mount; undefined where it has none. */
+  readonly index: string | undefined;
+}
+
+/** Where a path stands among everything that is served. */
+type Location =
+  | { readonly kind: 'route'; readonly call: Call; readonly served: Served }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'index'; readonly base: string; readonly path: string }
+  | { readonly kind: 'elsewhere' };
+
+const INDEX_ALLOW = 'GET, HEAD, OPTIONS';
+
+/** All prefixes of one application, behind its HTTP library. */
+export class RestServer {
+  readonly mounts = new Mounts();
+  /** The paths of all generated routes as Nest was told them, without the global prefix: `/rest/v1/polls/question/:pk`. */
+  readonly patterns = new Set<string>();
+  private readonly served: Served[] = [];
+  private readonly admissions = new WeakMap<object, Admission>();
+  private readonly ownIndexes = new Set<string>();
+
+  constructor(private readonly logger: LoggerService) {}
+
+  add(served: Served): void {
+    this.served.push(served);
+  }
+
+  /** The application has a route of its own where the index would stand. */
+  yieldIndex(path: string): void {
+    this.ownIndexes.add(path);
+  }
+
+  get apis(): readonly Api[] {
+    return this.served.map(({ api }) => api);
+  }
+
+  get indexPaths(): readonly string[] {
+    return [...new Set(this.served.flatMap(({ index }) => index ?? []))];
+  }
+
+  /** Whether the path is below a prefix, a route or not. */
+  isOurs(exchange: HttpExchange): boolean {
+    const { kind } = this.locate(exchange);
+    return kind === 'route' || kind === 'unknown';
+  }
+
+  /** Step one of every generated route, run by its guard. Throws what contract 6 says. */
+  async admit(exchange: HttpExchange): Promise<void> {
+    const { call, served } = this.routeOf(exchange);
+    this.admissions.set(exchange.response, await served.pipeline.admit(call));
+  }
+
+  /** Step two: answers, and writes. Never throws. */
+  async handle(exchange: HttpExchange): Promise<void> {
+    await this.writing(exchange, async () => {
+      const { call, served } = this.routeOf(exchange);
+      const admission = this.admissions.get(exchange.response) ?? (await served.pipeline.admit(call));
+      return served.pipeline.answer(call, admission);
+    });
+  }
+
+  /** What no route of Nest's has answered. False where it is none of our business. */
+  async handleRest(exchange: HttpExchange): Promise<boolean> {
+    const location = this.locate(exchange);
+    switch (location.kind) {
+      case 'route':
+        await this.refuseUnrouted(exchange, location);
+        return true;
+      case 'unknown':
+        await this.fail(exchange, new NotFound());
+        return true;
+      case 'index':
+        if (this.ownIndexes.has(location.path)) return false;
+        await this.writing(exchange, () => Promise.resolve(this.answerIndex(exchange, location.base)));
+        return true;
+      case 'elsewhere':
+        return false;
+      default:
+        return location satisfies never;
+    }
+  }
+
+  /**
+   * A URL of ours that Nest has not routed: a method that Nest does not know, or a path that the HTTP library cannot
+   * decode. Only ever refused: what the application put before its routes has not seen this request.
+   */
+  private async refuseUnrouted(exchange: HttpExchange, { call, served }: Extract<Location, { kind: 'route' }>): Promise<void> {
+    await this.writing(exchange, async () => {
+      await served.pipeline.admit(call);
+      throw call.match.route.operations.has(exchange.method as Method) ? new NotFound() : new MethodNotAllowed(exchange.method);
+    });
+  }
+
+  /** Writes an error that something else threw on one of our URLs. */
+  async fail(exchange: HttpExchange, error: unknown): Promise<void> {
+    const { response, logged } = errorResponse(error);
+    if (logged) this.log(exchange, error);
+    await this.send(exchange, response);
+  }
+
+  private async writing(exchange: HttpExchange, answer: () => Promise<RestResponse>): Promise<void> {
+    try {
+      await this.send(exchange, await answer());
+    } catch (error) {
+      await this.fail(exchange, error);
+    }
+  }
+
+  /** A stream that fails half-way has broken the connection off; all that is left is the log. */
+  private async send(exchange: HttpExchange, response: RestResponse): Promise<void> {
+    try {
+      await sendResponse(exchange.response, response, this.allowOf(exchange));
+    } catch (error) {
+      this.log(exchange, error);
+    }
+  }
+
+  private log(exchange: HttpExchange, error: unknown): void {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    const text = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
+    this.logger.error(`${exchange.method} ${exchange.path} failed: ${text}`);
+  }
+
+  private allowOf(exchange: HttpExchange): string {
+    const location = this.locate(exchange);
+    if (location.kind === 'route') return location.call.match.route.allow;
+    return location.kind === 'index' ? INDEX_ALLOW : '';
+  }
+
+  private routeOf(exchange: HttpExchange): Extract<Location, { kind: 'route' }> {
+    const location = this.locate(exchange);
+    if (location.kind !== 'route') throw new NotFound();
+    return location;
+  }
+
+  private locate(exchange: HttpExchange): Location {
+    const { path } = exchange;
+    for (const mount of this.mounts.candidates(path)) {
+      const below = path.slice(mount.length);
+      for (const served of this.served) {
+        const found = this.locateBelow(below, served, { exchange, mount });
+        if (found) return found;
+      }
+      const index = this.indexPaths.find((each) => withoutLastSlash(below) === (each === '' ? '' : `/${each}`));
+      if (index !== undefined) return { kind: 'index', base: exchange.mountedAt + mount, path: mount + (index === '' ? '/' : `/${index}`) };
+    }
+    return { kind: 'elsewhere' };
+  }
+
+  private locateBelow(below: string, served: Served, { exchange, mount }: { exchange: HttpExchange; mount: string }): Location | undefined {
+    const prefix = served.api.prefix === '' ? '' : `/${served.api.prefix}`;
+    if (!below.startsWith(`${prefix}/`)) return undefined;
+    const match = served.api.match(withoutLastSlash(below.slice(prefix.length + 1)));
+    if (match) return { kind: 'route', served, call: { exchange, match, base: `${exchange.mountedAt}${mount}${prefix}` } };
+    // An empty prefix has nothing below it that is not somebody else's as well.
+    return prefix === '' ? undefined : { kind: 'unknown' };
+  }
+
+  private answerIndex(exchange: HttpExchange, base: string): RestResponse {
+    if (!['GET', 'HEAD', 'OPTIONS'].includes(exchange.method)) throw new MethodNotAllowed(exchange.method);
+    negotiate(exchange.header('accept'));
+    if (exchange.method === 'OPTIONS') {
+      return jsonResponse(200, { name: 'Index', description: '', renders: ['application/json'], parses: ['application/json'], actions: {} });
+    }
+    const entries = this.served.flatMap(({ api }) =>
+      api.routes
+        .filter((route) => route.kind === 'collection')
+        .map(({ resource }) => {
+          const path = [api.prefix, resource.app, resource.model].filter((part) => part !== '').join('/');
+          return [path, `${exchange.protocol}://${exchange.host}${base}/${path}/`] as const;
+        }),
+    );
+    return jsonResponse(200, Object.fromEntries(entries));
+  }
+}
+
+function withoutLastSlash(path: string): string {
+  return path.endsWith('/') ? path.slice(0, -1) : path;
+}

@@ -1,0 +1,17 @@
+import { Catch, Inject } from '@nestjs/common';
+import type { ArgumentsHost, ExceptionFilter } from '@nestjs/common';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { REST_SERVER } from '../tokens.js';
+import { expressExchange } from './express-exchange.js';
+import type { RestServer } from './rest-server.js';
+
+/** Whatever is thrown on a generated route becomes a body of contract 6, the application's own guards included. */
+@Catch()
+export class RestifyExceptionFilter implements ExceptionFilter {
+  constructor(@Inject(REST_SERVER) private readonly server: RestServer) {}
+
+  async catch(error: unknown, host: ArgumentsHost): Promise<void> {
+    const http = host.switchToHttp();
+    await this.server.fail(expressExchange(http.getRequest<IncomingMessage>(), http.getResponse<ServerResponse>()), error);
+  }
+}

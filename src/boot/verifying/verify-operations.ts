@@ -1,0 +1,15 @@
+import { didYouMean } from '../../errors/declaration-error.js';
+import type { DeclarationProblem } from '../../errors/declaration-error.js';
+import { OPERATIONS } from '../../model/operation.js';
+import type { Blueprint } from '../compiling/draft.js';
+
+/** `operations` names some of the six. */
+export function verifyOperations({ drafts }: Blueprint): readonly DeclarationProblem[] {
+  return drafts.flatMap(({ declaration }) =>
+    (declaration.options.operations ?? []).flatMap((name, index): readonly DeclarationProblem[] =>
+      (OPERATIONS as readonly string[]).includes(name)
+        ? []
+        : [{ where: `${declaration.name}.operations[${index}]`, what: `"${name}" is no operation`, repair: didYouMean(name, OPERATIONS) }],
+    ),
+  );
+}

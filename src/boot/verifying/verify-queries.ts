@@ -1,0 +1,110 @@
+import { didYouMean } from '../../errors/declaration-error.js';
+import type { DeclarationProblem } from '../../errors/declaration-error.js';
+import type { ModelDescription } from '../../model/entity-description.js';
+import type { Resource } from '../../model/resource.js';
+import { LOOKUPS } from '../../model/row-filter.js';
+import type { Lookup } from '../../model/row-filter.js';
+import { isPlain } from '../../model/value-type.js';
+import type { ValueType } from '../../model/value-type.js';
+import { filterEntries, orderEntry, orderOperands, searchEntry } from '../compiling/compile-queries.js';
+import type { CompiledModel } from '../compiling/compile-resources.js';
+import type { Blueprint, Draft } from '../compiling/draft.js';
+import { plainPaths, resolveReadablePath } from '../compiling/resolve-path.js';
+import type { ResolvedPath } from '../compiling/resolve-path.js';
+
+interface Place {
+  readonly where: string;
+  readonly draft: Draft;
+  readonly resource: Resource;
+}
+
+/** What may be filtered, searched and ordered by is a readable field, and of a type that the query makes sense for. */
+export function verifyQueries({ drafts, description }: Blueprint, model: CompiledModel): readonly DeclarationProblem[] {
+  return drafts.flatMap((draft) => {
+    const resource = model.resources.find((each) => each.entity === draft.entity.id);
+    return resource ? [...filterProblems(draft, resource), ...searchProblems(draft, resource, description), ...orderProblems(draft, resource)] : [];
+  });
+}
+
+function filterProblems(draft: Draft, resource: Resource): readonly DeclarationProblem[] {
+  const names = Array.isArray(draft.declaration.options.filterFields);
+  return (filterEntries(draft.declaration.options) ?? []).flatMap(([path, lookup], index) => {
+    const place = { where: `${draft.declaration.name}.filterFields${names ? `[${index}]` : `.${path}`}`, draft, resource };
+    const resolved = resolveReadablePath(path, resource);
+    if (!resolved) return [unknownPath(path, place)];
+    const why = unfitLookup(lookup, resolved);
+    return why === undefined ? [] : [{ where: place.where, ...why }];
+  });
+}
+
+function searchProblems(draft: Draft, resource: Resource, { abilities }: ModelDescription): readonly DeclarationProblem[] {
+  return (draft.declaration.options.searchFields ?? []).flatMap((text, index): readonly DeclarationProblem[] => {
+    const place = { where: `${draft.declaration.name}.searchFields[${index}]`, draft, resource };
+    const { path, match } = searchEntry(text);
+    const resolved = resolveReadablePath(path, resource);
+    if (!resolved) return [unknownPath(path, place)];
+    if (resolved.leaf !== 'column' || resolved.operands[0]?.column.type.kind !== 'string') {
+      return [{ where: place.where, what: `"${path}" is no text`, repair: 'A search looks into texts; name it in filterFields instead.' }];
+    }
+    if (match === 'regex' && !abilities.regex) return [unable(place.where, '$', 'regular expressions')];
+    if (match === 'fulltext' && !abilities.fullText) return [unable(place.where, '@', 'full-text search')];
+    return [];
+  });
+}
+
+function unable(where: string, prefix: string, what: string): DeclarationProblem {
+  return { where, what: `"${prefix}" asks for ${what}, and this database has none here`, repair: `Leave "${prefix}" out, or use "^" or "=".` };
+}
+
+function orderProblems(draft: Draft, resource: Resource): readonly DeclarationProblem[] {
+  const { orderingFields = [], ordering = [] } = draft.declaration.options;
+  const fields = orderingFields.flatMap((path, index) => {
+    const place = { where: `${draft.declaration.name}.orderingFields[${index}]`, draft, resource };
+    const resolved = resolveReadablePath(path, resource);
+    if (!resolved) return [unknownPath(path, place)];
+    return resolved.operands.every(({ column }) => isPlain(column.type)) ? [] : [unordered(path, place.where)];
+  });
+  const defaults = ordering.flatMap((text, index) => {
+    const place = { where: `${draft.declaration.name}.ordering[${index}]`, draft, resource };
+    const { path } = orderEntry(text);
+    const operands = orderOperands(path, resource);
+    if (operands.length === 0) return [unknownPath(path, place)];
+    return operands.every(({ column }) => isPlain(column.type)) ? [] : [unordered(path, place.where)];
+  });
+  return [...fields, ...defaults];
+}
+
+function unordered(path: string, where: string): DeclarationProblem {
+  return { where, what: `the values of "${path}" have no order`, repair: 'Order by a number, a text, a date or a relation.' };
+}
+
+function unknownPath(path: string, { where, draft, resource }: Place): DeclarationProblem {
+  const [first = path] = path.split('.');
+  const field = resource.fieldsByName.get(first);
+  if (field?.kind === 'link') return { where, what: `"${first}" leads to many objects`, repair: 'Name a field of this model or of one that it refers to.' };
+  if (field && !field.readable) return { where, what: `"${first}" is write-only, and would leak through a query`, repair: 'Take it out.' };
+  if (field && 'relation' in field) {
+    const target = field.relation.target;
+    return { where, what: `"${path}" leads to no readable field of ${target.label}`, repair: didYouMean(path, plainPaths(target).map((each) => `${first}.${each}`)) };
+  }
+  const known = plainPaths(resource);
+  return { where, what: `"${path}" is no readable field of ${draft.declaration.name}`, repair: didYouMean(path, known) };
+}
+
+const TEXT_LOOKUPS: readonly Lookup[] = ['iexact', 'contains', 'icontains', 'startswith', 'istartswith', 'endswith', 'iendswith'];
+const KEY_LOOKUPS: readonly Lookup[] = ['exact', 'in', 'ne', 'isnull'];
+
+function unfitLookup(lookup: string, { leaf, operands }: ResolvedPath): { what: string; repair: string } | undefined {
+  if (!(LOOKUPS as readonly string[]).includes(lookup)) return { what: `"${lookup}" is no lookup`, repair: didYouMean(lookup, LOOKUPS) };
+  const known = lookup as Lookup;
+  const type = operands[0]?.column.type;
+  if (leaf === 'relation' && !KEY_LOOKUPS.includes(known)) return { what: `"${lookup}" does not fit a relation`, repair: 'A related key is compared by exact, in, ne or isnull.' };
+  if (operands.length > 1 && known !== 'exact' && known !== 'isnull') return { what: `"${lookup}" does not fit a composite key`, repair: 'Use exact or isnull.' };
+  return type === undefined ? undefined : unfitType(known, type);
+}
+
+function unfitType(lookup: Lookup, type: ValueType): { what: string; repair: string } | undefined {
+  if (TEXT_LOOKUPS.includes(lookup) && type.kind !== 'string') return { what: `"${lookup}" compares texts, and this is ${type.kind}`, repair: 'Use exact, in, gt, gte, lt or lte.' };
+  if (!isPlain(type) && lookup !== 'isnull') return { what: `${type.kind} values cannot be compared in a URL`, repair: 'Use isnull, or leave it out.' };
+  return undefined;
+}

@@ -1,0 +1,21 @@
+import type { DeclarationProblem } from '../../errors/declaration-error.js';
+import type { ColumnDescription } from '../../model/entity-description.js';
+import { declaredColumns, topName } from '../compiling/property-names.js';
+import type { Blueprint, Draft } from '../compiling/draft.js';
+
+/** What cannot be served is said, and never served wrong. */
+export function verifySupported({ drafts }: Blueprint): readonly DeclarationProblem[] {
+  return drafts.flatMap((draft) => [...entityProblems(draft), ...declaredColumns(draft.entity).flatMap((column) => columnProblems(column, draft))]);
+}
+
+function entityProblems({ declaration, entity }: Draft): readonly DeclarationProblem[] {
+  if (entity.unsupported === undefined) return [];
+  return [{ where: declaration.name, what: `${entity.unsupported} is not supported yet`, repair: 'Take @Restify off, and serve it with a controller of your own.' }];
+}
+
+function columnProblems(column: ColumnDescription, { declaration }: Draft): readonly DeclarationProblem[] {
+  const name = topName(column);
+  const left = (declaration.options.exclude ?? []).includes(name) || (declaration.options.fields !== undefined && !declaration.options.fields.includes(name));
+  if (column.unsupported === undefined || left || !column.selected) return [];
+  return [{ where: `${declaration.name}.${column.path}`, what: `its column type "${column.unsupported}" has no form in JSON`, repair: `Leave it out: exclude: ['${name}'].` }];
+}

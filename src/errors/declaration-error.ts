@@ -1,0 +1,63 @@
+/** One thing that an author declared and that cannot be served: what, where, and how to repair it. */
+export interface DeclarationProblem {
+  /** The place as the author wrote it: `Post.filterFields[2]`. */
+  readonly where: string;
+  /** What is wrong: `"titel" is no field of Post`. */
+  readonly what: string;
+  /** What to write instead, a whole sentence: `Did you mean "title"?` */
+  readonly repair: string;
+}
+
+/**
+ * The application refuses to start: its declarations cannot be served. Holds all problems, not the first only.
+ * Its message is a list, a line a problem:
+ * `Post.filterFields[2]: "titel" is no field of Post. Did you mean "title"?`
+ */
+export class DeclarationError extends Error {
+  constructor(readonly problems: readonly DeclarationProblem[]) {
+    super(DeclarationError.text(problems));
+    this.name = 'DeclarationError';
+  }
+
+  private static text(problems: readonly DeclarationProblem[]): string {
+    const lines = problems.map(({ where, what, repair }) => `  - ${where}: ${what}. ${repair}`);
+    const count = problems.length === 1 ? 'a declaration is' : `${problems.length} declarations are`;
+    return `nestjs-restify does not start, because ${count} wrong:\n${lines.join('\n')}`;
+  }
+}
+
+/** `Did you mean "title"?` for the nearest of `known`, else the list of what there is. */
+export function didYouMean(name: string, known: Iterable<string>): string {
+  const names = [...known];
+  const nearest = nearestName(name, names);
+  if (nearest !== undefined) return `Did you mean "${nearest}"?`;
+  if (names.length === 0) return 'There is none to name here.';
+  return `Known here: ${names.map((each) => `"${each}"`).join(', ')}.`;
+}
+
+/** The name within a third of the length in edits; the first of equals. */
+export function nearestName(name: string, known: readonly string[]): string | undefined {
+  let best: string | undefined;
+  let bestDistance = Math.max(2, Math.floor(name.length / 3)) + 1;
+  for (const each of known) {
+    const distance = editDistance(name.toLowerCase(), each.toLowerCase());
+    if (distance < bestDistance) {
+      best = each;
+      bestDistance = distance;
+    }
+  }
+  return best;
+}
+
+function editDistance(a: string, b: string): number {
+  let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const current = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const substitution = (previous[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      current.push(Math.min(substitution, (previous[j] ?? 0) + 1, (current[j - 1] ?? 0) + 1));
+    }
+    previous = current;
+  }
+  return previous[b.length] ?? 0;
+}

@@ -1,0 +1,119 @@
+import { emptyFieldErrors, NON_FIELD_ERRORS, RestError } from './rest-error.js';
+import type { FieldErrors, RestErrorAnswer } from './rest-error.js';
+
+function detail(status: number, text: string, headers?: Readonly<Record<string, string>>): RestErrorAnswer {
+  return headers ? { status, body: { detail: text }, headers } : { status, body: { detail: text } };
+}
+
+/** 400, messages by field. */
+export class InvalidInput extends RestError {
+  readonly answer: RestErrorAnswer;
+
+  constructor(readonly fields: FieldErrors) {
+    super(`Invalid input: ${Object.keys(fields).join(', ')}`);
+    this.answer = { status: 400, body: fields };
+  }
+
+  static of(field: string, ...messages: string[]): InvalidInput {
+    const fields = emptyFieldErrors();
+    fields[field] = messages;
+    return new InvalidInput(fields);
+  }
+
+  static ofNoField(...messages: string[]): InvalidInput {
+    return InvalidInput.of(NON_FIELD_ERRORS, ...messages);
+  }
+}
+
+/** 400, a body that is no JSON, or a query string that is no text. */
+export class MalformedRequest extends RestError {
+  readonly answer: RestErrorAnswer;
+
+  constructor(text: string) {
+    super(text);
+    this.answer = detail(400, text);
+  }
+
+  static json(reason: string): MalformedRequest {
+    return new MalformedRequest(`JSON parse error - ${reason}`);
+  }
+}
+
+/** 401, with the challenge of a scheme in use where one can challenge. */
+export class NotAuthenticated extends RestError {
+  readonly answer: RestErrorAnswer;
+
+  constructor(challenge: string | undefined, text = 'Authentication credentials were not provided.') {
+    super(text);
+    this.answer = detail(401, text, challenge === undefined ? undefined : { 'WWW-Authenticate': challenge });
+  }
+}
+
+/** 403. */
+export class PermissionDenied extends RestError {
+  readonly answer = detail(403, 'You do not have permission to perform this action.');
+}
+
+/** 404: an unknown object, parent, child or model, and one that a row condition hides. */
+export class NotFound extends RestError {
+  readonly answer = detail(404, 'Not found.');
+}
+
+/** 405. `Allow` is a header of every response, so it is not set here. */
+export class MethodNotAllowed extends RestError {
+  readonly answer: RestErrorAnswer;
+
+  constructor(method: string) {
+    super(`Method ${method} not allowed`);
+    this.answer = detail(405, `Method "${method}" not allowed.`);
+  }
+}
+
+/** 406. */
+export class NotAcceptable extends RestError {
+  readonly answer = detail(406, 'Could not satisfy the request Accept header.');
+}
+
+/** 409: a foreign key that restricts keeps the row. Names the model that still refers to it, and no row of it. */
+export class RestrictedDeletion extends RestError {
+  readonly answer: RestErrorAnswer;
+
+  constructor(referrer: string | undefined) {
+    super('A foreign key restricts this deletion');
+    const who = referrer === undefined ? 'other objects' : `objects of "${referrer}"`;
+    this.answer = detail(409, `This object cannot be deleted: ${who} still refer to it.`);
+  }
+}
+
+/** 413. */
+export class BodyTooLarge extends RestError {
+  readonly answer = detail(413, 'Request body is too large.');
+}
+
+/** 415. `mediaType` is the request's own text, or empty where it named none. */
+export class UnsupportedMediaType extends RestError {
+  readonly answer: RestErrorAnswer;
+
+  constructor(mediaType: string) {
+    super(`Unsupported media type ${mediaType}`);
+    this.answer = detail(415, `Unsupported media type "${mediaType}" in request.`);
+  }
+}
+
+/** 503: the database cannot be reached, or gave no connection in time. The client may try again. */
+export class DatabaseAway extends RestError {
+  readonly answer = detail(503, 'The service is temporarily unavailable. Try again later.', { 'Retry-After': '5' });
+
+  constructor(options?: ErrorOptions) {
+    super('The database is away', options);
+  }
+}
+
+/** 500. The cause goes to the log, and nothing of it to the client. */
+export class ServerError extends RestError {
+  readonly answer = detail(500, 'A server error occurred.');
+
+  constructor(options?: ErrorOptions) {
+    super('A server error occurred', options);
+  }
+}

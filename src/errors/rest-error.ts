@@ -1,0 +1,40 @@
+/** A JSON value, as `JSON.parse` gives it. */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+/**
+ * Messages by field (contract 6). A nested object holds the messages of an embedded one.
+ * It is made with a null prototype, so that a field called `__proto__` is a field like any other.
+ */
+export interface FieldErrors {
+  [field: string]: string[] | FieldErrors;
+}
+
+/** The key under which errors of no single field stand. */
+export const NON_FIELD_ERRORS = 'non_field_errors';
+
+/** What the client is told about a request that failed: a status, a JSON body, and headers of its own. */
+export interface RestErrorAnswer {
+  readonly status: number;
+  readonly body: { readonly detail: string } | FieldErrors;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const REST_ERROR = Symbol.for('nestjs-restify.RestError');
+
+/**
+ * A request that ends with an error of the contract (section 6). Thrown by any step; the responses room writes it.
+ * Recognise it with {@link isRestError}: `instanceof` fails where an application loads the package twice.
+ */
+export abstract class RestError extends Error {
+  abstract readonly answer: RestErrorAnswer;
+  readonly [REST_ERROR] = true;
+}
+
+export function isRestError(error: unknown): error is RestError {
+  return typeof error === 'object' && error !== null && (error as { [REST_ERROR]?: unknown })[REST_ERROR] === true;
+}
+
+/** Field errors with no prototype, ready to be filled. */
+export function emptyFieldErrors(): FieldErrors {
+  return Object.create(null) as FieldErrors;
+}

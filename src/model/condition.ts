@@ -1,0 +1,52 @@
+import type { Json } from '../errors/rest-error.js';
+import type { Column } from './column.js';
+import type { Relation } from './relation.js';
+import type { Lookup } from './row-filter.js';
+
+/** A column, reached from a resource over to-one relations. */
+export interface Operand {
+  readonly hops: readonly Relation[];
+  readonly column: Column;
+}
+
+/** How a search compares a term with a column (contract 4). */
+export type TermMatch = 'contains' | 'startswith' | 'exact' | 'regex' | 'fulltext';
+
+/**
+ * Which rows, resolved against the compiled model: columns are those that the adapter described, values are canonical.
+ * The only thing from which the adapter makes a WHERE.
+ */
+export type Condition =
+  | { readonly kind: 'always' }
+  | { readonly kind: 'never' }
+  | { readonly kind: 'and' | 'or'; readonly conditions: readonly Condition[] }
+  | { readonly kind: 'not'; readonly condition: Condition }
+  | { readonly kind: 'compare'; readonly operand: Operand; readonly lookup: Lookup; readonly value: Json }
+  | { readonly kind: 'term'; readonly operand: Operand; readonly match: TermMatch; readonly term: string }
+  /** At least one related row fits. */
+  | { readonly kind: 'related'; readonly hops: readonly Relation[]; readonly relation: Relation; readonly condition: Condition };
+
+export const ALWAYS: Condition = { kind: 'always' };
+export const NEVER: Condition = { kind: 'never' };
+
+/** All of them, flat, without the ones that always hold. */
+export function allOf(conditions: readonly Condition[]): Condition {
+  const flat = conditions.flatMap((each) => (each.kind === 'and' ? each.conditions : [each]));
+  if (flat.some((each) => each.kind === 'never')) return NEVER;
+  const left = flat.filter((each) => each.kind !== 'always');
+  if (left.length === 0) return ALWAYS;
+  return left.length === 1 && left[0] ? left[0] : { kind: 'and', conditions: left };
+}
+
+/** One of them at least. */
+export function oneOf(conditions: readonly Condition[]): Condition {
+  if (conditions.some((each) => each.kind === 'always')) return ALWAYS;
+  const left = conditions.filter((each) => each.kind !== 'never');
+  if (left.length === 0) return NEVER;
+  return left.length === 1 && left[0] ? left[0] : { kind: 'or', conditions: left };
+}
+
+/** The operand is this value, exactly. */
+export function equals(column: Column, value: Json): Condition {
+  return { kind: 'compare', operand: { hops: [], column }, lookup: 'exact', value };
+}

@@ -1,0 +1,102 @@
+import type { Column } from './column.js';
+
+/** A column, and what its entity says of it beyond its type. */
+export interface ColumnDescription extends Column {
+  /** The entity declares no property for it: a join column, a discriminator, a tree's bookkeeping. */
+  readonly internal: boolean;
+  readonly primary: boolean;
+  /** The database or the ORM makes its value, and the client never gives it. */
+  readonly generated: boolean;
+  /** It has a default, or the ORM fills it. */
+  readonly hasDefault: boolean;
+  /** `select: false` columns are left out of everything. */
+  readonly selected: boolean;
+  readonly insertable: boolean;
+  readonly updatable: boolean;
+  /** The name of a type that has no place in the interface. */
+  readonly unsupported?: string;
+  /** The database keeps it as another value than the entity: it is read through the ORM, and not filtered unless asked. */
+  readonly transformed: boolean;
+  /** A full-text index covers it. */
+  readonly fullText: boolean;
+}
+
+export interface PairDescription {
+  /** Column ids. */
+  readonly near: string;
+  readonly far: string;
+}
+
+interface RelationBase {
+  readonly path: string;
+  /** The entity that it leads to. */
+  readonly target: string;
+}
+
+export interface ToOneDescription extends RelationBase {
+  readonly kind: 'to-one';
+  readonly nullable: boolean;
+  readonly hasDefault: boolean;
+  readonly on: readonly PairDescription[];
+  readonly updatable: boolean;
+}
+
+export interface ReverseDescription extends RelationBase {
+  readonly kind: 'reverse-one' | 'one-to-many';
+  readonly on: readonly PairDescription[];
+}
+
+export interface ManyToManyDescription extends RelationBase {
+  readonly kind: 'many-to-many';
+  readonly junction: JunctionDescription;
+}
+
+/** A junction table, seen from one side. */
+export interface JunctionDescription {
+  /** The ORM's own entity of the junction. */
+  readonly entity: string;
+  /** The entity that the application maps on the same table, if it does. */
+  readonly mappedBy?: string;
+  /** The join table says `synchronize: false`, as a mapped one must. */
+  readonly leftAlone: boolean;
+  /** `<Owner>.<property>`, where the join table is declared. */
+  readonly declaredAt: string;
+  readonly ownerEntity: string;
+  readonly ownerProperty: string;
+  readonly fromOwner: boolean;
+  /** near: the parent's column; far: the junction's. */
+  readonly parent: readonly PairDescription[];
+  /** near: the junction's column; far: the target's. */
+  readonly other: readonly PairDescription[];
+}
+
+export type RelationDescription = ToOneDescription | ReverseDescription | ManyToManyDescription;
+
+/** What the adapter knows of one entity: pure data, in declaration order. */
+export interface EntityDescription {
+  /** Unique in its data source. */
+  readonly id: string;
+  /** The class name, or the schema's. */
+  readonly name: string;
+  /** What `@Restify` was put on: the class, or the schema's name. */
+  readonly target: unknown;
+  /** Rows can be written: false for a view. */
+  readonly writable: boolean;
+  readonly columns: readonly ColumnDescription[];
+  /** Column ids. */
+  readonly key: readonly string[];
+  readonly relations: readonly RelationDescription[];
+  readonly orderBy: readonly { readonly path: string; readonly descending: boolean }[];
+  /** Why it cannot be served, if it cannot: the name of what is not supported. */
+  readonly unsupported?: string;
+}
+
+/** What the adapter knows of a data source. */
+export interface ModelDescription {
+  readonly entities: readonly EntityDescription[];
+  /** Things that a search may only use where the database has them. */
+  readonly abilities: { readonly regex: boolean; readonly fullText: boolean };
+  /** Classes and names that the data source was given as entities, known to it or not. */
+  readonly given: readonly unknown[];
+  readonly dataSource: string;
+}

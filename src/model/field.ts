@@ -1,0 +1,64 @@
+import type { Column } from './column.js';
+import type { ManyToManyRelation, OneToManyRelation, ReverseOneRelation, ToOneRelation } from './relation.js';
+import type { ValueType } from './value-type.js';
+
+interface FieldBase {
+  /** The key in a body. */
+  readonly name: string;
+  /** For people: `Question text`. */
+  readonly label: string;
+  /** Appears in answers, and may be filtered, searched and ordered by where the model says so. */
+  readonly readable: boolean;
+  /** Is taken from the body of a POST. */
+  readonly insertable: boolean;
+  /** Is taken from the body of a PUT or PATCH. */
+  readonly updatable: boolean;
+  /** A POST, or a PUT of an updatable one, without it is an error. */
+  readonly required: boolean;
+  readonly nullable: boolean;
+}
+
+export interface ColumnField extends FieldBase {
+  readonly kind: 'column';
+  readonly column: Column;
+  readonly type: ValueType;
+  /** Whether `""` is a value (contract 5). */
+  readonly blank: boolean;
+}
+
+/** An embedded object: a nested object in bodies. */
+export interface EmbeddedField extends FieldBase {
+  readonly kind: 'embedded';
+  readonly fields: readonly (ColumnField | EmbeddedField)[];
+}
+
+/** A forward relation: the related key, or null. */
+export interface ToOneField extends FieldBase {
+  readonly kind: 'to-one';
+  readonly relation: ToOneRelation;
+}
+
+/** The other side of a one-to-one: the related key, or null; read-only. */
+export interface ReverseOneField extends FieldBase {
+  readonly kind: 'reverse-one';
+  readonly relation: ReverseOneRelation;
+}
+
+/** A to-many relation: the path of its nested list; read-only. */
+export interface LinkField extends FieldBase {
+  readonly kind: 'link';
+  readonly relation: OneToManyRelation | ManyToManyRelation;
+}
+
+/** A value made from the entity at each reading; read-only. */
+export interface ComputedField extends FieldBase {
+  readonly kind: 'computed';
+  readonly compute: (entity: object) => unknown;
+}
+
+/** Whether a body may say it at all. */
+export function isWritable(field: Pick<FieldBase, 'insertable' | 'updatable'>): boolean {
+  return field.insertable || field.updatable;
+}
+
+export type Field = ColumnField | EmbeddedField | ToOneField | ReverseOneField | LinkField | ComputedField;

@@ -1,0 +1,41 @@
+import type { Actor } from './actor.js';
+import type { Condition } from './condition.js';
+import type { OrderTerm, Resource } from './resource.js';
+import type { RowFilter } from './row-filter.js';
+
+/** What a filter backend is asked for each list. */
+export interface FilterQuestion {
+  readonly resource: Resource;
+  /** Query parameters, decoded; of a repeated one, the last value. */
+  readonly parameters: ReadonlyMap<string, string>;
+  readonly actor: Actor;
+}
+
+/** What a backend answers. It can only narrow: the conditions of all backends are AND-ed with the grants. */
+export interface Filtering {
+  /** By names of the model, or already resolved. Left out: all rows. */
+  readonly rows?: RowFilter | Condition;
+  /** The order of the list. Of several backends that give one, the first in the model's list wins. */
+  readonly order?: readonly OrderTerm[];
+}
+
+/**
+ * Narrows or orders the lists of a model. The classes are given as `filterBackends` and resolved by Nest's injector
+ * once, at boot.
+ *
+ * ```ts
+ * @Injectable()
+ * export class PublishedOnly implements FilterBackend {
+ *   filter({ parameters }: FilterQuestion): Filtering {
+ *     return parameters.get('drafts') === 'true' ? {} : { rows: where('draft', false) };
+ *   }
+ *   parameters(): string[] { return ['drafts']; }
+ * }
+ * ```
+ */
+export interface FilterBackend {
+  /** Throws `InvalidInput` where a parameter does not fit. */
+  filter(question: FilterQuestion): Filtering | Promise<Filtering>;
+  /** The parameters that it reads of this model. In a `strict` model others are refused; no field may have such a name. */
+  parameters?(resource: Resource): readonly string[];
+}

@@ -1,0 +1,9 @@
+/** What can be done with a model; an option `operations` names those that exist (contract 3). */
+export const OPERATIONS = ['list', 'create', 'retrieve', 'update', 'partialUpdate', 'destroy'] as const;
+
+export type Operation = (typeof OPERATIONS)[number];
+
+/** The methods of HTTP that the interface serves, in the order in which `Allow` names them (contract 7). */
+export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const;
+
+export type Method = (typeof METHODS)[number];

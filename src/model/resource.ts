@@ -1,0 +1,69 @@
+import type { Column } from './column.js';
+import type { Operand, TermMatch } from './condition.js';
+import type { Field } from './field.js';
+import type { FilterBackend } from './filter-backend.js';
+import type { Operation } from './operation.js';
+import type { Permission } from './permission.js';
+import type { Relation } from './relation.js';
+import type { Lookup } from './row-filter.js';
+import type { Serializer } from './serializer.js';
+
+/** How a row is named in a URL. The values of a composite key stand in the order of its columns. */
+export interface Key {
+  readonly columns: readonly Column[];
+}
+
+/** What a query parameter filters by. Several operands are the columns of a composite related key. */
+export interface FilterTerm {
+  readonly operands: readonly Operand[];
+  readonly lookup: Lookup;
+}
+
+export interface SearchField {
+  readonly operand: Operand;
+  readonly match: TermMatch;
+}
+
+export interface OrderTerm {
+  readonly operand: Operand;
+  readonly descending: boolean;
+}
+
+/**
+ * One exposed entity, compiled and frozen at boot. Nothing at request time looks at decorators or at the ORM's
+ * metadata: all of it is here.
+ */
+export interface Resource {
+  /** `polls.question`, unique below a prefix. */
+  readonly id: string;
+  readonly app: string;
+  readonly model: string;
+  /** The class name, for people. */
+  readonly label: string;
+  /** The adapter's name of the entity. */
+  readonly entity: string;
+  /** Has a collection of its own. A through model that nobody registered has none. */
+  readonly registered: boolean;
+  readonly key: Key;
+  /** The columns that name a row in its table: those of `key`, except for a pair, whose key is its other side alone. */
+  readonly identity: readonly Column[];
+  readonly columns: ReadonlyMap<string, Column>;
+  /** In the order of bodies (contract 2). */
+  readonly fields: readonly Field[];
+  readonly fieldsByName: ReadonlyMap<string, Field>;
+  /** All relations of the entity, shown or not, by name. What is shown is a field. */
+  readonly relations: ReadonlyMap<string, Relation>;
+  readonly operations: ReadonlySet<Operation>;
+  /** By query parameter: `votes`, `question__pub_date__gte`. */
+  readonly filterTerms: ReadonlyMap<string, FilterTerm>;
+  readonly searchFields: readonly SearchField[];
+  readonly orderingFields: ReadonlyMap<string, readonly Operand[]>;
+  /** Where no `ordering` is asked for. The key is added by planning, so that a list's order is total. */
+  readonly ordering: readonly OrderTerm[];
+  readonly backends: readonly FilterBackend[];
+  readonly serializer: Serializer;
+  readonly permissions: readonly Permission[];
+  /** Unknown body fields and query parameters are errors. */
+  readonly strict: boolean;
+}
+

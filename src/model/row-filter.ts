@@ -1,0 +1,59 @@
+import type { Json } from '../errors/rest-error.js';
+
+/** What can be asked of a column (contract 4). `exact` is exact in case, accents and blanks on every database. */
+export const LOOKUPS = [
+  'exact',
+  'iexact',
+  'gt',
+  'gte',
+  'lt',
+  'lte',
+  'in',
+  'range',
+  'contains',
+  'icontains',
+  'startswith',
+  'istartswith',
+  'endswith',
+  'iendswith',
+  'isnull',
+  'ne',
+] as const;
+
+export type Lookup = (typeof LOOKUPS)[number];
+
+/**
+ * Which rows of a model, as an author or a filter backend says it. Names are those of the entity's properties, over
+ * relations with dots (`question.pub_date`; over a to-many relation: at least one), hidden columns included. Resolved
+ * against the compiled model, so that no text of a request becomes SQL. Values are as in a JSON body.
+ *
+ * ```ts
+ * and(where('owner', 'exact', actor.id), not(where('choices.votes', 'gt', 100)))
+ * ```
+ */
+export type RowFilter =
+  | { readonly kind: 'where'; readonly path: string; readonly lookup: Lookup; readonly value: Json }
+  | { readonly kind: 'and' | 'or'; readonly filters: readonly RowFilter[] }
+  | { readonly kind: 'not'; readonly filter: RowFilter };
+
+/** Rows whose column fits. With two arguments the lookup is `exact`. */
+export function where(path: string, lookup: Lookup, value: Json): RowFilter;
+export function where(path: string, value: Json): RowFilter;
+export function where(path: string, lookupOrValue: Json, value?: Json): RowFilter {
+  if (value === undefined) return { kind: 'where', path, lookup: 'exact', value: lookupOrValue };
+  return { kind: 'where', path, lookup: lookupOrValue as Lookup, value };
+}
+
+/** Rows that fit all; of no filters, all rows. */
+export function and(...filters: readonly RowFilter[]): RowFilter {
+  return { kind: 'and', filters };
+}
+
+/** Rows that fit one at least; of no filters, no row. */
+export function or(...filters: readonly RowFilter[]): RowFilter {
+  return { kind: 'or', filters };
+}
+
+export function not(filter: RowFilter): RowFilter {
+  return { kind: 'not', filter };
+}

@@ -1,0 +1,61 @@
+/**
+ * What a value is, independent of the database. Decided at boot from the column; drives parsing of bodies and
+ * filters, the answer to OPTIONS, and the way in and out of the database.
+ *
+ * Each kind has one canonical form, which is its JSON form of contract 2: a datetime is the text
+ * `2022-10-02T09:23:28.297Z`, a bigint or decimal is text, binary is base64.
+ */
+export type ValueType =
+  | { readonly kind: 'integer'; readonly min: number; readonly max: number }
+  | { readonly kind: 'bigint'; readonly min: bigint; readonly max: bigint }
+  | { readonly kind: 'decimal'; readonly precision?: number; readonly scale?: number }
+  | { readonly kind: 'float' }
+  | { readonly kind: 'boolean' }
+  | { readonly kind: 'string'; readonly maxLength?: number; readonly trim: boolean }
+  | { readonly kind: 'date' }
+  | { readonly kind: 'time'; readonly digits: number }
+  /** `digits` of the fraction, 3 to 6; `zoned` where the column itself keeps an instant. */
+  | { readonly kind: 'datetime'; readonly digits: number; readonly zoned: boolean }
+  | { readonly kind: 'interval' }
+  | { readonly kind: 'uuid' }
+  | { readonly kind: 'enum'; readonly values: readonly (string | number)[] }
+  | { readonly kind: 'set'; readonly values: readonly string[] }
+  | { readonly kind: 'json' }
+  | { readonly kind: 'list'; readonly of: ValueType; readonly storage: 'text' | 'array' }
+  | { readonly kind: 'binary'; readonly maxLength?: number };
+
+export type ValueKind = ValueType['kind'];
+
+/** The type of one kind: `TypeOf<'integer'>`. */
+export type TypeOf<Kind extends ValueKind> = Extract<ValueType, { kind: Kind }>;
+
+/** Kinds whose values compare, order and go into a URL as one plain text. */
+export function isPlain(type: ValueType): boolean {
+  switch (type.kind) {
+    case 'json':
+    case 'list':
+    case 'set':
+    case 'binary':
+    case 'interval':
+      return false;
+    case 'integer':
+    case 'bigint':
+    case 'decimal':
+    case 'float':
+    case 'boolean':
+    case 'string':
+    case 'date':
+    case 'time':
+    case 'datetime':
+    case 'uuid':
+    case 'enum':
+      return true;
+    default:
+      return type satisfies never;
+  }
+}
+
+/** Kinds that a search looks into (contract 4: string-like). */
+export function isStringLike(type: ValueType): boolean {
+  return type.kind === 'string';
+}

@@ -1,0 +1,30 @@
+import type { ModelDescription } from '../../model/entity-description.js';
+import type { CreatePlan, DeletePlan, ListPlan, ParentPlan, ParentValues, RetrievePlan, UpdatePlan } from '../../model/plan.js';
+import type { Condition } from '../../model/condition.js';
+import type { Resource } from '../../model/resource.js';
+import type { Row } from '../../model/serializer.js';
+
+/**
+ * The port to an ORM: describes its entities at boot and runs plans. Every method rejects with a `RestError` for what
+ * the contract names (invalid input, a restricted deletion, a database that is away); anything else is unforeseen.
+ */
+export interface DataAdapter {
+  describe(): ModelDescription;
+  /** Once, at boot, for each resource that it will be asked for. */
+  prepare(resource: Resource): void;
+  /** The parent's joining values, or undefined where there is no such row. */
+  findParent(plan: ParentPlan): Promise<ParentValues | undefined>;
+  exists(resource: Resource, where: Condition): Promise<boolean>;
+  /**
+   * Pages of rows, in order. Memory holds one page at a time, whatever the length of the list; a page is read when the
+   * one before it has been taken. Ends early when the consumer returns.
+   */
+  list(plan: ListPlan): AsyncIterable<readonly Row[]>;
+  retrieve(plan: RetrievePlan): Promise<Row | undefined>;
+  /** Only ever inserts. All or nothing. */
+  create(plan: CreatePlan): Promise<Row>;
+  /** Undefined where no row fits before. All or nothing. */
+  update(plan: UpdatePlan): Promise<Row | undefined>;
+  /** False where no row fits. All or nothing. */
+  delete(plan: DeletePlan): Promise<boolean>;
+}

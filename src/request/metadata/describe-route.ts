@@ -1,0 +1,97 @@
+import type { Field } from '../../model/field.js';
+import type { Operation } from '../../model/operation.js';
+import type { Route } from '../../model/route.js';
+import type { ValueType } from '../../model/value-type.js';
+import { JSON_MEDIA_TYPE } from '../../values/media-type.js';
+
+/** What a client is told of one field (contract 3), in DRF's words. */
+export interface FieldDescription {
+  readonly type: string;
+  readonly required: boolean;
+  readonly read_only: boolean;
+  readonly label: string;
+  readonly max_length?: number;
+  readonly min_value?: number;
+  readonly max_value?: number;
+  readonly choices?: readonly { readonly value: string | number; readonly display_name: string }[];
+  readonly children?: Readonly<Record<string, FieldDescription>>;
+}
+
+/** The body of an answer to OPTIONS. Reads no row. */
+export interface RouteDescription {
+  readonly name: string;
+  readonly description: string;
+  readonly renders: readonly string[];
+  readonly parses: readonly string[];
+  readonly actions: Readonly<Partial<Record<'POST' | 'PUT', Readonly<Record<string, FieldDescription>>>>>;
+}
+
+/** `given` are fields that the URL fills. */
+export function describeRoute(route: Route, given: ReadonlySet<string>): RouteDescription {
+  const kind = route.kind === 'object' || route.kind === 'through-object' ? 'Instance' : 'List';
+  const actions: Partial<Record<'POST' | 'PUT', Record<string, FieldDescription>>> = {};
+  for (const method of ['POST', 'PUT'] as const) {
+    const operation = operationOf(route, method);
+    if (operation) actions[method] = describeFields(route.resource.fields, operation, given);
+  }
+  return { name: `${route.resource.label} ${kind}`, description: '', renders: [JSON_MEDIA_TYPE], parses: [JSON_MEDIA_TYPE], actions };
+}
+
+/** PATCH takes what PUT takes; where there is no PUT, its fields are told all the same. */
+function operationOf(route: Route, method: 'POST' | 'PUT'): Operation | undefined {
+  return route.operations.get(method) ?? (method === 'PUT' ? route.operations.get('PATCH') : undefined);
+}
+
+function describeFields(fields: readonly Field[], operation: Operation, given: ReadonlySet<string>): Record<string, FieldDescription> {
+  return Object.fromEntries(fields.map((field) => [field.name, describeField(field, operation, given)]));
+}
+
+function describeField(field: Field, operation: Operation, given: ReadonlySet<string>): FieldDescription {
+  const open = !given.has(field.name) && (operation === 'create' ? field.insertable : field.updatable);
+  const base = { required: open && field.required && operation !== 'partialUpdate', read_only: !open, label: field.label };
+  switch (field.kind) {
+    case 'column':
+      return { type: typeName(field.type), ...base, ...limits(field.type) };
+    case 'embedded':
+      return { type: 'nested object', ...base, children: describeFields(field.fields, operation, given) };
+    case 'to-one':
+    case 'reverse-one':
+    case 'link':
+    case 'computed':
+      return { type: 'field', ...base };
+    default:
+      return field satisfies never;
+  }
+}
+
+function typeName(type: ValueType): string {
+  switch (type.kind) {
+    case 'bigint':
+    case 'uuid':
+    case 'binary':
+    case 'interval':
+      return 'string';
+    case 'enum':
+      return 'choice';
+    case 'set':
+      return 'multiple choice';
+    case 'json':
+      return 'field';
+    default:
+      return type.kind;
+  }
+}
+
+function limits(type: ValueType): Partial<FieldDescription> {
+  switch (type.kind) {
+    case 'string':
+      return type.maxLength === undefined ? {} : { max_length: type.maxLength };
+    case 'integer':
+      return { min_value: type.min, max_value: type.max };
+    case 'enum':
+    case 'set':
+      return { choices: type.values.map((value) => ({ value, display_name: String(value) })) };
+    default:
+      return {};
+  }
+}

@@ -1,0 +1,22 @@
+import type { ServerResponse } from 'node:http';
+import type { ReceivedBody } from './json-body.js';
+
+/** One HTTP call, as every HTTP library gives it. */
+export interface HttpExchange {
+  readonly method: string;
+  /** As it was sent, below the path at which the application is mounted, without the query string. */
+  readonly path: string;
+  /** Without the `?`. */
+  readonly query: string;
+  /** `http` or `https`, by what the application vouches for. */
+  readonly protocol: string;
+  /** The Host, by what the application vouches for. */
+  readonly host: string;
+  /** The path at which the whole application is mounted in another one; usually empty. */
+  readonly mountedAt: string;
+  /** Whom the application's authentication has put on the request, if anybody. */
+  readonly actor: unknown;
+  readonly response: ServerResponse;
+  header(name: string): string | undefined;
+  body(): Promise<ReceivedBody>;
+}

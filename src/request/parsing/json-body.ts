@@ -1,0 +1,70 @@
+import { BodyTooLarge, InvalidInput, MalformedRequest, UnsupportedMediaType } from '../../errors/request-errors.js';
+import { pythonTypeName } from '../../values/texts.js';
+
+/** What the HTTP layer made of a body before anybody asked for it. Its error waits until its turn (contract 6). */
+export type ReceivedBody =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'value'; readonly value: unknown }
+  | { readonly kind: 'too-large' }
+  | { readonly kind: 'broken'; readonly reason: string }
+  | { readonly kind: 'unsupported' };
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+const MAX_DEPTH = 100;
+
+/** The object of a request's body, `{}` where there is none. Throws 413, 415 and 400 in this order (contract 5 and 6). */
+export function readJsonObject(body: ReceivedBody, contentType: string | undefined): JsonObject {
+  if (body.kind === 'none') return {};
+  if (body.kind === 'too-large') throw new BodyTooLarge();
+  if (!isJsonType(contentType) || body.kind === 'unsupported') throw new UnsupportedMediaType((contentType ?? '').slice(0, 200));
+  const value = jsonValue(body);
+  refuseDepth(value);
+  if (value === null) throw InvalidInput.ofNoField('No data provided');
+  if (typeof value !== 'object' || Array.isArray(value)) {
+    throw InvalidInput.ofNoField(`Invalid data. Expected a dictionary, but got ${pythonTypeName(value)}.`);
+  }
+  return value as JsonObject;
+}
+
+/** `application/json`, with no charset but utf-8. */
+function isJsonType(contentType: string | undefined): boolean {
+  const [type = '', ...parameters] = (contentType ?? '').split(';');
+  if (type.trim().toLowerCase() !== 'application/json') return false;
+  return parameters.every((parameter) => {
+    const [name = '', value = ''] = parameter.split('=');
+    return name.trim().toLowerCase() !== 'charset' || /^"?utf-?8"?$/i.test(value.trim());
+  });
+}
+
+function jsonValue(body: ReceivedBody): unknown {
+  switch (body.kind) {
+    case 'value':
+      return body.value;
+    case 'text':
+      return parseJson(body.text);
+    case 'broken':
+      throw MalformedRequest.json(body.reason);
+    default:
+      return undefined;
+  }
+}
+
+function parseJson(text: string): unknown {
+  if (text.trim() === '') return {};
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw MalformedRequest.json(error instanceof Error ? error.message.slice(0, 200) : 'no JSON');
+  }
+}
+
+/** Level by level, so that no depth is too deep to be judged. */
+function refuseDepth(value: unknown): void {
+  let level: unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MAX_DEPTH) throw MalformedRequest.json('nested too deeply');
+    level = level.flatMap((each): unknown[] => (typeof each === 'object' && each !== null ? Object.values(each).filter((inner) => typeof inner === 'object' && inner !== null) : []));
+  }
+}

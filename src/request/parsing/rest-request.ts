@@ -1,0 +1,40 @@
+import { InvalidInput, NotFound } from '../../errors/request-errors.js';
+import { emptyFieldErrors } from '../../errors/rest-error.js';
+import type { Json } from '../../errors/rest-error.js';
+import type { Resource } from '../../model/resource.js';
+import type { RouteMatch } from '../../model/route.js';
+import { decodedSegment, parseKeySegment } from '../../values/keys.js';
+import { unstorableText } from '../../values/texts.js';
+
+/** The keys that a URL names, in the types of their columns. */
+export interface UrlKeys {
+  /** Of the object; on a nested URL of the parent. */
+  readonly key: readonly Json[] | undefined;
+  /** Of the through object. */
+  readonly childKey: readonly Json[] | undefined;
+}
+
+/** Throws 404 for a text that can be no key (contract 3). */
+export function parseUrlKeys({ route, keySegment, childSegment }: RouteMatch): UrlKeys {
+  const named = route.parent ?? route.resource;
+  return {
+    key: keySegment === undefined ? undefined : keyOf(keySegment, named),
+    childKey: childSegment === undefined ? undefined : keyOf(childSegment, route.resource),
+  };
+}
+
+function keyOf(segment: string, resource: Resource): readonly Json[] {
+  const text = decodedSegment(segment);
+  const key = text === undefined || unstorableText(text) !== undefined ? undefined : parseKeySegment(segment, resource.key);
+  if (!key) throw new NotFound();
+  return key;
+}
+
+/** In a strict model, a parameter that no backend reads is an error. */
+export function refuseUnknownParameters(parameters: ReadonlyMap<string, string>, resource: Resource, isList: boolean): void {
+  if (!resource.strict) return;
+  const known = new Set(isList ? resource.backends.flatMap((backend) => [...(backend.parameters?.(resource) ?? [])]) : []);
+  const errors = emptyFieldErrors();
+  for (const name of parameters.keys()) if (!known.has(name)) errors[name] = ['Unknown parameter.'];
+  if (Object.keys(errors).length > 0) throw new InvalidInput(errors);
+}

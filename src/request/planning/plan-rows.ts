@@ -1,0 +1,65 @@
+import type { Json } from '../../errors/rest-error.js';
+import { allOf, equals } from '../../model/condition.js';
+import type { Condition } from '../../model/condition.js';
+import type { Filtering } from '../../model/filter-backend.js';
+import type { KeyCheck, ListPlan, ParentPlan, ParentValues } from '../../model/plan.js';
+import type { ColumnPair, ToManyRelation } from '../../model/relation.js';
+import type { OrderTerm, Resource } from '../../model/resource.js';
+import type { ParsedBody } from '../../model/serializer.js';
+import { resolveRowFilter } from './resolve-row-filter.js';
+
+/** Rows of this key. */
+export function keyCondition(key: readonly Json[], resource: Resource): Condition {
+  return allOf(resource.key.columns.map((column, index) => equals(column, key[index] ?? null)));
+}
+
+/** The look at the parent that a nested URL begins with. */
+export function planParent(key: readonly Json[], { parent, relation, rows }: { parent: Resource; relation: ToManyRelation; rows: Condition }): ParentPlan {
+  return { resource: parent, where: allOf([rows, keyCondition(key, parent)]), on: joiningPairs(relation) };
+}
+
+/** near: columns of the parent; far: the columns of its rows that hold them. */
+export function joiningPairs(relation: ToManyRelation): readonly ColumnPair[] {
+  return relation.kind === 'one-to-many' ? relation.on : relation.through.parent;
+}
+
+/** Rows that belong to the parent, and to no other. */
+export function belongsTo(relation: ToManyRelation, values: ParentValues): Condition {
+  return allOf(joiningPairs(relation).map((pair, index) => equalsOrNothing(pair, values[index] ?? null)));
+}
+
+/** A parent without a value has no rows; rows without one belong to nobody. */
+function equalsOrNothing(pair: ColumnPair, value: Json): Condition {
+  return value === null ? { kind: 'never' } : equals(pair.far, value);
+}
+
+/** The rows and the order of a list, from what each backend says. */
+export function planList(resource: Resource, base: Condition, filterings: readonly Filtering[]): ListPlan {
+  const rows = filterings.map((filtering) => rowsOf(filtering, resource));
+  const asked = filterings.find((filtering) => filtering.order !== undefined && filtering.order.length > 0)?.order;
+  return { kind: 'list', resource, where: allOf([base, ...rows]), order: totalOrder(asked ?? resource.ordering, resource) };
+}
+
+function rowsOf({ rows }: Filtering, resource: Resource): Condition {
+  if (rows === undefined) return { kind: 'always' };
+  const authored = rows.kind === 'where' || 'filters' in rows || 'filter' in rows;
+  return authored ? resolveRowFilter(rows, resource) : rows;
+}
+
+/** Ties are broken by the key, so that a list has one order (contract 4). */
+function totalOrder(order: readonly OrderTerm[], resource: Resource): readonly OrderTerm[] {
+  const plain = order.filter((term) => term.operand.hops.length === 0).map((term) => term.operand.column.id);
+  const rest = resource.key.columns.filter((column) => !plain.includes(column.id));
+  return [...order, ...rest.map((column) => ({ operand: { hops: [], column }, descending: false }))];
+}
+
+/** The keys in a body, each with the rows that the caller may refer to. */
+export function planKeyChecks(body: ParsedBody, resource: Resource, rowsOfTarget: (target: Resource) => Condition): readonly KeyCheck[] {
+  return [...body.values].flatMap(([name, value]): readonly KeyCheck[] => {
+    const field = resource.fieldsByName.get(name);
+    if (field?.kind !== 'to-one' || value === null) return [];
+    const key = value as readonly Json[];
+    const { target } = field.relation;
+    return [{ field, key, where: allOf([rowsOfTarget(target), keyCondition(key, target)]) }];
+  });
+}

@@ -1,0 +1,71 @@
+import type { Json } from '../../errors/rest-error.js';
+import { allOf, ALWAYS, oneOf } from '../../model/condition.js';
+import type { Condition, Operand } from '../../model/condition.js';
+import type { Relation } from '../../model/relation.js';
+import type { Resource } from '../../model/resource.js';
+import type { RowFilter } from '../../model/row-filter.js';
+
+/**
+ * An author's filter against the compiled model. Hidden columns count; a to-many relation means: at least one related
+ * row. Throws a plain error, which is the author's to mend, for a name that the model does not have.
+ */
+export function resolveRowFilter(filter: RowFilter | 'all', resource: Resource): Condition {
+  if (filter === 'all') return ALWAYS;
+  switch (filter.kind) {
+    case 'and':
+      return allOf(filter.filters.map((each) => resolveRowFilter(each, resource)));
+    case 'or':
+      return oneOf(filter.filters.map((each) => resolveRowFilter(each, resource)));
+    case 'not':
+      return { kind: 'not', condition: resolveRowFilter(filter.filter, resource) };
+    case 'where':
+      return resolveComparison(filter, resource);
+    default:
+      return filter satisfies never;
+  }
+}
+
+type Comparison = Extract<RowFilter, { kind: 'where' }>;
+
+interface Place {
+  readonly resource: Resource;
+  readonly hops: readonly Relation[];
+}
+
+function resolveComparison(filter: Comparison, resource: Resource): Condition {
+  return resolveStep(filter.path, filter, { resource, hops: [] });
+}
+
+function resolveStep(path: string, filter: Comparison, place: Place): Condition {
+  const column = [...place.resource.columns.values()].find((each) => each.path === path);
+  if (column) return compare({ hops: place.hops, column }, filter);
+  const relation = relationAt(path, place.resource);
+  if (!relation) throw new Error(`"${filter.path}" leads nowhere in ${place.resource.label}. Name a column, or relations and a column with dots between them.`);
+  const rest = path.slice(relation.name.length + 1);
+  if (relation.kind === 'one-to-many' || relation.kind === 'many-to-many') {
+    const inner = rest === '' ? keyCondition(filter, { resource: relation.target, hops: [] }) : resolveStep(rest, filter, { resource: relation.target, hops: [] });
+    return { kind: 'related', hops: place.hops, relation, condition: inner };
+  }
+  const next = { resource: relation.target, hops: [...place.hops, relation] };
+  return rest === '' ? keyCondition(filter, next, relation) : resolveStep(rest, filter, next);
+}
+
+function relationAt(path: string, resource: Resource): Relation | undefined {
+  return [...resource.relations.values()].find((relation) => path === relation.name || path.startsWith(`${relation.name}.`));
+}
+
+function compare(operand: Operand, { lookup, value }: Comparison): Condition {
+  return { kind: 'compare', operand, lookup, value };
+}
+
+/** A relation itself is compared by its key; the foreign key of this row serves where it is that key. */
+function keyCondition(filter: Comparison, place: Place, relation?: Relation): Condition {
+  const values: readonly Json[] = Array.isArray(filter.value) && place.resource.key.columns.length > 1 ? (filter.value as readonly Json[]) : [filter.value];
+  return allOf(
+    place.resource.key.columns.map((column, index) => {
+      const near = relation?.kind === 'to-one' && relation.byKey ? relation.on.find((pair) => pair.far.id === column.id)?.near : undefined;
+      const operand = near ? { hops: place.hops.slice(0, -1), column: near } : { hops: place.hops, column };
+      return compare(operand, { ...filter, value: place.resource.key.columns.length > 1 ? (values[index] ?? null) : filter.value });
+    }),
+  );
+}

@@ -1,0 +1,20 @@
+/** Headers of every response, errors included (contract 7), beside `Allow`, `Content-Type` and `Vary`. */
+export const FIXED_HEADERS: readonly (readonly [name: string, value: string])[] = [
+  ['Cross-Origin-Opener-Policy', 'same-origin'],
+  ['Referrer-Policy', 'same-origin'],
+  ['X-Content-Type-Options', 'nosniff'],
+  ['X-Frame-Options', 'DENY'],
+];
+
+const VARY = ['Accept', 'Cookie'] as const;
+
+/** `Vary` is added to, never overwritten. */
+export function mergedVary(before: string | readonly string[] | number | undefined): string {
+  const names = (Array.isArray(before) ? before.join(',') : String(before ?? ''))
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+  if (names.includes('*')) return '*';
+  const lower = new Set(names.map((name) => name.toLowerCase()));
+  return [...names, ...VARY.filter((name) => !lower.has(name.toLowerCase()))].join(', ');
+}

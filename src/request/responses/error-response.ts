@@ -1,0 +1,49 @@
+import { ServerError } from '../../errors/request-errors.js';
+import { isRestError } from '../../errors/rest-error.js';
+import type { RestErrorAnswer } from '../../errors/rest-error.js';
+import { jsonResponse } from './rest-response.js';
+import type { RestResponse } from './rest-response.js';
+
+/** What an error of Nest's own, or of the application's, looks like from here. */
+interface HttpExceptionLike {
+  getStatus(): number;
+  getResponse(): unknown;
+}
+
+/** The answer to a request that failed, and whether the cause belongs into the log. */
+export interface ErrorResponse {
+  readonly response: RestResponse;
+  readonly logged: boolean;
+}
+
+/**
+ * Every error as a JSON body of contract 6. An HttpException of the application keeps its status and its message; of
+ * anything unforeseen nothing gets out.
+ */
+export function errorResponse(error: unknown): ErrorResponse {
+  if (isRestError(error)) return { response: written(error.answer), logged: error.answer.status >= 500 };
+  if (isHttpException(error)) return { response: written(fromHttpException(error)), logged: error.getStatus() >= 500 };
+  return { response: written(new ServerError().answer), logged: true };
+}
+
+function written({ status, body, headers }: RestErrorAnswer): RestResponse {
+  return jsonResponse(status, body, headers);
+}
+
+function isHttpException(error: unknown): error is HttpExceptionLike {
+  const like = error as Partial<HttpExceptionLike> | null;
+  return typeof like === 'object' && like !== null && typeof like.getStatus === 'function' && typeof like.getResponse === 'function';
+}
+
+function fromHttpException(error: HttpExceptionLike): RestErrorAnswer {
+  const status = error.getStatus();
+  if (status >= 500 && status !== 503) return { ...new ServerError().answer, status };
+  return { status, body: { detail: messageOf(error.getResponse()) } };
+}
+
+function messageOf(response: unknown): string {
+  if (typeof response === 'string') return response;
+  const message = (response as { message?: unknown } | null)?.message;
+  if (Array.isArray(message)) return message.map(String).join(' ');
+  return typeof message === 'string' ? message : 'The request was refused.';
+}

@@ -1,0 +1,14 @@
+/** What is sent for one request, independent of the HTTP library. The headers of contract 7 are added when it is sent. */
+export interface RestResponse {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: ResponseBody;
+}
+
+/** A whole text, or pieces that are made while they are sent. */
+export type ResponseBody = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'stream'; readonly pieces: AsyncIterable<string> };
+
+export function jsonResponse(status: number, value: unknown, headers?: Readonly<Record<string, string>>): RestResponse {
+  const body = { kind: 'text', text: JSON.stringify(value) } as const;
+  return headers ? { status, body, headers } : { status, body };
+}

@@ -1,0 +1,221 @@
+import { MethodNotAllowed, NotFound } from '../errors/request-errors.js';
+import { isRestError } from '../errors/rest-error.js';
+import type { Json } from '../errors/rest-error.js';
+import type { Actor } from '../model/actor.js';
+import { allOf } from '../model/condition.js';
+import type { Condition } from '../model/condition.js';
+import type { Filtering } from '../model/filter-backend.js';
+import type { Method, Operation } from '../model/operation.js';
+import type { ParentValues } from '../model/plan.js';
+import type { Resource } from '../model/resource.js';
+import type { Route, RouteMatch } from '../model/route.js';
+import type { ParsedBody, Row } from '../model/serializer.js';
+import { keyText } from '../values/keys.js';
+import { authenticate } from './authentication/authenticate.js';
+import type { DataAdapter } from './execution/data-adapter.js';
+import { describeRoute } from './metadata/describe-route.js';
+import type { HttpExchange } from './parsing/http-exchange.js';
+import { readJsonObject } from './parsing/json-body.js';
+import { parseQueryString } from './parsing/query-string.js';
+import { parseUrlKeys, refuseUnknownParameters } from './parsing/rest-request.js';
+import type { UrlKeys } from './parsing/rest-request.js';
+import { authorize, FULL_ACCESS } from './permissions/authorize.js';
+import type { Access } from './permissions/authorize.js';
+import { belongsTo, joiningPairs, keyCondition, planKeyChecks, planList, planParent } from './planning/plan-rows.js';
+import { resolveRowFilter } from './planning/resolve-row-filter.js';
+import { negotiate } from './responses/negotiate.js';
+import { renderList } from './responses/render-list.js';
+import { jsonResponse } from './responses/rest-response.js';
+import type { RestResponse } from './responses/rest-response.js';
+
+/** Who was let in, and to what. Made by `admit`; without one nothing is answered. */
+export interface Admission {
+  readonly actor: Actor;
+  readonly access: Access;
+}
+
+/** A matched call below one prefix. */
+export interface Call {
+  readonly exchange: HttpExchange;
+  readonly match: RouteMatch;
+  /** The path below which the links of this prefix stand: `/rest/v1`. */
+  readonly base: string;
+}
+
+/** What `answer` has found out before it runs an operation. */
+interface Located {
+  readonly route: Route;
+  readonly resource: Resource;
+  readonly admission: Admission;
+  readonly call: Call;
+  readonly keys: UrlKeys;
+  /** What the URL and the grants leave of the rows, without the object's own key. */
+  readonly within: Condition;
+  readonly parent: ParentValues | undefined;
+}
+
+/**
+ * Everything that happens to a request below a prefix, in the order of contract 6: `admit`, run by the Nest guard, then
+ * `answer`, run by the generated handler. Whatever replaces `answer` stands behind `admit`.
+ */
+export class RestPipeline {
+  constructor(private readonly adapter: DataAdapter) {}
+
+  /** Authenticate, authorize. Throws 401, 403. */
+  async admit({ exchange, match }: Call): Promise<Admission> {
+    const actor = authenticate(exchange.actor);
+    const { resource } = match.route;
+    const access = await authorize({ actor, method: exchange.method, resource }, resolveRowFilter);
+    return { actor, access };
+  }
+
+  /** Method, Accept, keys and parent, then the operation: parse, plan, execute, serialise, respond. */
+  async answer(call: Call, admission: Admission): Promise<RestResponse> {
+    const { exchange, match } = call;
+    const { route } = match;
+    if (exchange.method === 'OPTIONS') {
+      negotiate(exchange.header('accept'));
+      return jsonResponse(200, describeRoute(route, givenFields(route)));
+    }
+    const operation = route.operations.get((exchange.method === 'HEAD' ? 'GET' : exchange.method) as Method);
+    if (!operation) throw new MethodNotAllowed(exchange.method);
+    negotiate(exchange.header('accept'));
+    const located = await this.locate(call, admission);
+    return this.perform(operation, located);
+  }
+
+  /** The keys of the URL and its parent. Throws 404. */
+  private async locate(call: Call, admission: Admission): Promise<Located> {
+    const { route } = call.match;
+    const keys = parseUrlKeys(call.match);
+    const { rows } = admission.access;
+    const base = { route, resource: route.resource, admission, call, keys };
+    if (!route.parent || !route.relation || !keys.key) return { ...base, within: rows, parent: undefined };
+    const parent = await this.adapter.findParent(planParent(keys.key, { parent: route.parent, relation: route.relation, rows: FULL_ACCESS.rows }));
+    if (!parent) throw new NotFound();
+    return { ...base, within: allOf([rows, belongsTo(route.relation, parent)]), parent };
+  }
+
+  private perform(operation: Operation, located: Located): Promise<RestResponse> {
+    switch (operation) {
+      case 'list':
+        return this.list(located);
+      case 'create':
+        return this.create(located);
+      case 'retrieve':
+        return this.retrieve(located);
+      case 'update':
+      case 'partialUpdate':
+        return this.update(located, operation);
+      case 'destroy':
+        return this.destroy(located);
+      default:
+        return operation satisfies never;
+    }
+  }
+
+  private async list(located: Located): Promise<RestResponse> {
+    const { resource, admission, within, call } = located;
+    const parameters = parseQueryString(call.exchange.query);
+    refuseUnknownParameters(parameters, resource, true);
+    const filterings: Filtering[] = [];
+    for (const backend of resource.backends) filterings.push(await backend.filter({ resource, parameters, actor: admission.actor }));
+    const pages = this.adapter.list(planList(resource, within, filterings));
+    return { status: 200, body: await renderList(pages, (row) => this.represent(row, located)) };
+  }
+
+  private async retrieve(located: Located): Promise<RestResponse> {
+    this.refuseParameters(located);
+    const row = await this.adapter.retrieve({ kind: 'retrieve', resource: located.resource, where: this.objectCondition(located) });
+    if (!row) throw new NotFound();
+    return jsonResponse(200, this.represent(row, located));
+  }
+
+  private async create(located: Located): Promise<RestResponse> {
+    this.refuseParameters(located);
+    const { resource, route, parent, call } = located;
+    const body = await this.parseBody(located, 'create');
+    const row = await this.adapter.create({
+      kind: 'create',
+      resource,
+      values: body.values,
+      errors: body.errors,
+      keys: planKeyChecks(body, resource, () => FULL_ACCESS.rows),
+      fixed: parent && route.relation ? joiningPairs(route.relation).map((pair, index) => ({ column: pair.far, value: parent[index] ?? null })) : [],
+      where: located.within,
+    });
+    return jsonResponse(201, this.represent(row, located), locationOf(row, call));
+  }
+
+  private async update(located: Located, operation: 'update' | 'partialUpdate'): Promise<RestResponse> {
+    const { resource } = located;
+    const where = this.objectCondition(located);
+    const body = await this.afterObject(located, where, async () => {
+      this.refuseParameters(located);
+      return this.parseBody(located, operation);
+    });
+    const row = await this.adapter.update({
+      kind: 'update',
+      resource,
+      where,
+      after: located.within,
+      values: body.values,
+      errors: body.errors,
+      keys: planKeyChecks(body, resource, () => FULL_ACCESS.rows),
+    });
+    if (!row) throw new NotFound();
+    return jsonResponse(200, this.represent(row, located));
+  }
+
+  private async destroy(located: Located): Promise<RestResponse> {
+    this.refuseParameters(located);
+    const deleted = await this.adapter.delete({ kind: 'delete', resource: located.resource, where: this.objectCondition(located) });
+    if (!deleted) throw new NotFound();
+    return { status: 204 };
+  }
+
+  /** The object comes before the body in the order of checks: a body's error waits for the look at the object. */
+  private async afterObject<Result>({ resource }: Located, where: Condition, read: () => Promise<Result>): Promise<Result> {
+    try {
+      return await read();
+    } catch (error) {
+      if (isRestError(error) && !(await this.adapter.exists(resource, where))) throw new NotFound();
+      throw error;
+    }
+  }
+
+  private async parseBody({ resource, route, admission, call }: Located, operation: 'create' | 'update' | 'partialUpdate'): Promise<ParsedBody> {
+    const object = readJsonObject(await call.exchange.body(), call.exchange.header('content-type'));
+    return resource.serializer.parse(object, { resource, operation, actor: admission.actor, given: givenFields(route) });
+  }
+
+  private objectCondition({ route, resource, keys, within }: Located): Condition {
+    const key: readonly Json[] | undefined = route.parent ? keys.childKey : keys.key;
+    if (!key) throw new NotFound();
+    return allOf([within, keyCondition(key, resource)]);
+  }
+
+  private refuseParameters({ resource, call }: Located): void {
+    if (resource.strict) refuseUnknownParameters(parseQueryString(call.exchange.query), resource, false);
+  }
+
+  private represent(row: Row, { resource, admission, call }: Located): Record<string, unknown> {
+    return resource.serializer.represent(row, { resource, actor: admission.actor, basePath: `${call.base}/${resource.app}/${resource.model}` });
+  }
+}
+
+/** Fields that the URL fills: the parent's side of a through object. */
+function givenFields(route: Route): ReadonlySet<string> {
+  const side = route.relation?.kind === 'many-to-many' ? route.relation.through.parentField : undefined;
+  return new Set(side === undefined ? [] : [side]);
+}
+
+/** The absolute URL of a new object, where it has one (contract 3). */
+function locationOf(row: Row, { exchange, match, base }: Call): Readonly<Record<string, string>> {
+  const { route, keySegment } = match;
+  const { resource, relation, parent } = route;
+  const readable = [...resource.operations].some((operation) => operation !== 'list' && operation !== 'create');
+  if (!readable) return {};
+  const above = parent && relation ? `${parent.app}/${parent.model}/${keySegment ?? ''}/${relation.name}` : `${resource.app}/${resource.model}`;
+  return { Location: `${exchange.protocol}://${exchange.host}${base}/${above}/${keyText(row.key)}/` };
+}

@@ -1,0 +1,121 @@
+import { emptyFieldErrors } from '../../errors/rest-error.js';
+import type { FieldErrors, Json } from '../../errors/rest-error.js';
+import type { ColumnField, EmbeddedField, Field } from '../../model/field.js';
+import { isWritable } from '../../model/field.js';
+import type { ParseContext, ParsedBody, RepresentContext, Representation, Row, Serializer } from '../../model/serializer.js';
+import { keyText, parseKeyValue } from '../../values/keys.js';
+import { invalid, valid } from '../../values/outcome.js';
+import type { Outcome } from '../../values/outcome.js';
+import { parseValue } from '../../values/parse-value.js';
+import { pythonTypeName } from '../../values/texts.js';
+
+/** The serializer that follows the compiled model. Extend it to change one entity's bodies. */
+export class ModelSerializer implements Serializer {
+  /** The row's JSON object, with its fields in the order of contract 2. */
+  represent(row: Row, { resource, basePath }: RepresentContext): Representation {
+    const body: Representation = {};
+    let at = 0;
+    for (const field of resource.fields) {
+      if (field.readable) body[field.name] = representField(field, row, { value: row.values[at++], basePath });
+    }
+    return body;
+  }
+
+  /** All fields that this operation writes, and every error at once (contract 5). */
+  parse(body: Readonly<Record<string, unknown>>, context: ParseContext): ParsedBody {
+    const values = new Map<string, unknown>();
+    const errors = context.resource.strict ? unknownFields(body, context) : emptyFieldErrors();
+    for (const field of context.resource.fields) {
+      if (context.given.has(field.name) || !isOpen(field, context)) continue;
+      const outcome = parseMember(body, field, context);
+      if (outcome === undefined) continue;
+      if ('nested' in outcome) errors[field.name] = outcome.nested;
+      else if (outcome.errors) errors[field.name] = [...outcome.errors];
+      else values.set(field.name, outcome.value);
+    }
+    return { values, errors };
+  }
+}
+
+function representField(field: Field, row: Row, { value, basePath }: { value: unknown; basePath: string }): unknown {
+  switch (field.kind) {
+    case 'link':
+      return `${basePath}/${keyText(row.key)}/${field.relation.name}/`;
+    case 'computed':
+      return plain(row.entity ? field.compute(row.entity) : null);
+    case 'column':
+    case 'embedded':
+    case 'to-one':
+    case 'reverse-one':
+      return value ?? null;
+    default:
+      return field satisfies never;
+  }
+}
+
+/** What JSON has no form for. */
+function plain(value: unknown): unknown {
+  if (value === undefined) return null;
+  return typeof value === 'bigint' ? value.toString() : value;
+}
+
+function isOpen(field: Field, { operation }: ParseContext): boolean {
+  return operation === 'create' ? field.insertable : field.updatable;
+}
+
+/** A name that no caller knows: a hidden field is one of them. */
+function unknownFields(body: Readonly<Record<string, unknown>>, { resource, given }: ParseContext): FieldErrors {
+  const errors = emptyFieldErrors();
+  for (const name of Object.keys(body)) {
+    const field = resource.fieldsByName.get(name);
+    const known = given.has(name) || (field !== undefined && (field.readable || isWritable(field)));
+    if (!known) errors[name] = ['Unknown field.'];
+  }
+  return errors;
+}
+
+type MemberOutcome = Outcome<unknown> | { readonly nested: FieldErrors } | undefined;
+
+/** Undefined where the body says nothing and need not. */
+function parseMember(body: Readonly<Record<string, unknown>>, field: Field, context: ParseContext): MemberOutcome {
+  if (!Object.hasOwn(body, field.name)) {
+    return field.required && context.operation !== 'partialUpdate' ? invalid('This field is required.') : undefined;
+  }
+  const input = body[field.name];
+  if (input === null || (input === '' && field.kind === 'to-one')) {
+    return field.nullable ? valid(null) : invalid('This field may not be null.');
+  }
+  switch (field.kind) {
+    case 'column':
+      return parseColumn(input, field);
+    case 'embedded':
+      return parseEmbedded(input, field, context);
+    case 'to-one':
+      return parseKeyValue(input, field.relation.target.key);
+    default:
+      return undefined;
+  }
+}
+
+function parseColumn(input: unknown, field: ColumnField): Outcome<Json> {
+  const outcome = parseValue(input, field.type);
+  if (!outcome.errors && outcome.value === '' && field.type.kind === 'string' && !field.blank) return invalid('This field may not be blank.');
+  return outcome;
+}
+
+function parseEmbedded(input: unknown, embedded: EmbeddedField, context: ParseContext): MemberOutcome {
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
+    return invalid(`Invalid data. Expected a dictionary, but got ${pythonTypeName(input)}.`);
+  }
+  const values: Record<string, unknown> = {};
+  const errors = emptyFieldErrors();
+  for (const field of embedded.fields) {
+    if (!isOpen(field, context)) continue;
+    const outcome = parseMember(input as Readonly<Record<string, unknown>>, field, context);
+    if (outcome === undefined) continue;
+    if ('nested' in outcome) errors[field.name] = outcome.nested;
+    else if (outcome.errors) errors[field.name] = [...outcome.errors];
+    else values[field.name] = outcome.value;
+  }
+  return Object.keys(errors).length > 0 ? { nested: errors } : valid(values);
+}

@@ -1,0 +1,124 @@
+import { Global, Inject, Logger, Module } from '@nestjs/common';
+import type { DynamicModule, FactoryProvider, NestModule, OnModuleInit, Provider, Type } from '@nestjs/common';
+import { HttpAdapterHost, ModuleRef, ModulesContainer } from '@nestjs/core';
+import { DataSource } from 'typeorm';
+import { bootPrefix } from './boot/boot-prefix.js';
+import type { FeatureLabel } from './boot/boot-prefix.js';
+import { answerTheRest, keepBodyErrors } from './boot/routing/express-platform.js';
+import { GeneratedControllers } from './boot/routing/generated-controllers.js';
+import { RestServer } from './boot/routing/rest-server.js';
+import { RESTIFY_BOUND, RESTIFY_FEATURE, RESTIFY_OPTIONS, REST_SERVER } from './boot/tokens.js';
+import { declarations } from './declare/registry.js';
+import { resolveOptions } from './restify.options.js';
+import type { RestifyModuleOptions } from './restify.options.js';
+
+/** What `forRootAsync` is given. Its factory may give the prefix too. */
+export interface RestifyModuleAsyncOptions {
+  readonly prefix?: string;
+  /** The name of the TypeORM data source, which must be known before anything is injected. */
+  readonly dataSource?: string;
+  readonly imports?: DynamicModule['imports'];
+  readonly inject?: FactoryProvider['inject'];
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- what is injected has the types that the author says
+  readonly useFactory: (...dependencies: any[]) => AsyncFactoryResult | Promise<AsyncFactoryResult>;
+}
+
+export type AsyncFactoryResult = Omit<RestifyModuleOptions, 'dataSource'> & { readonly prefix?: string };
+
+/** Holds all prefixes of one application. Imported by every `forRoot`, and one module all the same. */
+@Global()
+@Module({
+  providers: [{ provide: REST_SERVER, useFactory: () => new RestServer(new Logger('Restify')) }],
+  exports: [REST_SERVER],
+})
+export class RestifyCoreModule implements NestModule, OnModuleInit {
+  constructor(
+    private readonly adapterHost: HttpAdapterHost,
+    @Inject(REST_SERVER) private readonly server: RestServer,
+  ) {}
+
+  /** Nest calls it between its body parser and the routes. */
+  configure(): void {
+    keepBodyErrors(this.adapter(), this.server);
+  }
+
+  /** Nest calls it between the routes and its own answer to unknown ones. */
+  onModuleInit(): void {
+    answerTheRest(this.adapter(), this.server);
+  }
+
+  private adapter(): HttpAdapterHost['httpAdapter'] {
+    const { httpAdapter } = this.adapterHost;
+    if (httpAdapter.getType() !== 'express') {
+      throw new Error('nestjs-restify serves Express applications only, as yet: create the application with @nestjs/platform-express.');
+    }
+    return httpAdapter;
+  }
+}
+
+/**
+ * The whole interface: decorate entities with `@Restify`, import `RestifyModule.forRoot('rest/v1')` once for each
+ * prefix, in any order with the other modules.
+ */
+@Module({})
+export class RestifyModule {
+  static forRoot(prefix: string, options: RestifyModuleOptions = {}): DynamicModule {
+    return prefixModule({ provide: RESTIFY_OPTIONS, useValue: { prefix, options } satisfies GivenOptions }, options.dataSource);
+  }
+
+  /** As `forRoot`, with options from a factory. */
+  static forRootAsync({ prefix, dataSource, imports, inject, useFactory }: RestifyModuleAsyncOptions): DynamicModule {
+    const provider: Provider = {
+      provide: RESTIFY_OPTIONS,
+      inject: inject ?? [],
+      useFactory: async (...dependencies: unknown[]): Promise<GivenOptions> => {
+        const { prefix: made, ...options } = await useFactory(...dependencies);
+        return { prefix: made ?? prefix ?? '', options: dataSource === undefined ? options : { ...options, dataSource } };
+      },
+    };
+    return prefixModule(provider, dataSource, imports);
+  }
+
+  /** Gives the app label to entities that name none themselves. */
+  static forFeature(app: string, entities: readonly object[]): DynamicModule {
+    return { module: RestifyFeatureModule, providers: [{ provide: RESTIFY_FEATURE, useValue: { app, entities } satisfies FeatureLabel }] };
+  }
+}
+
+/** Where `forFeature` leaves its label. */
+@Module({})
+export class RestifyFeatureModule {}
+
+interface GivenOptions {
+  readonly prefix: string;
+  readonly options: RestifyModuleOptions;
+}
+
+function prefixModule(options: Provider, dataSourceName: string | undefined, imports: DynamicModule['imports'] = []): DynamicModule {
+  const controllers = new GeneratedControllers();
+  const dataSourceToken = dataSourceName === undefined || dataSourceName === 'default' ? DataSource : `${dataSourceName}DataSource`;
+  const bound: Provider = {
+    provide: RESTIFY_BOUND,
+    inject: [RESTIFY_OPTIONS, REST_SERVER, { token: dataSourceToken, optional: true }, ModuleRef, ModulesContainer],
+    useFactory: async (given: GivenOptions, server: RestServer, dataSource: DataSource | undefined, moduleRef: ModuleRef, modules: ModulesContainer) => {
+      if (!dataSource) throw new Error(missingDataSource(dataSourceName));
+      await bootPrefix({ options: resolveOptions(given.prefix, given.options), dataSource, server, controllers, moduleRef, modules });
+      return true;
+    },
+  };
+  return {
+    module: RestifyModule,
+    imports: [RestifyCoreModule, ...imports],
+    providers: [options, bound],
+    // Nest reads it when it scans the modules: by then every file is loaded, and every decorator has run.
+    get controllers(): Type[] {
+      return controllers.layOut(declarations().values());
+    },
+  };
+}
+
+function missingDataSource(name: string | undefined): string {
+  return name === undefined
+    ? 'RestifyModule.forRoot finds no data source. Import TypeOrmModule.forRoot(…) in the application, or name yours: forRoot(prefix, { dataSource: \'name\' }).'
+    : `RestifyModule.forRoot finds no data source named "${name}". Import TypeOrmModule.forRoot({ name: '${name}', … }), or correct the name.`;
+}

@@ -1,0 +1,44 @@
+import type { InjectableClass } from './declare/restify-declaration.js';
+import type { FilterBackend } from './model/filter-backend.js';
+
+/** What holds for every model below a prefix that does not say otherwise itself. */
+export interface RestifyDefaults {
+  readonly filterBackends?: readonly InjectableClass<FilterBackend>[];
+  readonly strict: boolean;
+}
+
+/** The second argument of `RestifyModule.forRoot`. */
+export interface RestifyModuleOptions {
+  /** The name of the TypeORM data source; left out: the default one. */
+  readonly dataSource?: string;
+  /** Where the index stands, below the global prefix; `false` turns it off. Default: `/`. */
+  readonly index?: false | string;
+  /** The filter backends of models that name none. Default: `FieldFilter`, `SearchFilter`, `OrderingFilter`. */
+  readonly filterBackends?: readonly InjectableClass<FilterBackend>[];
+  /** Unknown body fields and query parameters are errors in models that do not say. Default: false. */
+  readonly strict?: boolean;
+}
+
+/** The options of one prefix, with every default filled in. */
+export interface ResolvedOptions {
+  /** Without slashes around it: `rest/v1`. */
+  readonly prefix: string;
+  readonly dataSource: string | undefined;
+  /** Without a slash before it; undefined where there is no index. */
+  readonly index: string | undefined;
+  readonly defaults: RestifyDefaults;
+}
+
+export function resolveOptions(prefix: string, options: RestifyModuleOptions): ResolvedOptions {
+  const { dataSource, index, filterBackends, strict } = options;
+  return {
+    prefix: withoutSlashes(prefix),
+    dataSource,
+    index: index === false ? undefined : withoutSlashes(index ?? ''),
+    defaults: { strict: strict ?? false, ...(filterBackends ? { filterBackends } : {}) },
+  };
+}
+
+function withoutSlashes(path: string): string {
+  return path.replace(/^\/+|\/+$/g, '');
+}

@@ -1,0 +1,2 @@
+/** What is rendered and parsed. */
+export const JSON_MEDIA_TYPE = 'application/json';

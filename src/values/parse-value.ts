@@ -1,0 +1,139 @@
+import type { Json } from '../errors/rest-error.js';
+import type { TypeOf, ValueType } from '../model/value-type.js';
+import { parseDate, parseDatetime, parseTime } from './dates.js';
+import { parseBigint, parseDecimal, parseFloatingPoint, parseInteger } from './numbers.js';
+import { invalid, valid } from './outcome.js';
+import type { Outcome } from './outcome.js';
+import { codePoints, pythonTypeName, unstorableText } from './texts.js';
+
+const UUID = /^(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32})$/i;
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+const INTERVAL = /^[-+0-9a-zA-Z:.,\s]{1,200}$/;
+
+/**
+ * A value of a body, never null, in its canonical form; or DRF's messages (contract 2 and 5).
+ * Blank strings are judged by the field, which knows whether they are allowed.
+ */
+export function parseValue(input: unknown, type: ValueType): Outcome<Json> {
+  switch (type.kind) {
+    case 'integer':
+      return parseInteger(input, type);
+    case 'bigint':
+      return parseBigint(input, type);
+    case 'decimal':
+      return parseDecimal(input, type);
+    case 'float':
+      return parseFloatingPoint(input);
+    case 'boolean':
+      return parseBoolean(input);
+    case 'string':
+      return parseString(input, type);
+    case 'date':
+      return parseDate(input);
+    case 'time':
+      return parseTime(input, type);
+    case 'datetime':
+      return parseDatetime(input, type);
+    case 'interval':
+      return parseInterval(input);
+    case 'uuid':
+      return parseUuid(input);
+    case 'enum':
+      return parseEnum(input, type);
+    case 'set':
+      return parseSet(input, type);
+    case 'json':
+      return parseJson(input);
+    case 'list':
+      return parseList(input, type);
+    case 'binary':
+      return parseBinary(input, type);
+    default:
+      return type satisfies never;
+  }
+}
+
+export function parseBoolean(input: unknown): Outcome<boolean> {
+  if (input === true || input === 1 || input === 'true' || input === '1') return valid(true);
+  if (input === false || input === 0 || input === 'false' || input === '0') return valid(false);
+  return invalid('Must be a valid boolean.');
+}
+
+function parseString(input: unknown, type: TypeOf<'string'>): Outcome<string> {
+  if (typeof input !== 'string' && typeof input !== 'number') return invalid('Not a valid string.');
+  const text = type.trim ? String(input).trim() : String(input);
+  const unstorable = unstorableText(text);
+  if (unstorable !== undefined) return invalid(unstorable);
+  if (type.maxLength !== undefined && text.length > type.maxLength && codePoints(text) > type.maxLength) {
+    return invalid(`Ensure this field has no more than ${type.maxLength} characters.`);
+  }
+  return valid(text);
+}
+
+function parseInterval(input: unknown): Outcome<string> {
+  return typeof input === 'string' && INTERVAL.test(input) ? valid(input.trim()) : invalid('Not a valid duration.');
+}
+
+export function parseUuid(input: unknown): Outcome<string> {
+  if (typeof input !== 'string' || !UUID.test(input.trim())) return invalid('Must be a valid UUID.');
+  const hex = input.trim().toLowerCase().replaceAll('-', '');
+  return valid([hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-'));
+}
+
+function parseEnum(input: unknown, type: TypeOf<'enum'>): Outcome<string | number> {
+  const found =
+    typeof input === 'string' || typeof input === 'number' ? type.values.find((each) => String(each) === String(input)) : undefined;
+  return found === undefined ? invalid(`"${shown(input)}" is not a valid choice.`) : valid(found);
+}
+
+function parseSet(input: unknown, type: TypeOf<'set'>): Outcome<readonly string[]> {
+  if (!Array.isArray(input)) return invalid(`Expected a list of items but got type "${pythonTypeName(input)}".`);
+  const wrong = input.filter((each) => !type.values.includes(each as string));
+  if (wrong.length > 0) return invalid(...wrong.map((each) => `"${shown(each)}" is not a valid choice.`));
+  return valid(type.values.filter((each) => input.includes(each)));
+}
+
+function shown(input: unknown): string {
+  return (typeof input === 'string' ? input : JSON.stringify(input)).slice(0, 100);
+}
+
+function parseJson(input: unknown): Outcome<Json> {
+  const texts = [input];
+  while (texts.length > 0) {
+    const each = texts.pop();
+    if (typeof each === 'string') {
+      const unstorable = unstorableText(each);
+      if (unstorable !== undefined) return invalid(unstorable);
+    } else if (typeof each === 'object' && each !== null) {
+      for (const [key, value] of Object.entries(each)) texts.push(key, value);
+    }
+  }
+  return valid(input as Json);
+}
+
+function parseList(input: unknown, type: TypeOf<'list'>): Outcome<readonly Json[]> {
+  if (!Array.isArray(input)) return invalid(`Expected a list of items but got type "${pythonTypeName(input)}".`);
+  const values: Json[] = [];
+  const errors: string[] = [];
+  input.forEach((each: unknown, index) => {
+    const outcome = parseListItem(each, type);
+    if (outcome.errors) errors.push(...outcome.errors.map((message) => `Item ${index}: ${message}`));
+    else values.push(outcome.value);
+  });
+  return errors.length > 0 ? invalid(...errors) : valid(values);
+}
+
+function parseListItem(input: unknown, type: TypeOf<'list'>): Outcome<Json> {
+  if (input === null) return invalid('This field may not be null.');
+  const outcome = parseValue(input, type.of);
+  // A simple-array is stored as one text with commas between: an item with a comma would come back as two.
+  if (type.storage === 'text' && !outcome.errors && String(outcome.value).includes(',')) return invalid('A comma is not allowed here.');
+  return outcome;
+}
+
+function parseBinary(input: unknown, type: TypeOf<'binary'>): Outcome<string> {
+  if (typeof input !== 'string' || !BASE64.test(input)) return invalid('Must be valid base64.');
+  const bytes = (input.length / 4) * 3 - (input.endsWith('==') ? 2 : input.endsWith('=') ? 1 : 0);
+  if (type.maxLength !== undefined && bytes > type.maxLength) return invalid(`Ensure this field has no more than ${type.maxLength} bytes.`);
+  return valid(input);
+}

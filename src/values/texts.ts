@@ -1,0 +1,27 @@
+/** DRF's words for a text that no database column may hold, or undefined where the text is fine. */
+export function unstorableText(text: string): string | undefined {
+  if (text.includes('\u0000')) return 'Null characters are not allowed.';
+  if (!text.isWellFormed()) return 'Surrogate characters are not allowed.';
+  return undefined;
+}
+
+/** Length in code points (contract 5). */
+export function codePoints(text: string): number {
+  return Array.from(text).length;
+}
+
+/** The Python name of a JSON value's type, as DRF's messages have it. */
+export function pythonTypeName(value: unknown): string {
+  if (value === null) return 'NoneType';
+  if (Array.isArray(value)) return 'list';
+  switch (typeof value) {
+    case 'string':
+      return 'str';
+    case 'boolean':
+      return 'bool';
+    case 'number':
+      return Number.isInteger(value) ? 'int' : 'float';
+    default:
+      return 'dict';
+  }
+}

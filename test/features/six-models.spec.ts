@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { ENTITIES } from '../../sample-app/src/data-source-options.js';
+import { onEachDatabase } from '../support/each-database.js';
+import { startApp } from '../support/start-app.js';
+import type { StartedApp } from '../support/start-app.js';
+
+onEachDatabase('the six models of the sample application', (database) => {
+  let started: StartedApp;
+  beforeAll(async () => {
+    started = await startApp({ entities: ENTITIES, database });
+  });
+  afterAll(() => started.close());
+
+  test('creates, lists, retrieves, changes and deletes a question and its choices', async () => {
+    const { client } = started;
+    const created = await client.post('/rest/v1/polls/question/', { question_text: "What's new?", pub_date: '2022-10-02T09:23:28.297Z' });
+    expect(created.status).toBe(201);
+    const question = { id: 1, question_text: "What's new?", pub_date: expect.stringMatching(/^2022-10-02T09:23:28\.297(000)?Z$/), choices: '/rest/v1/polls/question/1/choices/' };
+    expect(created.json).toEqual(question);
+    expect(created.headers.location).toBe(`http://127.0.0.1:${started.port}/rest/v1/polls/question/1/`);
+    const choice = await client.post('/rest/v1/polls/choice/', { choice_text: 'Not much', question: 1 });
+    expect([choice.status, choice.json]).toEqual([201, { id: 1, choice_text: 'Not much', votes: 0, question: 1 }]);
+    expect((await client.patch('/rest/v1/polls/choice/1/', { votes: '3' })).json).toEqual({ id: 1, choice_text: 'Not much', votes: 3, question: 1 });
+    expect((await client.get('/rest/v1/polls/question/1/choices/')).json).toEqual([{ id: 1, choice_text: 'Not much', votes: 3, question: 1 }]);
+    expect((await client.delete('/rest/v1/polls/question/1/')).status).toBe(204);
+    expect((await client.get('/rest/v1/polls/choice/')).json).toEqual([]);
+  });
+
+  test('serves the through objects of a many-to-many below both of its sides', async () => {
+    const { client } = started;
+    await client.post('/rest/v1/edu/student/', { name: 'Alan' });
+    await client.post('/rest/v1/edu/student/', { name: 'Grace' });
+    await client.post('/rest/v1/edu/course/', { name: 'Logic' });
+    expect((await client.post('/rest/v1/edu/student/1/course_set/', { course: 1 })).json).toEqual({ id: 1, course: 1, student: 1 });
+    expect((await client.get('/rest/v1/edu/course/1/student/1/')).json).toEqual({ id: 1, course: 1, student: 1 });
+    expect((await client.patch('/rest/v1/edu/course/1/student/1/', { student: 2 })).json).toEqual({ id: 1, course: 1, student: 2 });
+    expect((await client.get('/rest/v1/edu/student/1/course_set/1/')).status).toBe(404);
+    expect((await client.post('/rest/v1/edu/student/1/friends/', { to_student: 2 })).json).toEqual({ id: 1, from_student: 1, to_student: 2 });
+  });
+
+  test('serves a plain junction, and replaces a pair whose other side changes', async () => {
+    const { client } = started;
+    await client.post('/rest/v1/library/author/', { name: 'Kernighan' });
+    await client.post('/rest/v1/library/author/', { name: 'Ritchie' });
+    await client.post('/rest/v1/library/book/', { title: 'C' });
+    expect((await client.post('/rest/v1/library/book/1/authors/', { author: 1 })).json).toEqual({ id: 1, book: 1, author: 1 });
+    expect((await client.patch('/rest/v1/library/book/1/authors/1/', { author: 2 })).json).toEqual({ id: 2, book: 1, author: 2 });
+    expect((await client.get('/rest/v1/library/book/1/authors/1/')).status).toBe(404);
+    expect((await client.get('/rest/v1/library/author/2/books/')).json).toEqual([{ id: 1, book: 1, author: 2 }]);
+  });
+});

@@ -1,0 +1,74 @@
+import { request } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  /** The parsed body; undefined where there is none. */
+  readonly json: unknown;
+}
+
+export interface RequestOptions {
+  /** Sent as JSON, with its Content-Type. */
+  readonly body?: unknown;
+  /** Sent as it is. */
+  readonly raw?: string | Buffer;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Sends paths as they are written: nothing is normalised or escaped on the way. */
+export class Client {
+  constructor(readonly port: number) {}
+
+  get(path: string, options: RequestOptions = {}): Promise<Answer> {
+    return this.send('GET', path, options);
+  }
+
+  post(path: string, body?: unknown, options: RequestOptions = {}): Promise<Answer> {
+    return this.send('POST', path, { ...options, body });
+  }
+
+  put(path: string, body?: unknown, options: RequestOptions = {}): Promise<Answer> {
+    return this.send('PUT', path, { ...options, body });
+  }
+
+  patch(path: string, body?: unknown, options: RequestOptions = {}): Promise<Answer> {
+    return this.send('PATCH', path, { ...options, body });
+  }
+
+  delete(path: string, options: RequestOptions = {}): Promise<Answer> {
+    return this.send('DELETE', path, options);
+  }
+
+  send(method: string, path: string, { body, raw, headers = {} }: RequestOptions = {}): Promise<Answer> {
+    const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+    const sent: Record<string, string | number> = { ...headers };
+    if (payload !== undefined) {
+      sent['content-length'] = Buffer.byteLength(payload);
+      if (body !== undefined) sent['content-type'] ??= 'application/json';
+    }
+    return new Promise((resolve, reject) => {
+      const outgoing = request({ host: '127.0.0.1', port: this.port, method, path, headers: sent }, (incoming) => {
+        const chunks: Buffer[] = [];
+        incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+        incoming.on('error', reject);
+        incoming.on('end', () => {
+          const text = Buffer.concat(chunks).toString('utf8');
+          resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, text, json: parsed(text) });
+        });
+      });
+      outgoing.on('error', reject);
+      outgoing.end(payload);
+    });
+  }
+}
+
+function parsed(text: string): unknown {
+  if (text === '') return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
