@@ -2,12 +2,13 @@ import { Global, Inject, Logger, Module } from '@nestjs/common';
 import type { DynamicModule, FactoryProvider, NestModule, OnModuleInit, Provider, Type } from '@nestjs/common';
 import { HttpAdapterHost, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { DataSource } from 'typeorm';
-import { bootPrefix } from './boot/boot-prefix.js';
+import { bootPrefix, judgeUnconnected } from './boot/boot-prefix.js';
+import { refuseEarly } from './boot/early-refusal.js';
 import type { FeatureLabel } from './boot/boot-prefix.js';
 import { answerTheRest, keepBodyErrors } from './boot/routing/express-platform.js';
 import { GeneratedControllers } from './boot/routing/generated-controllers.js';
 import { RestServer } from './boot/routing/rest-server.js';
-import { RESTIFY_BOUND, RESTIFY_FEATURE, RESTIFY_OPTIONS, REST_SERVER } from './boot/tokens.js';
+import { RESTIFY_BOUND, RESTIFY_EARLY, RESTIFY_FEATURE, RESTIFY_OPTIONS, REST_SERVER } from './boot/tokens.js';
 import { declarations } from './declare/registry.js';
 import { resolveOptions } from './restify.options.js';
 import type { RestifyModuleOptions } from './restify.options.js';
@@ -106,10 +107,19 @@ function prefixModule(options: Provider, dataSourceName: string | undefined, imp
       return true;
     },
   };
+  const early: Provider = {
+    provide: RESTIFY_EARLY,
+    inject: [RESTIFY_OPTIONS, ModuleRef, ModulesContainer],
+    useFactory: async (given: GivenOptions, moduleRef: ModuleRef, modules: ModulesContainer) => {
+      const resolved = resolveOptions(given.prefix, given.options);
+      await refuseEarly({ modules, moduleRef, dataSource: dataSourceName, judge: (description) => judgeUnconnected(description, { options: resolved, controllers, modules }) });
+      return true;
+    },
+  };
   return {
     module: RestifyModule,
     imports: [RestifyCoreModule, ...imports],
-    providers: [options, bound],
+    providers: [options, early, bound],
     // Nest reads it when it scans the modules: by then every file is loaded, and every decorator has run.
     get controllers(): Type[] {
       return controllers.layOut(declarations().values());

@@ -3,6 +3,8 @@ import type { ModuleRef, ModulesContainer } from '@nestjs/core';
 import type { DataSource } from 'typeorm';
 import { loadEntityValidator } from '../adapters/class-validator/entity-validator.js';
 import { TypeOrmAdapter } from '../adapters/typeorm/typeorm-adapter.js';
+import { DeclarationError } from '../errors/declaration-error.js';
+import type { DeclarationProblem } from '../errors/declaration-error.js';
 import { declarations } from '../declare/registry.js';
 import type { InjectableClass } from '../declare/restify-declaration.js';
 import type { EntityDescription, ModelDescription } from '../model/entity-description.js';
@@ -20,7 +22,7 @@ import { buildApi } from './routing/build-routes.js';
 import type { GeneratedControllers } from './routing/generated-controllers.js';
 import type { RestServer } from './routing/rest-server.js';
 import { RESTIFY_FEATURE } from './tokens.js';
-import { verifyModel } from './verifying/verify-model.js';
+import { problemsOfModel } from './verifying/verify-model.js';
 
 /** The label that `RestifyModule.forFeature` gives to entities. */
 export interface FeatureLabel {
@@ -46,7 +48,12 @@ export async function bootPrefix(context: BootContext): Promise<void> {
   const adapter = new TypeOrmAdapter(dataSource, await loadEntityValidator());
   const blueprint = blueprintOf(adapter.describe(), context);
   const model = compileResources(blueprint, await injectedParts(blueprint, context));
-  verifyModel(blueprint, model);
+  const problems = problemsOfModel(blueprint, model);
+  if (problems.length > 0) {
+    // Nothing else would close it: an application that does not start has no shutdown.
+    await dataSource.destroy();
+    throw new DeclarationError(problems);
+  }
   for (const resource of model.all) adapter.prepare(resource);
   const api = buildApi(options.prefix, model.resources);
   const targets = new Map(blueprint.drafts.map((draft) => [draft.entity.id, draft.declaration.target]));
@@ -54,7 +61,16 @@ export async function bootPrefix(context: BootContext): Promise<void> {
   server.add({ api, pipeline: new RestPipeline(adapter), index: options.index });
 }
 
-function blueprintOf(description: ModelDescription, { options, controllers, modules }: BootContext): Blueprint {
+/** What is wrong with a model, told without a connection and without instances of the application's own classes. */
+export function judgeUnconnected(description: ModelDescription, context: Pick<BootContext, 'options' | 'controllers' | 'modules'>): readonly DeclarationProblem[] {
+  const blueprint = blueprintOf(description, context);
+  const serializer = new ModelSerializer();
+  const backends = [new FieldFilter(), new SearchFilter(), new OrderingFilter()];
+  const parts: Parts = { backends: (options) => (options.filterBackends ? [] : backends), serializer: () => serializer, permissions: () => [] };
+  return problemsOfModel(blueprint, compileResources(blueprint, parts));
+}
+
+function blueprintOf(description: ModelDescription, { options, controllers, modules }: Pick<BootContext, 'options' | 'controllers' | 'modules'>): Blueprint {
   const labels = featureLabels(modules);
   const drafts = description.entities.flatMap((entity) => draftOf(entity, labels) ?? []);
   return { description, drafts, defaults: options.defaults, listed: listedClasses(description, labels), laidOut: controllers.targets };

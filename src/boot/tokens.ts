@@ -2,5 +2,7 @@
 export const REST_SERVER = Symbol.for('nestjs-restify.RestServer');
 export const RESTIFY_OPTIONS = Symbol.for('nestjs-restify.options');
 export const RESTIFY_FEATURE = Symbol.for('nestjs-restify.feature');
+/** Rejects where the data source could not even connect. */
+export const RESTIFY_EARLY = Symbol.for('nestjs-restify.early');
 /** Resolves when a prefix is compiled and its routes are bound. */
 export const RESTIFY_BOUND = Symbol.for('nestjs-restify.bound');

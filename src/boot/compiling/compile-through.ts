@@ -34,7 +34,7 @@ export class ThroughCompiler {
   ) {}
 
   compile({ junction }: ManyToManyDescription, near: ResourceShell, target: ResourceShell): Through {
-    const mapped = junction.mappedBy === undefined ? undefined : this.shells.get(junction.mappedBy);
+    const mapped = this.mappedEntity(junction);
     const table = mapped ?? this.shells.get(junction.entity);
     if (!table) throw new Error(`No junction of ${junction.declaredAt}`);
     const parent = columnPairs(junction.parent, near, table);
@@ -50,6 +50,13 @@ export class ThroughCompiler {
         return sideField(shell.fields, parent.map((pair) => pair.far))?.name;
       },
     };
+  }
+
+  /** One without the junction's columns is refused by `verifyJunctions`, and is no through model here. */
+  private mappedEntity(junction: JunctionDescription): ResourceShell | undefined {
+    const mapped = junction.mappedBy === undefined ? undefined : this.shells.get(junction.mappedBy);
+    const columns = [...junction.parent.map((pair) => pair.far), ...junction.other.map((pair) => pair.near)];
+    return mapped && columns.every((id) => mapped.columns.has(id)) ? mapped : undefined;
   }
 
   private shellOf(table: ResourceShell, { junction, other, isPair, mapped }: { junction: JunctionDescription; other: readonly ColumnPair[]; isPair: boolean; mapped: ResourceShell | undefined }): ResourceShell {

@@ -1,4 +1,4 @@
-import { DeclarationError } from '../../errors/declaration-error.js';
+import type { DeclarationProblem } from '../../errors/declaration-error.js';
 import type { CompiledModel } from '../compiling/compile-resources.js';
 import type { Blueprint } from '../compiling/draft.js';
 import { verifyComputed } from './verify-computed.js';
@@ -25,8 +25,7 @@ const RULES = [
   verifyJunctions,
 ] as const;
 
-/** Throws one `DeclarationError` with all that is wrong. */
-export function verifyModel(blueprint: Blueprint, model: CompiledModel): void {
-  const problems = RULES.flatMap((rule) => rule(blueprint, model));
-  if (problems.length > 0) throw new DeclarationError(problems);
+/** All that is wrong, rule by rule. */
+export function problemsOfModel(blueprint: Blueprint, model: CompiledModel): readonly DeclarationProblem[] {
+  return RULES.flatMap((rule) => rule(blueprint, model));
 }

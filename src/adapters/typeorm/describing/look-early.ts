@@ -1,0 +1,90 @@
+import { DataSource, getMetadataArgsStorage } from 'typeorm';
+import type { DataSourceOptions } from 'typeorm';
+import type { ModelDescription } from '../../../model/entity-description.js';
+import { describeModel } from './describe-model.js';
+
+/** A relation that leads out of what the data source is given. TypeORM cannot connect with it. */
+export interface UnknownTarget {
+  /** `Post.author`. */
+  readonly where: string;
+  readonly target: string;
+  /** The class that is missing, where it is one. */
+  readonly missing: object | undefined;
+}
+
+/** A join table that is also an entity's table, and that TypeORM would create beside it. */
+export interface DoubledTable {
+  readonly where: string;
+  readonly entity: string;
+}
+
+export interface EarlyLook {
+  readonly unknownTargets: readonly UnknownTarget[];
+  readonly doubledTables: readonly DoubledTable[];
+}
+
+interface SchemaLike {
+  readonly options: { readonly name: string; readonly target?: unknown; readonly tableName?: string };
+}
+
+/**
+ * What can be told before the data source connects, and keeps it from connecting: TypeORM would try again and again, and
+ * then say it in its own words. Reads what the decorators of these entities have recorded.
+ */
+export function lookEarly(entities: readonly unknown[]): EarlyLook {
+  const classes = entities.filter((each): each is abstract new () => unknown => typeof each === 'function');
+  const schemas = entities.filter((each): each is SchemaLike => typeof each === 'object' && each !== null && 'options' in each);
+  const known = new Set<unknown>([...classes, ...classes.map(({ name }) => name), ...schemas, ...schemas.flatMap(({ options }) => [options.name, options.target])]);
+  const owned = classes.map((owner) => ({ owner, line: lineOf(owner) }));
+  return { unknownTargets: owned.flatMap((each) => unknownTargets(each, known)), doubledTables: owned.flatMap((each) => doubledTables(each, tableNames(classes, schemas))) };
+}
+
+/** Metadata of these entities and of `more`, from a data source that never connects; undefined where TypeORM cannot make it. */
+export async function describeUnconnected(options: DataSourceOptions, entities: readonly unknown[], more: readonly object[]): Promise<ModelDescription | undefined> {
+  try {
+    const dataSource = new DataSource({ ...options, entities: [...entities, ...more] } as DataSourceOptions);
+    await (dataSource as unknown as { buildMetadatas(): Promise<void> }).buildMetadatas();
+    const description = describeModel(dataSource);
+    return { ...description, given: description.given.filter((each) => entities.includes(each)) };
+  } catch {
+    return undefined;
+  }
+}
+
+interface Owner {
+  readonly owner: abstract new () => unknown;
+  /** The class and those that it extends. */
+  readonly line: readonly unknown[];
+}
+
+function lineOf(owner: abstract new () => unknown): readonly unknown[] {
+  const line: unknown[] = [];
+  for (let each: unknown = owner; typeof each === 'function' && each !== Function.prototype; each = Object.getPrototypeOf(each)) line.push(each);
+  return line;
+}
+
+function unknownTargets({ owner, line }: Owner, known: ReadonlySet<unknown>): readonly UnknownTarget[] {
+  return getMetadataArgsStorage()
+    .relations.filter((relation) => line.includes(relation.target))
+    .flatMap(({ type, propertyName }): readonly UnknownTarget[] => {
+      const target: unknown = typeof type === 'function' ? (type as () => unknown)() : type;
+      if (known.has(target)) return [];
+      const name = typeof target === 'function' ? target.name : String((target as SchemaLike | undefined)?.options.name ?? target);
+      return [{ where: `${owner.name}.${propertyName}`, target: name, missing: typeof target === 'function' ? target : undefined }];
+    });
+}
+
+function tableNames(classes: readonly (abstract new () => unknown)[], schemas: readonly SchemaLike[]): ReadonlyMap<string, string> {
+  const tables = getMetadataArgsStorage().tables.filter((table) => classes.includes(table.target as abstract new () => unknown));
+  const named = tables.flatMap((table): readonly [string, string][] => (table.name === undefined ? [] : [[table.name, (table.target as { name: string }).name]]));
+  return new Map([...named, ...schemas.flatMap(({ options }): readonly [string, string][] => (options.tableName === undefined ? [] : [[options.tableName, options.name]]))]);
+}
+
+function doubledTables({ owner, line }: Owner, tables: ReadonlyMap<string, string>): readonly DoubledTable[] {
+  return getMetadataArgsStorage()
+    .joinTables.filter((table) => line.includes(table.target) && table.synchronize !== false)
+    .flatMap(({ name, propertyName }) => {
+      const entity = name === undefined ? undefined : tables.get(name);
+      return entity === undefined ? [] : [{ where: `${owner.name}.${propertyName}`, entity }];
+    });
+}

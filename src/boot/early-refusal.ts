@@ -1,0 +1,92 @@
+import type { Module } from '@nestjs/core/injector/module.js';
+import type { ModuleRef, ModulesContainer } from '@nestjs/core';
+import type { DataSourceOptions } from 'typeorm';
+import { describeUnconnected, lookEarly } from '../adapters/typeorm/describing/look-early.js';
+import type { EarlyLook } from '../adapters/typeorm/describing/look-early.js';
+import { DeclarationError } from '../errors/declaration-error.js';
+import type { DeclarationProblem } from '../errors/declaration-error.js';
+import type { ModelDescription } from '../model/entity-description.js';
+import { doubledJunction } from './verifying/verify-junctions.js';
+
+/** Tokens of @nestjs/typeorm, which is not imported here: an application may give its data source in another way. */
+const TYPEORM_OPTIONS = 'TypeOrmModuleOptions';
+const TYPEORM_NAME = 'TypeOrmDataSourceName';
+
+interface EarlyContext {
+  readonly modules: ModulesContainer;
+  readonly moduleRef: ModuleRef;
+  readonly dataSource: string | undefined;
+  /** All other problems of a model, as far as it can be judged without a connection. */
+  judge(description: ModelDescription): readonly DeclarationProblem[];
+}
+
+/**
+ * Refuses what would keep the data source from connecting, before TypeORM tries for half a minute, together with
+ * everything else that is wrong. Says nothing where the entities cannot be told yet: TypeORM's own error stands then.
+ */
+export async function refuseEarly(context: EarlyContext): Promise<void> {
+  const options = await typeOrmOptions(context);
+  const entities = options === undefined ? undefined : entitiesOf(options, context);
+  if (!options || !entities) return;
+  const look = lookEarly(entities);
+  if (look.unknownTargets.length === 0 && look.doubledTables.length === 0) return;
+  const missing = new Set(look.unknownTargets.flatMap((each) => each.missing ?? []));
+  const description = await describeUnconnected(options, entities, [...missing]);
+  const others = description ? context.judge(description) : [];
+  const own = problemsOf(look);
+  throw new DeclarationError([...own, ...others.filter((each) => !own.some(({ where }) => where === each.where))]);
+}
+
+function problemsOf({ unknownTargets, doubledTables }: EarlyLook): readonly DeclarationProblem[] {
+  return [
+    ...unknownTargets.map(({ where, target, missing }) => ({
+      where,
+      what: target === 'undefined' ? 'its target is undefined' : `it leads to ${target}, which the data source does not know`,
+      repair: missing || target !== 'undefined' ? `Add ${target} to the data source's entities, or to TypeOrmModule.forFeature([${target}]) with autoLoadEntities.` : 'Look for files that import each other in a circle, and type the property as Relation<…>.',
+    })),
+    ...doubledTables.map(({ where, entity }) => doubledJunction(where, entity)),
+  ];
+}
+
+async function typeOrmOptions({ modules, dataSource }: EarlyContext): Promise<(DataSourceOptions & { readonly autoLoadEntities?: boolean }) | undefined> {
+  for (const module of modules.values()) {
+    const provider = module.providers.get(TYPEORM_OPTIONS);
+    const name: unknown = module.providers.get(TYPEORM_NAME)?.instance;
+    if (!provider || (name ?? 'default') !== (dataSource ?? 'default')) continue;
+    return (await settled(module)) as DataSourceOptions;
+  }
+  return undefined;
+}
+
+/** The options of `forRootAsync` are there when their factory is done; a factory that fails is TypeORM's to report. */
+async function settled(module: Module): Promise<unknown> {
+  for (let attempts = 0; attempts < 50; attempts++) {
+    const instance: unknown = await Promise.resolve(module.providers.get(TYPEORM_OPTIONS)?.instance).catch(() => undefined);
+    if (instance !== undefined && instance !== null && Object.keys(instance).length > 0) return instance;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return undefined;
+}
+
+function entitiesOf(options: { readonly entities?: unknown; readonly autoLoadEntities?: boolean }, { modules, moduleRef, dataSource }: EarlyContext): readonly unknown[] | undefined {
+  const given = options.entities ?? [];
+  const own: readonly unknown[] = Array.isArray(given) ? given : Object.values(given);
+  // Patterns of files are read when the data source connects.
+  if (own.some((each) => typeof each === 'string')) return undefined;
+  return options.autoLoadEntities === true ? withFeatures(own, { modules, moduleRef, dataSource }) : own;
+}
+
+/** `TypeOrmModule.forFeature` leaves the entities with its providers, which Nest keeps with the module. */
+function withFeatures(own: readonly unknown[], { modules, moduleRef }: Pick<EarlyContext, 'modules' | 'moduleRef' | 'dataSource'>): readonly unknown[] | undefined {
+  const container = (moduleRef as unknown as { container?: { getDynamicMetadataByToken?(token: string, key: string): unknown } }).container;
+  if (typeof container?.getDynamicMetadataByToken !== 'function') return undefined;
+  const all = new Set(own);
+  for (const token of modules.keys()) {
+    const providers = container.getDynamicMetadataByToken(token, 'providers');
+    if (!Array.isArray(providers)) continue;
+    for (const provider of providers as readonly { readonly targetEntitySchema?: { readonly target?: unknown } }[]) {
+      if (provider.targetEntitySchema?.target !== undefined) all.add(provider.targetEntitySchema.target);
+    }
+  }
+  return [...all];
+}
