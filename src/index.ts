@@ -11,11 +11,22 @@ export { FieldFilter } from './request/filtering/field-filter.js';
 export { SearchFilter } from './request/filtering/search-filter.js';
 export { OrderingFilter } from './request/ordering/ordering-filter.js';
 export type { FilterBackend, FilterQuestion, Filtering } from './model/filter-backend.js';
-export { and, not, or, where } from './model/row-filter.js';
+export { and, or, where } from './model/row-filter.js';
 export type { Lookup, RowFilter } from './model/row-filter.js';
 
 export { ModelSerializer } from './request/serializers/model-serializer.js';
 export type { ParseContext, ParsedBody, RepresentContext, Representation, Row, Serializer } from './model/serializer.js';
+
+export { AllowAny, IsAdmin, IsAuthenticated, IsAuthenticatedOrReadOnly, ModelPermissions, ModelPermissionsOrAnonReadOnly } from './request/permissions/built-in.js';
+export { allow, deny, hide } from './model/permission.js';
+export type { AccessQuestion, Allowance, FieldSet, Grant, Permission, Refusal } from './model/permission.js';
+export { allOf, anyOf, not } from './model/permission-expression.js';
+export type { PermissionClass, PermissionExpression } from './model/permission-expression.js';
+export { ActorPermissionSource, PermissionSource } from './model/permission-source.js';
+
+export { basic, strategy } from './model/authentication.js';
+export type { Authentication, BasicAuthentication, NamedAuthentication, VerifyBasic } from './model/authentication.js';
+export { secretsEqual } from './request/authentication/secrets-equal.js';
 
 export type { Actor } from './model/actor.js';
 export type { Field } from './model/field.js';

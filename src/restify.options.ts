@@ -1,10 +1,14 @@
 import type { InjectableClass } from './declare/restify-declaration.js';
+import type { Authentication } from './model/authentication.js';
+import type { PermissionExpression } from './model/permission-expression.js';
 import type { FilterBackend } from './model/filter-backend.js';
 
 /** What holds for every model below a prefix that does not say otherwise itself. */
 export interface RestifyDefaults {
   readonly filterBackends?: readonly InjectableClass<FilterBackend>[];
   readonly strict: boolean;
+  readonly permissions?: readonly PermissionExpression[];
+  readonly authentication?: readonly Authentication[];
 }
 
 /** The second argument of `RestifyModule.forRoot`. */
@@ -17,6 +21,10 @@ export interface RestifyModuleOptions {
   readonly filterBackends?: readonly InjectableClass<FilterBackend>[];
   /** Unknown body fields and query parameters are errors in models that do not say. Default: false. */
   readonly strict?: boolean;
+  /** The permissions of models that name none. Default: `AllowAny`. */
+  readonly permissions?: readonly PermissionExpression[];
+  /** How callers say who they are, for models that do not say. Default: the actor that the application puts on the request. */
+  readonly authentication?: readonly Authentication[];
 }
 
 /** The options of one prefix, with every default filled in. */
@@ -30,12 +38,12 @@ export interface ResolvedOptions {
 }
 
 export function resolveOptions(prefix: string, options: RestifyModuleOptions): ResolvedOptions {
-  const { dataSource, index, filterBackends, strict } = options;
+  const { dataSource, index, filterBackends, strict, permissions, authentication } = options;
   return {
     prefix: withoutSlashes(prefix),
     dataSource,
     index: index === false ? undefined : withoutSlashes(index ?? ''),
-    defaults: { strict: strict ?? false, ...(filterBackends ? { filterBackends } : {}) },
+    defaults: { strict: strict ?? false, ...(filterBackends ? { filterBackends } : {}), ...(permissions ? { permissions } : {}), ...(authentication ? { authentication } : {}) },
   };
 }
 

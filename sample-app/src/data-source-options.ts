@@ -1,4 +1,8 @@
 import type { DataSourceOptions } from 'typeorm';
+import { Agent } from './desk/agent.entity.js';
+import { Assignment } from './desk/assignment.entity.js';
+import { Comment } from './desk/comment.entity.js';
+import { Ticket } from './desk/ticket.entity.js';
 import { Author } from './library/author.entity.js';
 import { Book } from './library/book.entity.js';
 import { Choice } from './polls/choice.entity.js';
@@ -11,7 +15,7 @@ import { Student as LabStudent } from './lab/student.entity.js';
 import { System } from './lab/system.entity.js';
 import { CreateSchema1760000000000 } from './migrations/1760000000000-create-schema.js';
 
-export const ENTITIES = [Question, Choice, LabStudent, System, EduStudent, Course, Enrollment, Friendship, Book, Author];
+export const ENTITIES = [Question, Choice, LabStudent, System, EduStudent, Course, Enrollment, Friendship, Book, Author, Ticket, Comment, Agent, Assignment];
 
 /**
  * Where the data is, by `DATABASE_URL`:

@@ -6,9 +6,13 @@ import { TypeOrmAdapter } from '../adapters/typeorm/typeorm-adapter.js';
 import { DeclarationError } from '../errors/declaration-error.js';
 import type { DeclarationProblem } from '../errors/declaration-error.js';
 import { declarations } from '../declare/registry.js';
-import type { InjectableClass } from '../declare/restify-declaration.js';
+import type { InjectableClass, RestifyOptions } from '../declare/restify-declaration.js';
 import type { EntityDescription, ModelDescription } from '../model/entity-description.js';
-import { AllowAny } from '../request/permissions/allow-any.js';
+import type { PermissionClass, PermissionExpression } from '../model/permission-expression.js';
+import { ActorPermissionSource, PermissionSource } from '../model/permission-source.js';
+import type { ResolvedPermission } from '../model/resolved-permission.js';
+import { AllowAny } from '../request/permissions/built-in.js';
+import { loadSchemes } from '../adapters/passport/load-schemes.js';
 import { FieldFilter } from '../request/filtering/field-filter.js';
 import { SearchFilter } from '../request/filtering/search-filter.js';
 import { OrderingFilter } from '../request/ordering/ordering-filter.js';
@@ -58,7 +62,7 @@ export async function bootPrefix(context: BootContext): Promise<void> {
   const api = buildApi(options.prefix, model.resources);
   const targets = new Map(blueprint.drafts.map((draft) => [draft.entity.id, draft.declaration.target]));
   controllers.bind(api, ({ resource }) => targets.get(resource.entity), server);
-  server.add({ api, pipeline: new RestPipeline(adapter), index: options.index });
+  server.add({ api, pipeline: new RestPipeline(adapter, permissionSource(context.moduleRef)), index: options.index });
 }
 
 /** What is wrong with a model, told without a connection and without instances of the application's own classes. */
@@ -66,7 +70,7 @@ export function judgeUnconnected(description: ModelDescription, context: Pick<Bo
   const blueprint = blueprintOf(description, context);
   const serializer = new ModelSerializer();
   const backends = [new FieldFilter(), new SearchFilter(), new OrderingFilter()];
-  const parts: Parts = { backends: (options) => (options.filterBackends ? [] : backends), serializer: () => serializer, permissions: () => [] };
+  const parts: Parts = { backends: (options) => (options.filterBackends ? [] : backends), serializer: () => serializer, permission: () => ({ kind: 'all-of', permissions: [] }), schemes: () => [] };
   return problemsOfModel(blueprint, compileResources(blueprint, parts));
 }
 
@@ -114,14 +118,37 @@ async function injectedParts({ drafts, defaults }: Blueprint, { moduleRef }: Boo
     if (!instances.has(type)) instances.set(type, await instanceOf(type, moduleRef));
   };
   const standard: readonly InjectableClass<unknown>[] = [FieldFilter, SearchFilter, OrderingFilter, ModelSerializer, AllowAny];
-  const named = drafts.flatMap(({ declaration }) => [...(declaration.options.filterBackends ?? []), ...(declaration.options.serializer ? [declaration.options.serializer] : [])]);
-  for (const type of [...standard, ...(defaults.filterBackends ?? []), ...named]) await make(type);
+  const all = drafts.flatMap(({ declaration: { options } }) => [options, ...Object.values(options.through ?? {})] as readonly RestifyOptions[]);
+  const named = all.flatMap(({ filterBackends, serializer, permissions }) => [...(filterBackends ?? []), ...(serializer ? [serializer] : []), ...(permissions ?? []).flatMap(permissionClasses)]);
+  const schemes = await loadSchemes([...(defaults.authentication ?? []), ...all.flatMap(({ authentication }) => authentication ?? [])]);
+  for (const type of [...standard, ...(defaults.filterBackends ?? []), ...(defaults.permissions ?? []).flatMap(permissionClasses), ...named]) await make(type);
   const got = <Instance>(type: InjectableClass<Instance>): Instance => instances.get(type) as Instance;
   return {
     backends: (options) => (options.filterBackends ?? defaults.filterBackends ?? [FieldFilter, SearchFilter, OrderingFilter]).map(got),
     serializer: (options) => got(options.serializer ?? ModelSerializer),
-    permissions: () => [got(AllowAny)],
+    permission: (options) => resolved({ kind: 'all-of', permissions: options.permissions ?? defaults.permissions ?? [AllowAny] }, got),
+    schemes: (options) => (options.authentication ?? defaults.authentication ?? []).map((each) => schemes.get(each)).filter((each) => each !== undefined),
   };
+}
+
+function permissionClasses(expression: PermissionExpression): readonly PermissionClass[] {
+  if (typeof expression === 'function') return [expression];
+  return expression.kind === 'not-permission' ? permissionClasses(expression.permission) : expression.permissions.flatMap(permissionClasses);
+}
+
+function resolved(expression: PermissionExpression, got: <Instance>(type: InjectableClass<Instance>) => Instance): ResolvedPermission {
+  if (typeof expression === 'function') return { kind: 'one', permission: got(expression) };
+  if (expression.kind === 'not-permission') return { kind: 'not', permission: resolved(expression.permission, got) };
+  return { kind: expression.kind, permissions: expression.permissions.map((each) => resolved(each, got)) };
+}
+
+/** The application's own, from any of its modules, else the default. */
+function permissionSource(moduleRef: ModuleRef): PermissionSource {
+  try {
+    return moduleRef.get<PermissionSource>(PermissionSource, { strict: false });
+  } catch {
+    return new ActorPermissionSource();
+  }
 }
 
 async function instanceOf(type: InjectableClass<unknown>, moduleRef: ModuleRef): Promise<unknown> {

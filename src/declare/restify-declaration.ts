@@ -1,5 +1,7 @@
+import type { Authentication } from '../model/authentication.js';
 import type { FilterBackend } from '../model/filter-backend.js';
 import type { Operation } from '../model/operation.js';
+import type { PermissionExpression } from '../model/permission-expression.js';
 import type { Lookup } from '../model/row-filter.js';
 import type { Serializer } from '../model/serializer.js';
 
@@ -58,6 +60,9 @@ type Searched<Name extends string> = Name | `${'^' | '=' | '$' | '@'}${Name}`;
  * | `ordering` | the order where the client asks for none |
  * | `strict` | unknown body fields and query parameters are errors |
  * | `serializer` | replaces the one that is compiled from the model |
+ * | `permissions` | who may do what; all of them must say yes |
+ * | `authentication` | how callers say who they are, in place of the prefix's own |
+ * | `through` | the same options for a junction without a declaration of its own, by relation |
  */
 export interface RestifyOptions<Entity extends object = any> { // eslint-disable-line @typescript-eslint/no-explicit-any -- the default stands for an entity that is not known yet
   readonly app?: string;
@@ -77,7 +82,13 @@ export interface RestifyOptions<Entity extends object = any> { // eslint-disable
   readonly ordering?: readonly Descending<PathOf<Entity>>[];
   readonly strict?: boolean;
   readonly serializer?: InjectableClass<Serializer>;
+  readonly permissions?: readonly PermissionExpression[];
+  readonly authentication?: readonly Authentication[];
+  readonly through?: { readonly [Name in PropertyOf<Entity>]?: ThroughOptions };
 }
+
+/** What rules the rows of a junction that has no declaration of its own, from both of its sides. */
+export type ThroughOptions = Pick<RestifyOptions, 'permissions' | 'authentication' | 'operations' | 'filterBackends' | 'filterFields' | 'searchFields' | 'orderingFields' | 'ordering' | 'strict' | 'serializer'>;
 
 /** What was declared of one entity, unchecked. `target` is its class, or its `EntitySchema`. */
 export interface ResourceDeclaration {

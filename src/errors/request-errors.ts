@@ -109,6 +109,15 @@ export class DatabaseAway extends RestError {
   }
 }
 
+/** 503: a check of credentials failed, so nobody can tell who asks. */
+export class AuthenticationAway extends RestError {
+  readonly answer = detail(503, 'The service is temporarily unavailable. Try again later.', { 'Retry-After': '5' });
+
+  constructor(options?: ErrorOptions) {
+    super('An authentication scheme failed', options);
+  }
+}
+
 /** 500. The cause goes to the log, and nothing of it to the client. */
 export class ServerError extends RestError {
   readonly answer = detail(500, 'A server error occurred.');

@@ -64,6 +64,8 @@ export interface JunctionDescription {
   readonly ownerEntity: string;
   readonly ownerProperty: string;
   readonly fromOwner: boolean;
+  /** The relation of the other side over the same junction, where it is declared. */
+  readonly inverse?: string;
   /** near: the parent's column; far: the junction's. */
   readonly parent: readonly PairDescription[];
   /** near: the junction's column; far: the target's. */

@@ -1,9 +1,10 @@
 import type { Column } from './column.js';
-import type { Operand, TermMatch } from './condition.js';
+import type { Condition, Operand, TermMatch } from './condition.js';
 import type { Field } from './field.js';
 import type { FilterBackend } from './filter-backend.js';
 import type { Operation } from './operation.js';
-import type { Permission } from './permission.js';
+import type { AuthenticationScheme } from './authentication.js';
+import type { ResolvedPermission } from './resolved-permission.js';
 import type { Relation } from './relation.js';
 import type { Lookup } from './row-filter.js';
 import type { Serializer } from './serializer.js';
@@ -17,11 +18,15 @@ export interface Key {
 export interface FilterTerm {
   readonly operands: readonly Operand[];
   readonly lookup: Lookup;
+  /** What must hold beside the comparison: the caller's grants on the models that the operands lead over. */
+  readonly within?: Condition;
 }
 
 export interface SearchField {
   readonly operand: Operand;
   readonly match: TermMatch;
+  /** As of a filter term. */
+  readonly within?: Condition;
 }
 
 export interface OrderTerm {
@@ -62,7 +67,9 @@ export interface Resource {
   readonly ordering: readonly OrderTerm[];
   readonly backends: readonly FilterBackend[];
   readonly serializer: Serializer;
-  readonly permissions: readonly Permission[];
+  readonly permission: ResolvedPermission;
+  /** How callers say who they are, in the order in which it is tried. */
+  readonly schemes: readonly AuthenticationScheme[];
   /** Unknown body fields and query parameters are errors. */
   readonly strict: boolean;
 }

@@ -53,7 +53,3 @@ export function and(...filters: readonly RowFilter[]): RowFilter {
 export function or(...filters: readonly RowFilter[]): RowFilter {
   return { kind: 'or', filters };
 }
-
-export function not(filter: RowFilter): RowFilter {
-  return { kind: 'not', filter };
-}

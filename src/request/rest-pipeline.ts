@@ -2,16 +2,17 @@ import { MethodNotAllowed, NotFound } from '../errors/request-errors.js';
 import { isRestError } from '../errors/rest-error.js';
 import type { Json } from '../errors/rest-error.js';
 import type { Actor } from '../model/actor.js';
-import { allOf } from '../model/condition.js';
+import { allOf, NEVER } from '../model/condition.js';
 import type { Condition } from '../model/condition.js';
 import type { Filtering } from '../model/filter-backend.js';
 import type { Method, Operation } from '../model/operation.js';
-import type { ParentValues } from '../model/plan.js';
+import type { PermissionSource } from '../model/permission-source.js';
+import type { KeyCheck, ParentValues } from '../model/plan.js';
 import type { Resource } from '../model/resource.js';
 import type { Route, RouteMatch } from '../model/route.js';
 import type { ParsedBody, Row } from '../model/serializer.js';
 import { keyText } from '../values/keys.js';
-import { authenticate } from './authentication/authenticate.js';
+import { authenticate, challengeOf } from './authentication/authenticate.js';
 import type { DataAdapter } from './execution/data-adapter.js';
 import { describeRoute } from './metadata/describe-route.js';
 import type { HttpExchange } from './parsing/http-exchange.js';
@@ -19,8 +20,8 @@ import { readJsonObject } from './parsing/json-body.js';
 import { parseQueryString } from './parsing/query-string.js';
 import { parseUrlKeys, refuseUnknownParameters } from './parsing/rest-request.js';
 import type { UrlKeys } from './parsing/rest-request.js';
-import { authorize, FULL_ACCESS } from './permissions/authorize.js';
-import type { Access } from './permissions/authorize.js';
+import { Accesses } from './permissions/accesses.js';
+import { queriedTargets, restrictFields, restrictQueries } from './permissions/restrict-resource.js';
 import { belongsTo, joiningPairs, keyCondition, planKeyChecks, planList, planParent } from './planning/plan-rows.js';
 import { resolveRowFilter } from './planning/resolve-row-filter.js';
 import { negotiate } from './responses/negotiate.js';
@@ -31,7 +32,10 @@ import type { RestResponse } from './responses/rest-response.js';
 /** Who was let in, and to what. Made by `admit`; without one nothing is answered. */
 export interface Admission {
   readonly actor: Actor;
-  readonly access: Access;
+  /** Whose fields are those that the caller may read and write. */
+  readonly resource: Resource;
+  readonly rows: Condition;
+  readonly accesses: Accesses;
 }
 
 /** A matched call below one prefix. */
@@ -59,14 +63,18 @@ interface Located {
  * `answer`, run by the generated handler. Whatever replaces `answer` stands behind `admit`.
  */
 export class RestPipeline {
-  constructor(private readonly adapter: DataAdapter) {}
+  constructor(
+    private readonly adapter: DataAdapter,
+    private readonly permissionSource: PermissionSource,
+  ) {}
 
   /** Authenticate, authorize. Throws 401, 403. */
   async admit({ exchange, match }: Call): Promise<Admission> {
-    const actor = authenticate(exchange.actor);
     const { resource } = match.route;
-    const access = await authorize({ actor, method: exchange.method, resource }, resolveRowFilter);
-    return { actor, access };
+    const actor = await authenticate(exchange.request, resource.schemes);
+    const accesses = new Accesses({ actor, source: this.permissionSource, challenge: challengeOf(resource.schemes) }, resolveRowFilter);
+    const access = await accesses.admit(resource, exchange.method);
+    return { actor, accesses, rows: access.rows, resource: restrictFields(resource, access) };
   }
 
   /** Method, Accept, keys and parent, then the operation: parse, plan, execute, serialise, respond. */
@@ -75,7 +83,7 @@ export class RestPipeline {
     const { route } = match;
     if (exchange.method === 'OPTIONS') {
       negotiate(exchange.header('accept'));
-      return jsonResponse(200, describeRoute(route, givenFields(route)));
+      return jsonResponse(200, describeRoute(route, givenFields(route), await writableViews(route, admission)));
     }
     const operation = route.operations.get((exchange.method === 'HEAD' ? 'GET' : exchange.method) as Method);
     if (!operation) throw new MethodNotAllowed(exchange.method);
@@ -88,10 +96,10 @@ export class RestPipeline {
   private async locate(call: Call, admission: Admission): Promise<Located> {
     const { route } = call.match;
     const keys = parseUrlKeys(call.match);
-    const { rows } = admission.access;
-    const base = { route, resource: route.resource, admission, call, keys };
+    const { rows, resource, accesses } = admission;
+    const base = { route, resource, admission, call, keys };
     if (!route.parent || !route.relation || !keys.key) return { ...base, within: rows, parent: undefined };
-    const parent = await this.adapter.findParent(planParent(keys.key, { parent: route.parent, relation: route.relation, rows: FULL_ACCESS.rows }));
+    const parent = await this.adapter.findParent(planParent(keys.key, { parent: route.parent, relation: route.relation, rows: await accesses.visible(route.parent) }));
     if (!parent) throw new NotFound();
     return { ...base, within: allOf([rows, belongsTo(route.relation, parent)]), parent };
   }
@@ -115,13 +123,32 @@ export class RestPipeline {
   }
 
   private async list(located: Located): Promise<RestResponse> {
-    const { resource, admission, within, call } = located;
+    const { admission, within, call } = located;
+    const resource = await this.queriedBy(located);
     const parameters = parseQueryString(call.exchange.query);
     refuseUnknownParameters(parameters, resource, true);
     const filterings: Filtering[] = [];
     for (const backend of resource.backends) filterings.push(await backend.filter({ resource, parameters, actor: admission.actor }));
     const pages = this.adapter.list(planList(resource, within, filterings));
     return { status: 200, body: await renderList(pages, (row) => this.represent(row, located)) };
+  }
+
+  /** Queries over relations stand under the grants of the models that they lead to. */
+  private async queriedBy({ resource, admission }: Located): Promise<Resource> {
+    const targets = [...queriedTargets(resource)];
+    if (targets.length === 0) return resource;
+    const accesses = await Promise.all(targets.map(async (target) => [target, await admission.accesses.find(target, 'GET')] as const));
+    return restrictQueries(resource, new Map(accesses));
+  }
+
+  /** The keys of a body, each among the rows that the caller may name. */
+  private async keyChecks(body: ParsedBody, { resource, admission }: Located): Promise<readonly KeyCheck[]> {
+    const visible = new Map<Resource, Condition>();
+    for (const [name, value] of body.values) {
+      const field = resource.fieldsByName.get(name);
+      if (field?.kind === 'to-one' && value !== null) visible.set(field.relation.target, await admission.accesses.visible(field.relation.target));
+    }
+    return planKeyChecks(body, resource, (target) => visible.get(target) ?? NEVER);
   }
 
   private async retrieve(located: Located): Promise<RestResponse> {
@@ -140,7 +167,7 @@ export class RestPipeline {
       resource,
       values: body.values,
       errors: body.errors,
-      keys: planKeyChecks(body, resource, () => FULL_ACCESS.rows),
+      keys: await this.keyChecks(body, located),
       fixed: parent && route.relation ? joiningPairs(route.relation).map((pair, index) => ({ column: pair.far, value: parent[index] ?? null })) : [],
       where: located.within,
     });
@@ -161,7 +188,7 @@ export class RestPipeline {
       after: located.within,
       values: body.values,
       errors: body.errors,
-      keys: planKeyChecks(body, resource, () => FULL_ACCESS.rows),
+      keys: await this.keyChecks(body, located),
     });
     if (!row) throw new NotFound();
     return jsonResponse(200, this.represent(row, located));
@@ -202,6 +229,16 @@ export class RestPipeline {
   private represent(row: Row, { resource, admission, call }: Located): Record<string, unknown> {
     return resource.serializer.represent(row, { resource, actor: admission.actor, basePath: `${call.base}/${resource.app}/${resource.model}` });
   }
+}
+
+/** What OPTIONS tells of: the fields that the caller may write, by the method that writes them. */
+async function writableViews({ resource }: Route, { accesses }: Admission): Promise<ReadonlyMap<'POST' | 'PUT', Resource>> {
+  const views = new Map<'POST' | 'PUT', Resource>();
+  for (const method of ['POST', 'PUT'] as const) {
+    const access = await accesses.find(resource, method);
+    if (access) views.set(method, restrictFields(resource, access));
+  }
+  return views;
 }
 
 /** Fields that the URL fills: the parent's side of a through object. */

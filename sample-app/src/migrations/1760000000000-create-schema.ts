@@ -34,10 +34,18 @@ export class CreateSchema1760000000000 implements MigrationInterface {
     await create(runner, 'library_book_authors', [{ ...reference('libraryBookId'), isPrimary: true }, { ...reference('libraryAuthorId'), isPrimary: true }], {
       foreignKeys: [cascading('libraryBookId', 'library_book'), cascading('libraryAuthorId', 'library_author')],
     });
+
+    await create(runner, 'desk_ticket', [id, text('subject', 200), { name: 'body', type: 'text', default: "''" }]);
+    await create(runner, 'desk_comment', [id, text('text', 500), reference('ticketId')], { foreignKeys: [cascading('ticketId', 'desk_ticket')] });
+    await create(runner, 'desk_agent', [id, text('name', 75)]);
+    await create(runner, 'desk_assignment', [id, { ...text('role', 20), default: "'helper'" }, reference('ticket_id'), reference('agent_id')], {
+      foreignKeys: [cascading('ticket_id', 'desk_ticket'), cascading('agent_id', 'desk_agent')],
+      unique: { name: 'desk_assignment_pair', columnNames: ['ticket_id', 'agent_id'] },
+    });
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    const tables = ['library_book_authors', 'library_author', 'library_book', 'edu_friendship', 'edu_enrollment', 'edu_course', 'edu_student', 'lab_system', 'lab_student', 'polls_choice', 'polls_question'];
+    const tables = ['desk_assignment', 'desk_agent', 'desk_comment', 'desk_ticket', 'library_book_authors', 'library_author', 'library_book', 'edu_friendship', 'edu_enrollment', 'edu_course', 'edu_student', 'lab_system', 'lab_student', 'polls_choice', 'polls_question'];
     for (const table of tables) await runner.dropTable(table);
   }
 }

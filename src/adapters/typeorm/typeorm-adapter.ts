@@ -27,7 +27,8 @@ export class TypeOrmAdapter implements DataAdapter {
   private readonly tables: Tables;
   private readonly connections: Connections;
   private readonly lookups: KeyLookups;
-  private readonly prepared = new Map<Resource, Prepared>();
+  /** By resource, and by each view of one that some caller's grants leave. */
+  private readonly prepared = new WeakMap<Resource, Prepared>();
   private readonly resources = new Set<Resource>();
 
   constructor(
@@ -45,12 +46,18 @@ export class TypeOrmAdapter implements DataAdapter {
   }
 
   prepare(resource: Resource): void {
+    this.resources.add(resource);
+    this.prepareView(resource);
+  }
+
+  private prepareView(resource: Resource): Prepared {
     const { tables, dialect, connections, lookups, resources, validate } = this;
     const reader = new RowReader(resource, tables, dialect, connections);
     const tools = { tables, dialect, connections, lookups, reader, resources, ...(validate ? { validate } : {}) };
     const writer = tables.of(resource).metadata.isJunction ? new PairWriter(resource, tools) : new EntityWriter(resource, tools);
-    this.prepared.set(resource, { reader, writer });
-    this.resources.add(resource);
+    const prepared = { reader, writer };
+    this.prepared.set(resource, prepared);
+    return prepared;
   }
 
   findParent(plan: ParentPlan): Promise<ParentValues | undefined> {
@@ -82,8 +89,6 @@ export class TypeOrmAdapter implements DataAdapter {
   }
 
   private of(resource: Resource): Prepared {
-    const prepared = this.prepared.get(resource);
-    if (!prepared) throw new Error(`${resource.id} was not prepared`);
-    return prepared;
+    return this.prepared.get(resource) ?? this.prepareView(resource);
   }
 }

@@ -4,13 +4,15 @@ import type { Field } from '../../model/field.js';
 import type { EntityDescription } from '../../model/entity-description.js';
 import type { FilterBackend } from '../../model/filter-backend.js';
 import { OPERATIONS } from '../../model/operation.js';
-import type { Permission } from '../../model/permission.js';
+import type { AuthenticationScheme } from '../../model/authentication.js';
+import type { ResolvedPermission } from '../../model/resolved-permission.js';
 import type { Resource } from '../../model/resource.js';
 import type { Serializer } from '../../model/serializer.js';
 import { compileFields } from './compile-fields.js';
 import { compileFilterTerms, compileOrdering, compileOrderingFields, compileSearchFields } from './compile-queries.js';
 import { compileRelations } from './compile-relations.js';
 import { ThroughCompiler } from './compile-through.js';
+import type { CompiledView } from './compile-through.js';
 import { draftsByEntity } from './draft.js';
 import type { Blueprint, Draft } from './draft.js';
 import { ResourceShell } from './resource-shell.js';
@@ -19,7 +21,8 @@ import { ResourceShell } from './resource-shell.js';
 export interface Parts {
   backends(options: RestifyOptions): readonly FilterBackend[];
   serializer(options: RestifyOptions): Serializer;
-  permissions(options: RestifyOptions): readonly Permission[];
+  permission(options: RestifyOptions): ResolvedPermission;
+  schemes(options: RestifyOptions): readonly AuthenticationScheme[];
 }
 
 /** The compiled model of one prefix. */
@@ -38,7 +41,7 @@ export function compileResources(blueprint: Blueprint, parts: Parts): CompiledMo
   const { description, drafts } = blueprint;
   const byEntity = draftsByEntity(drafts);
   const shells = new Map(description.entities.map((entity) => [entity.id, shellOf(entity, byEntity.get(entity.id), parts)]));
-  const through = new ThroughCompiler(shells, parts.serializer({}));
+  const through = new ThroughCompiler(shells, blueprint.defaults.strict, byEntity, parts.serializer({}));
   for (const entity of description.entities) {
     const shell = shells.get(entity.id);
     if (shell) shell.relations = compileRelations(entity, shells, through);
@@ -50,7 +53,7 @@ export function compileResources(blueprint: Blueprint, parts: Parts): CompiledMo
   const views = through.complete();
   for (const shell of [...shells.values(), ...views.map((view) => view.shell)]) shell.setFields(shell.fields.filter(leadsSomewhere));
   for (const [entity, shell] of described(description.entities, shells)) completeQueries(shell, entity, optionsOf(byEntity.get(entity.id)));
-  for (const { shell, mapped } of views) completeView(shell, mapped, { blueprint, byEntity, parts });
+  for (const view of views) completeView(view, blueprint, parts);
   const resources = drafts.flatMap((draft) => shells.get(draft.entity.id) ?? []);
   const all = [...resources, ...views.map(({ shell }) => shell)];
   for (const shell of all) Object.freeze(shell);
@@ -92,8 +95,14 @@ function completeEntity(shell: ResourceShell, entity: EntityDescription, { bluep
   const readable = entity.writable ? OPERATIONS : (['list', 'retrieve'] as const);
   shell.operations = new Set((options.operations ?? readable).filter((operation) => entity.writable || operation === 'list' || operation === 'retrieve'));
   shell.strict = options.strict ?? blueprint.defaults.strict;
+  applyRules(shell, options, parts);
+}
+
+/** Who may use it, and by which backends its lists are read. */
+function applyRules(shell: ResourceShell, options: RestifyOptions, parts: Parts): void {
   shell.backends = parts.backends(options);
-  shell.permissions = parts.permissions(options);
+  shell.permission = parts.permission(options);
+  shell.schemes = parts.schemes(options);
 }
 
 function completeQueries(shell: ResourceShell, entity: EntityDescription, options: RestifyOptions): void {
@@ -103,12 +112,10 @@ function completeQueries(shell: ResourceShell, entity: EntityDescription, option
   shell.ordering = compileOrdering(shell, entity, options);
 }
 
-/** A through model is ruled by its own declaration, else by the defaults of the prefix (contract 2). */
-function completeView(shell: ResourceShell, mapped: ResourceShell | undefined, { blueprint, byEntity, parts }: { blueprint: Blueprint; byEntity: ReadonlyMap<string, Draft>; parts: Parts }): void {
-  const options = mapped ? optionsOf(byEntity.get(mapped.entity)) : {};
+/** A through model is ruled by its own declaration, else by what the relation says and the defaults of the prefix (contract 2). */
+function completeView({ shell, mapped, options }: CompiledView, blueprint: Blueprint, parts: Parts): void {
   const entity = blueprint.description.entities.find((each) => each.id === shell.entity);
-  shell.backends = parts.backends(options);
-  shell.permissions = parts.permissions(options);
-  if (mapped) shell.serializer = mapped.serializer;
+  applyRules(shell, options, parts);
+  shell.serializer = parts.serializer(options);
   if (entity) completeQueries(shell, mapped ? entity : { ...entity, orderBy: [] }, options);
 }

@@ -4,6 +4,8 @@ import type { ColumnField, Field, ToOneField } from '../../model/field.js';
 import { OPERATIONS } from '../../model/operation.js';
 import type { ColumnPair, Through, ToOneRelation } from '../../model/relation.js';
 import type { Serializer } from '../../model/serializer.js';
+import type { RestifyOptions, ThroughOptions } from '../../declare/restify-declaration.js';
+import type { Draft } from './draft.js';
 import { columnPairs, refersToKey } from './compile-relations.js';
 import { labelOf } from './label.js';
 import { ResourceShell } from './resource-shell.js';
@@ -18,7 +20,11 @@ interface View {
   readonly other: readonly ColumnPair[];
   /** The application's entity on the junction's table, if there is one. */
   readonly mapped: ResourceShell | undefined;
+  readonly options: RestifyOptions;
 }
+
+/** A view, and the options that rule it. */
+export type CompiledView = Pick<View, 'shell' | 'mapped' | 'options'>;
 
 /**
  * Compiles the through models of many-to-many relations: the application's own entity where one is mapped on the
@@ -30,17 +36,19 @@ export class ThroughCompiler {
 
   constructor(
     private readonly shells: ReadonlyMap<string, ResourceShell>,
+    private readonly strict: boolean,
+    private readonly drafts: ReadonlyMap<string, Draft>,
     private readonly serializer: Serializer,
   ) {}
 
-  compile({ junction }: ManyToManyDescription, near: ResourceShell, target: ResourceShell): Through {
+  compile({ junction, path }: ManyToManyDescription, near: ResourceShell, target: ResourceShell): Through {
     const mapped = this.mappedEntity(junction);
     const table = mapped ?? this.shells.get(junction.entity);
     if (!table) throw new Error(`No junction of ${junction.declaredAt}`);
     const parent = columnPairs(junction.parent, near, table);
     const other = columnPairs(junction.other, table, target);
     const shell = this.shellOf(table, { junction, other, isPair: isPair(table, junction), mapped });
-    this.views.push({ shell, junction, near, target, parent, other, mapped });
+    this.views.push({ shell, junction, near, target, parent, other, mapped, options: this.optionsOf(path, junction, { near, target, mapped }) });
     return {
       resource: shell,
       parent,
@@ -68,13 +76,22 @@ export class ThroughCompiler {
     return new ResourceShell(identity, { key, identity: isPair ? table.identity : table.key.columns, columns: table.columns }, this.serializer);
   }
 
+  /** Its own declaration; without one, what this relation says of it, else what the relation from the other side says. */
+  private optionsOf(path: string, junction: JunctionDescription, { near, target, mapped }: { near: ResourceShell; target: ResourceShell; mapped: ResourceShell | undefined }): RestifyOptions {
+    const own = mapped && this.drafts.get(mapped.entity);
+    if (own) return own.declaration.options;
+    const said = (side: ResourceShell, relation: string | undefined): ThroughOptions | undefined =>
+      relation === undefined ? undefined : (this.drafts.get(side.entity)?.declaration.options.through as Readonly<Record<string, ThroughOptions>> | undefined)?.[relation];
+    return said(near, path) ?? said(target, junction.inverse) ?? {};
+  }
+
   /** After the fields of all entities are made. Gives every view that was compiled. */
-  complete(): readonly { readonly shell: ResourceShell; readonly mapped: ResourceShell | undefined }[] {
+  complete(): readonly CompiledView[] {
     for (const view of this.views) {
       view.shell.relations = view.mapped?.relations ?? new Map();
       view.shell.setFields(this.fieldsOf(view));
-      view.shell.operations = view.mapped && view.mapped.operations.size > 0 ? view.mapped.operations : new Set(OPERATIONS);
-      view.shell.strict = view.mapped?.strict ?? view.near.strict;
+      view.shell.operations = new Set(view.options.operations ?? OPERATIONS);
+      view.shell.strict = view.options.strict ?? this.strict;
     }
     return this.views;
   }

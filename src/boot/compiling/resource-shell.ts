@@ -3,7 +3,8 @@ import type { Operand } from '../../model/condition.js';
 import type { Field } from '../../model/field.js';
 import type { FilterBackend } from '../../model/filter-backend.js';
 import type { Operation } from '../../model/operation.js';
-import type { Permission } from '../../model/permission.js';
+import type { AuthenticationScheme } from '../../model/authentication.js';
+import type { ResolvedPermission } from '../../model/resolved-permission.js';
 import type { Relation } from '../../model/relation.js';
 import type { FilterTerm, Key, OrderTerm, Resource, SearchField } from '../../model/resource.js';
 import type { Serializer } from '../../model/serializer.js';
@@ -32,7 +33,8 @@ export class ResourceShell implements Resource {
   ordering: readonly OrderTerm[] = [];
   backends: readonly FilterBackend[] = [];
   serializer: Serializer;
-  permissions: readonly Permission[] = [];
+  permission: ResolvedPermission = { kind: 'all-of', permissions: [] };
+  schemes: readonly AuthenticationScheme[] = [];
   strict = false;
 
   constructor(

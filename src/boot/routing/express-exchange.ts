@@ -9,7 +9,6 @@ interface ExpressRequest extends IncomingMessage {
   readonly protocol: string;
   readonly host?: string;
   readonly body?: unknown;
-  readonly user?: unknown;
 }
 
 /** An error of Express's body parser. */
@@ -46,10 +45,7 @@ export function expressExchange(request: IncomingMessage, response: ServerRespon
     protocol: express.protocol,
     host: hostOf(express),
     mountedAt: express.baseUrl,
-    // Read when asked for: a guard of the application may put it there late.
-    get actor() {
-      return express.user;
-    },
+    request,
     response,
     header: (name) => {
       const value = request.headers[name];
@@ -99,17 +95,24 @@ function brokenBody(error: BodyError): ReceivedBody {
   }
 }
 
-async function readBody(request: IncomingMessage): Promise<ReceivedBody> {
-  if (request.readableEnded || request.destroyed) return { kind: 'unsupported' };
+function readBody(request: IncomingMessage): Promise<ReceivedBody> {
+  if (request.readableEnded || request.destroyed) return Promise.resolve({ kind: 'unsupported' });
   const isJson = /^\s*application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '');
   // Not read: the answer will be 415, or the order of errors says so.
-  if (!isJson) return { kind: 'unsupported' };
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MAX_BODY_BYTES) return { kind: 'too-large' };
-    chunks.push(chunk);
-  }
-  return { kind: 'text', text: Buffer.concat(chunks).toString('utf8') };
+  if (!isJson) return Promise.resolve({ kind: 'unsupported' });
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      // What is too much is still taken off the line, so that the answer can be sent on it.
+      if (size <= MAX_BODY_BYTES) chunks.push(chunk);
+    });
+    request.on('end', () => {
+      resolve(size > MAX_BODY_BYTES ? { kind: 'too-large' } : { kind: 'text', text: Buffer.concat(chunks).toString('utf8') });
+    });
+    request.on('error', () => {
+      resolve({ kind: 'broken', reason: 'the body could not be read' });
+    });
+  });
 }

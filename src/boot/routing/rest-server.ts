@@ -154,18 +154,19 @@ export class RestServer {
     const { path } = exchange;
     for (const mount of this.mounts.candidates(path)) {
       const below = path.slice(mount.length);
+      const index = this.indexPaths.find((each) => withoutLastSlash(below) === (each === '' ? '' : `/${each}`));
+      if (index !== undefined) return { kind: 'index', base: exchange.mountedAt + mount, path: mount + (index === '' ? '/' : `/${index}`) };
       for (const served of this.served) {
         const found = this.locateBelow(below, served, { exchange, mount });
         if (found) return found;
       }
-      const index = this.indexPaths.find((each) => withoutLastSlash(below) === (each === '' ? '' : `/${each}`));
-      if (index !== undefined) return { kind: 'index', base: exchange.mountedAt + mount, path: mount + (index === '' ? '/' : `/${index}`) };
     }
     return { kind: 'elsewhere' };
   }
 
   private locateBelow(below: string, served: Served, { exchange, mount }: { exchange: HttpExchange; mount: string }): Location | undefined {
     const prefix = served.api.prefix === '' ? '' : `/${served.api.prefix}`;
+    if (below === prefix && prefix !== '') return { kind: 'unknown' };
     if (!below.startsWith(`${prefix}/`)) return undefined;
     const match = served.api.match(withoutLastSlash(below.slice(prefix.length + 1)));
     if (match) return { kind: 'route', served, call: { exchange, match, base: `${exchange.mountedAt}${mount}${prefix}` } };

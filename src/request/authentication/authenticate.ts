@@ -1,6 +1,37 @@
+import type { IncomingMessage } from 'node:http';
+import { AuthenticationAway, NotAuthenticated } from '../../errors/request-errors.js';
 import type { Actor } from '../../model/actor.js';
+import type { AuthenticationScheme, SchemeOutcome } from '../../model/authentication.js';
 
-/** The actor that the application has put on the request is used as it is; nobody there is an anonymous caller. */
-export function authenticate(found: unknown): Actor {
-  return typeof found === 'object' && found !== null ? found : null;
+/**
+ * Who asks. An actor that the application has put on the request is used as it is; else the schemes are tried in order,
+ * and the first that knows the caller decides. Throws 401 for wrong credentials of a scheme in use, on open endpoints
+ * too, and 503 where a scheme fails.
+ */
+export async function authenticate(request: IncomingMessage, schemes: readonly AuthenticationScheme[]): Promise<Actor> {
+  const found = (request as { user?: unknown }).user;
+  if (typeof found === 'object' && found !== null) return found;
+  for (const scheme of schemes) {
+    const outcome = await attempt(scheme, request);
+    if (outcome.kind === 'wrong') throw new NotAuthenticated(challengeOf(schemes), 'Invalid username/password.');
+    if (outcome.kind === 'actor') {
+      (request as { user?: unknown }).user = outcome.actor;
+      return outcome.actor;
+    }
+  }
+  return null;
+}
+
+async function attempt(scheme: AuthenticationScheme, request: IncomingMessage): Promise<SchemeOutcome> {
+  try {
+    return await scheme.authenticate(request);
+  } catch (error) {
+    throw new AuthenticationAway({ cause: error });
+  }
+}
+
+/** The challenges of all schemes in use that have one, in their order (RFC 9110, 11.6.1). */
+export function challengeOf(schemes: readonly AuthenticationScheme[]): string | undefined {
+  const challenges = schemes.flatMap(({ challenge }) => challenge ?? []);
+  return challenges.length === 0 ? undefined : challenges.join(', ');
 }

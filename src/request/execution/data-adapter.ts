@@ -10,7 +10,7 @@ import type { Row } from '../../model/serializer.js';
  */
 export interface DataAdapter {
   describe(): ModelDescription;
-  /** Once, at boot, for each resource that it will be asked for. */
+  /** Once, at boot, for each resource that it will be asked for; views of them need none. */
   prepare(resource: Resource): void;
   /** The parent's joining values, or undefined where there is no such row. */
   findParent(plan: ParentPlan): Promise<ParentValues | undefined>;

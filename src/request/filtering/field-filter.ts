@@ -24,7 +24,7 @@ export class FieldFilter implements FilterBackend {
       if (!term || text === '') continue;
       const condition = parseTerm(text, term);
       if (Array.isArray(condition)) errors[name] = condition;
-      else conditions.push(condition);
+      else conditions.push(term.within ? allOf([condition, term.within]) : condition);
     }
     if (Object.keys(errors).length > 0) throw new InvalidInput(errors);
     return { rows: allOf(conditions) };

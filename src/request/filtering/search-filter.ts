@@ -15,7 +15,7 @@ export class SearchFilter implements FilterBackend {
     if (terms.length > MAX_SEARCH_TERMS) throw InvalidInput.of('search', `Ensure there are no more than ${MAX_SEARCH_TERMS} terms.`);
     if (terms.length === 0 || resource.searchFields.length === 0) return {};
     return {
-      rows: allOf(terms.map((term) => oneOf(resource.searchFields.map(({ operand, match }) => ({ kind: 'term', operand, match, term }))))),
+      rows: allOf(terms.map((term) => oneOf(resource.searchFields.map(({ operand, match, within }) => allOf([{ kind: 'term', operand, match, term }, ...(within ? [within] : [])]))))),
     };
   }
 

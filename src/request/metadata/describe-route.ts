@@ -1,5 +1,7 @@
+import { isWritable } from '../../model/field.js';
 import type { Field } from '../../model/field.js';
 import type { Operation } from '../../model/operation.js';
+import type { Resource } from '../../model/resource.js';
 import type { Route } from '../../model/route.js';
 import type { ValueType } from '../../model/value-type.js';
 import { JSON_MEDIA_TYPE } from '../../values/media-type.js';
@@ -26,13 +28,14 @@ export interface RouteDescription {
   readonly actions: Readonly<Partial<Record<'POST' | 'PUT', Readonly<Record<string, FieldDescription>>>>>;
 }
 
-/** `given` are fields that the URL fills. */
-export function describeRoute(route: Route, given: ReadonlySet<string>): RouteDescription {
+/** `given` are fields that the URL fills; `views` hold the model as the caller may write it, by method. */
+export function describeRoute(route: Route, given: ReadonlySet<string>, views: ReadonlyMap<'POST' | 'PUT', Resource>): RouteDescription {
   const kind = route.kind === 'object' || route.kind === 'through-object' ? 'Instance' : 'List';
   const actions: Partial<Record<'POST' | 'PUT', Record<string, FieldDescription>>> = {};
   for (const method of ['POST', 'PUT'] as const) {
     const operation = operationOf(route, method);
-    if (operation) actions[method] = describeFields(route.resource.fields, operation, given);
+    const view = views.get(method);
+    if (operation && view) actions[method] = describeFields(view.fields.filter((field) => field.readable || isWritable(field)), operation, given);
   }
   return { name: `${route.resource.label} ${kind}`, description: '', renders: [JSON_MEDIA_TYPE], parses: [JSON_MEDIA_TYPE], actions };
 }

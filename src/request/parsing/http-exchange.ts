@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ReceivedBody } from './json-body.js';
 
 /** One HTTP call, as every HTTP library gives it. */
@@ -14,8 +14,8 @@ export interface HttpExchange {
   readonly host: string;
   /** The path at which the whole application is mounted in another one; usually empty. */
   readonly mountedAt: string;
-  /** Whom the application's authentication has put on the request, if anybody. */
-  readonly actor: unknown;
+  /** The library's own request, over Node's. */
+  readonly request: IncomingMessage;
   readonly response: ServerResponse;
   header(name: string): string | undefined;
   body(): Promise<ReceivedBody>;

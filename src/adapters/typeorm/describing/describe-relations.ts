@@ -53,6 +53,7 @@ function describeJunction(relation: RelationMetadata, junction: EntityMetadata, 
     ownerEntity: entityIdOf(owner.entityMetadata, dataSource),
     ownerProperty: owner.propertyPath,
     fromOwner: relation.isManyToManyOwner,
+    ...(relation.inverseRelation ? { inverse: relation.inverseRelation.propertyPath } : {}),
     parent: pairs(parentColumns).map(turned),
     other: pairs(otherColumns),
   };

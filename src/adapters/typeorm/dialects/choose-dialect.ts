@@ -1,23 +1,31 @@
 import type { DataSource } from 'typeorm';
-import { dialectFamily } from './dialect-family.js';
+import { DeclarationError } from '../../../errors/declaration-error.js';
+import { knownDialectFamily } from './dialect-family.js';
 import type { Dialect } from './dialect.js';
 import { mysql } from './mysql.js';
 import { postgres } from './postgres.js';
 import { sqlite } from './sqlite.js';
 
-/** The dialect of a data source; boot has refused drivers that have none. */
+/** The dialect of a data source. Throws a `DeclarationError` for a driver that has none. */
 export function chooseDialect(dataSource: DataSource): Dialect {
-  const family = dialectFamily(dataSource);
+  const family = knownDialectFamily(dataSource);
   switch (family) {
     case 'sqlite':
       return sqlite;
     case 'postgres':
       return postgres;
     case 'mysql': {
-      const options = dataSource.options as { readonly timezone?: string; readonly type: string };
-      const utc = options.timezone === 'Z' || options.timezone === '+00:00';
-      return mysql(utc ? 'utc' : 'local', options.type === 'mariadb' ? 'utf8mb4_nopad_bin' : 'utf8mb4_0900_bin');
+      const { timezone } = dataSource.options as { readonly timezone?: string };
+      return mysql(timezone === 'Z' || timezone === '+00:00' ? 'utc' : 'local');
     }
+    case undefined:
+      throw new DeclarationError([
+        {
+          where: `the data source of type "${dataSource.options.type}"`,
+          what: 'nothing here speaks its SQL',
+          repair: 'Use better-sqlite3, sqljs, postgres, mariadb or mysql.',
+        },
+      ]);
     default:
       return family satisfies never;
   }

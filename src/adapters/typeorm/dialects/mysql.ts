@@ -6,12 +6,9 @@ import { decodeBinary, decodeEnum, decodeJson, decodeList, decodeSet, decodeTime
 import { instantOf, wallClockOf } from './wall-clock.js';
 import type { WallZone } from './wall-clock.js';
 
-/**
- * MariaDB and MySQL, by mysql2. `zone` is the driver's `timezone`: the clock that it takes DATETIME columns for.
- * `exactCollation` compares by code point and does not pad with blanks: its name differs between the two.
- */
-export function mysql(zone: WallZone, exactCollation: string): Dialect {
-  const exactly = (column: string, parameter: string): string => `${asText(column)} = ${parameter} COLLATE ${exactCollation}`;
+/** MariaDB and MySQL, by mysql2. `zone` is the driver's `timezone`: the clock that it takes DATETIME columns for. */
+export function mysql(zone: WallZone): Dialect {
+  const exactly = (column: string, parameter: string): string => `${asBytes(column)} = ${asBytes(parameter)}`;
 
   function compare({ column, lookup, value, type }: Comparison, bind: Bind): string | undefined {
     if (type.kind !== 'string') return undefined;
@@ -31,7 +28,7 @@ export function mysql(zone: WallZone, exactCollation: string): Dialect {
   function matchText(column: string, part: TextPart, bindText: (text: string) => string): string {
     if (part.where === 'whole' && !part.insensitive) return exactly(column, bindText(part.text));
     if (part.insensitive) return `LOWER(${asText(column)}) LIKE LOWER(${bindText(likePattern(part))}) ESCAPE '!'`;
-    return `${asText(column)} LIKE ${bindText(likePattern(part))} COLLATE ${exactCollation} ESCAPE '!'`;
+    return `${asBytes(column)} LIKE ${asBytes(bindText(likePattern(part)))} ESCAPE '!'`;
   }
 
   return {
@@ -50,6 +47,11 @@ export function mysql(zone: WallZone, exactCollation: string): Dialect {
     cursor,
     refusal,
   };
+}
+
+/** Compared byte by byte: no collation, and no padding with blanks, whatever the column and the server say. */
+function asBytes(text: string): string {
+  return `CAST(${asText(text)} AS BINARY)`;
 }
 
 function asText(column: string): string {

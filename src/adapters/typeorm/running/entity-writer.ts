@@ -1,5 +1,5 @@
 import type { EntityMetadata, ObjectLiteral, QueryRunner } from 'typeorm';
-import { InvalidInput, PermissionDenied, RestrictedDeletion } from '../../../errors/request-errors.js';
+import { InvalidInput, NotFound, PermissionDenied, RestrictedDeletion } from '../../../errors/request-errors.js';
 import { isRestError } from '../../../errors/rest-error.js';
 import type { FieldErrors, Json } from '../../../errors/rest-error.js';
 import { allOf, equals } from '../../../model/condition.js';
@@ -33,7 +33,7 @@ export class EntityWriter implements RowWriter {
     applyValues(entity, this.resource, this.metadata, { values: plan.values, referenced });
     setColumns(entity, this.metadata, plan.fixed);
     await this.refuseInvalid(entity, [plan.errors, errors]);
-    return this.writing(plan.keys, () =>
+    return this.writing(plan.keys, plan.fixed, () =>
       this.tools.connections.transact(async (runner) => {
         await this.insert(entity, runner);
         const row = await this.readBack(identityOf(entity, this.resource, this.metadata), plan.where, runner);
@@ -44,7 +44,7 @@ export class EntityWriter implements RowWriter {
   }
 
   async update(plan: UpdatePlan): Promise<Row | undefined> {
-    return this.writing(plan.keys, () =>
+    return this.writing(plan.keys, [], () =>
       this.tools.connections.transact(async (runner) => {
         const key = await findIdentity(this.resource, plan.where, { runner, tools: this.tools });
         if (!key) return undefined;
@@ -117,7 +117,7 @@ export class EntityWriter implements RowWriter {
     if (Object.keys(errors).length > 0) throw new InvalidInput(errors);
   }
 
-  private async writing<Result>(keys: CreatePlan['keys'], write: () => Promise<Result>): Promise<Result> {
+  private async writing<Result>(keys: CreatePlan['keys'], fixed: CreatePlan['fixed'], write: () => Promise<Result>): Promise<Result> {
     try {
       return await write();
     } catch (error) {
@@ -127,7 +127,9 @@ export class EntityWriter implements RowWriter {
       if (refusal.kind !== 'foreign-key') throw refusedWrite(refusal, this.resource, this.metadata) ?? error;
       // A related row went away between the look and the write.
       const { errors } = await this.tools.lookups.lookUp(keys);
-      throw Object.keys(errors).length > 0 ? new InvalidInput(errors) : InvalidInput.ofNoField('A related object does not exist.');
+      if (Object.keys(errors).length > 0) throw new InvalidInput(errors);
+      // Nothing is wrong with the body: what the URL names has gone.
+      throw fixed.length > 0 ? new NotFound() : InvalidInput.ofNoField('A related object does not exist.');
     }
   }
 }

@@ -1,0 +1,34 @@
+import { basic, ModelPermissions, secretsEqual } from 'nestjs-restify';
+import type { RestifyOptions } from 'nestjs-restify';
+
+export interface User {
+  readonly name: string;
+  readonly isSuperuser: boolean;
+  readonly permissions: readonly string[];
+}
+
+function everyRightOn(model: string): readonly string[] {
+  return ['view', 'add', 'change', 'delete'].map((right) => `desk.${right}_${model}`);
+}
+
+/** The people of the help desk. In a real application they come from a database, and their passwords are hashed. */
+const USERS: readonly User[] = [
+  { name: 'admin', isSuperuser: true, permissions: [] },
+  { name: 'clerk', isSuperuser: false, permissions: everyRightOn('ticket') },
+  { name: 'scribe', isSuperuser: false, permissions: everyRightOn('comment') },
+  { name: 'planner', isSuperuser: false, permissions: [...everyRightOn('assignment'), 'desk.view_ticket', 'desk.view_agent'] },
+  { name: 'guest', isSuperuser: false, permissions: [] },
+];
+
+/** In this sample the password is the name. */
+function verify(name: string, password: string): User | null {
+  const user = USERS.find((each) => each.name === name);
+  return secretsEqual(password, user?.name ?? '') && user ? user : null;
+}
+
+/** What rules every model of the desk. */
+export const DESK = {
+  app: 'desk',
+  authentication: [basic(verify)],
+  permissions: [ModelPermissions],
+} as const satisfies RestifyOptions;

@@ -1,0 +1,24 @@
+import type { Authentication, AuthenticationScheme } from '../../model/authentication.js';
+import { passportScheme } from '../../request/authentication/passport-scheme.js';
+import type { PassportHttpLike, PassportLike } from '../../request/authentication/passport-scheme.js';
+
+/** Schemes by what declares them. Passport is loaded where somebody names a scheme, and only there. */
+export async function loadSchemes(declared: readonly Authentication[]): Promise<ReadonlyMap<Authentication, AuthenticationScheme>> {
+  if (declared.length === 0) return new Map();
+  const passport = await imported<PassportLike>(() => import('passport'));
+  if (!passport) throw new Error('An authentication scheme is named, and passport is not installed: npm install passport passport-http.');
+  const passportHttp = await imported<PassportHttpLike>(() => import('passport-http'));
+  return new Map([...new Set(declared)].map((each) => [each, passportScheme(each, { passport, passportHttp })]));
+}
+
+/** The module's own exports, whichever way it was written; undefined where it is not installed. */
+async function imported<Library>(load: () => Promise<unknown>): Promise<Library | undefined> {
+  try {
+    const module = (await load()) as { default?: Library } & Library;
+    return module.default ?? module;
+  } catch (error) {
+    const { code } = error as { code?: string };
+    if (code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,52 @@
+import type { IncomingMessage } from 'node:http';
+
+/** Tells whether a user name and a password are right: the actor, or null. What it throws is a 503. */
+export type VerifyBasic = (username: string, password: string) => object | null | undefined | false | Promise<object | null | undefined | false>;
+
+/** HTTP Basic, checked by a function of the application. */
+export interface BasicAuthentication {
+  readonly kind: 'basic';
+  readonly verify: VerifyBasic;
+}
+
+/** A strategy that the application has registered with Passport, by its name. */
+export interface NamedAuthentication {
+  readonly kind: 'strategy';
+  readonly name: string;
+  /** The scheme in the Authorization header whose credentials are its own: wrong ones are 401. Default: `Bearer`. */
+  readonly scheme: string;
+}
+
+/** How callers say who they are: `basic(verify)`, or a Passport strategy by name. */
+export type Authentication = BasicAuthentication | NamedAuthentication | string;
+
+/**
+ * HTTP Basic through passport-http.
+ *
+ * ```ts
+ * RestifyModule.forRoot('rest/v1', { authentication: [basic((name, password) => users.check(name, password))] })
+ * ```
+ */
+export function basic(verify: VerifyBasic): BasicAuthentication {
+  return { kind: 'basic', verify };
+}
+
+/** A Passport strategy by name, with the scheme of its credentials where it is not `Bearer`. */
+export function strategy(name: string, scheme = 'Bearer'): NamedAuthentication {
+  return { kind: 'strategy', name, scheme };
+}
+
+/** What a scheme makes of a request. */
+export type SchemeOutcome =
+  | { readonly kind: 'actor'; readonly actor: object }
+  /** No credentials, or those of another scheme. */
+  | { readonly kind: 'none' }
+  /** Credentials of this scheme that are wrong, empty or malformed. */
+  | { readonly kind: 'wrong' };
+
+/** One way to say who one is, ready to run. Rejects where it cannot tell. */
+export interface AuthenticationScheme {
+  /** The value of `WWW-Authenticate`, where the scheme can challenge. */
+  readonly challenge: string | undefined;
+  authenticate(request: IncomingMessage): Promise<SchemeOutcome>;
+}

@@ -1,0 +1,70 @@
+import type { IncomingMessage } from 'node:http';
+import { strategy } from '../../model/authentication.js';
+import type { Authentication, AuthenticationScheme, SchemeOutcome, VerifyBasic } from '../../model/authentication.js';
+
+/** The part of Passport that is used here; the package is an optional peer. */
+export interface PassportLike {
+  authenticate(
+    strategy: unknown,
+    options: { session: false },
+    done: (error: unknown, user: unknown, info: unknown) => void,
+  ): (request: IncomingMessage, response: unknown, next: (error?: unknown) => void) => void;
+}
+
+/** passport-http, likewise. */
+export interface PassportHttpLike {
+  readonly BasicStrategy: new (options: { realm: string }, verify: (username: string, password: string, done: (error: unknown, user?: unknown) => void) => void) => object;
+}
+
+const REALM = 'api';
+
+/** A scheme over Passport. */
+export function passportScheme(authentication: Authentication, libraries: { passport: PassportLike; passportHttp: PassportHttpLike | undefined }): AuthenticationScheme {
+  const named = typeof authentication === 'string' ? strategy(authentication) : authentication;
+  if (named.kind === 'strategy') return schemeOf(named.name, named.scheme, libraries.passport);
+  if (!libraries.passportHttp) throw new Error('HTTP Basic needs passport-http: npm install passport passport-http.');
+  return schemeOf(basicStrategy(named.verify, libraries.passportHttp), 'Basic', libraries.passport);
+}
+
+function basicStrategy(verify: VerifyBasic, { BasicStrategy }: PassportHttpLike): object {
+  return new BasicStrategy({ realm: REALM }, (username, password, done) => {
+    Promise.resolve()
+      .then(() => verify(username, password))
+      .then(
+        (actor) => {
+          done(null, actor ?? false);
+        },
+        (error: unknown) => {
+          done(error ?? new Error('The verify function failed'));
+        },
+      );
+  });
+}
+
+function schemeOf(passportStrategy: unknown, scheme: string, passport: PassportLike): AuthenticationScheme {
+  return {
+    challenge: `${scheme} realm="${REALM}"`,
+    authenticate: (request) => runStrategy(passportStrategy, { scheme, passport, request }),
+  };
+}
+
+/** Passport reports missing, wrong and malformed credentials alike; the Authorization header tells them apart. */
+function runStrategy(passportStrategy: unknown, { scheme, passport, request }: { scheme: string; passport: PassportLike; request: IncomingMessage }): Promise<SchemeOutcome> {
+  const presented = isPresented(request.headers.authorization, scheme);
+  if (scheme === 'Basic' && !presented) return Promise.resolve({ kind: 'none' });
+  return new Promise((resolve, reject) => {
+    const middleware = passport.authenticate(passportStrategy, { session: false }, (error, user) => {
+      if (error !== null && error !== undefined) reject(error instanceof Error ? error : new Error('The strategy failed'));
+      else if (typeof user === 'object' && user !== null) resolve({ kind: 'actor', actor: user });
+      else resolve({ kind: presented ? 'wrong' : 'none' });
+    });
+    middleware(request, undefined, (error) => {
+      reject(error instanceof Error ? error : new Error('The strategy passed the request on'));
+    });
+  });
+}
+
+/** Schemes are named without regard to case (RFC 9110, 11.1). */
+function isPresented(authorization: string | undefined, scheme: string): boolean {
+  return authorization?.trim().split(/\s+/)[0]?.toLowerCase() === scheme.toLowerCase();
+}

@@ -1,0 +1,63 @@
+import { allow, deny } from '../../model/permission.js';
+import type { AccessQuestion, Grant, Permission, Refusal } from '../../model/permission.js';
+
+function decided(yes: boolean): Grant | Refusal {
+  return yes ? allow() : deny();
+}
+
+function isReading(method: string): boolean {
+  return method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
+}
+
+/** Everybody may do everything. What holds where nobody names a permission (contract 8). */
+export class AllowAny implements Permission {
+  decide(): Grant | Refusal {
+    return allow();
+  }
+}
+
+/** Everybody who has said who they are. */
+export class IsAuthenticated implements Permission {
+  decide({ actor }: AccessQuestion): Grant | Refusal {
+    return decided(actor !== null);
+  }
+}
+
+/** Anonymous callers may read. */
+export class IsAuthenticatedOrReadOnly implements Permission {
+  decide({ actor, method }: AccessQuestion): Grant | Refusal {
+    return decided(actor !== null || isReading(method));
+  }
+}
+
+/** Actors with `isAdmin` or `isSuperuser`. */
+export class IsAdmin implements Permission {
+  decide({ actor }: AccessQuestion): Grant | Refusal {
+    const { isAdmin, isSuperuser } = (actor ?? {}) as { isAdmin?: unknown; isSuperuser?: unknown };
+    return decided(isAdmin === true || isSuperuser === true);
+  }
+}
+
+/** `<app>.<right>_<model>` by method (contract 8). A method that nothing serves needs none: 405 comes later. */
+const RIGHTS: Readonly<Record<string, string>> = { GET: 'view', HEAD: 'view', POST: 'add', PUT: 'change', PATCH: 'change', DELETE: 'delete' };
+
+/** The model permissions of the actor. OPTIONS needs an actor and no right. */
+export class ModelPermissions implements Permission {
+  async decide(question: AccessQuestion): Promise<Grant | Refusal> {
+    const { actor, method, resource } = question;
+    if (actor === null) return this.decideAnonymous(question);
+    const right = RIGHTS[method];
+    return decided(right === undefined || (await question.holds(`${resource.app}.${right}_${resource.model}`)));
+  }
+
+  protected decideAnonymous(_question: AccessQuestion): Grant | Refusal {
+    return deny();
+  }
+}
+
+/** As `ModelPermissions`, and anonymous callers may read. */
+export class ModelPermissionsOrAnonReadOnly extends ModelPermissions {
+  protected override decideAnonymous({ method }: AccessQuestion): Grant | Refusal {
+    return decided(isReading(method));
+  }
+}

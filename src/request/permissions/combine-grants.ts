@@ -1,0 +1,99 @@
+import { allow, deny, hide } from '../../model/permission.js';
+import type { AccessQuestion, FieldSet, Grant, Refusal } from '../../model/permission.js';
+import type { ResolvedPermission } from '../../model/resolved-permission.js';
+import type { RowFilter } from '../../model/row-filter.js';
+
+/** What an expression of permissions answers. */
+export async function decide(permission: ResolvedPermission, question: AccessQuestion): Promise<Grant | Refusal> {
+  switch (permission.kind) {
+    case 'one':
+      return permission.permission.decide(question);
+    case 'all-of':
+      return decideAll(permission.permissions, question);
+    case 'any-of':
+      return anyGrant(await Promise.all(permission.permissions.map((each) => decide(each, question))));
+    case 'not':
+      return opposite(await decide(permission.permission, question));
+    default:
+      return permission satisfies never;
+  }
+}
+
+/** In order, up to the first no: what comes behind it is not asked. */
+async function decideAll(permissions: readonly ResolvedPermission[], question: AccessQuestion): Promise<Grant | Refusal> {
+  let all = allow();
+  for (const each of permissions) {
+    const answer = await decide(each, question);
+    if (answer.kind === 'refusal') return answer;
+    all = { kind: 'grant', rows: bothRows(all.rows, answer.rows), readable: both(all.readable, answer.readable), writable: both(all.writable, answer.writable) };
+  }
+  return all;
+}
+
+/** No member says yes: it is hidden only where every member hides. */
+function anyGrant(answers: readonly (Grant | Refusal)[]): Grant | Refusal {
+  const grants = answers.filter((answer) => answer.kind === 'grant');
+  if (grants.length === 0) return answers.length > 0 && answers.every((answer) => answer.kind === 'refusal' && answer.reason === 'hidden') ? hide() : deny();
+  const whole = grants.filter(({ rows }) => rows === 'all');
+  if (whole.length > 0) {
+    // Each of them grants its fields on every row.
+    return { kind: 'grant', rows: 'all', readable: whole.map((each) => each.readable).reduce(either), writable: whole.map((each) => each.writable).reduce(either) };
+  }
+  const filters = grants.map(({ rows }) => rows as RowFilter);
+  return {
+    kind: 'grant',
+    rows: { kind: 'or', filters },
+    readable: grants.map((each) => each.readable).reduce(both),
+    writable: grants.map((each) => each.writable).reduce(both),
+  };
+}
+
+function opposite(answer: Grant | Refusal): Grant | Refusal {
+  if (answer.kind === 'refusal') return allow();
+  return answer.rows === 'all' ? deny() : allow({ rows: { kind: 'not', filter: answer.rows } });
+}
+
+/**
+ * Which rows of a model an expression leaves to be seen from elsewhere: as a parent in a URL, or as a key in a body.
+ * A refusal for want of rights hides nothing; every row condition that is stated hides, also beside a refusal
+ * (contract 8).
+ */
+export async function visibleRows(permission: ResolvedPermission, question: AccessQuestion): Promise<'all' | RowFilter> {
+  switch (permission.kind) {
+    case 'one':
+      return shown(await permission.permission.decide(question));
+    case 'all-of': {
+      const rows = await Promise.all(permission.permissions.map((each) => visibleRows(each, question)));
+      return rows.reduce(bothRows, 'all');
+    }
+    case 'any-of': {
+      const rows = await Promise.all(permission.permissions.map((each) => visibleRows(each, question)));
+      return rows.length === 0 || rows.includes('all') ? 'all' : { kind: 'or', filters: rows as readonly RowFilter[] };
+    }
+    case 'not':
+      return shown(opposite(await decide(permission.permission, question)));
+    default:
+      return permission satisfies never;
+  }
+}
+
+const NO_ROWS: RowFilter = { kind: 'or', filters: [] };
+
+function shown(answer: Grant | Refusal): 'all' | RowFilter {
+  if (answer.kind === 'grant') return answer.rows;
+  return answer.reason === 'hidden' ? NO_ROWS : 'all';
+}
+
+function bothRows(a: 'all' | RowFilter, b: 'all' | RowFilter): 'all' | RowFilter {
+  if (a === 'all') return b;
+  return b === 'all' ? a : { kind: 'and', filters: [a, b] };
+}
+
+function both(a: FieldSet, b: FieldSet): FieldSet {
+  if (a === 'all') return b;
+  return b === 'all' ? a : new Set([...a].filter((name) => b.has(name)));
+}
+
+function either(a: FieldSet, b: FieldSet): FieldSet {
+  return a === 'all' || b === 'all' ? 'all' : new Set([...a, ...b]);
+}
