@@ -59,16 +59,24 @@ function opposite(answer: Grant | Refusal): Grant | Refusal {
  * (contract 8).
  */
 export async function visibleRows(permission: ResolvedPermission, question: AccessQuestion): Promise<'all' | RowFilter> {
+  return (await statedRows(permission, question)) ?? 'all';
+}
+
+/** Undefined where nothing is stated, because everybody who was asked refused for want of rights. */
+async function statedRows(permission: ResolvedPermission, question: AccessQuestion): Promise<'all' | RowFilter | undefined> {
   switch (permission.kind) {
     case 'one':
       return shown(await permission.permission.decide(question));
     case 'all-of': {
-      const rows = await Promise.all(permission.permissions.map((each) => visibleRows(each, question)));
-      return rows.reduce(bothRows, 'all');
+      const rows = await allStated(permission.permissions, question);
+      return rows.length === 0 && permission.permissions.length > 0 ? undefined : rows.reduce(bothRows, 'all');
     }
     case 'any-of': {
-      const rows = await Promise.all(permission.permissions.map((each) => visibleRows(each, question)));
-      return rows.length === 0 || rows.includes('all') ? 'all' : { kind: 'or', filters: rows as readonly RowFilter[] };
+      // Hidden is what all of them hide. One that refuses gives no row away: `anyOf(IsAdmin, OwnRows)` hides from
+      // everybody else what is not theirs.
+      const rows = await allStated(permission.permissions, question);
+      if (rows.length === 0) return undefined;
+      return rows.includes('all') ? 'all' : { kind: 'or', filters: rows as readonly RowFilter[] };
     }
     case 'not':
       return shown(opposite(await decide(permission.permission, question)));
@@ -77,11 +85,16 @@ export async function visibleRows(permission: ResolvedPermission, question: Acce
   }
 }
 
+async function allStated(permissions: readonly ResolvedPermission[], question: AccessQuestion): Promise<readonly ('all' | RowFilter)[]> {
+  const rows = await Promise.all(permissions.map((each) => statedRows(each, question)));
+  return rows.filter((each) => each !== undefined);
+}
+
 const NO_ROWS: RowFilter = { kind: 'or', filters: [] };
 
-function shown(answer: Grant | Refusal): 'all' | RowFilter {
+function shown(answer: Grant | Refusal): 'all' | RowFilter | undefined {
   if (answer.kind === 'grant') return answer.rows;
-  return answer.reason === 'hidden' ? NO_ROWS : 'all';
+  return answer.reason === 'hidden' ? NO_ROWS : undefined;
 }
 
 function bothRows(a: 'all' | RowFilter, b: 'all' | RowFilter): 'all' | RowFilter {
