@@ -7,6 +7,11 @@ export type { RestifyModuleOptions } from './restify.options.js';
 export { Restify, restify } from './declare/restify.decorator.js';
 export type { PathOf, PropertyOf, RestifyOptions } from './declare/restify-declaration.js';
 
+export { RestifyController } from './boot/routing/restify-controller.decorator.js';
+export { ChildPk, CurrentActor, ParentPk } from './boot/routing/action-context.js';
+export { Action, MANY_TO_MANY_DETAIL_ACTION, MANY_TO_MANY_LIST_ACTION, NestedAction, ONE_TO_MANY_LIST_ACTION } from './declare/action-declaration.js';
+export type { ActionMethod, ActionOptions, NestedActionKind, NestedActionOptions } from './declare/action-declaration.js';
+
 export { FieldFilter } from './request/filtering/field-filter.js';
 export { SearchFilter } from './request/filtering/search-filter.js';
 export { OrderingFilter } from './request/ordering/ordering-filter.js';

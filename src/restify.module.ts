@@ -5,7 +5,7 @@ import { DataSource } from 'typeorm';
 import { bootPrefix, judgeUnconnected } from './boot/boot-prefix.js';
 import { refuseEarly } from './boot/early-refusal.js';
 import type { FeatureLabel } from './boot/boot-prefix.js';
-import { answerTheRest, keepBodyErrors } from './boot/routing/express-platform.js';
+import { answerTheRest, prepareRequests } from './boot/routing/express-platform.js';
 import { GeneratedControllers } from './boot/routing/generated-controllers.js';
 import { RestServer } from './boot/routing/rest-server.js';
 import { RESTIFY_BOUND, RESTIFY_EARLY, RESTIFY_FEATURE, RESTIFY_OPTIONS, REST_SERVER } from './boot/tokens.js';
@@ -40,7 +40,7 @@ export class RestifyCoreModule implements NestModule, OnModuleInit {
 
   /** Nest calls it between its body parser and the routes. */
   configure(): void {
-    keepBodyErrors(this.adapter(), this.server);
+    prepareRequests(this.adapter(), this.server);
   }
 
   /** Nest calls it between the routes and its own answer to unknown ones. */
@@ -109,10 +109,10 @@ function prefixModule(options: Provider, dataSourceName: string | undefined, imp
   };
   const early: Provider = {
     provide: RESTIFY_EARLY,
-    inject: [RESTIFY_OPTIONS, ModuleRef, ModulesContainer],
-    useFactory: async (given: GivenOptions, moduleRef: ModuleRef, modules: ModulesContainer) => {
+    inject: [RESTIFY_OPTIONS, REST_SERVER, ModuleRef, ModulesContainer],
+    useFactory: async (given: GivenOptions, server: RestServer, moduleRef: ModuleRef, modules: ModulesContainer) => {
       const resolved = resolveOptions(given.prefix, given.options);
-      await refuseEarly({ modules, moduleRef, dataSource: dataSourceName, judge: (description) => judgeUnconnected(description, { options: resolved, controllers, modules }) });
+      await refuseEarly({ modules, moduleRef, dataSource: dataSourceName, judge: (description) => judgeUnconnected(description, { options: resolved, controllers, modules, server }) });
       return true;
     },
   };

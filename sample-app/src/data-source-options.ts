@@ -5,6 +5,9 @@ import { Comment } from './desk/comment.entity.js';
 import { Ticket } from './desk/ticket.entity.js';
 import { Author } from './library/author.entity.js';
 import { Book } from './library/book.entity.js';
+import { Event } from './club/event.entity.js';
+import { Member } from './club/member.entity.js';
+import { Payment } from './club/payment.entity.js';
 import { Choice } from './polls/choice.entity.js';
 import { Course } from './edu/course.entity.js';
 import { Enrollment } from './edu/enrollment.entity.js';
@@ -15,7 +18,7 @@ import { Student as LabStudent } from './lab/student.entity.js';
 import { System } from './lab/system.entity.js';
 import { CreateSchema1760000000000 } from './migrations/1760000000000-create-schema.js';
 
-export const ENTITIES = [Question, Choice, LabStudent, System, EduStudent, Course, Enrollment, Friendship, Book, Author, Ticket, Comment, Agent, Assignment];
+export const ENTITIES = [Question, Choice, LabStudent, System, EduStudent, Course, Enrollment, Friendship, Book, Author, Ticket, Comment, Agent, Assignment, Member, Event, Payment];
 
 /**
  * Where the data is, by `DATABASE_URL`:

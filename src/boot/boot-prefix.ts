@@ -5,12 +5,14 @@ import { loadEntityValidator } from '../adapters/class-validator/entity-validato
 import { TypeOrmAdapter } from '../adapters/typeorm/typeorm-adapter.js';
 import { DeclarationError } from '../errors/declaration-error.js';
 import type { DeclarationProblem } from '../errors/declaration-error.js';
+import { controllerDeclarations } from '../declare/action-declaration.js';
 import { declarations } from '../declare/registry.js';
 import type { InjectableClass, RestifyOptions } from '../declare/restify-declaration.js';
 import type { EntityDescription, ModelDescription } from '../model/entity-description.js';
 import type { PermissionClass, PermissionExpression } from '../model/permission-expression.js';
 import { ActorPermissionSource, PermissionSource } from '../model/permission-source.js';
 import type { ResolvedPermission } from '../model/resolved-permission.js';
+import type { Resource } from '../model/resource.js';
 import { AllowAny } from '../request/permissions/built-in.js';
 import { loadSchemes } from '../adapters/passport/load-schemes.js';
 import { FieldFilter } from '../request/filtering/field-filter.js';
@@ -19,13 +21,16 @@ import { OrderingFilter } from '../request/ordering/ordering-filter.js';
 import { RestPipeline } from '../request/rest-pipeline.js';
 import { ModelSerializer } from '../request/serializers/model-serializer.js';
 import type { ResolvedOptions } from '../restify.options.js';
+import { compileActions } from './compiling/compile-actions.js';
 import { compileResources } from './compiling/compile-resources.js';
 import type { Parts } from './compiling/compile-resources.js';
 import type { Blueprint, Draft, ListedClass } from './compiling/draft.js';
+import { listedControllers } from './routing/application-controllers.js';
+import type { ListedController } from './routing/application-controllers.js';
 import { buildApi } from './routing/build-routes.js';
 import type { GeneratedControllers } from './routing/generated-controllers.js';
 import type { RestServer } from './routing/rest-server.js';
-import { RESTIFY_FEATURE } from './tokens.js';
+import { RESTIFY_FEATURE, TYPEORM_NAME } from './tokens.js';
 import { problemsOfModel } from './verifying/verify-model.js';
 
 /** The label that `RestifyModule.forFeature` gives to entities. */
@@ -51,7 +56,8 @@ export async function bootPrefix(context: BootContext): Promise<void> {
   const { options, dataSource, server, controllers } = context;
   const adapter = new TypeOrmAdapter(dataSource, await loadEntityValidator());
   const blueprint = blueprintOf(adapter.describe(), context);
-  const model = compileResources(blueprint, await injectedParts(blueprint, context));
+  const parts = await injectedParts(blueprint, context);
+  const model = compileResources(blueprint, parts);
   const problems = problemsOfModel(blueprint, model);
   if (problems.length > 0) {
     // Nothing else would close it: an application that does not start has no shutdown.
@@ -59,32 +65,41 @@ export async function bootPrefix(context: BootContext): Promise<void> {
     throw new DeclarationError(problems);
   }
   for (const resource of model.all) adapter.prepare(resource);
-  const api = buildApi(options.prefix, model.resources);
   const targets = new Map(blueprint.drafts.map((draft) => [draft.entity.id, draft.declaration.target]));
-  controllers.bind(api, ({ resource }) => targets.get(resource.entity), server);
+  const listed = listedControllers(context.modules);
+  const joining = (resource: Resource): readonly ListedController[] => listed.filter(({ declaration }) => declaration.entity === targets.get(resource.entity));
+  const api = buildApi(options.prefix, model.resources, (resource) => compileActions(joining(resource).map(({ declaration }) => declaration), parts.permissions));
+  controllers.bind(api, { targetOf: (resource) => targets.get(resource.entity), joining, server });
   server.add({ api, pipeline: new RestPipeline(adapter, permissionSource(context.moduleRef)), index: options.index });
 }
 
 /** What is wrong with a model, told without a connection and without instances of the application's own classes. */
-export function judgeUnconnected(description: ModelDescription, context: Pick<BootContext, 'options' | 'controllers' | 'modules'>): readonly DeclarationProblem[] {
+export function judgeUnconnected(description: ModelDescription, context: Pick<BootContext, 'options' | 'controllers' | 'modules' | 'server'>): readonly DeclarationProblem[] {
   const blueprint = blueprintOf(description, context);
   const serializer = new ModelSerializer();
   const backends = [new FieldFilter(), new SearchFilter(), new OrderingFilter()];
-  const parts: Parts = { backends: (options) => (options.filterBackends ? [] : backends), serializer: () => serializer, permission: () => ({ kind: 'all-of', permissions: [] }), schemes: () => [] };
+  const parts: Parts = { backends: (options) => (options.filterBackends ? [] : backends), serializer: () => serializer, permission: () => ({ kind: 'all-of', permissions: [] }), schemes: () => [], permissions: () => ({ kind: 'all-of', permissions: [] }) };
   return problemsOfModel(blueprint, compileResources(blueprint, parts));
 }
 
-function blueprintOf(description: ModelDescription, { options, controllers, modules }: Pick<BootContext, 'options' | 'controllers' | 'modules'>): Blueprint {
+function blueprintOf(description: ModelDescription, { options, controllers, modules, server }: Pick<BootContext, 'options' | 'controllers' | 'modules' | 'server'>): Blueprint {
   const labels = featureLabels(modules);
   const drafts = description.entities.flatMap((entity) => draftOf(entity, labels) ?? []);
-  return { description, drafts, defaults: options.defaults, listed: listedClasses(description, labels), laidOut: controllers.targets };
+  return { prefix: options.prefix, takenPrefixes: server.apis.map(({ prefix }) => prefix), description, drafts, controllers: joiningControllers(drafts, modules), defaults: options.defaults, listed: listedClasses(description, labels, modules), laidOut: controllers.targets };
 }
 
 function draftOf(entity: EntityDescription, labels: readonly FeatureLabel[]): Draft | undefined {
-  const declaration = typeof entity.target === 'function' || typeof entity.target === 'object' ? declarations().get(entity.target as object) : undefined;
+  const declaration = entity.targets.map((target) => declarations().get(target as object)).find((each) => each !== undefined);
   if (!declaration) return undefined;
   const app = declaration.options.app ?? labels.find(({ entities }) => entities.includes(declaration.target))?.app;
   return { declaration, entity, app, model: declaration.options.name ?? declaration.name.toLowerCase() };
+}
+
+/** Controller classes of the process that join an entity which this prefix serves. */
+function joiningControllers(drafts: readonly Draft[], modules: ModulesContainer): Blueprint['controllers'] {
+  const listed = new Set(listedControllers(modules).map(({ declaration }) => declaration));
+  const served = new Set(drafts.map(({ declaration }) => declaration.target));
+  return [...controllerDeclarations().values()].filter(({ entity }) => served.has(entity)).map((declaration) => ({ declaration, listed: listed.has(declaration) }));
 }
 
 /** Every `forFeature` of this application, and of no other. */
@@ -95,12 +110,14 @@ function featureLabels(modules: ModulesContainer): readonly FeatureLabel[] {
   });
 }
 
-function listedClasses(description: ModelDescription, labels: readonly FeatureLabel[]): readonly ListedClass[] {
+function listedClasses(description: ModelDescription, labels: readonly FeatureLabel[], modules: ModulesContainer): readonly ListedClass[] {
   const given = description.given.flatMap((target): readonly ListedClass[] => {
     const declaration = typeof target === 'function' || typeof target === 'object' ? declarations().get(target as object) : undefined;
     return declaration ? [{ target: declaration.target, name: declaration.name, listedIn: 'the entities of the data source', declared: true }] : [];
   });
-  const labelled = labels.flatMap(({ app, entities }) =>
+  // With several data sources a class may be another one's: each prefix judges its own.
+  const several = [...modules.values()].filter((module) => module.providers.has(TYPEORM_NAME)).length > 1;
+  const labelled = (several ? [] : labels).flatMap(({ app, entities }) =>
     entities.map((target): ListedClass => {
       const declaration = declarations().get(target);
       const name = declaration?.name ?? (target as { name?: string }).name ?? 'a class';
@@ -112,7 +129,7 @@ function listedClasses(description: ModelDescription, labels: readonly FeatureLa
 }
 
 /** Instances of all classes that declarations name: the application's own provider where it has one. */
-async function injectedParts({ drafts, defaults }: Blueprint, { moduleRef }: BootContext): Promise<Parts> {
+async function injectedParts({ drafts, defaults, controllers }: Blueprint, { moduleRef }: BootContext): Promise<Parts> {
   const instances = new Map<unknown, unknown>();
   const make = async (type: InjectableClass<unknown>): Promise<void> => {
     if (!instances.has(type)) instances.set(type, await instanceOf(type, moduleRef));
@@ -120,13 +137,15 @@ async function injectedParts({ drafts, defaults }: Blueprint, { moduleRef }: Boo
   const standard: readonly InjectableClass<unknown>[] = [FieldFilter, SearchFilter, OrderingFilter, ModelSerializer, AllowAny];
   const all = drafts.flatMap(({ declaration: { options } }) => [options, ...Object.values(options.through ?? {})] as readonly RestifyOptions[]);
   const named = all.flatMap(({ filterBackends, serializer, permissions }) => [...(filterBackends ?? []), ...(serializer ? [serializer] : []), ...(permissions ?? []).flatMap(permissionClasses)]);
+  const ofActions = controllers.flatMap(({ declaration }) => declaration.actions.flatMap(({ options }) => (options.permissions ?? []).flatMap(permissionClasses)));
   const schemes = await loadSchemes([...(defaults.authentication ?? []), ...all.flatMap(({ authentication }) => authentication ?? [])]);
-  for (const type of [...standard, ...(defaults.filterBackends ?? []), ...(defaults.permissions ?? []).flatMap(permissionClasses), ...named]) await make(type);
+  for (const type of [...standard, ...(defaults.filterBackends ?? []), ...(defaults.permissions ?? []).flatMap(permissionClasses), ...named, ...ofActions]) await make(type);
   const got = <Instance>(type: InjectableClass<Instance>): Instance => instances.get(type) as Instance;
   return {
     backends: (options) => (options.filterBackends ?? defaults.filterBackends ?? [FieldFilter, SearchFilter, OrderingFilter]).map(got),
     serializer: (options) => got(options.serializer ?? ModelSerializer),
     permission: (options) => resolved({ kind: 'all-of', permissions: options.permissions ?? defaults.permissions ?? [AllowAny] }, got),
+    permissions: (permissions) => resolved({ kind: 'all-of', permissions }, got),
     schemes: (options) => (options.authentication ?? defaults.authentication ?? []).map((each) => schemes.get(each)).filter((each) => each !== undefined),
   };
 }
@@ -152,6 +171,9 @@ function permissionSource(moduleRef: ModuleRef): PermissionSource {
 }
 
 async function instanceOf(type: InjectableClass<unknown>, moduleRef: ModuleRef): Promise<unknown> {
+  if (typeof type !== 'function') {
+    throw new DeclarationError([{ where: 'filterBackends, permissions or serializer', what: `${String(type)} stands where a class belongs`, repair: 'Look for files that import each other in a circle.' }]);
+  }
   try {
     return moduleRef.get(type as unknown as Type, { strict: false });
   } catch {

@@ -1,16 +1,13 @@
 import type { Module } from '@nestjs/core/injector/module.js';
 import type { ModuleRef, ModulesContainer } from '@nestjs/core';
-import type { DataSourceOptions } from 'typeorm';
 import { describeUnconnected, lookEarly } from '../adapters/typeorm/describing/look-early.js';
-import type { EarlyLook } from '../adapters/typeorm/describing/look-early.js';
+import type { DataSourceOptions, EarlyLook } from '../adapters/typeorm/describing/look-early.js';
 import { DeclarationError } from '../errors/declaration-error.js';
 import type { DeclarationProblem } from '../errors/declaration-error.js';
 import type { ModelDescription } from '../model/entity-description.js';
+import { TYPEORM_NAME, TYPEORM_OPTIONS } from './tokens.js';
 import { doubledJunction } from './verifying/verify-junctions.js';
 
-/** Tokens of @nestjs/typeorm, which is not imported here: an application may give its data source in another way. */
-const TYPEORM_OPTIONS = 'TypeOrmModuleOptions';
-const TYPEORM_NAME = 'TypeOrmDataSourceName';
 
 interface EarlyContext {
   readonly modules: ModulesContainer;

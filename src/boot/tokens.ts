@@ -2,6 +2,10 @@
 export const REST_SERVER = Symbol.for('nestjs-restify.RestServer');
 export const RESTIFY_OPTIONS = Symbol.for('nestjs-restify.options');
 export const RESTIFY_FEATURE = Symbol.for('nestjs-restify.feature');
+/** Tokens of @nestjs/typeorm, which is not imported here: an application may give its data source in another way. */
+export const TYPEORM_OPTIONS = 'TypeOrmModuleOptions';
+export const TYPEORM_NAME = 'TypeOrmDataSourceName';
+
 /** Rejects where the data source could not even connect. */
 export const RESTIFY_EARLY = Symbol.for('nestjs-restify.early');
 /** Resolves when a prefix is compiled and its routes are bound. */

@@ -97,3 +97,27 @@ export interface ResourceDeclaration {
   readonly name: string;
   readonly options: RestifyOptions;
 }
+
+/** The names of all options, for whoever was not stopped by TypeScript. */
+export const OPTION_NAMES = [
+  'app',
+  'name',
+  'fields',
+  'exclude',
+  'readOnly',
+  'writeOnly',
+  'optional',
+  'trim',
+  'computed',
+  'operations',
+  'filterBackends',
+  'filterFields',
+  'searchFields',
+  'orderingFields',
+  'ordering',
+  'strict',
+  'serializer',
+  'permissions',
+  'authentication',
+  'through',
+] as const satisfies readonly (keyof RestifyOptions)[];

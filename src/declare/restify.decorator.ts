@@ -6,9 +6,7 @@ type EntityClass<Entity extends object> = abstract new (...args: never[]) => Ent
 
 /** What an `EntitySchema` of TypeORM looks like from here: this room imports no ORM. */
 export interface SchemaLike<Entity extends object = object> {
-  readonly options: { readonly name: string; readonly target?: unknown };
-  /** Never read; carries the entity's type. */
-  readonly '@entity'?: Entity;
+  readonly options: { readonly name: string; readonly target?: unknown; readonly columns: { readonly [Name in keyof Entity]?: unknown } };
 }
 
 /** The error that TypeScript shows where an option names something that the entity does not have. */
@@ -16,7 +14,16 @@ export interface OptionsDoNotFitTheEntity {
   readonly 'an option of @Restify names a field that this entity does not have': never;
 }
 
-type Fitting<Options, Entity extends object> = Options extends RestifyOptions<Entity> ? unknown : OptionsDoNotFitTheEntity;
+/** The error that TypeScript shows for an option that does not exist. */
+export interface NoSuchOption<Name> {
+  readonly '@restify has no such option': Name;
+}
+
+type Fitting<Options, Entity extends object> = Options extends RestifyOptions<Entity>
+  ? Exclude<keyof Options, keyof RestifyOptions> extends never
+    ? unknown
+    : NoSuchOption<Exclude<keyof Options, keyof RestifyOptions>>
+  : OptionsDoNotFitTheEntity;
 
 /**
  * Registers an entity for the REST interface. The text is the app label, the first word of its path; the second is the
@@ -57,5 +64,5 @@ function declare(target: object, options: RestifyOptions): void {
 }
 
 function isSchema(target: object): target is SchemaLike {
-  return typeof target !== 'function' && 'options' in target;
+  return typeof target !== 'function' && 'options' in target && typeof target.options === 'object';
 }

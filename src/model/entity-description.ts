@@ -80,8 +80,8 @@ export interface EntityDescription {
   readonly id: string;
   /** The class name, or the schema's. */
   readonly name: string;
-  /** What `@Restify` was put on: the class, or the schema's name. */
-  readonly target: unknown;
+  /** What may have been declared: its class, its schema. */
+  readonly targets: readonly unknown[];
   /** Rows can be written: false for a view. */
   readonly writable: boolean;
   readonly columns: readonly ColumnDescription[];

@@ -1,8 +1,9 @@
+import type { RouteAction } from './action.js';
 import type { Method, Operation } from './operation.js';
 import type { ToManyRelation } from './relation.js';
 import type { Resource } from './resource.js';
 
-export type RouteKind = 'collection' | 'object' | 'one-to-many' | 'through-list' | 'through-object';
+export type RouteKind = 'collection' | 'object' | 'one-to-many' | 'through-list' | 'through-object' | 'collection-action' | 'object-action';
 
 /** One URL of the interface, and what it does for each method. Decided at boot. */
 export interface Route {
@@ -13,6 +14,10 @@ export interface Route {
   readonly parent: Resource | undefined;
   readonly relation: ToManyRelation | undefined;
   readonly operations: ReadonlyMap<Method, Operation>;
+  /** What the application answers itself; it wins over an operation. */
+  readonly actions: ReadonlyMap<Method, RouteAction>;
+  /** The last segment of an action's path. */
+  readonly segment?: string;
   /** The value of `Allow`. */
   readonly allow: string;
   /** `polls-question-list`; of a nested one `question-choices-list` (contract 9). */

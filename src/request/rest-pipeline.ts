@@ -1,6 +1,7 @@
 import { MethodNotAllowed, NotFound } from '../errors/request-errors.js';
 import { isRestError } from '../errors/rest-error.js';
 import type { Json } from '../errors/rest-error.js';
+import type { RouteAction } from '../model/action.js';
 import type { Actor } from '../model/actor.js';
 import { allOf, NEVER } from '../model/condition.js';
 import type { Condition } from '../model/condition.js';
@@ -11,7 +12,7 @@ import type { KeyCheck, ParentValues } from '../model/plan.js';
 import type { Resource } from '../model/resource.js';
 import type { Route, RouteMatch } from '../model/route.js';
 import type { ParsedBody, Row } from '../model/serializer.js';
-import { keyText } from '../values/keys.js';
+import { decodedSegment, keyRepresentation, keyText } from '../values/keys.js';
 import { authenticate, challengeOf } from './authentication/authenticate.js';
 import type { DataAdapter } from './execution/data-adapter.js';
 import { describeRoute } from './metadata/describe-route.js';
@@ -46,6 +47,12 @@ export interface Call {
   readonly base: string;
 }
 
+/** The keys that an action is told. */
+export interface ActionKeys {
+  readonly parentPk: Json | undefined;
+  readonly childPk: string | undefined;
+}
+
 /** What `answer` has found out before it runs an operation. */
 interface Located {
   readonly route: Route;
@@ -69,11 +76,13 @@ export class RestPipeline {
   ) {}
 
   /** Authenticate, authorize. Throws 401, 403. */
-  async admit({ exchange, match }: Call): Promise<Admission> {
+  async admit(call: Call): Promise<Admission> {
+    const { exchange, match } = call;
     const { resource } = match.route;
     const actor = await authenticate(exchange.request, resource.schemes);
     const accesses = new Accesses({ actor, source: this.permissionSource, challenge: challengeOf(resource.schemes) }, resolveRowFilter);
-    const access = await accesses.admit(resource, exchange.method);
+    const action = actionOf(call);
+    const access = await accesses.admit(resource, askedMethod(call), action?.permission);
     return { actor, accesses, rows: access.rows, resource: restrictFields(resource, access) };
   }
 
@@ -90,6 +99,21 @@ export class RestPipeline {
     negotiate(exchange.header('accept'));
     const located = await this.locate(call, admission);
     return this.perform(operation, located);
+  }
+
+  /** What belongs to `answer` before an action of the application's runs: Accept, then what the URL names. Throws 404, 406. */
+  async prepareAction(call: Call, { rows, accesses }: Admission): Promise<ActionKeys> {
+    const { route, keySegment, childSegment } = call.match;
+    negotiate(call.exchange.header('accept'));
+    const { key } = parseUrlKeys({ route, keySegment, childSegment: undefined });
+    const childPk = childSegment === undefined ? undefined : decodedSegment(childSegment);
+    if (childSegment !== undefined && childPk === undefined) throw new NotFound();
+    if (key && actionOf(call)?.lookUp === true) {
+      const seen = route.parent ? await accesses.visible(route.parent) : rows;
+      const named = route.parent ?? route.resource;
+      if (!(await this.adapter.exists(named, allOf([seen, keyCondition(key, named)])))) throw new NotFound();
+    }
+    return { parentPk: key ? keyRepresentation(key) : undefined, childPk };
   }
 
   /** The keys of the URL and its parent. Throws 404. */
@@ -229,6 +253,17 @@ export class RestPipeline {
   private represent(row: Row, { resource, admission, call }: Located): Record<string, unknown> {
     return resource.serializer.represent(row, { resource, actor: admission.actor, basePath: `${call.base}/${resource.app}/${resource.model}` });
   }
+}
+
+/** The application's own method for this call, if there is one. HEAD follows GET. */
+function actionOf({ exchange, match }: Call): RouteAction | undefined {
+  return match.route.actions.get((exchange.method === 'HEAD' ? 'GET' : exchange.method) as Method);
+}
+
+/** An action below an object asks for the right to view it for GET, and to change it for all else. */
+function askedMethod({ exchange, match }: Call): string {
+  const reading = ['GET', 'HEAD', 'OPTIONS'].includes(exchange.method);
+  return match.route.kind === 'object-action' && !reading ? 'PATCH' : exchange.method;
 }
 
 /** What OPTIONS tells of: the fields that the caller may write, by the method that writes them. */

@@ -42,10 +42,17 @@ export class CreateSchema1760000000000 implements MigrationInterface {
       foreignKeys: [cascading('ticket_id', 'desk_ticket'), cascading('agent_id', 'desk_agent')],
       unique: { name: 'desk_assignment_pair', columnNames: ['ticket_id', 'agent_id'] },
     });
+
+    await create(runner, 'club_member', [id, text('name', 75)]);
+    await create(runner, 'club_event', [id, text('title', 75)]);
+    await create(runner, 'club_payment', [id, reference('amount'), reference('memberId')], { foreignKeys: [cascading('memberId', 'club_member')] });
+    await create(runner, 'club_member_events', [{ ...reference('clubMemberId'), isPrimary: true }, { ...reference('clubEventId'), isPrimary: true }], {
+      foreignKeys: [cascading('clubMemberId', 'club_member'), cascading('clubEventId', 'club_event')],
+    });
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    const tables = ['desk_assignment', 'desk_agent', 'desk_comment', 'desk_ticket', 'library_book_authors', 'library_author', 'library_book', 'edu_friendship', 'edu_enrollment', 'edu_course', 'edu_student', 'lab_system', 'lab_student', 'polls_choice', 'polls_question'];
+    const tables = ['club_member_events', 'club_payment', 'club_event', 'club_member', 'desk_assignment', 'desk_agent', 'desk_comment', 'desk_ticket', 'library_book_authors', 'library_author', 'library_book', 'edu_friendship', 'edu_enrollment', 'edu_course', 'edu_student', 'lab_system', 'lab_student', 'polls_choice', 'polls_question'];
     for (const table of tables) await runner.dropTable(table);
   }
 }

@@ -1,6 +1,6 @@
-import type { EntityDescription, PairDescription, RelationDescription } from '../../model/entity-description.js';
-import type { ColumnPair, Relation } from '../../model/relation.js';
-import type { Resource } from '../../model/resource.js';
+import type { EntityDescription, RelationDescription } from '../../model/entity-description.js';
+import type { Relation } from '../../model/relation.js';
+import { columnPairs, refersToKey } from './column-pairs.js';
 import type { ResourceShell } from './resource-shell.js';
 import type { ThroughCompiler } from './compile-through.js';
 
@@ -30,17 +30,4 @@ function compileRelation(description: RelationDescription, { near, target }: { n
     default:
       return description satisfies never;
   }
-}
-
-export function columnPairs(pairs: readonly PairDescription[], near: Resource, far: Resource): readonly ColumnPair[] {
-  return pairs.map((pair) => {
-    const [nearColumn, farColumn] = [near.columns.get(pair.near), far.columns.get(pair.far)];
-    if (!nearColumn || !farColumn) throw new Error(`${near.label} and ${far.label} are not joined by ${pair.near} and ${pair.far}`);
-    return { near: nearColumn, far: farColumn };
-  });
-}
-
-export function refersToKey(on: readonly ColumnPair[], target: Resource): boolean {
-  const far = new Set(on.map((pair) => pair.far.id));
-  return target.key.columns.length === on.length && target.key.columns.every((column) => far.has(column.id));
 }

@@ -5,6 +5,7 @@ import type { EntityDescription } from '../../model/entity-description.js';
 import type { FilterBackend } from '../../model/filter-backend.js';
 import { OPERATIONS } from '../../model/operation.js';
 import type { AuthenticationScheme } from '../../model/authentication.js';
+import type { PermissionExpression } from '../../model/permission-expression.js';
 import type { ResolvedPermission } from '../../model/resolved-permission.js';
 import type { Resource } from '../../model/resource.js';
 import type { Serializer } from '../../model/serializer.js';
@@ -22,6 +23,7 @@ export interface Parts {
   backends(options: RestifyOptions): readonly FilterBackend[];
   serializer(options: RestifyOptions): Serializer;
   permission(options: RestifyOptions): ResolvedPermission;
+  permissions(permissions: readonly PermissionExpression[]): ResolvedPermission;
   schemes(options: RestifyOptions): readonly AuthenticationScheme[];
 }
 
@@ -51,7 +53,7 @@ export function compileResources(blueprint: Blueprint, parts: Parts): CompiledMo
     if (shell) completeEntity(shell, entity, { blueprint, draft: byEntity.get(entity.id), parts });
   }
   const views = through.complete();
-  for (const shell of [...shells.values(), ...views.map((view) => view.shell)]) shell.setFields(shell.fields.filter(leadsSomewhere));
+  for (const shell of [...shells.values(), ...views.map((view) => view.shell)]) shell.setFields(shell.fields.filter((field) => leadsSomewhere(field, replacedRelations(shell, blueprint))));
   for (const [entity, shell] of described(description.entities, shells)) completeQueries(shell, entity, optionsOf(byEntity.get(entity.id)));
   for (const view of views) completeView(view, blueprint, parts);
   const resources = drafts.flatMap((draft) => shells.get(draft.entity.id) ?? []);
@@ -67,9 +69,16 @@ function described(entities: readonly EntityDescription[], shells: ReadonlyMap<s
   });
 }
 
+/** Relations whose nested URL the application answers itself, whatever is left of the default. */
+function replacedRelations(shell: ResourceShell, { controllers, drafts }: Blueprint): ReadonlySet<string> {
+  const target = drafts.find((draft) => draft.entity.id === shell.entity)?.declaration.target;
+  const own = controllers.filter(({ declaration }) => declaration.entity === target);
+  return new Set(own.flatMap(({ declaration }) => declaration.actions.flatMap((action) => (action.kind === 'nested' ? action.relation : []))));
+}
+
 /** A link to a URL of which no operation is left is no field (contract 3). */
-function leadsSomewhere(field: Field): boolean {
-  if (field.kind !== 'link') return true;
+function leadsSomewhere(field: Field, replaced: ReadonlySet<string>): boolean {
+  if (field.kind !== 'link' || replaced.has(field.name)) return true;
   const { relation } = field;
   if (relation.kind === 'one-to-many') return relation.target.operations.has('list');
   const { operations } = relation.through.resource;

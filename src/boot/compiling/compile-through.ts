@@ -6,7 +6,7 @@ import type { ColumnPair, Through, ToOneRelation } from '../../model/relation.js
 import type { Serializer } from '../../model/serializer.js';
 import type { RestifyOptions, ThroughOptions } from '../../declare/restify-declaration.js';
 import type { Draft } from './draft.js';
-import { columnPairs, refersToKey } from './compile-relations.js';
+import { columnPairs, refersToKey } from './column-pairs.js';
 import { labelOf } from './label.js';
 import { ResourceShell } from './resource-shell.js';
 

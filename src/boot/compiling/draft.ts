@@ -1,3 +1,4 @@
+import type { ControllerDeclaration } from '../../declare/action-declaration.js';
 import type { ResourceDeclaration } from '../../declare/restify-declaration.js';
 import type { EntityDescription, ModelDescription } from '../../model/entity-description.js';
 import type { RestifyDefaults } from '../../restify.options.js';
@@ -13,11 +14,16 @@ export interface Draft {
 
 /** Everything that one prefix is made from. */
 export interface Blueprint {
+  readonly prefix: string;
+  /** Prefixes of the same application that were booted before. */
+  readonly takenPrefixes: readonly string[];
   readonly description: ModelDescription;
   readonly drafts: readonly Draft[];
   readonly defaults: RestifyDefaults;
   /** Declared classes that an application lists, as entity or for a label, and what is wrong with them is not yet known. */
   readonly listed: readonly ListedClass[];
+  /** Controller classes of the process that join an entity which this prefix serves, and whether the application lists them. */
+  readonly controllers: readonly { readonly declaration: ControllerDeclaration; readonly listed: boolean }[];
   /** Declarations that were there when Nest read the controllers. */
   readonly laidOut: ReadonlySet<object>;
 }

@@ -1,3 +1,4 @@
+import type { CompiledAction, RouteAction } from '../../model/action.js';
 import type { Field } from '../../model/field.js';
 import { METHODS } from '../../model/operation.js';
 import type { Method, Operation } from '../../model/operation.js';
@@ -23,6 +24,9 @@ const SERVED: Readonly<Record<RouteKind, readonly (readonly [Method, Operation])
   'one-to-many': [['GET', 'list']],
   'through-list': LIST_METHODS,
   'through-object': OBJECT_METHODS,
+  // An action's own URL does what the action says, and nothing else.
+  'collection-action': [],
+  'object-action': [],
 };
 
 /** The URLs of a resource; those of which no operation is left do not exist (contract 3). */
@@ -31,6 +35,9 @@ export interface ResourceRoutes {
   readonly collection: Route | undefined;
   readonly object: Route | undefined;
   readonly nested: ReadonlyMap<string, NestedRoutes>;
+  /** The application's own URLs below the collection and below an object, by their segment. */
+  readonly collectionActions: ReadonlyMap<string, Route>;
+  readonly objectActions: ReadonlyMap<string, Route>;
 }
 
 export interface NestedRoutes {
@@ -43,10 +50,16 @@ export interface BuiltApi extends Api {
 }
 
 /** Every URL below a prefix, and the way from a path to its route. */
-export function buildApi(prefix: string, resources: readonly Resource[]): BuiltApi {
-  const byResource = resources.map(routesOf);
+export function buildApi(prefix: string, resources: readonly Resource[], actionsOf: (resource: Resource) => readonly CompiledAction[] = () => []): BuiltApi {
+  const byResource = resources.map((resource) => routesOf(resource, actionsOf(resource)));
   const byPath = new Map(byResource.map((routes) => [`${routes.resource.app}/${routes.resource.model}`, routes]));
-  const routes = byResource.flatMap(({ collection, object, nested }) => [collection, object, ...[...nested.values()].flatMap((each) => [each.list, each.object])]);
+  const routes = byResource.flatMap(({ collection, object, nested, collectionActions, objectActions }) => [
+    collection,
+    object,
+    ...[...nested.values()].flatMap((each) => [each.list, each.object]),
+    ...collectionActions.values(),
+    ...objectActions.values(),
+  ]);
   return {
     prefix,
     resources,
@@ -56,37 +69,64 @@ export function buildApi(prefix: string, resources: readonly Resource[]): BuiltA
   };
 }
 
-function routesOf(resource: Resource): ResourceRoutes {
+function routesOf(resource: Resource, actions: readonly CompiledAction[]): ResourceRoutes {
   const { app, model } = resource;
   const links = resource.fields.flatMap((field: Field) => (field.kind === 'link' ? [field.relation] : []));
   return {
     resource,
     collection: routeOf('collection', resource, { name: `${app}-${model}-list` }),
     object: routeOf('object', resource, { name: `${app}-${model}-detail` }),
-    nested: new Map(links.map((relation) => [relation.name, nestedRoutes(resource, relation)])),
+    nested: new Map(links.map((relation) => [relation.name, nestedRoutes(resource, relation, actions)])),
+    collectionActions: actionRoutes('collection-action', resource, actions),
+    objectActions: actionRoutes('object-action', resource, actions),
   };
 }
 
-function nestedRoutes(parent: Resource, relation: ToManyRelation): NestedRoutes {
+function actionRoutes(kind: RouteKind, resource: Resource, actions: readonly CompiledAction[]): ReadonlyMap<string, Route> {
+  const segments = new Set(actions.filter((each) => each.kind === kind).map(({ segment }) => segment));
+  return new Map(
+    [...segments].flatMap((segment) => {
+      const name = `${resource.app}-${resource.model}-${segment.toLowerCase()}`;
+      const route = routeOf(kind, resource, { name, segment, actions: actionsAt(actions, kind, segment) });
+      return route ? [[segment, route] as const] : [];
+    }),
+  );
+}
+
+function actionsAt(actions: readonly CompiledAction[], kind: RouteKind, segment: string): ReadonlyMap<Method, RouteAction> {
+  return new Map(actions.filter((each) => each.kind === kind && each.segment === segment).flatMap(({ methods, action }) => methods.map((method): readonly [Method, RouteAction] => [method, action])));
+}
+
+function nestedRoutes(parent: Resource, relation: ToManyRelation, all: readonly CompiledAction[]): NestedRoutes {
   const name = `${parent.model}-${relation.name.toLowerCase()}`;
+  const actions = (kind: RouteKind): ReadonlyMap<Method, RouteAction> => actionsAt(all, kind, relation.name);
   if (relation.kind === 'one-to-many') {
-    return { list: routeOf('one-to-many', relation.target, { name: `${name}-list`, parent, relation }), object: undefined };
+    return { list: routeOf('one-to-many', relation.target, { name: `${name}-list`, parent, relation, actions: actions('one-to-many') }), object: undefined };
   }
   return {
-    list: routeOf('through-list', relation.through.resource, { name: `${name}-list`, parent, relation }),
-    object: routeOf('through-object', relation.through.resource, { name: `${name}-detail`, parent, relation }),
+    list: routeOf('through-list', relation.through.resource, { name: `${name}-list`, parent, relation, actions: actions('through-list') }),
+    object: routeOf('through-object', relation.through.resource, { name: `${name}-detail`, parent, relation, actions: actions('through-object') }),
   };
 }
 
-function routeOf(kind: RouteKind, resource: Resource, { name, parent, relation }: { name: string; parent?: Resource; relation?: ToManyRelation }): Route | undefined {
+interface RouteParts {
+  readonly name: string;
+  readonly parent?: Resource;
+  readonly relation?: ToManyRelation;
+  readonly actions?: ReadonlyMap<Method, RouteAction>;
+  readonly segment?: string;
+}
+
+function routeOf(kind: RouteKind, resource: Resource, { name, parent, relation, actions = new Map(), segment }: RouteParts): Route | undefined {
   const operations = new Map(SERVED[kind].filter(([, operation]) => resource.operations.has(operation)));
-  if (operations.size === 0) return undefined;
-  return { kind, resource, parent, relation, operations, allow: allowOf(operations), name };
+  if (operations.size + actions.size === 0) return undefined;
+  const allow = allowOf(new Set([...operations.keys(), ...actions.keys()]));
+  return { kind, resource, parent, relation, operations, actions, allow, name, ...(segment === undefined ? {} : { segment }) };
 }
 
 /** In the order of contract 7; HEAD goes with GET, and OPTIONS is everywhere. */
-function allowOf(operations: ReadonlyMap<Method, Operation>): string {
-  return METHODS.filter((method) => operations.has(method) || method === 'OPTIONS' || (method === 'HEAD' && operations.has('GET'))).join(', ');
+function allowOf(served: ReadonlySet<Method>): string {
+  return METHODS.filter((method) => served.has(method) || method === 'OPTIONS' || (method === 'HEAD' && served.has('GET'))).join(', ');
 }
 
 function matchPath(segments: readonly string[], byPath: ReadonlyMap<string, ResourceRoutes>): RouteMatch | undefined {
@@ -95,7 +135,10 @@ function matchPath(segments: readonly string[], byPath: ReadonlyMap<string, Reso
   if (!routes) return undefined;
   if (key === undefined) return found(routes.collection);
   if (key === '') return undefined;
-  if (relation === undefined) return found(routes.object, key);
+  // An action's path wins over an object whose key has that text (contract 1).
+  if (relation === undefined) return found(routes.collectionActions.get(key)) ?? found(routes.object, key);
+  const action = child.length === 0 ? routes.objectActions.get(relation) : undefined;
+  if (action) return found(action, key);
   const nested = routes.nested.get(relation);
   if (child.length === 0) return found(nested?.list, key);
   const childSegment = child.join('/');

@@ -15,8 +15,12 @@ interface Layer {
   readonly route?: { readonly path?: unknown };
 }
 
-/** Before the routes: a body that cannot be parsed is no error yet. */
-export function keepBodyErrors(adapter: Adapter, server: RestServer): void {
+/** Before the routes and the application's middleware: the headers, and a body that cannot be parsed is no error yet. */
+export function prepareRequests(adapter: Adapter, server: RestServer): void {
+  adapter.use((request: IncomingMessage, response: ServerResponse, next: Next) => {
+    server.begin(expressExchange(request, response));
+    next();
+  });
   adapter.use((error: unknown, request: IncomingMessage, response: ServerResponse, next: Next) => {
     if (!isBodyError(error) || !server.isOurs(expressExchange(request, response))) {
       next(error);
@@ -31,7 +35,7 @@ export function keepBodyErrors(adapter: Adapter, server: RestServer): void {
 export function answerTheRest(adapter: Adapter, server: RestServer): void {
   const routes = routePaths(adapter);
   findMounts(routes, server);
-  findOwnIndexes(routes, server);
+  findForeignRoutes(routes, server);
   adapter.use((request: IncomingMessage, response: ServerResponse, next: Next) => {
     settle(server.handleRest(expressExchange(request, response)), next);
   });
@@ -72,6 +76,11 @@ function findMounts(routes: readonly string[], server: RestServer): void {
   if (own.length === 0) server.mounts.add('');
 }
 
-function findOwnIndexes(routes: readonly string[], server: RestServer): void {
-  for (const path of routes) server.yieldIndex(path === '' ? '/' : path);
+/** Routes that are not ours are left as they are (contract 7). */
+function findForeignRoutes(routes: readonly string[], server: RestServer): void {
+  const own = [...server.patterns];
+  for (const path of routes) {
+    // A catch-all for everything is no route of a place of its own.
+    if (!own.some((pattern) => path.endsWith(pattern)) && !/^\/?(\*|\{\*)/.test(path)) server.addForeignRoute(path === '' ? '/' : path);
+  }
 }

@@ -4,6 +4,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ResourceDeclaration } from '../../declare/restify-declaration.js';
 import type { Method } from '../../model/operation.js';
 import type { Route } from '../../model/route.js';
+import type { Resource } from '../../model/resource.js';
+import { addActionHandler, routedClass } from './application-controllers.js';
+import type { ListedController } from './application-controllers.js';
 import type { BuiltApi, ResourceRoutes } from './build-routes.js';
 import { expressExchange } from './express-exchange.js';
 import { RestifyExceptionFilter } from './restify-exception.filter.js';
@@ -31,13 +34,25 @@ export class GeneratedControllers {
   }
 
   /** Gives the class of each resource its handlers. */
-  bind(api: BuiltApi, targetOf: (routes: ResourceRoutes) => object | undefined, server: RestServer): void {
+  bind(api: BuiltApi, { targetOf, joining, server }: Binding): void {
     for (const routes of api.byResource) {
-      const target = targetOf(routes);
-      const controller = target === undefined ? undefined : this.classes.get(target);
-      if (controller) bindRoutes(controller, routes, { prefix: api.prefix, server });
+      const [joined, ...others] = joining(routes.resource);
+      const target = targetOf(routes.resource);
+      const generated = target === undefined ? undefined : this.classes.get(target);
+      // The application's class takes the generated handlers too, so that its guards and interceptors stand before them.
+      const controller = joined ? routedClass(joined) : generated;
+      if (controller) bindRoutes(controller, routes, { prefix: api.prefix, server, own: joined });
+      for (const other of others) bindRoutes(routedClass(other), routes, { prefix: api.prefix, server, own: other, actionsOnly: true });
     }
   }
+}
+
+/** What binding needs to know beside the routes. */
+interface Binding {
+  readonly targetOf: (resource: Resource) => object | undefined;
+  /** Controller classes of the application that join a resource. */
+  readonly joining: (resource: Resource) => readonly ListedController[];
+  readonly server: RestServer;
 }
 
 function emptyController(name: string): Type {
@@ -59,25 +74,66 @@ const REQUEST_METHODS: Partial<Readonly<Record<Method, RequestMethod>>> = {
   DELETE: RequestMethod.DELETE,
 };
 
-function bindRoutes(controller: Type, { resource, collection, object, nested }: ResourceRoutes, { prefix, server }: { prefix: string; server: RestServer }): void {
-  const path = [prefix, resource.app, resource.model].filter((part) => part !== '').join('/');
-  Reflect.defineMetadata('path', path, controller);
-  const urls: readonly (readonly [name: string, pattern: string, route: Route | undefined])[] = [
-    ['collection', '', collection],
-    ['object', ':pk', object],
-    ...[...nested].flatMap(([name, { list, object: detail }]) => [[`${name}_list`, `:pk/${name}`, list] as const, [`${name}_object`, `:pk/${name}/*childId`, detail] as const]),
+interface BoundTo {
+  readonly prefix: string;
+  readonly server: RestServer;
+  /** The application's class, where it is one. */
+  readonly own: ListedController | undefined;
+  /** The generated handlers stand in another class. */
+  readonly actionsOnly?: boolean;
+}
+
+interface Url {
+  readonly name: string;
+  readonly pattern: string;
+  readonly route: Route | undefined;
+}
+
+function urlsOf({ collection, object, nested, collectionActions, objectActions }: ResourceRoutes): readonly Url[] {
+  return [
+    { name: 'collection', pattern: '', route: collection },
+    // Before the objects: an action's path wins over a key that has its text.
+    ...[...collectionActions].map(([segment, route]) => ({ name: `action_${segment}`, pattern: segment, route })),
+    { name: 'object', pattern: ':pk', route: object },
+    ...[...objectActions].map(([segment, route]) => ({ name: `object_action_${segment}`, pattern: `:pk/${segment}`, route })),
+    ...[...nested].flatMap(([name, { list, object: detail }]) => [
+      { name: `${name}_list`, pattern: `:pk/${name}`, route: list },
+      { name: `${name}_object`, pattern: `:pk/${name}/*childId`, route: detail },
+    ]),
   ];
-  for (const [name, pattern, route] of urls) {
+}
+
+function bindRoutes(controller: Type, routes: ResourceRoutes, { prefix, server, own, actionsOnly = false }: BoundTo): void {
+  const path = [prefix, routes.resource.app, routes.resource.model].filter((part) => part !== '').join('/');
+  addPath(controller, path);
+  if (own) addPath(own.declaration.controller as Type, path);
+  const handlers = new Set(own?.declaration.actions.map(({ method }) => method));
+  for (const { name, pattern, route } of urlsOf(routes)) {
     if (!route) continue;
     server.patterns.add(`/${path}${pattern === '' ? '' : `/${pattern}`}`);
-    for (const method of route.operations.keys()) addHandler(controller, { name: `${name}_${method.toLowerCase()}`, pattern, method: REQUEST_METHODS[method] ?? RequestMethod.ALL }, server);
+    for (const [method, action] of route.actions) {
+      if (!handlers.has(action.handler)) continue;
+      const request = REQUEST_METHODS[method] ?? RequestMethod.ALL;
+      addActionHandler(controller, { name: `${name}_${method.toLowerCase()}`, method: action.handler, pattern, request, hasChild: route.kind === 'through-object' });
+    }
+    if (actionsOnly) continue;
+    const generated = [...route.operations.keys()].filter((method) => !route.actions.has(method));
+    for (const method of generated) addHandler(controller, { name: `${name}_${method.toLowerCase()}`, pattern, method: REQUEST_METHODS[method] ?? RequestMethod.ALL }, server);
     // OPTIONS, and every method that the URL does not serve: 405 is ours to say. HEAD follows GET.
     addHandler(controller, { name: `${name}_other`, pattern, method: RequestMethod.ALL }, server);
   }
 }
 
+/** Nest maps a class under all of its paths: one a prefix. */
+function addPath(controller: Type, path: string): void {
+  const before: unknown = Reflect.getOwnMetadata('path', controller);
+  const paths = Array.isArray(before) ? (before as string[]) : typeof before === 'string' && before !== '/' ? [before] : [];
+  Reflect.defineMetadata('path', [...new Set([...paths, path])], controller);
+}
+
 function addHandler(controller: Type, { name, pattern, method }: { name: string; pattern: string; method: RequestMethod }, server: RestServer): void {
   const prototype = controller.prototype as Record<string, unknown>;
+  if (Object.hasOwn(prototype, name)) return;
   const handler = {
     [name]: (request: IncomingMessage, response: ServerResponse): Promise<void> => server.handle(expressExchange(request, response)),
   }[name];

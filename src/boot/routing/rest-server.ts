@@ -7,8 +7,9 @@ import { negotiate } from '../../request/responses/negotiate.js';
 import { errorResponse } from '../../request/responses/error-response.js';
 import { jsonResponse } from '../../request/responses/rest-response.js';
 import type { RestResponse } from '../../request/responses/rest-response.js';
-import { sendResponse } from '../../request/responses/send-response.js';
+import { sendResponse, setContractHeaders } from '../../request/responses/send-response.js';
 import type { Admission, Call, RestPipeline } from '../../request/rest-pipeline.js';
+import { setActionContext } from './action-context.js';
 import { Mounts } from './mounts.js';
 
 interface Served {
@@ -34,7 +35,7 @@ export class RestServer {
   readonly patterns = new Set<string>();
   private readonly served: Served[] = [];
   private readonly admissions = new WeakMap<object, Admission>();
-  private readonly ownIndexes = new Set<string>();
+  private readonly foreign: (readonly string[])[] = [];
 
   constructor(private readonly logger: LoggerService) {}
 
@@ -42,9 +43,9 @@ export class RestServer {
     this.served.push(served);
   }
 
-  /** The application has a route of its own where the index would stand. */
-  yieldIndex(path: string): void {
-    this.ownIndexes.add(path);
+  /** A route of the application's own: it wins over the index, and its errors are none of ours. */
+  addForeignRoute(pattern: string): void {
+    this.foreign.push(pattern.split('/').slice(1));
   }
 
   get apis(): readonly Api[] {
@@ -59,6 +60,11 @@ export class RestServer {
   isOurs(exchange: HttpExchange): boolean {
     const { kind } = this.locate(exchange);
     return kind === 'route' || kind === 'unknown';
+  }
+
+  /** Before anything else of the application has seen the request: what it sets itself later is kept. */
+  begin(exchange: HttpExchange): void {
+    if (this.isOurs(exchange)) setContractHeaders(exchange.response, this.allowOf(exchange));
   }
 
   /** Step one of every generated route, run by its guard. Throws what contract 6 says. */
@@ -76,6 +82,22 @@ export class RestServer {
     });
   }
 
+  /** Before an action of the application's runs. Throws what contract 6 says. */
+  async beginAction(exchange: HttpExchange): Promise<void> {
+    const { call, served } = this.routeOf(exchange);
+    const admission = this.admissions.get(exchange.response) ?? (await served.pipeline.admit(call));
+    const keys = await served.pipeline.prepareAction(call, admission);
+    setActionContext(exchange.request, { actor: admission.actor, ...keys });
+    setContractHeaders(exchange.response, call.match.route.allow);
+  }
+
+  /** What an action returned is the body: 200, or what `@HttpCode` says; nothing is 204 (contract 9). */
+  async endAction(exchange: HttpExchange, value: unknown, code: number | undefined): Promise<void> {
+    if (exchange.response.headersSent) return;
+    const response = value === undefined ? { status: code ?? 204 } : jsonResponse(code ?? 200, value);
+    await this.send(exchange, response);
+  }
+
   /** What no route of Nest's has answered. False where it is none of our business. */
   async handleRest(exchange: HttpExchange): Promise<boolean> {
     const location = this.locate(exchange);
@@ -87,7 +109,7 @@ export class RestServer {
         await this.fail(exchange, new NotFound());
         return true;
       case 'index':
-        if (this.ownIndexes.has(location.path)) return false;
+        if (this.isForeign(location.path)) return false;
         await this.writing(exchange, () => Promise.resolve(this.answerIndex(exchange, location.base)));
         return true;
       case 'elsewhere':
@@ -104,7 +126,9 @@ export class RestServer {
   private async refuseUnrouted(exchange: HttpExchange, { call, served }: Extract<Location, { kind: 'route' }>): Promise<void> {
     await this.writing(exchange, async () => {
       await served.pipeline.admit(call);
-      throw call.match.route.operations.has(exchange.method as Method) ? new NotFound() : new MethodNotAllowed(exchange.method);
+      const { operations, actions } = call.match.route;
+      const method = exchange.method as Method;
+      throw operations.has(method) || actions.has(method) ? new NotFound() : new MethodNotAllowed(exchange.method);
     });
   }
 
@@ -156,10 +180,10 @@ export class RestServer {
       const below = path.slice(mount.length);
       const index = this.indexPaths.find((each) => withoutLastSlash(below) === (each === '' ? '' : `/${each}`));
       if (index !== undefined) return { kind: 'index', base: exchange.mountedAt + mount, path: mount + (index === '' ? '/' : `/${index}`) };
-      for (const served of this.served) {
-        const found = this.locateBelow(below, served, { exchange, mount });
-        if (found) return found;
-      }
+      const found = this.served.flatMap((served) => this.locateBelow(below, served, { exchange, mount }) ?? []);
+      // One prefix may stand below another: what one does not know, the other may.
+      const location = found.find(({ kind }) => kind === 'route') ?? found[0];
+      if (location && (location.kind === 'route' || !this.isForeign(path))) return location;
     }
     return { kind: 'elsewhere' };
   }
@@ -172,6 +196,15 @@ export class RestServer {
     if (match) return { kind: 'route', served, call: { exchange, match, base: `${exchange.mountedAt}${mount}${prefix}` } };
     // An empty prefix has nothing below it that is not somebody else's as well.
     return prefix === '' ? undefined : { kind: 'unknown' };
+  }
+
+  private isForeign(path: string): boolean {
+    const segments = withoutLastSlash(path).split('/').slice(1);
+    return this.foreign.some((pattern) => {
+      const rest = pattern.findIndex((segment) => segment.startsWith('*'));
+      if (rest < 0 && pattern.length !== segments.length) return false;
+      return pattern.every((segment, index) => (rest >= 0 && index >= rest) || segment.startsWith(':') || segment === segments[index]);
+    });
   }
 
   private answerIndex(exchange: HttpExchange, base: string): RestResponse {

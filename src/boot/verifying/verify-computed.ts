@@ -13,7 +13,7 @@ function problemsOf(name: string, source: unknown, { declaration, entity }: Draf
   const problems: DeclarationProblem[] = [];
   if (propertyNames(entity).has(name)) problems.push({ where, what: `"${name}" is a field already`, repair: 'Give the computed field another name.' });
   if (typeof source === 'function') return problems;
-  const methods = methodNames(declaration.target);
+  const methods = entity.targets.flatMap((target) => methodNames(target as object));
   if (!methods.includes(String(source))) {
     problems.push({ where, what: `"${String(source)}" is no method of ${declaration.name}`, repair: methods.length > 0 ? didYouMean(String(source), methods) : 'Write a function of the entity.' });
   }

@@ -3,7 +3,7 @@ import type { Blueprint } from '../compiling/draft.js';
 
 /** A class that this application lists must be an entity of its data source, and declared where it is given a label. */
 export function verifyListedClasses({ listed, description }: Blueprint): readonly DeclarationProblem[] {
-  const known = new Set(description.entities.map((entity) => entity.target));
+  const known = new Set(description.entities.flatMap((entity) => entity.targets));
   return listed.flatMap(({ target, name, listedIn, declared }): readonly DeclarationProblem[] => {
     if (declared && !known.has(target)) return [noEntity(name, listedIn)];
     if (!declared) return [{ where: listedIn, what: `${name} has no declaration`, repair: `Decorate it with @Restify(), or call restify(${name}).` }];

@@ -1,10 +1,13 @@
 import type { DeclarationProblem } from '../../errors/declaration-error.js';
 import type { CompiledModel } from '../compiling/compile-resources.js';
 import type { Blueprint } from '../compiling/draft.js';
+import { verifyActions } from './verify-actions.js';
 import { verifyComputed } from './verify-computed.js';
 import { verifyJunctions } from './verify-junctions.js';
 import { verifyLayout } from './verify-layout.js';
 import { verifyListedClasses } from './verify-listed-classes.js';
+import { verifyOptionNames } from './verify-option-names.js';
+import { verifyPrefix } from './verify-prefix.js';
 import { verifyOperations } from './verify-operations.js';
 import { verifyParameters } from './verify-parameters.js';
 import { verifyPaths } from './verify-paths.js';
@@ -13,6 +16,8 @@ import { verifyQueries } from './verify-queries.js';
 import { verifySupported } from './verify-supported.js';
 
 const RULES = [
+  verifyPrefix,
+  verifyOptionNames,
   verifyListedClasses,
   verifyLayout,
   verifyPaths,
@@ -23,6 +28,7 @@ const RULES = [
   verifyQueries,
   verifyParameters,
   verifyJunctions,
+  verifyActions,
 ] as const;
 
 /** All that is wrong, rule by rule. */

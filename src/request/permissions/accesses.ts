@@ -34,9 +34,9 @@ export class Accesses {
     private readonly resolveRows: ResolveRows,
   ) {}
 
-  /** Throws 401, 403 or 404 for a no. */
-  async admit(resource: Resource, method: string): Promise<Access> {
-    const answer = await decide(resource.permission, this.question(resource, method));
+  /** Throws 401, 403 or 404 for a no. An action may have permissions in place of the model's. */
+  async admit(resource: Resource, method: string, permission = resource.permission): Promise<Access> {
+    const answer = await decide(permission, this.question(resource, method));
     if (answer.kind === 'refusal') throw this.refused(answer);
     return this.accessOf(answer, resource);
   }

@@ -25,11 +25,16 @@ export async function sendResponse(target: ServerResponse, response: RestRespons
   await sendPieces(target, body.pieces);
 }
 
-function setHeaders(target: ServerResponse, response: RestResponse, allow: string): void {
+/** The headers of contract 7. Set early too, for what the application answers itself on one of our URLs. */
+export function setContractHeaders(target: ServerResponse, allow: string): void {
   target.removeHeader('X-Powered-By');
   target.setHeader('Allow', allow);
   target.setHeader('Vary', mergedVary(target.getHeader('Vary')));
   for (const [name, value] of FIXED_HEADERS) if (!target.hasHeader(name)) target.setHeader(name, value);
+}
+
+function setHeaders(target: ServerResponse, response: RestResponse, allow: string): void {
+  setContractHeaders(target, allow);
   for (const [name, value] of Object.entries(response.headers ?? {})) target.setHeader(name, value);
 }
 

@@ -30,7 +30,7 @@ function describeEntity(metadata: EntityMetadata, dataSource: DataSource): Entit
   return {
     id: entityIdOf(metadata, dataSource),
     name: metadata.targetName || metadata.name,
-    target: targetOf(metadata, dataSource),
+    targets: targetsOf(metadata, dataSource),
     writable: metadata.tableType !== 'view',
     columns: metadata.columns.map((column) => describeColumn(column, metadata, dataSource)),
     key: metadata.primaryColumns.map((column) => column.databaseName),
@@ -40,12 +40,12 @@ function describeEntity(metadata: EntityMetadata, dataSource: DataSource): Entit
   };
 }
 
-/** The class; of an `EntitySchema` without one, the schema itself as it was given to the data source. */
-function targetOf(metadata: EntityMetadata, dataSource: DataSource): unknown {
+/** The class, and the `EntitySchema` as it was given to the data source: either may have been declared. */
+function targetsOf(metadata: EntityMetadata, dataSource: DataSource): readonly unknown[] {
   const schema = givenEntities(dataSource).find(
     (each) => (each as { options?: { name?: string } }).options?.name === metadata.name,
   );
-  return schema ?? metadata.target;
+  return [metadata.target, schema].filter((each) => typeof each === 'function' || (typeof each === 'object' && each !== null));
 }
 
 function unsupportedReason(metadata: EntityMetadata): string | undefined {

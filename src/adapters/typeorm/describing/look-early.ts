@@ -3,6 +3,8 @@ import type { DataSourceOptions } from 'typeorm';
 import type { ModelDescription } from '../../../model/entity-description.js';
 import { describeModel } from './describe-model.js';
 
+export type { DataSourceOptions } from 'typeorm';
+
 /** A relation that leads out of what the data source is given. TypeORM cannot connect with it. */
 export interface UnknownTarget {
   /** `Post.author`. */

@@ -1,0 +1,43 @@
+import { Body, Req } from '@nestjs/common';
+import {
+  Action,
+  ChildPk,
+  InvalidInput,
+  MANY_TO_MANY_DETAIL_ACTION,
+  MANY_TO_MANY_LIST_ACTION,
+  NestedAction,
+  ONE_TO_MANY_LIST_ACTION,
+  ParentPk,
+  RestifyController,
+} from 'nestjs-restify';
+import { Member } from './member.entity.js';
+import { MemberNames } from './member-names.service.js';
+
+/** Replaces nested behaviour of members, and adds an action. Everything else stays generated. */
+@RestifyController(Member)
+export class MemberController {
+  constructor(private readonly names: MemberNames) {}
+
+  @NestedAction(MANY_TO_MANY_LIST_ACTION, 'events', { methods: ['GET', 'POST'] })
+  events(@Req() request: { readonly method: string }): object {
+    return { msg: request.method === 'POST' ? 'custom create' : 'custom list' };
+  }
+
+  @NestedAction(MANY_TO_MANY_DETAIL_ACTION, 'events')
+  event(@ChildPk() childPk: string): object {
+    return { msg: 'custom detail', childPk };
+  }
+
+  @NestedAction(ONE_TO_MANY_LIST_ACTION, 'payments')
+  payments(): object {
+    return { msg: 'custom payments' };
+  }
+
+  /** `POST /rest/v1/club/member/<pk>/rename/` */
+  @Action({ detail: true, methods: ['POST'] })
+  async rename(@ParentPk() pk: number, @Body() body: { readonly name?: unknown } | undefined): Promise<object> {
+    const name = body?.name;
+    if (typeof name !== 'string' || name === '') throw InvalidInput.of('name', 'This field is required.');
+    return this.names.rename(pk, name);
+  }
+}

@@ -1,0 +1,72 @@
+import { describe, expect, test } from '@jest/globals';
+import { driverErrorProperty, isConnectionLost, isSocketCode, likePattern } from './dialect.js';
+
+describe('likePattern', () => {
+  test.each([
+    ['whole', 'a b', 'a b'],
+    ['start', 'a b', 'a b%'],
+    ['end', 'a b', '%a b'],
+    ['anywhere', 'a b', '%a b%'],
+    ['whole', '', ''],
+    ['start', '', '%'],
+    ['end', '', '%'],
+    ['anywhere', '', '%%'],
+  ] as const)('matches the %s with %j by %j', (where, text, pattern) => {
+    expect(likePattern({ text, where, insensitive: false })).toBe(pattern);
+    expect(likePattern({ text, where, insensitive: true })).toBe(pattern);
+  });
+
+  test.each([
+    ['%', '!%'],
+    ['_', '!_'],
+    ['!', '!!'],
+    ['!%_!', '!!!%!_!!'],
+    ['100%_!off', '100!%!_!!off'],
+    ['\\', '\\'],
+    ['\\%', '\\!%'],
+    ["'", "'"],
+    ['*?[a-z]{1}', '*?[a-z]{1}'],
+    ['\uff05\uff3f', '\uff05\uff3f'],
+    ['\u{1f600}', '\u{1f600}'],
+    ['$&$1', '$&$1'],
+  ])('takes %j by the letter: %j', (text, pattern) => {
+    expect(likePattern({ text, where: 'whole', insensitive: false })).toBe(pattern);
+  });
+
+  test('takes a million signs by the letter', () => {
+    expect(likePattern({ text: '%'.repeat(1_000_000), where: 'anywhere', insensitive: true })).toBe(`%${'!%'.repeat(1_000_000)}%`);
+  });
+});
+
+test.each<[error: unknown, value: unknown]>([
+  [{ code: 'A' }, 'A'],
+  [{ driverError: { code: 'A' } }, 'A'],
+  [{ code: 'A', driverError: { code: 'B' } }, 'B'],
+  [{ code: 'A', driverError: {} }, 'A'],
+  [{ code: 'A', driverError: undefined }, 'A'],
+  [{}, undefined],
+  [undefined, undefined],
+  [null, undefined],
+  ['text', undefined],
+])("of %j the driver's code is %j", (error, value) => {
+  expect(driverErrorProperty(error, 'code')).toBe(value);
+});
+
+test.each<[code: unknown, is: boolean]>([['ECONNREFUSED', true], ['ECONNRESET', true], ['EPIPE', true], ['ETIMEDOUT', true], ['ENOTFOUND', true], ['23505', false], ['', false], [undefined, false], [1, false]])('%j is the code of a server that is not there: %j', (code, is) => {
+  expect(isSocketCode(code)).toBe(is);
+});
+
+test.each<[error: unknown, lost: boolean]>([
+  [{ name: 'ConnectionIsNotSetError' }, true],
+  [new Error('Connection terminated unexpectedly'), true],
+  [new Error('timeout exceeded when trying to connect'), true],
+  [new Error('Pool is closed.'), true],
+  [new Error('The database connection is not open'), true],
+  [new Error('duplicate key value violates unique constraint'), false],
+  [new Error(''), false],
+  [undefined, false],
+  [null, false],
+  ['text', false],
+])('%p says that the connection is lost: %j', (error, lost) => {
+  expect(isConnectionLost(error)).toBe(lost);
+});

@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { transformFileSync } from '@swc/core';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { instantOf, wallClockOf } from './wall-clock.js';
+
+describe('in UTC', () => {
+  test.each([
+    ['2022-10-02 09:23:28.297', 3, '2022-10-02T09:23:28.297Z'],
+    ['2022-10-02 09:23:28.297123', 6, '2022-10-02T09:23:28.297123Z'],
+    ['2022-10-02 09:23:28.297123', 3, '2022-10-02T09:23:28.297Z'],
+    ['2022-10-02 09:23:28', 3, '2022-10-02T09:23:28.000Z'],
+    ['2022-10-02 09:23:28.5', 6, '2022-10-02T09:23:28.500000Z'],
+    ['2022-10-02 09:23', 3, '2022-10-02T09:23:00.000Z'],
+    ['2022-10-02T09:23:28.297Z', 3, '2022-10-02T09:23:28.297Z'],
+    ['2024-02-29 23:59:59.999', 3, '2024-02-29T23:59:59.999Z'],
+    ['1969-12-31 23:59:59.999', 3, '1969-12-31T23:59:59.999Z'],
+    ['1000-01-01 00:00:00.000', 3, '1000-01-01T00:00:00.000Z'],
+    ['0100-01-01 00:00:00.000', 3, '0100-01-01T00:00:00.000Z'],
+    ['9999-12-31 23:59:59.999999', 6, '9999-12-31T23:59:59.999999Z'],
+  ])('the clock %s with %d digits is %s', (text, digits, instant) => {
+    expect(instantOf(text, 'utc', digits)).toBe(instant);
+  });
+
+  test.each([
+    ['0001-01-01 00:00:00.000', '0001-01-01T00:00:00.000Z'],
+    ['0050-06-01 12:00:00.500', '0050-06-01T12:00:00.500Z'],
+    ['0099-12-31 23:59:59.999', '0099-12-31T23:59:59.999Z'],
+  ])('the first century is no other: %s is %s', (text, instant) => {
+    expect(instantOf(text, 'utc', 3)).toBe(instant);
+    expect(wallClockOf(instant, 'utc')).toBe(text);
+  });
+
+  test.each([
+    ['2022-10-02T09:23:28.297Z', '2022-10-02 09:23:28.297'],
+    ['2022-10-02T09:23:28.297123Z', '2022-10-02 09:23:28.297123'],
+    ['0001-01-01T00:00:00.000Z', '0001-01-01 00:00:00.000'],
+    ['9999-12-31T23:59:59.999999Z', '9999-12-31 23:59:59.999999'],
+  ])('%s is the clock %s', (instant, text) => {
+    expect(wallClockOf(instant, 'utc')).toBe(text);
+  });
+
+  test.each(['', 'infinity', '-infinity', 'now', '1664702608', '2022-10-02', '09:23:28'])('%j, which is no clock, is left as it is', (text) => {
+    expect(instantOf(text, 'utc', 3)).toBe(text);
+    expect(instantOf(text, 'local', 3)).toBe(text);
+  });
+});
+
+/** Where a process of its own runs: a zone is the process's, and is not changed under the feet of other tests. */
+let folder: string;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'wall-clock-'));
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+  for (const path of ['adapters/typeorm/dialects/wall-clock', 'values/dates', 'values/outcome']) {
+    const source = fileURLToPath(new URL(`../../../${path}.ts`, import.meta.url));
+    const { code } = transformFileSync(source, { swcrc: false, jsc: { target: 'es2022', parser: { syntax: 'typescript' } }, module: { type: 'es6' } });
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, `${path}.js`), code);
+  }
+});
+
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Clocks {
+  /** The texts that a column without a zone holds. */
+  readonly clocks: readonly string[];
+  /** What is read back of them. */
+  readonly back: readonly string[];
+}
+
+/** What a process that runs in this zone makes of the instants. */
+function clocksIn(zone: string, instants: readonly string[]): Clocks {
+  const module = pathToFileURL(join(folder, 'adapters/typeorm/dialects/wall-clock.js')).href;
+  const script = `import { instantOf, wallClockOf } from ${JSON.stringify(module)};
+    const clocks = ${JSON.stringify(instants)}.map((instant) => wallClockOf(instant, 'local'));
+    const digits = ${JSON.stringify(instants)}.map((instant) => instant.length - '2022-10-02T09:23:28.Z'.length);
+    console.log(JSON.stringify({ clocks, back: clocks.map((clock, index) => instantOf(clock, 'local', digits[index])) }));`;
+  const output = execFileSync(process.execPath, ['--input-type=module', '-e', script], { env: { ...process.env, NODE_OPTIONS: '', TZ: zone }, encoding: 'utf8' });
+  return JSON.parse(output) as Clocks;
+}
+
+describe('in the zone of the process', () => {
+  test.each<[zone: string, clocks: readonly (readonly [instant: string, clock: string])[]]>([
+    ['UTC', [['2022-10-02T09:23:28.297Z', '2022-10-02 09:23:28.297']]],
+    ['Europe/Berlin', [
+      ['2022-10-02T09:23:28.297Z', '2022-10-02 11:23:28.297'],
+      ['2022-12-31T23:30:00.000Z', '2023-01-01 00:30:00.000'],
+      ['2022-03-27T00:59:59.999Z', '2022-03-27 01:59:59.999'],
+      ['2022-03-27T01:00:00.000Z', '2022-03-27 03:00:00.000'],
+      ['2022-10-30T00:59:59.999Z', '2022-10-30 02:59:59.999'],
+      ['2022-10-30T02:00:00.000Z', '2022-10-30 03:00:00.000'],
+      ['2022-10-02T09:23:28.297123Z', '2022-10-02 11:23:28.297123'],
+    ]],
+    ['America/New_York', [['2022-10-02T03:23:28.297Z', '2022-10-01 23:23:28.297'], ['2024-03-01T04:30:00.000Z', '2024-02-29 23:30:00.000']]],
+    ['Asia/Kathmandu', [['2022-10-02T09:23:28.000Z', '2022-10-02 15:08:28.000']]],
+    ['Pacific/Kiritimati', [['2022-10-02T09:23:28.000Z', '2022-10-02 23:23:28.000'], ['2022-10-02T10:00:00.000Z', '2022-10-03 00:00:00.000']]],
+    ['Etc/GMT+12', [['2022-10-02T09:23:28.000Z', '2022-10-01 21:23:28.000']]],
+  ])('of %s an instant has the clock on the wall, and comes back', (zone, table) => {
+    const instants = table.map(([instant]) => instant);
+    expect(clocksIn(zone, instants)).toEqual({ clocks: table.map(([, clock]) => clock), back: instants });
+  });
+
+  test('the microseconds of instants before 1970 come back', () => {
+    const instants = ['1969-12-31T23:59:59.999999Z', '1900-06-01T00:00:00.000001Z', '1800-01-01T12:00:00.500Z'];
+    expect(clocksIn('Europe/Berlin', instants).back).toEqual(instants);
+    expect(clocksIn('America/St_Johns', instants).back).toEqual(instants);
+  });
+
+  test('instants of the first century come back', () => {
+    const instants = ['0050-06-01T12:00:00.500Z', '0099-12-31T12:00:00.000Z'];
+    expect(clocksIn('Asia/Kathmandu', instants).back).toEqual(instants);
+  });
+});

@@ -1,0 +1,36 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/common';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { concatMap, defer, from } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { REST_SERVER } from '../tokens.js';
+import { expressExchange } from './express-exchange.js';
+import type { RestServer } from './rest-server.js';
+
+const ACTION_HANDLERS = new WeakSet<object>();
+
+/** Marks a handler as the application's own: what it returns is the body. */
+export function markAction(handler: object): void {
+  ACTION_HANDLERS.add(handler);
+}
+
+/**
+ * Stands around the application's own actions: before, the checks that belong to `answer` up to the parent; behind,
+ * what the method returned becomes the response. Interceptors of the application run inside.
+ */
+@Injectable()
+export class RestifyActionInterceptor implements NestInterceptor {
+  constructor(@Inject(REST_SERVER) private readonly server: RestServer) {}
+
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    const handler = context.getHandler();
+    if (!ACTION_HANDLERS.has(handler)) return next.handle();
+    const http = context.switchToHttp();
+    const exchange = expressExchange(http.getRequest<IncomingMessage>(), http.getResponse<ServerResponse>());
+    const code = Reflect.getMetadata('__httpCode__', handler) as number | undefined;
+    return defer(() => this.server.beginAction(exchange)).pipe(
+      concatMap(() => next.handle()),
+      concatMap((value: unknown) => from(this.server.endAction(exchange, value, code))),
+    );
+  }
+}

@@ -1,0 +1,28 @@
+import { Controller } from '@nestjs/common';
+import type { Type } from '@nestjs/common';
+import { actionsOf, controllerDeclarations } from '../../declare/action-declaration.js';
+import { RestifyActionInterceptor } from './restify-action.interceptor.js';
+import { RestifyExceptionFilter } from './restify-exception.filter.js';
+import { RestifyGuard } from './restify.guard.js';
+
+/**
+ * A controller class of the application that joins the generated endpoints of an entity, under every prefix. It is
+ * listed in `controllers` of a module, like any other, and everything of Nest works in it.
+ */
+export function RestifyController(entity: object): ClassDecorator {
+  return (target) => {
+    const controller = target as unknown as Type;
+    Controller()(controller);
+    // In front of the class's own: admission is never lost, and of filters the last one is asked first.
+    prepend('__guards__', RestifyGuard, controller);
+    prepend('__interceptors__', RestifyActionInterceptor, controller);
+    prepend('__exceptionFilters__', RestifyExceptionFilter, controller);
+    controllerDeclarations().set(controller, { controller, name: controller.name, entity, actions: actionsOf(controller) });
+  };
+}
+
+/** Own metadata only: a class that extends another one gets each of ours once. */
+function prepend(key: string, enhancer: Type, controller: Type): void {
+  const own = (Reflect.getMetadata(key, controller) ?? []) as readonly unknown[];
+  Reflect.defineMetadata(key, [enhancer, ...own.filter((each) => each !== enhancer)], controller);
+}

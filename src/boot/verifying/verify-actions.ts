@@ -1,0 +1,60 @@
+import type { ActionDeclaration, ControllerDeclaration } from '../../declare/action-declaration.js';
+import { NESTED_ACTION_KINDS } from '../../declare/action-declaration.js';
+import { didYouMean } from '../../errors/declaration-error.js';
+import type { DeclarationProblem } from '../../errors/declaration-error.js';
+import type { Relation } from '../../model/relation.js';
+import type { Resource } from '../../model/resource.js';
+import type { CompiledModel } from '../compiling/compile-resources.js';
+import type { Blueprint } from '../compiling/draft.js';
+
+const SEGMENT = /^[A-Za-z0-9][A-Za-z0-9_.~-]*$/;
+
+const WANTED: Readonly<Record<string, Relation['kind']>> = { oneToManyList_: 'one-to-many', manyToManyList_: 'many-to-many', manyToManyDetail_: 'many-to-many' };
+
+/** Controller classes are listed, and their actions have a URL that is theirs alone. */
+export function verifyActions({ controllers, drafts }: Blueprint, model: CompiledModel): readonly DeclarationProblem[] {
+  return controllers.flatMap(({ declaration, listed }) => {
+    const draft = drafts.find((each) => each.declaration.target === declaration.entity);
+    const resource = model.resources.find((each) => each.entity === draft?.entity.id);
+    if (!resource) return [];
+    const unlisted = listed
+      ? []
+      : [{ where: declaration.name, what: `it joins the endpoints of ${resource.label}, and no module lists it`, repair: `Add ${declaration.name} to the controllers of the module that has its dependencies.` }];
+    return [...unlisted, ...declaration.actions.flatMap((action) => problemOf(action, declaration, resource)), ...sharedUrls(declaration)];
+  });
+}
+
+function problemOf(action: ActionDeclaration, { name }: ControllerDeclaration, resource: Resource): readonly DeclarationProblem[] {
+  const where = `${name}.${action.method}`;
+  return action.kind === 'nested' ? nestedProblem(action, where, resource) : ownProblem(action, where, resource);
+}
+
+function nestedProblem(action: Extract<ActionDeclaration, { kind: 'nested' }>, where: string, resource: Resource): readonly DeclarationProblem[] {
+  const wanted = WANTED[action.replaces];
+  if (!wanted) return [{ where, what: 'it does not say what it replaces', repair: `Write @NestedAction(ONE_TO_MANY_LIST_ACTION, 'relation'), or begin the method's name with one of ${NESTED_ACTION_KINDS.map((kind) => `"${kind}"`).join(', ')}.` }];
+  const known = [...resource.relations.values()].filter((relation) => relation.kind === 'one-to-many' || relation.kind === 'many-to-many');
+  const relation = known.find((each) => each.name === action.relation);
+  if (!relation) return [{ where, what: `"${action.relation}" is no relation of ${resource.label} that leads to many`, repair: didYouMean(action.relation, known.map((each) => each.name)) }];
+  if (relation.kind !== wanted) return [{ where, what: `"${action.relation}" is ${relation.kind}, and not ${wanted}`, repair: `Use ${relation.kind === 'one-to-many' ? 'ONE_TO_MANY_LIST_ACTION' : 'MANY_TO_MANY_LIST_ACTION or MANY_TO_MANY_DETAIL_ACTION'}.` }];
+  if (resource.fieldsByName.get(relation.name)?.kind !== 'link') return [{ where, what: `"${action.relation}" has no nested URL`, repair: `Register ${relation.target.label} with @Restify, and do not exclude the relation.` }];
+  return [];
+}
+
+function ownProblem({ method, options }: Extract<ActionDeclaration, { kind: 'action' }>, where: string, resource: Resource): readonly DeclarationProblem[] {
+  const path = options.path ?? method;
+  if (!SEGMENT.test(path)) return [{ where, what: `"${path}" cannot stand in a path`, repair: 'Give it a path of letters, digits, "_", "-" and ".".' }];
+  if (options.detail && resource.relations.has(path)) return [{ where, what: `"${path}" is a relation of ${resource.label}, and their URLs are one`, repair: 'Give the action another path, or replace the relation by @NestedAction.' }];
+  return [];
+}
+
+function sharedUrls({ name, actions }: ControllerDeclaration): readonly DeclarationProblem[] {
+  const seen = new Map<string, string>();
+  return actions.flatMap((action): readonly DeclarationProblem[] =>
+    (action.options.methods ?? ['GET']).flatMap((method) => {
+      const url = action.kind === 'nested' ? `${action.replaces}${action.relation}` : `${action.options.detail ? ':pk/' : ''}${action.options.path ?? action.method}`;
+      const other = seen.get(`${method} ${url}`);
+      seen.set(`${method} ${url}`, action.method);
+      return other === undefined ? [] : [{ where: `${name}.${action.method}`, what: `"${other}" answers ${method} of the same URL`, repair: 'Name different methods, or give one of them another path.' }];
+    }),
+  );
+}

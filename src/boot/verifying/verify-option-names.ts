@@ -1,0 +1,13 @@
+import { didYouMean } from '../../errors/declaration-error.js';
+import type { DeclarationProblem } from '../../errors/declaration-error.js';
+import { OPTION_NAMES } from '../../declare/restify-declaration.js';
+import type { Blueprint } from '../compiling/draft.js';
+
+/** Every option is one that there is: a misspelt one would be passed over without a word. */
+export function verifyOptionNames({ drafts }: Blueprint): readonly DeclarationProblem[] {
+  return drafts.flatMap(({ declaration }) =>
+    Object.keys(declaration.options)
+      .filter((name) => !(OPTION_NAMES as readonly string[]).includes(name))
+      .map((name) => ({ where: `${declaration.name}.${name}`, what: `"${name}" is no option of @Restify`, repair: didYouMean(name, OPTION_NAMES) })),
+  );
+}

@@ -1,0 +1,104 @@
+import type { Method } from '../model/operation.js';
+import type { PermissionExpression } from '../model/permission-expression.js';
+
+/** What a `@NestedAction` replaces, each followed by the relation's name (contract 9). */
+export const ONE_TO_MANY_LIST_ACTION = 'oneToManyList_';
+export const MANY_TO_MANY_LIST_ACTION = 'manyToManyList_';
+export const MANY_TO_MANY_DETAIL_ACTION = 'manyToManyDetail_';
+
+export type NestedActionKind = typeof ONE_TO_MANY_LIST_ACTION | typeof MANY_TO_MANY_LIST_ACTION | typeof MANY_TO_MANY_DETAIL_ACTION;
+
+export const NESTED_ACTION_KINDS: readonly NestedActionKind[] = [ONE_TO_MANY_LIST_ACTION, MANY_TO_MANY_LIST_ACTION, MANY_TO_MANY_DETAIL_ACTION];
+
+/** Methods that an action can answer. HEAD follows GET, and OPTIONS is always the interface's own. */
+export type ActionMethod = Exclude<Method, 'HEAD' | 'OPTIONS'>;
+
+export interface NestedActionOptions {
+  /** Default: GET. The default behaviour stays for all others, where there is one. */
+  readonly methods?: readonly ActionMethod[];
+  /** Whether the parent is looked up first, and answered 404 for. Default: true. */
+  readonly checkParent?: boolean;
+  /** In place of those of the child, or of the through model. */
+  readonly permissions?: readonly PermissionExpression[];
+}
+
+export interface ActionOptions {
+  /** Below an object, `<pk>/<path>/`; else below the collection. */
+  readonly detail: boolean;
+  /** Default: GET. */
+  readonly methods?: readonly ActionMethod[];
+  /** The segment of the URL. Default: the method's name. */
+  readonly path?: string;
+  /** Whether the object is looked up first, under the caller's grants, and answered 404 for. Default: true. */
+  readonly checkObject?: boolean;
+  /** In place of the model's own. */
+  readonly permissions?: readonly PermissionExpression[];
+}
+
+/** What was declared of one method, unchecked. */
+export type ActionDeclaration =
+  | { readonly kind: 'nested'; readonly method: string; readonly replaces: string; readonly relation: string; readonly options: NestedActionOptions }
+  | { readonly kind: 'action'; readonly method: string; readonly options: ActionOptions };
+
+/** A controller class of the application that joins the generated endpoints of an entity. */
+export interface ControllerDeclaration {
+  readonly controller: object;
+  readonly name: string;
+  readonly entity: object;
+  readonly actions: readonly ActionDeclaration[];
+}
+
+const ACTIONS = Symbol.for('nestjs-restify.actions');
+const CONTROLLERS = Symbol.for('nestjs-restify.controllers');
+
+interface Registries {
+  [ACTIONS]?: WeakMap<object, ActionDeclaration[]>;
+  [CONTROLLERS]?: Map<object, ControllerDeclaration>;
+}
+
+/** Actions by the prototype that declares them; shared by all copies of the package in a process. */
+function actionsByPrototype(): WeakMap<object, ActionDeclaration[]> {
+  return ((globalThis as Registries)[ACTIONS] ??= new WeakMap<object, ActionDeclaration[]>());
+}
+
+/** All controller classes of this process. Which of them an application serves is decided at boot. */
+export function controllerDeclarations(): Map<object, ControllerDeclaration> {
+  return ((globalThis as Registries)[CONTROLLERS] ??= new Map<object, ControllerDeclaration>());
+}
+
+function record(prototype: object, action: ActionDeclaration): void {
+  const actions = actionsByPrototype().get(prototype) ?? [];
+  actions.push(action);
+  actionsByPrototype().set(prototype, actions);
+}
+
+/** Actions of a class and of those that it extends; a method that is declared again replaces the inherited one. */
+export function actionsOf(controller: { readonly prototype: object }): readonly ActionDeclaration[] {
+  const actions: ActionDeclaration[] = [];
+  for (let prototype: object | null = controller.prototype; prototype; prototype = Object.getPrototypeOf(prototype) as object | null) {
+    for (const action of actionsByPrototype().get(prototype) ?? []) {
+      if (!actions.some((each) => each.method === action.method && prototype !== controller.prototype)) actions.push(action);
+    }
+  }
+  return actions;
+}
+
+/**
+ * Replaces the behaviour of a nested URL for the methods that it names. Without arguments the method's own name says
+ * what it replaces: `[MANY_TO_MANY_LIST_ACTION + 'course_set']() {}`.
+ */
+export function NestedAction(replaces?: NestedActionKind, relation?: string, options: NestedActionOptions = {}): MethodDecorator {
+  return (prototype, key) => {
+    const method = String(key);
+    const named = NESTED_ACTION_KINDS.find((kind) => method.startsWith(kind));
+    const declaration = { kind: 'nested', method, replaces: replaces ?? named ?? '', relation: relation ?? (named ? method.slice(named.length) : ''), options } as const;
+    record(prototype, declaration);
+  };
+}
+
+/** Adds an endpoint to a collection or to an object. */
+export function Action(options: ActionOptions): MethodDecorator {
+  return (prototype, key) => {
+    record(prototype, { kind: 'action', method: String(key), options });
+  };
+}
