@@ -1,6 +1,9 @@
 /** Native ESM through swc: `NODE_OPTIONS=--experimental-vm-modules`. Types are checked by `tsc --noEmit`. */
 export default {
   testEnvironment: 'node',
+  // Applications boot and servers answer on machines that are shared: a test that hangs ends all the same.
+  testTimeout: 30_000,
+  maxWorkers: 2,
   roots: ['<rootDir>/src', '<rootDir>/test'],
   testMatch: ['**/*.spec.ts'],
   extensionsToTreatAsEsm: ['.ts'],

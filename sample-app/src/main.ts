@@ -16,12 +16,18 @@ async function main(): Promise<void> {
   logger.log(`Opening the database ${databaseName(url)}`);
   const app = await NestFactory.create(AppModule, QUIET_FAILURE);
   stopOn(['SIGTERM', 'SIGINT'], app);
-  if (url === undefined || url === '') {
-    const seeded = await seed(app.get(DataSource));
-    logger.log(seeded ? 'Wrote a few rows to begin with' : 'Found the rows of an earlier start');
+  try {
+    if (url === undefined || url === '') {
+      const seeded = await seed(app.get(DataSource));
+      logger.log(seeded ? 'Wrote a few rows to begin with' : 'Found the rows of an earlier start');
+    }
+    await app.listen(port, '127.0.0.1');
+    logger.log(`Listening on ${await app.getUrl()}/ (its index names every model)`);
+  } catch (error) {
+    // What the pool keeps open would keep the process alive.
+    await app.close();
+    throw error;
   }
-  await app.listen(port, '127.0.0.1');
-  logger.log(`Listening on http://127.0.0.1:${port}/ (its index names every model)`);
 }
 
 /** Requests that run are finished and new ones refused; then the database is closed, and the process ends with 0. */

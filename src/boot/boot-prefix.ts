@@ -68,7 +68,7 @@ export async function bootPrefix(context: BootContext): Promise<void> {
   const targets = new Map(blueprint.drafts.map((draft) => [draft.entity.id, draft.declaration.target]));
   const listed = listedControllers(context.modules);
   const joining = (resource: Resource): readonly ListedController[] => listed.filter(({ declaration }) => declaration.entity === targets.get(resource.entity));
-  const api = buildApi(options.prefix, model.resources, (resource) => compileActions(joining(resource).map(({ declaration }) => declaration), parts.permissions));
+  const api = buildApi(options.prefix, model.resources, (resource) => compileActions(joining(resource).map(({ declaration }) => declaration), (permissions) => parts.permissions(permissions)));
   controllers.bind(api, { targetOf: (resource) => targets.get(resource.entity), joining, server });
   server.add({ api, pipeline: new RestPipeline(adapter, permissionSource(context.moduleRef)), index: options.index });
 }

@@ -97,7 +97,7 @@ export interface EntityDescription {
 export interface ModelDescription {
   readonly entities: readonly EntityDescription[];
   /** Things that a search may only use where the database has them. */
-  readonly abilities: { readonly regex: boolean; readonly fullText: boolean };
+  readonly abilities: { readonly regex: boolean; readonly fullText: 'any-column' | 'indexed-columns' | 'none' };
   /** Classes and names that the data source was given as entities, known to it or not. */
   readonly given: readonly unknown[];
   readonly dataSource: string;

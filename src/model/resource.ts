@@ -5,7 +5,7 @@ import type { FilterBackend } from './filter-backend.js';
 import type { Operation } from './operation.js';
 import type { AuthenticationScheme } from './authentication.js';
 import type { ResolvedPermission } from './resolved-permission.js';
-import type { Relation } from './relation.js';
+import type { Relation, ToManyRelation } from './relation.js';
 import type { Lookup } from './row-filter.js';
 import type { Serializer } from './serializer.js';
 
@@ -56,6 +56,8 @@ export interface Resource {
   /** In the order of bodies (contract 2). */
   readonly fields: readonly Field[];
   readonly fieldsByName: ReadonlyMap<string, Field>;
+  /** To-many relations that are shown, and so have nested URLs where their models have the operations. */
+  readonly nested: readonly ToManyRelation[];
   /** All relations of the entity, shown or not, by name. What is shown is a field. */
   readonly relations: ReadonlyMap<string, Relation>;
   readonly operations: ReadonlySet<Operation>;

@@ -39,9 +39,12 @@ export type RowFilter =
 /** Rows whose column fits. With two arguments the lookup is `exact`. */
 export function where(path: string, lookup: Lookup, value: Json): RowFilter;
 export function where(path: string, value: Json): RowFilter;
-export function where(path: string, lookupOrValue: Json, value?: Json): RowFilter {
-  if (value === undefined) return { kind: 'where', path, lookup: 'exact', value: lookupOrValue };
-  return { kind: 'where', path, lookup: lookupOrValue as Lookup, value };
+export function where(path: string, ...said: readonly [Json] | readonly [Lookup, Json]): RowFilter {
+  const [first, second] = said;
+  const [lookup, value] = said.length === 1 ? (['exact', first] as const) : ([first as Lookup, second] as const);
+  // Not told apart from a value that is meant, an actor without an id would see the rows of somebody else.
+  if (value === undefined) throw new TypeError(`where("${path}", …) is given undefined as the value. Use null for rows without a value.`);
+  return { kind: 'where', path, lookup, value };
 }
 
 /** Rows that fit all; of no filters, all rows. */

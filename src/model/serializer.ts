@@ -12,6 +12,8 @@ export type Representation = Record<string, unknown>;
 export interface Row {
   readonly key: readonly Json[];
   readonly values: readonly unknown[];
+  /** The key in the collection of its own, where it is another than in the URL: that of a registered pair. */
+  readonly identity?: readonly Json[];
   /** The entity, loaded where a computed field needs it. */
   readonly entity?: object;
 }

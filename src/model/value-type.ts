@@ -8,10 +8,12 @@
 export type ValueType =
   | { readonly kind: 'integer'; readonly min: number; readonly max: number }
   | { readonly kind: 'bigint'; readonly min: bigint; readonly max: bigint }
-  | { readonly kind: 'decimal'; readonly precision?: number; readonly scale?: number }
-  | { readonly kind: 'float' }
+  /** `exact` where the database keeps so many digits only, and rounds the rest without a word. */
+  | { readonly kind: 'decimal'; readonly precision?: number; readonly scale?: number; readonly exact?: number }
+  /** `single` where the column keeps 32 bits. */
+  | { readonly kind: 'float'; readonly single?: boolean }
   | { readonly kind: 'boolean' }
-  | { readonly kind: 'string'; readonly maxLength?: number; readonly trim: boolean }
+  | { readonly kind: 'string'; readonly maxLength?: number; readonly trim: boolean; readonly padded?: boolean }
   | { readonly kind: 'date' }
   | { readonly kind: 'time'; readonly digits: number }
   /** `digits` of the fraction, 3 to 6; `zoned` where the column itself keeps an instant. */

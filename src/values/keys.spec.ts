@@ -37,7 +37,6 @@ test.each<[values: readonly Json[], shown: Json]>([
   [[1], 1],
   [['9007199254740993'], '9007199254740993'],
   [['a/b'], 'a/b'],
-  [[], null],
   [[1, 2], '1,2'],
   [['a,b', 'c'], 'a%2Cb,c'],
 ])('the key %j stands in a body as %j', (values, shown) => {

@@ -55,7 +55,7 @@ function parseKeyPart(text: string, type: ValueType): Json | undefined {
 /** A related key in a body (contract 5): its values, or DRF's message for a value of a wrong type. */
 export function parseKeyValue(input: unknown, key: Key): Outcome<readonly Json[]> {
   const wrongType = invalid(`Incorrect type. Expected pk value, received ${pythonTypeName(input)}.`);
-  if (typeof input !== 'string' && typeof input !== 'number') return wrongType;
+  if (typeof input !== 'string' && !(typeof input === 'number' && Number.isFinite(input))) return wrongType;
   if (typeof input === 'string' && unstorableText(input) !== undefined) return invalid(noSuchKey(input));
   if (key.columns.length > 1) {
     const values = parseKeySegment(String(input), key);

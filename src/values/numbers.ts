@@ -2,7 +2,11 @@ import type { TypeOf } from '../model/value-type.js';
 import { invalid, valid } from './outcome.js';
 import type { Outcome } from './outcome.js';
 
-const INTEGER_TEXT = /^[+-]?\d{1,400}(?:\.0{1,20})?$/;
+const INTEGER_TEXT = /^[+-]?\d{1,1000}(?:\.0{1,20})?$/;
+
+/** DRF's bound for the text of a number. */
+const MAX_TEXT = 1000;
+const TOO_LONG = 'String value too large.';
 const DECIMAL_TEXT = /^([+-]?)(\d{0,400})(?:\.(\d{0,400}))?$/;
 const FLOAT_TEXT = /^[+-]?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][+-]?\d{1,4})?$/;
 
@@ -11,6 +15,7 @@ const SAFE_DIGITS = 15;
 const SEND_AS_STRING = 'Send this number as a string.';
 
 export function parseInteger(input: unknown, type: TypeOf<'integer'>): Outcome<number> {
+  if (isTooLong(input)) return invalid(TOO_LONG);
   const whole = wholeNumber(input);
   if (whole === undefined) return invalid('A valid integer is required.');
   if (whole > BigInt(type.max)) return invalid(`Ensure this value is less than or equal to ${type.max}.`);
@@ -20,11 +25,16 @@ export function parseInteger(input: unknown, type: TypeOf<'integer'>): Outcome<n
 
 export function parseBigint(input: unknown, type: TypeOf<'bigint'>): Outcome<string> {
   if (typeof input === 'number' && Number.isInteger(input) && !Number.isSafeInteger(input)) return invalid(SEND_AS_STRING);
+  if (isTooLong(input)) return invalid(TOO_LONG);
   const whole = wholeNumber(input);
   if (whole === undefined) return invalid('A valid integer is required.');
   if (whole > type.max) return invalid(`Ensure this value is less than or equal to ${type.max}.`);
   if (whole < type.min) return invalid(`Ensure this value is greater than or equal to ${type.min}.`);
   return valid(whole.toString());
+}
+
+function isTooLong(input: unknown): boolean {
+  return typeof input === 'string' && input.length > MAX_TEXT;
 }
 
 function wholeNumber(input: unknown): bigint | undefined {
@@ -37,6 +47,7 @@ function wholeNumber(input: unknown): bigint | undefined {
 }
 
 export function parseDecimal(input: unknown, type: TypeOf<'decimal'>): Outcome<string> {
+  if (isTooLong(input)) return invalid(TOO_LONG);
   const text = decimalText(input);
   if (text === undefined) return invalid('A valid number is required.');
   if (text === SEND_AS_STRING) return invalid(SEND_AS_STRING);
@@ -59,14 +70,20 @@ function decimalText(input: unknown): string | undefined {
 }
 
 /** The number's text without an exponent: 1e-7 is 0.0000001. */
-function plainNumberText(input: number): string {
+export function plainNumberText(input: number): string {
   const text = String(input);
-  if (!/e/i.test(text)) return text;
-  return Math.abs(input) >= 1 ? BigInt(input).toString() : input.toFixed(20).replace(/0+$/, '');
+  const match = /^(-?)(\d)(?:\.(\d+))?e([+-]\d+)$/.exec(text);
+  if (!match) return text;
+  const [sign, digits, exponent] = [match[1] ?? '', (match[2] ?? '') + (match[3] ?? ''), Number(match[4])];
+  return exponent < 0 ? `${sign}0.${'0'.repeat(-exponent - 1)}${digits}` : BigInt(input).toString();
 }
 
 function decimalLimits(whole: string, fraction: string, type: TypeOf<'decimal'>): string | undefined {
-  const { precision, scale } = type;
+  const { precision, scale, exact } = type;
+  // Whole numbers of 64 bits are kept to the last digit all the same.
+  if (exact !== undefined && whole.length + fraction.length > exact && (fraction !== '' || BigInt(whole) >= 2n ** 63n)) {
+    return `Ensure that there are no more than ${exact} digits in total.`;
+  }
   const placesAllowed = scale ?? (precision === undefined ? undefined : 0);
   if (precision !== undefined && whole.length + fraction.length > precision) {
     return `Ensure that there are no more than ${precision} digits in total.`;
@@ -86,9 +103,16 @@ function decimalForm(sign: string, whole: string, fraction: string, scale: numbe
   return sign === '-' && /[1-9]/.test(digits) ? `-${digits}` : digits;
 }
 
-export function parseFloatingPoint(input: unknown): Outcome<number> {
+/** The largest number of 32 bits. */
+const MAX_SINGLE = 3.4028234663852886e38;
+
+export function parseFloatingPoint(input: unknown, type: TypeOf<'float'> = { kind: 'float' }): Outcome<number> {
+  if (isTooLong(input)) return invalid(TOO_LONG);
   const number = floatingPoint(input);
-  return number === undefined ? invalid('A valid number is required.') : valid(number);
+  if (number === undefined) return invalid('A valid number is required.');
+  if (type.single === true && number > MAX_SINGLE) return invalid(`Ensure this value is less than or equal to ${MAX_SINGLE}.`);
+  if (type.single === true && number < -MAX_SINGLE) return invalid(`Ensure this value is greater than or equal to -${MAX_SINGLE}.`);
+  return valid(number);
 }
 
 function floatingPoint(input: unknown): number | undefined {

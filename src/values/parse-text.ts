@@ -1,9 +1,22 @@
 import type { Json } from '../errors/rest-error.js';
-import type { ValueKind, ValueType } from '../model/value-type.js';
+import type { TypeOf, ValueKind, ValueType } from '../model/value-type.js';
+import { parseDatetime } from './dates.js';
 import { invalid, valid } from './outcome.js';
 import type { Outcome } from './outcome.js';
 import { parseValue } from './parse-value.js';
 import { unstorableText } from './texts.js';
+
+function withoutExactness({ kind, precision, scale }: TypeOf<'decimal'>): TypeOf<'decimal'> {
+  return { kind, ...(precision === undefined ? {} : { precision }), ...(scale === undefined ? {} : { scale }) };
+}
+
+/** Compared as an instant, so nothing of it is cut off: digits beyond the column's count where they are not 0. */
+function parseInstant(text: string, type: TypeOf<'datetime'>): Outcome<string> {
+  const outcome = parseDatetime(text, { ...type, digits: 6 });
+  if (outcome.errors) return outcome;
+  const cut = new RegExp(`(\\.\\d{${type.digits}})0*Z$`);
+  return valid(outcome.value.replace(cut, '$1Z'));
+}
 
 const FORM_MESSAGES: Partial<Record<ValueKind, string>> = {
   integer: 'Enter a number.',
@@ -23,7 +36,8 @@ export function parseText(text: string, type: ValueType): Outcome<Json> {
   const unstorable = unstorableText(text);
   if (unstorable !== undefined) return invalid(unstorable);
   if (type.kind === 'string') return valid(text);
-  const outcome = parseValue(text, type);
+  // What the database would round on the way in can still be asked for.
+  const outcome = type.kind === 'datetime' ? parseInstant(text, type) : parseValue(text, type.kind === 'decimal' ? withoutExactness(type) : type);
   if (!outcome.errors) return outcome;
   const message = FORM_MESSAGES[type.kind];
   return message === undefined || outcome.errors[0]?.startsWith('Ensure') ? outcome : invalid(message);

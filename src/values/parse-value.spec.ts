@@ -54,7 +54,7 @@ describe('a string', () => {
     expect(parseValue(text, KEPT)).toEqual({ value: text });
   });
 
-  test.each([true, false, [], ['a'], {}, { toString: 'a' }])('%j is none', (input) => {
+  test.each<unknown>([true, false, [], ['a'], {}, { toString: 'a' }])('%j is none', (input) => {
     expect(parseValue(input, TRIMMED)).toEqual({ errors: ['Not a valid string.'] });
   });
 

@@ -6,8 +6,11 @@ import { invalid, valid } from './outcome.js';
 import type { Outcome } from './outcome.js';
 import { codePoints, pythonTypeName, unstorableText } from './texts.js';
 
+/** Messages of one field: an answer is no echo of a long list. */
+const MAX_MESSAGES = 20;
+
 const UUID = /^(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32})$/i;
-const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 const INTERVAL = /^[-+0-9a-zA-Z:.,\s]{1,200}$/;
 
 /**
@@ -23,7 +26,7 @@ export function parseValue(input: unknown, type: ValueType): Outcome<Json> {
     case 'decimal':
       return parseDecimal(input, type);
     case 'float':
-      return parseFloatingPoint(input);
+      return parseFloatingPoint(input, type);
     case 'boolean':
       return parseBoolean(input);
     case 'string':
@@ -60,7 +63,7 @@ export function parseBoolean(input: unknown): Outcome<boolean> {
 }
 
 function parseString(input: unknown, type: TypeOf<'string'>): Outcome<string> {
-  if (typeof input !== 'string' && typeof input !== 'number') return invalid('Not a valid string.');
+  if (typeof input !== 'string' && !(typeof input === 'number' && Number.isFinite(input))) return invalid('Not a valid string.');
   const text = type.trim ? String(input).trim() : String(input);
   const unstorable = unstorableText(text);
   if (unstorable !== undefined) return invalid(unstorable);
@@ -89,7 +92,7 @@ function parseEnum(input: unknown, type: TypeOf<'enum'>): Outcome<string | numbe
 function parseSet(input: unknown, type: TypeOf<'set'>): Outcome<readonly string[]> {
   if (!Array.isArray(input)) return invalid(`Expected a list of items but got type "${pythonTypeName(input)}".`);
   const wrong = input.filter((each) => !type.values.includes(each as string));
-  if (wrong.length > 0) return invalid(...wrong.map((each) => `"${shown(each)}" is not a valid choice.`));
+  if (wrong.length > 0) return { errors: wrong.slice(0, MAX_MESSAGES).map((each) => `"${shown(each)}" is not a valid choice.`) };
   return valid(type.values.filter((each) => input.includes(each)));
 }
 
@@ -101,6 +104,8 @@ function parseJson(input: unknown): Outcome<Json> {
   const texts = [input];
   while (texts.length > 0) {
     const each = texts.pop();
+    // JSON has no such number: a text like 1e400 became one when it was parsed.
+    if (typeof each === 'number' && !Number.isFinite(each)) return invalid('Value must be valid JSON.');
     if (typeof each === 'string') {
       const unstorable = unstorableText(each);
       if (unstorable !== undefined) return invalid(unstorable);
@@ -117,10 +122,12 @@ function parseList(input: unknown, type: TypeOf<'list'>): Outcome<readonly Json[
   const errors: string[] = [];
   input.forEach((each: unknown, index) => {
     const outcome = parseListItem(each, type);
-    if (outcome.errors) errors.push(...outcome.errors.map((message) => `Item ${index}: ${message}`));
-    else values.push(outcome.value);
+    if (outcome.errors && errors.length < MAX_MESSAGES) errors.push(...outcome.errors.map((message) => `Item ${index}: ${message}`));
+    else if (!outcome.errors) values.push(outcome.value);
   });
-  return errors.length > 0 ? invalid(...errors) : valid(values);
+  if (errors.length > 0) return { errors };
+  // Stored as one text, a lone empty item is no item at all.
+  return type.storage === 'text' && values.length === 1 && values[0] === '' ? invalid('Item 0: This field may not be blank.') : valid(values);
 }
 
 function parseListItem(input: unknown, type: TypeOf<'list'>): Outcome<Json> {
@@ -132,7 +139,7 @@ function parseListItem(input: unknown, type: TypeOf<'list'>): Outcome<Json> {
 }
 
 function parseBinary(input: unknown, type: TypeOf<'binary'>): Outcome<string> {
-  if (typeof input !== 'string' || !BASE64.test(input)) return invalid('Must be valid base64.');
+  if (typeof input !== 'string' || input.length % 4 !== 0 || !BASE64.test(input)) return invalid('Must be valid base64.');
   const bytes = (input.length / 4) * 3 - (input.endsWith('==') ? 2 : input.endsWith('=') ? 1 : 0);
   if (type.maxLength !== undefined && bytes > type.maxLength) return invalid(`Ensure this field has no more than ${type.maxLength} bytes.`);
   return valid(input);

@@ -1,8 +1,13 @@
 /** DRF's words for a text that no database column may hold, or undefined where the text is fine. */
 export function unstorableText(text: string): string | undefined {
   if (text.includes('\u0000')) return 'Null characters are not allowed.';
-  if (!text.isWellFormed()) return 'Surrogate characters are not allowed.';
+  if (!text.isWellFormed()) return `Surrogate characters are not allowed: U+${loneSurrogate(text)}.`;
   return undefined;
+}
+
+function loneSurrogate(text: string): string {
+  const lone = Array.from(text).find((letter) => letter.length === 1 && !letter.isWellFormed());
+  return (lone ?? '').charCodeAt(0).toString(16).toUpperCase();
 }
 
 /** Length in code points (contract 5). */

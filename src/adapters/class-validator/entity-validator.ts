@@ -12,7 +12,7 @@ interface ValidationErrorLike {
 }
 
 interface ClassValidator {
-  validate(object: object, options: { forbidUnknownValues: boolean }): Promise<readonly ValidationErrorLike[]>;
+  validate(object: object, options: { forbidUnknownValues: boolean; skipUndefinedProperties: boolean }): Promise<readonly ValidationErrorLike[]>;
 }
 
 /** Runs class-validator's decorators over an entity that is about to be written. */
@@ -23,7 +23,8 @@ export async function loadEntityValidator(): Promise<EntityValidator | undefined
   const library = await importClassValidator();
   if (!library) return undefined;
   return async (entity, resource) => {
-    const found = await library.validate(entity, { forbidUnknownValues: false });
+    // What is left out is filled by the database, and whether it may be is not theirs to say.
+    const found = await library.validate(entity, { forbidUnknownValues: false, skipUndefinedProperties: true });
     return fieldErrors(found, resource.fields);
   };
 }

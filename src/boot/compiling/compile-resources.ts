@@ -53,6 +53,7 @@ export function compileResources(blueprint: Blueprint, parts: Parts): CompiledMo
     if (shell) completeEntity(shell, entity, { blueprint, draft: byEntity.get(entity.id), parts });
   }
   const views = through.complete();
+  for (const shell of shells.values()) shell.nested = shell.fields.flatMap((field) => (field.kind === 'link' ? field.relation : []));
   for (const shell of [...shells.values(), ...views.map((view) => view.shell)]) shell.setFields(shell.fields.filter((field) => leadsSomewhere(field, replacedRelations(shell, blueprint))));
   for (const [entity, shell] of described(description.entities, shells)) completeQueries(shell, entity, optionsOf(byEntity.get(entity.id)));
   for (const view of views) completeView(view, blueprint, parts);

@@ -111,13 +111,21 @@ function mappedFields(view: View, mapped: ResourceShell): readonly Field[] {
   const { shell, parent, other } = view;
   const parentColumns = parent.map((pair) => pair.far);
   const otherColumns = other.map((pair) => pair.near);
-  const fields = mapped.fields.map((field) => {
-    if (isSide(field, parentColumns)) return asSide(field, parent.map(turned), view.near);
-    if (isSide(field, otherColumns)) return asSide(field, other, view.target);
+  const [parentSide, otherSide] = [sideOrColumn(mapped.fields, parentColumns), sideOrColumn(mapped.fields, otherColumns)];
+  // A link stands below the collection of its own, which a model that nobody registered does not have.
+  const kept = mapped.fields.filter((field) => field.kind !== 'link' || mapped.registered);
+  const fields = kept.map((field) => {
+    if (field === parentSide) return asSide(field, parent.map(turned), view.near);
+    if (field === otherSide) return asSide(field, other, view.target);
     return field;
   });
   if (shell.key === mapped.key) return fields;
   return [idField(shell, other), ...fields.filter((field) => field.name !== 'id')];
+}
+
+/** The relation where the entity declares one, else the plain column. */
+function sideOrColumn(fields: readonly Field[], columns: readonly Column[]): Field | undefined {
+  return fields.find((field) => field.kind === 'to-one' && isSide(field, columns)) ?? fields.find((field) => isSide(field, columns));
 }
 
 function isSide(field: Field, columns: readonly Column[]): boolean {
@@ -130,7 +138,7 @@ function isSide(field: Field, columns: readonly Column[]): boolean {
 function asSide(field: Field, on: readonly ColumnPair[], target: ResourceShell): ToOneField {
   const relation: ToOneRelation =
     field.kind === 'to-one' ? field.relation : { kind: 'to-one', name: field.name, target, on, byKey: refersToKey(on, target) };
-  const open = field.insertable || field.kind === 'to-one';
+  const open = field.insertable;
   return { kind: 'to-one', name: field.name, label: field.label, readable: field.readable, relation, insertable: open, updatable: open, required: open, nullable: false };
 }
 

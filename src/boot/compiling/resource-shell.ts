@@ -5,7 +5,7 @@ import type { FilterBackend } from '../../model/filter-backend.js';
 import type { Operation } from '../../model/operation.js';
 import type { AuthenticationScheme } from '../../model/authentication.js';
 import type { ResolvedPermission } from '../../model/resolved-permission.js';
-import type { Relation } from '../../model/relation.js';
+import type { Relation, ToManyRelation } from '../../model/relation.js';
 import type { FilterTerm, Key, OrderTerm, Resource, SearchField } from '../../model/resource.js';
 import type { Serializer } from '../../model/serializer.js';
 
@@ -25,6 +25,7 @@ export class ResourceShell implements Resource {
   columns: ReadonlyMap<string, Column>;
   fields: readonly Field[] = [];
   fieldsByName: ReadonlyMap<string, Field> = new Map();
+  nested: readonly ToManyRelation[] = [];
   relations: ReadonlyMap<string, Relation> = new Map();
   operations: ReadonlySet<Operation> = new Set();
   filterTerms: ReadonlyMap<string, FilterTerm> = new Map();

@@ -1,5 +1,5 @@
 import { Req, RequestMapping, Res } from '@nestjs/common';
-import type { Type } from '@nestjs/common';
+import type { RequestMethod, Type } from '@nestjs/common';
 import type { ModulesContainer } from '@nestjs/core';
 import { controllerDeclarations } from '../../declare/action-declaration.js';
 import type { ControllerDeclaration } from '../../declare/action-declaration.js';
@@ -58,7 +58,7 @@ export interface ActionRoute {
   /** The method that the application wrote. */
   readonly method: string;
   readonly pattern: string;
-  readonly request: number;
+  readonly request: RequestMethod;
   readonly hasChild: boolean;
 }
 

@@ -1,5 +1,4 @@
 import type { CompiledAction, RouteAction } from '../../model/action.js';
-import type { Field } from '../../model/field.js';
 import { METHODS } from '../../model/operation.js';
 import type { Method, Operation } from '../../model/operation.js';
 import type { ToManyRelation } from '../../model/relation.js';
@@ -71,12 +70,11 @@ export function buildApi(prefix: string, resources: readonly Resource[], actions
 
 function routesOf(resource: Resource, actions: readonly CompiledAction[]): ResourceRoutes {
   const { app, model } = resource;
-  const links = resource.fields.flatMap((field: Field) => (field.kind === 'link' ? [field.relation] : []));
   return {
     resource,
     collection: routeOf('collection', resource, { name: `${app}-${model}-list` }),
     object: routeOf('object', resource, { name: `${app}-${model}-detail` }),
-    nested: new Map(links.map((relation) => [relation.name, nestedRoutes(resource, relation, actions)])),
+    nested: new Map(resource.nested.map((relation) => [relation.name, nestedRoutes(resource, relation, actions)])),
     collectionActions: actionRoutes('collection-action', resource, actions),
     objectActions: actionRoutes('object-action', resource, actions),
   };

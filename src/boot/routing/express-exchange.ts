@@ -13,7 +13,7 @@ interface ExpressRequest extends IncomingMessage {
 
 /** An error of Express's body parser. */
 interface BodyError {
-  readonly type: string;
+  readonly type?: string;
   readonly body?: unknown;
   readonly message: string;
 }
@@ -25,8 +25,9 @@ const BODY_ERRORS = new WeakMap<IncomingMessage, BodyError>();
 
 /** Whether an error comes from the body parser, which runs before anybody knows whether the body is wanted. */
 export function isBodyError(error: unknown): error is BodyError {
-  const type = (error as { type?: unknown } | null)?.type;
-  return typeof type === 'string' && /^(entity|encoding|charset|request|parameters|stream)\./.test(type);
+  const { type, code } = (error ?? {}) as { type?: unknown; code?: unknown };
+  // Without a type, what zlib says of a compressed body that is none.
+  return (typeof type === 'string' && /^(entity|encoding|charset|request|parameters|stream)\./.test(type)) || (typeof code === 'string' && /^(Z_|ERR__ERROR_)/.test(code));
 }
 
 /** Keeps a body's error until its turn (contract 6). */
@@ -98,18 +99,18 @@ function brokenBody(error: BodyError): ReceivedBody {
 function readBody(request: IncomingMessage): Promise<ReceivedBody> {
   if (request.readableEnded || request.destroyed) return Promise.resolve({ kind: 'unsupported' });
   const isJson = /^\s*application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '');
-  // Not read: the answer will be 415, or the order of errors says so.
-  if (!isJson) return Promise.resolve({ kind: 'unsupported' });
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let size = 0;
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      // What is too much is still taken off the line, so that the answer can be sent on it.
       if (size <= MAX_BODY_BYTES) chunks.push(chunk);
+      // The rest is still taken off the line, so that the answer can be sent on it.
+      else resolve({ kind: 'too-large' });
     });
     request.on('end', () => {
-      resolve(size > MAX_BODY_BYTES ? { kind: 'too-large' } : { kind: 'text', text: Buffer.concat(chunks).toString('utf8') });
+      if (size === 0) resolve({ kind: 'none' });
+      else resolve(isJson ? { kind: 'text', text: Buffer.concat(chunks).toString('utf8') } : { kind: 'unsupported' });
     });
     request.on('error', () => {
       resolve({ kind: 'broken', reason: 'the body could not be read' });

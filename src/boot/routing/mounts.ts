@@ -14,7 +14,7 @@ export class Mounts {
   candidates(path: string): readonly string[] {
     const segments = path.split('/').slice(1);
     return this.patterns.flatMap((pattern) => {
-      const fits = pattern.segments.every((segment, index) => segment.startsWith(':') || segment === segments[index]);
+      const fits = pattern.segments.every((segment, index) => (segment.startsWith(':') && (segments[index] ?? '') !== '') || segment === segments[index]);
       return fits ? [segments.slice(0, pattern.segments.length).map((segment) => `/${segment}`).join('')] : [];
     });
   }

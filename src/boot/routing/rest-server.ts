@@ -45,7 +45,7 @@ export class RestServer {
 
   /** A route of the application's own: it wins over the index, and its errors are none of ours. */
   addForeignRoute(pattern: string): void {
-    this.foreign.push(pattern.split('/').slice(1));
+    this.foreign.push(withoutLastSlash(pattern).split('/').slice(1));
   }
 
   get apis(): readonly Api[] {
@@ -56,10 +56,10 @@ export class RestServer {
     return [...new Set(this.served.flatMap(({ index }) => index ?? []))];
   }
 
-  /** Whether the path is below a prefix, a route or not. */
+  /** Whether the path is the index or below a prefix, a route or not. */
   isOurs(exchange: HttpExchange): boolean {
-    const { kind } = this.locate(exchange);
-    return kind === 'route' || kind === 'unknown';
+    const location = this.locate(exchange);
+    return location.kind === 'index' ? !this.isForeign(location.path) : location.kind !== 'elsewhere';
   }
 
   /** Before anything else of the application has seen the request: what it sets itself later is kept. */
@@ -127,8 +127,8 @@ export class RestServer {
     await this.writing(exchange, async () => {
       await served.pipeline.admit(call);
       const { operations, actions } = call.match.route;
-      const method = exchange.method as Method;
-      throw operations.has(method) || actions.has(method) ? new NotFound() : new MethodNotAllowed(exchange.method);
+      const method = (exchange.method === 'HEAD' ? 'GET' : exchange.method) as Method;
+      throw method === 'OPTIONS' || operations.has(method) || actions.has(method) ? new NotFound() : new MethodNotAllowed(exchange.method);
     });
   }
 

@@ -13,6 +13,7 @@ import { verifyParameters } from './verify-parameters.js';
 import { verifyPaths } from './verify-paths.js';
 import { verifyPropertyNames } from './verify-property-names.js';
 import { verifyQueries } from './verify-queries.js';
+import { verifyThrough } from './verify-through.js';
 import { verifySupported } from './verify-supported.js';
 
 const RULES = [
@@ -28,6 +29,7 @@ const RULES = [
   verifyQueries,
   verifyParameters,
   verifyJunctions,
+  verifyThrough,
   verifyActions,
 ] as const;
 

@@ -20,7 +20,7 @@ function problemOf(name: string, option: string, { declaration, entity }: Draft)
   const where = `${declaration.name}.${option}`;
   if (!known.has(name)) return [{ where, what: `"${name}" is no field of ${declaration.name}`, repair: didYouMean(name, known) }];
   const hidden = declaredColumns(entity).some((column) => topName(column) === name && !column.selected);
-  if (!hidden || option.startsWith('exclude') || (declaration.options.writeOnly ?? []).includes(name)) return [];
+  if (!hidden || !option.startsWith('fields') || (declaration.options.writeOnly ?? []).includes(name)) return [];
   return [{ where, what: `"${name}" is a column with select: false, and is never shown`, repair: `Take it out, or name it in writeOnly to let clients set it.` }];
 }
 

@@ -47,7 +47,11 @@ function searchProblems(draft: Draft, resource: Resource, { abilities }: ModelDe
       return [{ where: place.where, what: `"${path}" is no text`, repair: 'A search looks into texts; name it in filterFields instead.' }];
     }
     if (match === 'regex' && !abilities.regex) return [unable(place.where, '$', 'regular expressions')];
-    if (match === 'fulltext' && !abilities.fullText) return [unable(place.where, '@', 'full-text search')];
+    if (match === 'fulltext' && abilities.fullText === 'none') return [unable(place.where, '@', 'full-text search')];
+    const column = resolved.operands[0].column;
+    if (match === 'fulltext' && abilities.fullText === 'indexed-columns' && !('fullText' in column && column.fullText === true)) {
+      return [{ where: place.where, what: `"${path}" has no full-text index of its own`, repair: 'Put @Index({ fulltext: true }) on the property, or leave "@" out.' }];
+    }
     return [];
   });
 }

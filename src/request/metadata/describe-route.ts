@@ -33,16 +33,11 @@ export function describeRoute(route: Route, given: ReadonlySet<string>, views: R
   const kind = route.kind === 'object' || route.kind === 'through-object' ? 'Instance' : 'List';
   const actions: Partial<Record<'POST' | 'PUT', Record<string, FieldDescription>>> = {};
   for (const method of ['POST', 'PUT'] as const) {
-    const operation = operationOf(route, method);
+    const operation = route.operations.get(method);
     const view = views.get(method);
     if (operation && view) actions[method] = describeFields(view.fields.filter((field) => field.readable || isWritable(field)), operation, given);
   }
   return { name: `${route.resource.label} ${kind}`, description: '', renders: [JSON_MEDIA_TYPE], parses: [JSON_MEDIA_TYPE], actions };
-}
-
-/** PATCH takes what PUT takes; where there is no PUT, its fields are told all the same. */
-function operationOf(route: Route, method: 'POST' | 'PUT'): Operation | undefined {
-  return route.operations.get(method) ?? (method === 'PUT' ? route.operations.get('PATCH') : undefined);
 }
 
 function describeFields(fields: readonly Field[], operation: Operation, given: ReadonlySet<string>): Record<string, FieldDescription> {
@@ -51,7 +46,7 @@ function describeFields(fields: readonly Field[], operation: Operation, given: R
 
 function describeField(field: Field, operation: Operation, given: ReadonlySet<string>): FieldDescription {
   const open = !given.has(field.name) && (operation === 'create' ? field.insertable : field.updatable);
-  const base = { required: open && field.required && operation !== 'partialUpdate', read_only: !open, label: field.label };
+  const base = { required: open && field.required, read_only: !open, label: field.label };
   switch (field.kind) {
     case 'column':
       return { type: typeName(field.type), ...base, ...limits(field.type) };

@@ -52,7 +52,7 @@ function jsonValue(body: ReceivedBody): unknown {
 }
 
 function parseJson(text: string): unknown {
-  if (text.trim() === '') return {};
+  if (text === '') return {};
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {

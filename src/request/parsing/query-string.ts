@@ -11,7 +11,7 @@ export function parseQueryString(query: string): ReadonlyMap<string, string> {
     if (part === '') continue;
     const equals = part.indexOf('=');
     const name = decoded(equals < 0 ? part : part.slice(0, equals));
-    if (name === undefined) throw new MalformedRequest('The name of a query parameter is no text.');
+    if (name === undefined || unstorableText(name) !== undefined) throw new MalformedRequest('The name of a query parameter is no text.');
     const value = decoded(equals < 0 ? '' : part.slice(equals + 1));
     if (value === undefined) throw InvalidInput.of(name, 'Enter a valid text: its percent escapes are broken.');
     const unstorable = unstorableText(value);

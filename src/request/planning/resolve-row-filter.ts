@@ -1,9 +1,11 @@
 import type { Json } from '../../errors/rest-error.js';
 import { allOf, ALWAYS, oneOf } from '../../model/condition.js';
 import type { Condition, Operand } from '../../model/condition.js';
+import type { Column } from '../../model/column.js';
 import type { Relation } from '../../model/relation.js';
 import type { Resource } from '../../model/resource.js';
 import type { RowFilter } from '../../model/row-filter.js';
+import { parseValue } from '../../values/parse-value.js';
 
 /**
  * An author's filter against the compiled model. Hidden columns count; a to-many relation means: at least one related
@@ -54,8 +56,22 @@ function relationAt(path: string, resource: Resource): Relation | undefined {
   return [...resource.relations.values()].find((relation) => path === relation.name || path.startsWith(`${relation.name}.`));
 }
 
-function compare(operand: Operand, { lookup, value }: Comparison): Condition {
-  return { kind: 'compare', operand, lookup, value };
+function compare(operand: Operand, filter: Comparison): Condition {
+  return { kind: 'compare', operand, lookup: filter.lookup, value: canonical(filter, operand.column) };
+}
+
+/** Values are as in a JSON body, so they are read like one. Throws a plain error, which is the author's to mend. */
+function canonical({ path, lookup, value }: Comparison, { type }: Column): Json {
+  if (value === null || lookup === 'isnull') return value;
+  if (lookup === 'in' || lookup === 'range') {
+    if (!Array.isArray(value)) throw new Error(`where("${path}", "${lookup}", …) needs an array.`);
+    return value.map((each: Json) => canonical({ kind: 'where', path, lookup: 'exact', value: each }, { id: '', path, type, nullable: true }));
+  }
+  // A part of a text need not be a whole value.
+  if (lookup !== 'exact' && lookup !== 'ne' && type.kind === 'string') return String(value);
+  const outcome = parseValue(value, type.kind === 'string' ? { ...type, trim: false } : type);
+  if (outcome.errors) throw new Error(`where("${path}", …) is given ${JSON.stringify(value)}, which does not fit: ${outcome.errors.join(' ')}`);
+  return outcome.value;
 }
 
 /** A relation itself is compared by its key; the foreign key of this row serves where it is that key. */

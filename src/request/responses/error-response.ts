@@ -1,4 +1,4 @@
-import { ServerError } from '../../errors/request-errors.js';
+import { PermissionDenied, ServerError } from '../../errors/request-errors.js';
 import { isRestError } from '../../errors/rest-error.js';
 import type { RestErrorAnswer } from '../../errors/rest-error.js';
 import { jsonResponse } from './rest-response.js';
@@ -23,6 +23,8 @@ export interface ErrorResponse {
 export function errorResponse(error: unknown): ErrorResponse {
   if (isRestError(error)) return { response: written(error.answer), logged: error.answer.status >= 500 };
   if (isHttpException(error)) return { response: written(fromHttpException(error)), logged: error.getStatus() >= 500 };
+  const exposed = exposedError(error);
+  if (exposed) return { response: written(exposed), logged: false };
   return { response: written(new ServerError().answer), logged: true };
 }
 
@@ -35,10 +37,21 @@ function isHttpException(error: unknown): error is HttpExceptionLike {
   return typeof like === 'object' && like !== null && typeof like.getStatus === 'function' && typeof like.getResponse === 'function';
 }
 
+/** An error of middleware that is meant for the client, in the form that Express and its libraries use. */
+function exposedError(error: unknown): RestErrorAnswer | undefined {
+  const { status, expose, message } = (error ?? {}) as { status?: unknown; expose?: unknown; message?: unknown };
+  if (expose !== true || typeof status !== 'number' || status < 400 || status >= 500) return undefined;
+  return { status, body: { detail: String(message) } };
+}
+
+/** What Nest says where a guard answers false and the application has no words of its own. */
+const NEST_FORBIDDEN = 'Forbidden resource';
+
 function fromHttpException(error: HttpExceptionLike): RestErrorAnswer {
   const status = error.getStatus();
   if (status >= 500 && status !== 503) return { ...new ServerError().answer, status };
-  return { status, body: { detail: messageOf(error.getResponse()) } };
+  const message = messageOf(error.getResponse());
+  return status === 403 && message === NEST_FORBIDDEN ? new PermissionDenied().answer : { status, body: { detail: message } };
 }
 
 function messageOf(response: unknown): string {

@@ -12,20 +12,23 @@ export async function renderList(pages: AsyncIterable<readonly Row[]>, represent
   const text = (rows: readonly Row[]): string => rows.map((row) => JSON.stringify(represent(row))).join(',');
   if (first.done === true) return { kind: 'text', text: '[]' };
   if (second.done === true) return { kind: 'text', text: `[${text(first.value)}]` };
-  return { kind: 'stream', pieces: pieces([first.value, second.value], iterator, text) };
+  // Both are made here, so that a row that cannot be represented is still an ordinary error answer.
+  return { kind: 'stream', pieces: pieces([text(first.value), text(second.value)], iterator, text) };
 }
 
-async function* pieces(begun: readonly (readonly Row[])[], rest: AsyncIterator<readonly Row[]>, text: (rows: readonly Row[]) => string): AsyncGenerator<string> {
+async function* pieces(begun: readonly string[], rest: AsyncIterator<readonly Row[]>, text: (rows: readonly Row[]) => string): AsyncGenerator<string> {
   try {
     let glue = '[';
-    for (const page of begun) {
-      yield glue + text(page);
+    for (const page of begun.filter((each) => each !== '')) {
+      yield glue + page;
       glue = ',';
     }
     for (let next = await rest.next(); next.done !== true; next = await rest.next()) {
-      if (next.value.length > 0) yield glue + text(next.value);
+      if (next.value.length === 0) continue;
+      yield glue + text(next.value);
+      glue = ',';
     }
-    yield ']';
+    yield glue === '[' ? '[]' : ']';
   } finally {
     await rest.return?.();
   }

@@ -29,8 +29,11 @@ export class ModelSerializer implements Serializer {
       if (context.given.has(field.name) || !isOpen(field, context)) continue;
       const outcome = parseMember(body, field, context);
       if (outcome === undefined) continue;
-      if ('nested' in outcome) errors[field.name] = outcome.nested;
-      else if (outcome.errors) errors[field.name] = [...outcome.errors];
+      if ('nested' in outcome) {
+        // What is right of it is kept, so that the application's validators can judge it too.
+        errors[field.name] = outcome.nested;
+        values.set(field.name, outcome.sound);
+      } else if (outcome.errors) errors[field.name] = [...outcome.errors];
       else values.set(field.name, outcome.value);
     }
     return { values, errors };
@@ -40,7 +43,7 @@ export class ModelSerializer implements Serializer {
 function representField(field: Field, row: Row, { value, basePath }: { value: unknown; basePath: string }): unknown {
   switch (field.kind) {
     case 'link':
-      return `${basePath}/${keyText(row.key)}/${field.relation.name}/`;
+      return `${basePath}/${keyText(row.identity ?? row.key)}/${field.relation.name}/`;
     case 'computed':
       return plain(row.entity ? field.compute(row.entity) : null);
     case 'column':
@@ -74,7 +77,7 @@ function unknownFields(body: Readonly<Record<string, unknown>>, { resource, give
   return errors;
 }
 
-type MemberOutcome = Outcome<unknown> | { readonly nested: FieldErrors } | undefined;
+type MemberOutcome = Outcome<unknown> | { readonly nested: FieldErrors; readonly sound: Readonly<Record<string, unknown>> } | undefined;
 
 /** Undefined where the body says nothing and need not. */
 function parseMember(body: Readonly<Record<string, unknown>>, field: Field, context: ParseContext): MemberOutcome {
@@ -109,13 +112,17 @@ function parseEmbedded(input: unknown, embedded: EmbeddedField, context: ParseCo
   }
   const values: Record<string, unknown> = {};
   const errors = emptyFieldErrors();
+  const known = new Set(embedded.fields.filter((field) => field.readable || isWritable(field)).map(({ name }) => name));
+  if (context.resource.strict) for (const name of Object.keys(input)) if (!known.has(name)) errors[name] = ['Unknown field.'];
   for (const field of embedded.fields) {
     if (!isOpen(field, context)) continue;
     const outcome = parseMember(input as Readonly<Record<string, unknown>>, field, context);
     if (outcome === undefined) continue;
-    if ('nested' in outcome) errors[field.name] = outcome.nested;
-    else if (outcome.errors) errors[field.name] = [...outcome.errors];
+    if ('nested' in outcome) {
+      errors[field.name] = outcome.nested;
+      values[field.name] = outcome.sound;
+    } else if (outcome.errors) errors[field.name] = [...outcome.errors];
     else values[field.name] = outcome.value;
   }
-  return Object.keys(errors).length > 0 ? { nested: errors } : valid(values);
+  return Object.keys(errors).length > 0 ? { nested: errors, sound: values } : valid(values);
 }

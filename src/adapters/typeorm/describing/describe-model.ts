@@ -12,7 +12,7 @@ export function describeModel(dataSource: DataSource): ModelDescription {
   const family = knownDialectFamily(dataSource);
   return {
     entities: dataSource.entityMetadatas.map((metadata) => describeEntity(metadata, dataSource)),
-    abilities: { regex: family === 'postgres' || family === 'mysql', fullText: family === 'postgres' || family === 'mysql' },
+    abilities: { regex: family === 'postgres' || family === 'mysql', fullText: family === 'postgres' ? 'any-column' : family === 'mysql' ? 'indexed-columns' : 'none' },
     given: givenEntities(dataSource),
     dataSource: 'name' in dataSource.options && typeof dataSource.options.name === 'string' ? dataSource.options.name : 'default',
   };
@@ -70,7 +70,7 @@ function describeColumn(column: ColumnMetadata, metadata: EntityMetadata, dataSo
     insertable: column.isInsert,
     updatable: column.isUpdate,
     transformed: column.transformer !== undefined,
-    fullText: metadata.indices.some((index) => index.isFulltext && index.columns.includes(column)),
+    fullText: metadata.indices.some((index) => index.isFulltext && index.columns.length === 1 && index.columns.includes(column)),
     ...(supported ? {} : { unsupported: described.unsupported }),
   };
 }

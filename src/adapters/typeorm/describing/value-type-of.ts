@@ -24,7 +24,9 @@ const INTEGER_BITS: Readonly<Record<string, number>> = {
 export function valueTypeOf(column: ColumnMetadata, dataSource: DataSource): DescribedType {
   if (column.isArray) {
     const of = scalarType(column, dataSource);
-    return 'type' in of ? { type: { kind: 'list', of: of.type, storage: 'array' } } : of;
+    if (!('type' in of)) return of;
+    // TypeORM writes the items of such an array as something else than JSON.
+    return of.type.kind === 'json' ? { unsupported: `${String(column.type)}[]` } : { type: { kind: 'list', of: of.type, storage: 'array' } };
   }
   return scalarType(column, dataSource);
 }
@@ -61,17 +63,21 @@ function byDatabaseType(name: string, column: ColumnMetadata, dataSource: DataSo
     case 'numeric':
       return described(decimalOf(column, family));
     case 'float':
+      return described(family === 'mysql' ? { kind: 'float', single: true } : { kind: 'float' });
+    case 'real':
+      return described(family === 'postgres' ? { kind: 'float', single: true } : { kind: 'float' });
     case 'double':
     case 'double precision':
-    case 'real':
       return described({ kind: 'float' });
     case 'char':
     case 'character':
+    case 'nchar':
+      // Blanks behind the text are the column's own, and belong to no value.
+      return described({ kind: 'string', trim: true, padded: true, ...lengthOf(column, dataSource) });
     case 'varchar':
     case 'character varying':
     case 'varying character':
     case 'native character':
-    case 'nchar':
     case 'nvarchar':
     case 'text':
     case 'tinytext':
@@ -116,7 +122,7 @@ function integerOf(bits: number, unsigned: boolean): ValueType {
 function decimalOf(column: ColumnMetadata, family: string): ValueType {
   const precision = column.precision ?? (family === 'mysql' ? 10 : undefined);
   const scale = column.scale ?? (family === 'mysql' ? 0 : undefined);
-  return { kind: 'decimal', ...(precision === undefined ? {} : { precision }), ...(scale === undefined ? {} : { scale }) };
+  return { kind: 'decimal', ...(precision === undefined ? {} : { precision }), ...(scale === undefined ? {} : { scale }), ...(family === 'sqlite' ? { exact: 15 } : {}) };
 }
 
 function lengthOf(column: ColumnMetadata, dataSource: DataSource): { maxLength?: number } {

@@ -23,6 +23,8 @@ export type DatabaseRefusal =
   | { readonly kind: 'check' }
   /** A value that the column cannot hold. */
   | { readonly kind: 'data'; readonly column?: string }
+  /** Another transaction stood in the way: the same one may pass when it is tried again. */
+  | { readonly kind: 'conflict' }
   | { readonly kind: 'away' };
 
 /**

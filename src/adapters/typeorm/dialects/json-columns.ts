@@ -1,9 +1,9 @@
 import type { Json } from '../../../errors/rest-error.js';
 import type { TypeOf } from '../../../model/value-type.js';
 
-/** JSON that a driver gives as text or already parsed. */
+/** JSON that a dialect reads as text. */
 export function decodeJson(raw: unknown): Json {
-  return typeof raw === 'string' ? (JSON.parse(raw) as Json) : (raw as Json);
+  return JSON.parse(String(raw)) as Json;
 }
 
 /** TypeORM's simple-array: one text, commas between; an empty text is an empty array. */

@@ -66,6 +66,10 @@ function read(column: string, type: ValueType): string {
     case 'time':
     case 'bigint':
     case 'decimal':
+    // The driver reads long numbers inexactly; the server's own text has the right digits.
+    case 'float':
+    // Parsed once, and here: the driver would parse a json column itself, and not a text one.
+    case 'json':
       return `CAST(${column} AS CHAR)`;
     default:
       return column;
@@ -115,14 +119,22 @@ function encode(value: Json, type: ValueType): unknown {
 /** A number given as text would be compared as a double. */
 function parameter(placeholder: string, type: ValueType): string {
   if (type.kind === 'bigint') return type.min === 0n ? `CAST(${placeholder} AS UNSIGNED)` : `CAST(${placeholder} AS SIGNED)`;
-  if (type.kind === 'decimal') return `CAST(${placeholder} AS DECIMAL(65,30))`;
+  if (type.kind === 'decimal') return `CAST(${placeholder} AS DECIMAL(${type.precision ?? 65},${type.scale ?? (type.precision === undefined ? 30 : 0)}))`;
+  if (type.kind === 'float' && type.single === true) return `CAST(${placeholder} AS FLOAT)`;
   return placeholder;
 }
+
+const SORTED_LETTERS = 255;
 
 function cursor(column: string, type: ValueType): ReturnType<Dialect['cursor']> {
   switch (type.kind) {
     case 'float':
-      return { read: `CAST(${column} AS DOUBLE)`, compared: `CAST(${column} AS DOUBLE)`, parameter: (placeholder) => placeholder };
+      return { read: `CAST(CAST(${column} AS DOUBLE) AS CHAR)`, compared: `CAST(${column} AS DOUBLE)`, parameter: (placeholder) => `CAST(${placeholder} AS DOUBLE)` };
+    case 'string': {
+      // Sorting looks at `max_sort_length` bytes only (1024 where nobody has changed it): behind them, the key decides.
+      const sorted = (type.maxLength ?? Infinity) > SORTED_LETTERS ? `LEFT(${column}, ${SORTED_LETTERS})` : column;
+      return { read: sorted, compared: sorted, parameter: (placeholder) => placeholder };
+    }
     case 'enum':
       // Ordered by the position in the declaration, and compared by it.
       return { read: `${column}+0`, compared: `${column}+0`, parameter: (placeholder) => placeholder };
@@ -159,5 +171,6 @@ function refusal(error: unknown): DatabaseRefusal | undefined {
     const column = /column [`']?(?:.*[`.])?([^`'.]+)[`']? at row/.exec(message)?.[1];
     return { kind: 'data', ...(column === undefined ? {} : { column }) };
   }
+  if (code === 'ER_LOCK_DEADLOCK' || code === 'ER_LOCK_WAIT_TIMEOUT' || code === 'ER_CHECKREAD') return { kind: 'conflict' };
   return AWAY.has(code) ? { kind: 'away' } : undefined;
 }

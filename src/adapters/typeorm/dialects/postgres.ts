@@ -1,7 +1,7 @@
 import type { Json } from '../../../errors/rest-error.js';
 import type { ValueType } from '../../../model/value-type.js';
 import { driverErrorProperty, isConnectionLost, isSocketCode, likePattern } from './dialect.js';
-import type { DatabaseRefusal, Dialect, TextPart } from './dialect.js';
+import type { Bind, Comparison, DatabaseRefusal, Dialect, TextPart } from './dialect.js';
 import { decodeBinary, decodeEnum, decodeJson, decodeList, decodeSet, decodeTime } from './json-columns.js';
 import { instantOf, wallClockOf } from './wall-clock.js';
 
@@ -15,7 +15,7 @@ export const postgres: Dialect = {
   decode,
   encode,
   parameter: (placeholder) => placeholder,
-  compare: () => undefined,
+  compare,
   matchText,
   matchSpecial: (column, match, placeholder) =>
     match === 'regex' ? `${column} ~* ${placeholder}` : `to_tsvector(${column}) @@ plainto_tsquery(${placeholder})`,
@@ -34,7 +34,12 @@ function read(column: string, type: ValueType): string {
     case 'decimal':
     case 'interval':
     case 'enum':
+    case 'json':
       return `${column}::text`;
+    case 'string':
+      return type.padded === true ? `${column}::text` : column;
+    case 'list':
+      return type.storage === 'text' ? column : readArray(column, type.of);
     default:
       return column;
   }
@@ -50,9 +55,11 @@ function decode(raw: unknown, type: ValueType): Json {
     case 'float':
       return Number(raw);
     case 'json':
-      return decodeJsonColumn(raw);
+      return decodeJson(raw);
     case 'list':
-      return decodeList(raw, type);
+      return type.storage === 'text' ? decodeList(raw, type) : decodeArray(raw, type.of);
+    case 'boolean':
+      return raw === true || raw === 'true';
     case 'set':
       return decodeSet(raw);
     case 'binary':
@@ -64,13 +71,14 @@ function decode(raw: unknown, type: ValueType): Json {
   }
 }
 
-/** pg parses json and jsonb itself; a simple-json column is a text. A JSON string of a json column is told apart by failing to parse. */
-function decodeJsonColumn(raw: unknown): Json {
-  try {
-    return decodeJson(raw);
-  } catch {
-    return raw as Json;
-  }
+/** Items as texts, so that the driver makes nothing else of them. */
+function readArray(column: string, of: ValueType): string {
+  if (of.kind !== 'datetime') return of.kind === 'binary' ? column : `${column}::text[]`;
+  return `CASE WHEN ${column} IS NULL THEN NULL ELSE ARRAY(SELECT ${read('item', of)} FROM unnest(${column}) WITH ORDINALITY AS items(item, place) ORDER BY place) END`;
+}
+
+function decodeArray(raw: unknown, of: ValueType): Json {
+  return (raw as readonly unknown[]).map((item) => (item === null ? null : decode(item, of)));
 }
 
 function encode(value: Json, type: ValueType): unknown {
@@ -92,6 +100,13 @@ function encode(value: Json, type: ValueType): unknown {
   }
 }
 
+/** A padded column takes blanks at the end for nothing; as text it does not. */
+function compare({ column, lookup, value, type }: Comparison, bind: Bind): string | undefined {
+  if (type.kind !== 'string' || type.padded !== true) return undefined;
+  if (lookup === 'exact') return `(${column} = ${bind(value, type)} AND ${column}::text = ${bind(value, type)})`;
+  return lookup === 'ne' ? `(${column}::text <> ${bind(value, type)} OR ${column} IS NULL)` : undefined;
+}
+
 function matchText(column: string, part: TextPart, bindText: (text: string) => string): string {
   const text = `${column}::text`;
   if (part.where === 'whole' && !part.insensitive) return `${text} = ${bindText(part.text)}`;
@@ -110,6 +125,7 @@ function refusal(error: unknown): DatabaseRefusal | undefined {
   if (code === '23502') return { kind: 'not-null', ...(text('column') === undefined ? {} : { column: text('column') ?? '' }) };
   if (code === '23514' || code === '23P01') return { kind: 'check' };
   if (code.startsWith('22')) return { kind: 'data' };
+  if (code === '40P01' || code === '40001' || code === '55P03') return { kind: 'conflict' };
   return AWAY.test(code) ? { kind: 'away' } : undefined;
 }
 

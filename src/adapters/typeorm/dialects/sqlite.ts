@@ -3,6 +3,7 @@ import type { ValueType } from '../../../model/value-type.js';
 import { driverErrorProperty, isConnectionLost, likePattern } from './dialect.js';
 import type { Bind, Comparison, DatabaseRefusal, Dialect, TextPart } from './dialect.js';
 import { decodeBinary, decodeEnum, decodeJson, decodeList, decodeSet, decodeTime } from './json-columns.js';
+import { plainNumberText } from '../../../values/numbers.js';
 import { instantOf, wallClockOf } from './wall-clock.js';
 
 /** SQLite, by better-sqlite3 or sql.js. */
@@ -11,7 +12,7 @@ export const sqlite: Dialect = {
   nullsFirst: true,
   lockRow: '',
   placeholder: () => '?',
-  read: (column, type) => (type.kind === 'bigint' ? `CAST(${column} AS TEXT)` : column),
+  read,
   decode,
   encode,
   parameter,
@@ -20,13 +21,22 @@ export const sqlite: Dialect = {
   matchSpecial: () => {
     throw new Error('SQLite has no regular expressions and no full text here; boot refuses them');
   },
-  cursor: (column, type) => ({
-    read: type.kind === 'bigint' ? `CAST(${column} AS TEXT)` : column,
-    compared: column,
-    parameter: (placeholder) => (type.kind === 'bigint' ? `CAST(${placeholder} AS INTEGER)` : placeholder),
-  }),
+  cursor: (column, type) => ({ read: read(column, type), compared: column, parameter: (placeholder) => parameter(placeholder, type) }),
   refusal,
 };
+
+/** What is kept as a whole number of 64 bits comes out as text, for JavaScript's numbers have 53. */
+function read(column: string, type: ValueType): string {
+  if (type.kind === 'bigint') return `CAST(${column} AS TEXT)`;
+  return type.kind === 'decimal' ? `CASE typeof(${column}) WHEN 'integer' THEN CAST(${column} AS TEXT) ELSE ${column} END` : column;
+}
+
+/** Without an exponent, and with the column's places. */
+function decimalText(raw: unknown, scale: number | undefined): string {
+  if (typeof raw === 'number') return scale === undefined ? plainNumberText(raw) : raw.toFixed(scale);
+  const text = String(raw);
+  return scale === undefined || scale === 0 || text.includes('.') ? text : `${text}.${'0'.repeat(scale)}`;
+}
 
 function decode(raw: unknown, type: ValueType): Json {
   switch (type.kind) {
@@ -35,7 +45,7 @@ function decode(raw: unknown, type: ValueType): Json {
     case 'bigint':
       return String(raw);
     case 'decimal':
-      return typeof raw === 'number' && type.scale !== undefined ? raw.toFixed(type.scale) : String(raw);
+      return decimalText(raw, type.scale);
     case 'datetime':
       return instantOf(String(raw), 'utc', type.digits);
     case 'time':
@@ -87,6 +97,7 @@ function parameter(placeholder: string, type: ValueType): string {
  */
 function compare({ column, lookup, value, type }: Comparison, bind: Bind): string | undefined {
   if (type.kind === 'string' && lookup === 'exact') return `${column} = ${bind(value, type)} COLLATE BINARY`;
+  if (type.kind === 'string' && lookup === 'ne') return `(${column} <> ${bind(value, type)} COLLATE BINARY OR ${column} IS NULL)`;
   if (type.kind !== 'datetime' || typeof value !== 'string' || !value.endsWith('.000Z')) return undefined;
   const long = (): string => bind(value, type);
   const short = (): string => bind(wallClockOf(value, 'utc').slice(0, -'.000'.length), { kind: 'string', trim: false });

@@ -24,7 +24,18 @@ export type WallZone = 'utc' | 'local';
 export function instantOf(text: string, zone: WallZone, digits: number): string {
   const clock = parse(text);
   if (!clock) return text;
-  return formatInstant(zone === 'utc' ? Date.UTC(...clock.parts) : new Date(...clock.parts).getTime(), clock.micros, digits);
+  return formatInstant(timeOf(clock, zone), clock.micros, digits);
+}
+
+/** Not by the constructor, which takes the years below 100 for those of the last century. */
+function timeOf({ parts: [year, month, day, hours, minutes, seconds] }: WallClock, zone: WallZone): number {
+  const date = new Date(zone === 'utc' ? Date.UTC(2000, 0, 1) : new Date(2000, 0, 1).getTime());
+  if (zone === 'utc') {
+    date.setUTCFullYear(year, month, day);
+    return date.setUTCHours(hours, minutes, seconds, 0);
+  }
+  date.setFullYear(year, month, day);
+  return date.setHours(hours, minutes, seconds, 0);
 }
 
 /** The other way: the text that a column without a zone holds for a canonical instant. */

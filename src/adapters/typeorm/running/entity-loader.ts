@@ -7,6 +7,9 @@ import { keyText } from '../../../values/keys.js';
 import { identityOf, whereIdentity } from './entity-values.js';
 import { fromProperty } from './property-values.js';
 
+/** Composite keys become a long chain of OR, which databases bound. */
+const LOADED_AT_ONCE = 250;
+
 /**
  * Loads the entities behind rows, through TypeORM itself, where something of the application has a say in their
  * values: a computed field, a transformer, an `@AfterLoad` listener, a subscriber. Rows of all others do without.
@@ -42,19 +45,18 @@ export class EntityLoader {
     const byIdentity = await this.load(identities, runner);
     return rows.flatMap((row, position) => {
       const entity = byIdentity.get(keyText(identities[position] ?? []));
-      return entity ? [{ key: row.key, entity, values: this.readable.map((field, index) => valueOf(field, entity, row.values[index])) }] : [];
+      return entity ? [{ ...row, entity, values: this.readable.map((field, index) => valueOf(field, entity, row.values[index])) }] : [];
     });
   }
 
   private async load(identities: readonly (readonly Json[])[], runner: QueryRunner | undefined): Promise<ReadonlyMap<string, ObjectLiteral>> {
     const manager = runner?.manager ?? this.dataSource.manager;
-    const ids = identities.map((identity) => whereIdentity(identity, this.resource, this.metadata));
-    const entities = await manager
-      .getRepository<ObjectLiteral>(this.metadata.target)
-      .createQueryBuilder('entity')
-      .setFindOptions({ loadEagerRelations: false })
-      .whereInIds(ids)
-      .getMany();
+    const entities: ObjectLiteral[] = [];
+    for (let at = 0; at < identities.length; at += LOADED_AT_ONCE) {
+      const ids = identities.slice(at, at + LOADED_AT_ONCE).map((identity) => whereIdentity(identity, this.resource, this.metadata));
+      const found = await manager.getRepository<ObjectLiteral>(this.metadata.target).createQueryBuilder('entity').setFindOptions({ loadEagerRelations: false }).whereInIds(ids).getMany();
+      entities.push(...found);
+    }
     return new Map(entities.map((entity) => [keyText(identityOf(entity, this.resource, this.metadata)), entity]));
   }
 }

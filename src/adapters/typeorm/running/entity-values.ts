@@ -44,6 +44,27 @@ function applyEmbedded(entity: ObjectLiteral, field: EmbeddedField, metadata: En
   }
 }
 
+/**
+ * Date-times of a body that a Date cannot say: those with more digits, and where a row is changed every one of a column
+ * that keeps more, because TypeORM compares milliseconds. Embedded ones included.
+ */
+export function finerInstants(values: FieldValues, resource: Resource, change: boolean): readonly ColumnValue[] {
+  return [...values].flatMap(([name, value]) => {
+    const field = resource.fieldsByName.get(name);
+    return field ? finerInstantsOf(field, value, change) : [];
+  });
+}
+
+function finerInstantsOf(field: Field, value: unknown, change: boolean): readonly ColumnValue[] {
+  if (field.kind === 'embedded') {
+    const inner = value as Readonly<Record<string, unknown>>;
+    return field.fields.flatMap((each) => finerInstantsOf(each, inner[each.name], change));
+  }
+  if (field.kind !== 'column' || field.type.kind !== 'datetime' || typeof value !== 'string') return [];
+  const finer = change ? field.type.digits > 3 : /\.\d{3}\d*[1-9]\d*Z$/.test(value);
+  return finer ? [{ column: field.column, value }] : [];
+}
+
 /** A value of a column, canonical. */
 export interface ColumnValue {
   readonly column: Column;
@@ -75,7 +96,7 @@ function relatedObject(relation: RelationMetadata, values: readonly ColumnValue[
 }
 
 /** TypeORM's own setter merges into the object that is there, which would rename a loaded row and keep a null out. */
-function setRelation(entity: ObjectLiteral, relation: RelationMetadata, value: ObjectLiteral | null): void {
+export function setRelation(entity: ObjectLiteral, relation: RelationMetadata, value: ObjectLiteral | null): void {
   const holder = relation.embeddedMetadata
     ? relation.embeddedMetadata.embeddedMetadataTree.reduce<ObjectLiteral>((at, embedded) => (at[embedded.propertyName] ??= embedded.create()) as ObjectLiteral, entity)
     : entity;
@@ -85,7 +106,14 @@ function setRelation(entity: ObjectLiteral, relation: RelationMetadata, value: O
 /** What TypeORM finds the row by. */
 export function whereIdentity(identity: readonly Json[], resource: Resource, metadata: EntityMetadata): ObjectLiteral {
   const where: ObjectLiteral = {};
-  setColumns(where, metadata, resource.identity.map((column, index) => ({ column, value: identity[index] ?? null })));
+  const values = resource.identity.map((column, index) => ({ column, value: identity[index] ?? null }));
+  // A property that is a column as well as a relation is found by the column's value.
+  const own = values.filter(({ column }) => metadata.columns.some((each) => each.databaseName === column.id && !each.isVirtual));
+  for (const { column, value } of own) {
+    const found = metadata.columns.find((each) => each.databaseName === column.id);
+    found?.setEntityValue(where, toProperty(value, column.type, found));
+  }
+  setColumns(where, metadata, values.filter((each) => !own.includes(each)));
   return where;
 }
 

@@ -3,15 +3,25 @@ import { InvalidInput, NotFound, PermissionDenied, RestrictedDeletion } from '..
 import { isRestError } from '../../../errors/rest-error.js';
 import type { FieldErrors, Json } from '../../../errors/rest-error.js';
 import { allOf, equals } from '../../../model/condition.js';
+import type { Column } from '../../../model/column.js';
 import type { Condition } from '../../../model/condition.js';
-import type { CreatePlan, DeletePlan, UpdatePlan } from '../../../model/plan.js';
+import type { CreatePlan, DeletePlan, FieldValues, UpdatePlan } from '../../../model/plan.js';
 import type { Resource } from '../../../model/resource.js';
 import type { Row } from '../../../model/serializer.js';
-import { applyValues, identityOf, setColumns, whereIdentity } from './entity-values.js';
+import { Scope } from '../sql/scope.js';
+import { applyValues, finerInstants, identityOf, setColumns, setRelation, whereIdentity } from './entity-values.js';
+import type { ReferencedValues } from './entity-values.js';
 import { findReferrer } from './find-referrer.js';
 import { findIdentity } from './find-identity.js';
 import { refusedWrite } from './refusals.js';
 import type { RowWriter, WriterTools } from './row-writer.js';
+
+/** What an update changes, and in which row. */
+interface Change {
+  readonly identity: readonly Json[];
+  readonly values: FieldValues;
+  readonly referenced: ReferencedValues;
+}
 
 /**
  * Writes rows of an entity through TypeORM, so that its listeners, subscribers, defaults and cascades do their work.
@@ -19,24 +29,33 @@ import type { RowWriter, WriterTools } from './row-writer.js';
  */
 export class EntityWriter implements RowWriter {
   private readonly metadata: EntityMetadata;
+  private readonly forward: readonly string[];
 
   constructor(
     private readonly resource: Resource,
     private readonly tools: WriterTools,
   ) {
     this.metadata = tools.tables.of(resource).metadata;
+    this.forward = this.metadata.relations.filter((relation) => relation.isWithJoinColumn && !relation.isLazy).map((relation) => relation.propertyPath);
   }
 
   async create(plan: CreatePlan): Promise<Row> {
     const { referenced, errors } = await this.tools.lookups.lookUp(plan.keys);
-    const entity = this.metadata.create() as ObjectLiteral;
-    applyValues(entity, this.resource, this.metadata, { values: plan.values, referenced });
-    setColumns(entity, this.metadata, plan.fixed);
-    await this.refuseInvalid(entity, [plan.errors, errors]);
+    // Made anew for each attempt: a listener of one that was rolled back has changed its entity.
+    const make = (): ObjectLiteral => {
+      const entity = this.metadata.create() as ObjectLiteral;
+      applyValues(entity, this.resource, this.metadata, { values: plan.values, referenced });
+      setColumns(entity, this.metadata, plan.fixed);
+      return entity;
+    };
+    await this.refuseInvalid(make(), [plan.errors, errors]);
     return this.writing(plan.keys, plan.fixed, () =>
       this.tools.connections.transact(async (runner) => {
+        const entity = make();
         await this.insert(entity, runner);
-        const row = await this.readBack(identityOf(entity, this.resource, this.metadata), plan.where, runner);
+        const identity = this.givenIdentity(identityOf(entity, this.resource, this.metadata), plan.values);
+        await this.keepMicroseconds(entity, { identity, values: plan.values, referenced, change: false }, runner);
+        const row = await this.readBack(identity, plan.where, runner);
         if (!row) throw new PermissionDenied();
         return row;
       }),
@@ -50,11 +69,14 @@ export class EntityWriter implements RowWriter {
         if (!key) return undefined;
         const entity = await this.load(key, runner);
         if (!entity) return undefined;
+        this.restoreKey(entity, key);
         const { referenced, errors } = await this.tools.lookups.lookUp(plan.keys, runner);
         applyValues(entity, this.resource, this.metadata, { values: plan.values, referenced });
         await this.refuseInvalid(entity, [plan.errors, errors]);
-        if (plan.values.size > 0) await this.store(entity, key, runner);
-        const row = await this.readBack(identityOf(entity, this.resource, this.metadata), plan.after, runner);
+        if (plan.values.size > 0) await this.store(entity, { identity: key, values: plan.values, referenced }, runner);
+        const identity = identityOf(entity, this.resource, this.metadata);
+        await this.keepMicroseconds(entity, { identity, values: plan.values, referenced, change: true }, runner);
+        const row = await this.readBack(identity, plan.after, runner);
         if (!row) throw new PermissionDenied();
         return row;
       }),
@@ -65,8 +87,13 @@ export class EntityWriter implements RowWriter {
     try {
       return await this.tools.connections.transact(async (runner) => {
         const key = await findIdentity(this.resource, plan.where, { runner, tools: this.tools });
-        const entity = key ? await this.load(key, runner) : undefined;
+        // Without its relations: TypeORM would cascade into related objects that were loaded with it.
+        const entity = key ? await this.load(key, runner, []) : undefined;
         if (!entity) return false;
+        if (key && this.isBeyondDriver(key)) {
+          await this.deleteExactly(key, runner);
+          return true;
+        }
         if (this.metadata.deleteDateColumn) await runner.manager.softRemove(this.metadata.target, entity);
         else await runner.manager.remove(this.metadata.target, entity);
         return true;
@@ -78,25 +105,72 @@ export class EntityWriter implements RowWriter {
   }
 
   /** With the keys of its forward relations, as validators and listeners expect them. */
-  private async load(identity: readonly Json[], runner: QueryRunner): Promise<ObjectLiteral | null> {
-    const forward = this.metadata.relations.filter((relation) => relation.isWithJoinColumn && !relation.isLazy);
-    return runner.manager.findOne<ObjectLiteral>(this.metadata.target, {
+  private async load(identity: readonly Json[], runner: QueryRunner, forward = this.forward): Promise<ObjectLiteral | null> {
+    const entity = await runner.manager.findOne<ObjectLiteral>(this.metadata.target, {
       where: whereIdentity(identity, this.resource, this.metadata),
       loadEagerRelations: false,
-      loadRelationIds: { relations: forward.map((relation) => relation.propertyPath), disableMixedMap: true },
+      ...(forward.length > 0 ? { loadRelationIds: { relations: [...forward], disableMixedMap: true } } : {}),
     });
+    if (entity) emptyRelationsAreNull(entity, this.metadata, forward);
+    return entity;
   }
 
-  /** A pair whose side changes is another row: the old one goes, and the new one is inserted (contract 2). */
-  private async store(entity: ObjectLiteral, identity: readonly Json[], runner: QueryRunner): Promise<void> {
-    const same = identityOf(entity, this.resource, this.metadata).every((value, index) => value === identity[index]);
-    if (same) {
+  /** A pair whose side changes gets another key, which `save` would take for another row (contract 2). */
+  private async store(entity: ObjectLiteral, change: Change, runner: QueryRunner): Promise<void> {
+    const same = identityOf(entity, this.resource, this.metadata).every((value, index) => value === change.identity[index]);
+    if (same && !this.isBeyondDriver(change.identity)) {
       await runner.manager.save(this.metadata.target, entity, { reload: false });
       return;
     }
-    const before = await this.load(identity, runner);
-    if (before) await runner.manager.remove(this.metadata.target, before);
-    await this.insert(entity, runner);
+    const changed = this.metadata.create() as ObjectLiteral;
+    applyValues(changed, this.resource, this.metadata, change);
+    await runner.manager
+      .createQueryBuilder()
+      .update(this.metadata.target)
+      .set(changed)
+      .whereInIds([whereIdentity(change.identity, this.resource, this.metadata)])
+      .execute();
+  }
+
+  /** SQLite's driver gives whole numbers as JavaScript's, which beyond 53 bits name another row. */
+  private isBeyondDriver(identity: readonly Json[]): boolean {
+    return this.tools.dialect.oneConnection && this.resource.identity.some((column, index) => column.type.kind === 'bigint' && !Number.isSafeInteger(Number(identity[index])));
+  }
+
+  private restoreKey(entity: ObjectLiteral, identity: readonly Json[]): void {
+    if (this.isBeyondDriver(identity)) setColumns(entity, this.metadata, this.resource.identity.map((column, index) => ({ column, value: identity[index] ?? null })));
+  }
+
+  private async deleteExactly(identity: readonly Json[], runner: QueryRunner): Promise<void> {
+    const builder = runner.manager.createQueryBuilder();
+    const where = [whereIdentity(identity, this.resource, this.metadata)];
+    if (this.metadata.deleteDateColumn) await builder.softDelete().from(this.metadata.target).whereInIds(where).execute();
+    else await builder.delete().from(this.metadata.target).whereInIds(where).execute();
+  }
+
+  /** The key that the client gave, as it gave it; else what the database made. */
+  private givenIdentity(made: readonly Json[], values: FieldValues): readonly Json[] {
+    return this.resource.identity.map((column, index) => {
+      const field = this.resource.fields.find((each) => each.kind === 'column' && each.column.id === column.id);
+      const given = field && values.get(field.name);
+      return given === undefined || column.type.kind !== 'bigint' ? (made[index] ?? null) : (given as Json);
+    });
+  }
+
+  /** TypeORM writes a Date, which ends with milliseconds: what the client gave beyond them is written behind it. */
+  private async keepMicroseconds(entity: ObjectLiteral, { identity, values, change }: Change & { readonly change: boolean }, runner: QueryRunner): Promise<void> {
+    const finer = finerInstants(values, this.resource, change).filter(({ column, value }) => this.stillHolds(entity, column, value));
+    if (finer.length === 0) return;
+    const scope = Scope.begin(this.tools.dialect, this.tools.tables, this.resource);
+    const changes = finer.map(({ column, value }) => `${scope.table.name(column)} = ${scope.bind(value, column.type)}`);
+    const named = this.resource.identity.map((column, index) => `${scope.table.name(column)} = ${scope.bind(identity[index] ?? null, column.type)}`);
+    await runner.query(`UPDATE ${scope.table.path} SET ${changes.join(', ')} WHERE ${named.join(' AND ')}`, [...scope.parameters]);
+  }
+
+  /** A listener may have put another value there. */
+  private stillHolds(entity: ObjectLiteral, column: Column, value: Json): boolean {
+    const property: unknown = this.metadata.columns.find((each) => each.databaseName === column.id)?.getEntityValue(entity);
+    return property instanceof Date && property.getTime() === new Date(String(value)).getTime();
   }
 
   /** An INSERT and never a save: `save` would overwrite a row that has the key already. */
@@ -113,7 +187,7 @@ export class EntityWriter implements RowWriter {
   private async refuseInvalid(entity: ObjectLiteral, found: readonly FieldErrors[]): Promise<void> {
     const errors: FieldErrors = Object.assign(Object.create(null) as FieldErrors, ...found) as FieldErrors;
     const own = await this.tools.validate?.(entity, this.resource);
-    for (const [field, messages] of Object.entries(own ?? {})) errors[field] ??= messages;
+    addMissing(errors, own ?? {});
     if (Object.keys(errors).length > 0) throw new InvalidInput(errors);
   }
 
@@ -131,5 +205,23 @@ export class EntityWriter implements RowWriter {
       // Nothing is wrong with the body: what the URL names has gone.
       throw fixed.length > 0 ? new NotFound() : InvalidInput.ofNoField('A related object does not exist.');
     }
+  }
+}
+
+/** TypeORM loads the keys of a relation without a row as an object without values, and would insert it as a new row. */
+function emptyRelationsAreNull(entity: ObjectLiteral, metadata: EntityMetadata, paths: readonly string[]): void {
+  for (const relation of metadata.relations.filter((each) => paths.includes(each.propertyPath))) {
+    const related = relation.getEntityValue(entity) as ObjectLiteral | null | undefined;
+    const empty = typeof related === 'object' && related !== null && relation.joinColumns.every((column) => (column.referencedColumn?.getEntityValue(related) ?? null) === null);
+    if (empty) setRelation(entity, relation, null);
+  }
+}
+
+/** What is wrong with a field already says enough; of an embedded object each field counts for itself. */
+function addMissing(errors: FieldErrors, more: FieldErrors): void {
+  for (const [field, messages] of Object.entries(more)) {
+    const known = errors[field];
+    if (known === undefined) errors[field] = messages;
+    else if (!Array.isArray(known) && !Array.isArray(messages)) addMissing(known, messages);
   }
 }

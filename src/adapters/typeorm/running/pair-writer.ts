@@ -69,7 +69,7 @@ export class PairWriter implements RowWriter {
     const columns: readonly Column[] = [...this.resource.columns.values()];
     const list = columns.map((column, index) => `${dialect.read(scope.own(column), column.type)} AS c${index}`).join(', ');
     const condition = compileCondition(where, scope);
-    const sql = `SELECT ${list} FROM ${scope.from()} WHERE ${condition}`;
+    const sql = `SELECT ${list} FROM ${scope.from()} WHERE ${condition}${dialect.lockRow}`;
     const [record] = (await runner.query(sql, [...scope.parameters])) as readonly Record<string, unknown>[];
     if (!record) return undefined;
     return columns.map((column, index) => ({ column, value: dialect.decode(record[`c${index}`], column.type) }));

@@ -20,6 +20,7 @@ export function refusedWrite(refusal: DatabaseRefusal, resource: Resource, metad
       return atField(fieldOfColumn(refusal.column, resource), 'The database cannot hold this value.', 'The database cannot hold one of these values.');
     case 'check':
       return InvalidInput.ofNoField('These values break a rule of the database.');
+    case 'conflict':
     case 'away':
       return new DatabaseAway();
     case 'foreign-key':

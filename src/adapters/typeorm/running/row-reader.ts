@@ -46,7 +46,8 @@ export class RowReader {
     for (;;) {
       const { sql, parameters } = this.pageStatement({ where: plan.where, order: plan.order, after, limit: PAGE_ROWS });
       const records = (await this.connections.read(sql, parameters)).map(inOrder);
-      yield await this.rowsOf(records);
+      const rows = await this.rowsOf(records);
+      if (rows.length > 0 || after === undefined) yield rows;
       const last = records.at(-1);
       if (!last || records.length < PAGE_ROWS) return;
       after = last.slice(last.length - plan.order.length);
@@ -73,7 +74,12 @@ export class RowReader {
   }
 
   private async rowsOf(records: readonly (readonly unknown[])[], runner?: QueryRunner): Promise<readonly Row[]> {
-    const rows = records.map((record) => ({ key: this.selection.readKey(record), values: this.selection.readValues(record) }));
+    const isPair = this.resource.identity !== this.resource.key.columns;
+    const rows = records.map((record) => ({
+      key: this.selection.readKey(record),
+      values: this.selection.readValues(record),
+      ...(isPair ? { identity: this.selection.readIdentity(record) } : {}),
+    }));
     if (this.entities?.isNeeded() !== true) return rows;
     return this.entities.attach(rows, records.map((record) => this.selection.readIdentity(record)), runner);
   }

@@ -4,7 +4,7 @@ import type { Scope } from './scope.js';
 
 /** The list of an ORDER BY. */
 export function compileOrder(order: readonly OrderTerm[], scope: Scope): string {
-  return order.map((term) => `${scope.operand(term.operand)}${term.descending ? ' DESC' : ' ASC'}`).join(', ');
+  return order.map((term) => `${cursorOf(term, scope).compared}${term.descending ? ' DESC' : ' ASC'}`).join(', ');
 }
 
 /** What each term of the order is selected as, so that the next page can begin behind a row. */

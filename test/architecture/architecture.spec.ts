@@ -1,0 +1,323 @@
+import { describe, expect, test } from '@jest/globals';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import * as library from 'nestjs-restify';
+import ts from 'typescript';
+
+interface Import {
+  /** The file of `src/`, or the package. */
+  readonly to: string;
+  readonly typeOnly: boolean;
+}
+
+interface SourceFile {
+  /** Below `src/`: `model/field.ts`. */
+  readonly path: string;
+  readonly text: string;
+  readonly tree: ts.SourceFile;
+  readonly imports: readonly Import[];
+}
+
+const SRC = fileURLToPath(new URL('../../src/', import.meta.url));
+const FILES = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.ts') && !path.endsWith('.spec.ts'))
+  .sort()
+  .map(readSource);
+
+function readSource(path: string): SourceFile {
+  const text = readFileSync(join(SRC, path), 'utf8');
+  const tree = ts.createSourceFile(path, text, ts.ScriptTarget.ES2022, true);
+  return { path, text, tree, imports: importsOf(tree, path) };
+}
+
+/** Imports, re-exports, `import()` and `import('…')` types. */
+function importsOf(tree: ts.SourceFile, path: string): readonly Import[] {
+  const imports: Import[] = [];
+  const add = (specifier: ts.Node | undefined, typeOnly: boolean): void => {
+    if (specifier && ts.isStringLiteralLike(specifier)) imports.push({ to: target(specifier.text, path), typeOnly });
+  };
+  visit(tree, (node) => {
+    if (ts.isImportDeclaration(node)) add(node.moduleSpecifier, node.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword);
+    else if (ts.isExportDeclaration(node)) add(node.moduleSpecifier, node.isTypeOnly);
+    else if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) add(node.argument.literal, true);
+    else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) add(node.arguments[0], false);
+  });
+  return imports;
+}
+
+function visit(node: ts.Node, see: (node: ts.Node) => void): void {
+  see(node);
+  ts.forEachChild(node, (child) => {
+    visit(child, see);
+  });
+}
+
+function target(specifier: string, path: string): string {
+  if (!specifier.startsWith('.')) return specifier;
+  return relative(SRC, join(SRC, dirname(path), specifier)).replace(/\.js$/, '.ts');
+}
+
+/**
+ * The room of a file: its folder, below `request/`, `boot/` and `adapters/` the second one; or a file that is a layer of
+ * its own. The files that stand in `boot/` itself put a prefix together, and are one room; all may know its tokens.
+ */
+function roomOf(path: string): string {
+  const [first = '', second = '', third] = path.split('/');
+  if (second === '') return first.replace(/\.ts$/, '');
+  if (first !== 'request' && first !== 'boot' && first !== 'adapters') return first;
+  if (first === 'boot' && third === undefined) return second === 'tokens.ts' ? 'boot/tokens' : 'boot';
+  return third === undefined ? `${first}/${second.replace(/\.ts$/, '')}` : `${first}/${second}`;
+}
+
+const STEPS = ['authentication', 'permissions', 'throttling', 'filtering', 'ordering', 'pagination', 'serializers', 'metadata'].map((step) => `request/${step}`);
+const WORDS = ['errors', 'model', 'values'];
+const REQUEST = [...WORDS, ...STEPS, 'request/parsing', 'request/planning', 'request/execution', 'request/responses'];
+const DECLARED = [...WORDS, 'declare', 'restify.options'];
+
+/** What each room may import from `src/`, beside its own files. A room that is missing here may not exist. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  errors: [],
+  model: ['errors'],
+  values: ['errors', 'model'],
+  declare: ['errors', 'model'],
+  'restify.options': ['errors', 'model', 'declare'],
+  ...Object.fromEntries(STEPS.map((step) => [step, WORDS])),
+  'request/parsing': [...WORDS, ...STEPS],
+  'request/planning': [...WORDS, ...STEPS, 'request/parsing'],
+  'request/execution': [...WORDS, ...STEPS, 'request/parsing', 'request/planning'],
+  'request/responses': [...WORDS, ...STEPS, 'request/parsing', 'request/planning', 'request/execution'],
+  'request/rest-pipeline': REQUEST,
+  'adapters/typeorm': [...WORDS, 'request/execution'],
+  'adapters/class-validator': WORDS,
+  'adapters/passport': [...WORDS, 'request/authentication'],
+  'boot/tokens': [],
+  'boot/compiling': DECLARED,
+  'boot/verifying': [...DECLARED, 'boot/compiling'],
+  'boot/routing': [...DECLARED, ...REQUEST, 'request/rest-pipeline', 'boot/tokens'],
+  boot: [...DECLARED, ...REQUEST, 'request/rest-pipeline', 'adapters/typeorm', 'adapters/class-validator', 'adapters/passport', 'boot/tokens', 'boot/compiling', 'boot/verifying', 'boot/routing'],
+  'restify.module': [...DECLARED, ...REQUEST, 'request/rest-pipeline', 'boot/tokens', 'boot/routing', 'boot'],
+};
+
+function isOwn({ to }: Import): boolean {
+  return to.endsWith('.ts');
+}
+
+function offences(isOffence: (file: SourceFile, each: Import) => boolean): readonly string[] {
+  return FILES.flatMap((file) => file.imports.filter((each) => isOffence(file, each)).map(({ to }) => `${file.path} imports ${to}`));
+}
+
+describe('imports of src', () => {
+  test('are all found: every one of the own leads to a file that exists', () => {
+    const paths = new Set(FILES.map(({ path }) => path));
+    expect(FILES.length).toBeGreaterThan(80);
+    expect(FILES.flatMap(({ imports }) => imports.filter(isOwn)).length).toBeGreaterThan(200);
+    expect(offences((_, each) => isOwn(each) && !paths.has(each.to))).toEqual([]);
+  });
+
+  test('stand in rooms that the layout knows', () => {
+    const rooms = new Set(FILES.filter(({ path }) => path !== 'index.ts').map(({ path }) => roomOf(path)));
+    expect([...rooms].filter((room) => MAY_IMPORT[room] === undefined)).toEqual([]);
+  });
+
+  test('run one way only, from the words to the composition root', () => {
+    expect(
+      offences(({ path }, each) => {
+        const [from, to] = [roomOf(path), roomOf(each.to)];
+        return path !== 'index.ts' && isOwn(each) && from !== to && MAY_IMPORT[from]?.includes(to) !== true;
+      }),
+    ).toEqual([]);
+  });
+
+  test('give parsing, planning and declaring the words of other steps as types only', () => {
+    const readers = ['request/parsing', 'request/planning'];
+    expect(offences(({ path }, each) => readers.includes(roomOf(path)) && STEPS.includes(roomOf(each.to)) && !each.typeOnly)).toEqual([]);
+    expect(offences(({ path }, each) => roomOf(path) === 'declare' && roomOf(each.to) !== 'declare' && !each.typeOnly)).toEqual([]);
+  });
+
+  test('name typeorm in its adapter and in the two composition files only', () => {
+    const allowed = (path: string): boolean => path.startsWith('adapters/typeorm/') || path === 'boot/boot-prefix.ts' || path === 'restify.module.ts';
+    const named = FILES.filter(({ imports }) => imports.some(({ to }) => to === 'typeorm' || to.startsWith('typeorm/'))).map(({ path }) => path);
+    expect(named.length).toBeGreaterThan(3);
+    expect(named.filter((path) => !allowed(path))).toEqual([]);
+  });
+
+  test('name Nest and Express in the rooms of boot that meet them only', () => {
+    const allowed = (path: string): boolean => ['boot', 'boot/routing', 'restify.module'].includes(roomOf(path));
+    const named = FILES.filter(({ imports }) => imports.some(({ to }) => to.startsWith('@nestjs/') || to === 'express' || to === 'fastify')).map(({ path }) => path);
+    expect(named.length).toBeGreaterThan(3);
+    expect(named.filter((path) => !allowed(path))).toEqual([]);
+  });
+
+  test('form no cycle that runs', () => {
+    expect(cycles((each) => isOwn(each) && !each.typeOnly)).toEqual([]);
+  });
+
+  test('form no cycle at all, but for the types of the recursive model', () => {
+    const outsideModel = cycles(isOwn).filter((cycle) => !cycle.split(' <-> ').every((path) => path.startsWith('model/')));
+    expect(outsideModel).toEqual([]);
+  });
+});
+
+/** The groups of files that reach each other, each as one line; by Tarjan's walk. */
+function cycles(follows: (each: Import) => boolean): readonly string[] {
+  const graph = new Map(FILES.map(({ path, imports }) => [path, imports.filter(follows).map(({ to }) => to)]));
+  const order = new Map<string, number>();
+  const lowest = new Map<string, number>();
+  const stack: string[] = [];
+  const groups: string[] = [];
+  const walk = (path: string): void => {
+    order.set(path, order.size);
+    lowest.set(path, order.size - 1);
+    stack.push(path);
+    for (const to of graph.get(path) ?? []) {
+      if (!order.has(to)) walk(to);
+      if (stack.includes(to)) lowest.set(path, Math.min(lowest.get(path) ?? 0, lowest.get(to) ?? 0));
+    }
+    if (lowest.get(path) !== order.get(path)) return;
+    const group = stack.splice(stack.indexOf(path));
+    if (group.length > 1 || graph.get(path)?.includes(path) === true) groups.push(group.sort().join(' <-> '));
+  };
+  for (const path of graph.keys()) if (!order.has(path)) walk(path);
+  return groups;
+}
+
+const EXPORTED_VALUES = [
+  'Action',
+  'ActorPermissionSource',
+  'AllowAny',
+  'ChildPk',
+  'CurrentActor',
+  'DeclarationError',
+  'FieldFilter',
+  'InvalidInput',
+  'IsAdmin',
+  'IsAuthenticated',
+  'IsAuthenticatedOrReadOnly',
+  'MANY_TO_MANY_DETAIL_ACTION',
+  'MANY_TO_MANY_LIST_ACTION',
+  'ModelPermissions',
+  'ModelPermissionsOrAnonReadOnly',
+  'ModelSerializer',
+  'NestedAction',
+  'NotFound',
+  'ONE_TO_MANY_LIST_ACTION',
+  'OrderingFilter',
+  'ParentPk',
+  'PermissionDenied',
+  'PermissionSource',
+  'RestError',
+  'Restify',
+  'RestifyController',
+  'RestifyModule',
+  'SearchFilter',
+  'allOf',
+  'allow',
+  'and',
+  'anyOf',
+  'basic',
+  'deny',
+  'hide',
+  'isRestError',
+  'not',
+  'or',
+  'restify',
+  'secretsEqual',
+  'strategy',
+  'where',
+];
+const EXPORTED_TYPES = [
+  'AccessQuestion',
+  'ActionMethod',
+  'ActionOptions',
+  'Actor',
+  'Allowance',
+  'Authentication',
+  'BasicAuthentication',
+  'DeclarationProblem',
+  'Field',
+  'FieldErrors',
+  'FieldSet',
+  'FilterBackend',
+  'FilterQuestion',
+  'Filtering',
+  'Grant',
+  'Json',
+  'Lookup',
+  'Method',
+  'NamedAuthentication',
+  'NestedActionKind',
+  'NestedActionOptions',
+  'Operation',
+  'ParseContext',
+  'ParsedBody',
+  'PathOf',
+  'Permission',
+  'PermissionClass',
+  'PermissionExpression',
+  'PropertyOf',
+  'Refusal',
+  'RepresentContext',
+  'Representation',
+  'Resource',
+  'RestErrorAnswer',
+  'RestifyModuleAsyncOptions',
+  'RestifyModuleOptions',
+  'RestifyOptions',
+  'Row',
+  'RowFilter',
+  'Serializer',
+  'VerifyBasic',
+];
+
+describe('the public API', () => {
+  test('has these names and no others', () => {
+    const names: string[] = [];
+    const index = FILES.find(({ path }) => path === 'index.ts');
+    for (const statement of index?.tree.statements ?? []) {
+      if (!ts.isExportDeclaration(statement)) continue;
+      if (statement.exportClause && ts.isNamedExports(statement.exportClause)) names.push(...statement.exportClause.elements.map((each) => each.name.text));
+    }
+    expect(names.sort()).toEqual([...EXPORTED_VALUES, ...EXPORTED_TYPES].sort());
+    expect(Object.keys(library).sort()).toEqual([...EXPORTED_VALUES].sort());
+  });
+
+  test('writes every name out: nothing is exported by a star, nor made in the index', () => {
+    const starred = FILES.filter(({ tree }) => tree.statements.some((each) => ts.isExportDeclaration(each) && (!each.exportClause || ts.isNamespaceExport(each.exportClause))));
+    expect(starred.map(({ path }) => path)).toEqual([]);
+    const made = FILES.find(({ path }) => path === 'index.ts')?.tree.statements.filter((each) => !ts.isExportDeclaration(each) && !ts.isImportDeclaration(each));
+    expect(made).toEqual([]);
+  });
+});
+
+describe('the source', () => {
+  test('has no file of more than 300 lines', () => {
+    expect(FILES.filter(({ text }) => text.trimEnd().split('\n').length > 300).map(({ path }) => path)).toEqual([]);
+  });
+
+  test('says `any` only where it faces types that an author brings, and says why there', () => {
+    expect(places((node) => node.kind === ts.SyntaxKind.AnyKeyword)).toEqual(['declare/restify-declaration.ts', 'restify.module.ts']);
+    const unexplained = FILES.flatMap(({ path, text }) => text.split('\n').filter((line) => line.includes('eslint-disable') && !/eslint-disable-(next-)?line \S+ -- \S/.test(line)).map((line) => `${path}: ${line}`));
+    expect(unexplained).toEqual([]);
+    expect(FILES.filter(({ text }) => /@ts-(ignore|nocheck|expect-error)/.test(text)).map(({ path }) => path)).toEqual([]);
+  });
+
+  test('makes no code from text', () => {
+    const makers = ['eval', 'Function'];
+    const called = (node: ts.Node): boolean => (ts.isCallExpression(node) || ts.isNewExpression(node)) && ts.isIdentifier(node.expression) && makers.includes(node.expression.text);
+    const reached = (node: ts.Node): boolean => ts.isPropertyAccessExpression(node) && ts.isIdentifier(node.expression) && node.expression.text === 'globalThis' && makers.includes(node.name.text);
+    expect(places((node) => called(node) || reached(node))).toEqual([]);
+    expect(offences((_, { to }) => to === 'node:vm' || to === 'vm')).toEqual([]);
+  });
+});
+
+/** The files in which a node of this kind stands, once for each. */
+function places(isWanted: (node: ts.Node) => boolean): readonly string[] {
+  return FILES.flatMap(({ path, tree }) => {
+    const found: string[] = [];
+    visit(tree, (node) => {
+      if (isWanted(node)) found.push(path);
+    });
+    return found;
+  });
+}

@@ -1,0 +1,873 @@
+import { Injectable } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { DeclarationError, FieldFilter, ModelSerializer, OrderingFilter, Restify, RestifyModule, restify } from 'nestjs-restify';
+import type { FilterBackend, Filtering, Representation, RepresentContext, Row } from 'nestjs-restify';
+import {
+  ChildEntity,
+  Column,
+  Entity,
+  EntitySchema,
+  JoinTable,
+  ManyToMany,
+  ManyToOne,
+  OneToMany,
+  PrimaryColumn,
+  PrimaryGeneratedColumn,
+  TableInheritance,
+  Tree,
+  TreeChildren,
+  TreeParent,
+} from 'typeorm';
+import type { Relation } from 'typeorm';
+import { onEachDatabase } from '../support/each-database.js';
+import { startApp } from '../support/start-app.js';
+import type { StartedApp } from '../support/start-app.js';
+import { declareUnchecked, linesOf, problemsOf, refusal } from './refused-start.js';
+import { startModules } from './start-modules.js';
+
+const MANY = 'Name a field of this model or of one that it refers to.';
+
+describe('the error of a bad declaration', () => {
+  @Entity()
+  class OneMistake {
+    @PrimaryGeneratedColumn()
+    id: number;
+
+    @Column()
+    title: string;
+  }
+  declareUnchecked(OneMistake, { app: 'desk', exclude: ['titel'] });
+
+  @Entity()
+  class MoreMistakes {
+    @PrimaryGeneratedColumn()
+    id: number;
+
+    @Column()
+    title: string;
+  }
+  declareUnchecked(MoreMistakes, { app: 'Desk', operations: ['destory'] });
+
+  test('says what, where and the repair', async () => {
+    const error = await refusal({ entities: [OneMistake] });
+    expect(error).toBeInstanceOf(DeclarationError);
+    expect(error.name).toBe('DeclarationError');
+    expect(error.problems).toEqual([{ where: 'OneMistake.exclude[0]', what: '"titel" is no field of OneMistake', repair: 'Did you mean "title"?' }]);
+    expect(error.message).toBe('nestjs-restify does not start, because a declaration is wrong:\n  - OneMistake.exclude[0]: "titel" is no field of OneMistake. Did you mean "title"?');
+  });
+
+  test('holds all mistakes of all entities', async () => {
+    const error = await refusal({ entities: [OneMistake, MoreMistakes] });
+    expect(error.problems).toHaveLength(3);
+    expect(error.message).toBe(
+      [
+        'nestjs-restify does not start, because 3 declarations are wrong:',
+        '  - MoreMistakes.app: "Desk" cannot stand in a path. Write "desk": lower-case letters, digits, "_" and "-".',
+        '  - OneMistake.exclude[0]: "titel" is no field of OneMistake. Did you mean "title"?',
+        '  - MoreMistakes.operations[0]: "destory" is no operation. Did you mean "destroy"?',
+      ].join('\n'),
+    );
+  });
+});
+
+describe('a path', () => {
+  abstract class Numbered {
+    @PrimaryGeneratedColumn()
+    id: number;
+  }
+
+  @Restify()
+  @Entity()
+  class Unlabelled extends Numbered {}
+
+  @Restify('Blog Posts')
+  @Entity()
+  class BlankInApp extends Numbered {}
+
+  @Restify({ app: 'desk', name: 'The Memo!' })
+  @Entity()
+  class BlankInName extends Numbered {}
+
+  @Restify('')
+  @Entity()
+  class EmptyApp extends Numbered {}
+
+  @Restify('rest/desk')
+  @Entity()
+  class SlashInApp extends Numbered {}
+
+  @Restify({ app: 'desk', name: 'twin' })
+  @Entity()
+  class FirstTwin extends Numbered {}
+
+  @Restify({ app: 'desk', name: 'twin' })
+  @Entity()
+  class SecondTwin extends Numbered {}
+
+  @Restify()
+  @Entity()
+  class LabelledElsewhere extends Numbered {}
+
+  test('needs two lower-case words, of which no other entity has both', async () => {
+    const entities = [Unlabelled, BlankInApp, BlankInName, EmptyApp, SlashInApp, FirstTwin, SecondTwin, LabelledElsewhere];
+    const lines = await problemsOf({ entities, imports: [RestifyModule.forFeature('Über', [LabelledElsewhere])] });
+    expect(lines).toEqual([
+      "Unlabelled: it has no app label. Write @Restify('blog'), or RestifyModule.forFeature('blog', [Unlabelled]) in a module.",
+      'BlankInApp.app: "Blog Posts" cannot stand in a path. Write "blog-posts": lower-case letters, digits, "_" and "-".',
+      'BlankInName.name: "The Memo!" cannot stand in a path. Write "the-memo": lower-case letters, digits, "_" and "-".',
+      'EmptyApp.app: "" cannot stand in a path. Write "blog": lower-case letters, digits, "_" and "-".',
+      'SlashInApp.app: "rest/desk" cannot stand in a path. Write "rest-desk": lower-case letters, digits, "_" and "-".',
+      'LabelledElsewhere.app: "Über" cannot stand in a path. Write "ber": lower-case letters, digits, "_" and "-".',
+      "FirstTwin, SecondTwin: all of them have the path \"desk/twin\". Give one of them a name of its own: @Restify({ app: 'desk', name: 'othertwin' }).",
+    ]);
+  });
+});
+
+describe('names of properties', () => {
+  class Address {
+    @Column()
+    city: string;
+  }
+
+  @Entity()
+  class Folder {
+    @PrimaryGeneratedColumn()
+    id: number;
+  }
+
+  @Entity()
+  class Memo {
+    @PrimaryGeneratedColumn()
+    id: number;
+
+    @Column()
+    title: string;
+
+    @Column()
+    body: string;
+
+    @Column({ select: false })
+    secret: string;
+
+    @Column({ select: false })
+    hidden: string;
+
+    @Column(() => Address)
+    address: Address;
+
+    @ManyToOne(() => Folder)
+    folder: Relation<Folder>;
+
+    shout(): string {
+      return this.title;
+    }
+  }
+  declareUnchecked(Memo, {
+    app: 'desk',
+    fields: ['id', 'titel', 'secret', 'hidden', 'body', 'address', 'folder', 'shuot', 'folderId'],
+    exclude: ['zzzzzzzz', 'hidden', 'address.city'],
+    readOnly: ['boddy', 'body', 'hidden'],
+    writeOnly: ['secret', 'body', 'fodler'],
+    optional: ['adress', 'title'],
+    trim: { titel: true, title: false },
+  });
+
+  test('in fields, exclude, readOnly, writeOnly, optional and trim are names that the entity has', async () => {
+    const known = 'Known here: "id", "title", "body", "secret", "hidden", "address", "folder".';
+    const hidden = '"hidden" is a column with select: false, and is never shown. Take it out, or name it in writeOnly to let clients set it.';
+    expect(await problemsOf({ entities: [Memo, Folder] })).toEqual([
+      'Memo.fields[1]: "titel" is no field of Memo. Did you mean "title"?',
+      `Memo.fields[3]: ${hidden}`,
+      `Memo.fields[7]: "shuot" is no field of Memo. ${known}`,
+      'Memo.fields[8]: "folderId" is no field of Memo. Did you mean "folder"?',
+      `Memo.exclude[0]: "zzzzzzzz" is no field of Memo. ${known}`,
+      `Memo.exclude[2]: "address.city" is no field of Memo. ${known}`,
+      'Memo.readOnly[0]: "boddy" is no field of Memo. Did you mean "body"?',
+      'Memo.writeOnly[2]: "fodler" is no field of Memo. Did you mean "folder"?',
+      'Memo.optional[0]: "adress" is no field of Memo. Did you mean "address"?',
+      'Memo.trim.titel: "titel" is no field of Memo. Did you mean "title"?',
+      'Memo.readOnly: "body" is writeOnly as well. Name it in one of the two, or in exclude to leave it out.',
+    ]);
+  });
+});
+
+describe('computed fields and operations', () => {
+  class Machine {
+    whirr(): string {
+      return 'whirr';
+    }
+  }
+
+  @Entity()
+  class Robot extends Machine {
+    @PrimaryGeneratedColumn()
+    id: number;
+
+    @Column()
+    name: string;
+
+    get label(): string {
+      return this.name;
+    }
+
+    beep(): string {
+      return 'beep';
+    }
+  }
+  declareUnchecked(Robot, { app: 'desk', computed: { name: 'beep', sound: 'beeep', other: 'whir', title: 'label', length: (robot: Robot) => robot.name.length } });
+
+  @Entity()
+  class Mute {
+    @PrimaryGeneratedColumn()
+    id: number;
+  }
+  declareUnchecked(Mute, { app: 'desk', computed: { sound: 'beep' }, operations: ['list', 'patch', 'destory', 'Retrieve'] });
+
+  test('come from a method that the entity has, and are among the six', async () => {
+    expect(await problemsOf({ entities: [Robot, Mute] })).toEqual([
+      'Robot.computed.name: "name" is a field already. Give the computed field another name.',
+      'Robot.computed.sound: "beeep" is no method of Robot. Did you mean "beep"?',
+      'Robot.computed.other: "whir" is no method of Robot. Did you mean "whirr"?',
+      'Robot.computed.title: "label" is no method of Robot. Known here: "beep", "whirr".',
+      'Mute.computed.sound: "beep" is no method of Mute. Write a function of the entity.',
+      'Mute.operations[1]: "patch" is no operation. Known here: "list", "create", "retrieve", "update", "partialUpdate", "destroy".',
+      'Mute.operations[2]: "destory" is no operation. Did you mean "destroy"?',
+      'Mute.operations[3]: "Retrieve" is no operation. Did you mean "retrieve"?',
+    ]);
+  });
+});
+
+describe('names in queries', () => {
+  @Restify('market')
+  @Entity()
+  class Owner {
+    @PrimaryGeneratedColumn()
+    id: number;
+
+    @Column()
+    name: string;
+  }
+
+  @Restify('market')
+  @Entity()
+  class Place {
+    @PrimaryColumn()
+    row: number;
+
+    @PrimaryColumn()
+    number: number;
+  }
+
+  @Restify('market')
+  @Entity()
+  class Item {
+    @PrimaryGeneratedColumn()
+    id: number;
+
+    @ManyToOne(() => Shop, (shop) => shop.items)
+    shop: Relation<Shop>;
+  }
+
+  @Entity()
+  class Shop {
+    @PrimaryGeneratedColumn()
+    id: number;
+
+    @Column()
+    name: string;
+
+    @Column()
+    price: number;
+
+    @Column('simple-json')
+    data: object;
+
+    @Column()
+    secret: string;
+
+    @Column({ select: false })
+    hidden: string;
+
+    @ManyToOne(() => Owner)
+    owner: Relation<Owner>;
+
+    @ManyToOne(() => Place)
+    place: Relation<Place>;
+
+    @OneToMany(() => Item, (item) => item.shop)
+    items: Relation<Item[]>;
+  }
+
+  const ENTITIES = [Owner, Place, Item, Shop];
+  const known = 'Known here: "id", "name", "price", "owner", "place".';
+
+  test('in filterFields lead to one readable value that a URL can hold', async () => {
+    declareUnchecked(Shop, { app: 'market', writeOnly: ['secret'], filterFields: ['nmae', 'items', 'secret', 'hidden', 'owner.nmae', 'owner.id', 'data', 'items.id', 'name.length', 'xyzzyxyzzy'] });
+    expect(await problemsOf({ entities: ENTITIES })).toEqual([
+      'Shop.filterFields[0]: "nmae" is no readable field of Shop. Did you mean "name"?',
+      `Shop.filterFields[1]: "items" leads to many objects. ${MANY}`,
+      'Shop.filterFields[2]: "secret" is write-only, and would leak through a query. Take it out.',
+      `Shop.filterFields[3]: "hidden" is no readable field of Shop. ${known}`,
+      'Shop.filterFields[4]: "owner.nmae" leads to no readable field of Owner. Did you mean "owner.name"?',
+      'Shop.filterFields[6]: json values cannot be compared in a URL. Use isnull, or leave it out.',
+      `Shop.filterFields[7]: "items" leads to many objects. ${MANY}`,
+      expect.stringMatching(/^Shop\.filterFields\[8\]: "name\.length" is no readable field of Shop\. /),
+      `Shop.filterFields[9]: "xyzzyxyzzy" is no readable field of Shop. ${known}`,
+    ]);
+  });
+
+  test('in filterFields have lookups that exist and fit', async () => {
+    declareUnchecked(Shop, {
+      app: 'market',
+      filterFields: { nmae: ['exact'], price: ['gte', 'contains', 'gtee'], name: ['icontains'], owner: ['gt', 'isnull', 'in'], place: ['exact', 'in', 'isnull'], data: ['isnull', 'contains'], 'owner.nmae': ['exact'] },
+    });
+    expect(await problemsOf({ entities: ENTITIES })).toEqual([
+      'Shop.filterFields.nmae: "nmae" is no readable field of Shop. Did you mean "name"?',
+      'Shop.filterFields.price: "contains" compares texts, and this is integer. Use exact, in, gt, gte, lt or lte.',
+      'Shop.filterFields.price: "gtee" is no lookup. Did you mean "gte"?',
+      'Shop.filterFields.owner: "gt" does not fit a relation. A related key is compared by exact, in, ne or isnull.',
+      'Shop.filterFields.place: "in" does not fit a composite key. Use exact or isnull.',
+      'Shop.filterFields.data: "contains" compares texts, and this is json. Use exact, in, gt, gte, lt or lte.',
+      'Shop.filterFields.owner.nmae: "owner.nmae" leads to no readable field of Owner. Did you mean "owner.name"?',
+    ]);
+  });
+
+  test('in searchFields lead to texts', async () => {
+    declareUnchecked(Shop, { app: 'market', writeOnly: ['secret'], searchFields: ['^nmae', 'price', '=owner', '^secret', 'items', 'owner.name', '^owner.nmae'] });
+    expect(await problemsOf({ entities: ENTITIES })).toEqual([
+      'Shop.searchFields[0]: "nmae" is no readable field of Shop. Did you mean "name"?',
+      'Shop.searchFields[1]: "price" is no text. A search looks into texts; name it in filterFields instead.',
+      'Shop.searchFields[2]: "owner" is no text. A search looks into texts; name it in filterFields instead.',
+      'Shop.searchFields[3]: "secret" is write-only, and would leak through a query. Take it out.',
+      `Shop.searchFields[4]: "items" leads to many objects. ${MANY}`,
+      'Shop.searchFields[6]: "owner.nmae" leads to no readable field of Owner. Did you mean "owner.name"?',
+    ]);
+  });
+
+  test('in orderingFields and ordering lead to values that have an order', async () => {
+    declareUnchecked(Shop, {
+      app: 'market',
+      writeOnly: ['secret'],
+      orderingFields: ['pirce', 'data', '-price', 'secret', 'items', 'owner', 'owner.name'],
+      ordering: ['-pirce', 'items', '-data', 'hidden', 'owner', '-owner.nmae'],
+    });
+    const unordered = 'the values of "data" have no order. Order by a number, a text, a date or a relation.';
+    expect(await problemsOf({ entities: ENTITIES })).toEqual([
+      'Shop.orderingFields[0]: "pirce" is no readable field of Shop. Did you mean "price"?',
+      `Shop.orderingFields[1]: ${unordered}`,
+      'Shop.orderingFields[2]: "-price" is no readable field of Shop. Did you mean "price"?',
+      'Shop.orderingFields[3]: "secret" is write-only, and would leak through a query. Take it out.',
+      `Shop.orderingFields[4]: "items" leads to many objects. ${MANY}`,
+      'Shop.ordering[0]: "pirce" is no readable field of Shop. Did you mean "price"?',
+      `Shop.ordering[1]: "items" leads to many objects. ${MANY}`,
+      `Shop.ordering[2]: ${unordered}`,
+      'Shop.ordering[5]: "owner.nmae" leads to no readable field of Owner. Did you mean "owner.name"?',
+    ]);
+  });
+});
+
+onEachDatabase('what only some databases have', (database) => {
+  @Restify({ app: 'desk', searchFields: ['name', '$name', '@name'] })
+  @Entity()
+  class Lookup {
+    @PrimaryGeneratedColumn()
+    id: number;
+
+    @Column()
+    name: string;
+  }
+
+  test('is refused in searchFields where this one has it not', async () => {
+    if (database.name === 'mariadb') {
+      expect(await problemsOf({ entities: [Lookup], database })).toEqual([
+        'Lookup.searchFields[2]: "name" has no full-text index of its own. Put @Index({ fulltext: true }) on the property, or leave "@" out.',
+      ]);
+      return;
+    }
+    if (database.name === 'postgres') {
+      const started = await startApp({ entities: [Lookup], database });
+      const { client } = started;
+      expect([(await client.get('/rest/v1/desk/lookup/')).status, (await client.get('/rest/v1/desk/lookup/')).json]).toEqual([200, []]);
+      await started.close();
+      return;
+    }
+    expect(await problemsOf({ entities: [Lookup], database })).toEqual([
+      'Lookup.searchFields[1]: "$" asks for regular expressions, and this database has none here. Leave "$" out, or use "^" or "=".',
+      'Lookup.searchFields[2]: "@" asks for full-text search, and this database has none here. Leave "@" out, or use "^" or "=".',
+    ]);
+  });
+
+  test('is refused as a column that JSON has no form for, and may be left out', async () => {
+    const type = database.name === 'sqlite' ? 'text' : 'point';
+    @Restify('desk')
+    @Entity()
+    class Spot {
+      @PrimaryGeneratedColumn()
+      id: number;
+
+      @Column({ type, nullable: true })
+      position: string;
+    }
+    if (database.name !== 'sqlite') {
+      expect(await problemsOf({ entities: [Spot], database })).toEqual([`Spot.position: its column type "point" has no form in JSON. Leave it out: exclude: ['position'].`]);
+    }
+    restify(Spot, { app: 'desk', exclude: ['position'] });
+    const started = await startApp({ entities: [Spot], database });
+    const { client } = started;
+    const created = await client.post('/rest/v1/desk/spot/', {});
+    await started.close();
+    expect([created.status, created.json]).toEqual([201, { id: 1 }]);
+  });
+});
+
+describe('an entity that cannot be served', () => {
+  @Restify('desk')
+  @Entity()
+  @TableInheritance({ column: { type: 'varchar', name: 'kind' } })
+  class Vehicle {
+    @PrimaryGeneratedColumn()
+    id: number;
+  }
+
+  @Restify('desk')
+  @ChildEntity()
+  class Bus extends Vehicle {
+    @Column({ nullable: true })
+    seats: number;
+  }
+
+  @Restify('desk')
+  @Entity()
+  @Tree('closure-table')
+  class Branch {
+    @PrimaryGeneratedColumn()
+    id: number;
+
+    @TreeParent()
+    parent: Relation<Branch>;
+
+    @TreeChildren()
+    children: Relation<Branch[]>;
+  }
+
+  test('refuses with what it is', async () => {
+    const repair = 'Take @Restify off, and serve it with a controller of your own.';
+    expect(await problemsOf({ entities: [Vehicle, Bus, Branch] })).toEqual([
+      `Vehicle: single-table inheritance is not supported yet. ${repair}`,
+      `Bus: single-table inheritance is not supported yet. ${repair}`,
+      `Branch: a closure-table tree is not supported yet. ${repair}`,
+    ]);
+  });
+});
+
+describe('a column with the name of a parameter', () => {
+  @Entity()
+  class Saved {
+    @PrimaryGeneratedColumn()
+    id: number;
+
+    @Column()
+    search: string;
+
+    @Column()
+    ordering: string;
+  }
+
+  @Injectable()
+  class Drafts implements FilterBackend {
+    filter(): Filtering {
+      return {};
+    }
+
+    parameters(): readonly string[] {
+      return ['draft'];
+    }
+  }
+
+  @Restify({ app: 'desk', filterBackends: [Drafts], filterFields: [] })
+  @Entity()
+  class Sheet {
+    @PrimaryGeneratedColumn()
+    id: number;
+
+    @Column()
+    draft: boolean;
+  }
+
+  const repairOf = (name: string): string => `Rename the property and keep the column: @Column({ name: '${name}' }) ${name}_value; or leave that backend out of filterBackends.`;
+
+  test('refuses to start, with the backends of the library and with those of the application', async () => {
+    declareUnchecked(Saved, { app: 'desk' });
+    expect(await problemsOf({ entities: [Saved, Sheet] })).toEqual([
+      `Saved.search: "search" is a query parameter of a filter backend. ${repairOf('search')}`,
+      `Saved.ordering: "ordering" is a query parameter of a filter backend. ${repairOf('ordering')}`,
+      `Sheet.draft: "draft" is a query parameter of a filter backend. ${repairOf('draft')}`,
+    ]);
+  });
+
+  test('starts where no backend reads that parameter, or where the field is never shown', async () => {
+    restify(Saved, { app: 'desk', filterBackends: [FieldFilter, OrderingFilter], writeOnly: ['ordering'] });
+    const started = await startApp({ entities: [Saved] });
+    const { client } = started;
+    await client.post('/rest/v1/desk/saved/', { search: 'a', ordering: 'x' });
+    await client.post('/rest/v1/desk/saved/', { search: 'b', ordering: 'x' });
+    const found = await client.get('/rest/v1/desk/saved/?search=b');
+    await started.close();
+    expect([found.status, found.json]).toEqual([200, [{ id: 2, search: 'b' }]]);
+  });
+});
+
+describe('a class that the application lists', () => {
+  @Restify('desk')
+  class NoEntity {}
+
+  @Entity()
+  class Undeclared {
+    @PrimaryGeneratedColumn()
+    id: number;
+  }
+
+  @Restify()
+  @Entity()
+  class ForgottenInDataSource {
+    @PrimaryGeneratedColumn()
+    id: number;
+  }
+
+  test('is an entity of the data source, and declared where it is given a label', async () => {
+    const lines = await problemsOf({ entities: [NoEntity, Undeclared], imports: [RestifyModule.forFeature('desk', [Undeclared, ForgottenInDataSource])] });
+    expect(lines).toEqual([
+      "NoEntity: it is decorated with @Restify and listed in the entities of the data source, and the data source knows no such entity. Put @Entity() on NoEntity and add it to the data source's entities, or take @Restify off.",
+      "RestifyModule.forFeature('desk'): Undeclared has no declaration. Decorate it with @Restify(), or call restify(Undeclared).",
+      "ForgottenInDataSource: it is decorated with @Restify and listed in RestifyModule.forFeature('desk'), and the data source knows no such entity. Put @Entity() on ForgottenInDataSource and add it to the data source's entities, or take @Restify off.",
+    ]);
+  });
+});
+
+describe('an entity on a junction’s own table', () => {
+  @Restify('school')
+  @Entity()
+  class Lesson {
+    @PrimaryGeneratedColumn()
+    id: number;
+  }
+
+  @Restify('school')
+  @Entity()
+  class Pupil {
+    @PrimaryGeneratedColumn()
+    id: number;
+
+    @ManyToMany(() => Lesson)
+    @JoinTable({ name: 'attendance', joinColumn: { name: 'pupil_id' }, inverseJoinColumn: { name: 'lesson_id' } })
+    lessons: Relation<Lesson[]>;
+
+    @ManyToMany(() => Lesson)
+    @JoinTable({ name: 'exam', joinColumn: { name: 'pupil_id' }, inverseJoinColumn: { name: 'subject_id' }, synchronize: false })
+    exams: Relation<Lesson[]>;
+  }
+
+  @Entity('attendance')
+  class Attendance {
+    @PrimaryGeneratedColumn()
+    id: number;
+
+    @Column()
+    pupil_id: number;
+
+    @Column()
+    lesson_id: number;
+  }
+
+  @Entity('exam')
+  class Exam {
+    @PrimaryGeneratedColumn()
+    id: number;
+
+    @Column()
+    pupil_id: number;
+
+    @Column()
+    lesson_id: number;
+  }
+
+  test('has the junction’s columns, and its join table leaves the table to it', async () => {
+    expect(await problemsOf({ entities: [Lesson, Pupil, Attendance, Exam] })).toEqual([
+      "Pupil.lessons: its join table is also the table of the entity Attendance, and TypeORM would create it twice. Write @JoinTable({ name, joinColumn, inverseJoinColumn, synchronize: false }), with the names of the entity's table and columns.",
+      'Pupil.exams: its join table is the table of the entity Exam, which has no column "subject_id". Name the entity\'s columns in joinColumn and inverseJoinColumn; known there: "id", "pupil_id", "lesson_id".',
+    ]);
+  });
+});
+
+describe('a relation out of the data source', () => {
+  @Entity()
+  class Absent {
+    @PrimaryGeneratedColumn()
+    id: number;
+  }
+
+  @Restify('desk')
+  @Entity()
+  class Referring {
+    @PrimaryGeneratedColumn()
+    id: number;
+
+    @ManyToOne(() => Absent)
+    absent: Relation<Absent>;
+
+    @ManyToOne(() => undefined as unknown as typeof Absent)
+    nothing: Relation<Absent>;
+  }
+
+  test('is told with its repair, instead of by TypeORM', async () => {
+    const orm = TypeOrmModule.forRoot({ type: 'better-sqlite3', database: ':memory:', entities: [Referring], retryAttempts: 2, retryDelay: 50 });
+    const error: unknown = await startModules({ imports: [orm, RestifyModule.forRoot('rest/v1')] }).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(DeclarationError);
+    expect(linesOf(error as DeclarationError)).toEqual([
+      "Referring.absent: it leads to Absent, which the data source does not know. Add Absent to the data source's entities, or to TypeOrmModule.forFeature([Absent]) with autoLoadEntities.",
+      'Referring.nothing: its target is undefined. Look for files that import each other in a circle, and type the property as Relation<…>.',
+    ]);
+  });
+});
+
+describe('declarations by restify()', () => {
+  interface Account {
+    id: number;
+    email: string;
+    password: string;
+    notes: Relation<Note[]>;
+  }
+  interface Note {
+    id: number;
+    text: string;
+    account: Relation<Account>;
+  }
+  const AccountSchema = new EntitySchema<Account>({
+    name: 'Account',
+    columns: { id: { type: Number, primary: true, generated: true }, email: { type: String }, password: { type: String } },
+    relations: { notes: { type: 'one-to-many', target: 'Note', inverseSide: 'account' } },
+  });
+  const NoteSchema = new EntitySchema<Note>({
+    name: 'Note',
+    columns: { id: { type: Number, primary: true, generated: true }, text: { type: String } },
+    relations: { account: { type: 'many-to-one', target: 'Account', inverseSide: 'notes' } },
+  });
+
+  @Entity()
+  class FromElsewhere {
+    @PrimaryGeneratedColumn()
+    id: number;
+
+    @Column()
+    title: string;
+
+    shout(): string {
+      return this.title.toUpperCase();
+    }
+  }
+
+  test('name the fields of an EntitySchema in their errors', async () => {
+    declareUnchecked(AccountSchema, { app: 'accounts', exclude: ['pasword'], computed: { loud: 'shout' } });
+    restify(NoteSchema);
+    expect(await problemsOf({ entities: [AccountSchema, NoteSchema] })).toEqual([
+      "Note: it has no app label. Write @Restify('blog'), or RestifyModule.forFeature('blog', [Note]) in a module.",
+      'Account.exclude[0]: "pasword" is no field of Account. Did you mean "password"?',
+      'Account.computed.loud: "shout" is no method of Account. Write a function of the entity.',
+    ]);
+  });
+
+  test('serve schemas, with labels of their own or of a module, and classes from elsewhere; the last one counts', async () => {
+    declareUnchecked(AccountSchema, { app: 'accounts', exclude: ['password'] });
+    restify(NoteSchema);
+    restify(FromElsewhere, 'wrong');
+    restify(FromElsewhere, { app: 'desk', name: 'elsewhere', computed: { loud: 'shout' } });
+    const started = await startApp({ entities: [AccountSchema, NoteSchema, FromElsewhere], imports: [RestifyModule.forFeature('notes', [NoteSchema])] });
+    const { client, dataSource } = started;
+    await dataSource.getRepository(AccountSchema).save({ email: 'ada@example.org', password: 'secret' });
+    const answers = [
+      await client.get('/rest/v1/accounts/account/'),
+      await client.post('/rest/v1/notes/note/', { text: 'hello', account: 1 }),
+      await client.get('/rest/v1/accounts/account/1/notes/'),
+      await client.post('/rest/v1/desk/elsewhere/', { title: 'quiet' }),
+      await client.get('/'),
+    ];
+    await started.close();
+    expect(answers.map(({ status, json }) => [status, json])).toEqual([
+      [200, [{ id: 1, email: 'ada@example.org', notes: '/rest/v1/accounts/account/1/notes/' }]],
+      [201, { id: 1, text: 'hello', account: 1 }],
+      [200, [{ id: 1, text: 'hello', account: 1 }]],
+      [201, { id: 1, title: 'quiet', loud: 'QUIET' }],
+      [200, Object.fromEntries(['accounts/account', 'notes/note', 'desk/elsewhere'].map((path) => [`rest/v1/${path}`, expect.stringMatching(new RegExp(`^http://127\\.0\\.0\\.1:\\d+/rest/v1/${path}/$`))]))],
+    ]);
+  });
+});
+
+describe('every option at once', () => {
+  @Injectable()
+  class Exclaiming extends ModelSerializer {
+    override represent(row: Row, context: RepresentContext): Representation {
+      const body = super.represent(row, context);
+      return { ...body, title: `${String(body.title)}!` };
+    }
+  }
+
+  @Restify({
+    app: 'desk',
+    name: 'entry',
+    fields: ['id', 'title', 'votes', 'secret', 'created_by'],
+    exclude: ['votes'],
+    readOnly: ['created_by'],
+    writeOnly: ['secret'],
+    optional: ['secret'],
+    trim: { title: false },
+    computed: { loud: 'shout', length: (entry: Entry) => entry.title.length },
+    operations: ['list', 'create', 'retrieve'],
+    filterBackends: [FieldFilter, OrderingFilter],
+    filterFields: { title: ['startswith'] },
+    searchFields: ['^title'],
+    orderingFields: ['title'],
+    ordering: ['-votes', 'title'],
+    strict: true,
+    serializer: Exclaiming,
+  })
+  @Entity()
+  class Entry {
+    @PrimaryGeneratedColumn()
+    id: number;
+
+    @Column()
+    title: string;
+
+    @Column({ default: 0 })
+    votes: number;
+
+    @Column({ default: '' })
+    secret: string;
+
+    @Column({ default: 'nobody' })
+    created_by: string;
+
+    @Column({ default: '' })
+    left_out: string;
+
+    shout(): string {
+      return this.title.toUpperCase();
+    }
+  }
+
+  let started: StartedApp;
+  beforeAll(async () => {
+    started = await startApp({ entities: [Entry] });
+  });
+  afterAll(() => started.close());
+
+  test('starts, and holds', async () => {
+    const { client, dataSource } = started;
+    const created = await client.post('/rest/v1/desk/entry/', { title: ' b ', secret: 's' });
+    expect([created.status, created.json]).toEqual([201, { id: 1, title: ' b !', created_by: 'nobody', loud: ' B ', length: 3 }]);
+    await dataSource.getRepository(Entry).save([{ title: 'a', votes: 0 }, { title: 'c', votes: 5 }]);
+    const ids = async (path: string): Promise<unknown> => ((await client.get(path)).json as { id: number }[]).map(({ id }) => id);
+    expect(await ids('/rest/v1/desk/entry/')).toEqual([3, 1, 2]);
+    expect(await ids('/rest/v1/desk/entry/?ordering=-title')).toEqual([3, 2, 1]);
+    expect(await ids('/rest/v1/desk/entry/?title__startswith=c')).toEqual([3]);
+    const refused = await client.get('/rest/v1/desk/entry/?title=c&search=c&votes=5');
+    expect([refused.status, refused.json]).toEqual([400, { title: ['Unknown parameter.'], search: ['Unknown parameter.'], votes: ['Unknown parameter.'] }]);
+    const unknown = await client.post('/rest/v1/desk/entry/', { title: 'd', votes: 1 });
+    expect([unknown.status, unknown.json]).toEqual([400, { votes: ['Unknown field.'] }]);
+    const deleted = await client.delete('/rest/v1/desk/entry/1/');
+    expect([deleted.status, deleted.headers.allow]).toEqual([405, 'GET, HEAD, OPTIONS']);
+  });
+});
+
+describe('a class that Nest must make', () => {
+  class Unprovided {
+    readonly there = true;
+  }
+
+  @Injectable()
+  class NeedsUnprovided implements FilterBackend {
+    constructor(readonly unprovided: Unprovided) {}
+
+    filter(): Filtering {
+      return {};
+    }
+  }
+
+  @Restify({ app: 'desk', filterBackends: [NeedsUnprovided] })
+  @Entity()
+  class Filtered {
+    @PrimaryGeneratedColumn()
+    id: number;
+  }
+
+  test('refuses to start where it cannot be made, and names what is missing', async () => {
+    await expect(startApp({ entities: [Filtered] })).rejects.toThrow(/NeedsUnprovided.*Unprovided/s);
+  });
+
+  test('is made with the providers of the application', async () => {
+    const started = await startApp({ entities: [Filtered], providers: [Unprovided, NeedsUnprovided] });
+    const { client } = started;
+    const listed = await client.get('/rest/v1/desk/filtered/');
+    await started.close();
+    expect([listed.status, listed.json]).toEqual([200, []]);
+  });
+});
+
+describe('a bad declaration in one application', () => {
+  abstract class Kept {
+    @PrimaryGeneratedColumn()
+    id: number;
+
+    @Column()
+    title: string;
+  }
+
+  @Restify('first')
+  @Entity()
+  class FirstThing extends Kept {}
+
+  @Restify('second')
+  @Entity()
+  class SecondThing extends Kept {}
+
+  @Entity()
+  class WrongThing extends Kept {}
+  declareUnchecked(WrongThing, { app: 'third', fields: ['titel'] });
+
+  test('does not disturb applications that boot beside it and after it', async () => {
+    const [first, wrong, second] = await Promise.allSettled([
+      startApp({ entities: [FirstThing], prefix: 'one' }),
+      startApp({ entities: [WrongThing], prefix: 'two' }),
+      startApp({ entities: [SecondThing], prefix: 'three' }),
+    ]);
+    const third = await startApp({ entities: [SecondThing], prefix: 'four' });
+    if (first.status === 'rejected' || second.status === 'rejected') throw new Error('A good application did not start.');
+    expect(wrong.status).toBe('rejected');
+    expect(wrong.status === 'rejected' && wrong.reason instanceof DeclarationError && linesOf(wrong.reason)).toEqual(['WrongThing.fields[0]: "titel" is no field of WrongThing. Did you mean "title"?']);
+    const [one, three, four] = [first.value, second.value, third];
+    const answers = [
+      await one.client.post('/one/first/firstthing/', { title: 'a' }),
+      await one.client.get('/'),
+      await one.client.get('/one/second/secondthing/'),
+      await one.client.get('/one/third/wrongthing/'),
+      await one.client.get('/three/second/secondthing/'),
+      await three.client.get('/three/second/secondthing/'),
+      await three.client.get('/'),
+      await four.client.get('/four/second/secondthing/'),
+      await four.client.get('/three/second/secondthing/'),
+    ];
+    for (const each of [one, three, four]) await each.close();
+    expect(answers.map(({ status, json }) => [status, json])).toEqual([
+      [201, { id: 1, title: 'a' }],
+      [200, { 'one/first/firstthing': `http://127.0.0.1:${one.port}/one/first/firstthing/` }],
+      [404, { detail: 'Not found.' }],
+      [404, { detail: 'Not found.' }],
+      [404, { message: 'Cannot GET /three/second/secondthing/', error: 'Not Found', statusCode: 404 }],
+      [200, []],
+      [200, { 'three/second/secondthing': `http://127.0.0.1:${three.port}/three/second/secondthing/` }],
+      [200, []],
+      [404, { message: 'Cannot GET /three/second/secondthing/', error: 'Not Found', statusCode: 404 }],
+    ]);
+  });
+});

@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { existsSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import ts from 'typescript';
+import { PROJECT, projectDocuments } from './document.js';
+import type { Example, ProjectDocument, Refused, ShownCall } from './document.js';
+import { ExampleFiles, expectShownAnswers, startExample } from './examples.js';
+
+const DOCUMENTS = projectDocuments();
+const GUIDES = DOCUMENTS.filter((document) => document.path.startsWith('docs/'));
+const files = new ExampleFiles('docs-examples');
+let examplePaths: readonly string[] = [];
+
+beforeAll(() => {
+  examplePaths = DOCUMENTS.flatMap((document) => files.write(document));
+});
+afterAll(async () => {
+  files.remove();
+  // A data source that cannot be built is tried again, as the example says, after the application has been refused.
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+});
+
+test('every example of the documents type-checks against the source', () => {
+  const { config } = ts.readConfigFile(join(PROJECT, 'tsconfig.json'), (path) => ts.sys.readFile(path)) as { config: object };
+  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, PROJECT);
+  // A part of an application leaves imports unused.
+  const program = ts.createProgram([...examplePaths], { ...options, noUnusedLocals: false });
+  const problems = ts.getPreEmitDiagnostics(program).map((each) => {
+    const at = each.file && each.start !== undefined ? `${each.file.fileName.slice(files.directory.length)}:${each.file.getLineAndCharacterOfPosition(each.start).line + 1} ` : '';
+    return at + ts.flattenDiagnosticMessageText(each.messageText, '\n');
+  });
+  expect(problems).toEqual([]);
+  expect(examplePaths.length).toBeGreaterThan(20);
+}, 120_000);
+
+describe.each(GUIDES.filter(({ parts }) => parts.length > 0).map((document) => ({ document, path: document.path })))('$path', ({ document }) => {
+  for (const { example, calls } of applicationsOf(document)) {
+    if (isOnlyImported(example)) continue;
+    test(`the example ${example.file} starts and answers what is shown`, async () => {
+      const running = await startExample(files.pathOf(document, example));
+      try {
+        if (calls.length > 0 && !running) throw new Error(`${document.path}:${example.line} is no application, and answers are shown below it`);
+        if (running) await expectShownAnswers(calls, running.client, document);
+      } finally {
+        await running?.close();
+      }
+    }, 20_000);
+  }
+  for (const refused of document.parts.filter((part): part is Refused => part.kind === 'refused')) {
+    test(`the example ${refused.file} is refused with the message that is shown`, async () => {
+      const error = await startExample(files.pathOf(document, refused)).then(
+        async (running) => {
+          await running?.close();
+          return 'It starts';
+        },
+        (reason: unknown) => (reason instanceof Error ? reason.message : String(reason)),
+      );
+      expect({ at: `${document.path}:${refused.line}`, error }).toEqual({ at: `${document.path}:${refused.line}`, error: refused.message });
+    }, 20_000);
+  }
+});
+
+/** A file that needs another one is tried by the module that has both. */
+function isOnlyImported({ source }: Example): boolean {
+  return /from '\.\//.test(source) && !source.includes('class AppModule');
+}
+
+/** Each example with the calls that are shown below it. */
+function applicationsOf({ path, parts }: ProjectDocument): readonly { readonly example: Example; readonly calls: readonly ShownCall[] }[] {
+  const found: { example: Example; calls: ShownCall[] }[] = [];
+  for (const part of parts) {
+    if (part.kind === 'example') found.push({ example: part, calls: [] });
+    if (part.kind !== 'call') continue;
+    const last = found.at(-1);
+    if (!last) throw new Error(`${path}:${part.line} shows an answer of no application`);
+    last.calls.push(part);
+  }
+  return found;
+}
+
+describe('links between the documents', () => {
+  test.each(DOCUMENTS.map((document) => ({ document, path: document.path })))('$path leads to files and headings that exist', ({ document }) => {
+    const broken = linksOf(document).filter((link) => !leadsSomewhere(link, document));
+    expect(broken).toEqual([]);
+  });
+
+  test('every guide and every decision can be reached from README.md', () => {
+    const reached = new Set(['README.md']);
+    for (const path of reached) {
+      const document = DOCUMENTS.find((each) => each.path === path);
+      for (const link of document ? linksOf(document) : []) reached.add(normalize(join(dirname(path), link.split('#')[0] ?? '')));
+    }
+    expect(DOCUMENTS.map(({ path }) => path).filter((path) => !reached.has(path))).toEqual([]);
+  });
+});
+
+/** Targets of links that stay within the project; code is no link. */
+function linksOf({ text }: ProjectDocument): readonly string[] {
+  const prose = text.replace(/^```[^]*?^```/gm, '').replace(/`[^`\n]*`/g, '');
+  return [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map((match) => match[1] ?? '').filter((link) => !/^[a-z]+:/.test(link));
+}
+
+function leadsSomewhere(link: string, document: ProjectDocument): boolean {
+  const [file = '', heading] = link.split('#');
+  const path = file === '' ? document.path : normalize(join(dirname(document.path), file));
+  if (!existsSync(join(PROJECT, path))) return false;
+  if (heading === undefined) return true;
+  const target = DOCUMENTS.find((each) => each.path === path);
+  return target !== undefined && headingsOf(target).includes(heading);
+}
+
+/** As GitHub makes anchors of headings. */
+function headingsOf({ text }: ProjectDocument): readonly string[] {
+  const prose = text.replace(/^```[^]*?^```/gm, '');
+  return [...prose.matchAll(/^#+ (.*)$/gm)].map((match) => (match[1] ?? '').toLowerCase().replace(/[^\p{L}\p{N}\s_-]/gu, '').trim().replaceAll(' ', '-'));
+}

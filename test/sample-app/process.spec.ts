@@ -1,0 +1,238 @@
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { execFile, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { existsSync, rmSync } from 'node:fs';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { AddressInfo, Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { Client } from '../support/client.js';
+import { DATABASES } from '../support/databases.js';
+import { onEachDatabase } from '../support/each-database.js';
+
+const run = promisify(execFile);
+
+/** A process starts in about a second; compiling the application takes some more. */
+jest.setTimeout(60_000);
+
+const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
+/** Within the project, so that the application finds the built package by its name. */
+const BUILT = join(PROJECT, 'dist', `sample-app-${process.pid}`);
+
+let folder: string;
+const running = new Set<SampleProcess>();
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'restify-sample-app-'));
+  // `npm test` has built the package; a run of this file alone may be the first one.
+  if (!existsSync(join(PROJECT, 'dist/esm/index.js'))) await run('npm', ['run', 'build'], { cwd: PROJECT });
+  const compiler = join(PROJECT, 'node_modules/typescript/bin/tsc');
+  await run(process.execPath, [compiler, '-p', 'sample-app/tsconfig.json', '--outDir', BUILT], { cwd: PROJECT }).catch((error: unknown) => {
+    throw new Error(`The sample application does not compile against the package in dist/esm. Is that older than src/? npm run build.\n${(error as { stdout?: string }).stdout ?? ''}`);
+  });
+}, 180_000);
+
+afterEach(async () => {
+  for (const each of running) await each.kill();
+});
+
+afterAll(async () => {
+  rmSync(BUILT, { recursive: true, force: true });
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** The sample application, started as `npm start` does. */
+class SampleProcess {
+  output = '';
+  readonly ended: Promise<number | null>;
+  private readonly child: ChildProcess;
+
+  constructor(readonly port: number, environment: Readonly<Record<string, string>>) {
+    const { DATABASE_URL: _, PORT: __, ...inherited } = process.env;
+    this.child = spawn(process.execPath, [join(BUILT, 'main.js')], {
+      cwd: folder,
+      env: { ...inherited, NO_COLOR: '1', NODE_OPTIONS: '', PORT: String(port), ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.child.stdout?.on('data', (chunk: Buffer) => (this.output += chunk.toString()));
+    this.child.stderr?.on('data', (chunk: Buffer) => (this.output += chunk.toString()));
+    this.ended = new Promise((resolve) => {
+      this.child.once('close', (code) => {
+        running.delete(this);
+        resolve(code);
+      });
+    });
+    running.add(this);
+  }
+
+  get client(): Client {
+    return new Client(this.port);
+  }
+
+  /** Resolves when it says that it listens; rejects with what it said where it ends before. */
+  async listening(): Promise<this> {
+    const deadline = Date.now() + 30_000;
+    while (!this.output.includes('Listening on')) {
+      if (!running.has(this)) throw new Error(`It has ended: ${this.output}`);
+      if (Date.now() > deadline) throw new Error(`It does not listen: ${this.output}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    return this;
+  }
+
+  /** The exit code after a signal; undefined where it takes longer than ten seconds. */
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null | undefined> {
+    this.child.kill(signal);
+    return this.exit();
+  }
+
+  async exit(): Promise<number | null | undefined> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<undefined>((resolve) => (timer = setTimeout(resolve, 10_000, undefined)));
+    const code = await Promise.race([this.ended, late]);
+    clearTimeout(timer);
+    return code;
+  }
+
+  async kill(): Promise<void> {
+    this.child.kill('SIGKILL');
+    await this.ended;
+  }
+
+  /** What it said itself, line by line, without time and process. */
+  get said(): readonly string[] {
+    return this.output.split('\n').flatMap((line) => /\[SampleApp\] (.*)$/.exec(line)?.[1]?.trim() ?? []);
+  }
+}
+
+async function start(environment: Readonly<Record<string, string>>): Promise<SampleProcess> {
+  return new SampleProcess(await freePort(), environment);
+}
+
+async function freePort(): Promise<number> {
+  const server = await listenSomewhere();
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+function listenSomewhere(): Promise<Server> {
+  const server = createServer();
+  return new Promise((resolve) => server.listen(0, '127.0.0.1', () => { resolve(server); }));
+}
+
+/** `DATABASE_URL` of a fresh place, for a process that knows nothing of the tests. */
+function urlOf(options: object): string {
+  const { type, url, schema, database } = options as { type: string; url?: string; schema?: string; database?: string };
+  if (type === 'better-sqlite3') return `sqlite:${database ?? ''}`;
+  const place = new URL(url ?? '');
+  if (schema !== undefined) place.searchParams.set('options', `-c search_path=${schema}`);
+  return place.href.replace(/^mysql:/, `${type}:`);
+}
+
+onEachDatabase('the sample application as a process', (database) => {
+  test('makes its tables, says its steps, serves, and ends with 0 on SIGTERM', async () => {
+    const opened = await database.open();
+    try {
+      const url = urlOf(opened.options);
+      const app = await (await start({ DATABASE_URL: url })).listening();
+      expect(app.said).toEqual([expect.stringMatching(/^Opening the database /), `Listening on http://127.0.0.1:${app.port}/ (its index names every model)`]);
+      expect(await answer(app.client.get('/rest/v1/polls/question/'))).toEqual([200, []]);
+      const created = await app.client.post('/rest/v1/polls/question/', { question_text: 'Up?', pub_date: '2022-10-02T09:23:28.297Z' });
+      expect([created.status, created.json]).toEqual([
+        201,
+        { id: 1, question_text: 'Up?', pub_date: expect.stringMatching(/^2022-10-02T09:23:28\.297(000)?Z$/), choices: '/rest/v1/polls/question/1/choices/' },
+      ]);
+      expect(created.headers.location).toBe(`http://127.0.0.1:${app.port}/rest/v1/polls/question/1/`);
+      expect(await answer(app.client.post('/rest/v1/edu/student/', { name: 'Alan' }))).toEqual([201, expect.objectContaining({ id: 1, name: 'Alan' })]);
+      expect(await answer(app.client.post('/rest/v1/edu/course/', { name: 'Logic' }))).toEqual([201, expect.objectContaining({ id: 1 })]);
+      expect(await answer(app.client.post('/rest/v1/edu/student/1/course_set/', { course: 1 }))).toEqual([201, { id: 1, course: 1, student: 1 }]);
+      expect(await answer(app.client.post('/rest/v1/edu/student/1/course_set/', { course: 1 }))).toEqual([400, { non_field_errors: ['The fields course, student must make a unique set.'] }]);
+      expect(await app.stop()).toBe(0);
+      expect(app.said.slice(2)).toEqual(['SIGTERM: closing', 'Closed']);
+      expect(app.output).not.toMatch(/ERROR|WARN/);
+    } finally {
+      for (const each of running) await each.kill();
+      await opened.drop();
+    }
+  });
+
+  test('keeps the password of the URL out of its log', async () => {
+    // Nobody listens there: it is stopped as soon as it has said where it goes.
+    const app = await start({ DATABASE_URL: database.name === 'sqlite' ? 'sqlite::memory:' : `${database.name}://ali:sesame@127.0.0.1:1/nowhere` });
+    while (app.said.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    await app.kill();
+    expect(app.said[0]).toBe(database.name === 'sqlite' ? 'Opening the database sqlite::memory:' : `Opening the database ${database.name}://***@127.0.0.1:1/nowhere`);
+    expect(app.output).not.toContain('sesame');
+  });
+});
+
+describe('the sample application on SQLite files', () => {
+  test('writes a few rows into sample-app.sqlite in its working directory, and finds them again', async () => {
+    const first = await (await start({})).listening();
+    expect(first.said).toEqual(['Opening the database sample-app.sqlite', 'Wrote a few rows to begin with', expect.stringContaining('Listening on')]);
+    expect(await readdir(folder)).toContain('sample-app.sqlite');
+    const question = { id: 1, question_text: "What's new?", pub_date: '2022-10-02T09:23:28.297Z', choices: '/rest/v1/polls/question/1/choices/' };
+    expect(await answer(first.client.get('/rest/v1/polls/question/'))).toEqual([200, [question]]);
+    expect(await answer(first.client.patch('/rest/v1/polls/choice/1/', { votes: 4 }))).toEqual([200, { id: 1, choice_text: 'Not much', votes: 4, question: 1 }]);
+    expect(await first.stop('SIGINT')).toBe(0);
+    expect(first.said.slice(3)).toEqual(['SIGINT: closing', 'Closed']);
+
+    const second = await (await start({ DATABASE_URL: '' })).listening();
+    expect(second.said).toEqual(['Opening the database sample-app.sqlite', 'Found the rows of an earlier start', expect.stringContaining('Listening on')]);
+    expect(await answer(second.client.get('/rest/v1/polls/question/'))).toEqual([200, [question]]);
+    expect(await answer(second.client.get('/rest/v1/polls/choice/1/'))).toEqual([200, { id: 1, choice_text: 'Not much', votes: 4, question: 1 }]);
+    expect(await second.stop()).toBe(0);
+  });
+
+  test('keeps the rows of a file that DATABASE_URL names, and begins with none', async () => {
+    const url = `sqlite:${join(folder, 'named.sqlite')}`;
+    const first = await (await start({ DATABASE_URL: url })).listening();
+    expect(await answer(first.client.get('/rest/v1/library/author/'))).toEqual([200, []]);
+    expect(await answer(first.client.post('/rest/v1/library/author/', { name: 'Knuth' }))).toEqual([201, { id: 1, name: 'Knuth', books: '/rest/v1/library/author/1/books/' }]);
+    expect(await first.stop()).toBe(0);
+    const second = await (await start({ DATABASE_URL: url })).listening();
+    expect(await answer(second.client.get('/rest/v1/library/author/1/'))).toEqual([200, { id: 1, name: 'Knuth', books: '/rest/v1/library/author/1/books/' }]);
+    expect(await second.stop()).toBe(0);
+  });
+
+  test('answers a request that runs while it is told to stop', async () => {
+    const app = await (await start({ DATABASE_URL: 'sqlite::memory:' })).listening();
+    const answers = Promise.all(Array.from({ length: 20 }, (_, index) => answer(app.client.post('/rest/v1/library/author/', { name: `Author ${index}` }))));
+    await app.client.get('/rest/v1/library/author/');
+    const code = await app.stop();
+    expect((await answers).map(([status]) => status)).toEqual(Array(20).fill(201));
+    expect(code).toBe(0);
+  });
+});
+
+describe('a sample application that cannot start', () => {
+  test('says which DATABASE_URL it does not know, and ends with 1', async () => {
+    const app = await start({ DATABASE_URL: 'oracle://somewhere' });
+    expect(await app.exit()).toBe(1);
+    expect(app.said.at(-1)).toBe('DATABASE_URL begins with "oracle:", which this application does not know. Use sqlite:, postgres:, mariadb: or mysql:.');
+  });
+
+  test.each(DATABASES.filter(({ missing }) => missing === undefined))('says that the port is busy, and ends with 1, on $name', async (database) => {
+    const other = await listenSomewhere();
+    const opened = await database.open();
+    const { port } = other.address() as AddressInfo;
+    const app = new SampleProcess(port, { DATABASE_URL: urlOf(opened.options) });
+    try {
+      expect(await app.exit()).toBe(1);
+      expect(app.said.at(-1)).toBe(`listen EADDRINUSE: address already in use 127.0.0.1:${port}`);
+    } finally {
+      await app.kill();
+      await new Promise((resolve) => other.close(resolve));
+      await opened.drop();
+    }
+  });
+});
+
+async function answer(sent: ReturnType<Client['get']>): Promise<readonly [number, unknown]> {
+  const { status, json } = await sent;
+  return [status, json];
+}

@@ -1,0 +1,205 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+
+/** Options of one call, as an author writes them: `right` compiles, and `wrong` differs from it in one name only. */
+interface Case {
+  readonly says: string;
+  readonly right: string;
+  readonly wrong: string;
+}
+
+const CASES: readonly Case[] = [
+  { says: 'a column in fields', right: "fields: ['title']", wrong: "fields: ['titel']" },
+  { says: 'a relation in fields', right: "fields: ['question']", wrong: "fields: ['quesiton']" },
+  { says: 'a method in fields, which is no property', right: "fields: ['votes']", wrong: "fields: ['shout']" },
+  { says: 'a column in exclude', right: "exclude: ['secret']", wrong: "exclude: ['secrets']" },
+  { says: 'a path in exclude, which takes properties only', right: "exclude: ['address']", wrong: "exclude: ['address.city']" },
+  { says: 'a column in readOnly', right: "readOnly: ['votes']", wrong: "readOnly: ['vote']" },
+  { says: 'a column in writeOnly', right: "writeOnly: ['secret']", wrong: "writeOnly: ['sekret']" },
+  { says: 'a column in optional', right: "optional: ['title']", wrong: "optional: ['tilte']" },
+  { says: 'a column in trim', right: 'trim: { title: false }', wrong: 'trim: { titel: false }' },
+  { says: 'a text in trim', right: 'trim: { title: true }', wrong: "trim: { title: 'no' }" },
+  { says: 'a method in computed', right: "computed: { loud: 'shout' }", wrong: "computed: { loud: 'shuot' }" },
+  { says: 'a property in computed, which is no method', right: "computed: { loud: 'whisper' }", wrong: "computed: { loud: 'title' }" },
+  { says: 'a property of the entity in a computed function', right: 'computed: { loud: (post: Post) => post.title }', wrong: 'computed: { loud: (post: { titel: string }) => post.titel }' },
+  { says: 'an operation', right: "operations: ['list', 'partialUpdate']", wrong: "operations: ['list', 'patch']" },
+  { says: 'a class as filter backend', right: 'filterBackends: [FieldFilter]', wrong: 'filterBackends: [Date]' },
+  { says: 'a class as serializer', right: 'serializer: ModelSerializer', wrong: 'serializer: FieldFilter' },
+  { says: 'a column in filterFields', right: "filterFields: ['votes']", wrong: "filterFields: ['vote']" },
+  { says: 'a path over a relation in filterFields', right: "filterFields: ['question.pub_date']", wrong: "filterFields: ['question.pubdate']" },
+  { says: 'a path over a nullable relation', right: "filterFields: ['editor.name']", wrong: "filterFields: ['editor.nmae']" },
+  { says: 'a path over a Relation<…>', right: "filterFields: ['author.name']", wrong: "filterFields: ['author.nmae']" },
+  { says: 'a path over a lazy relation', right: "filterFields: ['reviewer.name']", wrong: "filterFields: ['reviewer.then']" },
+  { says: 'a path over a lazy nullable relation', right: "filterFields: ['proofreader.name']", wrong: "filterFields: ['proofreader.catch']" },
+  { says: 'a path over an embedded object', right: "filterFields: ['address.city']", wrong: "filterFields: ['address.town']" },
+  { says: 'a path three steps deep', right: "filterFields: ['question.author.name']", wrong: "filterFields: ['question.author.nmae']" },
+  { says: 'a step below a plain value', right: "filterFields: ['created']", wrong: "filterFields: ['created.getTime']" },
+  { says: 'a step below a text', right: "filterFields: ['title']", wrong: "filterFields: ['title.length']" },
+  { says: 'a name with lookups', right: "filterFields: { votes: ['gte', 'lt'] }", wrong: "filterFields: { vote: ['gte', 'lt'] }" },
+  { says: 'a path with lookups', right: "filterFields: { 'question.pub_date': ['gte'] }", wrong: "filterFields: { 'question.pubdate': ['gte'] }" },
+  { says: 'a lookup', right: "filterFields: { votes: ['gte'] }", wrong: "filterFields: { votes: ['greater'] }" },
+  { says: 'a name in searchFields', right: "searchFields: ['title']", wrong: "searchFields: ['titel']" },
+  { says: 'a name with ^', right: "searchFields: ['^title']", wrong: "searchFields: ['^titel']" },
+  { says: 'a name with =, $ and @', right: "searchFields: ['=title', '$title', '@title']", wrong: "searchFields: ['=title', '$title', '~title']" },
+  { says: 'a path with ^', right: "searchFields: ['^author.name']", wrong: "searchFields: ['^author.nmae']" },
+  { says: 'a name in orderingFields', right: "orderingFields: ['votes']", wrong: "orderingFields: ['vots']" },
+  { says: 'no minus in orderingFields, which both directions belong to', right: "orderingFields: ['votes']", wrong: "orderingFields: ['-votes']" },
+  { says: 'a name in ordering', right: "ordering: ['votes']", wrong: "ordering: ['vots']" },
+  { says: 'a name with a minus in ordering', right: "ordering: ['-votes', 'title']", wrong: "ordering: ['-vots', 'title']" },
+  { says: 'a path with a minus in ordering', right: "ordering: ['-question.pub_date']", wrong: "ordering: ['-question.pubdate']" },
+  { says: 'no plus in ordering', right: "ordering: ['votes']", wrong: "ordering: ['+votes']" },
+  { says: 'a flag as strict', right: 'strict: true', wrong: "strict: 'yes'" },
+  { says: 'a text as name', right: "name: 'entry'", wrong: 'name: 7' },
+  { says: 'an option', right: "filterFields: ['votes']", wrong: "filterFeilds: ['votes']" },
+];
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const HERE = dirname(fileURLToPath(import.meta.url));
+const MODEL = readFileSync(join(HERE, 'model.fixture.ts'), 'utf8');
+
+/** The fixture with the decorator on its entity, or with a call after it. */
+function decorated(options: string): string {
+  return MODEL.replace('/* @Restify */', `@Restify({ app: 'blog', ${options} })`);
+}
+
+function called(options: string): string {
+  return `${MODEL}\nrestify(Post, { app: 'blog', ${options} });\n`;
+}
+
+function withSchema(options: string): string {
+  return `${MODEL}\nimport { EntitySchema } from 'typeorm';\nconst schema = new EntitySchema<Post>({ name: 'post', columns: {} });\nrestify(schema, { app: 'blog', ${options} });\n`;
+}
+
+/** Sources that stand on no disk, each a file beside the fixture, compiled in one program with the options of the project. */
+class Compiled {
+  private readonly program: ts.Program;
+
+  constructor(private readonly sources: ReadonlyMap<string, string>) {
+    const config = ts.parseJsonConfigFileContent(ts.readConfigFile(join(ROOT, 'tsconfig.json'), (path) => ts.sys.readFile(path)).config, ts.sys, ROOT);
+    const options: ts.CompilerOptions = { ...config.options, noEmit: true };
+    const host = ts.createCompilerHost(options);
+    const onDisk = { fileExists: host.fileExists.bind(host), readFile: host.readFile.bind(host), getSourceFile: host.getSourceFile.bind(host) };
+    host.fileExists = (path) => sources.has(path) || onDisk.fileExists(path);
+    host.readFile = (path) => sources.get(path) ?? onDisk.readFile(path);
+    host.getSourceFile = (path, target, ...rest) => {
+      const text = sources.get(path);
+      return text === undefined ? onDisk.getSourceFile(path, target, ...rest) : ts.createSourceFile(path, text, target, true);
+    };
+    this.program = ts.createProgram([...sources.keys()], options, host);
+  }
+
+  /** What the compiler says of one source: the text that it points at, and its message. */
+  complaints(path: string): readonly { readonly start: number; readonly at: string; readonly message: string }[] {
+    const source = this.program.getSourceFile(path);
+    const diagnostics = [...this.program.getSyntacticDiagnostics(source), ...this.program.getSemanticDiagnostics(source)];
+    return diagnostics.map(({ start = 0, length = 0, messageText }) => ({
+      start,
+      at: (this.sources.get(path) ?? '').slice(start, start + length),
+      message: ts.flattenDiagnosticMessageText(messageText, '\n'),
+    }));
+  }
+}
+
+function at(name: string): string {
+  return join(HERE, `${name}.generated.ts`);
+}
+
+const WAYS = [
+  { way: '@Restify', source: decorated },
+  { way: 'restify', source: called },
+] as const;
+
+/** Where each of them begins in its source. */
+const CALL = { '@Restify': '@Restify({', restify: 'restify(Post, {' } as const;
+
+const OTHERS: Readonly<Record<string, string>> = {
+  'no-argument': MODEL.replace('/* @Restify */', '@Restify()'),
+  'label-only': MODEL.replace('/* @Restify */', "@Restify('blog')"),
+  'label-no-text': MODEL.replace('/* @Restify */', '@Restify(7)'),
+  'on-a-property': MODEL.replace('/* on a property */', "@Restify('blog')"),
+  'call-without-options': `${MODEL}\nrestify(Post);\nrestify(Post, 'blog');\n`,
+  'call-on-an-instance': `${MODEL}\nrestify(new Post(), 'blog');\n`,
+  'schema-right': withSchema("fields: ['title'], filterFields: ['votes'], ordering: ['-votes']"),
+  'schema-fields': withSchema("fields: ['titel']"),
+  'schema-filter': withSchema("filterFields: ['vote']"),
+  'schema-ordering': withSchema("ordering: ['-vote']"),
+  'schema-option': withSchema("filterFeilds: ['votes']"),
+  elsewhere: `${MODEL}\ndeclare const Elsewhere: abstract new (secret: symbol) => { id: number; label: string };\nrestify(Elsewhere, { app: 'blog', exclude: ['label'] });\n`,
+  'elsewhere-wrong': `${MODEL}\ndeclare const Elsewhere: abstract new (secret: symbol) => { id: number; label: string };\nrestify(Elsewhere, { app: 'blog', exclude: ['lable'] });\n`,
+  'module-right': `import { FieldFilter, RestifyModule } from 'nestjs-restify';\nRestifyModule.forRoot('rest/v1', { index: 'start', strict: true, filterBackends: [FieldFilter], dataSource: 'other' });\nRestifyModule.forRoot('rest/v2', { index: false });\n`,
+  'module-unknown': `import { RestifyModule } from 'nestjs-restify';\nRestifyModule.forRoot('rest/v1', { indx: false });\n`,
+  'module-index': `import { RestifyModule } from 'nestjs-restify';\nRestifyModule.forRoot('rest/v1', { index: true });\n`,
+  'module-async': `import { RestifyModule } from 'nestjs-restify';\nRestifyModule.forRootAsync({ useFactory: () => ({ dataSource: 'other', prefix: 'rest/v1', strict: 'yes' }) });\n`,
+};
+
+let compiled: Compiled;
+
+beforeAll(() => {
+  const sources = new Map<string, string>();
+  for (const { way, source } of WAYS) {
+    for (const [index, { right, wrong }] of CASES.entries()) {
+      sources.set(at(`${way}-${index}-right`), source(right));
+      sources.set(at(`${way}-${index}-wrong`), source(wrong));
+    }
+  }
+  for (const [name, source] of Object.entries(OTHERS)) sources.set(at(name), source);
+  compiled = new Compiled(sources);
+}, 60_000);
+
+describe.each(WAYS)('options of $way', ({ way, source }) => {
+  test.each(CASES.map((each, index) => ({ ...each, index })))('know $says: $wrong does not compile', ({ wrong, index }) => {
+    expect(compiled.complaints(at(`${way}-${index}-right`))).toEqual([]);
+    const complaints = compiled.complaints(at(`${way}-${index}-wrong`));
+    expect(complaints).toHaveLength(1);
+    // It points into the call, and at nothing else in the source.
+    const text = source(wrong);
+    const start = text.indexOf(CALL[way]);
+    expect(complaints[0]?.start).toBeGreaterThanOrEqual(start);
+    expect(complaints[0]?.start).toBeLessThan(text.indexOf(wrong) + wrong.length);
+  });
+});
+
+describe('a wrong name in @Restify', () => {
+  test('is explained in words', () => {
+    const index = CASES.findIndex(({ says }) => says === 'a column in fields');
+    const [complaint] = compiled.complaints(at(`@Restify-${index}-wrong`));
+    expect(complaint?.message).toContain("'an option of @Restify names a field that this entity does not have'");
+  });
+});
+
+describe('the ways to declare', () => {
+  test('take nothing, a label, or options, on classes of all kinds', () => {
+    for (const name of ['no-argument', 'label-only', 'call-without-options', 'elsewhere']) expect([name, compiled.complaints(at(name))]).toEqual([name, []]);
+  });
+
+  test('take nothing else', () => {
+    for (const name of ['label-no-text', 'on-a-property', 'call-on-an-instance', 'elsewhere-wrong']) expect([name, compiled.complaints(at(name)).length]).toEqual([name, 1]);
+  });
+});
+
+describe('options of restify for an EntitySchema', () => {
+  test('compile where they name what the entity has', () => {
+    expect(compiled.complaints(at('schema-right'))).toEqual([]);
+  });
+
+  test.each([['schema-fields'], ['schema-filter'], ['schema-ordering'], ['schema-option']])('do not compile with an unknown name (%s)', (name) => {
+    expect(compiled.complaints(at(name))).toHaveLength(1);
+  });
+});
+
+describe('options of RestifyModule', () => {
+  test('compile where they are right', () => {
+    expect(compiled.complaints(at('module-right'))).toEqual([]);
+  });
+
+  test.each([
+    ['an unknown name', 'module-unknown', 'indx'],
+    ['true as index', 'module-index', 'index'],
+    ['a wrong value from a factory', 'module-async', 'strict'],
+  ])('do not compile with %s', (_, name, place) => {
+    expect(compiled.complaints(at(name)).map((each) => each.at)).toEqual([place]);
+  });
+});
