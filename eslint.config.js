@@ -4,7 +4,7 @@ import tseslint from 'typescript-eslint';
 const root = fileURLToPath(new URL('.', import.meta.url));
 
 /** Rooms of `src/` in the order in which they may import one another: a room sees those before it (ARCHITECTURE.md). */
-const STEPS = ['authentication', 'permissions', 'filtering', 'ordering', 'serializers', 'metadata'];
+const STEPS = ['authentication', 'permissions', 'throttling', 'filtering', 'ordering', 'serializers', 'metadata'];
 
 function forbid(files, group, message) {
   return { files, rules: { 'no-restricted-imports': ['error', { patterns: [{ group, message }] }] } };

@@ -7,6 +7,8 @@ export type { RestifyModuleOptions } from './restify.options.js';
 export { Restify, restify } from './declare/restify.decorator.js';
 export type { PathOf, PropertyOf, RestifyOptions } from './declare/restify-declaration.js';
 
+export { RestifyUrls } from './boot/routing/restify-urls.js';
+export type { ReverseOptions, UrlParameters } from './boot/routing/restify-urls.js';
 export { RestifyController } from './boot/routing/restify-controller.decorator.js';
 export { ChildPk, CurrentActor, ParentPk } from './boot/routing/action-context.js';
 export { Action, MANY_TO_MANY_DETAIL_ACTION, MANY_TO_MANY_LIST_ACTION, NestedAction, ONE_TO_MANY_LIST_ACTION } from './declare/action-declaration.js';
@@ -32,6 +34,9 @@ export { ActorPermissionSource, PermissionSource } from './model/permission-sour
 export { basic, strategy } from './model/authentication.js';
 export type { Authentication, BasicAuthentication, NamedAuthentication, VerifyBasic } from './model/authentication.js';
 export { secretsEqual } from './request/authentication/secrets-equal.js';
+
+export type { GuardLike } from './model/guard.js';
+export type { Throttle } from './model/throttle.js';
 
 export type { Actor } from './model/actor.js';
 export type { Field } from './model/field.js';

@@ -7,6 +7,7 @@ import { refuseEarly } from './boot/early-refusal.js';
 import type { FeatureLabel } from './boot/boot-prefix.js';
 import { answerTheRest, prepareRequests } from './boot/routing/express-platform.js';
 import { GeneratedControllers } from './boot/routing/generated-controllers.js';
+import { RestifyUrls } from './boot/routing/restify-urls.js';
 import { RestServer } from './boot/routing/rest-server.js';
 import { RESTIFY_BOUND, RESTIFY_EARLY, RESTIFY_FEATURE, RESTIFY_OPTIONS, REST_SERVER } from './boot/tokens.js';
 import { declarations } from './declare/registry.js';
@@ -29,8 +30,8 @@ export type AsyncFactoryResult = Omit<RestifyModuleOptions, 'dataSource'> & { re
 /** Holds all prefixes of one application. Imported by every `forRoot`, and one module all the same. */
 @Global()
 @Module({
-  providers: [{ provide: REST_SERVER, useFactory: () => new RestServer(new Logger('Restify')) }],
-  exports: [REST_SERVER],
+  providers: [{ provide: REST_SERVER, useFactory: () => new RestServer(new Logger('Restify')) }, RestifyUrls],
+  exports: [REST_SERVER, RestifyUrls],
 })
 export class RestifyCoreModule implements NestModule, OnModuleInit {
   constructor(

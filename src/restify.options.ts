@@ -1,6 +1,8 @@
 import type { InjectableClass } from './declare/restify-declaration.js';
 import type { Authentication } from './model/authentication.js';
 import type { PermissionExpression } from './model/permission-expression.js';
+import type { GuardLike } from './model/guard.js';
+import type { Throttle } from './model/throttle.js';
 import type { FilterBackend } from './model/filter-backend.js';
 
 /** What holds for every model below a prefix that does not say otherwise itself. */
@@ -9,6 +11,8 @@ export interface RestifyDefaults {
   readonly strict: boolean;
   readonly permissions?: readonly PermissionExpression[];
   readonly authentication?: readonly Authentication[];
+  readonly guards?: readonly InjectableClass<GuardLike>[];
+  readonly throttle?: Throttle;
 }
 
 /** The second argument of `RestifyModule.forRoot`. */
@@ -25,6 +29,10 @@ export interface RestifyModuleOptions {
   readonly permissions?: readonly PermissionExpression[];
   /** How callers say who they are, for models that do not say. Default: the actor that the application puts on the request. */
   readonly authentication?: readonly Authentication[];
+  /** Guards of Nest for models that name none. */
+  readonly guards?: readonly InjectableClass<GuardLike>[];
+  /** For models that name none; each model counts for itself. */
+  readonly throttle?: Throttle;
 }
 
 /** The options of one prefix, with every default filled in. */
@@ -38,12 +46,12 @@ export interface ResolvedOptions {
 }
 
 export function resolveOptions(prefix: string, options: RestifyModuleOptions): ResolvedOptions {
-  const { dataSource, index, filterBackends, strict, permissions, authentication } = options;
+  const { dataSource, index, filterBackends, strict, permissions, authentication, guards, throttle } = options;
   return {
     prefix: withoutSlashes(prefix),
     dataSource,
     index: index === false ? undefined : withoutSlashes(index ?? ''),
-    defaults: { strict: strict ?? false, ...(filterBackends ? { filterBackends } : {}), ...(permissions ? { permissions } : {}), ...(authentication ? { authentication } : {}) },
+    defaults: { strict: strict ?? false, ...(filterBackends ? { filterBackends } : {}), ...(permissions ? { permissions } : {}), ...(authentication ? { authentication } : {}), ...(guards ? { guards } : {}), ...(throttle ? { throttle } : {}) },
   };
 }
 

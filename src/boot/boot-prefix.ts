@@ -1,4 +1,3 @@
-import type { Type } from '@nestjs/common';
 import type { ModuleRef, ModulesContainer } from '@nestjs/core';
 import type { DataSource } from 'typeorm';
 import { loadEntityValidator } from '../adapters/class-validator/entity-validator.js';
@@ -14,6 +13,7 @@ import { ActorPermissionSource, PermissionSource } from '../model/permission-sou
 import type { ResolvedPermission } from '../model/resolved-permission.js';
 import type { Resource } from '../model/resource.js';
 import { AllowAny } from '../request/permissions/built-in.js';
+import { loadCounter } from '../adapters/throttler/load-counter.js';
 import { loadSchemes } from '../adapters/passport/load-schemes.js';
 import { FieldFilter } from '../request/filtering/field-filter.js';
 import { SearchFilter } from '../request/filtering/search-filter.js';
@@ -21,6 +21,7 @@ import { OrderingFilter } from '../request/ordering/ordering-filter.js';
 import { RestPipeline } from '../request/rest-pipeline.js';
 import { ModelSerializer } from '../request/serializers/model-serializer.js';
 import type { ResolvedOptions } from '../restify.options.js';
+import { injectedInstance } from './injected-instance.js';
 import { compileActions } from './compiling/compile-actions.js';
 import { compileResources } from './compiling/compile-resources.js';
 import type { Parts } from './compiling/compile-resources.js';
@@ -70,7 +71,7 @@ export async function bootPrefix(context: BootContext): Promise<void> {
   const joining = (resource: Resource): readonly ListedController[] => listed.filter(({ declaration }) => declaration.entity === targets.get(resource.entity));
   const api = buildApi(options.prefix, model.resources, (resource) => compileActions(joining(resource).map(({ declaration }) => declaration), (permissions) => parts.permissions(permissions)));
   controllers.bind(api, { targetOf: (resource) => targets.get(resource.entity), joining, server });
-  server.add({ api, pipeline: new RestPipeline(adapter, permissionSource(context.moduleRef)), index: options.index });
+  server.add({ api, pipeline: new RestPipeline(adapter, permissionSource(context.moduleRef)), index: options.index, order: controllers.order });
 }
 
 /** What is wrong with a model, told without a connection and without instances of the application's own classes. */
@@ -78,7 +79,7 @@ export function judgeUnconnected(description: ModelDescription, context: Pick<Bo
   const blueprint = blueprintOf(description, context);
   const serializer = new ModelSerializer();
   const backends = [new FieldFilter(), new SearchFilter(), new OrderingFilter()];
-  const parts: Parts = { backends: (options) => (options.filterBackends ? [] : backends), serializer: () => serializer, permission: () => ({ kind: 'all-of', permissions: [] }), schemes: () => [], permissions: () => ({ kind: 'all-of', permissions: [] }) };
+  const parts: Parts = { backends: (options) => (options.filterBackends ? [] : backends), serializer: () => serializer, permission: () => ({ kind: 'all-of', permissions: [] }), schemes: () => [], guards: () => [], throttle: () => undefined, permissions: () => ({ kind: 'all-of', permissions: [] }) };
   return problemsOfModel(blueprint, compileResources(blueprint, parts));
 }
 
@@ -129,22 +130,26 @@ function listedClasses(description: ModelDescription, labels: readonly FeatureLa
 }
 
 /** Instances of all classes that declarations name: the application's own provider where it has one. */
-async function injectedParts({ drafts, defaults, controllers }: Blueprint, { moduleRef }: BootContext): Promise<Parts> {
+async function injectedParts({ drafts, defaults, controllers }: Blueprint, { moduleRef, modules }: BootContext): Promise<Parts> {
   const instances = new Map<unknown, unknown>();
   const make = async (type: InjectableClass<unknown>): Promise<void> => {
-    if (!instances.has(type)) instances.set(type, await instanceOf(type, moduleRef));
+    if (!instances.has(type)) instances.set(type, await injectedInstance(type, { moduleRef, modules }));
   };
   const standard: readonly InjectableClass<unknown>[] = [FieldFilter, SearchFilter, OrderingFilter, ModelSerializer, AllowAny];
   const all = drafts.flatMap(({ declaration: { options } }) => [options, ...Object.values(options.through ?? {})] as readonly RestifyOptions[]);
-  const named = all.flatMap(({ filterBackends, serializer, permissions }) => [...(filterBackends ?? []), ...(serializer ? [serializer] : []), ...(permissions ?? []).flatMap(permissionClasses)]);
+  const named = all.flatMap(({ filterBackends, serializer, permissions, guards }) => [...(filterBackends ?? []), ...(guards ?? []), ...(serializer ? [serializer] : []), ...(permissions ?? []).flatMap(permissionClasses)]);
+  const throttled = defaults.throttle !== undefined || all.some(({ throttle }) => throttle !== undefined);
   const ofActions = controllers.flatMap(({ declaration }) => declaration.actions.flatMap(({ options }) => (options.permissions ?? []).flatMap(permissionClasses)));
   const schemes = await loadSchemes([...(defaults.authentication ?? []), ...all.flatMap(({ authentication }) => authentication ?? [])]);
-  for (const type of [...standard, ...(defaults.filterBackends ?? []), ...(defaults.permissions ?? []).flatMap(permissionClasses), ...named, ...ofActions]) await make(type);
+  for (const type of [...standard, ...(defaults.filterBackends ?? []), ...(defaults.guards ?? []), ...(defaults.permissions ?? []).flatMap(permissionClasses), ...named, ...ofActions]) await make(type);
   const got = <Instance>(type: InjectableClass<Instance>): Instance => instances.get(type) as Instance;
   return {
     backends: (options) => (options.filterBackends ?? defaults.filterBackends ?? [FieldFilter, SearchFilter, OrderingFilter]).map(got),
     serializer: (options) => got(options.serializer ?? ModelSerializer),
     permission: (options) => resolved({ kind: 'all-of', permissions: options.permissions ?? defaults.permissions ?? [AllowAny] }, got),
+    guards: (options) => (options.guards ?? defaults.guards ?? []).map(got),
+    throttle: (options) => options.throttle ?? defaults.throttle,
+    ...(throttled ? { counter: await loadCounter((token) => foundAnywhere(token, moduleRef)) } : {}),
     permissions: (permissions) => resolved({ kind: 'all-of', permissions }, got),
     schemes: (options) => (options.authentication ?? defaults.authentication ?? []).map((each) => schemes.get(each)).filter((each) => each !== undefined),
   };
@@ -163,20 +168,13 @@ function resolved(expression: PermissionExpression, got: <Instance>(type: Inject
 
 /** The application's own, from any of its modules, else the default. */
 function permissionSource(moduleRef: ModuleRef): PermissionSource {
-  try {
-    return moduleRef.get<PermissionSource>(PermissionSource, { strict: false });
-  } catch {
-    return new ActorPermissionSource();
-  }
+  return (foundAnywhere(PermissionSource, moduleRef) as PermissionSource | undefined) ?? new ActorPermissionSource();
 }
 
-async function instanceOf(type: InjectableClass<unknown>, moduleRef: ModuleRef): Promise<unknown> {
-  if (typeof type !== 'function') {
-    throw new DeclarationError([{ where: 'filterBackends, permissions or serializer', what: `${String(type)} stands where a class belongs`, repair: 'Look for files that import each other in a circle.' }]);
-  }
+function foundAnywhere(token: symbol, moduleRef: ModuleRef): unknown {
   try {
-    return moduleRef.get(type as unknown as Type, { strict: false });
+    return moduleRef.get<unknown>(token, { strict: false });
   } catch {
-    return moduleRef.create(type);
+    return undefined;
   }
 }

@@ -1,4 +1,6 @@
 import type { Authentication } from '../model/authentication.js';
+import type { GuardLike } from '../model/guard.js';
+import type { Throttle } from '../model/throttle.js';
 import type { FilterBackend } from '../model/filter-backend.js';
 import type { Operation } from '../model/operation.js';
 import type { PermissionExpression } from '../model/permission-expression.js';
@@ -62,6 +64,8 @@ type Searched<Name extends string> = Name | `${'^' | '=' | '$' | '@'}${Name}`;
  * | `serializer` | replaces the one that is compiled from the model |
  * | `permissions` | who may do what; all of them must say yes |
  * | `authentication` | how callers say who they are, in place of the prefix's own |
+ * | `guards` | guards of Nest, by class, run when the permissions have said yes |
+ * | `throttle` | `{ limit, ttl }`: requests of one caller in so many milliseconds, counted by @nestjs/throttler's storage |
  * | `through` | the same options for a junction without a declaration of its own, by relation |
  */
 export interface RestifyOptions<Entity extends object = any> { // eslint-disable-line @typescript-eslint/no-explicit-any -- the default stands for an entity that is not known yet
@@ -84,11 +88,13 @@ export interface RestifyOptions<Entity extends object = any> { // eslint-disable
   readonly serializer?: InjectableClass<Serializer>;
   readonly permissions?: readonly PermissionExpression[];
   readonly authentication?: readonly Authentication[];
+  readonly guards?: readonly InjectableClass<GuardLike>[];
+  readonly throttle?: Throttle;
   readonly through?: { readonly [Name in PropertyOf<Entity>]?: ThroughOptions };
 }
 
 /** What rules the rows of a junction that has no declaration of its own, from both of its sides. */
-export type ThroughOptions = Pick<RestifyOptions, 'permissions' | 'authentication' | 'operations' | 'filterBackends' | 'filterFields' | 'searchFields' | 'orderingFields' | 'ordering' | 'strict' | 'serializer'>;
+export type ThroughOptions = Pick<RestifyOptions, 'permissions' | 'authentication' | 'guards' | 'throttle' | 'operations' | 'filterBackends' | 'filterFields' | 'searchFields' | 'orderingFields' | 'ordering' | 'strict' | 'serializer'>;
 
 /** What was declared of one entity, unchecked. `target` is its class, or its `EntitySchema`. */
 export interface ResourceDeclaration {
@@ -119,5 +125,7 @@ export const OPTION_NAMES = [
   'serializer',
   'permissions',
   'authentication',
+  'guards',
+  'throttle',
   'through',
 ] as const satisfies readonly (keyof RestifyOptions)[];

@@ -100,6 +100,16 @@ export class UnsupportedMediaType extends RestError {
   }
 }
 
+/** 429. The client may try again after so many seconds. */
+export class Throttled extends RestError {
+  readonly answer: RestErrorAnswer;
+
+  constructor(seconds: number) {
+    super('Throttled');
+    this.answer = detail(429, `Request was throttled. Expected available in ${seconds} second${seconds === 1 ? '' : 's'}.`, { 'Retry-After': String(seconds) });
+  }
+}
+
 /** 503: the database cannot be reached, or gave no connection in time. The client may try again. */
 export class DatabaseAway extends RestError {
   readonly answer = detail(503, 'The service is temporarily unavailable. Try again later.', { 'Retry-After': '5' });

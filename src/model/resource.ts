@@ -1,6 +1,8 @@
 import type { Column } from './column.js';
 import type { Condition, Operand, TermMatch } from './condition.js';
 import type { Field } from './field.js';
+import type { RequestCounter, Throttle } from './throttle.js';
+import type { GuardLike } from './guard.js';
 import type { FilterBackend } from './filter-backend.js';
 import type { Operation } from './operation.js';
 import type { AuthenticationScheme } from './authentication.js';
@@ -72,6 +74,11 @@ export interface Resource {
   readonly permission: ResolvedPermission;
   /** How callers say who they are, in the order in which it is tried. */
   readonly schemes: readonly AuthenticationScheme[];
+  /** Guards of Nest, run when the permission has said yes. */
+  readonly guards: readonly GuardLike[];
+  readonly throttle: Throttle | undefined;
+  /** Counts for `throttle`. */
+  readonly counter: RequestCounter | undefined;
   /** Unknown body fields and query parameters are errors. */
   readonly strict: boolean;
 }

@@ -91,11 +91,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'adapters/typeorm': [...WORDS, 'request/execution'],
   'adapters/class-validator': WORDS,
   'adapters/passport': [...WORDS, 'request/authentication'],
+  'adapters/throttler': WORDS,
   'boot/tokens': [],
   'boot/compiling': DECLARED,
   'boot/verifying': [...DECLARED, 'boot/compiling'],
   'boot/routing': [...DECLARED, ...REQUEST, 'request/rest-pipeline', 'boot/tokens'],
-  boot: [...DECLARED, ...REQUEST, 'request/rest-pipeline', 'adapters/typeorm', 'adapters/class-validator', 'adapters/passport', 'boot/tokens', 'boot/compiling', 'boot/verifying', 'boot/routing'],
+  boot: [...DECLARED, ...REQUEST, 'request/rest-pipeline', 'adapters/typeorm', 'adapters/class-validator', 'adapters/passport', 'adapters/throttler', 'boot/tokens', 'boot/compiling', 'boot/verifying', 'boot/routing'],
   'restify.module': [...DECLARED, ...REQUEST, 'request/rest-pipeline', 'boot/tokens', 'boot/routing', 'boot'],
 };
 
@@ -143,7 +144,7 @@ describe('imports of src', () => {
   });
 
   test('name Nest and Express in the rooms of boot that meet them only', () => {
-    const allowed = (path: string): boolean => ['boot', 'boot/routing', 'restify.module'].includes(roomOf(path));
+    const allowed = (path: string): boolean => ['boot', 'boot/routing', 'adapters/throttler', 'restify.module'].includes(roomOf(path));
     const named = FILES.filter(({ imports }) => imports.some(({ to }) => to.startsWith('@nestjs/') || to === 'express' || to === 'fastify')).map(({ path }) => path);
     expect(named.length).toBeGreaterThan(3);
     expect(named.filter((path) => !allowed(path))).toEqual([]);
@@ -210,6 +211,7 @@ const EXPORTED_VALUES = [
   'Restify',
   'RestifyController',
   'RestifyModule',
+  'RestifyUrls',
   'SearchFilter',
   'allOf',
   'allow',
@@ -242,6 +244,7 @@ const EXPORTED_TYPES = [
   'FilterQuestion',
   'Filtering',
   'Grant',
+  'GuardLike',
   'Json',
   'Lookup',
   'Method',
@@ -264,9 +267,12 @@ const EXPORTED_TYPES = [
   'RestifyModuleAsyncOptions',
   'RestifyModuleOptions',
   'RestifyOptions',
+  'ReverseOptions',
   'Row',
   'RowFilter',
   'Serializer',
+  'Throttle',
+  'UrlParameters',
   'VerifyBasic',
 ];
 

@@ -2,6 +2,8 @@ import type { RestifyOptions } from '../../declare/restify-declaration.js';
 import type { Column } from '../../model/column.js';
 import type { Field } from '../../model/field.js';
 import type { EntityDescription } from '../../model/entity-description.js';
+import type { RequestCounter, Throttle } from '../../model/throttle.js';
+import type { GuardLike } from '../../model/guard.js';
 import type { FilterBackend } from '../../model/filter-backend.js';
 import { OPERATIONS } from '../../model/operation.js';
 import type { AuthenticationScheme } from '../../model/authentication.js';
@@ -25,6 +27,10 @@ export interface Parts {
   permission(options: RestifyOptions): ResolvedPermission;
   permissions(permissions: readonly PermissionExpression[]): ResolvedPermission;
   schemes(options: RestifyOptions): readonly AuthenticationScheme[];
+  guards(options: RestifyOptions): readonly GuardLike[];
+  throttle(options: RestifyOptions): Throttle | undefined;
+  /** Where a model names a throttle. */
+  readonly counter?: RequestCounter;
 }
 
 /** The compiled model of one prefix. */
@@ -113,6 +119,9 @@ function applyRules(shell: ResourceShell, options: RestifyOptions, parts: Parts)
   shell.backends = parts.backends(options);
   shell.permission = parts.permission(options);
   shell.schemes = parts.schemes(options);
+  shell.guards = parts.guards(options);
+  shell.throttle = parts.throttle(options);
+  shell.counter = shell.throttle && parts.counter;
 }
 
 function completeQueries(shell: ResourceShell, entity: EntityDescription, options: RestifyOptions): void {

@@ -1,6 +1,8 @@
 import type { Column } from '../../model/column.js';
 import type { Operand } from '../../model/condition.js';
 import type { Field } from '../../model/field.js';
+import type { RequestCounter, Throttle } from '../../model/throttle.js';
+import type { GuardLike } from '../../model/guard.js';
 import type { FilterBackend } from '../../model/filter-backend.js';
 import type { Operation } from '../../model/operation.js';
 import type { AuthenticationScheme } from '../../model/authentication.js';
@@ -36,6 +38,9 @@ export class ResourceShell implements Resource {
   serializer: Serializer;
   permission: ResolvedPermission = { kind: 'all-of', permissions: [] };
   schemes: readonly AuthenticationScheme[] = [];
+  guards: readonly GuardLike[] = [];
+  throttle: Throttle | undefined = undefined;
+  counter: RequestCounter | undefined = undefined;
   strict = false;
 
   constructor(

@@ -38,6 +38,9 @@ function resourceOf(id: string, { operations = OPERATIONS, links = [] }: { opera
     serializer: new ModelSerializer(),
     permission: { kind: 'all-of', permissions: [] },
     schemes: [],
+    guards: [],
+    throttle: undefined,
+    counter: undefined,
     strict: false,
   };
 }
@@ -102,15 +105,15 @@ function summary({ kind, name, allow, resource, parent }: Route): string {
 
 test('every URL has its route, and says what it supports', () => {
   expect(API.routes.map(summary)).toEqual([
-    'collection polls-question-list [GET, POST, HEAD, OPTIONS] question',
-    'object polls-question-detail [GET, PUT, PATCH, DELETE, HEAD, OPTIONS] question',
+    'collection polls_question-list [GET, POST, HEAD, OPTIONS] question',
+    'object polls_question-detail [GET, PUT, PATCH, DELETE, HEAD, OPTIONS] question',
     'one-to-many question-choices-list [GET, HEAD, OPTIONS] question > choice',
     'through-list question-tag_set-list [GET, POST, HEAD, OPTIONS] question > question_tags',
     'through-object question-tag_set-detail [GET, PUT, PATCH, DELETE, HEAD, OPTIONS] question > question_tags',
-    'collection polls-choice-list [GET, POST, HEAD, OPTIONS] choice',
-    'object polls-choice-detail [GET, PUT, PATCH, DELETE, HEAD, OPTIONS] choice',
-    'collection polls-tag-list [GET, POST, HEAD, OPTIONS] tag',
-    'object polls-tag-detail [GET, PUT, PATCH, DELETE, HEAD, OPTIONS] tag',
+    'collection polls_choice-list [GET, POST, HEAD, OPTIONS] choice',
+    'object polls_choice-detail [GET, PUT, PATCH, DELETE, HEAD, OPTIONS] choice',
+    'collection polls_tag-list [GET, POST, HEAD, OPTIONS] tag',
+    'object polls_tag-detail [GET, PUT, PATCH, DELETE, HEAD, OPTIONS] tag',
   ]);
 });
 

@@ -72,8 +72,8 @@ function routesOf(resource: Resource, actions: readonly CompiledAction[]): Resou
   const { app, model } = resource;
   return {
     resource,
-    collection: routeOf('collection', resource, { name: `${app}-${model}-list` }),
-    object: routeOf('object', resource, { name: `${app}-${model}-detail` }),
+    collection: routeOf('collection', resource, { name: `${app}_${model}-list` }),
+    object: routeOf('object', resource, { name: `${app}_${model}-detail` }),
     nested: new Map(resource.nested.map((relation) => [relation.name, nestedRoutes(resource, relation, actions)])),
     collectionActions: actionRoutes('collection-action', resource, actions),
     objectActions: actionRoutes('object-action', resource, actions),
@@ -84,7 +84,7 @@ function actionRoutes(kind: RouteKind, resource: Resource, actions: readonly Com
   const segments = new Set(actions.filter((each) => each.kind === kind).map(({ segment }) => segment));
   return new Map(
     [...segments].flatMap((segment) => {
-      const name = `${resource.app}-${resource.model}-${segment.toLowerCase()}`;
+      const name = `${resource.app}_${resource.model}-${segment.toLowerCase()}`;
       const route = routeOf(kind, resource, { name, segment, actions: actionsAt(actions, kind, segment) });
       return route ? [[segment, route] as const] : [];
     }),

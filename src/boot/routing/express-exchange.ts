@@ -8,6 +8,7 @@ interface ExpressRequest extends IncomingMessage {
   readonly baseUrl: string;
   readonly protocol: string;
   readonly host?: string;
+  readonly ip?: string;
   readonly body?: unknown;
 }
 
@@ -45,6 +46,7 @@ export function expressExchange(request: IncomingMessage, response: ServerRespon
     query: query.join('?'),
     protocol: express.protocol,
     host: hostOf(express),
+    address: express.ip ?? request.socket.remoteAddress ?? '',
     mountedAt: express.baseUrl,
     request,
     response,

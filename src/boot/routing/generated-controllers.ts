@@ -19,6 +19,10 @@ import type { RestServer } from './rest-server.js';
  * never gets any.
  */
 export class GeneratedControllers {
+  private static made = 0;
+
+  /** Its place among the `forRoot` calls of the process. */
+  readonly order = ++GeneratedControllers.made;
   private readonly classes = new Map<object, Type>();
 
   /** Called by Nest's scanner, once all files are loaded; the same classes each time. */

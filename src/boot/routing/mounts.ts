@@ -10,6 +10,11 @@ export class Mounts {
     this.patterns.sort((a, b) => b.segments.length - a.segments.length);
   }
 
+  /** Where URLs stand that no request asks for. */
+  first(): string {
+    return this.patterns[0]?.text ?? '';
+  }
+
   /** The mounts that a path can stand below, as they are in that path. */
   candidates(path: string): readonly string[] {
     const segments = path.split('/').slice(1);

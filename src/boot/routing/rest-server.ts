@@ -3,6 +3,8 @@ import { MethodNotAllowed, NotFound } from '../../errors/request-errors.js';
 import type { Method } from '../../model/operation.js';
 import type { Api } from '../../model/route.js';
 import type { HttpExchange } from '../../request/parsing/http-exchange.js';
+import type { Resource } from '../../model/resource.js';
+import { throttleRequest } from '../../request/throttling/throttle-request.js';
 import { negotiate } from '../../request/responses/negotiate.js';
 import { errorResponse } from '../../request/responses/error-response.js';
 import { jsonResponse } from '../../request/responses/rest-response.js';
@@ -17,6 +19,8 @@ interface Served {
   readonly pipeline: RestPipeline;
   /** Where its index stands, below the mount; undefined where it has none. */
   readonly index: string | undefined;
+  /** Its place among the `forRoot` calls of the process: which boot ends first says nothing. */
+  readonly order: number;
 }
 
 /** Where a path stands among everything that is served. */
@@ -41,6 +45,7 @@ export class RestServer {
 
   add(served: Served): void {
     this.served.push(served);
+    this.served.sort((a, b) => a.order - b.order);
   }
 
   /** A route of the application's own: it wins over the index, and its errors are none of ours. */
@@ -62,15 +67,30 @@ export class RestServer {
     return location.kind === 'index' ? !this.isForeign(location.path) : location.kind !== 'elsewhere';
   }
 
+  /** The prefix below which a request stands, and what comes before it; undefined for one of somebody else's. */
+  whereabouts(exchange: HttpExchange): { readonly prefix: string; readonly base: string } | undefined {
+    const location = this.locate(exchange);
+    if (location.kind !== 'route') return undefined;
+    const { prefix } = location.served.api;
+    return { prefix, base: prefix === '' ? location.call.base : location.call.base.slice(0, -prefix.length - 1) };
+  }
+
   /** Before anything else of the application has seen the request: what it sets itself later is kept. */
   begin(exchange: HttpExchange): void {
     if (this.isOurs(exchange)) setContractHeaders(exchange.response, this.allowOf(exchange));
   }
 
   /** Step one of every generated route, run by its guard. Throws what contract 6 says. */
-  async admit(exchange: HttpExchange): Promise<void> {
+  async admit(exchange: HttpExchange): Promise<Resource> {
     const { call, served } = this.routeOf(exchange);
     this.admissions.set(exchange.response, await served.pipeline.admit(call));
+    return call.match.route.resource;
+  }
+
+  /** Behind the guards. Throws 429. */
+  async throttle(exchange: HttpExchange): Promise<void> {
+    const admission = this.admissions.get(exchange.response);
+    if (admission) await throttleRequest(this.routeOf(exchange).call.match.route.resource, { actor: admission.actor, address: exchange.address });
   }
 
   /** Step two: answers, and writes. Never throws. */

@@ -3,6 +3,8 @@ import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { REST_SERVER } from '../tokens.js';
 import { expressExchange } from './express-exchange.js';
+import { PermissionDenied } from '../../errors/request-errors.js';
+import { isObservable, lastValueFrom } from 'rxjs';
 import type { RestServer } from './rest-server.js';
 
 /** Admission as a Nest guard, so that nothing that replaces a handler stands before it. */
@@ -13,7 +15,13 @@ export class RestifyGuard implements CanActivate {
   /** Throws what contract 6 says; never answers false. */
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const http = context.switchToHttp();
-    await this.server.admit(expressExchange(http.getRequest<IncomingMessage>(), http.getResponse<ServerResponse>()));
+    const exchange = expressExchange(http.getRequest<IncomingMessage>(), http.getResponse<ServerResponse>());
+    const { guards } = await this.server.admit(exchange);
+    for (const guard of guards as readonly CanActivate[]) {
+      const answer = guard.canActivate(context);
+      if (!(await (isObservable(answer) ? lastValueFrom(answer) : answer))) throw new PermissionDenied();
+    }
+    await this.server.throttle(exchange);
     return true;
   }
 }

@@ -12,6 +12,8 @@ export interface HttpExchange {
   readonly protocol: string;
   /** The Host, by what the application vouches for. */
   readonly host: string;
+  /** Where the request comes from, by what the application vouches for. */
+  readonly address: string;
   /** The path at which the whole application is mounted in another one; usually empty. */
   readonly mountedAt: string;
   /** The library's own request, over Node's. */

@@ -1,0 +1,34 @@
+import type { Type } from '@nestjs/common';
+import type { ModuleRef, ModulesContainer } from '@nestjs/core';
+import { DeclarationError } from '../errors/declaration-error.js';
+import type { InjectableClass } from '../declare/restify-declaration.js';
+
+/**
+ * An instance of a class that a declaration names: the application's own provider, from whichever module has it, else
+ * one that is made here. A provider may not be ready while the prefix boots, so it is looked up when it is first used.
+ */
+export async function injectedInstance(type: InjectableClass<unknown>, { moduleRef, modules }: { moduleRef: ModuleRef; modules: ModulesContainer }): Promise<unknown> {
+  if (typeof type !== 'function') {
+    throw new DeclarationError([{ where: 'filterBackends, permissions, guards or serializer', what: `${String(type)} stands where a class belongs`, repair: 'Look for files that import each other in a circle.' }]);
+  }
+  const token = type as unknown as Type;
+  const wrapper = [...modules.values()].map((module) => module.providers.get(token)).find((each) => each !== undefined);
+  if (!wrapper) return moduleRef.create(token);
+  if (!wrapper.isDependencyTreeStatic()) {
+    throw new DeclarationError([{ where: type.name, what: 'it is made anew for each request, and this place keeps one instance', repair: 'Give it the default scope; what it is asked holds the actor and the request.' }]);
+  }
+  return lookedUpLater(token, moduleRef);
+}
+
+/** Stands for the provider, with its methods: asks Nest for it at each use. */
+function lookedUpLater(token: Type, moduleRef: ModuleRef): object {
+  const find = (): object => moduleRef.get<object>(token, { strict: false });
+  return new Proxy(Object.create(token.prototype as object) as object, {
+    get: (_target, key): unknown => {
+      // While the prefix boots this may be the bare prototype, which knows what needs no dependency.
+      const instance = find();
+      const value: unknown = Reflect.get(instance, key);
+      return typeof value === 'function' ? (value.bind(instance) as unknown) : value;
+    },
+  });
+}

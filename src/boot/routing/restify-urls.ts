@@ -1,0 +1,90 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Json } from '../../errors/rest-error.js';
+import { keyText } from '../../values/keys.js';
+import type { Api, Route } from '../../model/route.js';
+import { REST_SERVER } from '../tokens.js';
+import { expressExchange } from './express-exchange.js';
+import type { RestServer } from './rest-server.js';
+
+/** The keys in a URL. A composite key is an array. */
+export interface UrlParameters {
+  readonly pk?: Json;
+  readonly childPk?: string | number;
+}
+
+export interface ReverseOptions {
+  /** Default: that of `request`, else the first. */
+  readonly prefix?: string;
+  /** The request that is being answered. */
+  readonly request?: object;
+}
+
+/**
+ * URLs by the names of their routes (contract 9): `polls_question-list`, `polls_question-detail`,
+ * `student-course_set-list`, `student-course_set-detail`; with the app before it where two have that name.
+ *
+ * ```ts
+ * this.urls.reverse('student-course_set-detail', { pk: 1, childPk: 5 }); // '/rest/v1/edu/student/1/course_set/5/'
+ * ```
+ */
+@Injectable()
+export class RestifyUrls {
+  constructor(@Inject(REST_SERVER) private readonly server: RestServer) {}
+
+  /** The path, global prefix included. Throws a plain error for a name of no route or of several, or for a missing key. */
+  reverse(name: string, parameters: UrlParameters = {}, { prefix, request }: ReverseOptions = {}): string {
+    const here = request ? this.server.whereabouts(expressExchange(request as IncomingMessage, {} as ServerResponse)) : undefined;
+    const api = this.apiOf(prefix ?? here?.prefix);
+    const route = routeNamed(name, api);
+    const base = [here?.base ?? this.server.mounts.first(), api.prefix].filter((part) => part !== '').map((part) => (part.startsWith('/') ? part : `/${part}`));
+    return [base.join(''), ...segmentsOf(route, parameters)].join('/') + '/';
+  }
+
+  private apiOf(prefix: string | undefined): Api {
+    const plain = prefix?.replace(/^\/+|\/+$/g, '');
+    const api = plain === undefined ? this.server.apis[0] : this.server.apis.find((each) => each.prefix === plain);
+    if (!api) throw new Error(`There is no prefix "${prefix ?? ''}". Known: ${this.server.apis.map((each) => `"${each.prefix}"`).join(', ')}.`);
+    return api;
+  }
+}
+
+function routeNamed(name: string, { routes }: Api): Route {
+  const found = routes.filter((route) => route.name === name || qualifiedName(route) === name);
+  const [route, ...others] = found;
+  if (!route) throw new Error(`No route is named "${name}".`);
+  if (others.length > 0) throw new Error(`Several routes are named "${name}": use one of ${found.map((each) => `"${qualifiedName(each)}"`).join(', ')}.`);
+  return route;
+}
+
+/** Names of nested routes begin with the parent's model alone. */
+function qualifiedName({ name, parent }: Route): string {
+  return parent ? `${parent.app}_${name}` : name;
+}
+
+function segmentsOf({ kind, resource, parent, relation, segment }: Route, { pk, childPk }: UrlParameters): readonly string[] {
+  const above = parent ?? resource;
+  const collection = [above.app, above.model];
+  switch (kind) {
+    case 'collection':
+      return collection;
+    case 'collection-action':
+      return [...collection, segment ?? ''];
+    case 'object':
+      return [...collection, keySegment(pk)];
+    case 'object-action':
+      return [...collection, keySegment(pk), segment ?? ''];
+    case 'one-to-many':
+    case 'through-list':
+      return [...collection, keySegment(pk), relation?.name ?? ''];
+    case 'through-object':
+      return [...collection, keySegment(pk), relation?.name ?? '', keySegment(childPk)];
+    default:
+      return kind satisfies never;
+  }
+}
+
+function keySegment(key: Json | undefined): string {
+  if (key === undefined || key === null) throw new Error('This URL needs a key: give pk, and for a through object childPk.');
+  return keyText(Array.isArray(key) ? (key as readonly Json[]) : [key]);
+}

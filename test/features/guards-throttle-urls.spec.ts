@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Injectable } from '@nestjs/common';
+import type { CanActivate, ExecutionContext } from '@nestjs/common';
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { Action, Restify, RestifyController, RestifyModule, RestifyUrls } from 'nestjs-restify';
+import { of } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { Entity, JoinTable, ManyToMany, ManyToOne, OneToMany, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
+import type { Relation } from 'typeorm';
+import { Client } from '../support/client.js';
+import { startApp } from '../support/start-app.js';
+import type { StartedApp } from '../support/start-app.js';
+
+@Injectable()
+class Doors {
+  readonly open = new Set<string>();
+}
+
+@Injectable()
+class Doorkeeper implements CanActivate {
+  constructor(private readonly doors: Doors) {}
+
+  canActivate(context: ExecutionContext): boolean {
+    return this.doors.open.has(context.switchToHttp().getRequest<{ headers: Record<string, string> }>().headers['x-door'] ?? '');
+  }
+}
+
+@Injectable()
+class Observing implements CanActivate {
+  canActivate(): Observable<boolean> {
+    return of(true);
+  }
+}
+
+@Restify('gtu')
+@Entity()
+class GtuHouse {
+  @PrimaryGeneratedColumn() id: number;
+  @OneToMany(() => GtuRoom, (room) => room.house) rooms: Relation<GtuRoom[]>;
+  @ManyToMany(() => GtuKey) @JoinTable() keys: Relation<GtuKey[]>;
+}
+
+@Restify({ app: 'gtu', guards: [Observing, Doorkeeper] })
+@Entity()
+class GtuRoom {
+  @PrimaryGeneratedColumn() id: number;
+  @ManyToOne(() => GtuHouse, (house) => house.rooms) house: Relation<GtuHouse>;
+}
+
+@Restify('gtu')
+@Entity()
+class GtuKey {
+  @PrimaryColumn({ length: 20 }) code: string;
+}
+
+@RestifyController(GtuHouse)
+class GtuController {
+  constructor(private readonly urls: RestifyUrls) {}
+
+  @Action({ detail: true })
+  links(request: object, pk: number): object {
+    return { own: this.urls.reverse('gtu_gtuhouse-detail', { pk }, { request }), first: this.urls.reverse('gtu_gtuhouse-list') };
+  }
+}
+
+describe('guards of Nest that a model names', () => {
+  let started: StartedApp;
+  beforeAll(async () => {
+    started = await startApp({ entities: [GtuHouse, GtuRoom, GtuKey], providers: [Doors, Doorkeeper], controllers: [GtuController] });
+    started.app.get(Doors).open.add('blue');
+    await started.client.post('/rest/v1/gtu/gtuhouse/', {});
+  });
+  afterAll(() => started.close());
+
+  test.each(['/rest/v1/gtu/gturoom/', '/rest/v1/gtu/gtuhouse/1/rooms/'])('stand before its own URLs and its nested ones: %s', async (path) => {
+    const refused = await started.client.get(path);
+    expect([refused.status, refused.json]).toEqual([403, { detail: 'You do not have permission to perform this action.' }]);
+    expect((await started.client.get(path, { headers: { 'x-door': 'blue' } })).json).toEqual([]);
+  });
+
+  test('stand before the method in the order of checks', async () => {
+    expect((await started.client.put('/rest/v1/gtu/gturoom/', {})).status).toBe(403);
+    expect((await started.client.put('/rest/v1/gtu/gturoom/', {}, { headers: { 'x-door': 'blue' } })).status).toBe(405);
+  });
+});
+
+// @nestjs/throttler is CommonJS and requires Nest's ES modules, which a test runner on Node 20 cannot: a process of its own.
+describe('a throttle', () => {
+  let server: ChildProcess;
+  let client: Client;
+  const as = (name: string): { headers: Record<string, string> } => ({ headers: { authorization: `Basic ${Buffer.from(`${name}:x`).toString('base64')}` } });
+  const started = (argument?: string): ChildProcess => spawn(process.execPath, ['test/fixtures/throttled-app.mjs', ...(argument === undefined ? [] : [argument])], { stdio: ['ignore', 'pipe', 'pipe'] });
+  beforeAll(async () => {
+    server = started();
+    client = new Client(await portOf(server));
+  });
+  afterAll(() => {
+    server.kill('SIGTERM');
+  });
+
+  test('lets a caller pass so often, counts each caller and each model for itself, and comes before the method', async () => {
+    for (let call = 0; call < 3; call++) expect((await client.get('/rest/v1/gate/ticket/', as('ann'))).status).toBe(200);
+    const refused = await client.put('/rest/v1/gate/ticket/', {}, as('ann'));
+    const seconds = Number(refused.headers['retry-after']);
+    expect([refused.status, refused.json]).toEqual([429, { detail: `Request was throttled. Expected available in ${seconds} seconds.` }]);
+    expect(seconds).toBeGreaterThan(0);
+    expect(seconds).toBeLessThanOrEqual(60);
+    expect((await client.get('/rest/v1/gate/ticket/', as('bob'))).status).toBe(200);
+    expect((await client.get('/rest/v1/gate/free/', as('ann'))).status).toBe(200);
+  });
+
+  test('S19 counts an anonymous caller by the address, whatever a header says', async () => {
+    const answers: number[] = [];
+    for (let call = 0; call < 5; call++) answers.push((await client.get('/rest/v1/gate/ticket/', { headers: { 'x-forwarded-for': `10.0.0.${call}` } })).status);
+    expect(answers).toEqual([200, 200, 200, 429, 429]);
+  });
+
+  test('refuses to start without a storage to count in', async () => {
+    const failing = started('without-storage');
+    const text: string[] = [];
+    failing.stderr?.on('data', (chunk: Buffer) => text.push(chunk.toString()));
+    const [code] = (await once(failing, 'close')) as [number];
+    expect(code).toBe(1);
+    expect(text.join('')).toContain('A model names a throttle: install @nestjs/throttler, and import ThrottlerModule.forRoot([]) in the application.');
+  });
+});
+
+function portOf(server: ChildProcess): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const errors: string[] = [];
+    server.stderr?.on('data', (chunk: Buffer) => errors.push(chunk.toString()));
+    server.stdout?.on('data', (chunk: Buffer) => {
+      const port = /^PORT (\d+)$/m.exec(chunk.toString())?.[1];
+      if (port !== undefined) resolve(Number(port));
+    });
+    server.on('exit', (code) => {
+      reject(new Error(`The application ended with ${code}: ${errors.join('')}`));
+    });
+  });
+}
+
+describe('URLs by name', () => {
+  let started: StartedApp;
+  let urls: RestifyUrls;
+  beforeAll(async () => {
+    started = await startApp({
+      entities: [GtuHouse, GtuRoom, GtuKey],
+      providers: [Doors, Doorkeeper],
+      controllers: [GtuController],
+      restifyModules: [RestifyModule.forRoot('rest/v1'), RestifyModule.forRoot('rest/v2')],
+      configure: (app) => app.setGlobalPrefix('api'),
+    });
+    urls = started.app.get(RestifyUrls);
+  });
+  afterAll(() => started.close());
+
+  test.each([
+    ['gtu_gtuhouse-list', {}, '/api/rest/v1/gtu/gtuhouse/'],
+    ['gtu_gtuhouse-detail', { pk: 7 }, '/api/rest/v1/gtu/gtuhouse/7/'],
+    ['gtu_gtukey-detail', { pk: 'a/b c' }, '/api/rest/v1/gtu/gtukey/a%2Fb%20c/'],
+    ['gtuhouse-rooms-list', { pk: 7 }, '/api/rest/v1/gtu/gtuhouse/7/rooms/'],
+    ['gtu_gtuhouse-rooms-list', { pk: 7 }, '/api/rest/v1/gtu/gtuhouse/7/rooms/'],
+    ['gtuhouse-keys-detail', { pk: 7, childPk: 'x' }, '/api/rest/v1/gtu/gtuhouse/7/keys/x/'],
+    ['gtu_gtuhouse-links', { pk: 7 }, '/api/rest/v1/gtu/gtuhouse/7/links/'],
+  ])('%s', (name, parameters, url) => {
+    expect(urls.reverse(name, parameters)).toBe(url);
+  });
+
+  test('stand below the prefix that is asked for, else that of the request, else the first', async () => {
+    expect(urls.reverse('gtu_gtukey-list', {}, { prefix: 'rest/v2' })).toBe('/api/rest/v2/gtu/gtukey/');
+    await started.client.post('/api/rest/v2/gtu/gtuhouse/', {});
+    const { json } = await started.client.get('/api/rest/v2/gtu/gtuhouse/1/links/');
+    expect(json).toEqual({ own: '/api/rest/v2/gtu/gtuhouse/1/', first: '/api/rest/v1/gtu/gtuhouse/' });
+  });
+
+  test('say what is wrong with a name, a prefix or a key', () => {
+    expect(() => urls.reverse('gtu-nothing')).toThrow('No route is named "gtu-nothing".');
+    expect(() => urls.reverse('gtu_gtukey-list', {}, { prefix: 'v3' })).toThrow('There is no prefix "v3".');
+    expect(() => urls.reverse('gtu_gtuhouse-detail')).toThrow('This URL needs a key');
+  });
+});
