@@ -22,6 +22,7 @@ import { RestPipeline } from '../request/rest-pipeline.js';
 import { ModelSerializer } from '../request/serializers/model-serializer.js';
 import type { ResolvedOptions } from '../restify.options.js';
 import { injectedInstance } from './injected-instance.js';
+import { openJunctions } from './verifying/open-junctions.js';
 import { compileActions } from './compiling/compile-actions.js';
 import { compileResources } from './compiling/compile-resources.js';
 import type { Parts } from './compiling/compile-resources.js';
@@ -66,6 +67,7 @@ export async function bootPrefix(context: BootContext): Promise<void> {
     throw new DeclarationError(problems);
   }
   for (const resource of model.all) adapter.prepare(resource);
+  for (const warning of openJunctions(blueprint)) server.warn(warning);
   const targets = new Map(blueprint.drafts.map((draft) => [draft.entity.id, draft.declaration.target]));
   const listed = listedControllers(context.modules);
   const joining = (resource: Resource): readonly ListedController[] => listed.filter(({ declaration }) => declaration.entity === targets.get(resource.entity));

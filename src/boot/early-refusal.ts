@@ -36,10 +36,10 @@ export async function refuseEarly(context: EarlyContext): Promise<void> {
 
 function problemsOf({ unknownTargets, doubledTables }: EarlyLook): readonly DeclarationProblem[] {
   return [
-    ...unknownTargets.map(({ where, target, missing }) => ({
+    ...unknownTargets.map(({ where, target, missing, unmapped }) => ({
       where,
-      what: target === 'undefined' ? 'its target is undefined' : `it leads to ${target}, which the data source does not know`,
-      repair: missing || target !== 'undefined' ? `Add ${target} to the data source's entities, or to TypeOrmModule.forFeature([${target}]) with autoLoadEntities.` : 'Look for files that import each other in a circle, and type the property as Relation<…>.',
+      what: unmapped ? `it leads to ${target}, which is no entity` : target === 'undefined' ? 'its target is undefined' : `it leads to ${target}, which the data source does not know`,
+      repair: unmapped ? `Put @Entity() on ${target}.` : missing || target !== 'undefined' ? `Add ${target} to the data source's entities, or to TypeOrmModule.forFeature([${target}]) with autoLoadEntities.` : 'Look for files that import each other in a circle, and type the property as Relation<…>.',
     })),
     ...doubledTables.map(({ where, entity }) => doubledJunction(where, entity)),
   ];

@@ -46,6 +46,8 @@ export interface ControllerDeclaration {
   readonly name: string;
   readonly entity: object;
   readonly actions: readonly ActionDeclaration[];
+  /** Methods that a decorator of Nest routes, such as `@Get()`. */
+  readonly plainRoutes: readonly string[];
 }
 
 const ACTIONS = Symbol.for('nestjs-restify.actions');

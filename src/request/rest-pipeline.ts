@@ -94,6 +94,8 @@ export class RestPipeline {
       negotiate(exchange.header('accept'));
       return jsonResponse(200, describeRoute(route, givenFields(route), await writableViews(route, admission)));
     }
+    // Only the action itself answers what it replaces: its permissions may not be those of the default.
+    if (actionOf(call)) throw new NotFound();
     const operation = route.operations.get((exchange.method === 'HEAD' ? 'GET' : exchange.method) as Method);
     if (!operation) throw new MethodNotAllowed(exchange.method);
     negotiate(exchange.header('accept'));

@@ -68,6 +68,7 @@ export function parseKeyValue(input: unknown, key: Key): Outcome<readonly Json[]
   if (!outcome.errors) return valid([outcome.value]);
   // A number that no row can have as its key is a key of no row; anything else is no key at all.
   const outOfRange = outcome.errors[0]?.startsWith('Ensure') === true;
+  if (type.kind === 'uuid' && typeof input === 'string') return outcome;
   return outOfRange ? invalid(noSuchKey(String(input))) : wrongType;
 }
 

@@ -82,7 +82,8 @@ export class ThroughCompiler {
     if (own) return own.declaration.options;
     const said = (side: ResourceShell, relation: string | undefined): ThroughOptions | undefined =>
       relation === undefined ? undefined : (this.drafts.get(side.entity)?.declaration.options.through as Readonly<Record<string, ThroughOptions>> | undefined)?.[relation];
-    return said(near, path) ?? said(target, junction.inverse) ?? {};
+    // Option by option, so that what one side says is not lost for what the other does not; no option stands on both.
+    return { ...said(target, junction.inverse), ...said(near, path) };
   }
 
   /** After the fields of all entities are made. Gives every view that was compiled. */

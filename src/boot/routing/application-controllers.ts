@@ -4,6 +4,7 @@ import type { ModulesContainer } from '@nestjs/core';
 import { controllerDeclarations } from '../../declare/action-declaration.js';
 import type { ControllerDeclaration } from '../../declare/action-declaration.js';
 import { ChildPk, ParentPk } from './action-context.js';
+import type { ActionBinding } from './rest-server.js';
 import { markAction } from './restify-action.interceptor.js';
 
 const ROUTE_ARGUMENTS = '__routeArguments__';
@@ -60,10 +61,11 @@ export interface ActionRoute {
   readonly pattern: string;
   readonly request: RequestMethod;
   readonly hasChild: boolean;
+  readonly binding: ActionBinding;
 }
 
 /** Binds a method of the application's to a route: a function of its own with all that Nest knows of the method. */
-export function addActionHandler(controller: Type, { name, method, pattern, request, hasChild }: ActionRoute): void {
+export function addActionHandler(controller: Type, { name, method, pattern, request, hasChild, binding }: ActionRoute): void {
   const prototype = controller.prototype as Record<string, (...args: unknown[]) => unknown>;
   const written = prototype[method];
   // A second prefix finds it bound: one class answers below all of them.
@@ -84,7 +86,7 @@ export function addActionHandler(controller: Type, { name, method, pattern, requ
   // One parameter more, which the method does not see: Nest leaves the response to us.
   Res()(prototype, name, Math.max(written.length, ...Object.values(parameters ?? {}).map(({ index }) => index + 1), 3));
   RequestMapping({ path: pattern, method: request })(prototype, name, descriptor);
-  markAction(handler);
+  markAction(handler, binding);
 }
 
 /** `(request, pk)`, or `(request, childPk, pk)`, where none of the parameters is decorated (contract 9). */

@@ -11,6 +11,7 @@ import type { BuiltApi, ResourceRoutes } from './build-routes.js';
 import { expressExchange } from './express-exchange.js';
 import { RestifyExceptionFilter } from './restify-exception.filter.js';
 import { RestifyGuard } from './restify.guard.js';
+import { urlOf } from './rest-server.js';
 import type { RestServer } from './rest-server.js';
 
 /**
@@ -40,13 +41,13 @@ export class GeneratedControllers {
   /** Gives the class of each resource its handlers. */
   bind(api: BuiltApi, { targetOf, joining, server }: Binding): void {
     for (const routes of api.byResource) {
-      const [joined, ...others] = joining(routes.resource);
+      // Boot refuses several of them.
+      const [joined] = joining(routes.resource);
       const target = targetOf(routes.resource);
       const generated = target === undefined ? undefined : this.classes.get(target);
       // The application's class takes the generated handlers too, so that its guards and interceptors stand before them.
       const controller = joined ? routedClass(joined) : generated;
       if (controller) bindRoutes(controller, routes, { prefix: api.prefix, server, own: joined });
-      for (const other of others) bindRoutes(routedClass(other), routes, { prefix: api.prefix, server, own: other, actionsOnly: true });
     }
   }
 }
@@ -83,8 +84,6 @@ interface BoundTo {
   readonly server: RestServer;
   /** The application's class, where it is one. */
   readonly own: ListedController | undefined;
-  /** The generated handlers stand in another class. */
-  readonly actionsOnly?: boolean;
 }
 
 interface Url {
@@ -107,20 +106,17 @@ function urlsOf({ collection, object, nested, collectionActions, objectActions }
   ];
 }
 
-function bindRoutes(controller: Type, routes: ResourceRoutes, { prefix, server, own, actionsOnly = false }: BoundTo): void {
+function bindRoutes(controller: Type, routes: ResourceRoutes, { prefix, server, own }: BoundTo): void {
   const path = [prefix, routes.resource.app, routes.resource.model].filter((part) => part !== '').join('/');
   addPath(controller, path);
   if (own) addPath(own.declaration.controller as Type, path);
-  const handlers = new Set(own?.declaration.actions.map(({ method }) => method));
   for (const { name, pattern, route } of urlsOf(routes)) {
     if (!route) continue;
     server.patterns.add(`/${path}${pattern === '' ? '' : `/${pattern}`}`);
     for (const [method, action] of route.actions) {
-      if (!handlers.has(action.handler)) continue;
       const request = REQUEST_METHODS[method] ?? RequestMethod.ALL;
-      addActionHandler(controller, { name: `${name}_${method.toLowerCase()}`, method: action.handler, pattern, request, hasChild: route.kind === 'through-object' });
+      addActionHandler(controller, { name: `${name}_${method.toLowerCase()}`, method: action.handler, pattern, request, hasChild: route.kind === 'through-object', binding: { url: urlOf(route), method, handler: action.handler } });
     }
-    if (actionsOnly) continue;
     const generated = [...route.operations.keys()].filter((method) => !route.actions.has(method));
     for (const method of generated) addHandler(controller, { name: `${name}_${method.toLowerCase()}`, pattern, method: REQUEST_METHODS[method] ?? RequestMethod.ALL }, server);
     // OPTIONS, and every method that the URL does not serve: 405 is ours to say. HEAD follows GET.

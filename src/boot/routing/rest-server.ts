@@ -1,7 +1,7 @@
 import type { LoggerService } from '@nestjs/common';
 import { MethodNotAllowed, NotFound } from '../../errors/request-errors.js';
 import type { Method } from '../../model/operation.js';
-import type { Api } from '../../model/route.js';
+import type { Api, Route } from '../../model/route.js';
 import type { HttpExchange } from '../../request/parsing/http-exchange.js';
 import type { Resource } from '../../model/resource.js';
 import { throttleRequest } from '../../request/throttling/throttle-request.js';
@@ -32,6 +32,19 @@ type Location =
 
 const INDEX_ALLOW = 'GET, HEAD, OPTIONS';
 
+/** The one route and method that an action of the application's answers. */
+export interface ActionBinding {
+  readonly url: string;
+  readonly method: Method;
+  readonly handler: string;
+}
+
+/** What tells one URL of a model from all others, whichever its prefix. */
+export function urlOf({ kind, resource, parent, relation, segment }: Route): string {
+  const above = parent ?? resource;
+  return `${kind} ${above.app}/${above.model}/${relation?.name ?? segment ?? ''}`;
+}
+
 /** All prefixes of one application, behind its HTTP library. */
 export class RestServer {
   readonly mounts = new Mounts();
@@ -51,6 +64,10 @@ export class RestServer {
   /** A route of the application's own: it wins over the index, and its errors are none of ours. */
   addForeignRoute(pattern: string): void {
     this.foreign.push(withoutLastSlash(pattern).split('/').slice(1));
+  }
+
+  warn(text: string): void {
+    this.logger.warn(text);
   }
 
   get apis(): readonly Api[] {
@@ -85,6 +102,15 @@ export class RestServer {
     const { call, served } = this.routeOf(exchange);
     this.admissions.set(exchange.response, await served.pipeline.admit(call));
     return call.match.route.resource;
+  }
+
+  /** Whether a request's own path and method are those that an action was bound to. HEAD follows GET. */
+  leadsTo(exchange: HttpExchange, { url, method, handler }: ActionBinding): boolean {
+    const location = this.locate(exchange);
+    if (location.kind !== 'route') return false;
+    const { route } = location.call.match;
+    const asked = exchange.method === 'HEAD' ? 'GET' : exchange.method;
+    return urlOf(route) === url && asked === method && route.actions.get(method)?.handler === handler;
   }
 
   /** Behind the guards. Throws 429. */
@@ -196,11 +222,13 @@ export class RestServer {
 
   private locate(exchange: HttpExchange): Location {
     const { path } = exchange;
+    // Text that no URL holds, and that HTTP libraries read in different ways.
+    const legible = !/[#\\]/.test(path);
     for (const mount of this.mounts.candidates(path)) {
       const below = path.slice(mount.length);
       const index = this.indexPaths.find((each) => withoutLastSlash(below) === (each === '' ? '' : `/${each}`));
       if (index !== undefined) return { kind: 'index', base: exchange.mountedAt + mount, path: mount + (index === '' ? '/' : `/${index}`) };
-      const found = this.served.flatMap((served) => this.locateBelow(below, served, { exchange, mount }) ?? []);
+      const found = this.served.flatMap((served) => this.locateBelow(below, served, { exchange, mount, legible }) ?? []);
       // One prefix may stand below another: what one does not know, the other may.
       const location = found.find(({ kind }) => kind === 'route') ?? found[0];
       if (location && (location.kind === 'route' || !this.isForeign(path))) return location;
@@ -208,11 +236,11 @@ export class RestServer {
     return { kind: 'elsewhere' };
   }
 
-  private locateBelow(below: string, served: Served, { exchange, mount }: { exchange: HttpExchange; mount: string }): Location | undefined {
+  private locateBelow(below: string, served: Served, { exchange, mount, legible }: { exchange: HttpExchange; mount: string; legible: boolean }): Location | undefined {
     const prefix = served.api.prefix === '' ? '' : `/${served.api.prefix}`;
     if (below === prefix && prefix !== '') return { kind: 'unknown' };
     if (!below.startsWith(`${prefix}/`)) return undefined;
-    const match = served.api.match(withoutLastSlash(below.slice(prefix.length + 1)));
+    const match = !legible ? undefined : served.api.match(withoutLastSlash(below.slice(prefix.length + 1)));
     if (match) return { kind: 'route', served, call: { exchange, match, base: `${exchange.mountedAt}${mount}${prefix}` } };
     // An empty prefix has nothing below it that is not somebody else's as well.
     return prefix === '' ? undefined : { kind: 'unknown' };

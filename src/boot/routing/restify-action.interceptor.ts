@@ -5,13 +5,18 @@ import { concatMap, defer, from } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { REST_SERVER } from '../tokens.js';
 import { expressExchange } from './express-exchange.js';
-import type { RestServer } from './rest-server.js';
+import type { ActionBinding, RestServer } from './rest-server.js';
 
-const ACTION_HANDLERS = new WeakSet<object>();
+const BINDINGS = new WeakMap<object, ActionBinding>();
 
-/** Marks a handler as the application's own: what it returns is the body. */
-export function markAction(handler: object): void {
-  ACTION_HANDLERS.add(handler);
+/** Marks a handler as the application's own: what it returns is the body. It runs for the route that it was bound to, and for no other. */
+export function markAction(handler: object, binding: ActionBinding): void {
+  BINDINGS.set(handler, binding);
+}
+
+/** What a handler was bound to; undefined for a generated one. */
+export function bindingOf(handler: object): ActionBinding | undefined {
+  return BINDINGS.get(handler);
 }
 
 /**
@@ -24,7 +29,7 @@ export class RestifyActionInterceptor implements NestInterceptor {
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const handler = context.getHandler();
-    if (!ACTION_HANDLERS.has(handler)) return next.handle();
+    if (!bindingOf(handler)) return next.handle();
     const http = context.switchToHttp();
     const exchange = expressExchange(http.getRequest<IncomingMessage>(), http.getResponse<ServerResponse>());
     const code = Reflect.getMetadata('__httpCode__', handler) as number | undefined;

@@ -3,7 +3,8 @@ import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { REST_SERVER } from '../tokens.js';
 import { expressExchange } from './express-exchange.js';
-import { PermissionDenied } from '../../errors/request-errors.js';
+import { NotFound, PermissionDenied } from '../../errors/request-errors.js';
+import { bindingOf } from './restify-action.interceptor.js';
 import { isObservable, lastValueFrom } from 'rxjs';
 import type { RestServer } from './rest-server.js';
 
@@ -16,6 +17,9 @@ export class RestifyGuard implements CanActivate {
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const http = context.switchToHttp();
     const exchange = expressExchange(http.getRequest<IncomingMessage>(), http.getResponse<ServerResponse>());
+    const binding = bindingOf(context.getHandler());
+    // The HTTP library reads a path in its own way: what it chose must be what was admitted.
+    if (binding && !this.server.leadsTo(exchange, binding)) throw new NotFound();
     const { guards } = await this.server.admit(exchange);
     for (const guard of guards as readonly CanActivate[]) {
       const answer = guard.canActivate(context);

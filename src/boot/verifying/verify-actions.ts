@@ -20,8 +20,19 @@ export function verifyActions({ controllers, drafts }: Blueprint, model: Compile
     const unlisted = listed
       ? []
       : [{ where: declaration.name, what: `it joins the endpoints of ${resource.label}, and no module lists it`, repair: `Add ${declaration.name} to the controllers of the module that has its dependencies.` }];
-    return [...unlisted, ...declaration.actions.flatMap((action) => problemOf(action, declaration, resource)), ...sharedUrls(declaration)];
+    return [...unlisted, ...rivals(declaration, controllers), ...plainRoutes(declaration), ...declaration.actions.flatMap((action) => problemOf(action, declaration, resource)), ...sharedUrls(declaration)];
   });
+}
+
+/** Several classes would have to agree on every URL and on what stands before it. */
+function rivals({ name, entity, controller }: ControllerDeclaration, controllers: Blueprint['controllers']): readonly DeclarationProblem[] {
+  const others = controllers.filter(({ declaration }) => declaration.entity === entity && declaration.controller !== controller).map(({ declaration }) => declaration.name);
+  return others.length === 0 ? [] : [{ where: name, what: `${others.join(', ')} joins the endpoints of the same entity`, repair: 'Write all actions of an entity in one @RestifyController; a class that it extends needs none.' }];
+}
+
+/** A route of Nest's own would stand below the same path as the objects, and behind them. */
+function plainRoutes({ name, plainRoutes: routes }: ControllerDeclaration): readonly DeclarationProblem[] {
+  return routes.map((method) => ({ where: `${name}.${method}`, what: "it is routed by a decorator of Nest, below a path that is the objects'", repair: 'Use @Action({ detail: false }) or @Action({ detail: true }), or a controller of its own.' }));
 }
 
 function problemOf(action: ActionDeclaration, { name }: ControllerDeclaration, resource: Resource): readonly DeclarationProblem[] {
@@ -51,7 +62,8 @@ function sharedUrls({ name, actions }: ControllerDeclaration): readonly Declarat
   const seen = new Map<string, string>();
   return actions.flatMap((action): readonly DeclarationProblem[] =>
     (action.options.methods ?? ['GET']).flatMap((method) => {
-      const url = action.kind === 'nested' ? `${action.replaces}${action.relation}` : `${action.options.detail ? ':pk/' : ''}${action.options.path ?? action.method}`;
+      // Express takes paths that differ by case for one.
+      const url = action.kind === 'nested' ? `${action.replaces}${action.relation}` : `${action.options.detail ? ':pk/' : ''}${action.options.path ?? action.method}`.toLowerCase();
       const other = seen.get(`${method} ${url}`);
       seen.set(`${method} ${url}`, action.method);
       return other === undefined ? [] : [{ where: `${name}.${action.method}`, what: `"${other}" answers ${method} of the same URL`, repair: 'Name different methods, or give one of them another path.' }];

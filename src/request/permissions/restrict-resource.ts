@@ -29,7 +29,7 @@ export function restrictFields(resource: Resource, { readable, writable }: Pick<
 }
 
 function textOf(fields: FieldSet): string {
-  return fields === 'all' ? '*' : [...fields].sort().join(',');
+  return JSON.stringify(fields === 'all' ? fields : [...fields].sort());
 }
 
 function viewOf(resource: Resource, readable: FieldSet, writable: FieldSet): Resource {
@@ -46,6 +46,8 @@ function viewOf(resource: Resource, readable: FieldSet, writable: FieldSet): Res
     filterTerms: new Map([...resource.filterTerms].filter(([, term]) => term.operands.every(isOpen))),
     searchFields: resource.searchFields.filter(({ operand }) => isOpen(operand)),
     orderingFields: new Map([...resource.orderingFields].filter(([, operands]) => operands.every(isOpen))),
+    // The author may order by any column; a grant that takes a field away takes its order away too.
+    ordering: resource.ordering.filter(({ operand }) => isOpen(operand)),
   });
 }
 
@@ -74,7 +76,7 @@ function columnsOf(field: Field): readonly string[] {
 
 /** Models that the queries of a resource reach over relations. */
 export function queriedTargets(resource: Resource): ReadonlySet<Resource> {
-  const operands = [...[...resource.filterTerms.values()].flatMap((term) => term.operands), ...resource.searchFields.map(({ operand }) => operand), ...[...resource.orderingFields.values()].flat()];
+  const operands = [...[...resource.filterTerms.values()].flatMap((term) => term.operands), ...resource.searchFields.map(({ operand }) => operand), ...[...resource.orderingFields.values()].flat(), ...resource.ordering.map(({ operand }) => operand)];
   return new Set(operands.flatMap(({ hops }) => hops.map((hop) => hop.target)));
 }
 
@@ -94,6 +96,7 @@ export function restrictQueries(resource: Resource, accesses: ReadonlyMap<Resour
       return condition ? [{ ...field, within: condition }] : [];
     }),
     orderingFields: new Map([...resource.orderingFields].filter(([, operands]) => operands.every((operand) => within(operand)?.kind === 'always'))),
+    ordering: resource.ordering.filter(({ operand }) => operand.hops.length === 0 || within(operand)?.kind === 'always'),
   });
 }
 

@@ -12,6 +12,8 @@ export interface UnknownTarget {
   readonly target: string;
   /** The class that is missing, where it is one. */
   readonly missing: object | undefined;
+  /** The class lacks `@Entity()`. */
+  readonly unmapped: boolean;
 }
 
 /** A join table that is also an entity's table, and that TypeORM would create beside it. */
@@ -36,7 +38,8 @@ interface SchemaLike {
 export function lookEarly(entities: readonly unknown[]): EarlyLook {
   const classes = entities.filter((each): each is abstract new () => unknown => typeof each === 'function');
   const schemas = entities.filter((each): each is SchemaLike => typeof each === 'object' && each !== null && 'options' in each);
-  const known = new Set<unknown>([...classes, ...classes.map(({ name }) => name), ...schemas, ...schemas.flatMap(({ options }) => [options.name, options.target])]);
+  const mapped = classes.filter((each) => isMapped(each));
+  const known = new Set<unknown>([...mapped, ...mapped.map(({ name }) => name), ...schemas, ...schemas.flatMap(({ options }) => [options.name, options.target])]);
   const owned = classes.map((owner) => ({ owner, line: lineOf(owner) }));
   return { unknownTargets: owned.flatMap((each) => unknownTargets(each, known)), doubledTables: owned.flatMap((each) => doubledTables(each, tableNames(classes, schemas))) };
 }
@@ -65,6 +68,10 @@ function lineOf(owner: abstract new () => unknown): readonly unknown[] {
   return line;
 }
 
+function isMapped(target: object): boolean {
+  return getMetadataArgsStorage().tables.some((table) => table.target === target);
+}
+
 function unknownTargets({ owner, line }: Owner, known: ReadonlySet<unknown>): readonly UnknownTarget[] {
   return getMetadataArgsStorage()
     .relations.filter((relation) => line.includes(relation.target))
@@ -72,7 +79,7 @@ function unknownTargets({ owner, line }: Owner, known: ReadonlySet<unknown>): re
       const target: unknown = typeof type === 'function' ? (type as () => unknown)() : type;
       if (known.has(target)) return [];
       const name = typeof target === 'function' ? target.name : String((target as SchemaLike | undefined)?.options.name ?? target);
-      return [{ where: `${owner.name}.${propertyName}`, target: name, missing: typeof target === 'function' ? target : undefined }];
+      return [{ where: `${owner.name}.${propertyName}`, target: name, missing: typeof target === 'function' ? target : undefined, unmapped: typeof target === 'function' && !isMapped(target) }];
     });
 }
 
