@@ -2,6 +2,8 @@ import type { EntityMetadata, ObjectLiteral, QueryRunner } from 'typeorm';
 import { InvalidInput, NotFound, PermissionDenied, RestrictedDeletion } from '../../../errors/request-errors.js';
 import { isRestError } from '../../../errors/rest-error.js';
 import type { FieldErrors, Json } from '../../../errors/rest-error.js';
+import { holdsFor } from '../../../model/holds-for.js';
+import { fromProperty } from './property-values.js';
 import { allOf, equals } from '../../../model/condition.js';
 import type { Column } from '../../../model/column.js';
 import type { Condition } from '../../../model/condition.js';
@@ -15,6 +17,14 @@ import { findReferrer } from './find-referrer.js';
 import { findIdentity } from './find-identity.js';
 import { refusedWrite } from './refusals.js';
 import type { RowWriter, WriterTools } from './row-writer.js';
+
+/** What a refused write is judged by. */
+interface Judgement {
+  readonly keys: CreatePlan['keys'];
+  readonly fixed: CreatePlan['fixed'];
+  /** False where the caller may not have the row. */
+  may(): boolean | undefined;
+}
 
 /** What an update changes, and in which row. */
 interface Change {
@@ -49,7 +59,7 @@ export class EntityWriter implements RowWriter {
       return entity;
     };
     await this.refuseInvalid(make(), [plan.errors, errors]);
-    return this.writing(plan.keys, plan.fixed, () =>
+    return this.writing({ keys: plan.keys, fixed: plan.fixed, may: () => this.mayStand(make(), plan.where) }, () =>
       this.tools.connections.transact(async (runner) => {
         const entity = make();
         await this.insert(entity, runner);
@@ -63,7 +73,8 @@ export class EntityWriter implements RowWriter {
   }
 
   async update(plan: UpdatePlan): Promise<Row | undefined> {
-    return this.writing(plan.keys, [], () =>
+    let changed: ObjectLiteral | undefined;
+    return this.writing({ keys: plan.keys, fixed: [], may: () => (changed ? this.mayStand(changed, plan.after) : undefined) }, () =>
       this.tools.connections.transact(async (runner) => {
         const key = await findIdentity(this.resource, plan.where, { runner, tools: this.tools });
         if (!key) return undefined;
@@ -72,6 +83,7 @@ export class EntityWriter implements RowWriter {
         this.restoreKey(entity, key);
         const { referenced, errors } = await this.tools.lookups.lookUp(plan.keys, runner);
         applyValues(entity, this.resource, this.metadata, { values: plan.values, referenced });
+        changed = entity;
         await this.refuseInvalid(entity, [plan.errors, errors]);
         if (plan.values.size > 0) await this.store(entity, { identity: key, values: plan.values, referenced }, runner);
         const identity = identityOf(entity, this.resource, this.metadata);
@@ -191,13 +203,24 @@ export class EntityWriter implements RowWriter {
     if (Object.keys(errors).length > 0) throw new InvalidInput(errors);
   }
 
-  private async writing<Result>(keys: CreatePlan['keys'], fixed: CreatePlan['fixed'], write: () => Promise<Result>): Promise<Result> {
+  /** Whether the caller may have such a row at all, as far as its own columns tell. */
+  private mayStand(entity: ObjectLiteral, condition: Condition): boolean | undefined {
+    return holdsFor(condition, (id) => {
+      const column = this.resource.columns.get(id);
+      const property: unknown = this.metadata.columns.find((each) => each.databaseName === id)?.getEntityValue(entity);
+      return column === undefined || property === undefined ? undefined : (fromProperty(property, column.type) as Json);
+    });
+  }
+
+  private async writing<Result>({ keys, fixed, may }: Judgement, write: () => Promise<Result>): Promise<Result> {
     try {
       return await write();
     } catch (error) {
       if (isRestError(error)) throw error;
       const refusal = this.tools.dialect.refusal(error);
       if (!refusal) throw error;
+      // A row that the caller may not have is refused as such: a unique index would tell of rows of others.
+      if (refusal.kind === 'unique' && may() === false) throw new PermissionDenied();
       if (refusal.kind !== 'foreign-key') throw refusedWrite(refusal, this.resource, this.metadata) ?? error;
       // A related row went away between the look and the write.
       const { errors } = await this.tools.lookups.lookUp(keys);
