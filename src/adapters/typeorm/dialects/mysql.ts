@@ -2,7 +2,7 @@ import type { Json } from '../../../errors/rest-error.js';
 import type { ValueType } from '../../../model/value-type.js';
 import { driverErrorProperty, isConnectionLost, isSocketCode, likePattern } from './dialect.js';
 import type { Comparison, Bind, DatabaseRefusal, Dialect, TextPart } from './dialect.js';
-import { decodeBinary, decodeEnum, decodeJson, decodeList, decodeSet, decodeTime } from './json-columns.js';
+import { decodeStored } from './decode-stored.js';
 import { instantOf, wallClockOf } from './wall-clock.js';
 import type { WallZone } from './wall-clock.js';
 
@@ -83,20 +83,8 @@ function decode(raw: unknown, type: ValueType): Json {
     case 'integer':
     case 'float':
       return Number(raw);
-    case 'time':
-      return decodeTime(raw);
-    case 'json':
-      return decodeJson(raw);
-    case 'list':
-      return decodeList(raw, type);
-    case 'set':
-      return decodeSet(raw);
-    case 'binary':
-      return decodeBinary(raw);
-    case 'enum':
-      return decodeEnum(raw, type);
     default:
-      return raw as Json;
+      return decodeStored(raw, type);
   }
 }
 

@@ -2,7 +2,7 @@ import type { Json } from '../../../errors/rest-error.js';
 import type { ValueType } from '../../../model/value-type.js';
 import { driverErrorProperty, isConnectionLost, isSocketCode, likePattern } from './dialect.js';
 import type { Bind, Comparison, DatabaseRefusal, Dialect, TextPart } from './dialect.js';
-import { decodeBinary, decodeEnum, decodeJson, decodeList, decodeSet, decodeTime } from './json-columns.js';
+import { decodeStored } from './decode-stored.js';
 import { instantOf, wallClockOf } from './wall-clock.js';
 
 /** PostgreSQL, by pg. */
@@ -49,25 +49,15 @@ function decode(raw: unknown, type: ValueType): Json {
   switch (type.kind) {
     case 'datetime':
       return instantOf(String(raw), type.zoned ? 'utc' : 'local', type.digits);
-    case 'time':
-      return decodeTime(raw);
     case 'integer':
     case 'float':
       return Number(raw);
-    case 'json':
-      return decodeJson(raw);
     case 'list':
-      return type.storage === 'text' ? decodeList(raw, type) : decodeArray(raw, type.of);
+      return type.storage === 'text' ? decodeStored(raw, type) : decodeArray(raw, type.of);
     case 'boolean':
       return raw === true || raw === 'true';
-    case 'set':
-      return decodeSet(raw);
-    case 'binary':
-      return decodeBinary(raw);
-    case 'enum':
-      return decodeEnum(raw, type);
     default:
-      return raw as Json;
+      return decodeStored(raw, type);
   }
 }
 

@@ -2,7 +2,7 @@ import type { Json } from '../../../errors/rest-error.js';
 import type { ValueType } from '../../../model/value-type.js';
 import { driverErrorProperty, isConnectionLost, likePattern } from './dialect.js';
 import type { Bind, Comparison, DatabaseRefusal, Dialect, TextPart } from './dialect.js';
-import { decodeBinary, decodeEnum, decodeJson, decodeList, decodeSet, decodeTime } from './json-columns.js';
+import { decodeStored } from './decode-stored.js';
 import { plainNumberText } from '../../../values/numbers.js';
 import { instantOf, wallClockOf } from './wall-clock.js';
 
@@ -48,22 +48,10 @@ function decode(raw: unknown, type: ValueType): Json {
       return decimalText(raw, type.scale);
     case 'datetime':
       return instantOf(String(raw), 'utc', type.digits);
-    case 'time':
-      return decodeTime(raw);
-    case 'json':
-      return decodeJson(raw);
-    case 'list':
-      return decodeList(raw, type);
-    case 'set':
-      return decodeSet(raw);
-    case 'binary':
-      return decodeBinary(raw);
-    case 'enum':
-      return decodeEnum(raw, type);
     case 'string':
       return String(raw);
     default:
-      return raw as Json;
+      return decodeStored(raw, type);
   }
 }
 

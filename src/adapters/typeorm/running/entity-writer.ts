@@ -23,7 +23,7 @@ interface Judgement {
   readonly keys: CreatePlan['keys'];
   readonly fixed: CreatePlan['fixed'];
   /** False where the caller may not have the row. */
-  may(): boolean | undefined;
+  readonly may: () => boolean | undefined;
 }
 
 /** What an update changes, and in which row. */

@@ -1,0 +1,39 @@
+import type { Json } from '../../../errors/rest-error.js';
+import type { TypeOf, ValueType } from '../../../model/value-type.js';
+
+/** What TypeORM keeps in the same form on every database, and what needs no form of its own. */
+export function decodeStored(raw: unknown, type: ValueType): Json {
+  switch (type.kind) {
+    case 'time':
+      return decodeTime(raw);
+    case 'json':
+      // Read as text by every dialect, and parsed once.
+      return JSON.parse(String(raw)) as Json;
+    case 'list':
+    case 'set':
+      return decodeItems(raw);
+    case 'binary':
+      return Buffer.from(raw as Uint8Array).toString('base64');
+    case 'enum':
+      return decodeEnum(raw, type);
+    default:
+      return raw as Json;
+  }
+}
+
+/** TypeORM's simple-array: one text, commas between; an empty text is an empty array. */
+function decodeItems(raw: unknown): Json {
+  if (Array.isArray(raw)) return raw as Json;
+  const text = String(raw);
+  return text === '' ? [] : text.split(',');
+}
+
+/** The enum's own value: numbers come back from text columns as text. */
+function decodeEnum(raw: unknown, type: TypeOf<'enum'>): Json {
+  return type.values.find((each) => String(each) === String(raw)) ?? (raw as Json);
+}
+
+/** `09:23:28[.ffffff]` without zeros behind it. */
+function decodeTime(raw: unknown): string {
+  return String(raw).replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '');
+}
