@@ -20,6 +20,8 @@ export interface Key {
 export interface FilterTerm {
   readonly operands: readonly Operand[];
   readonly lookup: Lookup;
+  /** It compares the key of a related row: a number that no row can have is a key of no row. */
+  readonly isKey?: boolean;
   /** What must hold beside the comparison: the caller's grants on the models that the operands lead over. */
   readonly within?: Condition;
 }

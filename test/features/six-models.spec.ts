@@ -48,4 +48,11 @@ onEachDatabase('the six models of the sample application', (database) => {
     expect((await client.get('/rest/v1/library/book/1/authors/1/')).status).toBe(404);
     expect((await client.get('/rest/v1/library/author/2/books/')).json).toEqual([{ id: 1, book: 1, author: 2 }]);
   });
+
+  test('takes a key that no row can have in a filter for a key of no row', async () => {
+    const answer = await started.client.get('/rest/v1/polls/choice/?question=99999999999999999999');
+    expect([answer.status, answer.json]).toEqual([200, []]);
+    const number = await started.client.get('/rest/v1/polls/choice/?votes=99999999999999999999');
+    expect([number.status, Object.keys(number.json as object)]).toEqual([400, ['votes']]);
+  });
 });

@@ -24,7 +24,7 @@ export function compileFilterTerms(resource: Resource, options: RestifyOptions):
     const resolved = resolveReadablePath(path, resource);
     if (!resolved) continue;
     const parameter = path.replaceAll('.', '__');
-    const term = { operands: resolved.operands, lookup };
+    const term = { operands: resolved.operands, lookup, isKey: resolved.leaf === 'relation' };
     terms.set(`${parameter}__${lookup}`, term);
     if (lookup === 'exact') terms.set(parameter, term);
   }

@@ -1,6 +1,6 @@
 import { InvalidInput } from '../../errors/request-errors.js';
 import type { Json } from '../../errors/rest-error.js';
-import { allOf } from '../../model/condition.js';
+import { allOf, NEVER } from '../../model/condition.js';
 import type { Condition, Operand } from '../../model/condition.js';
 import type { FilterBackend, FilterQuestion, Filtering } from '../../model/filter-backend.js';
 import type { FilterTerm, Resource } from '../../model/resource.js';
@@ -53,6 +53,8 @@ function parseTerm(text: string, term: FilterTerm): Condition | string[] {
     }
     default: {
       const outcome = parseText(text, first.column.type);
+      const isOutOfRange = outcome.errors?.[0]?.startsWith('Ensure') === true;
+      if (isOutOfRange && term.isKey === true && term.lookup === 'exact') return NEVER;
       return outcome.errors ? [...outcome.errors] : compare(first, term, outcome.value);
     }
   }
