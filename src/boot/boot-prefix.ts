@@ -56,6 +56,7 @@ export interface BootContext {
  */
 export async function bootPrefix(context: BootContext): Promise<void> {
   const { options, dataSource, server, controllers } = context;
+  server.claim(options.prefix, controllers);
   const adapter = new TypeOrmAdapter(dataSource, await loadEntityValidator());
   const blueprint = blueprintOf(adapter.describe(), context);
   const parts = await injectedParts(blueprint, context);
@@ -88,7 +89,7 @@ export function judgeUnconnected(description: ModelDescription, context: Pick<Bo
 function blueprintOf(description: ModelDescription, { options, controllers, modules, server }: Pick<BootContext, 'options' | 'controllers' | 'modules' | 'server'>): Blueprint {
   const labels = featureLabels(modules);
   const drafts = description.entities.flatMap((entity) => draftOf(entity, labels) ?? []);
-  return { prefix: options.prefix, takenPrefixes: server.apis.map(({ prefix }) => prefix), description, drafts, controllers: joiningControllers(drafts, modules), defaults: options.defaults, listed: listedClasses(description, labels, modules), laidOut: controllers.targets };
+  return { prefix: options.prefix, takenPrefixes: server.claimedBeside(controllers), description, drafts, controllers: joiningControllers(drafts, modules), defaults: options.defaults, listed: listedClasses(description, labels, modules), laidOut: controllers.targets };
 }
 
 function draftOf(entity: EntityDescription, labels: readonly FeatureLabel[]): Draft | undefined {

@@ -15,7 +15,7 @@ export interface Draft {
 /** Everything that one prefix is made from. */
 export interface Blueprint {
   readonly prefix: string;
-  /** Prefixes of the same application that were booted before. */
+  /** Prefixes that other `forRoot` calls of the same application have claimed. */
   readonly takenPrefixes: readonly string[];
   readonly description: ModelDescription;
   readonly drafts: readonly Draft[];

@@ -51,6 +51,7 @@ export class RestServer {
   /** The paths of all generated routes as Nest was told them, without the global prefix: `/rest/v1/polls/question/:pk`. */
   readonly patterns = new Set<string>();
   private readonly served: Served[] = [];
+  private readonly claims: { readonly prefix: string; readonly owner: object }[] = [];
   private readonly admissions = new WeakMap<object, Admission>();
   private readonly foreign: (readonly string[])[] = [];
 
@@ -68,6 +69,16 @@ export class RestServer {
 
   warn(text: string): void {
     this.logger.warn(text);
+  }
+
+  /** Before anything of a prefix is awaited, so that of two that boot at once the second finds the first. */
+  claim(prefix: string, owner: object): void {
+    this.claims.push({ prefix, owner });
+  }
+
+  /** Prefixes that others have claimed. */
+  claimedBeside(owner: object): readonly string[] {
+    return this.claims.filter((each) => each.owner !== owner).map(({ prefix }) => prefix);
   }
 
   get apis(): readonly Api[] {
