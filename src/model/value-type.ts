@@ -56,8 +56,3 @@ export function isPlain(type: ValueType): boolean {
       return type satisfies never;
   }
 }
-
-/** Kinds that a search looks into (contract 4: string-like). */
-export function isStringLike(type: ValueType): boolean {
-  return type.kind === 'string';
-}
