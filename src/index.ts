@@ -7,10 +7,12 @@ export type { RestifyModuleOptions } from './restify.options.js';
 export { Restify, restify } from './declare/restify.decorator.js';
 export type { PathOf, PropertyOf, RestifyOptions } from './declare/restify-declaration.js';
 
+export { RestifyResources } from './boot/routing/restify-resources.js';
+export type { ActorOperations, KeyInput, ResourceAccess, ResourceOptions } from './boot/routing/restify-resources.js';
 export { RestifyUrls } from './boot/routing/restify-urls.js';
 export type { ReverseOptions, UrlParameters } from './boot/routing/restify-urls.js';
 export { RestifyController } from './boot/routing/restify-controller.decorator.js';
-export { ChildPk, CurrentActor, ParentPk } from './boot/routing/action-context.js';
+export { ChildPk, CurrentActor, ParentPk, Pk } from './boot/routing/action-context.js';
 export { Action, MANY_TO_MANY_DETAIL_ACTION, MANY_TO_MANY_LIST_ACTION, NestedAction, ONE_TO_MANY_LIST_ACTION } from './declare/action-declaration.js';
 export type { ActionMethod, ActionOptions, NestedActionKind, NestedActionOptions } from './declare/action-declaration.js';
 
@@ -35,7 +37,13 @@ export { basic, strategy } from './model/authentication.js';
 export type { Authentication, BasicAuthentication, NamedAuthentication, VerifyBasic } from './model/authentication.js';
 export { secretsEqual } from './request/authentication/secrets-equal.js';
 
+export { ResourceController } from './boot/resource-controller.js';
+export type { Write } from './boot/resource-controller.js';
+export type { HookQuestion, WriteOperation } from './model/hooks.js';
+
 export type { GuardLike } from './model/guard.js';
+export type { InterceptorLike } from './model/interceptor.js';
+export type { PipeLike } from './model/pipe.js';
 export type { Throttle } from './model/throttle.js';
 
 export type { Actor } from './model/actor.js';

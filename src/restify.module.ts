@@ -7,10 +7,12 @@ import { refuseEarly } from './boot/early-refusal.js';
 import type { FeatureLabel } from './boot/boot-prefix.js';
 import { answerTheRest, prepareRequests } from './boot/routing/express-platform.js';
 import { GeneratedControllers } from './boot/routing/generated-controllers.js';
+import { RestifyResources } from './boot/routing/restify-resources.js';
 import { RestifyUrls } from './boot/routing/restify-urls.js';
 import { RestServer } from './boot/routing/rest-server.js';
 import { RESTIFY_BOUND, RESTIFY_EARLY, RESTIFY_FEATURE, RESTIFY_OPTIONS, REST_SERVER } from './boot/tokens.js';
 import { declarations } from './declare/registry.js';
+import { DeclarationError } from './errors/declaration-error.js';
 import { resolveOptions } from './restify.options.js';
 import type { RestifyModuleOptions } from './restify.options.js';
 
@@ -30,8 +32,8 @@ export type AsyncFactoryResult = Omit<RestifyModuleOptions, 'dataSource'> & { re
 /** Holds all prefixes of one application. Imported by every `forRoot`, and one module all the same. */
 @Global()
 @Module({
-  providers: [{ provide: REST_SERVER, useFactory: () => new RestServer(new Logger('Restify')) }, RestifyUrls],
-  exports: [REST_SERVER, RestifyUrls],
+  providers: [{ provide: REST_SERVER, useFactory: () => new RestServer(new Logger('Restify')) }, RestifyUrls, RestifyResources],
+  exports: [REST_SERVER, RestifyUrls, RestifyResources],
 })
 export class RestifyCoreModule implements NestModule, OnModuleInit {
   constructor(
@@ -46,6 +48,8 @@ export class RestifyCoreModule implements NestModule, OnModuleInit {
 
   /** Nest calls it between the routes and its own answer to unknown ones. */
   onModuleInit(): void {
+    const problems = this.server.lateProblems();
+    if (problems.length > 0) throw new DeclarationError(problems);
     answerTheRest(this.adapter(), this.server);
   }
 

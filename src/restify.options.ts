@@ -2,6 +2,8 @@ import type { InjectableClass } from './declare/restify-declaration.js';
 import type { Authentication } from './model/authentication.js';
 import type { PermissionExpression } from './model/permission-expression.js';
 import type { GuardLike } from './model/guard.js';
+import type { InterceptorLike } from './model/interceptor.js';
+import type { PipeLike } from './model/pipe.js';
 import type { Throttle } from './model/throttle.js';
 import type { FilterBackend } from './model/filter-backend.js';
 
@@ -12,6 +14,8 @@ export interface RestifyDefaults {
   readonly permissions?: readonly PermissionExpression[];
   readonly authentication?: readonly Authentication[];
   readonly guards?: readonly InjectableClass<GuardLike>[];
+  readonly interceptors?: readonly InjectableClass<InterceptorLike>[];
+  readonly pipes?: readonly InjectableClass<PipeLike>[];
   readonly throttle?: Throttle;
 }
 
@@ -31,6 +35,10 @@ export interface RestifyModuleOptions {
   readonly authentication?: readonly Authentication[];
   /** Guards of Nest for models that name none. */
   readonly guards?: readonly InjectableClass<GuardLike>[];
+  /** Interceptors of Nest for models that name none. */
+  readonly interceptors?: readonly InjectableClass<InterceptorLike>[];
+  /** Pipes of Nest for models that name none. */
+  readonly pipes?: readonly InjectableClass<PipeLike>[];
   /** For models that name none; each model counts for itself. */
   readonly throttle?: Throttle;
 }
@@ -46,12 +54,12 @@ export interface ResolvedOptions {
 }
 
 export function resolveOptions(prefix: string, options: RestifyModuleOptions): ResolvedOptions {
-  const { dataSource, index, filterBackends, strict, permissions, authentication, guards, throttle } = options;
+  const { dataSource, index, filterBackends, strict, permissions, authentication, guards, interceptors, pipes, throttle } = options;
   return {
     prefix: withoutSlashes(prefix),
     dataSource,
     index: index === false ? undefined : withoutSlashes(index ?? ''),
-    defaults: { strict: strict ?? false, ...(filterBackends ? { filterBackends } : {}), ...(permissions ? { permissions } : {}), ...(authentication ? { authentication } : {}), ...(guards ? { guards } : {}), ...(throttle ? { throttle } : {}) },
+    defaults: { strict: strict ?? false, ...(filterBackends ? { filterBackends } : {}), ...(permissions ? { permissions } : {}), ...(authentication ? { authentication } : {}), ...(guards ? { guards } : {}), ...(interceptors ? { interceptors } : {}), ...(pipes ? { pipes } : {}), ...(throttle ? { throttle } : {}) },
   };
 }
 

@@ -21,9 +21,11 @@ import { OrderingFilter } from '../request/ordering/ordering-filter.js';
 import { RestPipeline } from '../request/rest-pipeline.js';
 import { ModelSerializer } from '../request/serializers/model-serializer.js';
 import type { ResolvedOptions } from '../restify.options.js';
+import { controllerHooks } from './controller-hooks.js';
 import { injectedInstance } from './injected-instance.js';
+import { pipingOf } from './piping-of.js';
 import { openJunctions } from './verifying/open-junctions.js';
-import { compileActions } from './compiling/compile-actions.js';
+import { compileActions, compileReplacements } from './compiling/compile-actions.js';
 import { compileResources } from './compiling/compile-resources.js';
 import type { Parts } from './compiling/compile-resources.js';
 import type { Blueprint, Draft, ListedClass } from './compiling/draft.js';
@@ -72,9 +74,14 @@ export async function bootPrefix(context: BootContext): Promise<void> {
   const targets = new Map(blueprint.drafts.map((draft) => [draft.entity.id, draft.declaration.target]));
   const listed = listedControllers(context.modules);
   const joining = (resource: Resource): readonly ListedController[] => listed.filter(({ declaration }) => declaration.entity === targets.get(resource.entity));
-  const api = buildApi(options.prefix, model.resources, (resource) => compileActions(joining(resource).map(({ declaration }) => declaration), (permissions) => parts.permissions(permissions)));
-  controllers.bind(api, { targetOf: (resource) => targets.get(resource.entity), joining, server });
-  server.add({ api, pipeline: new RestPipeline(adapter, permissionSource(context.moduleRef)), index: options.index, order: controllers.order });
+  const targetOf = (resource: Resource): object | undefined => targets.get(resource.entity);
+  const api = buildApi(options.prefix, model.resources, {
+    actionsOf: (resource) => compileActions(joining(resource).map(({ declaration }) => declaration), { resolve: parts.permissions, scope: parts.hooks(targetOf(resource)).scope }),
+    replacementsOf: (resource) => new Map(joining(resource).flatMap((each) => [...compileReplacements(each)])),
+  });
+  controllers.bind(api, { targetOf, joining, server });
+  const resourceOf = (entity: object): Resource | undefined => model.resources.find((resource) => targetOf(resource) === entity);
+  server.add({ api, resourceOf, pipeline: new RestPipeline(adapter, permissionSource(context.moduleRef)), index: options.index, order: controllers.order });
 }
 
 /** What is wrong with a model, told without a connection and without instances of the application's own classes. */
@@ -82,7 +89,7 @@ export function judgeUnconnected(description: ModelDescription, context: Pick<Bo
   const blueprint = blueprintOf(description, context);
   const serializer = new ModelSerializer();
   const backends = [new FieldFilter(), new SearchFilter(), new OrderingFilter()];
-  const parts: Parts = { backends: (options) => (options.filterBackends ? [] : backends), serializer: () => serializer, permission: () => ({ kind: 'all-of', permissions: [] }), schemes: () => [], guards: () => [], throttle: () => undefined, permissions: () => ({ kind: 'all-of', permissions: [] }) };
+  const parts: Parts = { backends: (options) => (options.filterBackends ? [] : backends), serializer: () => serializer, permission: () => ({ kind: 'all-of', permissions: [] }), schemes: () => [], guards: () => [], interceptors: () => [], piping: () => undefined, hooks: () => ({ hooks: {}, scope: undefined }), throttle: () => undefined, permissions: () => ({ kind: 'all-of', permissions: [] }) };
   return problemsOfModel(blueprint, compileResources(blueprint, parts));
 }
 
@@ -140,17 +147,21 @@ async function injectedParts({ drafts, defaults, controllers }: Blueprint, { mod
   };
   const standard: readonly InjectableClass<unknown>[] = [FieldFilter, SearchFilter, OrderingFilter, ModelSerializer, AllowAny];
   const all = drafts.flatMap(({ declaration: { options } }) => [options, ...Object.values(options.through ?? {})] as readonly RestifyOptions[]);
-  const named = all.flatMap(({ filterBackends, serializer, permissions, guards }) => [...(filterBackends ?? []), ...(guards ?? []), ...(serializer ? [serializer] : []), ...(permissions ?? []).flatMap(permissionClasses)]);
+  const named = all.flatMap(({ filterBackends, serializer, permissions, guards, interceptors, pipes }) => [...(filterBackends ?? []), ...(guards ?? []), ...(interceptors ?? []), ...(pipes ?? []), ...(serializer ? [serializer] : []), ...(permissions ?? []).flatMap(permissionClasses)]);
   const throttled = defaults.throttle !== undefined || all.some(({ throttle }) => throttle !== undefined);
   const ofActions = controllers.flatMap(({ declaration }) => declaration.actions.flatMap(({ options }) => (options.permissions ?? []).flatMap(permissionClasses)));
   const schemes = await loadSchemes([...(defaults.authentication ?? []), ...all.flatMap(({ authentication }) => authentication ?? [])]);
-  for (const type of [...standard, ...(defaults.filterBackends ?? []), ...(defaults.guards ?? []), ...(defaults.permissions ?? []).flatMap(permissionClasses), ...named, ...ofActions]) await make(type);
+  for (const type of [...standard, ...(defaults.filterBackends ?? []), ...(defaults.guards ?? []), ...(defaults.interceptors ?? []), ...(defaults.pipes ?? []), ...(defaults.permissions ?? []).flatMap(permissionClasses), ...named, ...ofActions]) await make(type);
+  const listed = listedControllers(modules);
   const got = <Instance>(type: InjectableClass<Instance>): Instance => instances.get(type) as Instance;
   return {
     backends: (options) => (options.filterBackends ?? defaults.filterBackends ?? [FieldFilter, SearchFilter, OrderingFilter]).map(got),
     serializer: (options) => got(options.serializer ?? ModelSerializer),
     permission: (options) => resolved({ kind: 'all-of', permissions: options.permissions ?? defaults.permissions ?? [AllowAny] }, got),
     guards: (options) => (options.guards ?? defaults.guards ?? []).map(got),
+    interceptors: (options) => (options.interceptors ?? defaults.interceptors ?? []).map(got),
+    piping: (options, target) => pipingOf((options.pipes ?? defaults.pipes ?? []).map(got), target),
+    hooks: (target) => controllerHooks(listed.find(({ declaration }) => declaration.entity === target), moduleRef),
     throttle: (options) => options.throttle ?? defaults.throttle,
     ...(throttled ? { counter: await loadCounter((token) => foundAnywhere(token, moduleRef)) } : {}),
     permissions: (permissions) => resolved({ kind: 'all-of', permissions }, got),

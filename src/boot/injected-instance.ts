@@ -9,15 +9,25 @@ import type { InjectableClass } from '../declare/restify-declaration.js';
  */
 export async function injectedInstance(type: InjectableClass<unknown>, { moduleRef, modules }: { moduleRef: ModuleRef; modules: ModulesContainer }): Promise<unknown> {
   if (typeof type !== 'function') {
-    throw new DeclarationError([{ where: 'filterBackends, permissions, guards or serializer', what: `${String(type)} stands where a class belongs`, repair: 'Look for files that import each other in a circle.' }]);
+    throw new DeclarationError([{ where: 'filterBackends, permissions, guards, interceptors, pipes or serializer', what: `${String(type)} stands where a class belongs`, repair: 'Look for files that import each other in a circle.' }]);
   }
   const token = type as unknown as Type;
   const wrapper = [...modules.values()].map((module) => module.providers.get(token)).find((each) => each !== undefined);
-  if (!wrapper) return moduleRef.create(token);
+  if (!wrapper) return madeHere(token, moduleRef);
   if (!wrapper.isDependencyTreeStatic()) {
-    throw new DeclarationError([{ where: type.name, what: 'it is made anew for each request, and this place keeps one instance', repair: 'Give it the default scope; what it is asked holds the actor and the request.' }]);
+    throw new DeclarationError([{ where: type.name, what: 'it is made anew for each request, and this place keeps one instance', repair: 'Give it the default scope; what it is asked holds the actor, and of permissions and guards the request.' }]);
   }
   return lookedUpLater(token, moduleRef);
+}
+
+/** One that no module lists has no dependencies but those that are known everywhere. */
+async function madeHere(token: Type, moduleRef: ModuleRef): Promise<unknown> {
+  try {
+    return await moduleRef.create<unknown>(token);
+  } catch (error) {
+    if ((error as { name?: unknown }).name !== 'UnknownDependenciesException' && !/can't resolve dependencies/i.test(String(error))) throw error;
+    throw new DeclarationError([{ where: token.name, what: 'no module lists it, and it has dependencies', repair: `Add ${token.name} to the providers of the module that has them.` }]);
+  }
 }
 
 /** Stands for the provider, with its methods: asks Nest for it at each use. */

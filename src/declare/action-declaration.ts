@@ -1,4 +1,4 @@
-import type { Method } from '../model/operation.js';
+import type { Method, Operation } from '../model/operation.js';
 import type { PermissionExpression } from '../model/permission-expression.js';
 
 /** What a `@NestedAction` replaces, each followed by the relation's name (contract 9). */
@@ -48,6 +48,31 @@ export interface ControllerDeclaration {
   readonly actions: readonly ActionDeclaration[];
   /** Methods that a decorator of Nest routes, such as `@Get()`. */
   readonly plainRoutes: readonly string[];
+  /** Operations that a method of the same name replaces. */
+  readonly replaced: readonly Operation[];
+  readonly hooks: readonly HookName[];
+}
+
+/** Marks the base class of controllers that replace operations, in every copy of the package. */
+export const REPLACES_OPERATIONS = Symbol.for('nestjs-restify.ResourceController');
+
+const HOOK_NAMES = ['scope', 'valuesOnCreate', 'beforeWrite', 'afterWrite'] as const;
+
+export type HookName = (typeof HOOK_NAMES)[number];
+
+const OPERATION_NAMES: Readonly<Record<Operation, true>> = { list: true, create: true, retrieve: true, update: true, partialUpdate: true, destroy: true };
+
+/** Operations and hooks that a class which extends the base, or one between them, writes itself. */
+export function overridesOf(controller: { readonly prototype: object }): Pick<ControllerDeclaration, 'replaced' | 'hooks'> {
+  const written = new Set<string>();
+  for (let type: object = controller; typeof type === 'function' && type !== Function.prototype; type = Object.getPrototypeOf(type) as object) {
+    if (Object.hasOwn(type, REPLACES_OPERATIONS)) {
+      const isOwn = (name: string): boolean => written.has(name);
+      return { replaced: (Object.keys(OPERATION_NAMES) as Operation[]).filter(isOwn), hooks: HOOK_NAMES.filter(isOwn) };
+    }
+    for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(type.prototype as object))) if (typeof value === 'function') written.add(name);
+  }
+  return { replaced: [], hooks: [] };
 }
 
 const ACTIONS = Symbol.for('nestjs-restify.actions');

@@ -1,5 +1,7 @@
 import type { Authentication } from '../model/authentication.js';
 import type { GuardLike } from '../model/guard.js';
+import type { InterceptorLike } from '../model/interceptor.js';
+import type { PipeLike } from '../model/pipe.js';
 import type { Throttle } from '../model/throttle.js';
 import type { FilterBackend } from '../model/filter-backend.js';
 import type { Operation } from '../model/operation.js';
@@ -65,6 +67,8 @@ type Searched<Name extends string> = Name | `${'^' | '=' | '$' | '@'}${Name}`;
  * | `permissions` | who may do what; all of them must say yes |
  * | `authentication` | how callers say who they are, in place of the prefix's own |
  * | `guards` | guards of Nest, by class, run when the permissions have said yes |
+ * | `interceptors` | interceptors of Nest, by class, around whatever answers; lists are whole arrays to them |
+ * | `pipes` | pipes of Nest, by class, over bodies, with the entity as their metatype, and over the parameters of lists |
  * | `throttle` | `{ limit, ttl }`: requests of one caller in so many milliseconds, counted by @nestjs/throttler's storage |
  * | `through` | the same options for a junction without a declaration of its own, by relation |
  */
@@ -89,12 +93,14 @@ export interface RestifyOptions<Entity extends object = any> { // eslint-disable
   readonly permissions?: readonly PermissionExpression[];
   readonly authentication?: readonly Authentication[];
   readonly guards?: readonly InjectableClass<GuardLike>[];
+  readonly interceptors?: readonly InjectableClass<InterceptorLike>[];
+  readonly pipes?: readonly InjectableClass<PipeLike>[];
   readonly throttle?: Throttle;
   readonly through?: { readonly [Name in PropertyOf<Entity>]?: ThroughOptions };
 }
 
 /** What rules the rows of a junction that has no declaration of its own, from both of its sides. */
-export type ThroughOptions = Pick<RestifyOptions, 'permissions' | 'authentication' | 'guards' | 'throttle' | 'operations' | 'filterBackends' | 'filterFields' | 'searchFields' | 'orderingFields' | 'ordering' | 'strict' | 'serializer'>;
+export type ThroughOptions = Pick<RestifyOptions, 'permissions' | 'authentication' | 'guards' | 'interceptors' | 'pipes' | 'throttle' | 'operations' | 'filterBackends' | 'filterFields' | 'searchFields' | 'orderingFields' | 'ordering' | 'strict' | 'serializer'>;
 
 /** What was declared of one entity, unchecked. `target` is its class, or its `EntitySchema`. */
 export interface ResourceDeclaration {
@@ -126,6 +132,8 @@ export const OPTION_NAMES = [
   'permissions',
   'authentication',
   'guards',
+  'interceptors',
+  'pipes',
   'throttle',
   'through',
 ] as const satisfies readonly (keyof RestifyOptions)[];

@@ -1,4 +1,4 @@
-import type { Method } from './operation.js';
+import type { Method, Operation } from './operation.js';
 import type { ResolvedPermission } from './resolved-permission.js';
 
 /** URLs that an action can answer: one of its own, or a nested one in place of the default. */
@@ -12,6 +12,8 @@ export interface RouteAction {
   readonly permission: ResolvedPermission | undefined;
   /** Whether what the URL names, the parent or the object, is looked up first. */
   readonly lookUp: boolean;
+  /** The generated operation that it stands in the place of. */
+  readonly operation?: Operation;
 }
 
 /** A method of the application's, and the URL and methods of HTTP that it answers. */

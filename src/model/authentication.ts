@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { DeclarationProblem } from '../errors/declaration-error.js';
 
 /** Tells whether a user name and a password are right: the actor, or null. What it throws is a 503. */
 export type VerifyBasic = (username: string, password: string) => object | null | undefined | false | Promise<object | null | undefined | false>;
@@ -46,6 +47,10 @@ export type SchemeOutcome =
 
 /** One way to say who one is, ready to run. Rejects where it cannot tell. */
 export interface AuthenticationScheme {
+  /** The first word of its credentials, in lower case: strategies of one scheme are tried one after the other. */
+  readonly name: string;
+  /** What cannot be known before the application has started: undefined where it is all right. */
+  readonly problem?: () => DeclarationProblem | undefined;
   /** The value of `WWW-Authenticate`, where the scheme can challenge. */
   readonly challenge: string | undefined;
   authenticate(request: IncomingMessage): Promise<SchemeOutcome>;

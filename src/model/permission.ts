@@ -9,6 +9,8 @@ export interface AccessQuestion {
   readonly method: string;
   /** Whose rights are asked for: on a nested URL the child or the through model (contract 8). */
   readonly resource: Resource;
+  /** As the HTTP library gives it; undefined where the application asks without one. */
+  readonly request: object | undefined;
   /** Whether the actor holds a permission by name, `polls.view_question`, as the application's `PermissionSource` says. */
   holds(name: string): Promise<boolean>;
 }

@@ -40,6 +40,20 @@ export interface KeyCheck {
   readonly where: Condition;
 }
 
+/** A value of a column, canonical. */
+export interface ColumnValue {
+  readonly column: Column;
+  readonly value: Json;
+}
+
+/** What the application does inside the transaction of a write; what it throws undoes the write. */
+export interface TransactionHooks {
+  /** When all is checked, and before the entity is written: it may still be changed. */
+  readonly before?: (entity: object, transaction: object) => Promise<void>;
+  /** When the entity is written, and before the answer is read back. */
+  readonly after?: (entity: object, transaction: object) => Promise<void>;
+}
+
 export interface CreatePlan {
   readonly kind: 'create';
   readonly resource: Resource;
@@ -48,9 +62,12 @@ export interface CreatePlan {
   readonly errors: FieldErrors;
   readonly keys: readonly KeyCheck[];
   /** Columns that the URL fills. */
-  readonly fixed: readonly { readonly column: Column; readonly value: Json }[];
+  readonly fixed: readonly ColumnValue[];
+  /** Columns that the application fills. */
+  readonly added: readonly ColumnValue[];
   /** The row must satisfy it when it is written. */
   readonly where: Condition;
+  readonly hooks: TransactionHooks;
 }
 
 export interface UpdatePlan {
@@ -64,12 +81,14 @@ export interface UpdatePlan {
   /** What is wrong with the other fields. The adapter adds what only the rows can tell, and refuses with all of it. */
   readonly errors: FieldErrors;
   readonly keys: readonly KeyCheck[];
+  readonly hooks: TransactionHooks;
 }
 
 export interface DeletePlan {
   readonly kind: 'delete';
   readonly resource: Resource;
   readonly where: Condition;
+  readonly hooks: TransactionHooks;
 }
 
 /** A finished order for the database. Its `where` is always grants of every hop of the URL, request filter, and key. */

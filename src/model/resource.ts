@@ -3,6 +3,9 @@ import type { Condition, Operand, TermMatch } from './condition.js';
 import type { Field } from './field.js';
 import type { RequestCounter, Throttle } from './throttle.js';
 import type { GuardLike } from './guard.js';
+import type { ResourceHooks } from './hooks.js';
+import type { InterceptorLike } from './interceptor.js';
+import type { Piping } from './pipe.js';
 import type { FilterBackend } from './filter-backend.js';
 import type { Operation } from './operation.js';
 import type { AuthenticationScheme } from './authentication.js';
@@ -78,6 +81,11 @@ export interface Resource {
   readonly schemes: readonly AuthenticationScheme[];
   /** Guards of Nest, run when the permission has said yes. */
   readonly guards: readonly GuardLike[];
+  /** Interceptors of Nest, around whatever answers. */
+  readonly interceptors: readonly InterceptorLike[];
+  /** Undefined where no pipe stands before its operations. */
+  readonly piping: Piping | undefined;
+  readonly hooks: ResourceHooks;
   readonly throttle: Throttle | undefined;
   /** Counts for `throttle`. */
   readonly counter: RequestCounter | undefined;

@@ -1,43 +1,32 @@
 import { MethodNotAllowed, NotFound } from '../errors/request-errors.js';
-import { isRestError } from '../errors/rest-error.js';
 import type { Json } from '../errors/rest-error.js';
 import type { RouteAction } from '../model/action.js';
 import type { Actor } from '../model/actor.js';
-import { allOf, NEVER } from '../model/condition.js';
-import type { Condition } from '../model/condition.js';
-import type { Filtering } from '../model/filter-backend.js';
+import { allOf } from '../model/condition.js';
+import { METHOD_OF } from '../model/operation.js';
 import type { Method, Operation } from '../model/operation.js';
 import type { PermissionSource } from '../model/permission-source.js';
-import type { KeyCheck, ParentValues } from '../model/plan.js';
 import type { Resource } from '../model/resource.js';
 import type { Route, RouteMatch } from '../model/route.js';
-import type { ParsedBody, Row } from '../model/serializer.js';
 import { decodedSegment, keyRepresentation, keyText } from '../values/keys.js';
 import { authenticate, challengeOf } from './authentication/authenticate.js';
 import type { DataAdapter } from './execution/data-adapter.js';
 import { describeRoute } from './metadata/describe-route.js';
+import { givenFields, Operations } from './operations.js';
+import type { Admission, Asked, Located } from './operations.js';
 import type { HttpExchange } from './parsing/http-exchange.js';
 import { readJsonObject } from './parsing/json-body.js';
+import type { JsonObject } from './parsing/json-body.js';
 import { parseQueryString } from './parsing/query-string.js';
-import { parseUrlKeys, refuseUnknownParameters } from './parsing/rest-request.js';
-import type { UrlKeys } from './parsing/rest-request.js';
+import { parseUrlKeys } from './parsing/rest-request.js';
 import { Accesses } from './permissions/accesses.js';
-import { queriedTargets, restrictFields, restrictQueries } from './permissions/restrict-resource.js';
-import { belongsTo, joiningPairs, keyCondition, planKeyChecks, planList, planParent } from './planning/plan-rows.js';
+import { restrictFields } from './permissions/restrict-resource.js';
+import { keyCondition } from './planning/plan-rows.js';
 import { resolveRowFilter } from './planning/resolve-row-filter.js';
 import { negotiate } from './responses/negotiate.js';
 import { renderList } from './responses/render-list.js';
-import { jsonResponse } from './responses/rest-response.js';
+import { jsonResponse, valueResponse } from './responses/rest-response.js';
 import type { RestResponse } from './responses/rest-response.js';
-
-/** Who was let in, and to what. Made by `admit`; without one nothing is answered. */
-export interface Admission {
-  readonly actor: Actor;
-  /** Whose fields are those that the caller may read and write. */
-  readonly resource: Resource;
-  readonly rows: Condition;
-  readonly accesses: Accesses;
-}
 
 /** A matched call below one prefix. */
 export interface Call {
@@ -53,16 +42,17 @@ export interface ActionKeys {
   readonly childPk: string | undefined;
 }
 
-/** What `answer` has found out before it runs an operation. */
-interface Located {
-  readonly route: Route;
-  readonly resource: Resource;
-  readonly admission: Admission;
-  readonly call: Call;
-  readonly keys: UrlKeys;
-  /** What the URL and the grants leave of the rows, without the object's own key. */
-  readonly within: Condition;
-  readonly parent: ParentValues | undefined;
+/** What stands around an operation and may change its value: a list is one whole array. */
+export type Around = (operate: () => Promise<unknown>) => Promise<unknown>;
+
+/** Runs a generated operation in the place of a method that replaces it. */
+export type Operate = (operation: Operation, body?: JsonObject) => Promise<unknown>;
+
+/** What a method that replaces an operation is told, and what it can fall back to. */
+export interface Replacement extends ActionKeys {
+  /** The key of the object. */
+  readonly pk: Json | undefined;
+  readonly operate: Operate;
 }
 
 /**
@@ -70,24 +60,32 @@ interface Located {
  * `answer`, run by the generated handler. Whatever replaces `answer` stands behind `admit`.
  */
 export class RestPipeline {
+  readonly operations: Operations;
+
   constructor(
     private readonly adapter: DataAdapter,
     private readonly permissionSource: PermissionSource,
-  ) {}
+  ) {
+    this.operations = new Operations(adapter);
+  }
 
   /** Authenticate, authorize. Throws 401, 403. */
   async admit(call: Call): Promise<Admission> {
-    const { exchange, match } = call;
-    const { resource } = match.route;
-    const actor = await authenticate(exchange.request, resource.schemes);
-    const accesses = new Accesses({ actor, source: this.permissionSource, challenge: challengeOf(resource.schemes) }, resolveRowFilter);
-    const action = actionOf(call);
-    const access = await accesses.admit(resource, askedMethod(call), action?.permission);
-    return { actor, accesses, rows: access.rows, resource: restrictFields(resource, access) };
+    const { request } = call.exchange;
+    const { resource } = call.match.route;
+    const actor = await authenticate(request, resource.schemes);
+    return this.admitActor(actor, { resource, method: askedMethod(call), request, action: actionOf(call) });
+  }
+
+  /** Throws 403, and 401 for an anonymous caller of a model that can challenge. */
+  async admitActor(actor: Actor, { resource, method, request, action }: { resource: Resource; method: string; request?: object; action?: RouteAction | undefined }): Promise<Admission> {
+    const accesses = new Accesses({ actor, source: this.permissionSource, challenge: challengeOf(resource.schemes), request }, resolveRowFilter);
+    const access = await accesses.admit(resource, method, action?.permission);
+    return { actor, accesses, rows: access.rows, resource: restrictFields(resource, access), request };
   }
 
   /** Method, Accept, keys and parent, then the operation: parse, plan, execute, serialise, respond. */
-  async answer(call: Call, admission: Admission): Promise<RestResponse> {
+  async answer(call: Call, admission: Admission, around?: Around): Promise<RestResponse> {
     const { exchange, match } = call;
     const { route } = match;
     if (exchange.method === 'OPTIONS') {
@@ -99,8 +97,27 @@ export class RestPipeline {
     const operation = route.operations.get((exchange.method === 'HEAD' ? 'GET' : exchange.method) as Method);
     if (!operation) throw new MethodNotAllowed(exchange.method);
     negotiate(exchange.header('accept'));
-    const located = await this.locate(call, admission);
-    return this.perform(operation, located);
+    return around ? this.answerAround(operation, { call, admission, around }) : this.perform(operation, call, admission);
+  }
+
+  private async answerAround(operation: Operation, { call, admission, around }: { call: Call; admission: Admission; around: Around }): Promise<RestResponse> {
+    let headers: Readonly<Record<string, string>> = {};
+    const value = await around(async () => {
+      const { value: made, key } = await this.operations.run(operation, await this.operations.locate(askedOver(call, admission)));
+      if (key) headers = locationOf(key, call);
+      return made;
+    });
+    return valueResponse(operation === 'create' ? 201 : 200, value, headers);
+  }
+
+  private async perform(operation: Operation, call: Call, admission: Admission): Promise<RestResponse> {
+    const located = await this.operations.locate(askedOver(call, admission));
+    if (operation === 'list') {
+      const { pages, represent } = await this.operations.list(located);
+      return { status: 200, body: await renderList(pages, represent) };
+    }
+    const { value, key } = await this.operations.run(operation, located);
+    return valueResponse(operation === 'create' ? 201 : 200, value, key ? locationOf(key, call) : {});
   }
 
   /** What belongs to `answer` before an action of the application's runs: Accept, then what the URL names. Throws 404, 406. */
@@ -118,143 +135,67 @@ export class RestPipeline {
     return { parentPk: key ? keyRepresentation(key) : undefined, childPk };
   }
 
-  /** The keys of the URL and its parent. Throws 404. */
-  private async locate(call: Call, admission: Admission): Promise<Located> {
-    const { route } = call.match;
-    const keys = parseUrlKeys(call.match);
-    const { rows, resource, accesses } = admission;
-    const base = { route, resource, admission, call, keys };
-    if (!route.parent || !route.relation || !keys.key) return { ...base, within: rows, parent: undefined };
-    const parent = await this.adapter.findParent(planParent(keys.key, { parent: route.parent, relation: route.relation, rows: await accesses.visible(route.parent) }));
-    if (!parent) throw new NotFound();
-    return { ...base, within: allOf([rows, belongsTo(route.relation, parent)]), parent };
+  /**
+   * Before a method that replaces an operation: Accept, keys, parent. It can run the generated one, or another one of
+   * the same URL, which is admitted anew: who may read a row may not change it by that. `created` is told the headers of a
+   * new object.
+   */
+  async prepareReplacement(call: Call, admission: Admission, created: (headers: Readonly<Record<string, string>>) => void): Promise<Replacement> {
+    negotiate(call.exchange.header('accept'));
+    const { route, childSegment } = call.match;
+    const located = await this.operations.locate(askedOver(call, admission));
+    const { key, childKey } = located.keys;
+    const asked = actionOf(call)?.operation;
+    const object = route.parent ? childKey : key;
+    return {
+      parentPk: key ? keyRepresentation(key) : undefined,
+      childPk: childSegment === undefined ? undefined : decodedSegment(childSegment),
+      pk: object ? keyRepresentation(object) : undefined,
+      operate: async (operation, body) => {
+        const here = operation === asked ? located : await this.locateAgain(operation, call, admission);
+        const { value, key: made } = await this.operations.run(operation, body ? { ...here, body: () => Promise.resolve(body) } : here);
+        if (made) created(locationOf(made, call));
+        return value;
+      },
+    };
   }
 
-  private perform(operation: Operation, located: Located): Promise<RestResponse> {
-    switch (operation) {
-      case 'list':
-        return this.list(located);
-      case 'create':
-        return this.create(located);
-      case 'retrieve':
-        return this.retrieve(located);
-      case 'update':
-      case 'partialUpdate':
-        return this.update(located, operation);
-      case 'destroy':
-        return this.destroy(located);
-      default:
-        return operation satisfies never;
-    }
+  private async locateAgain(operation: Operation, call: Call, { actor, request }: Admission): Promise<Located> {
+    const { resource, operations } = call.match.route;
+    if (![...operations.values()].includes(operation)) throw new Error(`${resource.label} has no operation "${operation}" at this URL.`);
+    return this.operations.locate(askedOver(call, await this.admitActor(actor, { resource, method: METHOD_OF[operation], ...(request ? { request } : {}) })));
   }
+}
 
-  private async list(located: Located): Promise<RestResponse> {
-    const { admission, within, call } = located;
-    const resource = await this.queriedBy(located);
-    const parameters = parseQueryString(call.exchange.query);
-    refuseUnknownParameters(parameters, resource, true);
-    const filterings: Filtering[] = [];
-    for (const backend of resource.backends) filterings.push(await backend.filter({ resource, parameters, actor: admission.actor }));
-    const pages = this.adapter.list(planList(resource, within, filterings));
-    return { status: 200, body: await renderList(pages, (row) => this.represent(row, located)) };
-  }
+/** The operation as the exchange asks for it. */
+function askedOver(call: Call, admission: Admission): Asked {
+  const { exchange, match, base } = call;
+  const { route } = match;
+  const { piping } = route.resource;
+  return {
+    route,
+    keys: parseUrlKeys(match),
+    admission,
+    base,
+    parameters: () => {
+      const parameters = parseQueryString(exchange.query);
+      return piping ? pipedParameters(parameters, (value) => piping.transform(value, 'query')) : parameters;
+    },
+    body: async () => {
+      const body = readJsonObject(await exchange.body(), exchange.header('content-type'));
+      return piping ? pipedBody(await piping.transform(body, 'body'), route.resource) : body;
+    },
+  };
+}
 
-  /** Queries over relations stand under the grants of the models that they lead to. */
-  private async queriedBy({ resource, admission }: Located): Promise<Resource> {
-    const targets = [...queriedTargets(resource)];
-    if (targets.length === 0) return resource;
-    const accesses = await Promise.all(targets.map(async (target) => [target, await admission.accesses.find(target, 'GET')] as const));
-    return restrictQueries(resource, new Map(accesses));
-  }
+async function pipedParameters(parameters: ReadonlyMap<string, string>, pipe: (value: unknown) => Promise<unknown>): Promise<ReadonlyMap<string, string>> {
+  const piped = await pipe(Object.fromEntries(parameters));
+  return new Map(Object.entries(piped ?? {}).map(([name, value]) => [name, String(value)]));
+}
 
-  /** The keys of a body, each among the rows that the caller may name. */
-  private async keyChecks(body: ParsedBody, { resource, admission }: Located): Promise<readonly KeyCheck[]> {
-    const visible = new Map<Resource, Condition>();
-    for (const [name, value] of body.values) {
-      const field = resource.fieldsByName.get(name);
-      if (field?.kind === 'to-one' && value !== null) visible.set(field.relation.target, await admission.accesses.visible(field.relation.target));
-    }
-    return planKeyChecks(body, resource, (target) => visible.get(target) ?? NEVER);
-  }
-
-  private async retrieve(located: Located): Promise<RestResponse> {
-    this.refuseParameters(located);
-    const row = await this.adapter.retrieve({ kind: 'retrieve', resource: located.resource, where: this.objectCondition(located) });
-    if (!row) throw new NotFound();
-    return jsonResponse(200, this.represent(row, located));
-  }
-
-  private async create(located: Located): Promise<RestResponse> {
-    this.refuseParameters(located);
-    const { resource, route, parent, call } = located;
-    const body = await this.parseBody(located, 'create');
-    const row = await this.adapter.create({
-      kind: 'create',
-      resource,
-      values: body.values,
-      errors: body.errors,
-      keys: await this.keyChecks(body, located),
-      fixed: parent && route.relation ? joiningPairs(route.relation).map((pair, index) => ({ column: pair.far, value: parent[index] ?? null })) : [],
-      where: located.within,
-    });
-    return jsonResponse(201, this.represent(row, located), locationOf(row, call));
-  }
-
-  private async update(located: Located, operation: 'update' | 'partialUpdate'): Promise<RestResponse> {
-    const { resource } = located;
-    const where = this.objectCondition(located);
-    const body = await this.afterObject(located, where, async () => {
-      this.refuseParameters(located);
-      return this.parseBody(located, operation);
-    });
-    const row = await this.adapter.update({
-      kind: 'update',
-      resource,
-      where,
-      after: located.within,
-      values: body.values,
-      errors: body.errors,
-      keys: await this.keyChecks(body, located),
-    });
-    if (!row) throw new NotFound();
-    return jsonResponse(200, this.represent(row, located));
-  }
-
-  private async destroy(located: Located): Promise<RestResponse> {
-    this.refuseParameters(located);
-    const deleted = await this.adapter.delete({ kind: 'delete', resource: located.resource, where: this.objectCondition(located) });
-    if (!deleted) throw new NotFound();
-    return { status: 204 };
-  }
-
-  /** The object comes before the body in the order of checks: a body's error waits for the look at the object. */
-  private async afterObject<Result>({ resource }: Located, where: Condition, read: () => Promise<Result>): Promise<Result> {
-    try {
-      return await read();
-    } catch (error) {
-      if (isRestError(error) && !(await this.adapter.exists(resource, where))) throw new NotFound();
-      throw error;
-    }
-  }
-
-  private async parseBody({ resource, route, admission, call }: Located, operation: 'create' | 'update' | 'partialUpdate'): Promise<ParsedBody> {
-    const object = readJsonObject(await call.exchange.body(), call.exchange.header('content-type'));
-    return resource.serializer.parse(object, { resource, operation, actor: admission.actor, given: givenFields(route) });
-  }
-
-  private objectCondition({ route, resource, keys, within }: Located): Condition {
-    const key: readonly Json[] | undefined = route.parent ? keys.childKey : keys.key;
-    if (!key) throw new NotFound();
-    return allOf([within, keyCondition(key, resource)]);
-  }
-
-  private refuseParameters({ resource, call }: Located): void {
-    if (resource.strict) refuseUnknownParameters(parseQueryString(call.exchange.query), resource, false);
-  }
-
-  private represent(row: Row, { resource, admission, call }: Located): Record<string, unknown> {
-    return resource.serializer.represent(row, { resource, actor: admission.actor, basePath: `${call.base}/${resource.app}/${resource.model}` });
-  }
+function pipedBody(piped: unknown, resource: Resource): JsonObject {
+  if (typeof piped !== 'object' || piped === null || Array.isArray(piped)) throw new Error(`A pipe of ${resource.label} made something else than an object of a body.`);
+  return piped as JsonObject;
 }
 
 /** The application's own method for this call, if there is one. HEAD follows GET. */
@@ -278,18 +219,12 @@ async function writableViews({ resource }: Route, { accesses }: Admission): Prom
   return views;
 }
 
-/** Fields that the URL fills: the parent's side of a through object. */
-function givenFields(route: Route): ReadonlySet<string> {
-  const side = route.relation?.kind === 'many-to-many' ? route.relation.through.parentField : undefined;
-  return new Set(side === undefined ? [] : [side]);
-}
-
 /** The absolute URL of a new object, where it has one (contract 3). */
-function locationOf(row: Row, { exchange, match, base }: Call): Readonly<Record<string, string>> {
+function locationOf(key: readonly Json[], { exchange, match, base }: Call): Readonly<Record<string, string>> {
   const { route, keySegment } = match;
   const { resource, relation, parent } = route;
   const readable = [...resource.operations].some((operation) => operation !== 'list' && operation !== 'create');
   if (!readable) return {};
   const above = parent && relation ? `${parent.app}/${parent.model}/${keySegment ?? ''}/${relation.name}` : `${resource.app}/${resource.model}`;
-  return { Location: `${exchange.protocol}://${exchange.host}${base}/${above}/${keyText(row.key)}/` };
+  return { Location: `${exchange.protocol}://${exchange.host}${base}/${above}/${keyText(key)}/` };
 }

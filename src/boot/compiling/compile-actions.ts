@@ -1,8 +1,12 @@
 import type { ActionDeclaration, ControllerDeclaration } from '../../declare/action-declaration.js';
 import { MANY_TO_MANY_DETAIL_ACTION, MANY_TO_MANY_LIST_ACTION, ONE_TO_MANY_LIST_ACTION } from '../../declare/action-declaration.js';
-import type { ActionRouteKind, CompiledAction } from '../../model/action.js';
+import type { ActionRouteKind, CompiledAction, RouteAction } from '../../model/action.js';
+import { OPERATIONS } from '../../model/operation.js';
+import type { Operation } from '../../model/operation.js';
+import type { Permission } from '../../model/permission.js';
 import type { PermissionExpression } from '../../model/permission-expression.js';
 import type { ResolvedPermission } from '../../model/resolved-permission.js';
+import { scoped } from './compile-resources.js';
 
 const NESTED_KINDS: Readonly<Record<string, ActionRouteKind>> = {
   [ONE_TO_MANY_LIST_ACTION]: 'one-to-many',
@@ -17,13 +21,26 @@ export function nestedKind(replaces: string): ActionRouteKind | undefined {
 
 export type ResolvePermissions = (permissions: readonly PermissionExpression[]) => ResolvedPermission;
 
-export function compileActions(controllers: readonly ControllerDeclaration[], resolve: ResolvePermissions): readonly CompiledAction[] {
-  return controllers.flatMap(({ actions }) => actions.flatMap((action) => compileAction(action, resolve) ?? []));
+/** What the permissions of an action are made from; `scope` rules the rows of the model, whatever an action names itself. */
+export interface ActionParts {
+  readonly resolve: ResolvePermissions;
+  readonly scope: Permission | undefined;
 }
 
-function compileAction(declaration: ActionDeclaration, resolve: ResolvePermissions): CompiledAction | undefined {
+export function compileActions(controllers: readonly ControllerDeclaration[], parts: ActionParts): readonly CompiledAction[] {
+  return controllers.flatMap(({ actions }) => actions.flatMap((action) => compileAction(action, parts) ?? []));
+}
+
+/** Operations that methods of the application's stand in the place of; all of them, where it wraps what they answer. */
+export function compileReplacements({ declaration, wraps }: { readonly declaration: ControllerDeclaration; readonly wraps: boolean }): ReadonlyMap<Operation, RouteAction> {
+  const replaced = wraps ? OPERATIONS : declaration.replaced;
+  return new Map(replaced.map((operation) => [operation, { handler: operation, permission: undefined, lookUp: false, operation }]));
+}
+
+function compileAction(declaration: ActionDeclaration, { resolve, scope }: ActionParts): CompiledAction | undefined {
   const { method: handler, options } = declaration;
-  const permission = options.permissions ? resolve(options.permissions) : undefined;
+  const named = options.permissions ? resolve(options.permissions) : undefined;
+  const permission = named && declaration.kind === 'action' ? scoped(named, scope) : named;
   const methods = options.methods ?? ['GET'];
   if (declaration.kind === 'nested') {
     const kind = nestedKind(declaration.replaces);

@@ -4,6 +4,10 @@ import type { Field } from '../../model/field.js';
 import type { EntityDescription } from '../../model/entity-description.js';
 import type { RequestCounter, Throttle } from '../../model/throttle.js';
 import type { GuardLike } from '../../model/guard.js';
+import type { ResourceHooks } from '../../model/hooks.js';
+import type { InterceptorLike } from '../../model/interceptor.js';
+import type { Piping } from '../../model/pipe.js';
+import type { Permission } from '../../model/permission.js';
 import type { FilterBackend } from '../../model/filter-backend.js';
 import { OPERATIONS } from '../../model/operation.js';
 import type { AuthenticationScheme } from '../../model/authentication.js';
@@ -28,6 +32,11 @@ export interface Parts {
   permissions(permissions: readonly PermissionExpression[]): ResolvedPermission;
   schemes(options: RestifyOptions): readonly AuthenticationScheme[];
   guards(options: RestifyOptions): readonly GuardLike[];
+  interceptors(options: RestifyOptions): readonly InterceptorLike[];
+  /** `target` is the entity's class, where it has one. */
+  piping(options: RestifyOptions, target: object | undefined): Piping | undefined;
+  /** What a controller class of the application hooks into an entity's operations. */
+  hooks(target: object | undefined): { readonly hooks: ResourceHooks; readonly scope: Permission | undefined };
   throttle(options: RestifyOptions): Throttle | undefined;
   /** Where a model names a throttle. */
   readonly counter?: RequestCounter;
@@ -111,17 +120,26 @@ function completeEntity(shell: ResourceShell, entity: EntityDescription, { bluep
   const readable = entity.writable ? OPERATIONS : (['list', 'retrieve'] as const);
   shell.operations = new Set((options.operations ?? readable).filter((operation) => entity.writable || operation === 'list' || operation === 'retrieve'));
   shell.strict = options.strict ?? blueprint.defaults.strict;
-  applyRules(shell, options, parts);
+  applyRules(shell, options, { parts, target: draft?.declaration.target });
 }
 
 /** Who may use it, and by which backends its lists are read. */
-function applyRules(shell: ResourceShell, options: RestifyOptions, parts: Parts): void {
+function applyRules(shell: ResourceShell, options: RestifyOptions, { parts, target }: { parts: Parts; target: object | undefined }): void {
+  const { hooks, scope } = parts.hooks(target);
+  shell.hooks = hooks;
   shell.backends = parts.backends(options);
-  shell.permission = parts.permission(options);
+  shell.permission = scoped(parts.permission(options), scope);
+  shell.interceptors = parts.interceptors(options);
+  shell.piping = parts.piping(options, target);
   shell.schemes = parts.schemes(options);
   shell.guards = parts.guards(options);
   shell.throttle = parts.throttle(options);
   shell.counter = shell.throttle && parts.counter;
+}
+
+/** The scope rules beside every permission, also beside those that an action names itself. */
+export function scoped(permission: ResolvedPermission, scope: Permission | undefined): ResolvedPermission {
+  return scope ? { kind: 'all-of', permissions: [permission, { kind: 'one', permission: scope }] } : permission;
 }
 
 function completeQueries(shell: ResourceShell, entity: EntityDescription, options: RestifyOptions): void {
@@ -134,7 +152,7 @@ function completeQueries(shell: ResourceShell, entity: EntityDescription, option
 /** A through model is ruled by its own declaration, else by what the relation says and the defaults of the prefix (contract 2). */
 function completeView({ shell, mapped, options }: CompiledView, blueprint: Blueprint, parts: Parts): void {
   const entity = blueprint.description.entities.find((each) => each.id === shell.entity);
-  applyRules(shell, options, parts);
+  applyRules(shell, options, { parts, target: blueprint.drafts.find((draft) => draft.entity.id === shell.entity)?.declaration.target });
   shell.serializer = parts.serializer(options);
   if (entity) completeQueries(shell, mapped ? entity : { ...entity, orderBy: [] }, options);
 }

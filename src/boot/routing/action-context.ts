@@ -1,32 +1,48 @@
 import { createParamDecorator } from '@nestjs/common';
 import type { ExecutionContext } from '@nestjs/common';
 import type { Actor } from '../../model/actor.js';
-import type { Json } from '../../errors/rest-error.js';
+import type { ActionKeys, Operate } from '../../request/rest-pipeline.js';
 
-/** What an action of the application's is told of its request. */
-export interface ActionContext {
+/** What a method of the application's is told of its request. */
+export interface ActionContext extends ActionKeys {
   readonly actor: Actor;
-  /** The key of the parent, or of the object, in its type; of a composite key the text that stands in the URL. */
-  readonly parentPk: Json | undefined;
-  /** As it stands in the URL, decoded. */
-  readonly childPk: string | undefined;
+  /** The key of the object that an operation is about, in its type. */
+  readonly pk?: ActionKeys['parentPk'];
+  /** Runs the generated operation, where the method replaces one. */
+  readonly operate?: Operate;
 }
 
-const CONTEXTS = new WeakMap<object, ActionContext>();
+const CONTEXTS = Symbol.for('nestjs-restify.actionContexts');
+
+/** Shared by all copies of the package in a process. */
+function contexts(): WeakMap<object, ActionContext> {
+  return ((globalThis as { [CONTEXTS]?: WeakMap<object, ActionContext> })[CONTEXTS] ??= new WeakMap<object, ActionContext>());
+}
 
 export function setActionContext(request: object, context: ActionContext): void {
-  CONTEXTS.set(request, context);
+  contexts().set(request, context);
+}
+
+/** Undefined for anything but a request whose operation is replaced. */
+export function operationOf(request: unknown): Operate | undefined {
+  return typeof request === 'object' && request !== null ? contexts().get(request)?.operate : undefined;
 }
 
 function contextOf(context: ExecutionContext): ActionContext | undefined {
-  return CONTEXTS.get(context.switchToHttp().getRequest<object>());
+  return contexts().get(context.switchToHttp().getRequest<object>());
 }
 
-/** The key of the parent in a nested URL, of the object in a detail action; converted to its type. */
+/**
+ * The key of the parent in a nested URL, of the object in any other; converted to its type, of a composite key the text
+ * that stands in the URL.
+ */
 export const ParentPk = createParamDecorator((_data: unknown, context: ExecutionContext) => contextOf(context)?.parentPk);
 
 /** The key of the child in a nested detail URL: the text, as a client wrote it. */
 export const ChildPk = createParamDecorator((_data: unknown, context: ExecutionContext) => contextOf(context)?.childPk);
+
+/** In a method that replaces an operation, the key of its object, converted to its type, on whichever URL. */
+export const Pk = createParamDecorator((_data: unknown, context: ExecutionContext) => contextOf(context)?.pk);
 
 /** Who asks; null for an anonymous caller. */
 export const CurrentActor = createParamDecorator((_data: unknown, context: ExecutionContext) => contextOf(context)?.actor ?? null);

@@ -3,22 +3,29 @@ import type { RequestMethod, Type } from '@nestjs/common';
 import type { ModulesContainer } from '@nestjs/core';
 import { controllerDeclarations } from '../../declare/action-declaration.js';
 import type { ControllerDeclaration } from '../../declare/action-declaration.js';
-import { ChildPk, ParentPk } from './action-context.js';
+import type { Operation } from '../../model/operation.js';
+import type { Resource } from '../../model/resource.js';
+import { ChildPk, operationOf, ParentPk, Pk } from './action-context.js';
 import type { ActionBinding } from './rest-server.js';
-import { markAction } from './restify-action.interceptor.js';
+import { markAction, RestifyActionInterceptor } from './restify-action.interceptor.js';
 
 const ROUTE_ARGUMENTS = '__routeArguments__';
+const INTERCEPTORS = '__interceptors__';
+const PIPES = '__pipes__';
 
 /** The part of Nest's wrapper of a controller that is used here. */
 interface ControllerWrapper {
   metatype: unknown;
   instance: unknown;
+  isDependencyTreeStatic(): boolean;
 }
 
 /** A controller class of this application that joins generated endpoints. */
 export interface ListedController {
   readonly declaration: ControllerDeclaration;
   readonly wrapper: ControllerWrapper;
+  /** Whether interceptors of the class stand around generated answers, which are values to them then. */
+  readonly wraps: boolean;
 }
 
 /** Wrappers by the class that the application wrote, kept when the class is replaced for routing. */
@@ -31,9 +38,14 @@ export function listedControllers(modules: ModulesContainer): readonly ListedCon
     [...module.controllers.values()].flatMap((wrapper: ControllerWrapper): readonly ListedController[] => {
       const original = REPLACED.get(wrapper)?.original ?? wrapper.metatype;
       const declaration = typeof original === 'function' ? declared.get(original) : undefined;
-      return declaration ? [{ declaration, wrapper }] : [];
+      return declaration ? [{ declaration, wrapper, wraps: hasInterceptors(declaration.controller) }] : [];
     }),
   );
+}
+
+function hasInterceptors(controller: object): boolean {
+  const interceptors = (Reflect.getMetadata(INTERCEPTORS, controller) ?? []) as readonly unknown[];
+  return interceptors.some((each) => each !== RestifyActionInterceptor);
 }
 
 /**
@@ -47,6 +59,8 @@ export function routedClass({ wrapper }: ListedController): Type {
   const holder = { [original.name]: class extends original {} };
   const replacement = holder[original.name] ?? original;
   REPLACED.set(wrapper, { original, replacement });
+  // Its handlers have whole paths: the class also holds URLs of other models that lead to its own.
+  Reflect.defineMetadata('path', '/', replacement);
   wrapper.metatype = replacement;
   const instance: unknown = wrapper.instance;
   if (typeof instance === 'object' && instance !== null) Object.setPrototypeOf(instance, replacement.prototype as object);
@@ -58,40 +72,83 @@ export interface ActionRoute {
   readonly name: string;
   /** The method that the application wrote. */
   readonly method: string;
+  /** The generated operation that it stands in the place of. */
+  readonly operation: Operation | undefined;
+  /** Below all prefixes of Nest's own: `rest/v1/polls/question/:pk`. */
   readonly pattern: string;
   readonly request: RequestMethod;
   readonly hasChild: boolean;
+  /** Whose interceptors and pipes it stands behind. */
+  readonly resource: Resource;
   readonly binding: ActionBinding;
 }
 
+type Written = (this: unknown, ...args: unknown[]) => unknown;
+
 /** Binds a method of the application's to a route: a function of its own with all that Nest knows of the method. */
-export function addActionHandler(controller: Type, { name, method, pattern, request, hasChild, binding }: ActionRoute): void {
-  const prototype = controller.prototype as Record<string, (...args: unknown[]) => unknown>;
-  const written = prototype[method];
-  // A second prefix finds it bound: one class answers below all of them.
-  if (!written || Object.hasOwn(prototype, name)) return;
-  const handler = {
-    [name](this: unknown, ...args: unknown[]): unknown {
-      return written.apply(this, args);
-    },
-  }[name];
-  if (!handler) return;
+export function addActionHandler(controller: Type, route: ActionRoute): void {
+  const { name, method, pattern, request, binding } = route;
+  const prototype = controller.prototype as Record<string, Written>;
+  const known = Object.hasOwn(prototype, name) ? prototype[name] : undefined;
+  // A second prefix finds it bound: one function answers below all of them.
+  if (known) addPattern(known, pattern);
+  const written = prototype[method] ?? generated(route);
+  if (known || !written) return;
+  const handler = namedFunction(name, written);
   for (const key of Reflect.getMetadataKeys(written) as string[]) Reflect.defineMetadata(key, Reflect.getMetadata(key, written), handler);
   const descriptor = { value: handler, writable: true, configurable: true, enumerable: false };
   Object.defineProperty(prototype, name, descriptor);
   for (const key of Reflect.getMetadataKeys(prototype, method) as string[]) Reflect.defineMetadata(key, Reflect.getMetadata(key, prototype, method), prototype, name);
   const parameters = Reflect.getMetadata(ROUTE_ARGUMENTS, controller, method) as Readonly<Record<string, { index: number }>> | undefined;
   if (parameters && Object.keys(parameters).length > 0) Reflect.defineMetadata(ROUTE_ARGUMENTS, { ...parameters }, controller, name);
-  else bindPlainParameters(prototype, name, hasChild);
+  else bindPlainParameters(prototype, route);
   // One parameter more, which the method does not see: Nest leaves the response to us.
   Res()(prototype, name, Math.max(written.length, ...Object.values(parameters ?? {}).map(({ index }) => index + 1), 3));
-  RequestMapping({ path: pattern, method: request })(prototype, name, descriptor);
+  RequestMapping({ path: [pattern], method: request })(prototype, name, descriptor);
+  standBehind(handler, route.resource);
   markAction(handler, binding);
 }
 
-/** `(request, pk)`, or `(request, childPk, pk)`, where none of the parameters is decorated (contract 9). */
-function bindPlainParameters(prototype: object, name: string, hasChild: boolean): void {
+/** A function under that name, which an object literal alone can give. */
+function namedFunction(name: string, written: Written): Written {
+  const holder = {
+    [name](this: unknown, ...args: unknown[]): unknown {
+      return written.apply(this, args);
+    },
+  };
+  return holder[name] ?? written;
+}
+
+/** What answers where the class wraps an operation that it does not write. */
+function generated({ operation }: ActionRoute): Written | undefined {
+  return operation && ((request) => operationOf(request)?.(operation));
+}
+
+/** One path more, below another prefix. */
+export function addPattern(handler: object, pattern: string): void {
+  const patterns = (Reflect.getMetadata('path', handler) ?? []) as readonly string[];
+  Reflect.defineMetadata('path', [...new Set([...patterns, pattern])], handler);
+}
+
+/** The model's interceptors and pipes, in front of the method's own. */
+function standBehind(handler: object, { interceptors, piping }: Resource): void {
+  const before = (key: string, those: readonly unknown[]): void => {
+    if (those.length > 0) Reflect.defineMetadata(key, [...those, ...((Reflect.getMetadata(key, handler) ?? []) as readonly unknown[])], handler);
+  };
+  before(INTERCEPTORS, interceptors);
+  before(PIPES, piping?.pipes ?? []);
+}
+
+/**
+ * `(request, pk)`, or `(request, childPk, pk)`, where none of the parameters is decorated (contract 9). A method that
+ * replaces an operation is told the key of its object.
+ */
+function bindPlainParameters(prototype: object, { name, operation, hasChild }: ActionRoute): void {
   Req()(prototype, name, 0);
+  if (operation) {
+    Pk()(prototype, name, 1);
+    return;
+  }
   if (hasChild) ChildPk()(prototype, name, 1);
   ParentPk()(prototype, name, hasChild ? 2 : 1);
 }

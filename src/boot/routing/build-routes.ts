@@ -48,9 +48,18 @@ export interface BuiltApi extends Api {
   readonly byResource: readonly ResourceRoutes[];
 }
 
+/** What the application's own classes answer. */
+export interface OwnAnswers {
+  actionsOf(resource: Resource): readonly CompiledAction[];
+  /** Methods that replace operations, on every URL that serves rows of the resource. */
+  replacementsOf(resource: Resource): ReadonlyMap<Operation, RouteAction>;
+}
+
+const NO_OWN_ANSWERS: OwnAnswers = { actionsOf: () => [], replacementsOf: () => new Map() };
+
 /** Every URL below a prefix, and the way from a path to its route. */
-export function buildApi(prefix: string, resources: readonly Resource[], actionsOf: (resource: Resource) => readonly CompiledAction[] = () => []): BuiltApi {
-  const byResource = resources.map((resource) => routesOf(resource, actionsOf(resource)));
+export function buildApi(prefix: string, resources: readonly Resource[], own: OwnAnswers = NO_OWN_ANSWERS): BuiltApi {
+  const byResource = resources.map((resource) => routesOf(resource, own));
   const byPath = new Map(byResource.map((routes) => [`${routes.resource.app}/${routes.resource.model}`, routes]));
   const routes = byResource.flatMap(({ collection, object, nested, collectionActions, objectActions }) => [
     collection,
@@ -68,13 +77,15 @@ export function buildApi(prefix: string, resources: readonly Resource[], actions
   };
 }
 
-function routesOf(resource: Resource, actions: readonly CompiledAction[]): ResourceRoutes {
+function routesOf(resource: Resource, own: OwnAnswers): ResourceRoutes {
   const { app, model } = resource;
+  const actions = own.actionsOf(resource);
+  const replacements = own.replacementsOf(resource);
   return {
     resource,
-    collection: routeOf('collection', resource, { name: `${app}_${model}-list` }),
-    object: routeOf('object', resource, { name: `${app}_${model}-detail` }),
-    nested: new Map(resource.nested.map((relation) => [relation.name, nestedRoutes(resource, relation, actions)])),
+    collection: routeOf('collection', resource, { name: `${app}_${model}-list`, replacements }),
+    object: routeOf('object', resource, { name: `${app}_${model}-detail`, replacements }),
+    nested: new Map(resource.nested.map((relation) => [relation.name, nestedRoutes(resource, relation, own)])),
     collectionActions: actionRoutes('collection-action', resource, actions),
     objectActions: actionRoutes('object-action', resource, actions),
   };
@@ -95,15 +106,18 @@ function actionsAt(actions: readonly CompiledAction[], kind: RouteKind, segment:
   return new Map(actions.filter((each) => each.kind === kind && each.segment === segment).flatMap(({ methods, action }) => methods.map((method): readonly [Method, RouteAction] => [method, action])));
 }
 
-function nestedRoutes(parent: Resource, relation: ToManyRelation, all: readonly CompiledAction[]): NestedRoutes {
+function nestedRoutes(parent: Resource, relation: ToManyRelation, own: OwnAnswers): NestedRoutes {
+  const all = own.actionsOf(parent);
   const name = `${parent.model}-${relation.name.toLowerCase()}`;
   const actions = (kind: RouteKind): ReadonlyMap<Method, RouteAction> => actionsAt(all, kind, relation.name);
   if (relation.kind === 'one-to-many') {
-    return { list: routeOf('one-to-many', relation.target, { name: `${name}-list`, parent, relation, actions: actions('one-to-many') }), object: undefined };
+    const replacements = own.replacementsOf(relation.target);
+    return { list: routeOf('one-to-many', relation.target, { name: `${name}-list`, parent, relation, actions: actions('one-to-many'), replacements }), object: undefined };
   }
+  const replacements = own.replacementsOf(relation.through.resource);
   return {
-    list: routeOf('through-list', relation.through.resource, { name: `${name}-list`, parent, relation, actions: actions('through-list') }),
-    object: routeOf('through-object', relation.through.resource, { name: `${name}-detail`, parent, relation, actions: actions('through-object') }),
+    list: routeOf('through-list', relation.through.resource, { name: `${name}-list`, parent, relation, actions: actions('through-list'), replacements }),
+    object: routeOf('through-object', relation.through.resource, { name: `${name}-detail`, parent, relation, actions: actions('through-object'), replacements }),
   };
 }
 
@@ -112,11 +126,18 @@ interface RouteParts {
   readonly parent?: Resource;
   readonly relation?: ToManyRelation;
   readonly actions?: ReadonlyMap<Method, RouteAction>;
+  readonly replacements?: ReadonlyMap<Operation, RouteAction>;
   readonly segment?: string;
 }
 
-function routeOf(kind: RouteKind, resource: Resource, { name, parent, relation, actions = new Map(), segment }: RouteParts): Route | undefined {
+function routeOf(kind: RouteKind, resource: Resource, { name, parent, relation, actions: named = new Map(), replacements = new Map(), segment }: RouteParts): Route | undefined {
   const operations = new Map(SERVED[kind].filter(([, operation]) => resource.operations.has(operation)));
+  // What a nested action names is its own; it is the class of the child that replaces the rest.
+  const replaced = [...operations].flatMap(([method, operation]): readonly (readonly [Method, RouteAction])[] => {
+    const replacement = replacements.get(operation);
+    return replacement && !named.has(method) ? [[method, replacement]] : [];
+  });
+  const actions = new Map([...named, ...replaced]);
   if (operations.size + actions.size === 0) return undefined;
   const allow = allowOf(new Set([...operations.keys(), ...actions.keys()]));
   return { kind, resource, parent, relation, operations, actions, allow, name, ...(segment === undefined ? {} : { segment }) };

@@ -5,7 +5,7 @@ import type { ResourceDeclaration } from '../../declare/restify-declaration.js';
 import type { Method } from '../../model/operation.js';
 import type { Route } from '../../model/route.js';
 import type { Resource } from '../../model/resource.js';
-import { addActionHandler, routedClass } from './application-controllers.js';
+import { addActionHandler, addPattern, routedClass } from './application-controllers.js';
 import type { ListedController } from './application-controllers.js';
 import type { BuiltApi, ResourceRoutes } from './build-routes.js';
 import { expressExchange } from './express-exchange.js';
@@ -38,17 +38,31 @@ export class GeneratedControllers {
     return new Set(this.classes.keys());
   }
 
-  /** Gives the class of each resource its handlers. */
-  bind(api: BuiltApi, { targetOf, joining, server }: Binding): void {
+  /** Gives the classes their handlers. */
+  bind(api: BuiltApi, binding: Binding): void {
     for (const routes of api.byResource) {
-      // Boot refuses several of them.
-      const [joined] = joining(routes.resource);
-      const target = targetOf(routes.resource);
-      const generated = target === undefined ? undefined : this.classes.get(target);
-      // The application's class takes the generated handlers too, so that its guards and interceptors stand before them.
-      const controller = joined ? routedClass(joined) : generated;
-      if (controller) bindRoutes(controller, routes, { prefix: api.prefix, server, own: joined });
+      const own = this.hostOf(routes.resource, binding);
+      if (!own) continue;
+      const path = [api.prefix, routes.resource.app, routes.resource.model].filter((part) => part !== '').join('/');
+      if (own.joined) addPath(own.joined.declaration.controller as Type, path);
+      for (const url of urlsOf(routes)) {
+        // What is generated of a nested URL stands in the class of the child, where it has one: what stands before
+        // the child's endpoints stands before these too, and what stands before the parent's does not (contract 8).
+        const child = url.route?.parent && this.hostOf(url.route.resource, binding);
+        const generated = child?.joined ? { ...child, isOwn: child.controller === own.controller } : { ...own, isOwn: true };
+        if (url.route) bindUrl({ ...url, route: url.route, path }, { own, generated, server: binding.server });
+      }
     }
+  }
+
+  private hostOf(resource: Resource, { targetOf, joining }: Binding): Host | undefined {
+    // Boot refuses several of them.
+    const [joined] = joining(resource);
+    const target = targetOf(resource);
+    const generated = target === undefined ? undefined : this.classes.get(target);
+    // The application's class takes the generated handlers too, so that its guards and interceptors stand before them.
+    const controller = joined ? routedClass(joined) : generated;
+    return controller && { controller, joined };
   }
 }
 
@@ -58,6 +72,13 @@ interface Binding {
   /** Controller classes of the application that join a resource. */
   readonly joining: (resource: Resource) => readonly ListedController[];
   readonly server: RestServer;
+}
+
+/** A class that Nest routes. */
+interface Host {
+  readonly controller: Type;
+  /** The application's class, where it is one. */
+  readonly joined: ListedController | undefined;
 }
 
 function emptyController(name: string): Type {
@@ -79,14 +100,11 @@ const REQUEST_METHODS: Partial<Readonly<Record<Method, RequestMethod>>> = {
   DELETE: RequestMethod.DELETE,
 };
 
-interface BoundTo {
-  readonly prefix: string;
-  readonly server: RestServer;
-  /** The application's class, where it is one. */
-  readonly own: ListedController | undefined;
-}
+/** Methods that have a handler on every URL: 405 is ours to say. HEAD follows GET. */
+const ROUTED: readonly (readonly [Method, RequestMethod])[] = [...(Object.entries(REQUEST_METHODS) as [Method, RequestMethod][]), ['OPTIONS', RequestMethod.OPTIONS]];
 
 interface Url {
+  /** Tells it from the other URLs of its resource. */
   readonly name: string;
   readonly pattern: string;
   readonly route: Route | undefined;
@@ -106,25 +124,33 @@ function urlsOf({ collection, object, nested, collectionActions, objectActions }
   ];
 }
 
-function bindRoutes(controller: Type, routes: ResourceRoutes, { prefix, server, own }: BoundTo): void {
-  const path = [prefix, routes.resource.app, routes.resource.model].filter((part) => part !== '').join('/');
-  addPath(controller, path);
-  if (own) addPath(own.declaration.controller as Type, path);
-  for (const { name, pattern, route } of urlsOf(routes)) {
-    if (!route) continue;
-    server.patterns.add(`/${path}${pattern === '' ? '' : `/${pattern}`}`);
-    for (const [method, action] of route.actions) {
-      const request = REQUEST_METHODS[method] ?? RequestMethod.ALL;
-      addActionHandler(controller, { name: `${name}_${method.toLowerCase()}`, method: action.handler, pattern, request, hasChild: route.kind === 'through-object', binding: { url: urlOf(route), method, handler: action.handler } });
-    }
-    const generated = [...route.operations.keys()].filter((method) => !route.actions.has(method));
-    for (const method of generated) addHandler(controller, { name: `${name}_${method.toLowerCase()}`, pattern, method: REQUEST_METHODS[method] ?? RequestMethod.ALL }, server);
-    // OPTIONS, and every method that the URL does not serve: 405 is ours to say. HEAD follows GET.
-    addHandler(controller, { name: `${name}_other`, pattern, method: RequestMethod.ALL }, server);
-  }
+interface Hosts {
+  /** The class of the URL's first resource: it holds the actions. */
+  readonly own: Host;
+  /** The class that holds what is generated. */
+  readonly generated: Host & { readonly isOwn: boolean };
+  readonly server: RestServer;
 }
 
-/** Nest maps a class under all of its paths: one a prefix. */
+function bindUrl({ name, pattern, route, path }: Url & { readonly route: Route; readonly path: string }, { own, generated, server }: Hosts): void {
+  const full = pattern === '' ? path : `${path}/${pattern}`;
+  const here = generated.isOwn ? name : `${route.parent?.app ?? ''}_${route.parent?.model ?? ''}_${name}`;
+  server.patterns.add(`/${full}`);
+  for (const [method, action] of route.actions) {
+    const { handler, operation } = action;
+    const request = REQUEST_METHODS[method] ?? RequestMethod.ALL;
+    const at = { method: handler, operation, pattern: full, request, hasChild: route.kind === 'through-object', resource: route.resource, binding: { url: urlOf(route), method, handler } };
+    if (operation) addActionHandler(generated.controller, { ...at, name: `${here}_${method.toLowerCase()}` });
+    else addActionHandler(own.controller, { ...at, name: `${name}_${method.toLowerCase()}` });
+  }
+  const rest = [...route.operations.keys()].filter((method) => !route.actions.has(method));
+  for (const method of rest) addHandler(generated.controller, { name: `${here}_${method.toLowerCase()}`, pattern: full, method: REQUEST_METHODS[method] ?? RequestMethod.ALL }, server);
+  if (generated.isOwn) addHandler(own.controller, { name: `${name}_other`, pattern: full, method: RequestMethod.ALL }, server);
+  // Two classes share the URL, and which of them Nest routes first is not known: neither takes what is the other's.
+  else for (const [method, request] of ROUTED) if (!route.actions.has(method) && !rest.includes(method)) addHandler(generated.controller, { name: `${here}_${method.toLowerCase()}`, pattern: full, method: request }, server);
+}
+
+/** For middleware that the application binds to its class: the paths of all prefixes. */
 function addPath(controller: Type, path: string): void {
   const before: unknown = Reflect.getOwnMetadata('path', controller);
   const paths = Array.isArray(before) ? (before as string[]) : typeof before === 'string' && before !== '/' ? [before] : [];
@@ -133,13 +159,17 @@ function addPath(controller: Type, path: string): void {
 
 function addHandler(controller: Type, { name, pattern, method }: { name: string; pattern: string; method: RequestMethod }, server: RestServer): void {
   const prototype = controller.prototype as Record<string, unknown>;
-  if (Object.hasOwn(prototype, name)) return;
+  const known = Object.hasOwn(prototype, name) ? prototype[name] : undefined;
+  if (typeof known === 'function') {
+    addPattern(known, pattern);
+    return;
+  }
   const handler = {
     [name]: (request: IncomingMessage, response: ServerResponse): Promise<void> => server.handle(expressExchange(request, response)),
   }[name];
   const descriptor = { value: handler, writable: true, configurable: true, enumerable: false };
   Object.defineProperty(prototype, name, descriptor);
-  RequestMapping({ path: pattern, method })(prototype, name, descriptor);
+  RequestMapping({ path: [pattern], method })(prototype, name, descriptor);
   Req()(prototype, name, 0);
   Res()(prototype, name, 1);
 }

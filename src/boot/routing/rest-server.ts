@@ -1,22 +1,26 @@
 import type { LoggerService } from '@nestjs/common';
+import type { DeclarationProblem } from '../../errors/declaration-error.js';
 import { MethodNotAllowed, NotFound } from '../../errors/request-errors.js';
 import type { Method } from '../../model/operation.js';
 import type { Api, Route } from '../../model/route.js';
 import type { HttpExchange } from '../../request/parsing/http-exchange.js';
 import type { Resource } from '../../model/resource.js';
 import { throttleRequest } from '../../request/throttling/throttle-request.js';
-import { negotiate } from '../../request/responses/negotiate.js';
 import { errorResponse } from '../../request/responses/error-response.js';
-import { jsonResponse } from '../../request/responses/rest-response.js';
+import { valueResponse } from '../../request/responses/rest-response.js';
 import type { RestResponse } from '../../request/responses/rest-response.js';
 import { sendResponse, setContractHeaders } from '../../request/responses/send-response.js';
-import type { Admission, Call, RestPipeline } from '../../request/rest-pipeline.js';
+import type { Admission } from '../../request/operations.js';
+import type { Around, Call, RestPipeline } from '../../request/rest-pipeline.js';
 import { setActionContext } from './action-context.js';
+import { answerIndex } from './answer-index.js';
 import { Mounts } from './mounts.js';
 
 interface Served {
   readonly api: Api;
   readonly pipeline: RestPipeline;
+  /** By what was decorated. */
+  readonly resourceOf: (entity: object) => Resource | undefined;
   /** Where its index stands, below the mount; undefined where it has none. */
   readonly index: string | undefined;
   /** Its place among the `forRoot` calls of the process: which boot ends first says nothing. */
@@ -53,6 +57,7 @@ export class RestServer {
   private readonly served: Served[] = [];
   private readonly claims: { readonly prefix: string; readonly owner: object }[] = [];
   private readonly admissions = new WeakMap<object, Admission>();
+  private readonly surroundings = new WeakMap<object, Around>();
   private readonly foreign: (readonly string[])[] = [];
 
   constructor(private readonly logger: LoggerService) {}
@@ -67,6 +72,13 @@ export class RestServer {
     this.foreign.push(withoutLastSlash(pattern).split('/').slice(1));
   }
 
+  /** What is wrong with what was declared, and could not be known before the application's providers were made. */
+  lateProblems(): readonly DeclarationProblem[] {
+    const schemes = new Set(this.apis.flatMap(({ routes }) => routes.flatMap(({ resource }) => resource.schemes)));
+    const problems = [...schemes].flatMap(({ problem }) => problem?.() ?? []);
+    return problems.filter(({ where }, index) => problems.findIndex((each) => each.where === where) === index);
+  }
+
   warn(text: string): void {
     this.logger.warn(text);
   }
@@ -79,6 +91,11 @@ export class RestServer {
   /** Prefixes that others have claimed. */
   claimedBeside(owner: object): readonly string[] {
     return this.claims.filter((each) => each.owner !== owner).map(({ prefix }) => prefix);
+  }
+
+  /** What is served, in the order of the `forRoot` calls. */
+  get prefixes(): readonly Pick<Served, 'api' | 'pipeline' | 'resourceOf'>[] {
+    return this.served;
   }
 
   get apis(): readonly Api[] {
@@ -130,12 +147,17 @@ export class RestServer {
     if (admission) await throttleRequest(this.routeOf(exchange).call.match.route.resource, { actor: admission.actor, address: exchange.address });
   }
 
+  /** What stands around the generated answer to this request, told by its guard. */
+  surround(exchange: HttpExchange, around: Around): void {
+    this.surroundings.set(exchange.response, around);
+  }
+
   /** Step two: answers, and writes. Never throws. */
   async handle(exchange: HttpExchange): Promise<void> {
     await this.writing(exchange, async () => {
       const { call, served } = this.routeOf(exchange);
       const admission = this.admissions.get(exchange.response) ?? (await served.pipeline.admit(call));
-      return served.pipeline.answer(call, admission);
+      return served.pipeline.answer(call, admission, this.surroundings.get(exchange.response));
     });
   }
 
@@ -143,16 +165,22 @@ export class RestServer {
   async beginAction(exchange: HttpExchange): Promise<void> {
     const { call, served } = this.routeOf(exchange);
     const admission = this.admissions.get(exchange.response) ?? (await served.pipeline.admit(call));
-    const keys = await served.pipeline.prepareAction(call, admission);
-    setActionContext(exchange.request, { actor: admission.actor, ...keys });
     setContractHeaders(exchange.response, call.match.route.allow);
+    const action = call.match.route.actions.get((exchange.method === 'HEAD' ? 'GET' : exchange.method) as Method);
+    const told = action?.operation
+      ? await served.pipeline.prepareReplacement(call, admission, (headers) => {
+          for (const [name, value] of Object.entries(headers)) exchange.response.setHeader(name, value);
+        })
+      : await served.pipeline.prepareAction(call, admission);
+    setActionContext(exchange.request, { actor: admission.actor, ...told });
   }
 
-  /** What an action returned is the body: 200, or what `@HttpCode` says; nothing is 204 (contract 9). */
+  /** What an action returned is the body: 200, or what `@HttpCode` says; nothing is 204 (contract 9). In the place of `create` it is 201. */
   async endAction(exchange: HttpExchange, value: unknown, code: number | undefined): Promise<void> {
     if (exchange.response.headersSent) return;
-    const response = value === undefined ? { status: code ?? 204 } : jsonResponse(code ?? 200, value);
-    await this.send(exchange, response);
+    const { route } = this.routeOf(exchange).call.match;
+    const usual = route.actions.get(exchange.method as Method)?.operation === 'create' ? 201 : 200;
+    await this.send(exchange, value === undefined && code !== undefined ? { status: code } : valueResponse(code ?? usual, value));
   }
 
   /** What no route of Nest's has answered. False where it is none of our business. */
@@ -167,7 +195,7 @@ export class RestServer {
         return true;
       case 'index':
         if (this.isForeign(location.path)) return false;
-        await this.writing(exchange, () => Promise.resolve(this.answerIndex(exchange, location.base)));
+        await this.writing(exchange, () => Promise.resolve(answerIndex(exchange, { apis: this.apis, base: location.base })));
         return true;
       case 'elsewhere':
         return false;
@@ -264,23 +292,6 @@ export class RestServer {
       if (rest < 0 && pattern.length !== segments.length) return false;
       return pattern.every((segment, index) => (rest >= 0 && index >= rest) || segment.startsWith(':') || segment === segments[index]);
     });
-  }
-
-  private answerIndex(exchange: HttpExchange, base: string): RestResponse {
-    if (!['GET', 'HEAD', 'OPTIONS'].includes(exchange.method)) throw new MethodNotAllowed(exchange.method);
-    negotiate(exchange.header('accept'));
-    if (exchange.method === 'OPTIONS') {
-      return jsonResponse(200, { name: 'Index', description: '', renders: ['application/json'], parses: ['application/json'], actions: {} });
-    }
-    const entries = this.served.flatMap(({ api }) =>
-      api.routes
-        .filter((route) => route.kind === 'collection')
-        .map(({ resource }) => {
-          const path = [api.prefix, resource.app, resource.model].filter((part) => part !== '').join('/');
-          return [path, `${exchange.protocol}://${exchange.host}${base}/${path}/`] as const;
-        }),
-    );
-    return jsonResponse(200, Object.fromEntries(entries));
   }
 }
 

@@ -1,6 +1,6 @@
 import { Controller } from '@nestjs/common';
 import type { Type } from '@nestjs/common';
-import { actionsOf, controllerDeclarations } from '../../declare/action-declaration.js';
+import { actionsOf, controllerDeclarations, overridesOf } from '../../declare/action-declaration.js';
 import { RestifyActionInterceptor } from './restify-action.interceptor.js';
 import { RestifyExceptionFilter } from './restify-exception.filter.js';
 import { RestifyGuard } from './restify.guard.js';
@@ -17,7 +17,7 @@ export function RestifyController(entity: object): ClassDecorator {
     prepend('__guards__', RestifyGuard, controller);
     prepend('__interceptors__', RestifyActionInterceptor, controller);
     prepend('__exceptionFilters__', RestifyExceptionFilter, controller);
-    controllerDeclarations().set(controller, { controller, name: controller.name, entity, actions: actionsOf(controller), plainRoutes: plainRoutes(controller) });
+    controllerDeclarations().set(controller, { controller, name: controller.name, entity, actions: actionsOf(controller), plainRoutes: plainRoutes(controller), ...overridesOf(controller) });
   };
 }
 

@@ -1,11 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { CanActivate, ExecutionContext } from '@nestjs/common';
+import type { CanActivate, ExecutionContext, NestInterceptor } from '@nestjs/common';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { REST_SERVER } from '../tokens.js';
 import { expressExchange } from './express-exchange.js';
 import { NotFound, PermissionDenied } from '../../errors/request-errors.js';
 import { bindingOf } from './restify-action.interceptor.js';
 import { isObservable, lastValueFrom } from 'rxjs';
+import { aroundOf } from './interceptors-around.js';
 import type { RestServer } from './rest-server.js';
 
 /** Admission as a Nest guard, so that nothing that replaces a handler stands before it. */
@@ -20,12 +21,13 @@ export class RestifyGuard implements CanActivate {
     const binding = bindingOf(context.getHandler());
     // The HTTP library reads a path in its own way: what it chose must be what was admitted.
     if (binding && !this.server.leadsTo(exchange, binding)) throw new NotFound();
-    const { guards } = await this.server.admit(exchange);
+    const { guards, interceptors } = await this.server.admit(exchange);
     for (const guard of guards as readonly CanActivate[]) {
       const answer = guard.canActivate(context);
       if (!(await (isObservable(answer) ? lastValueFrom(answer) : answer))) throw new PermissionDenied();
     }
     await this.server.throttle(exchange);
+    if (interceptors.length > 0) this.server.surround(exchange, aroundOf(interceptors as readonly NestInterceptor[], context));
     return true;
   }
 }

@@ -20,7 +20,7 @@ export function verifyActions({ controllers, drafts }: Blueprint, model: Compile
     const unlisted = listed
       ? []
       : [{ where: declaration.name, what: `it joins the endpoints of ${resource.label}, and no module lists it`, repair: `Add ${declaration.name} to the controllers of the module that has its dependencies.` }];
-    return [...unlisted, ...rivals(declaration, controllers), ...plainRoutes(declaration), ...declaration.actions.flatMap((action) => problemOf(action, declaration, resource)), ...sharedUrls(declaration)];
+    return [...unlisted, ...rivals(declaration, controllers), ...plainRoutes(declaration), ...replacements(declaration, resource), ...declaration.actions.flatMap((action) => problemOf(action, declaration, resource)), ...sharedUrls(declaration)];
   });
 }
 
@@ -33,6 +33,16 @@ function rivals({ name, entity, controller }: ControllerDeclaration, controllers
 /** A route of Nest's own would stand below the same path as the objects, and behind them. */
 function plainRoutes({ name, plainRoutes: routes }: ControllerDeclaration): readonly DeclarationProblem[] {
   return routes.map((method) => ({ where: `${name}.${method}`, what: "it is routed by a decorator of Nest, below a path that is the objects'", repair: 'Use @Action({ detail: false }) or @Action({ detail: true }), or a controller of its own.' }));
+}
+
+/** A method that replaces an operation which is not there would never run; one that is an action too would be two things. */
+function replacements({ name, replaced, actions }: ControllerDeclaration, resource: Resource): readonly DeclarationProblem[] {
+  return replaced.flatMap((operation): readonly DeclarationProblem[] => {
+    const where = `${name}.${operation}`;
+    if (!resource.operations.has(operation)) return [{ where, what: `it replaces an operation that ${resource.label} does not have`, repair: `Add '${operation}' to its operations, or give the method another name.` }];
+    if (actions.some(({ method }) => method === operation)) return [{ where, what: 'it replaces an operation by its name, and is an action by its decorator', repair: 'Give the action another name, and its URL by path.' }];
+    return [];
+  });
 }
 
 function problemOf(action: ActionDeclaration, { name }: ControllerDeclaration, resource: Resource): readonly DeclarationProblem[] {

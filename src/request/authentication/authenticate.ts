@@ -11,14 +11,18 @@ import type { AuthenticationScheme, SchemeOutcome } from '../../model/authentica
 export async function authenticate(request: IncomingMessage, schemes: readonly AuthenticationScheme[]): Promise<Actor> {
   const found = (request as { user?: unknown }).user;
   if (typeof found === 'object' && found !== null) return found;
+  let wrong: AuthenticationScheme | undefined;
   for (const scheme of schemes) {
+    // Credentials that one strategy does not know may be another's of the same scheme, and of no other scheme.
+    if (wrong && scheme.name !== wrong.name) continue;
     const outcome = await attempt(scheme, request);
-    if (outcome.kind === 'wrong') throw new NotAuthenticated(challengeOf(schemes), 'Invalid username/password.');
+    if (outcome.kind === 'wrong') wrong ??= scheme;
     if (outcome.kind === 'actor') {
       (request as { user?: unknown }).user = outcome.actor;
       return outcome.actor;
     }
   }
+  if (wrong) throw new NotAuthenticated(challengeOf(schemes), 'Invalid username/password.');
   return null;
 }
 
@@ -32,6 +36,6 @@ async function attempt(scheme: AuthenticationScheme, request: IncomingMessage): 
 
 /** The challenges of all schemes in use that have one, in their order (RFC 9110, 11.6.1). */
 export function challengeOf(schemes: readonly AuthenticationScheme[]): string | undefined {
-  const challenges = schemes.flatMap(({ challenge }) => challenge ?? []);
-  return challenges.length === 0 ? undefined : challenges.join(', ');
+  const challenges = new Set(schemes.flatMap(({ challenge }) => challenge ?? []));
+  return challenges.size === 0 ? undefined : [...challenges].join(', ');
 }

@@ -1,9 +1,12 @@
 import type { IncomingMessage } from 'node:http';
+import type { DeclarationProblem } from '../../errors/declaration-error.js';
 import { strategy } from '../../model/authentication.js';
 import type { Authentication, AuthenticationScheme, SchemeOutcome, VerifyBasic } from '../../model/authentication.js';
 
 /** The part of Passport that is used here; the package is an optional peer. */
 export interface PassportLike {
+  /** What is registered under a name; part of Passport that is not documented. */
+  _strategy?(name: string): unknown;
   authenticate(
     strategy: unknown,
     options: { session: false },
@@ -43,7 +46,9 @@ function basicStrategy(verify: VerifyBasic, { BasicStrategy }: PassportHttpLike)
 
 function schemeOf(passportStrategy: unknown, scheme: string, passport: PassportLike): AuthenticationScheme {
   return {
+    name: scheme.toLowerCase(),
     challenge: `${scheme} realm="${REALM}"`,
+    problem: () => (typeof passportStrategy === 'string' ? unknownStrategy(passportStrategy, passport) : undefined),
     authenticate: (request) => runStrategy(passportStrategy, { scheme, passport, request }),
   };
 }
@@ -62,6 +67,12 @@ function runStrategy(passportStrategy: unknown, { scheme, passport, request }: {
       reject(error instanceof Error ? error : new Error('The strategy passed the request on'));
     });
   });
+}
+
+/** Strategies register when the application's providers are made, so this is asked when they are. */
+function unknownStrategy(name: string, passport: PassportLike): DeclarationProblem | undefined {
+  if (!passport._strategy || passport._strategy(name) !== undefined) return undefined;
+  return { where: `authentication: '${name}'`, what: 'Passport knows no strategy of this name', repair: `List its class, which extends PassportStrategy(…, '${name}'), in the providers of a module, or correct the name.` };
 }
 
 /** Schemes are named without regard to case (RFC 9110, 11.1). */

@@ -22,6 +22,8 @@ export interface Caller {
   readonly source: PermissionSource;
   /** The challenge of an authentication scheme that is in use, if one can. */
   readonly challenge: string | undefined;
+  /** As the HTTP library gives it; undefined where the application asks itself. */
+  readonly request: object | undefined;
 }
 
 /** All that one caller may do, asked model by model and remembered for one request. */
@@ -58,7 +60,7 @@ export class Accesses {
   }
 
   private question(resource: Resource, method: string): AccessQuestion {
-    return { actor: this.caller.actor, method: method === 'HEAD' ? 'GET' : method, resource, holds: (name) => this.holds(name) };
+    return { actor: this.caller.actor, method: method === 'HEAD' ? 'GET' : method, resource, request: this.caller.request, holds: (name) => this.holds(name) };
   }
 
   private holds(name: string): Promise<boolean> {

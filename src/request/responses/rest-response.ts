@@ -8,6 +8,11 @@ export interface RestResponse {
 /** A whole text, or pieces that are made while they are sent. */
 export type ResponseBody = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'stream'; readonly pieces: AsyncIterable<string> };
 
+/** What an operation or a method of the application's gave: nothing is 204. */
+export function valueResponse(status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): RestResponse {
+  return value === undefined ? { status: 204, headers } : jsonResponse(status, value, headers);
+}
+
 export function jsonResponse(status: number, value: unknown, headers?: Readonly<Record<string, string>>): RestResponse {
   const body = { kind: 'text', text: JSON.stringify(value) } as const;
   return headers ? { status, body, headers } : { status, body };

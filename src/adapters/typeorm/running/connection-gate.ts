@@ -1,3 +1,5 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
 /**
  * Keeps statements out of somebody else's transaction where a data source has one connection only (SQLite): a
  * transaction waits for the one before it, and everything else waits for the transaction. Elsewhere it lets all pass.
@@ -7,25 +9,29 @@
  */
 export class ConnectionGate {
   private busy: Promise<void> | undefined;
+  /** What runs inside the transaction: it would wait for itself. */
+  private readonly inside = new AsyncLocalStorage<true>();
 
   constructor(private readonly oneConnection: boolean) {}
 
-  /** Runs one statement, outside of every transaction. */
+  /** Runs one statement, outside of every transaction but the one that it is asked from. */
   async pass<Result>(statement: () => Promise<Result>): Promise<Result> {
+    if (this.busy && this.inside.getStore() === true) return statement();
     while (this.busy) await this.busy;
     return statement();
   }
 
-  /** Runs alone. */
+  /** Runs alone. Rejects inside another one: there is no second connection to begin it on. */
   async hold<Result>(transaction: () => Promise<Result>): Promise<Result> {
     if (!this.oneConnection) return transaction();
+    if (this.busy && this.inside.getStore() === true) throw new Error('A write was begun inside the transaction of another one, and this database has one connection: use the manager that the hook is given.');
     while (this.busy) await this.busy;
     let open = (): void => undefined;
     this.busy = new Promise((resolve) => {
       open = resolve;
     });
     try {
-      return await transaction();
+      return await this.inside.run(true, transaction);
     } finally {
       this.busy = undefined;
       open();

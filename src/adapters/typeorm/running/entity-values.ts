@@ -1,9 +1,8 @@
 import type { EntityMetadata, ObjectLiteral } from 'typeorm';
 import type { RelationMetadata } from 'typeorm';
 import type { Json } from '../../../errors/rest-error.js';
-import type { Column } from '../../../model/column.js';
 import type { EmbeddedField, Field } from '../../../model/field.js';
-import type { FieldValues } from '../../../model/plan.js';
+import type { ColumnValue, FieldValues } from '../../../model/plan.js';
 import type { Resource } from '../../../model/resource.js';
 import { fromProperty, toProperty } from './property-values.js';
 
@@ -63,12 +62,6 @@ function finerInstantsOf(field: Field, value: unknown, change: boolean): readonl
   if (field.kind !== 'column' || field.type.kind !== 'datetime' || typeof value !== 'string') return [];
   const finer = change ? field.type.digits > 3 : /\.\d{3}\d*[1-9]\d*Z$/.test(value);
   return finer ? [{ column: field.column, value }] : [];
-}
-
-/** A value of a column, canonical. */
-export interface ColumnValue {
-  readonly column: Column;
-  readonly value: Json;
 }
 
 /** Columns that belong together: those of one relation become one object of the related row's referenced columns. */

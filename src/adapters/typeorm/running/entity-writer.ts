@@ -31,6 +31,8 @@ interface Change {
   readonly identity: readonly Json[];
   readonly values: FieldValues;
   readonly referenced: ReferencedValues;
+  /** Whether the application has had the entity in its hands: more than the body may have changed. */
+  readonly hooked?: boolean;
 }
 
 /**
@@ -55,16 +57,18 @@ export class EntityWriter implements RowWriter {
     const make = (): ObjectLiteral => {
       const entity = this.metadata.create() as ObjectLiteral;
       applyValues(entity, this.resource, this.metadata, { values: plan.values, referenced });
-      setColumns(entity, this.metadata, plan.fixed);
+      setColumns(entity, this.metadata, [...plan.fixed, ...plan.added]);
       return entity;
     };
     await this.refuseInvalid(make(), [plan.errors, errors]);
     return this.writing({ keys: plan.keys, fixed: plan.fixed, may: () => this.mayStand(make(), plan.where) }, () =>
       this.tools.connections.transact(async (runner) => {
         const entity = make();
+        await plan.hooks.before?.(entity, runner.manager);
         await this.insert(entity, runner);
         const identity = this.givenIdentity(identityOf(entity, this.resource, this.metadata), plan.values);
         await this.keepMicroseconds(entity, { identity, values: plan.values, referenced, change: false }, runner);
+        await plan.hooks.after?.(entity, runner.manager);
         const row = await this.readBack(identity, plan.where, runner);
         if (!row) throw new PermissionDenied();
         return row;
@@ -85,9 +89,11 @@ export class EntityWriter implements RowWriter {
         applyValues(entity, this.resource, this.metadata, { values: plan.values, referenced });
         changed = entity;
         await this.refuseInvalid(entity, [plan.errors, errors]);
-        if (plan.values.size > 0) await this.store(entity, { identity: key, values: plan.values, referenced }, runner);
+        await plan.hooks.before?.(entity, runner.manager);
+        if (plan.values.size > 0 || plan.hooks.before) await this.store(entity, { identity: key, values: plan.values, referenced, hooked: plan.hooks.before !== undefined }, runner);
         const identity = identityOf(entity, this.resource, this.metadata);
         await this.keepMicroseconds(entity, { identity, values: plan.values, referenced, change: true }, runner);
+        await plan.hooks.after?.(entity, runner.manager);
         const row = await this.readBack(identity, plan.after, runner);
         if (!row) throw new PermissionDenied();
         return row;
@@ -101,19 +107,24 @@ export class EntityWriter implements RowWriter {
         const key = await findIdentity(this.resource, plan.where, { runner, tools: this.tools });
         // Without its relations: TypeORM would cascade into related objects that were loaded with it.
         const entity = key ? await this.load(key, runner, []) : undefined;
-        if (!entity) return false;
-        if (key && this.isBeyondDriver(key)) {
-          await this.deleteExactly(key, runner);
-          return true;
-        }
-        if (this.metadata.deleteDateColumn) await runner.manager.softRemove(this.metadata.target, entity);
-        else await runner.manager.remove(this.metadata.target, entity);
+        if (!key || !entity) return false;
+        await plan.hooks.before?.(entity, runner.manager);
+        // TypeORM takes the key off an entity that it removes; the hook is told which one it was.
+        const removed: ObjectLiteral = plan.hooks.after ? Object.assign(this.metadata.create() as ObjectLiteral, entity) : entity;
+        await this.remove(entity, key, runner);
+        await plan.hooks.after?.(removed, runner.manager);
         return true;
       });
     } catch (error) {
       if (isRestError(error) || this.tools.dialect.refusal(error)?.kind !== 'foreign-key') throw error;
       throw new RestrictedDeletion(await findReferrer(this.resource, plan.where, this.tools));
     }
+  }
+
+  private async remove(entity: ObjectLiteral, key: readonly Json[], runner: QueryRunner): Promise<void> {
+    if (this.isBeyondDriver(key)) await this.deleteExactly(key, runner);
+    else if (this.metadata.deleteDateColumn) await runner.manager.softRemove(this.metadata.target, entity);
+    else await runner.manager.remove(this.metadata.target, entity);
   }
 
   /** With the keys of its forward relations, as validators and listeners expect them. */
@@ -134,7 +145,7 @@ export class EntityWriter implements RowWriter {
       await runner.manager.save(this.metadata.target, entity, { reload: false });
       return;
     }
-    const changed = this.metadata.create() as ObjectLiteral;
+    const changed = change.hooked === true ? entity : (this.metadata.create() as ObjectLiteral);
     applyValues(changed, this.resource, this.metadata, change);
     await runner.manager
       .createQueryBuilder()

@@ -1,0 +1,55 @@
+import { ContextIdFactory } from '@nestjs/core';
+import type { ModuleRef } from '@nestjs/core';
+import type { Type } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import type { HookName } from '../declare/action-declaration.js';
+import type { ResourceHooks, WriteStep } from '../model/hooks.js';
+import { allow } from '../model/permission.js';
+import type { AccessQuestion, Permission } from '../model/permission.js';
+import type { ListedController } from './routing/application-controllers.js';
+import type { ResourceController } from './resource-controller.js';
+
+/** What a controller class of the application hooks into its entity's operations. */
+export interface ControllerHooks {
+  readonly hooks: ResourceHooks;
+  /** Its `scope`, as one permission more. */
+  readonly scope: Permission | undefined;
+}
+
+const NONE: ControllerHooks = { hooks: {}, scope: undefined };
+
+export function controllerHooks(listed: ListedController | undefined, moduleRef: ModuleRef): ControllerHooks {
+  if (!listed) return NONE;
+  const has = (name: HookName): boolean => listed.declaration.hooks.includes(name);
+  const at = (question: Asking): Promise<Hooked> => instanceOf(listed, question, moduleRef);
+  return {
+    scope: has('scope') ? { decide: async (question: AccessQuestion) => allowed(await (await at(question)).scope?.(question)) } : undefined,
+    hooks: {
+      ...(has('valuesOnCreate') ? { values: async (question) => (await (await at(question)).valuesOnCreate?.(question)) ?? {} } : {}),
+      ...(has('beforeWrite') ? { before: async (step) => (await at(step)).beforeWrite?.(writeOf(step)) } : {}),
+      ...(has('afterWrite') ? { after: async (step) => (await at(step)).afterWrite?.(writeOf(step)) } : {}),
+    },
+  };
+}
+
+type Hooked = Pick<ResourceController, HookName>;
+type Asking = Pick<AccessQuestion, 'actor' | 'request'>;
+
+function allowed(rows: Awaited<ReturnType<NonNullable<ResourceController['scope']>>> | undefined): ReturnType<typeof allow> {
+  return rows === undefined || rows === 'all' ? allow() : allow({ rows });
+}
+
+/** The adapter's handle of a transaction is TypeORM's. */
+function writeOf({ transaction, ...step }: WriteStep): WriteStep & { readonly manager: EntityManager } {
+  return { ...step, transaction, manager: transaction as EntityManager };
+}
+
+/** The one that Nest routes to; of a request's scope the one that belongs to the request. */
+async function instanceOf({ declaration, wrapper }: ListedController, { request, actor }: Asking, moduleRef: ModuleRef): Promise<Hooked> {
+  const type = declaration.controller as Type<Hooked>;
+  if (wrapper.isDependencyTreeStatic()) return moduleRef.get(type, { strict: false });
+  const asking = request ?? { user: actor };
+  const contextId = ContextIdFactory.getByRequest(asking);
+  moduleRef.registerRequestByContextId(asking, contextId);
+  return moduleRef.resolve(type, contextId, { strict: false });
+}

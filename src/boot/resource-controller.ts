@@ -1,0 +1,88 @@
+import type { EntityManager } from 'typeorm';
+import { REPLACES_OPERATIONS } from '../declare/action-declaration.js';
+import type { Json } from '../errors/rest-error.js';
+import type { HookQuestion, WriteStep } from '../model/hooks.js';
+import type { Operation } from '../model/operation.js';
+import type { AccessQuestion } from '../model/permission.js';
+import type { RowFilter } from '../model/row-filter.js';
+import { operationOf } from './routing/action-context.js';
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- what Nest gives to an overriding method, and what that answers, has the types that its author says
+type Given = any;
+
+/** A write on its way, inside its transaction. */
+export interface Write<Entity extends object = object> extends Omit<WriteStep, 'entity' | 'transaction'> {
+  /**
+   * Before a write, the entity as it will be written, and may still be changed; after it, as it was. Forward relations
+   * hold the related key alone, and of a row that is deleted none is loaded.
+   */
+  readonly entity: Entity;
+  /** Works inside the transaction. Another one would not see the write, and on SQLite there is none. */
+  readonly manager: EntityManager;
+}
+
+/**
+ * What a `@RestifyController` extends to change the six operations of its entity, on every way in: its own URLs, nested
+ * ones and through objects. A method of one of their names replaces the operation, and `super` is the generated one; the
+ * hooks change it without replacing it. Admission stays in front of all.
+ *
+ * ```ts
+ * @RestifyController(Ticket)
+ * export class TicketController extends ResourceController<Ticket> {
+ *   override scope({ actor }: AccessQuestion) { return where('team', teamOf(actor)); }
+ *   override async retrieve(request: Request) { return { ...(await super.retrieve(request)), seen: true }; }
+ * }
+ * ```
+ *
+ * Methods that replace take what Nest's parameter decorators give them; without any, `(request)`, and for an object
+ * `(request, pk)`. `super` wants the request, and takes a body in place of the request's own. It throws what contract 6
+ * says, and a plain error for anything but the request that is being answered.
+ */
+export abstract class ResourceController<Entity extends object = object> {
+  static readonly [REPLACES_OPERATIONS] = true;
+
+  /** All rows of the answer, as they are sent. Unlike the generated list, which is sent page by page, it is whole in memory. */
+  list(request: Given, ..._more: Given[]): Promise<Given> {
+    return generated('list', request);
+  }
+
+  create(request: Given, body?: Given, ..._more: Given[]): Promise<Given> {
+    return generated('create', request, body);
+  }
+
+  retrieve(request: Given, ..._more: Given[]): Promise<Given> {
+    return generated('retrieve', request);
+  }
+
+  update(request: Given, body?: Given, ..._more: Given[]): Promise<Given> {
+    return generated('update', request, body);
+  }
+
+  partialUpdate(request: Given, body?: Given, ..._more: Given[]): Promise<Given> {
+    return generated('partialUpdate', request, body);
+  }
+
+  destroy(request: Given, ..._more: Given[]): Promise<Given> {
+    return generated('destroy', request);
+  }
+
+  /** The rows that there are for a caller. All others are absent on every way in, as by a permission that grants these. */
+  scope?(question: AccessQuestion): RowFilter | 'all' | Promise<RowFilter | 'all'>;
+
+  /** Values of a new row by property, as in a JSON body: the owner. They stand above those of the body, hidden and read-only fields included. */
+  valuesOnCreate?(question: HookQuestion): Readonly<Record<string, Json>> | Promise<Readonly<Record<string, Json>>>;
+
+  /** When all is checked, and before the row is written. What it throws undoes the write and is the answer. */
+  beforeWrite?(write: Write<Entity>): void | Promise<void>;
+
+  /** When the row is written, and before the transaction ends. What it throws undoes the write and is the answer. */
+  afterWrite?(write: Write<Entity>): void | Promise<void>;
+}
+
+async function generated(operation: Operation, request: unknown, body?: unknown): Promise<unknown> {
+  const operate = operationOf(request);
+  if (!operate) throw new Error(`super.${operation}(request) wants the request that is being answered, in a method that replaces an operation.`);
+  // A second argument that is no object is what Nest has given: `(request, pk)`.
+  const given = typeof body === 'object' && body !== null && !Array.isArray(body) ? (body as Readonly<Record<string, unknown>>) : undefined;
+  return operate(operation, given);
+}

@@ -1,0 +1,19 @@
+import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/common';
+import { defer, lastValueFrom } from 'rxjs';
+import type { Observable } from 'rxjs';
+import type { Around } from '../../request/rest-pipeline.js';
+
+/** Runs interceptors around an operation as Nest runs them around a handler: the first is the outermost. */
+export function aroundOf(interceptors: readonly NestInterceptor[], context: ExecutionContext): Around {
+  return async (operate) => {
+    const handlerAt = (index: number): CallHandler<unknown> => ({
+      handle: (): Observable<unknown> => defer(async () => (index < interceptors.length ? lastOf(await interceptors[index]?.intercept(context, handlerAt(index + 1))) : operate())),
+    });
+    return lastOf(handlerAt(0).handle());
+  };
+}
+
+/** One that ends without a value has none. */
+function lastOf(values: Observable<unknown> | undefined): Promise<unknown> {
+  return values ? lastValueFrom(values, { defaultValue: undefined }) : Promise.resolve(undefined);
+}

@@ -1,0 +1,144 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { MethodNotAllowed, NotFound } from '../../errors/request-errors.js';
+import type { Json } from '../../errors/rest-error.js';
+import type { Actor } from '../../model/actor.js';
+import { METHOD_OF } from '../../model/operation.js';
+import type { Operation } from '../../model/operation.js';
+import type { Resource } from '../../model/resource.js';
+import type { Api, Route } from '../../model/route.js';
+import type { Representation } from '../../model/serializer.js';
+import type { Located } from '../../request/operations.js';
+import type { RestPipeline } from '../../request/rest-pipeline.js';
+import { keyText, parseKeySegment } from '../../values/keys.js';
+import { REST_SERVER } from '../tokens.js';
+import type { RestServer } from './rest-server.js';
+
+/** A key: its value, and of a composite one an array. */
+export type KeyInput = string | number | readonly Json[];
+
+export interface ResourceOptions {
+  /** Default: the first prefix that serves the entity. */
+  readonly prefix?: string;
+}
+
+/** The operations of a model as one actor may run them, with the bodies and the errors that a client would see. */
+export interface ActorOperations {
+  /** The parameters of a list: filters, search, ordering. All rows, in memory. */
+  list(parameters?: Readonly<Record<string, string>>): Promise<readonly Representation[]>;
+  /** As `list`, read page by page while it is taken. */
+  stream(parameters?: Readonly<Record<string, string>>): AsyncIterable<Representation>;
+  create(body: Readonly<Record<string, unknown>>): Promise<Representation>;
+  retrieve(pk: KeyInput): Promise<Representation>;
+  update(pk: KeyInput, body: Readonly<Record<string, unknown>>): Promise<Representation>;
+  partialUpdate(pk: KeyInput, body: Readonly<Record<string, unknown>>): Promise<Representation>;
+  destroy(pk: KeyInput): Promise<void>;
+}
+
+/** A model that is served, for the application's own code. */
+export interface ResourceAccess {
+  /** Compiled and frozen: names, fields, relations. */
+  readonly resource: Resource;
+  /**
+   * As if this actor had sent the request; null is an anonymous caller. Permissions, grants, hooks and validation rule as they do over HTTP; guards, interceptors,
+   * pipes, throttles and methods that replace operations belong to HTTP, and do not.
+   */
+  as(actor: Actor): ActorOperations & {
+    /** What stands below a row: a one-to-many list, or the through objects of a many-to-many, under their own permissions. */
+    nested(pk: KeyInput, relation: string): ActorOperations;
+  };
+}
+
+interface Place {
+  readonly api: Api;
+  readonly pipeline: RestPipeline;
+  readonly base: string;
+  readonly actor: Actor;
+  /** The collection and the object, or the nested list and the through object. */
+  readonly routes: readonly Route[];
+  readonly parentPk: KeyInput | undefined;
+}
+
+/**
+ * The same operations without HTTP.
+ *
+ * ```ts
+ * const tickets = this.resources.of(Ticket).as(actor);
+ * await tickets.create({ subject: 'Printer' });
+ * await tickets.nested(1, 'comments').list({ ordering: '-id' });
+ * ```
+ */
+@Injectable()
+export class RestifyResources {
+  constructor(@Inject(REST_SERVER) private readonly server: RestServer) {}
+
+  /** `entity` is what was decorated. Throws a plain error for one that is not served, and before the application has started. */
+  of(entity: object, { prefix }: ResourceOptions = {}): ResourceAccess {
+    const plain = prefix?.replace(/^\/+|\/+$/g, '');
+    for (const { api, pipeline, resourceOf } of this.server.prefixes) {
+      const resource = plain === undefined || api.prefix === plain ? resourceOf(entity) : undefined;
+      if (resource) return { resource, as: (actor) => this.operationsOf(resource, { api, pipeline, actor }) };
+    }
+    throw new Error(`${(entity as { name?: string }).name ?? 'This entity'} is not served${plain === undefined ? '' : ` below "${plain}"`}: decorate it with @Restify, and ask when the application has started.`);
+  }
+
+  private operationsOf(resource: Resource, { api, pipeline, actor }: Pick<Place, 'api' | 'pipeline' | 'actor'>): ReturnType<ResourceAccess['as']> {
+    const base = [this.server.mounts.first(), ...(api.prefix === '' ? [] : [`/${api.prefix}`])].join('');
+    const place = { api, pipeline, base, actor };
+    const own = api.routes.filter((route) => route.resource === resource && (route.kind === 'collection' || route.kind === 'object'));
+    return {
+      ...operationsAt({ ...place, routes: own, parentPk: undefined }),
+      nested: (pk, relation) => {
+        const routes = api.routes.filter((route) => route.parent === resource && route.relation?.name === relation);
+        if (routes.length === 0) throw new Error(`"${relation}" is no nested list of ${resource.label}. Known: ${resource.nested.map(({ name }) => `"${name}"`).join(', ')}.`);
+        return operationsAt({ ...place, routes, parentPk: pk });
+      },
+    };
+  }
+}
+
+function operationsAt(place: Place): ActorOperations {
+  const { operations } = place.pipeline;
+  const run = async (operation: Operation, asked: Pick<Asking, 'pk' | 'body' | 'parameters'>): Promise<unknown> => {
+    const { value } = await operations.run(operation, await locate({ ...place, operation, ...asked }));
+    return value;
+  };
+  return {
+    list: async (parameters = {}) => (await run('list', { parameters })) as readonly Representation[],
+    stream: async function* (parameters = {}) {
+      const { pages, represent } = await operations.list(await locate({ ...place, operation: 'list', parameters }));
+      for await (const page of pages) for (const row of page) yield represent(row);
+    },
+    create: async (body) => (await run('create', { body })) as Representation,
+    retrieve: async (pk) => (await run('retrieve', { pk })) as Representation,
+    update: async (pk, body) => (await run('update', { pk, body })) as Representation,
+    partialUpdate: async (pk, body) => (await run('partialUpdate', { pk, body })) as Representation,
+    destroy: async (pk) => {
+      await run('destroy', { pk });
+    },
+  };
+}
+
+interface Asking extends Place {
+  readonly operation: Operation;
+  readonly pk?: KeyInput;
+  readonly body?: Readonly<Record<string, unknown>>;
+  readonly parameters?: Readonly<Record<string, string>>;
+}
+
+async function locate({ pipeline, base, actor, routes, parentPk, operation, pk, body, parameters }: Asking): Promise<Located> {
+  const method = METHOD_OF[operation];
+  const route = routes.find(({ operations }) => [...operations.values()].includes(operation));
+  if (!route) throw new MethodNotAllowed(method);
+  const admission = await pipeline.admitActor(actor, { resource: route.resource, method });
+  const named = route.parent ?? route.resource;
+  const above = parentPk ?? pk;
+  const keys = { key: above === undefined ? undefined : keyOf(above, named), childKey: parentPk === undefined || pk === undefined ? undefined : keyOf(pk, route.resource) };
+  return pipeline.operations.locate({ route, keys, admission, base, parameters: () => new Map(Object.entries(parameters ?? {})), body: () => Promise.resolve(body ?? {}) });
+}
+
+/** Throws 404 for what can be no key. */
+function keyOf(input: KeyInput, resource: Resource): readonly Json[] {
+  const key = parseKeySegment(keyText(typeof input === 'object' ? input : [input]), resource.key);
+  if (!key) throw new NotFound();
+  return key;
+}
