@@ -34,7 +34,7 @@ export type { PermissionClass, PermissionExpression } from './model/permission-e
 export { ActorPermissionSource, PermissionSource } from './model/permission-source.js';
 
 export { basic, strategy } from './model/authentication.js';
-export type { Authentication, BasicAuthentication, NamedAuthentication, VerifyBasic } from './model/authentication.js';
+export type { Authentication, BasicAuthentication, Credentials, NamedAuthentication, VerifyBasic } from './model/authentication.js';
 export { secretsEqual } from './request/authentication/secrets-equal.js';
 
 export { ResourceController } from './boot/resource-controller.js';

@@ -76,7 +76,7 @@ export async function bootPrefix(context: BootContext): Promise<void> {
   const joining = (resource: Resource): readonly ListedController[] => listed.filter(({ declaration }) => declaration.entity === targets.get(resource.entity));
   const targetOf = (resource: Resource): object | undefined => targets.get(resource.entity);
   const api = buildApi(options.prefix, model.resources, {
-    actionsOf: (resource) => compileActions(joining(resource).map(({ declaration }) => declaration), { resolve: parts.permissions, scope: parts.hooks(targetOf(resource)).scope }),
+    actionsOf: (resource) => compileActions(joining(resource).map(({ declaration }) => declaration), { resolve: (permissions) => parts.permissions(permissions), scope: parts.hooks(targetOf(resource)).scope }),
     replacementsOf: (resource) => new Map(joining(resource).flatMap((each) => [...compileReplacements(each)])),
   });
   controllers.bind(api, { targetOf, joining, server });

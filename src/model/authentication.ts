@@ -14,9 +14,14 @@ export interface BasicAuthentication {
 export interface NamedAuthentication {
   readonly kind: 'strategy';
   readonly name: string;
-  /** The scheme in the Authorization header whose credentials are its own: wrong ones are 401. Default: `Bearer`. */
-  readonly scheme: string;
+  readonly credentials: Credentials;
 }
+
+/**
+ * Where the credentials of a strategy stand, so that wrong ones, which are 401, are told from none: under a scheme of the
+ * Authorization header, or in a header of their own.
+ */
+export type Credentials = { readonly scheme: string } | { readonly header: string };
 
 /** How callers say who they are: `basic(verify)`, or a Passport strategy by name. */
 export type Authentication = BasicAuthentication | NamedAuthentication | string;
@@ -32,9 +37,16 @@ export function basic(verify: VerifyBasic): BasicAuthentication {
   return { kind: 'basic', verify };
 }
 
-/** A Passport strategy by name, with the scheme of its credentials where it is not `Bearer`. */
-export function strategy(name: string, scheme = 'Bearer'): NamedAuthentication {
-  return { kind: 'strategy', name, scheme };
+/**
+ * A Passport strategy by name, with the scheme of its credentials where it is not `Bearer`, or with the header of its own
+ * in which they stand.
+ *
+ * ```ts
+ * RestifyModule.forRoot('rest/v1', { authentication: ['jwt', strategy('api-key', { header: 'X-API-Key' })] })
+ * ```
+ */
+export function strategy(name: string, credentials: string | { readonly header: string } = 'Bearer'): NamedAuthentication {
+  return { kind: 'strategy', name, credentials: typeof credentials === 'string' ? { scheme: credentials } : credentials };
 }
 
 /** What a scheme makes of a request. */
@@ -47,7 +59,7 @@ export type SchemeOutcome =
 
 /** One way to say who one is, ready to run. Rejects where it cannot tell. */
 export interface AuthenticationScheme {
-  /** The first word of its credentials, in lower case: strategies of one scheme are tried one after the other. */
+  /** Where its credentials stand: strategies that share the place are tried one after the other. */
   readonly name: string;
   /** What cannot be known before the application has started: undefined where it is all right. */
   readonly problem?: () => DeclarationProblem | undefined;

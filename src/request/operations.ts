@@ -39,8 +39,8 @@ export interface Asked {
   /** The path below which the links stand: `/rest/v1`. */
   readonly base: string;
   /** Read when their turn comes, because their errors have one (contract 6). */
-  parameters(): ReadonlyMap<string, string> | Promise<ReadonlyMap<string, string>>;
-  body(): Promise<JsonObject>;
+  readonly parameters: () => ReadonlyMap<string, string> | Promise<ReadonlyMap<string, string>>;
+  readonly body: () => Promise<JsonObject>;
 }
 
 /** What was asked for, and the rows that it is about. */
@@ -54,7 +54,7 @@ export interface Located extends Asked {
 /** A list, read page by page while it is taken. */
 export interface ListAnswer {
   readonly pages: AsyncIterable<readonly Row[]>;
-  represent(row: Row): Representation;
+  readonly represent: (row: Row) => Representation;
 }
 
 /** A row that was made, and how it is named. */
@@ -90,7 +90,8 @@ export class Operations {
       case 'partialUpdate':
         return { value: await this.update(located, operation) };
       case 'destroy':
-        return { value: await this.destroy(located) };
+        await this.destroy(located);
+        return { value: undefined };
       default:
         return operation satisfies never;
     }
@@ -161,11 +162,10 @@ export class Operations {
     return represent(row, located);
   }
 
-  async destroy(located: Located): Promise<undefined> {
+  async destroy(located: Located): Promise<void> {
     await refuseParameters(located);
     const deleted = await this.adapter.delete({ kind: 'delete', resource: located.resource, where: objectCondition(located), hooks: transactionHooks('destroy', located) });
     if (!deleted) throw new NotFound();
-    return undefined;
   }
 
   /** Queries over relations stand under the grants of the models that they lead to. */

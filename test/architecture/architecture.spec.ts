@@ -241,6 +241,7 @@ const EXPORTED_TYPES = [
   'Allowance',
   'Authentication',
   'BasicAuthentication',
+  'Credentials',
   'DeclarationProblem',
   'Field',
   'FieldErrors',

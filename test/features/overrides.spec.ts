@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { BadRequestException, Controller, HttpCode, Inject, Injectable, ParseIntPipe, Query, Req, Scope, UseGuards, UseInterceptors, ValidationPipe } from '@nestjs/common';
-import type { ArgumentMetadata, CallHandler, CanActivate, ExecutionContext, INestApplication, NestInterceptor, PipeTransform, Type } from '@nestjs/common';
+import { BadRequestException, Controller, HttpCode, Inject, Injectable, Module, ParseIntPipe, Query, Req, Scope, UseGuards, UseInterceptors, ValidationPipe } from '@nestjs/common';
+import type { ArgumentMetadata, CallHandler, CanActivate, ExecutionContext, INestApplication, MiddlewareConsumer, NestInterceptor, NestModule, PipeTransform, Type } from '@nestjs/common';
 import { REQUEST } from '@nestjs/core';
 import { IsIn } from 'class-validator';
 import { Action, allow, ChildPk, CurrentActor, deny, MANY_TO_MANY_LIST_ACTION, NestedAction, ONE_TO_MANY_LIST_ACTION, ParentPk, Pk, ResourceController, Restify, RestifyController } from 'nestjs-restify';
@@ -261,6 +261,23 @@ describe('methods that replace operations', () => {
     const deleted = await started.client.delete('/rest/v1/ovr/shelf/1/tags/1/');
     expect([deleted.status, deleted.json]).toEqual([200, { gone: { id: 1, shelf: 1, tag: 1 } }]);
     expect((await get('label/1/')).status).toBe(404);
+  });
+
+  test("stand behind middleware that is bound to their class, which means all URLs of the model", async () => {
+    @Module({ controllers: [ShelfController, BookController, LabelController], providers: [Notices, Whose] })
+    class WithMiddleware implements NestModule {
+      configure(consumer: MiddlewareConsumer): void {
+        const mark = (_request: unknown, response: { setHeader(name: string, value: string): void }, next: () => void): void => {
+          response.setHeader('x-seen', 'yes');
+          next();
+        };
+        consumer.apply(mark).forRoutes(BookController);
+      }
+    }
+    const bound = await startApp({ entities: [Shelf, Tag, Label, Book], imports: [WithMiddleware] });
+    const seen = async (path: string): Promise<unknown> => (await bound.client.get(`/rest/v1/ovr/${path}`)).headers['x-seen'];
+    expect([await seen('book/'), await seen('book'), await seen('book/1/'), await seen('book/1'), await seen('shelf/'), await seen('booking/')]).toEqual(['yes', 'yes', 'yes', 'yes', undefined, undefined]);
+    await bound.close();
   });
 
   test('outside of a request say what they want', async () => {

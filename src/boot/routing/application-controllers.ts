@@ -1,5 +1,5 @@
-import { Req, RequestMapping, Res } from '@nestjs/common';
-import type { RequestMethod, Type } from '@nestjs/common';
+import { Req, RequestMapping, RequestMethod, Res } from '@nestjs/common';
+import type { Type } from '@nestjs/common';
 import type { ModulesContainer } from '@nestjs/core';
 import { controllerDeclarations } from '../../declare/action-declaration.js';
 import type { ControllerDeclaration } from '../../declare/action-declaration.js';
@@ -65,6 +65,26 @@ export function routedClass({ wrapper }: ListedController): Type {
   const instance: unknown = wrapper.instance;
   if (typeof instance === 'object' && instance !== null) Object.setPrototypeOf(instance, replacement.prototype as object);
   return replacement;
+}
+
+const EVERYTHING = 'restifyEverything';
+
+/**
+ * Lets `consumer.apply(…).forRoutes(StudentController)` mean all URLs of its model: Nest looks for paths on the class that the
+ * application wrote, and its routes are on another.
+ */
+export function standForMiddleware(listed: ListedController, path: string): void {
+  const controller = listed.declaration.controller as Type;
+  const prototype = controller.prototype as Record<string, unknown>;
+  const before: unknown = Reflect.getOwnMetadata('path', controller);
+  const paths = Array.isArray(before) ? (before as string[]) : [];
+  Reflect.defineMetadata('path', [...new Set([...paths, path])], controller);
+  if (Object.hasOwn(prototype, EVERYTHING)) return;
+  const descriptor = { value: (): void => undefined, writable: true, configurable: true, enumerable: false };
+  Object.defineProperty(prototype, EVERYTHING, descriptor);
+  RequestMapping({ path: ['/', '/*path'], method: RequestMethod.ALL })(prototype, EVERYTHING, descriptor);
+  // What is routed has routes of its own, and not this one.
+  Object.defineProperty(routedClass(listed).prototype as object, EVERYTHING, { ...descriptor, value: undefined });
 }
 
 export interface ActionRoute {

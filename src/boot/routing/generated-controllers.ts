@@ -5,7 +5,7 @@ import type { ResourceDeclaration } from '../../declare/restify-declaration.js';
 import type { Method } from '../../model/operation.js';
 import type { Route } from '../../model/route.js';
 import type { Resource } from '../../model/resource.js';
-import { addActionHandler, addPattern, routedClass } from './application-controllers.js';
+import { addActionHandler, addPattern, routedClass, standForMiddleware } from './application-controllers.js';
 import type { ListedController } from './application-controllers.js';
 import type { BuiltApi, ResourceRoutes } from './build-routes.js';
 import { expressExchange } from './express-exchange.js';
@@ -44,7 +44,7 @@ export class GeneratedControllers {
       const own = this.hostOf(routes.resource, binding);
       if (!own) continue;
       const path = [api.prefix, routes.resource.app, routes.resource.model].filter((part) => part !== '').join('/');
-      if (own.joined) addPath(own.joined.declaration.controller as Type, path);
+      if (own.joined) standForMiddleware(own.joined, path);
       for (const url of urlsOf(routes)) {
         // What is generated of a nested URL stands in the class of the child, where it has one: what stands before
         // the child's endpoints stands before these too, and what stands before the parent's does not (contract 8).
@@ -148,13 +148,6 @@ function bindUrl({ name, pattern, route, path }: Url & { readonly route: Route; 
   if (generated.isOwn) addHandler(own.controller, { name: `${name}_other`, pattern: full, method: RequestMethod.ALL }, server);
   // Two classes share the URL, and which of them Nest routes first is not known: neither takes what is the other's.
   else for (const [method, request] of ROUTED) if (!route.actions.has(method) && !rest.includes(method)) addHandler(generated.controller, { name: `${here}_${method.toLowerCase()}`, pattern: full, method: request }, server);
-}
-
-/** For middleware that the application binds to its class: the paths of all prefixes. */
-function addPath(controller: Type, path: string): void {
-  const before: unknown = Reflect.getOwnMetadata('path', controller);
-  const paths = Array.isArray(before) ? (before as string[]) : typeof before === 'string' && before !== '/' ? [before] : [];
-  Reflect.defineMetadata('path', [...new Set([...paths, path])], controller);
 }
 
 function addHandler(controller: Type, { name, pattern, method }: { name: string; pattern: string; method: RequestMethod }, server: RestServer): void {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { DeclarationProblem } from '../../errors/declaration-error.js';
 import { strategy } from '../../model/authentication.js';
-import type { Authentication, AuthenticationScheme, SchemeOutcome, VerifyBasic } from '../../model/authentication.js';
+import type { Authentication, AuthenticationScheme, Credentials, SchemeOutcome, VerifyBasic } from '../../model/authentication.js';
 
 /** The part of Passport that is used here; the package is an optional peer. */
 export interface PassportLike {
@@ -24,9 +24,9 @@ const REALM = 'api';
 /** A scheme over Passport. */
 export function passportScheme(authentication: Authentication, libraries: { passport: PassportLike; passportHttp: PassportHttpLike | undefined }): AuthenticationScheme {
   const named = typeof authentication === 'string' ? strategy(authentication) : authentication;
-  if (named.kind === 'strategy') return schemeOf(named.name, named.scheme, libraries.passport);
+  if (named.kind === 'strategy') return schemeOf(named.name, named.credentials, libraries.passport);
   if (!libraries.passportHttp) throw new Error('HTTP Basic needs passport-http: npm install passport passport-http.');
-  return schemeOf(basicStrategy(named.verify, libraries.passportHttp), 'Basic', libraries.passport);
+  return schemeOf(basicStrategy(named.verify, libraries.passportHttp), { scheme: 'Basic' }, libraries.passport);
 }
 
 function basicStrategy(verify: VerifyBasic, { BasicStrategy }: PassportHttpLike): object {
@@ -44,19 +44,20 @@ function basicStrategy(verify: VerifyBasic, { BasicStrategy }: PassportHttpLike)
   });
 }
 
-function schemeOf(passportStrategy: unknown, scheme: string, passport: PassportLike): AuthenticationScheme {
+function schemeOf(passportStrategy: unknown, credentials: Credentials, passport: PassportLike): AuthenticationScheme {
+  const scheme = 'scheme' in credentials ? credentials.scheme : undefined;
   return {
-    name: scheme.toLowerCase(),
-    challenge: `${scheme} realm="${REALM}"`,
+    name: ('header' in credentials ? `header ${credentials.header}` : credentials.scheme).toLowerCase(),
+    challenge: scheme === undefined ? undefined : `${scheme} realm="${REALM}"`,
     problem: () => (typeof passportStrategy === 'string' ? unknownStrategy(passportStrategy, passport) : undefined),
-    authenticate: (request) => runStrategy(passportStrategy, { scheme, passport, request }),
+    authenticate: (request) => runStrategy(passportStrategy, { credentials, passport, request }),
   };
 }
 
-/** Passport reports missing, wrong and malformed credentials alike; the Authorization header tells them apart. */
-function runStrategy(passportStrategy: unknown, { scheme, passport, request }: { scheme: string; passport: PassportLike; request: IncomingMessage }): Promise<SchemeOutcome> {
-  const presented = isPresented(request.headers.authorization, scheme);
-  if (scheme === 'Basic' && !presented) return Promise.resolve({ kind: 'none' });
+/** Passport reports missing, wrong and malformed credentials alike; the headers tell them apart. */
+function runStrategy(passportStrategy: unknown, { credentials, passport, request }: { credentials: Credentials; passport: PassportLike; request: IncomingMessage }): Promise<SchemeOutcome> {
+  const presented = isPresented(request, credentials);
+  if ('scheme' in credentials && credentials.scheme === 'Basic' && !presented) return Promise.resolve({ kind: 'none' });
   return new Promise((resolve, reject) => {
     const middleware = passport.authenticate(passportStrategy, { session: false }, (error, user) => {
       if (error !== null && error !== undefined) reject(error instanceof Error ? error : new Error('The strategy failed'));
@@ -76,6 +77,7 @@ function unknownStrategy(name: string, passport: PassportLike): DeclarationProbl
 }
 
 /** Schemes are named without regard to case (RFC 9110, 11.1). */
-function isPresented(authorization: string | undefined, scheme: string): boolean {
-  return authorization?.trim().split(/\s+/)[0]?.toLowerCase() === scheme.toLowerCase();
+function isPresented({ headers }: IncomingMessage, credentials: Credentials): boolean {
+  if ('header' in credentials) return headers[credentials.header.toLowerCase()] !== undefined;
+  return headers.authorization?.trim().split(/\s+/)[0]?.toLowerCase() === credentials.scheme.toLowerCase();
 }
