@@ -4,6 +4,8 @@ export default {
   // Applications boot and servers answer on machines that are shared: a test that hangs ends all the same.
   testTimeout: 30_000,
   maxWorkers: 2,
+  globalSetup: '<rootDir>/test/support/global-setup.mjs',
+  globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
   roots: ['<rootDir>/src', '<rootDir>/test'],
   testMatch: ['**/*.spec.ts'],
   extensionsToTreatAsEsm: ['.ts'],
