@@ -18,6 +18,7 @@ import type { UrlKeys } from './parsing/rest-request.js';
 import type { Accesses } from './permissions/accesses.js';
 import { queriedTargets, restrictQueries } from './permissions/restrict-resource.js';
 import { planAddedValues } from './planning/plan-added-values.js';
+import { ModelSerializer } from './serializers/model-serializer.js';
 import { belongsTo, joiningPairs, keyCondition, planKeyChecks, planList, planParent } from './planning/plan-rows.js';
 
 /** Who was let in, and to what. Made by `admit`; without one nothing is answered. */
@@ -55,6 +56,8 @@ export interface Located extends Asked {
 export interface ListAnswer {
   readonly pages: AsyncIterable<readonly Row[]>;
   readonly represent: (row: Row) => Representation;
+  /** The same as texts, where the database writes the rows itself. */
+  readonly texts: AsyncIterable<string> | undefined;
 }
 
 /** A row that was made, and how it is named. */
@@ -104,8 +107,11 @@ export class Operations {
     refuseUnknownParameters(parameters, resource, true);
     const filterings: Filtering[] = [];
     for (const backend of resource.backends) filterings.push(await backend.filter({ resource, parameters, actor: admission.actor }));
-    const pages = this.adapter.list(planList(resource, within, filterings));
-    return { pages, represent: (row) => represent(row, located) };
+    const plan = planList(resource, within, filterings);
+    const writing = { basePath: basePathOf(located), represent: (row: Row) => represent(row, located) };
+    // A serializer of the application's own has a say in every row.
+    const texts = resource.serializer.constructor === ModelSerializer ? this.adapter.listTexts(plan, writing) : undefined;
+    return { pages: this.adapter.list(plan), represent: writing.represent, texts };
   }
 
   private async wholeList(located: Located): Promise<readonly Representation[]> {
@@ -218,8 +224,13 @@ async function refuseParameters(located: Located): Promise<void> {
   if (located.resource.strict) refuseUnknownParameters(await located.parameters(), located.resource, false);
 }
 
-function represent(row: Row, { resource, admission, base }: Located): Representation {
-  return resource.serializer.represent(row, { resource, actor: admission.actor, basePath: `${base}/${resource.app}/${resource.model}` });
+function represent(row: Row, located: Located): Representation {
+  const { resource, admission } = located;
+  return resource.serializer.represent(row, { resource, actor: admission.actor, basePath: basePathOf(located) });
+}
+
+function basePathOf({ base, resource }: Located): string {
+  return `${base}/${resource.app}/${resource.model}`;
 }
 
 function questionOf({ resource, admission }: Located): HookQuestion {

@@ -24,7 +24,7 @@ import { restrictFields } from './permissions/restrict-resource.js';
 import { keyCondition } from './planning/plan-rows.js';
 import { resolveRowFilter } from './planning/resolve-row-filter.js';
 import { negotiate } from './responses/negotiate.js';
-import { renderList } from './responses/render-list.js';
+import { renderList, renderTexts } from './responses/render-list.js';
 import { jsonResponse, valueResponse } from './responses/rest-response.js';
 import type { RestResponse } from './responses/rest-response.js';
 
@@ -113,8 +113,8 @@ export class RestPipeline {
   private async perform(operation: Operation, call: Call, admission: Admission): Promise<RestResponse> {
     const located = await this.operations.locate(askedOver(call, admission));
     if (operation === 'list') {
-      const { pages, represent } = await this.operations.list(located);
-      return { status: 200, body: await renderList(pages, represent) };
+      const { pages, represent, texts } = await this.operations.list(located);
+      return { status: 200, body: await (texts ? renderTexts(texts) : renderList(pages, represent)) };
     }
     const { value, key } = await this.operations.run(operation, located);
     return valueResponse(operation === 'create' ? 201 : 200, value, key ? locationOf(key, call) : {});

@@ -8,6 +8,7 @@ import type { AddressInfo, Server } from 'node:net';
 import { DataSource } from 'typeorm';
 import type { DataSourceOptions, MixedList, EntitySchema } from 'typeorm';
 import { Client } from './client.js';
+import './compare-paths.js';
 import { DATABASES } from './databases.js';
 import type { TestDatabase } from './databases.js';
 

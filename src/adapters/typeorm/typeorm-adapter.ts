@@ -4,7 +4,7 @@ import type { ModelDescription } from '../../model/entity-description.js';
 import type { CreatePlan, DeletePlan, ListPlan, ParentPlan, ParentValues, RetrievePlan, UpdatePlan } from '../../model/plan.js';
 import type { Resource } from '../../model/resource.js';
 import type { Row } from '../../model/serializer.js';
-import type { DataAdapter } from '../../request/execution/data-adapter.js';
+import type { DataAdapter, RowWriting } from '../../request/execution/data-adapter.js';
 import { describeModel } from './describing/describe-model.js';
 import { chooseDialect } from './dialects/choose-dialect.js';
 import type { Dialect } from './dialects/dialect.js';
@@ -70,6 +70,10 @@ export class TypeOrmAdapter implements DataAdapter {
 
   list(plan: ListPlan): AsyncIterable<readonly Row[]> {
     return this.of(plan.resource).reader.list(plan);
+  }
+
+  listTexts(plan: ListPlan, writing: RowWriting): AsyncIterable<string> | undefined {
+    return this.of(plan.resource).reader.texts(plan, writing);
   }
 
   retrieve(plan: RetrievePlan): Promise<Row | undefined> {

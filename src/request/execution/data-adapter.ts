@@ -2,7 +2,14 @@ import type { ModelDescription } from '../../model/entity-description.js';
 import type { CreatePlan, DeletePlan, ListPlan, ParentPlan, ParentValues, RetrievePlan, UpdatePlan } from '../../model/plan.js';
 import type { Condition } from '../../model/condition.js';
 import type { Resource } from '../../model/resource.js';
-import type { Row } from '../../model/serializer.js';
+import type { Representation, Row } from '../../model/serializer.js';
+
+/** How a row is written in process. */
+export interface RowWriting {
+  /** The path below which the links of its model stand. */
+  readonly basePath: string;
+  readonly represent: (row: Row) => Representation;
+}
 
 /**
  * The port to an ORM: describes its entities at boot and runs plans. Every method rejects with a `RestError` for what
@@ -20,6 +27,11 @@ export interface DataAdapter {
    * one before it has been taken. Ends early when the consumer returns.
    */
   list(plan: ListPlan): AsyncIterable<readonly Row[]>;
+  /**
+   * As `list`, where the database writes the rows itself: each page one text, byte for byte what `JSON.stringify` makes of
+   * `represent`, with commas between. Undefined where it does not.
+   */
+  listTexts(plan: ListPlan, writing: RowWriting): AsyncIterable<string> | undefined;
   retrieve(plan: RetrievePlan): Promise<Row | undefined>;
   /** Only ever inserts. All or nothing. */
   create(plan: CreatePlan): Promise<Row>;

@@ -2,6 +2,7 @@ import type { Json } from '../../../errors/rest-error.js';
 import type { TermMatch } from '../../../model/condition.js';
 import type { Lookup } from '../../../model/row-filter.js';
 import type { ValueType } from '../../../model/value-type.js';
+import type { JsonWriter } from './json-writer.js';
 
 /** Adds a value to the statement and gives the SQL that stands for it. */
 export type Bind = (value: Json, type: ValueType) => string;
@@ -55,6 +56,8 @@ export interface Dialect {
   matchSpecial(column: string, match: Extract<TermMatch, 'regex' | 'fulltext'>, placeholder: string): string;
   /** How an ordered column is read and compared to go on behind a row. */
   cursor(column: string, type: ValueType): CursorColumn;
+  /** Undefined where the database cannot write rows as JSON. */
+  readonly json: JsonWriter | undefined;
   refusal(error: unknown): DatabaseRefusal | undefined;
 }
 

@@ -33,6 +33,7 @@ export function mysql(zone: WallZone): Dialect {
 
   return {
     oneConnection: false,
+    json: undefined,
     nullsFirst: true,
     lockRow: ' FOR UPDATE',
     placeholder: () => '?',

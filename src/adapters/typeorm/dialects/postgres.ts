@@ -2,6 +2,7 @@ import type { Json } from '../../../errors/rest-error.js';
 import type { ValueType } from '../../../model/value-type.js';
 import { driverErrorProperty, isConnectionLost, isSocketCode, likePattern } from './dialect.js';
 import type { Bind, Comparison, DatabaseRefusal, Dialect, TextPart } from './dialect.js';
+import { postgresJson } from './postgres-json.js';
 import { decodeStored } from './decode-stored.js';
 import { instantOf, wallClockOf } from './wall-clock.js';
 
@@ -21,6 +22,7 @@ export const postgres: Dialect = {
     match === 'regex' ? `${column} ~* ${placeholder}` : `to_tsvector(${column}) @@ plainto_tsquery(${placeholder})`,
   // The text of a value goes back in exactly, and a parameter takes the type of what it is compared with.
   cursor: (column) => ({ read: `${column}::text`, compared: column, parameter: (placeholder) => placeholder }),
+  json: postgresJson,
   refusal,
 };
 

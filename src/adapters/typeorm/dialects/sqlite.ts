@@ -2,6 +2,7 @@ import type { Json } from '../../../errors/rest-error.js';
 import type { ValueType } from '../../../model/value-type.js';
 import { driverErrorProperty, isConnectionLost, likePattern } from './dialect.js';
 import type { Bind, Comparison, DatabaseRefusal, Dialect, TextPart } from './dialect.js';
+import { sqliteJson } from './sqlite-json.js';
 import { decodeStored } from './decode-stored.js';
 import { plainNumberText } from '../../../values/numbers.js';
 import { instantOf, wallClockOf } from './wall-clock.js';
@@ -22,6 +23,7 @@ export const sqlite: Dialect = {
     throw new Error('SQLite has no regular expressions and no full text here; boot refuses them');
   },
   cursor: (column, type) => ({ read: read(column, type), compared: column, parameter: (placeholder) => parameter(placeholder, type) }),
+  json: sqliteJson,
   refusal,
 };
 

@@ -10,6 +10,11 @@ import { Scope } from '../sql/scope.js';
 import { selectRows } from '../sql/select-rows.js';
 import type { Selection } from '../sql/select-rows.js';
 import type { Tables } from '../sql/tables.js';
+import { jsonRows } from '../sql/json-rows.js';
+import type { JsonRows } from '../sql/json-rows.js';
+import { TextPages } from '../sql/text-pages.js';
+import type { TextPage } from '../sql/text-pages.js';
+import type { RowWriting } from '../../../request/execution/data-adapter.js';
 import type { Connections } from './connections.js';
 import { EntityLoader } from './entity-loader.js';
 
@@ -28,6 +33,7 @@ interface PageQuestion {
 export class RowReader {
   private readonly selection: Selection;
   private readonly entities: EntityLoader | undefined;
+  private readonly json: JsonRows | undefined;
 
   constructor(
     private readonly resource: Resource,
@@ -36,6 +42,7 @@ export class RowReader {
     private readonly connections: Connections,
   ) {
     this.selection = selectRows(resource, dialect);
+    this.json = jsonRows(resource, dialect);
     const { metadata, dataSource } = tables.of(resource);
     this.entities = metadata.isJunction ? undefined : new EntityLoader(resource, metadata, dataSource);
   }
@@ -52,6 +59,32 @@ export class RowReader {
       if (!last || records.length < PAGE_ROWS) return;
       after = last.slice(last.length - plan.order.length);
     }
+  }
+
+  /** As `list`, each page one text of its rows with commas between. Undefined where the database does not write such rows. */
+  texts(plan: ListPlan, writing: RowWriting): AsyncIterable<string> | undefined {
+    const { json } = this;
+    return json && this.entities?.isNeeded() !== true ? this.textPages(plan, writing, json) : undefined;
+  }
+
+  private async *textPages(plan: ListPlan, writing: RowWriting, json: JsonRows): AsyncGenerator<string> {
+    const pages = new TextPages(plan, { json, basePath: writing.basePath, limit: PAGE_ROWS, scope: () => Scope.begin(this.dialect, this.tables, this.resource) });
+    let after: readonly unknown[] | undefined;
+    for (;;) {
+      const { sql, parameters } = pages.statement(after);
+      const page = pages.read(await this.connections.read(sql, parameters)) ?? (await this.generalPage(plan, writing, after));
+      yield page.text;
+      if (page.count < PAGE_ROWS) return;
+      after = page.last;
+    }
+  }
+
+  /** A page with a row that only the process can write. */
+  private async generalPage({ where, order }: ListPlan, { represent }: RowWriting, after: readonly unknown[] | undefined): Promise<TextPage> {
+    const { sql, parameters } = this.pageStatement({ where, order, after, limit: PAGE_ROWS });
+    const records = (await this.connections.read(sql, parameters)).map(inOrder);
+    const rows = await this.rowsOf(records);
+    return { text: rows.map((row) => JSON.stringify(represent(row))).join(','), count: records.length, last: records.at(-1)?.slice(-order.length) ?? [] };
   }
 
   async retrieve(where: Condition, runner?: QueryRunner): Promise<Row | undefined> {

@@ -1,0 +1,36 @@
+import type { ValueType } from '../../../model/value-type.js';
+
+/** SQL of one value's JSON form. */
+export interface JsonSql {
+  readonly sql: string;
+  /** SQL of whether the form is right for this row; left out where it always is. */
+  readonly guard?: string;
+}
+
+/** A member of a JSON object: its name is one of the compiled model. */
+export interface JsonMember extends JsonSql {
+  readonly name: string;
+}
+
+/**
+ * How a database writes JSON itself: byte for byte what `JSON.stringify` makes of the canonical values. What it cannot
+ * write so has no form here, and the rows are read and written in process.
+ */
+export interface JsonWriter {
+  /** Undefined for kinds whose text only `decode` can make. */
+  columnOf(type: ValueType): ((column: string) => JsonSql) | undefined;
+  /** A key as a part of a path; undefined for kinds that a path would escape. */
+  keyTextOf(type: ValueType): ((column: string) => string) | undefined;
+  /** A text: `begin` is a placeholder that is bound to `textBegin(text)`, `key` is of `keyText`, `end` has letters, digits, `_` and `/` alone. */
+  link(begin: string, key: string, end: string): string;
+  textBegin(text: string): string;
+  /** NULL where a guard does not hold. */
+  object(members: readonly JsonMember[]): JsonSql;
+  /** The rows of a subquery in their order, commas between; NULL is left out. */
+  joined(column: string): string;
+}
+
+/** Names that stand in SQL texts and in JSON as they are. */
+export function isPlainName(name: string): boolean {
+  return /^[A-Za-z0-9_]+$/.test(name);
+}

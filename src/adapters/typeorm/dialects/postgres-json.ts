@@ -1,0 +1,71 @@
+import type { TypeOf, ValueType } from '../../../model/value-type.js';
+import type { JsonMember, JsonSql, JsonWriter } from './json-writer.js';
+
+/** By joining texts: PostgreSQL's own JSON functions are slower, and put blanks between. */
+export const postgresJson: JsonWriter = {
+  columnOf: (type) => {
+    const text = textOf(type);
+    return text && ((column) => nullable(text(column)));
+  },
+  keyTextOf: ({ kind }) => (kind === 'integer' || kind === 'bigint' || kind === 'uuid' ? (column) => `${column}::text` : undefined),
+  link: (begin, key, end) => `${begin}::text || ${key} || '${end}"'`,
+  textBegin: (text) => JSON.stringify(text).slice(0, -1),
+  object,
+  joined: (column) => `string_agg(${column}, ',')`,
+};
+
+function nullable({ sql, guard }: JsonSql): JsonSql {
+  return { sql: `coalesce(${sql}, 'null')`, ...(guard === undefined ? {} : { guard }) };
+}
+
+/** NULL for NULL. */
+function textOf(type: ValueType): ((column: string) => JsonSql) | undefined {
+  switch (type.kind) {
+    case 'integer':
+    case 'boolean':
+      return (column) => ({ sql: `${column}::text` });
+    case 'bigint':
+    case 'uuid':
+      return (column) => ({ sql: `'"' || ${column}::text || '"'` });
+    case 'string':
+      return escaped;
+    case 'enum':
+      return type.values.every((each) => typeof each === 'string') ? escaped : undefined;
+    case 'date':
+      return (column) => ({ sql: `'"' || to_char(${column}, 'YYYY-MM-DD') || '"'`, guard: inYears(column) });
+    case 'datetime':
+      return datetimeOf(type);
+    default:
+      return undefined;
+  }
+}
+
+function escaped(column: string): JsonSql {
+  return { sql: `to_json(${column}::text)::text` };
+}
+
+/** What ISO 8601 has no form for: infinity, and years before 1 and after 9999. */
+function inYears(column: string): string {
+  return `(${column} IS NULL OR (${column} >= '0001-01-02' AND ${column} < '9999-12-31'))`;
+}
+
+/** A column without a zone holds the clock on this process's wall, which is known to SQL where it is UTC. */
+function datetimeOf({ zoned, digits }: TypeOf<'datetime'>): ((column: string) => JsonSql) | undefined {
+  if ((!zoned && !runsInUtc()) || (digits !== 6 && digits !== 3)) return undefined;
+  return (column) => {
+    const clock = `to_char(${zoned ? `${column} AT TIME ZONE 'UTC'` : column}, 'YYYY-MM-DD"T"HH24:MI:SS.US')`;
+    return { sql: `'"' || ${digits === 6 ? clock : `left(${clock}, 23)`} || 'Z"'`, guard: inYears(column) };
+  };
+}
+
+function runsInUtc(): boolean {
+  return ['UTC', 'Etc/UTC', 'Etc/UCT', 'UCT', 'Zulu', 'Etc/Zulu', 'Universal', 'Etc/Universal'].includes(Intl.DateTimeFormat().resolvedOptions().timeZone);
+}
+
+function object(members: readonly JsonMember[]): JsonSql {
+  const guards = [...new Set(members.flatMap(({ guard }) => guard ?? []))];
+  const parts = members.map(({ name, sql }, index) => `'${index === 0 ? '{' : ','}"${name}":' || ${sql}`);
+  const whole = parts.length === 0 ? `'{}'` : `${parts.join(' || ')} || '}'`;
+  // Where a guard fails, nothing of it is worked out: the object may stand in another one.
+  return guards.length === 0 ? { sql: whole } : { sql: whole, guard: guards.join(' AND ') };
+}

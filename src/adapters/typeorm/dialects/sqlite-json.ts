@@ -1,0 +1,56 @@
+import type { ValueType } from '../../../model/value-type.js';
+import type { JsonMember, JsonSql, JsonWriter } from './json-writer.js';
+
+/** By SQLite's own JSON functions. A column can hold values of any kind, so each is guarded by its kind. */
+export const sqliteJson: JsonWriter = {
+  columnOf,
+  keyTextOf: ({ kind }) => (kind === 'integer' || kind === 'bigint' || kind === 'uuid' ? (column) => `CAST(${column} AS TEXT)` : undefined),
+  link: (begin, key, end) => `${begin} || ${key} || '${end}'`,
+  textBegin: (text) => text,
+  object,
+  joined: (column) => `group_concat(${column}, ',')`,
+};
+
+function columnOf(type: ValueType): ((column: string) => JsonSql) | undefined {
+  switch (type.kind) {
+    case 'integer':
+      return (column) => ({ sql: column, guard: isKind(column, 'integer') });
+    case 'bigint':
+      return (column) => ({ sql: `CAST(${column} AS TEXT)`, guard: isKind(column, 'integer') });
+    case 'boolean':
+      return (column) => ({ sql: `CASE WHEN ${column} IS NULL THEN NULL WHEN ${column} = 0 THEN json('false') ELSE json('true') END`, guard: isKind(column, 'integer') });
+    case 'string':
+    case 'uuid':
+    case 'date':
+      return asText;
+    case 'enum':
+      return type.values.every((each) => typeof each === 'string') ? asText : undefined;
+    case 'datetime':
+      return type.digits === 3 ? (column) => ({ sql: instant(column), guard: `(${column} IS NULL OR (${isInstant(column)}))` }) : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function asText(column: string): JsonSql {
+  return { sql: column, guard: isKind(column, 'text') };
+}
+
+function isKind(column: string, kind: 'integer' | 'text'): string {
+  return `typeof(${column}) IN ('${kind}', 'null')`;
+}
+
+function instant(column: string): string {
+  return `strftime('%Y-%m-%dT%H:%M:%fZ', ${column})`;
+}
+
+/** `2022-10-02 09:23:28.297`, or without the fraction: of other texts SQLite makes other instants, or rounds them. */
+function isInstant(column: string): string {
+  return `typeof(${column}) = 'text' AND length(${column}) IN (19, 23) AND ${column} GLOB '[0-9][0-9][0-9][0-9]-*' AND ${column} > '0001' AND ${instant(column)} IS NOT NULL`;
+}
+
+function object(members: readonly JsonMember[]): JsonSql {
+  const guards = [...new Set(members.flatMap(({ guard }) => guard ?? []))];
+  const sql = `json_object(${members.map(({ name, sql: value }) => `'${name}', ${value}`).join(', ')})`;
+  return guards.length === 0 ? { sql } : { sql, guard: guards.join(' AND ') };
+}

@@ -1,0 +1,49 @@
+import { RowReader } from '../../src/adapters/typeorm/running/row-reader.js';
+import type { ListPlan } from '../../src/model/plan.js';
+import type { RowWriting } from '../../src/request/execution/data-adapter.js';
+
+/** How many lists the database has written itself in this file of tests, each compared with the general path. */
+export const compared = { pages: 0 };
+
+const fast = Object.getOwnPropertyDescriptor(RowReader.prototype, 'texts')?.value as RowReader['texts'];
+
+/**
+ * Every list that the database writes itself is read on the general path too, page by page, and both must be the same
+ * to the byte: so each feature test is a test of both.
+ */
+RowReader.prototype.texts = function (this: RowReader, plan, writing) {
+  const texts = fast.call(this, plan, writing);
+  return texts && both(this, { plan, writing, texts });
+};
+
+async function* both(reader: RowReader, { plan, writing, texts }: { plan: ListPlan; writing: RowWriting; texts: AsyncIterable<string> }): AsyncGenerator<string> {
+  const general = generalTexts(reader, plan, writing);
+  for await (const text of texts) {
+    const expected = await general.next();
+    if (text !== (expected.done === true ? '' : expected.value)) await mustAgree(reader, plan, writing);
+    compared.pages++;
+    yield text;
+  }
+  await general.return(undefined);
+}
+
+async function* generalTexts(reader: RowReader, plan: ListPlan, { represent }: RowWriting): AsyncGenerator<string> {
+  for await (const rows of reader.list(plan)) yield rows.map((row) => JSON.stringify(represent(row))).join(',');
+}
+
+/** Somebody may have written between the two: what differs once more, and again, differs. */
+async function mustAgree(reader: RowReader, plan: ListPlan, writing: RowWriting): Promise<void> {
+  let last: readonly [string, string] | undefined;
+  for (let attempt = 0; attempt < 5; attempt++) {
+    const texts = fast.call(reader, plan, writing);
+    last = [await whole(texts ?? generalTexts(reader, plan, writing)), await whole(generalTexts(reader, plan, writing))];
+    if (last[0] === last[1]) return;
+  }
+  throw new Error(`The database writes\n${last?.[0] ?? ''}\nand the process\n${last?.[1] ?? ''}`);
+}
+
+async function whole(texts: AsyncIterable<string>): Promise<string> {
+  const all: string[] = [];
+  for await (const text of texts) all.push(text);
+  return all.filter((text) => text !== '').join(',');
+}
