@@ -23,6 +23,8 @@ export interface RestifyDefaults {
 export interface RestifyModuleOptions {
   /** The name of the TypeORM data source; left out: the default one. */
   readonly dataSource?: string;
+  /** Milliseconds that a request waits for a connection to the database, before it is answered with 503. Default: 10,000. */
+  readonly acquireTimeout?: number;
   /** Where the index stands, below the global prefix; `false` turns it off. Default: `/`. */
   readonly index?: false | string;
   /** The filter backends of models that name none. Default: `FieldFilter`, `SearchFilter`, `OrderingFilter`. */
@@ -48,16 +50,20 @@ export interface ResolvedOptions {
   /** Without slashes around it: `rest/v1`. */
   readonly prefix: string;
   readonly dataSource: string | undefined;
+  readonly acquireTimeout: number;
   /** Without a slash before it; undefined where there is no index. */
   readonly index: string | undefined;
   readonly defaults: RestifyDefaults;
 }
 
+const ACQUIRE_TIMEOUT = 10_000;
+
 export function resolveOptions(prefix: string, options: RestifyModuleOptions): ResolvedOptions {
-  const { dataSource, index, filterBackends, strict, permissions, authentication, guards, interceptors, pipes, throttle } = options;
+  const { dataSource, acquireTimeout, index, filterBackends, strict, permissions, authentication, guards, interceptors, pipes, throttle } = options;
   return {
     prefix: withoutSlashes(prefix),
     dataSource,
+    acquireTimeout: acquireTimeout ?? ACQUIRE_TIMEOUT,
     index: index === false ? undefined : withoutSlashes(index ?? ''),
     defaults: { strict: strict ?? false, ...(filterBackends ? { filterBackends } : {}), ...(permissions ? { permissions } : {}), ...(authentication ? { authentication } : {}), ...(guards ? { guards } : {}), ...(interceptors ? { interceptors } : {}), ...(pipes ? { pipes } : {}), ...(throttle ? { throttle } : {}) },
   };

@@ -11,6 +11,8 @@ export interface ParentPlan {
   readonly where: Condition;
   /** near: columns of the parent, whose values join its rows; far: the columns that they fill. */
   readonly on: readonly ColumnPair[];
+  /** A write follows: a parent that was made a moment ago must be found. */
+  readonly forWriting: boolean;
 }
 
 /** The parent's values of its `on`, in their order. */

@@ -28,6 +28,8 @@ export interface Admission {
   readonly resource: Resource;
   readonly rows: Condition;
   readonly accesses: Accesses;
+  /** Whether the caller only looks, so that rows may come from a replica. */
+  readonly reading: boolean;
   /** As the HTTP library gives it; undefined where the application asks itself. */
   readonly request: object | undefined;
 }
@@ -75,7 +77,7 @@ export class Operations {
     const { route, keys, admission } = asked;
     const { rows, resource, accesses } = admission;
     if (!route.parent || !route.relation || !keys.key) return { ...asked, resource, within: rows, parent: undefined };
-    const parent = await this.adapter.findParent(planParent(keys.key, { parent: route.parent, relation: route.relation, rows: await accesses.visible(route.parent) }));
+    const parent = await this.adapter.findParent(planParent(keys.key, { parent: route.parent, relation: route.relation, rows: await accesses.visible(route.parent), forWriting: !admission.reading }));
     if (!parent) throw new NotFound();
     return { ...asked, resource, within: allOf([rows, belongsTo(route.relation, parent)]), parent };
   }

@@ -81,7 +81,7 @@ export class RestPipeline {
   async admitActor(actor: Actor, { resource, method, request, action }: { resource: Resource; method: string; request?: object; action?: RouteAction | undefined }): Promise<Admission> {
     const accesses = new Accesses({ actor, source: this.permissionSource, challenge: challengeOf(resource.schemes), request }, resolveRowFilter);
     const access = await accesses.admit(resource, method, action?.permission);
-    return { actor, accesses, rows: access.rows, resource: restrictFields(resource, access), request };
+    return { actor, accesses, rows: access.rows, resource: restrictFields(resource, access), reading: isReading(method), request };
   }
 
   /** Method, Accept, keys and parent, then the operation: parse, plan, execute, serialise, respond. */
@@ -205,8 +205,11 @@ function actionOf({ exchange, match }: Call): RouteAction | undefined {
 
 /** An action below an object asks for the right to view it for GET, and to change it for all else. */
 function askedMethod({ exchange, match }: Call): string {
-  const reading = ['GET', 'HEAD', 'OPTIONS'].includes(exchange.method);
-  return match.route.kind === 'object-action' && !reading ? 'PATCH' : exchange.method;
+  return match.route.kind === 'object-action' && !isReading(exchange.method) ? 'PATCH' : exchange.method;
+}
+
+function isReading(method: string): boolean {
+  return ['GET', 'HEAD', 'OPTIONS'].includes(method);
 }
 
 /** What OPTIONS tells of: the fields that the caller may write, by the method that writes them. */

@@ -9,7 +9,7 @@ import { DATABASES } from '../support/databases.js';
 import { onEachDatabase } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
 import type { AppSettings, StartedApp } from '../support/start-app.js';
-import { breakableLine } from './breakable-line.js';
+import { breakableLine } from '../support/breakable-line.js';
 
 @Restify('err')
 @Entity('err_shelf')

@@ -7,7 +7,16 @@ import type { TestDatabase } from './databases.js';
  * CI is expected to have them all.
  */
 export function onEachDatabase(title: string, tests: (database: TestDatabase) => void): void {
-  for (const database of DATABASES) {
+  onEach(DATABASES, title, tests);
+}
+
+/** The same on those that are servers of their own, which can go away. */
+export function onEachServer(title: string, tests: (database: TestDatabase) => void): void {
+  onEach(DATABASES.filter(({ name }) => name !== 'sqlite'), title, tests);
+}
+
+function onEach(databases: readonly TestDatabase[], title: string, tests: (database: TestDatabase) => void): void {
+  for (const database of databases) {
     const name = `${title} (${database.name})`;
     if (database.missing === undefined) {
       describe(name, () => {

@@ -21,6 +21,12 @@ interface Prepared {
   readonly writer: RowWriter;
 }
 
+export interface AdapterSettings {
+  /** Milliseconds that a request waits for a connection. */
+  readonly acquireTimeout: number;
+  readonly validate?: ValidateEntity;
+}
+
 /** `DataAdapter` over a connected TypeORM data source. */
 export class TypeOrmAdapter implements DataAdapter {
   private readonly dialect: Dialect;
@@ -33,11 +39,11 @@ export class TypeOrmAdapter implements DataAdapter {
 
   constructor(
     private readonly dataSource: DataSource,
-    private readonly validate?: ValidateEntity,
+    private readonly settings: AdapterSettings,
   ) {
     this.dialect = chooseDialect(dataSource);
     this.tables = new Tables(dataSource);
-    this.connections = new Connections(dataSource, this.dialect);
+    this.connections = new Connections(dataSource, this.dialect, settings.acquireTimeout);
     this.lookups = new KeyLookups(this.tables, this.dialect, this.connections);
   }
 
@@ -51,7 +57,8 @@ export class TypeOrmAdapter implements DataAdapter {
   }
 
   private prepareView(resource: Resource): Prepared {
-    const { tables, dialect, connections, lookups, resources, validate } = this;
+    const { tables, dialect, connections, lookups, resources } = this;
+    const { validate } = this.settings;
     const reader = new RowReader(resource, tables, dialect, connections);
     const tools = { tables, dialect, connections, lookups, reader, resources, ...(validate ? { validate } : {}) };
     const writer = tables.of(resource).metadata.isJunction ? new PairWriter(resource, tools) : new EntityWriter(resource, tools);

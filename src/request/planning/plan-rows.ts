@@ -14,8 +14,8 @@ export function keyCondition(key: readonly Json[], resource: Resource): Conditio
 }
 
 /** The look at the parent that a nested URL begins with. */
-export function planParent(key: readonly Json[], { parent, relation, rows }: { parent: Resource; relation: ToManyRelation; rows: Condition }): ParentPlan {
-  return { resource: parent, where: allOf([rows, keyCondition(key, parent)]), on: joiningPairs(relation) };
+export function planParent(key: readonly Json[], { parent, relation, rows, forWriting }: { parent: Resource; relation: ToManyRelation; rows: Condition; forWriting: boolean }): ParentPlan {
+  return { resource: parent, where: allOf([rows, keyCondition(key, parent)]), on: joiningPairs(relation), forWriting };
 }
 
 /** near: columns of the parent; far: the columns of its rows that hold them. */

@@ -26,6 +26,9 @@ export type DatabaseRefusal =
   | { readonly kind: 'data'; readonly column?: string }
   /** Another transaction stood in the way: the same one may pass when it is tried again. */
   | { readonly kind: 'conflict' }
+  /** The database has given a statement up: it ran too long, or waited too long for a lock. */
+  | { readonly kind: 'timeout' }
+  /** There is no connection, or the one that was used is of no more use. */
   | { readonly kind: 'away' };
 
 /**
@@ -59,6 +62,8 @@ export interface Dialect {
   /** Undefined where the database cannot write rows as JSON. */
   readonly json: JsonWriter | undefined;
   refusal(error: unknown): DatabaseRefusal | undefined;
+  /** Breaks a driver's connection off, so that its pool makes another one. */
+  discard(connection: unknown): void;
 }
 
 export interface TextPart {
@@ -107,9 +112,13 @@ export function isSocketCode(code: unknown): boolean {
   return typeof code === 'string' && SOCKET_CODES.has(code);
 }
 
-/** Whether the ORM itself says that there is no connection. */
+const LOST =
+  /connection terminated|timeout exceeded when trying to connect|pool is closed|cannot use a pool after|not established|connection is not open|not queryable|in closed state|read timeout|no connections available|queue limit reached|driver not connected/i;
+/** The last one: TypeORM gives a connection of PostgreSQL back by itself when it breaks, also in the middle of a transaction. */
+const LOST_NAMES = new Set<unknown>(['ConnectionIsNotSetError', 'CannotConnectAlreadyConnectedError', 'QueryRunnerAlreadyReleasedError']);
+
+/** Whether the ORM or the driver itself says, without a code, that there is no connection. */
 export function isConnectionLost(error: unknown): boolean {
-  const name = (error as { name?: unknown } | undefined)?.name;
-  const text = String((error as { message?: unknown } | undefined)?.message ?? '');
-  return name === 'ConnectionIsNotSetError' || name === 'CannotConnectAlreadyConnectedError' || /connection terminated|timeout exceeded when trying to connect|pool is closed|cannot use a pool after|not established|connection is not open/i.test(text);
+  const { name, message } = (error ?? {}) as { name?: unknown; message?: unknown };
+  return LOST_NAMES.has(name) || LOST.test(String(message ?? ''));
 }

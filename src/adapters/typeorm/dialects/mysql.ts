@@ -47,7 +47,15 @@ export function mysql(zone: WallZone): Dialect {
       match === 'regex' ? `${column} REGEXP ${placeholder}` : `MATCH (${column}) AGAINST (${placeholder})`,
     cursor,
     refusal,
+    discard: (connection) => {
+      (connection as MysqlConnection).destroy();
+    },
   };
+}
+
+/** Of mysql2's pool. */
+interface MysqlConnection {
+  destroy(): void;
 }
 
 /** Compared byte by byte: no collation, and no padding with blanks, whatever the column and the server say. */
@@ -139,7 +147,14 @@ function cursor(column: string, type: ValueType): ReturnType<Dialect['cursor']> 
 }
 
 const DATA = new Set(['ER_DATA_TOO_LONG', 'ER_WARN_DATA_OUT_OF_RANGE', 'ER_TRUNCATED_WRONG_VALUE', 'ER_TRUNCATED_WRONG_VALUE_FOR_FIELD', 'ER_DATA_OUT_OF_RANGE', 'WARN_DATA_TRUNCATED', 'ER_INVALID_JSON_TEXT', 'ER_REGEXP_ERROR']);
-const AWAY = new Set(['PROTOCOL_CONNECTION_LOST', 'ER_CON_COUNT_ERROR', 'ER_SERVER_SHUTDOWN', 'ER_TOO_MANY_USER_CONNECTIONS', 'POOL_CLOSED', 'ER_CONNECTION_KILLED']);
+/** The last three: a primary that has become a replica. */
+const AWAY = new Set([
+  'PROTOCOL_CONNECTION_LOST', 'PROTOCOL_SEQUENCE_TIMEOUT', 'ER_CON_COUNT_ERROR', 'ER_SERVER_SHUTDOWN', 'ER_NORMAL_SHUTDOWN', 'ER_TOO_MANY_USER_CONNECTIONS', 'ER_USER_LIMIT_REACHED', 'ER_CONNECTION_KILLED',
+  'ER_CLIENT_INTERACTION_TIMEOUT', 'POOL_CLOSED', 'POOL_NOEXIST', 'POOL_NONEONLINE', 'ER_OPTION_PREVENTS_STATEMENT', 'ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION', 'ER_READ_ONLY_MODE',
+]);
+const TIMEOUT = new Set(['ER_LOCK_WAIT_TIMEOUT', 'ER_QUERY_TIMEOUT', 'ER_QUERY_INTERRUPTED', 'ER_STATEMENT_TIMEOUT']);
+/** MariaDB's number for `max_statement_time`, which mysql2 has no name for. */
+const MARIADB_STATEMENT_TIMEOUT = 1969;
 
 function refusal(error: unknown): DatabaseRefusal | undefined {
   const code = driverErrorProperty(error, 'code');
@@ -160,6 +175,7 @@ function refusal(error: unknown): DatabaseRefusal | undefined {
     const column = /column [`']?(?:.*[`.])?([^`'.]+)[`']? at row/.exec(message)?.[1];
     return { kind: 'data', ...(column === undefined ? {} : { column }) };
   }
-  if (code === 'ER_LOCK_DEADLOCK' || code === 'ER_LOCK_WAIT_TIMEOUT' || code === 'ER_CHECKREAD') return { kind: 'conflict' };
+  if (code === 'ER_LOCK_DEADLOCK' || code === 'ER_CHECKREAD') return { kind: 'conflict' };
+  if (TIMEOUT.has(code) || driverErrorProperty(error, 'errno') === MARIADB_STATEMENT_TIMEOUT) return { kind: 'timeout' };
   return AWAY.has(code) ? { kind: 'away' } : undefined;
 }

@@ -24,7 +24,13 @@ export const postgres: Dialect = {
   cursor: (column) => ({ read: `${column}::text`, compared: column, parameter: (placeholder) => placeholder }),
   json: postgresJson,
   refusal,
+  discard: (connection) => void (connection as PgClient).end().catch(() => undefined),
 };
+
+/** Of pg's client; its end breaks off what runs. */
+interface PgClient {
+  end(): Promise<void>;
+}
 
 function read(column: string, type: ValueType): string {
   switch (type.kind) {
@@ -105,7 +111,9 @@ function matchText(column: string, part: TextPart, bindText: (text: string) => s
   return `${text} ${part.insensitive ? 'ILIKE' : 'LIKE'} ${bindText(likePattern(part))} ESCAPE '!'`;
 }
 
-const AWAY = /^(08|57P|53)/;
+/** Connection exceptions, an operator's intervention, lack of resources, a session that was ended for its age; and a primary that has become a replica. */
+const AWAY = /^(08|57P|53|25P0[34]|25006)/;
+const TIMEOUT = new Set(['57014', '55P03']);
 
 function refusal(error: unknown): DatabaseRefusal | undefined {
   const code = driverErrorProperty(error, 'code');
@@ -117,7 +125,8 @@ function refusal(error: unknown): DatabaseRefusal | undefined {
   if (code === '23502') return { kind: 'not-null', ...(text('column') === undefined ? {} : { column: text('column') ?? '' }) };
   if (code === '23514' || code === '23P01') return { kind: 'check' };
   if (code.startsWith('22')) return { kind: 'data' };
-  if (code === '40P01' || code === '40001' || code === '55P03') return { kind: 'conflict' };
+  if (code === '40P01' || code === '40001') return { kind: 'conflict' };
+  if (TIMEOUT.has(code)) return { kind: 'timeout' };
   return AWAY.test(code) ? { kind: 'away' } : undefined;
 }
 

@@ -25,6 +25,8 @@ export const sqlite: Dialect = {
   cursor: (column, type) => ({ read: read(column, type), compared: column, parameter: (placeholder) => parameter(placeholder, type) }),
   json: sqliteJson,
   refusal,
+  // The one that all statements share stays.
+  discard: () => undefined,
 };
 
 /** What is kept as a whole number of 64 bits comes out as text, for JavaScript's numbers have 53. */

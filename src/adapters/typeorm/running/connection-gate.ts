@@ -1,8 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { inTime } from './in-time.js';
 
 /**
  * Keeps statements out of somebody else's transaction where a data source has one connection only (SQLite): a
- * transaction waits for the one before it, and everything else waits for the transaction. Elsewhere it lets all pass.
+ * transaction waits for the one before it, and everything else waits for the transaction, until a deadline. Elsewhere
+ * it lets all pass.
  *
  * It knows of the transactions of this adapter; one that the application begins itself on the same data source is not
  * seen here.
@@ -14,18 +16,18 @@ export class ConnectionGate {
 
   constructor(private readonly oneConnection: boolean) {}
 
-  /** Runs one statement, outside of every transaction but the one that it is asked from. */
-  async pass<Result>(statement: () => Promise<Result>): Promise<Result> {
-    if (this.busy && this.inside.getStore() === true) return statement();
-    while (this.busy) await this.busy;
-    return statement();
+  /** Runs statements, outside of every transaction but the one that they are asked from. */
+  async pass<Result>(statements: () => Promise<Result>, deadline: number): Promise<Result> {
+    if (this.busy && this.inside.getStore() === true) return statements();
+    while (this.busy) await inTime(this.busy, deadline);
+    return statements();
   }
 
   /** Runs alone. Rejects inside another one: there is no second connection to begin it on. */
-  async hold<Result>(transaction: () => Promise<Result>): Promise<Result> {
+  async hold<Result>(transaction: () => Promise<Result>, deadline: number): Promise<Result> {
     if (!this.oneConnection) return transaction();
     if (this.busy && this.inside.getStore() === true) throw new Error('A write was begun inside the transaction of another one, and this database has one connection: use the manager that the hook is given.');
-    while (this.busy) await this.busy;
+    while (this.busy) await inTime(this.busy, deadline);
     let open = (): void => undefined;
     this.busy = new Promise((resolve) => {
       open = resolve;

@@ -40,7 +40,7 @@ export class EntityLoader {
   }
 
   /** The rows with their entities, and with the values that the entities hold. One that was deleted meanwhile is left out. */
-  async attach(rows: readonly Row[], identities: readonly (readonly Json[])[], runner?: QueryRunner): Promise<readonly Row[]> {
+  async attach(rows: readonly Row[], identities: readonly (readonly Json[])[], runner: QueryRunner): Promise<readonly Row[]> {
     if (rows.length === 0) return rows;
     const byIdentity = await this.load(identities, runner);
     return rows.flatMap((row, position) => {
@@ -49,12 +49,11 @@ export class EntityLoader {
     });
   }
 
-  private async load(identities: readonly (readonly Json[])[], runner: QueryRunner | undefined): Promise<ReadonlyMap<string, ObjectLiteral>> {
-    const manager = runner?.manager ?? this.dataSource.manager;
+  private async load(identities: readonly (readonly Json[])[], runner: QueryRunner): Promise<ReadonlyMap<string, ObjectLiteral>> {
     const entities: ObjectLiteral[] = [];
     for (let at = 0; at < identities.length; at += LOADED_AT_ONCE) {
       const ids = identities.slice(at, at + LOADED_AT_ONCE).map((identity) => whereIdentity(identity, this.resource, this.metadata));
-      const found = await manager.getRepository<ObjectLiteral>(this.metadata.target).createQueryBuilder('entity').setFindOptions({ loadEagerRelations: false }).whereInIds(ids).getMany();
+      const found = await runner.manager.getRepository<ObjectLiteral>(this.metadata.target).createQueryBuilder('entity').setFindOptions({ loadEagerRelations: false }).whereInIds(ids).getMany();
       entities.push(...found);
     }
     return new Map(entities.map((entity) => [keyText(identityOf(entity, this.resource, this.metadata)), entity]));

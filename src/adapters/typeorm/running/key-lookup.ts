@@ -30,7 +30,7 @@ export class KeyLookups {
     const scope = Scope.begin(this.dialect, this.tables, plan.resource);
     const columns = plan.on.map(({ near }, index) => `${this.dialect.read(scope.own(near), near.type)} AS c${index}`);
     const where = compileWhere(plan.where, scope);
-    const [record] = await this.connections.read(`SELECT ${columns.join(', ')} FROM ${scope.from()} WHERE ${where}`, scope.parameters);
+    const [record] = await this.connections.read(`SELECT ${columns.join(', ')} FROM ${scope.from()} WHERE ${where}`, scope.parameters, plan.forWriting ? 'primary' : 'replica');
     return record === undefined
       ? undefined
       : Object.values(record).map((raw, index) => {
@@ -42,18 +42,18 @@ export class KeyLookups {
   async exists(resource: Resource, where: Condition): Promise<boolean> {
     const scope = Scope.begin(this.dialect, this.tables, resource);
     const condition = compileWhere(where, scope);
-    const found = await this.connections.read(`SELECT 1 AS c0 FROM ${scope.from()} WHERE ${condition} LIMIT 1`, scope.parameters);
+    const found = await this.connections.read(`SELECT 1 AS c0 FROM ${scope.from()} WHERE ${condition} LIMIT 1`, scope.parameters, 'primary');
     return found.length > 0;
   }
 
-  /** All keys in one statement. Inside a transaction, with its connection. */
+  /** All keys in one statement. Inside a transaction, with its connection; else from the primary, where a row that the client has just made is. */
   async lookUp(checks: readonly KeyCheck[], runner?: QueryRunner): Promise<KeyLookup> {
     const errors = emptyFieldErrors();
     if (checks.length === 0) return { referenced: new Map(), errors };
     const { sql, parameters } = this.statement(checks);
     const records = runner
       ? ((await runner.query(sql, [...parameters])) as readonly Record<string, unknown>[])
-      : await this.connections.read(sql, parameters);
+      : await this.connections.read(sql, parameters, 'primary');
     const found = Object.values(records[0] ?? {});
     const referenced = new Map<string, readonly Json[]>();
     let at = 0;

@@ -29,6 +29,17 @@ interface PageQuestion {
   readonly limit: number;
 }
 
+interface Statement {
+  readonly sql: string;
+  readonly parameters: readonly unknown[];
+}
+
+interface Page {
+  /** As the database gave them: values, then the cursor's. */
+  readonly records: readonly (readonly unknown[])[];
+  readonly rows: readonly Row[];
+}
+
 /** Reads the rows of one resource. */
 export class RowReader {
   private readonly selection: Selection;
@@ -51,9 +62,8 @@ export class RowReader {
   async *list(plan: ListPlan): AsyncGenerator<readonly Row[]> {
     let after: readonly unknown[] | undefined;
     for (;;) {
-      const { sql, parameters } = this.pageStatement({ where: plan.where, order: plan.order, after, limit: PAGE_ROWS });
-      const records = (await this.connections.read(sql, parameters)).map(inOrder);
-      const rows = await this.rowsOf(records);
+      const statement = this.pageStatement({ where: plan.where, order: plan.order, after, limit: PAGE_ROWS });
+      const { records, rows } = await this.connections.reading('replica', (runner) => this.readPage(statement, runner));
       if (rows.length > 0 || after === undefined) yield rows;
       const last = records.at(-1);
       if (!last || records.length < PAGE_ROWS) return;
@@ -88,15 +98,17 @@ export class RowReader {
   }
 
   async retrieve(where: Condition, runner?: QueryRunner): Promise<Row | undefined> {
-    const { sql, parameters } = this.pageStatement({ where, order: [], after: undefined, limit: 1 });
-    const records = runner
-      ? ((await runner.query(sql, [...parameters])) as readonly Record<string, unknown>[])
-      : await this.connections.read(sql, parameters);
-    const [row] = await this.rowsOf(records.map(inOrder), runner);
-    return row;
+    const statement = this.pageStatement({ where, order: [], after: undefined, limit: 1 });
+    const { rows } = await (runner ? this.readPage(statement, runner) : this.connections.reading('replica', (each) => this.readPage(statement, each)));
+    return rows[0];
   }
 
-  private pageStatement({ where, order, after, limit }: PageQuestion): { sql: string; parameters: readonly unknown[] } {
+  private async readPage({ sql, parameters }: Statement, runner: QueryRunner): Promise<Page> {
+    const records = ((await runner.query(sql, [...parameters])) as readonly Record<string, unknown>[]).map(inOrder);
+    return { records, rows: await this.rowsOf(records, runner) };
+  }
+
+  private pageStatement({ where, order, after, limit }: PageQuestion): Statement {
     const scope = Scope.begin(this.dialect, this.tables, this.resource);
     const expressions = [...this.selection.expressions(scope), ...cursorColumns(order, scope)];
     const conditions = [compileWhere(where, scope), ...(after ? [compileAfter(order, after, scope)] : [])];
@@ -106,7 +118,7 @@ export class RowReader {
     return { sql, parameters: scope.parameters };
   }
 
-  private async rowsOf(records: readonly (readonly unknown[])[], runner?: QueryRunner): Promise<readonly Row[]> {
+  private async rowsOf(records: readonly (readonly unknown[])[], runner: QueryRunner): Promise<readonly Row[]> {
     const isPair = this.resource.identity !== this.resource.key.columns;
     const rows = records.map((record) => ({
       key: this.selection.readKey(record),

@@ -1,20 +1,28 @@
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import type { DataSourceOptions } from 'typeorm';
-import type { TestDatabase } from '../support/databases.js';
+import type { OpenedDatabase, TestDatabase } from './databases.js';
 
 /** A way to a database server that can be cut and mended while an application uses it. */
 export interface BreakableLine {
   readonly database: TestDatabase;
+  /** The options of the database that was opened last, past the line. */
+  direct(): DataSourceOptions;
+  /** All connections end, and new ones are refused. */
   cut(): Promise<void>;
   mend(): Promise<void>;
+  /** Nothing gets through any more, and nobody is told: connections stay open, new ones are taken and not answered. */
+  stall(): void;
+  flow(): void;
 }
 
 /** For a database that is reached by a `url`. */
 export function breakableLine(database: TestDatabase): BreakableLine {
   const sockets = new Set<Socket>();
+  let opened: OpenedDatabase | undefined;
   let target = new URL('tcp://127.0.0.1:1');
   let port = 0;
+  let stalled = false;
   const server = createServer((near) => {
     const far = connect(Number(target.port), target.hostname);
     for (const [socket, other] of [[near, far], [far, near]] as const) {
@@ -25,8 +33,20 @@ export function breakableLine(database: TestDatabase): BreakableLine {
         other.destroy();
       });
       socket.pipe(other);
+      if (stalled) socket.unpipe(other).pause();
     }
+    flows.set(near, far);
   });
+  const flows = new Map<Socket, Socket>();
+  const each = (act: (socket: Socket, other: Socket) => void): void => {
+    for (const [near, far] of flows) {
+      if (near.destroyed || far.destroyed) flows.delete(near);
+      else {
+        act(near, far);
+        act(far, near);
+      }
+    }
+  };
   const mend = (): Promise<void> =>
     new Promise((resolve) => {
       server.listen(port, '127.0.0.1', () => {
@@ -41,20 +61,38 @@ export function breakableLine(database: TestDatabase): BreakableLine {
       });
       for (const socket of sockets) socket.destroy();
     });
-  const open = async (): ReturnType<TestDatabase['open']> => {
-    const opened = await database.open();
-    const url = new URL((opened.options as { url: string }).url);
+  const open = async (): Promise<OpenedDatabase> => {
+    const place = await database.open();
+    opened = place;
+    const url = new URL((place.options as { url: string }).url);
     target = new URL(`tcp://${url.hostname}:${url.port === '' ? defaultPort(url) : url.port}`);
     await mend();
     url.hostname = '127.0.0.1';
     url.port = String(port);
     const drop = async (): Promise<void> => {
       await cut();
-      await opened.drop();
+      await place.drop();
     };
-    return { options: { ...opened.options, url: url.href } as DataSourceOptions, drop };
+    return { options: { ...place.options, url: url.href } as DataSourceOptions, drop };
   };
-  return { database: { ...database, open }, cut, mend };
+  const direct = (): DataSourceOptions => {
+    if (!opened) throw new Error('The database has not been opened');
+    return opened.options;
+  };
+  return {
+    database: { ...database, open },
+    direct,
+    cut,
+    mend,
+    stall: () => {
+      stalled = true;
+      each((socket, other) => socket.unpipe(other).pause());
+    },
+    flow: () => {
+      stalled = false;
+      each((socket, other) => socket.pipe(other));
+    },
+  };
 }
 
 function defaultPort(url: URL): string {
