@@ -97,7 +97,7 @@ export function judgeUnconnected(description: ModelDescription, context: Pick<Bo
 function blueprintOf(description: ModelDescription, { options, controllers, modules, server }: Pick<BootContext, 'options' | 'controllers' | 'modules' | 'server'>): Blueprint {
   const labels = featureLabels(modules);
   const drafts = description.entities.flatMap((entity) => draftOf(entity, labels) ?? []);
-  return { prefix: options.prefix, takenPrefixes: server.claimedBeside(controllers), description, drafts, controllers: joiningControllers(drafts, modules), defaults: options.defaults, listed: listedClasses(description, labels, modules), laidOut: controllers.targets };
+  return { prefix: options.prefix, takenPrefixes: server.claimedBeside(controllers), description, drafts, controllers: joiningControllers(drafts, modules), defaults: options.defaults, acquireTimeout: options.acquireTimeout, listed: listedClasses(description, labels, modules), laidOut: controllers.targets };
 }
 
 function draftOf(entity: EntityDescription, labels: readonly FeatureLabel[]): Draft | undefined {

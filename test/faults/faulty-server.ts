@@ -1,4 +1,5 @@
 import { DataSource } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 import { breakableLine } from '../support/breakable-line.js';
 import type { BreakableLine } from '../support/breakable-line.js';
 import type { TestDatabase } from '../support/databases.js';
@@ -7,6 +8,8 @@ import type { TestDatabase } from '../support/databases.js';
 export interface FaultyServer extends BreakableLine {
   /** Past the line and the application. */
   query<Record>(sql: string): Promise<Record[]>;
+  /** A connection of the observer's, for transactions; the caller releases it. */
+  runner(): Promise<QueryRunner>;
   /** What the server says of the application's sessions: how many there are, and how many are in a statement or a transaction. */
   sessions(): Promise<{ readonly all: number; readonly busy: number }>;
   /** Ends the application's sessions, as a restart of the server does. */
@@ -17,10 +20,8 @@ export interface FaultyServer extends BreakableLine {
 export function faultyServer(database: TestDatabase): FaultyServer {
   const line = breakableLine(database);
   let observer: DataSource | undefined;
-  const query = async <Record>(sql: string): Promise<Record[]> => {
-    observer ??= await new DataSource({ ...line.direct(), entities: [] }).initialize();
-    return observer.query<Record[]>(sql);
-  };
+  const observing = async (): Promise<DataSource> => (observer ??= await new DataSource({ ...line.direct(), entities: [] }).initialize());
+  const query = async <Record>(sql: string): Promise<Record[]> => (await observing()).query<Record[]>(sql);
   const own = (): string => {
     const { url, schema } = line.direct() as { url: string; schema?: string };
     // The search path of this test's schema stands in nobody else's start-up options, and a MariaDB session has a database.
@@ -43,6 +44,7 @@ export function faultyServer(database: TestDatabase): FaultyServer {
       },
     },
     query,
+    runner: async () => (await observing()).createQueryRunner(),
     sessions: async () => {
       const found = await list();
       return { all: found.length, busy: found.filter((each) => Number(each.busy) === 1).length };

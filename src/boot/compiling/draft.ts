@@ -20,6 +20,8 @@ export interface Blueprint {
   readonly description: ModelDescription;
   readonly drafts: readonly Draft[];
   readonly defaults: RestifyDefaults;
+  /** As `forRoot` has it, unchecked. */
+  readonly acquireTimeout: number;
   /** Declared classes that an application lists, as entity or for a label, and what is wrong with them is not yet known. */
   readonly listed: readonly ListedClass[];
   /** Controller classes of the process that join an entity which this prefix serves, and whether the application lists them. */

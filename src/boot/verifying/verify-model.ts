@@ -1,6 +1,7 @@
 import type { DeclarationProblem } from '../../errors/declaration-error.js';
 import type { CompiledModel } from '../compiling/compile-resources.js';
 import type { Blueprint } from '../compiling/draft.js';
+import { verifyAcquireTimeout } from './verify-acquire-timeout.js';
 import { verifyActions } from './verify-actions.js';
 import { verifyComputed } from './verify-computed.js';
 import { verifyJunctions } from './verify-junctions.js';
@@ -18,6 +19,7 @@ import { verifySupported } from './verify-supported.js';
 
 const RULES = [
   verifyPrefix,
+  verifyAcquireTimeout,
   verifyOptionNames,
   verifyListedClasses,
   verifyLayout,

@@ -152,13 +152,14 @@ const AWAY = new Set([
   'PROTOCOL_CONNECTION_LOST', 'PROTOCOL_SEQUENCE_TIMEOUT', 'ER_CON_COUNT_ERROR', 'ER_SERVER_SHUTDOWN', 'ER_NORMAL_SHUTDOWN', 'ER_TOO_MANY_USER_CONNECTIONS', 'ER_USER_LIMIT_REACHED', 'ER_CONNECTION_KILLED',
   'ER_CLIENT_INTERACTION_TIMEOUT', 'POOL_CLOSED', 'POOL_NOEXIST', 'POOL_NONEONLINE', 'ER_OPTION_PREVENTS_STATEMENT', 'ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION', 'ER_READ_ONLY_MODE',
 ]);
-const TIMEOUT = new Set(['ER_LOCK_WAIT_TIMEOUT', 'ER_QUERY_TIMEOUT', 'ER_QUERY_INTERRUPTED', 'ER_STATEMENT_TIMEOUT']);
-/** MariaDB's number for `max_statement_time`, which mysql2 has no name for. */
+const TIMEOUT = new Set(['ER_LOCK_WAIT_TIMEOUT', 'ER_QUERY_TIMEOUT', 'ER_QUERY_INTERRUPTED']);
+/** MariaDB's error for `max_statement_time`, which mysql2 gives no code. */
 const MARIADB_STATEMENT_TIMEOUT = 1969;
 
 function refusal(error: unknown): DatabaseRefusal | undefined {
   const code = driverErrorProperty(error, 'code');
   if (isSocketCode(code) || isConnectionLost(error)) return { kind: 'away' };
+  if (driverErrorProperty(error, 'errno') === MARIADB_STATEMENT_TIMEOUT) return { kind: 'timeout' };
   if (typeof code !== 'string') return undefined;
   const message = String(driverErrorProperty(error, 'sqlMessage') ?? '');
   if (code === 'ER_DUP_ENTRY') {
@@ -176,6 +177,6 @@ function refusal(error: unknown): DatabaseRefusal | undefined {
     return { kind: 'data', ...(column === undefined ? {} : { column }) };
   }
   if (code === 'ER_LOCK_DEADLOCK' || code === 'ER_CHECKREAD') return { kind: 'conflict' };
-  if (TIMEOUT.has(code) || driverErrorProperty(error, 'errno') === MARIADB_STATEMENT_TIMEOUT) return { kind: 'timeout' };
+  if (TIMEOUT.has(code)) return { kind: 'timeout' };
   return AWAY.has(code) ? { kind: 'away' } : undefined;
 }
