@@ -6,7 +6,7 @@ import type { Answer } from '../support/client.js';
 import { onEachServer } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
-import { AWAY, Job, JOBS, Part } from './domain.js';
+import { AWAY, ENTITIES, JOBS } from './domain.js';
 import { faultyServer, lentOut, until } from './faulty-server.js';
 import type { FaultyServer } from './faulty-server.js';
 
@@ -58,7 +58,7 @@ onEachServer('a database that goes away', (database) => {
   let started: StartedApp;
   beforeAll(async () => {
     server = faultyServer(database);
-    started = await startApp({ entities: [Job, Part, Note], database: server.database, dataSource: { subscribers: [Moments] } });
+    started = await startApp({ entities: [...ENTITIES, Note], database: server.database, dataSource: { subscribers: [Moments] } });
   });
   beforeEach(async () => {
     await server.query('DELETE FROM works_job');

@@ -1,5 +1,5 @@
 import { Restify } from 'nestjs-restify';
-import { Column, Entity, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
+import { Column, Entity, JoinTable, ManyToMany, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 
 export const JOBS = '/rest/v1/works/job/';
@@ -17,8 +17,19 @@ export class Job {
   @Column({ default: 0 })
   votes: number;
 
-  @OneToMany(() => Part, (part) => part.job)
+  @OneToMany(() => Part, (part) => part.job, { cascade: true })
   parts: Relation<Part[]>;
+
+  @ManyToMany(() => Tag)
+  @JoinTable({ name: 'works_job_tags' })
+  tags: Relation<Tag[]>;
+}
+
+@Restify('works')
+@Entity('works_tag')
+export class Tag {
+  @PrimaryGeneratedColumn()
+  id: number;
 }
 
 @Restify('works')
@@ -33,6 +44,8 @@ export class Part {
   @ManyToOne(() => Job, (job) => job.parts, { nullable: false, onDelete: 'CASCADE' })
   job: Relation<Job>;
 }
+
+export const ENTITIES = [Job, Part, Tag];
 
 /** The contract's answer where the database is away, which says nothing of the database. */
 export const AWAY = { detail: 'The service is temporarily unavailable. Try again later.' };

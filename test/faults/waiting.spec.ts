@@ -8,7 +8,7 @@ import type { TestDatabase } from '../support/databases.js';
 import { onEachDatabase, onEachServer } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
 import type { AppSettings, StartedApp } from '../support/start-app.js';
-import { AWAY, Job, JOBS, Part } from './domain.js';
+import { AWAY, ENTITIES, JOBS } from './domain.js';
 import { faultyServer, lentOut, pause, until } from './faulty-server.js';
 import type { FaultyServer } from './faulty-server.js';
 
@@ -22,8 +22,6 @@ class Blocker implements EntitySubscriberInterface {
     await blocked;
   }
 }
-
-const ENTITIES = [Job, Part];
 
 interface Timed {
   readonly answer: Answer;
@@ -148,7 +146,7 @@ onEachDatabase('a write that takes its time', (database) => {
     }
     unblock();
     expect((await slow).status).toBe(201);
-    expect((await client.get(JOBS)).json).toEqual([{ id: 1, code: 'slow', votes: 0, parts: `${JOBS}1/parts/` }]);
+    expect((await client.get(JOBS)).json).toEqual([{ id: 1, code: 'slow', votes: 0, parts: `${JOBS}1/parts/`, tags: `${JOBS}1/tags/` }]);
   });
 });
 
