@@ -5,14 +5,18 @@ import type { ToOneField } from './field.js';
 import type { ColumnPair } from './relation.js';
 import type { OrderTerm, Resource } from './resource.js';
 
-/** A row that must be there first: the parent that the URL names, under what hides it. */
-export interface ParentPlan {
+/** Whether a row is there at all. */
+export interface ExistsPlan {
   readonly resource: Resource;
   readonly where: Condition;
+  /** A write follows, or was asked for: a row that was made a moment ago must be found. */
+  readonly forWriting: boolean;
+}
+
+/** A row that must be there first: the parent that the URL names, under what hides it. */
+export interface ParentPlan extends ExistsPlan {
   /** near: columns of the parent, whose values join its rows; far: the columns that they fill. */
   readonly on: readonly ColumnPair[];
-  /** A write follows: a parent that was made a moment ago must be found. */
-  readonly forWriting: boolean;
 }
 
 /** The parent's values of its `on`, in their order. */

@@ -199,7 +199,7 @@ export class Operations {
     try {
       return await read();
     } catch (error) {
-      if (isRestError(error) && !(await this.adapter.exists(resource, where))) throw new NotFound();
+      if (isRestError(error) && !(await this.adapter.exists({ resource, where, forWriting: true }))) throw new NotFound();
       throw error;
     }
   }

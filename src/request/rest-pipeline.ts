@@ -121,7 +121,7 @@ export class RestPipeline {
   }
 
   /** What belongs to `answer` before an action of the application's runs: Accept, then what the URL names. Throws 404, 406. */
-  async prepareAction(call: Call, { rows, accesses }: Admission): Promise<ActionKeys> {
+  async prepareAction(call: Call, { rows, accesses, reading }: Admission): Promise<ActionKeys> {
     const { route, keySegment, childSegment } = call.match;
     negotiate(call.exchange.header('accept'));
     const { key } = parseUrlKeys({ route, keySegment, childSegment: undefined });
@@ -130,7 +130,7 @@ export class RestPipeline {
     if (key && actionOf(call)?.lookUp === true) {
       const seen = route.parent ? await accesses.visible(route.parent) : rows;
       const named = route.parent ?? route.resource;
-      if (!(await this.adapter.exists(named, allOf([seen, keyCondition(key, named)])))) throw new NotFound();
+      if (!(await this.adapter.exists({ resource: named, where: allOf([seen, keyCondition(key, named)]), forWriting: !reading }))) throw new NotFound();
     }
     return { parentPk: key ? keyRepresentation(key) : undefined, childPk };
   }

@@ -1,7 +1,6 @@
 import type { DataSource } from 'typeorm';
-import type { Condition } from '../../model/condition.js';
 import type { ModelDescription } from '../../model/entity-description.js';
-import type { CreatePlan, DeletePlan, ListPlan, ParentPlan, ParentValues, RetrievePlan, UpdatePlan } from '../../model/plan.js';
+import type { CreatePlan, DeletePlan, ExistsPlan, ListPlan, ParentPlan, ParentValues, RetrievePlan, UpdatePlan } from '../../model/plan.js';
 import type { Resource } from '../../model/resource.js';
 import type { Row } from '../../model/serializer.js';
 import type { DataAdapter, RowWriting } from '../../request/execution/data-adapter.js';
@@ -71,8 +70,8 @@ export class TypeOrmAdapter implements DataAdapter {
     return this.lookups.findParent(plan);
   }
 
-  exists(resource: Resource, where: Condition): Promise<boolean> {
-    return this.lookups.exists(resource, where);
+  exists(plan: ExistsPlan): Promise<boolean> {
+    return this.lookups.exists(plan);
   }
 
   list(plan: ListPlan): AsyncIterable<readonly Row[]> {

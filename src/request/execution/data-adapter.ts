@@ -1,6 +1,5 @@
 import type { ModelDescription } from '../../model/entity-description.js';
-import type { CreatePlan, DeletePlan, ListPlan, ParentPlan, ParentValues, RetrievePlan, UpdatePlan } from '../../model/plan.js';
-import type { Condition } from '../../model/condition.js';
+import type { CreatePlan, DeletePlan, ExistsPlan, ListPlan, ParentPlan, ParentValues, RetrievePlan, UpdatePlan } from '../../model/plan.js';
 import type { Resource } from '../../model/resource.js';
 import type { Representation, Row } from '../../model/serializer.js';
 
@@ -21,7 +20,7 @@ export interface DataAdapter {
   prepare(resource: Resource): void;
   /** The parent's joining values, or undefined where there is no such row. */
   findParent(plan: ParentPlan): Promise<ParentValues | undefined>;
-  exists(resource: Resource, where: Condition): Promise<boolean>;
+  exists(plan: ExistsPlan): Promise<boolean>;
   /**
    * Pages of rows, in order. Memory holds one page at a time, whatever the length of the list; a page is read when the
    * one before it has been taken. Ends early when the consumer returns.

@@ -89,7 +89,7 @@ function relatedObject(relation: RelationMetadata, values: readonly ColumnValue[
 }
 
 /** TypeORM's own setter merges into the object that is there, which would rename a loaded row and keep a null out. */
-export function setRelation(entity: ObjectLiteral, relation: RelationMetadata, value: ObjectLiteral | null): void {
+export function setRelation(entity: ObjectLiteral, relation: RelationMetadata, value: ObjectLiteral | null | undefined): void {
   const holder = relation.embeddedMetadata
     ? relation.embeddedMetadata.embeddedMetadataTree.reduce<ObjectLiteral>((at, embedded) => (at[embedded.propertyName] ??= embedded.create()) as ObjectLiteral, entity)
     : entity;
@@ -116,4 +116,17 @@ export function identityOf(entity: ObjectLiteral, resource: Resource, metadata: 
     const found = metadata.columns.find((each) => each.databaseName === column.id);
     return fromProperty(found?.getEntityValue(entity), column.type) as Json;
   });
+}
+
+/** The relations of a loaded entity that lead nowhere. */
+export function emptyRelations(entity: ObjectLiteral, metadata: EntityMetadata): readonly RelationMetadata[] {
+  return metadata.relations.filter((relation) => relation.isWithJoinColumn && relation.getEntityValue(entity) === null);
+}
+
+/** TypeORM takes a null that stays one for a change, and would fire listeners and write for it: kept from it while it saves. */
+export async function hidingEmpty(entity: ObjectLiteral, empty: readonly RelationMetadata[], save: () => Promise<unknown>): Promise<void> {
+  const hidden = empty.filter((relation) => relation.getEntityValue(entity) === null);
+  for (const relation of hidden) setRelation(entity, relation, undefined);
+  await save();
+  for (const relation of hidden) if (relation.getEntityValue(entity) === undefined) setRelation(entity, relation, null);
 }

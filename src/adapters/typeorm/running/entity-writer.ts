@@ -1,4 +1,4 @@
-import type { EntityMetadata, ObjectLiteral, QueryRunner } from 'typeorm';
+import type { EntityMetadata, ObjectLiteral, QueryRunner, RelationMetadata } from 'typeorm';
 import { InvalidInput, NotFound, PermissionDenied, RestrictedDeletion } from '../../../errors/request-errors.js';
 import { isRestError } from '../../../errors/rest-error.js';
 import type { FieldErrors, Json } from '../../../errors/rest-error.js';
@@ -11,7 +11,7 @@ import type { CreatePlan, DeletePlan, FieldValues, UpdatePlan } from '../../../m
 import type { Resource } from '../../../model/resource.js';
 import type { Row } from '../../../model/serializer.js';
 import { Scope } from '../sql/scope.js';
-import { applyValues, finerInstants, identityOf, setColumns, setRelation, whereIdentity } from './entity-values.js';
+import { applyValues, emptyRelations, finerInstants, hidingEmpty, identityOf, setColumns, setRelation, whereIdentity } from './entity-values.js';
 import type { ReferencedValues } from './entity-values.js';
 import { findReferrer } from './find-referrer.js';
 import { findIdentity } from './find-identity.js';
@@ -31,6 +31,8 @@ interface Change {
   readonly identity: readonly Json[];
   readonly values: FieldValues;
   readonly referenced: ReferencedValues;
+  /** Relations that led nowhere before the change. */
+  readonly empty?: readonly RelationMetadata[];
   /** Whether the application has had the entity in its hands: more than the body may have changed. */
   readonly hooked?: boolean;
 }
@@ -85,12 +87,13 @@ export class EntityWriter implements RowWriter {
         const entity = await this.load(key, runner);
         if (!entity) return undefined;
         this.restoreKey(entity, key);
+        const empty = emptyRelations(entity, this.metadata);
         const { referenced, errors } = await this.tools.lookups.lookUp(plan.keys, runner);
         applyValues(entity, this.resource, this.metadata, { values: plan.values, referenced });
         changed = entity;
         await this.refuseInvalid(entity, [plan.errors, errors]);
         await plan.hooks.before?.(entity, runner.manager);
-        if (plan.values.size > 0 || plan.hooks.before) await this.store(entity, { identity: key, values: plan.values, referenced, hooked: plan.hooks.before !== undefined }, runner);
+        if (plan.values.size > 0 || plan.hooks.before) await this.store(entity, { identity: key, values: plan.values, referenced, empty, hooked: plan.hooks.before !== undefined }, runner);
         const identity = identityOf(entity, this.resource, this.metadata);
         await this.keepMicroseconds(entity, { identity, values: plan.values, referenced, change: true }, runner);
         await plan.hooks.after?.(entity, runner.manager);
@@ -142,7 +145,7 @@ export class EntityWriter implements RowWriter {
   private async store(entity: ObjectLiteral, change: Change, runner: QueryRunner): Promise<void> {
     const same = identityOf(entity, this.resource, this.metadata).every((value, index) => value === change.identity[index]);
     if (same && !this.isBeyondDriver(change.identity)) {
-      await runner.manager.save(this.metadata.target, entity, { reload: false });
+      await hidingEmpty(entity, change.empty ?? [], () => runner.manager.save(this.metadata.target, entity, { reload: false }));
       return;
     }
     const changed = change.hooked === true ? entity : (this.metadata.create() as ObjectLiteral);

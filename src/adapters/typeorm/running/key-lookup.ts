@@ -1,15 +1,13 @@
 import type { QueryRunner } from 'typeorm';
 import { emptyFieldErrors } from '../../../errors/rest-error.js';
 import type { FieldErrors, Json } from '../../../errors/rest-error.js';
-import type { Condition } from '../../../model/condition.js';
-import type { KeyCheck, ParentPlan, ParentValues } from '../../../model/plan.js';
-import type { Resource } from '../../../model/resource.js';
+import type { ExistsPlan, KeyCheck, ParentPlan, ParentValues } from '../../../model/plan.js';
 import { keyRepresentation, noSuchKey } from '../../../values/keys.js';
 import type { Dialect } from '../dialects/dialect.js';
 import { compileWhere } from '../sql/compile-condition.js';
 import { Scope } from '../sql/scope.js';
 import type { Tables } from '../sql/tables.js';
-import type { Connections } from './connections.js';
+import type { Connections, ReadFrom } from './connections.js';
 import type { ReferencedValues } from './entity-values.js';
 
 /** What became of the keys in a body: the columns that each refers to, or an error of its field. */
@@ -30,7 +28,7 @@ export class KeyLookups {
     const scope = Scope.begin(this.dialect, this.tables, plan.resource);
     const columns = plan.on.map(({ near }, index) => `${this.dialect.read(scope.own(near), near.type)} AS c${index}`);
     const where = compileWhere(plan.where, scope);
-    const [record] = await this.connections.read(`SELECT ${columns.join(', ')} FROM ${scope.from()} WHERE ${where}`, scope.parameters, plan.forWriting ? 'primary' : 'replica');
+    const [record] = await this.connections.read(`SELECT ${columns.join(', ')} FROM ${scope.from()} WHERE ${where}`, scope.parameters, sourceOf(plan.forWriting));
     return record === undefined
       ? undefined
       : Object.values(record).map((raw, index) => {
@@ -39,10 +37,10 @@ export class KeyLookups {
         });
   }
 
-  async exists(resource: Resource, where: Condition): Promise<boolean> {
+  async exists({ resource, where, forWriting }: ExistsPlan): Promise<boolean> {
     const scope = Scope.begin(this.dialect, this.tables, resource);
     const condition = compileWhere(where, scope);
-    const found = await this.connections.read(`SELECT 1 AS c0 FROM ${scope.from()} WHERE ${condition} LIMIT 1`, scope.parameters, 'primary');
+    const found = await this.connections.read(`SELECT 1 AS c0 FROM ${scope.from()} WHERE ${condition} LIMIT 1`, scope.parameters, sourceOf(forWriting));
     return found.length > 0;
   }
 
@@ -80,4 +78,9 @@ export class KeyLookups {
     );
     return { sql: `SELECT ${columns.map((column, index) => `${column} AS c${index}`).join(', ')}`, parameters: outer.parameters };
   }
+}
+
+/** A replica may not know yet of what this very client has written. */
+function sourceOf(forWriting: boolean): ReadFrom {
+  return forWriting ? 'primary' : 'replica';
 }
