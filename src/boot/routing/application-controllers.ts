@@ -79,12 +79,12 @@ export function standForMiddleware(listed: ListedController, path: string): void
   const before: unknown = Reflect.getOwnMetadata('path', controller);
   const paths = Array.isArray(before) ? (before as string[]) : [];
   Reflect.defineMetadata('path', [...new Set([...paths, path])], controller);
-  if (Object.hasOwn(prototype, EVERYTHING)) return;
   const descriptor = { value: (): void => undefined, writable: true, configurable: true, enumerable: false };
+  // What is routed, in each application a class of its own, has routes of its own, and not this one.
+  Object.defineProperty(routedClass(listed).prototype as object, EVERYTHING, { ...descriptor, value: undefined });
+  if (Object.hasOwn(prototype, EVERYTHING)) return;
   Object.defineProperty(prototype, EVERYTHING, descriptor);
   RequestMapping({ path: ['/', '/*path'], method: RequestMethod.ALL })(prototype, EVERYTHING, descriptor);
-  // What is routed has routes of its own, and not this one.
-  Object.defineProperty(routedClass(listed).prototype as object, EVERYTHING, { ...descriptor, value: undefined });
 }
 
 export interface ActionRoute {
