@@ -78,9 +78,9 @@ interface MysqlPool {
   readonly _connectionQueue: { readonly length: number };
 }
 
-/** Until it holds; throws what is still so after ten seconds. */
-export async function until(holds: () => boolean | Promise<boolean>, what: () => unknown = () => 'it'): Promise<void> {
-  const deadline = Date.now() + 10_000;
+/** Until it holds; throws what is still so after ten seconds, or after `milliseconds`. */
+export async function until(holds: () => boolean | Promise<boolean>, what: () => unknown = () => 'it', milliseconds = 10_000): Promise<void> {
+  const deadline = Date.now() + milliseconds;
   while (!(await holds())) {
     if (Date.now() > deadline) throw new Error(`Still not: ${JSON.stringify(what())}`);
     await pause(10);

@@ -3,6 +3,7 @@ import { execFile, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { Agent, request } from 'node:http';
 import { createServer } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -160,6 +161,35 @@ onEachDatabase('the sample application as a process', (database) => {
     }
   });
 
+  test('under load, finishes on SIGTERM what runs, refuses what is new, and ends with 0', async () => {
+    const opened = await database.open();
+    try {
+      const app = await (await start({ DATABASE_URL: urlOf(opened.options) })).listening();
+      const agent = new Agent({ keepAlive: true, maxSockets: 16 });
+      const outcomes: (number | string)[] = [];
+      const worker = async (name: number): Promise<void> => {
+        for (let round = 0; round < 10_000; round += 1) {
+          const outcome = await ask(app.port, agent, round % 3 === 0 ? { name: `s${name}-${round}` } : undefined);
+          outcomes.push(outcome);
+          if (typeof outcome === 'string') return;
+        }
+      };
+      const workers = Array.from({ length: 16 }, (_, name) => worker(name));
+      while (outcomes.length < 200) await new Promise((resolve) => setTimeout(resolve, 10));
+      expect(await app.stop()).toBe(0);
+      await Promise.all(workers);
+      agent.destroy();
+      expect([...new Set(outcomes.filter((outcome) => typeof outcome === 'number'))].sort()).toEqual([200, 201]);
+      // Each worker has ended because nobody listened any more, and not in the middle of an answer.
+      expect(outcomes.filter((outcome) => typeof outcome === 'string').every((code) => code === 'ECONNREFUSED' || code === 'ECONNRESET')).toBe(true);
+      expect(app.said.slice(2)).toEqual(['SIGTERM: closing', 'Closed']);
+      expect(app.output).not.toMatch(/ERROR|WARN/);
+    } finally {
+      for (const each of running) await each.kill();
+      await opened.drop();
+    }
+  });
+
   test('keeps the password of the URL out of its log', async () => {
     // Nobody listens there: it is stopped as soon as it has said where it goes.
     const app = await start({ DATABASE_URL: database.name === 'sqlite' ? 'sqlite::memory:' : `${database.name}://ali:sesame@127.0.0.1:1/nowhere` });
@@ -235,4 +265,18 @@ describe('a sample application that cannot start', () => {
 async function answer(sent: ReturnType<Client['get']>): Promise<readonly [number, unknown]> {
   const { status, json } = await sent;
   return [status, json];
+}
+
+/** A read, or a write of a student, over one of the agent's connections: the status of a whole answer, or the socket's code. */
+function ask(port: number, agent: Agent, student?: object): Promise<number | string> {
+  return new Promise((resolve) => {
+    const headers = student ? { 'content-type': 'application/json' } : {};
+    const outgoing = request({ host: '127.0.0.1', port, agent, headers, method: student ? 'POST' : 'GET', path: '/rest/v1/edu/student/?ordering=-id&name=s1-0' }, (incoming) => {
+      incoming.resume();
+      incoming.on('error', () => { resolve('broken off in the middle of an answer'); });
+      incoming.on('end', () => { resolve(incoming.statusCode ?? 0); });
+    });
+    outgoing.on('error', (error: Error & { code?: string }) => { resolve(error.code ?? error.message); });
+    outgoing.end(student ? JSON.stringify(student) : undefined);
+  });
 }

@@ -36,6 +36,12 @@ export function setContractHeaders(target: ServerResponse, allow: string): void 
 function setHeaders(target: ServerResponse, response: RestResponse, allow: string): void {
   setContractHeaders(target, allow);
   for (const [name, value] of Object.entries(response.headers ?? {})) target.setHeader(name, value);
+  if (isClosing(target)) target.setHeader('Connection', 'close');
+}
+
+/** A server that closes waits for its connections: one that is kept would be used, and waited for, again. */
+function isClosing({ req }: ServerResponse): boolean {
+  return (req.socket as { readonly server?: { readonly listening?: boolean } }).server?.listening === false;
 }
 
 async function sendPieces(target: ServerResponse, pieces: AsyncIterable<string>): Promise<void> {
