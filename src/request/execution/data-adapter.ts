@@ -23,7 +23,7 @@ export interface DataAdapter {
   exists(plan: ExistsPlan): Promise<boolean>;
   /**
    * Pages of rows, in order. Memory holds one page at a time, whatever the length of the list; a page is read when the
-   * one before it has been taken. Ends early when the consumer returns.
+   * one before it has been taken. Ends early when the consumer returns, or when nobody waits for it any more (`gone`).
    */
   list(plan: ListPlan): AsyncIterable<readonly Row[]>;
   /**

@@ -63,7 +63,9 @@ export class RowReader {
     let after: readonly unknown[] | undefined;
     for (;;) {
       const statement = this.pageStatement({ where: plan.where, order: plan.order, after, limit: PAGE_ROWS });
-      const { records, rows } = await this.connections.reading('replica', (runner) => this.readPage(statement, runner));
+      const page = await this.readWanted(plan, (runner) => this.readPage(statement, runner));
+      if (!page) return;
+      const { records, rows } = page;
       if (rows.length > 0 || after === undefined) yield rows;
       const last = records.at(-1);
       if (!last || records.length < PAGE_ROWS) return;
@@ -82,19 +84,26 @@ export class RowReader {
     let after: readonly unknown[] | undefined;
     for (;;) {
       const { sql, parameters } = pages.statement(after);
-      const page = pages.read(await this.connections.read(sql, parameters)) ?? (await this.generalPage(plan, writing, after));
+      const page = await this.readWanted(plan, async (runner) => {
+        const records = (await runner.query(sql, [...parameters])) as readonly Record<string, unknown>[];
+        return pages.read(records) ?? this.generalPage(writing, this.pageStatement({ where: plan.where, order: plan.order, after, limit: PAGE_ROWS }), { runner, cursor: plan.order.length });
+      });
+      if (!page) return;
       yield page.text;
       if (page.count < PAGE_ROWS) return;
       after = page.last;
     }
   }
 
+  /** Asked when there is a connection: who has waited for one may have gone meanwhile. Undefined then. */
+  private readWanted<Read>({ gone }: ListPlan, read: (runner: QueryRunner) => Promise<Read>): Promise<Read | undefined> {
+    return this.connections.reading('replica', async (runner) => (gone?.aborted === true ? undefined : read(runner)));
+  }
+
   /** A page with a row that only the process can write. */
-  private async generalPage({ where, order }: ListPlan, { represent }: RowWriting, after: readonly unknown[] | undefined): Promise<TextPage> {
-    const { sql, parameters } = this.pageStatement({ where, order, after, limit: PAGE_ROWS });
-    const records = (await this.connections.read(sql, parameters)).map(inOrder);
-    const rows = await this.rowsOf(records);
-    return { text: rows.map((row) => JSON.stringify(represent(row))).join(','), count: records.length, last: records.at(-1)?.slice(-order.length) ?? [] };
+  private async generalPage({ represent }: RowWriting, statement: Statement, { runner, cursor }: { runner: QueryRunner; cursor: number }): Promise<TextPage> {
+    const { records, rows } = await this.readPage(statement, runner);
+    return { text: rows.map((row) => JSON.stringify(represent(row))).join(','), count: records.length, last: records.at(-1)?.slice(-cursor) ?? [] };
   }
 
   async retrieve(where: Condition, runner?: QueryRunner): Promise<Row | undefined> {
