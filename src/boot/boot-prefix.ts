@@ -71,7 +71,7 @@ export async function bootPrefix(context: BootContext): Promise<void> {
     throw new DeclarationError(problems);
   }
   for (const resource of model.all) adapter.prepare(resource);
-  for (const warning of openJunctions(blueprint)) server.warn(warning);
+  for (const warning of [...openJunctions(blueprint), ...adapter.warnings()]) server.warn(warning);
   const targets = new Map(blueprint.drafts.map((draft) => [draft.entity.id, draft.declaration.target]));
   const listed = listedControllers(context.modules);
   const joining = (resource: Resource): readonly ListedController[] => listed.filter(({ declaration }) => declaration.entity === targets.get(resource.entity));

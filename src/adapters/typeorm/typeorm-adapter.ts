@@ -5,6 +5,7 @@ import type { Resource } from '../../model/resource.js';
 import type { Row } from '../../model/serializer.js';
 import type { DataAdapter, RowWriting } from '../../request/execution/data-adapter.js';
 import { describeModel } from './describing/describe-model.js';
+import { warningsOfOptions } from './describing/warn-of-options.js';
 import { chooseDialect } from './dialects/choose-dialect.js';
 import type { Dialect } from './dialects/dialect.js';
 import { Connections } from './running/connections.js';
@@ -48,6 +49,11 @@ export class TypeOrmAdapter implements DataAdapter {
 
   describe(): ModelDescription {
     return describeModel(this.dataSource);
+  }
+
+  /** What the application should know of its data source, and is no reason not to start. */
+  warnings(): readonly string[] {
+    return warningsOfOptions(this.dataSource);
   }
 
   prepare(resource: Resource): void {
