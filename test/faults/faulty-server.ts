@@ -47,7 +47,7 @@ export function faultyServer(database: TestDatabase): FaultyServer {
     runner: async () => (await observing()).createQueryRunner(),
     sessions: async () => {
       const found = await list();
-      return { all: found.length, busy: found.filter((each) => Number(each.busy) === 1).length };
+      return { all: found.length, busy: found.filter((each) => each.busy === 1).length };
     },
     killSessions: async () => {
       for (const { id } of await list()) await query(postgres ? `SELECT pg_terminate_backend(${id})` : `KILL CONNECTION ${id}`).catch(() => undefined);

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { ConflictException } from '@nestjs/common';
 import { InvalidInput } from 'nestjs-restify';
 import { EventSubscriber } from 'typeorm';
 import type { EntityManager, EntitySubscriberInterface, InsertEvent, RemoveEvent, UpdateEvent } from 'typeorm';
@@ -121,6 +122,12 @@ onEachDatabase('a write that fails half-way', (database) => {
       throw InvalidInput.of('code', 'No more jobs today.');
     });
     expect(answered(await started.client.post(JOBS, { code: 'new' }))).toEqual([400, { code: ['No more jobs today.'] }]);
+    expect(await rows()).toEqual(BEFORE);
+  });
+
+  test('by an HttpException of a listener answers that, and leaves nothing behind', async () => {
+    acts.set('beforeTransactionCommit', () => Promise.reject(new ConflictException('Closed for today.')));
+    expect(answered(await started.client.delete(`${JOBS}${job.id}/`))).toEqual([409, { detail: 'Closed for today.' }]);
     expect(await rows()).toEqual(BEFORE);
   });
 

@@ -66,13 +66,23 @@ class Hooks implements EntitySubscriberInterface<Job> {
   }
 }
 
+/** PostgreSQL knows serialization failures above READ COMMITTED only; MariaDB is at REPEATABLE READ, and knows deadlocks only. */
+function repeatableRead({ database }: FaultyServer): FaultyServer['database']['open'] {
+  return async () => {
+    const opened = await database.open();
+    if (database.name !== 'postgres') return opened;
+    const { options } = opened.options.extra as { options: string };
+    const extra = { ...(opened.options.extra as object), options: `${options} -c default_transaction_isolation=repeatable\\ read` };
+    return { ...opened, options: { ...opened.options, extra } as typeof opened.options };
+  };
+}
+
 onEachServer('transactions that stand in each other\'s way', (database) => {
   let server: FaultyServer;
   let started: StartedApp;
   beforeAll(async () => {
     server = faultyServer(database);
-    // PostgreSQL knows serialization failures above READ COMMITTED only; MariaDB knows deadlocks only.
-    started = await startApp({ entities: ENTITIES, database: server.database, dataSource: { subscribers: [Hooks], isolationLevel: 'REPEATABLE READ' } });
+    started = await startApp({ entities: ENTITIES, database: { ...server.database, open: repeatableRead(server) }, dataSource: { subscribers: [Hooks] } });
   });
   beforeEach(async () => {
     await server.query('DELETE FROM works_job');

@@ -85,7 +85,7 @@ class Replicated {
     let dropReplica = (): Promise<void> => Promise.resolve();
     const open = async (): ReturnType<TestDatabase['open']> => {
       const [master, slave] = [await this.primaryLine.database.open(), await this.replicaLine.database.open()];
-      dropReplica = slave.drop;
+      dropReplica = () => slave.drop();
       [this.primary, this.replica] = [await this.observe(this.primaryLine), await this.observe(this.replicaLine)];
       return { options: replicated(master.options, slave.options, this.more), drop: async () => { await master.drop(); } };
     };

@@ -53,7 +53,7 @@ afterEach(async () => {
   unblock();
   blocked = undefined;
   for (const runner of held.splice(0)) {
-    for (const statement of ['ROLLBACK', unblockTable(runner)]) await runner.query(statement).catch(() => undefined);
+    for (const statement of ['ROLLBACK', 'UNLOCK TABLES']) await runner.query(statement).catch(() => undefined);
     await runner.release();
   }
   server?.flow();
@@ -61,10 +61,6 @@ afterEach(async () => {
   await server?.leave();
   started = server = undefined;
 });
-
-function unblockTable({ connection }: QueryRunner): string {
-  return connection.options.type === 'postgres' ? 'ROLLBACK' : 'UNLOCK TABLES';
-}
 
 async function start(database: TestDatabase, settings: Partial<AppSettings> = {}): Promise<StartedApp> {
   started = await startApp({ entities: ENTITIES, database, restify: { acquireTimeout: 300 }, ...settings });
@@ -77,7 +73,7 @@ async function startFaulty(database: TestDatabase, options: Partial<Record<'post
   const open = async (): ReturnType<TestDatabase['open']> => {
     const opened = await faulty.database.open();
     const more = database.name === 'sqlite' ? undefined : options[database.name];
-    return { ...opened, options: { ...opened.options, ...more, extra: { ...(opened.options.extra as object), ...more?.extra } } as DataSourceOptions };
+    return { ...opened, options: { ...opened.options, ...more, extra: { ...(opened.options.extra as object | undefined), ...(more?.extra as object | undefined) } } as DataSourceOptions };
   };
   const app = await start({ ...faulty.database, open });
   await app.client.post(JOBS, { code: 'first' });
@@ -179,7 +175,7 @@ onEachServer('a statement that the database gives up', (database) => {
     const blocker = await hold(blockTable);
     const found = await Promise.all([timed(app.client.get(JOBS)), timed(app.client.get(`${JOBS}1/`)), timed(app.client.post(JOBS, { code: 'lost' }))]);
     for (const each of found) expectAwayAfter(each, 380);
-    await blocker.query(unblockTable(blocker));
+    await blocker.query(database.name === 'postgres' ? 'ROLLBACK' : 'UNLOCK TABLES');
     await until(() => lentOut(app.dataSource).lent === 0);
     expect((await faulty.sessions()).busy).toBe(0);
     await expectServed(app);
@@ -204,7 +200,7 @@ onEachServer('a line that lets nothing through', (database) => {
   test('is 503 when the driver gives up the statement, or no new connection comes, and served again when it flows', async () => {
     const { app, faulty } = await startFaulty(database, {
       postgres: { extra: { query_timeout: 400 } },
-      mariadb: { maxQueryExecutionTime: 400, enableQueryTimeout: true } as Partial<DataSourceOptions>,
+      mariadb: { maxQueryExecutionTime: 400, enableQueryTimeout: true },
     });
     faulty.stall();
     for (let round = 0; round < 3; round += 1) {

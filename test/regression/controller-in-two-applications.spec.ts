@@ -27,7 +27,8 @@ class DrumController {
 }
 
 test.each(['first', 'second', 'third'])('the %s application of a process that lists a controller class serves its other models too', async () => {
-  const { client, close } = await startApp({ entities: [Drum, Flute], controllers: [DrumController] });
+  const started = await startApp({ entities: [Drum, Flute], controllers: [DrumController] });
+  const { client } = started;
   try {
     for (const model of ['drum', 'flute']) {
       const path = `/rest/v1/twice/${model}/`;
@@ -36,6 +37,6 @@ test.each(['first', 'second', 'third'])('the %s application of a process that li
     expect((await client.get('/rest/v1/twice/drum/1/beat/')).json).toEqual({ loud: true });
     expect((await client.get('/elsewhere')).status).toBe(404);
   } finally {
-    await close();
+    await started.close();
   }
 });
