@@ -117,7 +117,7 @@ function prefixModule(options: Provider, dataSourceName: string | undefined, imp
     inject: [RESTIFY_OPTIONS, REST_SERVER, ModuleRef, ModulesContainer],
     useFactory: async (given: GivenOptions, server: RestServer, moduleRef: ModuleRef, modules: ModulesContainer) => {
       const resolved = resolveOptions(given.prefix, given.options);
-      await refuseEarly({ modules, moduleRef, dataSource: dataSourceName, judge: (description) => judgeUnconnected(description, { options: resolved, controllers, modules, server }) });
+      await refuseEarly({ modules, moduleRef, dataSource: dataSourceToken, judge: (description) => judgeUnconnected(description, { options: resolved, controllers, modules, server }) });
       return true;
     },
   };

@@ -34,7 +34,7 @@ import type { ListedController } from './routing/application-controllers.js';
 import { buildApi } from './routing/build-routes.js';
 import type { GeneratedControllers } from './routing/generated-controllers.js';
 import type { RestServer } from './routing/rest-server.js';
-import { RESTIFY_FEATURE, TYPEORM_NAME } from './tokens.js';
+import { RESTIFY_FEATURE, TYPEORM_OPTIONS } from './tokens.js';
 import { problemsOfModel } from './verifying/verify-model.js';
 
 /** The label that `RestifyModule.forFeature` gives to entities. */
@@ -128,7 +128,7 @@ function listedClasses(description: ModelDescription, labels: readonly FeatureLa
     return declaration ? [{ target: declaration.target, name: declaration.name, listedIn: 'the entities of the data source', declared: true }] : [];
   });
   // With several data sources a class may be another one's: each prefix judges its own.
-  const several = [...modules.values()].filter((module) => module.providers.has(TYPEORM_NAME)).length > 1;
+  const several = [...modules.values()].filter((module) => module.providers.has(TYPEORM_OPTIONS)).length > 1;
   const labelled = (several ? [] : labels).flatMap(({ app, entities }) =>
     entities.map((target): ListedClass => {
       const declaration = declarations().get(target);

@@ -1,18 +1,19 @@
 import type { Module } from '@nestjs/core/injector/module.js';
+import type { InjectionToken } from '@nestjs/common';
 import type { ModuleRef, ModulesContainer } from '@nestjs/core';
 import { describeUnconnected, lookEarly } from '../adapters/typeorm/describing/look-early.js';
 import type { DataSourceOptions, EarlyLook } from '../adapters/typeorm/describing/look-early.js';
 import { DeclarationError } from '../errors/declaration-error.js';
 import type { DeclarationProblem } from '../errors/declaration-error.js';
 import type { ModelDescription } from '../model/entity-description.js';
-import { TYPEORM_NAME, TYPEORM_OPTIONS } from './tokens.js';
+import { TYPEORM_OPTIONS } from './tokens.js';
 import { doubledJunction } from './verifying/verify-junctions.js';
-
 
 interface EarlyContext {
   readonly modules: ModulesContainer;
   readonly moduleRef: ModuleRef;
-  readonly dataSource: string | undefined;
+  /** Its token in the injector. */
+  readonly dataSource: InjectionToken;
   /** All other problems of a model, as far as it can be judged without a connection. */
   judge(description: ModelDescription): readonly DeclarationProblem[];
 }
@@ -47,9 +48,7 @@ function problemsOf({ unknownTargets, doubledTables }: EarlyLook): readonly Decl
 
 async function typeOrmOptions({ modules, dataSource }: EarlyContext): Promise<(DataSourceOptions & { readonly autoLoadEntities?: boolean }) | undefined> {
   for (const module of modules.values()) {
-    const provider = module.providers.get(TYPEORM_OPTIONS);
-    const name: unknown = module.providers.get(TYPEORM_NAME)?.instance;
-    if (!provider || (name ?? 'default') !== (dataSource ?? 'default')) continue;
+    if (!module.providers.has(TYPEORM_OPTIONS) || !module.providers.has(dataSource)) continue;
     return (await settled(module)) as DataSourceOptions;
   }
   return undefined;
@@ -65,16 +64,16 @@ async function settled(module: Module): Promise<unknown> {
   return undefined;
 }
 
-function entitiesOf(options: { readonly entities?: unknown; readonly autoLoadEntities?: boolean }, { modules, moduleRef, dataSource }: EarlyContext): readonly unknown[] | undefined {
+function entitiesOf(options: { readonly entities?: unknown; readonly autoLoadEntities?: boolean }, { modules, moduleRef }: EarlyContext): readonly unknown[] | undefined {
   const given = options.entities ?? [];
   const own: readonly unknown[] = Array.isArray(given) ? given : Object.values(given);
   // Patterns of files are read when the data source connects.
   if (own.some((each) => typeof each === 'string')) return undefined;
-  return options.autoLoadEntities === true ? withFeatures(own, { modules, moduleRef, dataSource }) : own;
+  return options.autoLoadEntities === true ? withFeatures(own, { modules, moduleRef }) : own;
 }
 
 /** `TypeOrmModule.forFeature` leaves the entities with its providers, which Nest keeps with the module. */
-function withFeatures(own: readonly unknown[], { modules, moduleRef }: Pick<EarlyContext, 'modules' | 'moduleRef' | 'dataSource'>): readonly unknown[] | undefined {
+function withFeatures(own: readonly unknown[], { modules, moduleRef }: Pick<EarlyContext, 'modules' | 'moduleRef'>): readonly unknown[] | undefined {
   const container = (moduleRef as unknown as { container?: { getDynamicMetadataByToken?(token: string, key: string): unknown } }).container;
   if (typeof container?.getDynamicMetadataByToken !== 'function') return undefined;
   const all = new Set(own);

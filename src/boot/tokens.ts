@@ -2,9 +2,11 @@
 export const REST_SERVER = Symbol.for('nestjs-restify.RestServer');
 export const RESTIFY_OPTIONS = Symbol.for('nestjs-restify.options');
 export const RESTIFY_FEATURE = Symbol.for('nestjs-restify.feature');
-/** Tokens of @nestjs/typeorm, which is not imported here: an application may give its data source in another way. */
+/**
+ * A token of @nestjs/typeorm, which is not imported here: an application may give its data source in another way. A module
+ * that has it provides one data source, under that one's token; further tokens differ between @nestjs/typeorm 11 and 12.
+ */
 export const TYPEORM_OPTIONS = 'TypeOrmModuleOptions';
-export const TYPEORM_NAME = 'TypeOrmDataSourceName';
 
 /** Rejects where the data source could not even connect. */
 export const RESTIFY_EARLY = Symbol.for('nestjs-restify.early');
