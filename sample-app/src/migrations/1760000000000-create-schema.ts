@@ -1,5 +1,5 @@
 import { Table } from 'typeorm';
-import type { MigrationInterface, QueryRunner, TableColumnOptions, TableForeignKeyOptions } from 'typeorm';
+import type { DataSourceOptions, MigrationInterface, QueryRunner, TableColumnOptions, TableForeignKeyOptions } from 'typeorm';
 
 /** The whole schema, for every database that TypeORM speaks to: no SQL of one of them is written here. */
 export class CreateSchema1760000000000 implements MigrationInterface {
@@ -84,14 +84,19 @@ function integerType(runner: QueryRunner): string {
 }
 
 function instantType(runner: QueryRunner): string {
-  return runner.dataSource.options.type === 'postgres' ? 'timestamp' : 'datetime';
+  return databaseOf(runner) === 'postgres' ? 'timestamp' : 'datetime';
 }
 
 function instantDefault(runner: QueryRunner): Pick<TableColumnOptions, 'default' | 'precision'> {
-  if (runner.dataSource.options.type === 'better-sqlite3') return { default: 'CURRENT_TIMESTAMP' };
+  if (databaseOf(runner) === 'better-sqlite3') return { default: 'CURRENT_TIMESTAMP' };
   return { precision: 6, default: isMySql(runner) ? 'CURRENT_TIMESTAMP(6)' : 'CURRENT_TIMESTAMP' };
 }
 
 function isMySql(runner: QueryRunner): boolean {
-  return runner.dataSource.options.type === 'mariadb' || runner.dataSource.options.type === 'mysql';
+  return ['mariadb', 'mysql'].includes(databaseOf(runner));
+}
+
+function databaseOf(runner: QueryRunner): DataSourceOptions['type'] {
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- `dataSource` is a name of TypeORM 1, and 0.3 has this one only
+  return runner.connection.options.type;
 }

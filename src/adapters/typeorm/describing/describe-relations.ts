@@ -1,6 +1,6 @@
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
+import type { RelationMetadata } from 'typeorm/metadata/RelationMetadata.js';
 import type { DataSource, EntityMetadata } from 'typeorm';
-import type { RelationMetadata } from 'typeorm';
 import type { JunctionDescription, PairDescription, RelationDescription } from '../../../model/entity-description.js';
 import { entityIdOf } from './entity-id.js';
 

@@ -1,5 +1,5 @@
 import type { EntityMetadata, ObjectLiteral } from 'typeorm';
-import type { RelationMetadata } from 'typeorm';
+import type { RelationMetadata } from 'typeorm/metadata/RelationMetadata.js';
 import type { Json } from '../../../errors/rest-error.js';
 import type { EmbeddedField, Field } from '../../../model/field.js';
 import type { ColumnValue, FieldValues } from '../../../model/plan.js';
