@@ -17,7 +17,7 @@ export default tseslint.config(
   { ignores: ['dist/', 'node_modules/', 'coverage/', 'test/fixtures/'] },
   ...tseslint.configs.strictTypeChecked,
   {
-    languageOptions: { parserOptions: { projectService: { allowDefaultProject: ['*.js', 'scripts/*.mjs'] }, tsconfigRootDir: root } },
+    languageOptions: { parserOptions: { projectService: { allowDefaultProject: ['*.js', 'scripts/*.mjs', 'test/worlds/*/*.cjs'] }, tsconfigRootDir: root } },
     rules: {
       '@typescript-eslint/consistent-type-imports': 'error',
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
@@ -32,7 +32,8 @@ export default tseslint.config(
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
     },
   },
-  { files: ['**/*.js', '**/*.mjs'], ...tseslint.configs.disableTypeChecked },
+  { files: ['**/*.js', '**/*.mjs', '**/*.cjs'], ...tseslint.configs.disableTypeChecked },
+  { files: ['**/*.cjs'], rules: { '@typescript-eslint/no-require-imports': 'off' } },
   forbid(['src/errors/**', 'src/model/**', 'src/values/**'], [NEST, ...TYPEORM, '**/request/**', '**/boot/**', '**/adapters/**', '**/declare/**'], 'The words and the values know nobody.'),
   forbid(['src/declare/**'], [NEST, ...TYPEORM, '**/request/**', '**/boot/**', '**/adapters/**'], 'Declaring is before Nest, the ORM and every request.'),
   ...STEPS.map((step) =>

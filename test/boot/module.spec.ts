@@ -26,7 +26,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { map } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { Column, DataSource, Entity, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
@@ -34,6 +33,7 @@ import type { Relation } from 'typeorm';
 import type { Answer } from '../support/client.js';
 import { onEachDatabase } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
+import { WORLD } from '../support/world.js';
 import { refusal } from './refused-start.js';
 import { listening, MEMORY, memory, rootModule, startModules } from './start-modules.js';
 import type { RunningApp } from './start-modules.js';
@@ -671,17 +671,26 @@ describe('middleware that refuses', () => {
   });
 });
 
+const PARCEL_HEAD = {
+  esm: `import { Restify } from 'nestjs-restify';
+import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+
+export class Parcel {}`,
+  cjs: `const { Restify } = require('nestjs-restify');
+const { Column, Entity, PrimaryGeneratedColumn } = require('typeorm');
+
+class Parcel {}
+exports.Parcel = Parcel;`,
+};
+
 describe('entities that only a pattern of files names', () => {
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'restify-glob-'));
-    await symlink(fileURLToPath(new URL('../../node_modules', import.meta.url)), join(folder, 'node_modules'), 'dir');
+    await symlink(join(WORLD.directory, 'node_modules'), join(folder, 'node_modules'), 'dir');
     await writeFile(
-      join(folder, 'parcel.entity.mjs'),
-      `import { Restify } from 'nestjs-restify';
-import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
-
-export class Parcel {}
+      join(folder, WORLD.format === 'esm' ? 'parcel.entity.mjs' : 'parcel.entity.cjs'),
+      `${PARCEL_HEAD[WORLD.format]}
 PrimaryGeneratedColumn({ type: 'integer' })(Parcel.prototype, 'id');
 Column({ type: 'varchar' })(Parcel.prototype, 'content');
 Entity()(Parcel);
@@ -691,7 +700,7 @@ Restify('post')(Parcel);
   });
   afterAll(() => rm(folder, { recursive: true }));
 
-  const settings = (): Parameters<typeof startApp>[0] => ({ entities: [], dataSource: { entities: [join(folder, '*.entity.mjs')] } });
+  const settings = (): Parameters<typeof startApp>[0] => ({ entities: [], dataSource: { entities: [join(folder, '*.entity.{mjs,cjs}')] } });
 
   test('refuse to start with the repair, and start where the application has imported them', async () => {
     const error = await refusal(settings());

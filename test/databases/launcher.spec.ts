@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import pg from 'pg';
-import { launchPostgres } from '../support/launch-postgres.mjs';
+import { launchPostgres } from '../support/launch-postgres.cjs';
 
 test('a PostgreSQL server of the tests’ own starts from installed binaries, and leaves nothing behind', async () => {
   const server = await launchPostgres();

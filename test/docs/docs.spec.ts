@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { existsSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import ts from 'typescript';
+import { WORLD } from '../support/world.js';
 import { PROJECT, projectDocuments } from './document.js';
 import type { Example, ProjectDocument, Refused, ShownCall } from './document.js';
 import { ExampleFiles, expectShownAnswers, startExample } from './examples.js';
@@ -21,8 +22,8 @@ afterAll(async () => {
 });
 
 test('every example of the documents type-checks against the source', () => {
-  const { config } = ts.readConfigFile(join(PROJECT, 'tsconfig.json'), (path) => ts.sys.readFile(path)) as { config: object };
-  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, PROJECT);
+  const { config } = ts.readConfigFile(WORLD.tsconfig, (path) => ts.sys.readFile(path)) as { config: object };
+  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, dirname(WORLD.tsconfig));
   // A part of an application leaves imports unused.
   const program = ts.createProgram([...examplePaths], { ...options, noUnusedLocals: false });
   const problems = ts.getPreEmitDiagnostics(program).map((each) => {

@@ -4,6 +4,8 @@ import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { copyFile, mkdir, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { Action, Restify, RestifyController, RestifyModule, RestifyUrls } from 'nestjs-restify';
 import { of } from 'rxjs';
 import type { Observable } from 'rxjs';
@@ -12,6 +14,7 @@ import type { Relation } from 'typeorm';
 import { Client } from '../support/client.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
+import { WORLD } from '../support/world.js';
 
 @Injectable()
 class Doors {
@@ -86,18 +89,23 @@ describe('guards of Nest that a model names', () => {
   });
 });
 
-// @nestjs/throttler is CommonJS and requires Nest's ES modules, which a test runner on Node 20 cannot: a process of its own.
+// @nestjs/throttler is CommonJS and requires NestJS 12's ES modules, which a test runner on Node 20 cannot: a process of its own.
 describe('a throttle', () => {
   let server: ChildProcess;
   let client: Client;
   const as = (name: string): { headers: Record<string, string> } => ({ headers: { authorization: `Basic ${Buffer.from(`${name}:x`).toString('base64')}` } });
-  const started = (argument?: string): ChildProcess => spawn(process.execPath, ['test/fixtures/throttled-app.mjs', ...(argument === undefined ? [] : [argument])], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const started = (argument?: string): ChildProcess => spawn(process.execPath, [program, ...(argument === undefined ? [] : [argument])], { stdio: ['ignore', 'pipe', 'pipe'] });
+  // Where Node finds the packages of this world.
+  const program = join(WORLD.directory, 'dist', `throttled-app-${process.pid}.mjs`);
   beforeAll(async () => {
+    await mkdir(dirname(program), { recursive: true });
+    await copyFile('test/fixtures/throttled-app.mjs', program);
     server = started();
     client = new Client(await portOf(server));
   });
-  afterAll(() => {
+  afterAll(async () => {
     server.kill('SIGTERM');
+    await rm(program);
   });
 
   test('lets a caller pass so often, counts each caller and each model for itself, and comes before the method', async () => {

@@ -1,11 +1,13 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { execFile, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from '../support/client.js';
+import { WORLD } from '../support/world.js';
+import { FRESH, writeFiles } from './fresh-application.js';
 
 const run = promisify(execFile);
 
@@ -45,17 +47,46 @@ test('the package has no runtime dependency of its own', async () => {
   expect(manifest.dependencies ?? {}).toEqual({});
 });
 
-test('boots and serves, with types, in a fresh NestJS 12 ESM application, and loads as CommonJS', async () => {
-  const app = join(folder, 'app');
-  await mkdir(app);
-  await writeFile(join(app, 'package.json'), JSON.stringify({ name: 'fresh', private: true, type: 'module' }));
-  // sql.js compiles nothing.
-  await run('npm', ['install', '--no-audit', '--no-fund', tarball, '@nestjs/common@12', '@nestjs/core@12', '@nestjs/platform-express@12', '@nestjs/typeorm@12', 'typeorm@1', 'sql.js', 'reflect-metadata', 'rxjs', 'typescript@~6.0.3', '@types/node@20'], { cwd: app });
-  await writeFile(join(app, 'main.ts'), MAIN);
-  await writeFile(join(app, 'tsconfig.json'), JSON.stringify(TSCONFIG));
-  await run('npx', ['tsc', '-p', '.'], { cwd: app });
+describe(`a fresh application of ${WORLD.name}, as ${WORLD.format}`, () => {
+  const application = FRESH[WORLD.name];
+  let app: string;
+  beforeAll(async () => {
+    app = join(folder, 'app');
+    await writeFiles(app, application);
+    await run('npm', ['install', '--no-audit', '--no-fund', tarball, ...application.packages], { cwd: app });
+  });
 
-  const server = spawn(process.execPath, ['main.js'], { cwd: app, stdio: ['ignore', 'pipe', 'inherit'] });
+  test('compiles against its types, boots and serves', async () => {
+    for (const more of application.compilations) await run('npx', ['tsc', '-p', '.', ...more], { cwd: app });
+    await expectToServe(app);
+  });
+
+  test('passes its own tests in Jest', async () => {
+    const { stderr } = await run('npx', ['jest', '--ci'], { cwd: app, env: { ...outside(), NODE_OPTIONS: application.nodeOptions } });
+    expect(stderr).toMatch(/^Tests: +2 passed, 2 total$/m);
+  });
+
+  test('can load the other build as well', async () => {
+    await writeFile(join(app, application.otherFormat.file), application.otherFormat.source);
+    const { stdout } = await run(process.execPath, ['--no-warnings', application.otherFormat.file], { cwd: app });
+    expect(stdout.trim()).toBe('function function');
+  });
+
+  test('boots and serves at the lower ends of the peer ranges', async () => {
+    await run('npm', ['install', '--no-audit', '--no-fund', ...application.oldest], { cwd: app });
+    await run('npx', ['tsc', '-p', '.'], { cwd: app });
+    await expectToServe(app);
+  });
+});
+
+/** Of the environment in which Jest runs these tests, what an application on its own has. */
+function outside(): NodeJS.ProcessEnv {
+  const { JEST_WORKER_ID: _, NODE_ENV: __, NODE_OPTIONS: ___, ...environment } = process.env;
+  return environment;
+}
+
+async function expectToServe(app: string): Promise<void> {
+  const server = spawn(process.execPath, ['main.js'], { cwd: app, env: outside(), stdio: ['ignore', 'pipe', 'inherit'] });
   try {
     const client = new Client(await portOf(server));
     expect((await client.get('/')).json).toEqual({ 'rest/v1/blog/post': `http://127.0.0.1:${client.port}/rest/v1/blog/post/` });
@@ -66,11 +97,7 @@ test('boots and serves, with types, in a fresh NestJS 12 ESM application, and lo
   } finally {
     server.kill('SIGTERM');
   }
-
-  await writeFile(join(app, 'require.cjs'), "const { RestifyModule, Restify } = require('nestjs-restify'); console.log(typeof RestifyModule.forRoot, typeof Restify);");
-  const { stdout } = await run(process.execPath, ['--no-warnings', 'require.cjs'], { cwd: app });
-  expect(stdout.trim()).toBe('function function');
-});
+}
 
 function portOf(server: ChildProcess): Promise<number> {
   return new Promise((resolve, reject) => {
@@ -83,43 +110,3 @@ function portOf(server: ChildProcess): Promise<number> {
     });
   });
 }
-
-const TSCONFIG = {
-  compilerOptions: {
-    target: 'es2022',
-    module: 'nodenext',
-    strict: true,
-    strictPropertyInitialization: false,
-    experimentalDecorators: true,
-    emitDecoratorMetadata: true,
-    useDefineForClassFields: false,
-    types: ['node'],
-    skipLibCheck: true,
-  },
-  files: ['main.ts'],
-};
-
-const MAIN = `
-import 'reflect-metadata';
-import { Module } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
-import { TypeOrmModule } from '@nestjs/typeorm';
-import { Restify, RestifyModule } from 'nestjs-restify';
-import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
-
-@Restify({ app: 'blog', filterFields: ['title'] })
-@Entity()
-class Post {
-  @PrimaryGeneratedColumn() id: number;
-  @Column({ length: 50 }) title: string;
-}
-
-@Module({
-  imports: [TypeOrmModule.forRoot({ type: 'sqljs', entities: [Post], synchronize: true }), RestifyModule.forRoot('rest/v1')],
-})
-class AppModule {}
-
-const app = await NestFactory.create(AppModule, { logger: ['error', 'warn'] });
-await app.listen(0, '127.0.0.1');
-console.log('PORT ' + app.getHttpServer().address().port);
-`;

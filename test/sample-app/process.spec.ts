@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import { execFile, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import { createServer } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';
@@ -13,6 +13,7 @@ import { promisify } from 'node:util';
 import { Client } from '../support/client.js';
 import { DATABASES } from '../support/databases.js';
 import { onEachDatabase } from '../support/each-database.js';
+import { WORLD } from '../support/world.js';
 
 const run = promisify(execFile);
 
@@ -20,8 +21,14 @@ const run = promisify(execFile);
 jest.setTimeout(60_000);
 
 const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
-/** Within the project, so that the application finds the built package by its name. */
-const BUILT = join(PROJECT, 'dist', `sample-app-${process.pid}`);
+/** Where the application finds the packages of this world, and the built package by its name. */
+const BUILT = join(WORLD.directory, 'dist', `sample-app-${process.pid}`);
+
+const FORMAT = {
+  esm: [],
+  // `npm run typecheck` has its types against NestJS 11.
+  cjs: ['--module', 'commonjs', '--moduleResolution', 'bundler', '--noCheck'],
+};
 
 let folder: string;
 const running = new Set<SampleProcess>();
@@ -31,9 +38,11 @@ beforeAll(async () => {
   // `npm test` has built the package; a run of this file alone may be the first one.
   if (!existsSync(join(PROJECT, 'dist/esm/index.js'))) await run('npm', ['run', 'build'], { cwd: PROJECT });
   const compiler = join(PROJECT, 'node_modules/typescript/bin/tsc');
-  await run(process.execPath, [compiler, '-p', 'sample-app/tsconfig.json', '--outDir', BUILT], { cwd: PROJECT }).catch((error: unknown) => {
+  await run(process.execPath, [compiler, '-p', 'sample-app/tsconfig.json', '--outDir', BUILT, ...FORMAT[WORLD.format]], { cwd: PROJECT }).catch((error: unknown) => {
     throw new Error(`The sample application does not compile against the package in dist/esm. Is that older than src/? npm run build.\n${(error as { stdout?: string }).stdout ?? ''}`);
   });
+  // In the world of ES modules it stands in the project's own package, which says that and knows itself by name.
+  if (WORLD.format === 'cjs') await writeFile(join(BUILT, 'package.json'), JSON.stringify({ type: 'commonjs' }));
 }, 180_000);
 
 afterEach(async () => {

@@ -16,15 +16,19 @@ export interface TestDatabase {
   open(): Promise<OpenedDatabase>;
 }
 
-const POSTGRES_URL = process.env.RESTIFY_TEST_POSTGRES ?? 'postgres://postgres@127.0.0.1:5432/postgres';
-const MARIADB_URL = process.env.RESTIFY_TEST_MARIADB ?? 'mariadb://root@127.0.0.1:3306/test';
-
-/** SQLite always; the servers where they answer. Each run has names of its own, so that two at once do no harm. */
+/** SQLite always; the servers where they answered `find-servers.mjs`. Each run has names of its own, so that two at once do no harm. */
 export const DATABASES: readonly TestDatabase[] = [
   { name: 'sqlite', missing: undefined, open: openSqlite },
-  { name: 'postgres', missing: await reasonMissing(openPostgres), open: openPostgres },
-  { name: 'mariadb', missing: await reasonMissing(openMariadb), open: openMariadb },
+  { name: 'postgres', missing: process.env.RESTIFY_MISSING_POSTGRES, open: openPostgres },
+  { name: 'mariadb', missing: process.env.RESTIFY_MISSING_MARIADB, open: openMariadb },
 ];
+
+/** `find-servers.mjs` has filled in the default. */
+function urlOf(variable: 'RESTIFY_TEST_POSTGRES' | 'RESTIFY_TEST_MARIADB'): string {
+  const url = process.env[variable];
+  if (url === undefined) throw new Error(`${variable} is not set: Jest has not run test/support/global-setup.mjs`);
+  return url;
+}
 
 function freshName(): string {
   return `restify_${process.pid}_${randomBytes(6).toString('hex')}`;
@@ -35,22 +39,23 @@ function openSqlite(): Promise<OpenedDatabase> {
 }
 
 async function openPostgres(): Promise<OpenedDatabase> {
+  const url = urlOf('RESTIFY_TEST_POSTGRES');
   const schema = freshName();
   const run = async (sql: string): Promise<void> => {
-    const client = new pg.Client({ connectionString: POSTGRES_URL, connectionTimeoutMillis: 3000 });
+    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 3000 });
     await client.connect();
     await client.query(sql).finally(() => client.end());
   };
   await run(`CREATE SCHEMA "${schema}"`);
   return {
-    options: { type: 'postgres', url: POSTGRES_URL, schema, extra: { options: `-c search_path=${schema},public`, max: 4 }, installExtensions: false, uuidExtension: 'pgcrypto' },
+    options: { type: 'postgres', url, schema, extra: { options: `-c search_path=${schema},public`, max: 4 }, installExtensions: false, uuidExtension: 'pgcrypto' },
     drop: () => run(`DROP SCHEMA "${schema}" CASCADE`),
   };
 }
 
 async function openMariadb(): Promise<OpenedDatabase> {
   const database = freshName();
-  const uri = MARIADB_URL.replace(/^mariadb:/, 'mysql:');
+  const uri = urlOf('RESTIFY_TEST_MARIADB').replace(/^mariadb:/, 'mysql:');
   const run = async (sql: string): Promise<void> => {
     const connection = await createConnection({ uri, connectTimeout: 3000 });
     await connection.query(sql).finally(() => connection.end());
@@ -62,13 +67,4 @@ async function openMariadb(): Promise<OpenedDatabase> {
     options: { type: 'mariadb', url: url.href, charset: 'utf8mb4', timezone: 'Z', poolSize: 4 },
     drop: () => run(`DROP DATABASE \`${database}\``),
   };
-}
-
-async function reasonMissing(open: () => Promise<OpenedDatabase>): Promise<string | undefined> {
-  try {
-    await (await open()).drop();
-    return undefined;
-  } catch (error) {
-    return error instanceof Error ? error.message || error.name : String(error);
-  }
 }

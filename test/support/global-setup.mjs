@@ -1,11 +1,17 @@
 import { connect } from 'node:net';
-import { launchPostgres } from './launch-postgres.mjs';
+import { findServers } from './find-servers.mjs';
+import { launchPostgres } from './launch-postgres.cjs';
 
 /**
  * Once for a run of all tests: where PostgreSQL neither is named by `RESTIFY_TEST_POSTGRES` nor answers on its standard
  * port, one is started from installed binaries. Without any the tests on PostgreSQL say so themselves.
  */
 export default async function setUp() {
+  await startMissingPostgres();
+  await findServers();
+}
+
+async function startMissingPostgres() {
   if (process.env.RESTIFY_TEST_POSTGRES || (await answers(5432))) return;
   const server = await launchPostgres().catch((error) => {
     console.warn(`PostgreSQL could not be started: ${error.message}`);

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
+import { WORLD } from '../support/world.js';
 
 /** Options of one call, as an author writes them: `right` compiles, and `wrong` differs from it in one name only. */
 interface Case {
@@ -56,7 +57,6 @@ const CASES: readonly Case[] = [
   { says: 'an option', right: "filterFields: ['votes']", wrong: "filterFeilds: ['votes']" },
 ];
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const HERE = dirname(fileURLToPath(import.meta.url));
 const MODEL = readFileSync(join(HERE, 'model.fixture.ts'), 'utf8');
 
@@ -78,7 +78,7 @@ class Compiled {
   private readonly program: ts.Program;
 
   constructor(private readonly sources: ReadonlyMap<string, string>) {
-    const config = ts.parseJsonConfigFileContent(ts.readConfigFile(join(ROOT, 'tsconfig.json'), (path) => ts.sys.readFile(path)).config, ts.sys, ROOT);
+    const config = ts.parseJsonConfigFileContent(ts.readConfigFile(WORLD.tsconfig, (path) => ts.sys.readFile(path)).config, ts.sys, dirname(WORLD.tsconfig));
     const options: ts.CompilerOptions = { ...config.options, noEmit: true };
     const host = ts.createCompilerHost(options);
     const onDisk = { fileExists: host.fileExists.bind(host), readFile: host.readFile.bind(host), getSourceFile: host.getSourceFile.bind(host) };

@@ -1,2 +1,2 @@
-/** See `launch-postgres.mjs`. */
+/** See `launch-postgres.cjs`. */
 export function launchPostgres(): Promise<{ readonly url: string; stop(): Promise<void> } | undefined>;

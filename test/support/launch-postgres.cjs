@@ -1,8 +1,9 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+'use strict';
+const { execFileSync, spawn } = require('node:child_process');
+const { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } = require('node:fs');
+const { createServer } = require('node:net');
+const { tmpdir } = require('node:os');
+const { delimiter, join } = require('node:path');
 
 /**
  * A PostgreSQL server of its own, in a temporary folder and on a free port of the loopback, from binaries that are
@@ -11,7 +12,7 @@ import { delimiter, join } from 'node:path';
  *
  * @returns {Promise<{ url: string, stop: () => Promise<void> } | undefined>}
  */
-export async function launchPostgres() {
+exports.launchPostgres = async function launchPostgres() {
   const binaries = findBinaries();
   if (!binaries) return undefined;
   const folder = mkdtempSync(join(tmpdir(), 'restify-postgres-'));
@@ -37,7 +38,7 @@ export async function launchPostgres() {
     rmSync(folder, { recursive: true, force: true });
     throw error;
   }
-}
+};
 
 /** The folder that has both programs. */
 function findBinaries() {

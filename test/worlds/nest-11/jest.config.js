@@ -1,0 +1,12 @@
+import { fileURLToPath } from 'node:url';
+import nest12 from '../../../jest.config.js';
+
+/** The same tests as CommonJS, on NestJS 11 and TypeORM 0.3. */
+export default {
+  ...nest12,
+  globals: {
+    RESTIFY_WORLD: { name: 'nest-11', format: 'cjs', directory: fileURLToPath(new URL('.', import.meta.url)), tsconfig: fileURLToPath(new URL('tsconfig.json', import.meta.url)) },
+  },
+  extensionsToTreatAsEsm: [],
+  resolver: '<rootDir>/test/worlds/nest-11/resolver.cjs',
+};
