@@ -4,6 +4,8 @@ import type { Column } from './column.js';
 export interface ColumnDescription extends Column {
   /** The entity declares no property for it: a join column, a discriminator, a tree's bookkeeping. */
   readonly internal: boolean;
+  /** Bodies may say null. The table may hold null all the same, where other entities have rows in it. */
+  readonly acceptsNull: boolean;
   readonly primary: boolean;
   /** The database or the ORM makes its value, and the client never gives it. */
   readonly generated: boolean;
@@ -89,8 +91,14 @@ export interface EntityDescription {
   readonly key: readonly string[];
   readonly relations: readonly RelationDescription[];
   readonly orderBy: readonly { readonly path: string; readonly descending: boolean }[];
-  /** Why it cannot be served, if it cannot: the name of what is not supported. */
-  readonly unsupported?: string;
+  /** Why it cannot be served, if it cannot. */
+  readonly unsupported: readonly Unsupported[];
+}
+
+/** What has no place in the interface, and what to write instead. */
+export interface Unsupported {
+  readonly what: string;
+  readonly repair: string;
 }
 
 /** What the adapter knows of a data source. */

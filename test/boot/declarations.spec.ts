@@ -17,6 +17,7 @@ import {
   TableInheritance,
   Tree,
   TreeChildren,
+  TreeLevelColumn,
   TreeParent,
 } from 'typeorm';
 import type { Relation } from 'typeorm';
@@ -431,7 +432,7 @@ describe('an entity that cannot be served', () => {
   }
 
   @Restify('desk')
-  @ChildEntity()
+  @ChildEntity("driver's")
   class Bus extends Vehicle {
     @Column({ nullable: true })
     seats: number;
@@ -439,24 +440,75 @@ describe('an entity that cannot be served', () => {
 
   @Restify('desk')
   @Entity()
-  @Tree('closure-table')
+  @Tree('nested-set')
   class Branch {
     @PrimaryGeneratedColumn()
     id: number;
 
-    @TreeParent()
+    @TreeParent({ onDelete: 'SET NULL' })
     parent: Relation<Branch>;
 
     @TreeChildren()
     children: Relation<Branch[]>;
   }
 
+  @Restify('desk')
+  @Entity()
+  @Tree('materialized-path')
+  class Label {
+    @PrimaryColumn()
+    word: string;
+
+    @TreeParent()
+    parent: Relation<Label>;
+
+    @TreeChildren()
+    children: Relation<Label[]>;
+  }
+
+  @Restify('desk')
+  @Entity()
+  @Tree('nested-set')
+  class Post {
+    @PrimaryColumn()
+    year: number;
+
+    @PrimaryColumn()
+    no: number;
+
+    @TreeParent()
+    parent: Relation<Post>;
+
+    @TreeChildren()
+    children: Relation<Post[]>;
+  }
+
+  @Restify('desk')
+  @Entity()
+  @Tree('closure-table')
+  class Level {
+    @PrimaryGeneratedColumn()
+    id: number;
+
+    @TreeLevelColumn()
+    level: number;
+
+    @TreeParent()
+    parent: Relation<Level>;
+
+    @TreeChildren()
+    children: Relation<Level[]>;
+  }
+
   test('refuses with what it is', async () => {
-    const repair = 'Take @Restify off, and serve it with a controller of your own.';
-    expect(await problemsOf({ entities: [Vehicle, Bus, Branch] })).toEqual([
-      `Vehicle: single-table inheritance is not supported yet. ${repair}`,
-      `Bus: single-table inheritance is not supported yet. ${repair}`,
-      `Branch: a closure-table tree is not supported yet. ${repair}`,
+    const repair = 'Make it an adjacency list, or take @Restify off and serve it with a controller of your own.';
+    expect(await problemsOf({ entities: [Vehicle, Bus, Branch, Label, Post, Level] })).toEqual([
+      `Vehicle: its discriminator value "driver's" has signs other than letters, digits, blanks and "_$.:/-". Give @ChildEntity or @DiscriminatorValue another one.`,
+      `Bus: its discriminator value "driver's" has signs other than letters, digits, blanks and "_$.:/-". Give @ChildEntity or @DiscriminatorValue another one.`,
+      `Branch: a nested-set tree whose children outlive their parent (onDelete: 'SET NULL') is not supported. ${repair}`,
+      `Label: a materialized-path tree with text keys, in which "." and "%" would be read as parts of a path, is not supported. ${repair}`,
+      `Post: a nested-set tree with a composite key is not supported. ${repair}`,
+      'Level: TypeORM fills no @TreeLevelColumn. Take the column out.',
     ]);
   });
 });

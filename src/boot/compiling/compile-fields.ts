@@ -77,9 +77,9 @@ function compileColumn(name: string, column: ColumnDescription, { entity, option
     insertable,
     // The URL names the object: a key in a body is ignored (contract 3).
     updatable: open && column.updatable && !column.primary,
-    required: insertable && !column.nullable && !column.hasDefault && !(options.optional ?? []).includes(top),
-    nullable: column.nullable,
-    blank: column.nullable || column.hasDefault,
+    required: insertable && !column.acceptsNull && !column.hasDefault && !(options.optional ?? []).includes(top),
+    nullable: column.acceptsNull,
+    blank: column.acceptsNull || column.hasDefault,
   };
 }
 

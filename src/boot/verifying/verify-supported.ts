@@ -9,8 +9,7 @@ export function verifySupported({ drafts }: Blueprint): readonly DeclarationProb
 }
 
 function entityProblems({ declaration, entity }: Draft): readonly DeclarationProblem[] {
-  if (entity.unsupported === undefined) return [];
-  return [{ where: declaration.name, what: `${entity.unsupported} is not supported yet`, repair: 'Take @Restify off, and serve it with a controller of your own.' }];
+  return entity.unsupported.map(({ what, repair }) => ({ where: declaration.name, what, repair }));
 }
 
 function embeddedRelationProblems({ declaration, entity }: Draft): readonly DeclarationProblem[] {

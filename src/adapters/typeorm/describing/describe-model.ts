@@ -5,6 +5,8 @@ import type { ColumnDescription, EntityDescription, ModelDescription } from '../
 import { knownDialectFamily } from '../dialects/dialect-family.js';
 import { describeRelations } from './describe-relations.js';
 import { entityIdOf } from './entity-id.js';
+import { acceptsNull, isOwnColumn, unsupportedKinds } from './inheritance.js';
+import { unsupportedTrees } from './trees.js';
 import { valueTypeOf } from './value-type-of.js';
 
 /** All that boot needs to know of a data source, as plain data. Reads metadata only, never the database. */
@@ -26,7 +28,6 @@ function givenEntities(dataSource: DataSource): readonly unknown[] {
 }
 
 function describeEntity(metadata: EntityMetadata, dataSource: DataSource): EntityDescription {
-  const why = unsupportedReason(metadata);
   return {
     id: entityIdOf(metadata, dataSource),
     name: metadata.targetName || metadata.name,
@@ -36,7 +37,7 @@ function describeEntity(metadata: EntityMetadata, dataSource: DataSource): Entit
     key: metadata.primaryColumns.map((column) => column.databaseName),
     relations: describeRelations(metadata, dataSource),
     orderBy: describeOrder(metadata),
-    ...(why === undefined ? {} : { unsupported: why }),
+    unsupported: [...unsupportedKinds(metadata), ...unsupportedTrees(metadata)],
   };
 }
 
@@ -48,12 +49,6 @@ function targetsOf(metadata: EntityMetadata, dataSource: DataSource): readonly u
   return [metadata.target, schema].filter((each) => typeof each === 'function' || (typeof each === 'object' && each !== null));
 }
 
-function unsupportedReason(metadata: EntityMetadata): string | undefined {
-  if (metadata.tableType === 'entity-child' || metadata.childEntityMetadatas.length > 0) return 'single-table inheritance';
-  if (metadata.treeType !== undefined && metadata.treeType !== 'adjacency-list') return `a ${metadata.treeType} tree`;
-  return undefined;
-}
-
 function describeColumn(column: ColumnMetadata, metadata: EntityMetadata, dataSource: DataSource): ColumnDescription {
   const described = valueTypeOf(column, dataSource);
   const supported = 'type' in described;
@@ -62,7 +57,8 @@ function describeColumn(column: ColumnMetadata, metadata: EntityMetadata, dataSo
     path: column.propertyPath,
     type: supported ? described.type : { kind: 'json' },
     nullable: column.isNullable,
-    internal: column.isVirtual || column.isDiscriminator || column.isTreeLevel || column.isNestedSetLeft || column.isNestedSetRight || column.isMaterializedPath,
+    acceptsNull: acceptsNull(column, metadata),
+    internal: column.isVirtual || !isOwnColumn(column, metadata) || column.isTreeLevel || column.isNestedSetLeft || column.isNestedSetRight || column.isMaterializedPath,
     primary: column.isPrimary,
     generated: isMadeForUs(column),
     hasDefault: column.default !== undefined || isFilledByOrm(column),
@@ -77,7 +73,7 @@ function describeColumn(column: ColumnMetadata, metadata: EntityMetadata, dataSo
 
 /** The client never gives it: generated keys and columns, virtual columns, and what TypeORM fills by itself. */
 function isMadeForUs(column: ColumnMetadata): boolean {
-  return column.isGenerated || column.generatedType !== undefined || column.asExpression !== undefined || column.isVirtualProperty || isFilledByOrm(column);
+  return column.isGenerated || column.generatedType !== undefined || column.asExpression !== undefined || column.isVirtualProperty || column.isDiscriminator || isFilledByOrm(column);
 }
 
 function isFilledByOrm(column: ColumnMetadata): boolean {

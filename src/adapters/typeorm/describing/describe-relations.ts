@@ -3,15 +3,23 @@ import type { RelationMetadata } from 'typeorm/metadata/RelationMetadata.js';
 import type { DataSource, EntityMetadata } from 'typeorm';
 import type { JunctionDescription, PairDescription, RelationDescription } from '../../../model/entity-description.js';
 import { entityIdOf } from './entity-id.js';
+import { declaringEntity, isOwnRelation } from './inheritance.js';
 
 export function describeRelations(metadata: EntityMetadata, dataSource: DataSource): readonly RelationDescription[] {
-  return metadata.relations.flatMap((relation) => describeRelation(relation, dataSource) ?? []);
+  return metadata.relations.filter((relation) => isOwnRelation(relation, metadata)).flatMap((relation) => describeRelation(relation, { metadata, dataSource }) ?? []);
 }
 
-function describeRelation(relation: RelationMetadata, dataSource: DataSource): RelationDescription | undefined {
+interface Source {
+  /** The entity that is described: one that extends the relation's own, where they share a table. */
+  readonly metadata: EntityMetadata;
+  readonly dataSource: DataSource;
+}
+
+function describeRelation(relation: RelationMetadata, source: Source): RelationDescription | undefined {
+  const { dataSource } = source;
   const base = { path: relation.propertyPath, target: entityIdOf(relation.inverseEntityMetadata, dataSource) };
   if (relation.isManyToMany) {
-    return relation.junctionEntityMetadata ? { ...base, kind: 'many-to-many', junction: describeJunction(relation, relation.junctionEntityMetadata, dataSource) } : undefined;
+    return relation.junctionEntityMetadata ? { ...base, kind: 'many-to-many', junction: describeJunction(relation, relation.junctionEntityMetadata, source) } : undefined;
   }
   if (relation.isWithJoinColumn) {
     return {
@@ -39,18 +47,19 @@ function turned({ near, far }: PairDescription): PairDescription {
   return { near: far, far: near };
 }
 
-function describeJunction(relation: RelationMetadata, junction: EntityMetadata, dataSource: DataSource): JunctionDescription {
+function describeJunction(relation: RelationMetadata, junction: EntityMetadata, { metadata, dataSource }: Source): JunctionDescription {
   const owner = relation.isManyToManyOwner ? relation : (relation.inverseRelation ?? relation);
   const [parentColumns, otherColumns] = relation.isManyToManyOwner
     ? [junction.ownerColumns, junction.inverseColumns]
     : [junction.inverseColumns, junction.ownerColumns];
+  const ownerEntity = relation.isManyToManyOwner ? metadata : declaringEntity(owner);
   const mapped = dataSource.entityMetadatas.find((each) => each !== junction && !each.isJunction && each.tablePath === junction.tablePath);
   return {
     entity: entityIdOf(junction, dataSource),
     ...(mapped ? { mappedBy: entityIdOf(mapped, dataSource) } : {}),
     leftAlone: !junction.synchronize,
-    declaredAt: `${owner.entityMetadata.targetName || owner.entityMetadata.name}.${owner.propertyPath}`,
-    ownerEntity: entityIdOf(owner.entityMetadata, dataSource),
+    declaredAt: `${declaringEntity(owner).targetName || declaringEntity(owner).name}.${owner.propertyPath}`,
+    ownerEntity: entityIdOf(ownerEntity, dataSource),
     ownerProperty: owner.propertyPath,
     fromOwner: relation.isManyToManyOwner,
     ...(relation.inverseRelation ? { inverse: relation.inverseRelation.propertyPath } : {}),

@@ -2,6 +2,7 @@ import { DataSource, getMetadataArgsStorage } from 'typeorm';
 import type { DataSourceOptions } from 'typeorm';
 import type { ModelDescription } from '../../../model/entity-description.js';
 import { describeModel } from './describe-model.js';
+import { lineOf } from './inheritance.js';
 
 export type { DataSourceOptions } from 'typeorm';
 
@@ -60,12 +61,6 @@ interface Owner {
   readonly owner: abstract new () => unknown;
   /** The class and those that it extends. */
   readonly line: readonly unknown[];
-}
-
-function lineOf(owner: abstract new () => unknown): readonly unknown[] {
-  const line: unknown[] = [];
-  for (let each: unknown = owner; typeof each === 'function' && each !== Function.prototype; each = Object.getPrototypeOf(each)) line.push(each);
-  return line;
 }
 
 function isMapped(target: object): boolean {

@@ -64,6 +64,10 @@ export interface Dialect {
   refusal(error: unknown): DatabaseRefusal | undefined;
   /** Breaks a driver's connection off, so that its pool makes another one. */
   discard(connection: unknown): void;
+  /** Two texts as one. */
+  concat(first: string, second: string): string;
+  /** A statement behind which those who would change the shape of this tree at the same time wait; undefined where they do anyway. */
+  lockTree(tree: { readonly table: string; readonly key: string }, bindText: (text: string) => string): string | undefined;
 }
 
 export interface TextPart {

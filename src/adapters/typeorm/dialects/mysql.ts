@@ -36,6 +36,8 @@ export function mysql(zone: WallZone): Dialect {
     json: undefined,
     nullsFirst: true,
     lockRow: ' FOR UPDATE',
+    concat: (first, second) => `CONCAT(${first}, ${second})`,
+    lockTree: ({ table, key }) => `SELECT ${key} FROM ${table} ORDER BY ${key} LIMIT 1 FOR UPDATE`,
     placeholder: () => '?',
     read,
     decode: (raw, type) => (type.kind === 'datetime' ? instantOf(String(raw), zone, type.digits) : decode(raw, type)),

@@ -11,6 +11,8 @@ export const postgres: Dialect = {
   oneConnection: false,
   nullsFirst: false,
   lockRow: ' FOR UPDATE',
+  concat: (first, second) => `${first} || ${second}`,
+  lockTree: ({ table }, bindText) => `SELECT pg_advisory_xact_lock(hashtext(${bindText(table)}))`,
   placeholder: (position) => `$${position}`,
   read,
   decode,

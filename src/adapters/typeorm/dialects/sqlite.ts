@@ -12,6 +12,8 @@ export const sqlite: Dialect = {
   oneConnection: true,
   nullsFirst: true,
   lockRow: '',
+  concat: (first, second) => `${first} || ${second}`,
+  lockTree: () => undefined,
   placeholder: () => '?',
   read,
   decode,

@@ -17,6 +17,7 @@ import { findReferrer } from './find-referrer.js';
 import { findIdentity } from './find-identity.js';
 import { refusedWrite } from './refusals.js';
 import type { RowWriter, WriterTools } from './row-writer.js';
+import { TreeKeeper } from './trees/tree-keeper.js';
 
 /** What a refused write is judged by. */
 interface Judgement {
@@ -44,6 +45,7 @@ interface Change {
 export class EntityWriter implements RowWriter {
   private readonly metadata: EntityMetadata;
   private readonly forward: readonly string[];
+  private readonly tree: TreeKeeper | undefined;
 
   constructor(
     private readonly resource: Resource,
@@ -51,6 +53,7 @@ export class EntityWriter implements RowWriter {
   ) {
     this.metadata = tools.tables.of(resource).metadata;
     this.forward = this.metadata.relations.filter((relation) => relation.isWithJoinColumn && !relation.isLazy).map((relation) => relation.propertyPath);
+    this.tree = TreeKeeper.of(resource, this.metadata, tools);
   }
 
   async create(plan: CreatePlan): Promise<Row> {
@@ -66,9 +69,11 @@ export class EntityWriter implements RowWriter {
     return this.writing({ keys: plan.keys, fixed: plan.fixed, may: () => this.mayStand(make(), plan.where) }, () =>
       this.tools.connections.transact(async (runner) => {
         const entity = make();
+        await this.tree?.begin(runner);
         await plan.hooks.before?.(entity, runner.manager);
         await this.insert(entity, runner);
         const identity = this.givenIdentity(identityOf(entity, this.resource, this.metadata), plan.values);
+        await this.tree?.insert(entity, identity[0] ?? null, runner);
         await this.keepMicroseconds(entity, { identity, values: plan.values, referenced, change: false }, runner);
         await plan.hooks.after?.(entity, runner.manager);
         const row = await this.readBack(identity, plan.where, runner);
@@ -82,6 +87,8 @@ export class EntityWriter implements RowWriter {
     let changed: ObjectLiteral | undefined;
     return this.writing({ keys: plan.keys, fixed: [], may: () => (changed ? this.mayStand(changed, plan.after) : undefined) }, () =>
       this.tools.connections.transact(async (runner) => {
+        const hooked = plan.hooks.before !== undefined;
+        if (this.tree?.mayMove({ values: plan.values, hooked }) === true) await this.tree.begin(runner);
         const key = await findIdentity(this.resource, plan.where, { runner, tools: this.tools });
         if (!key) return undefined;
         const entity = await this.load(key, runner);
@@ -93,7 +100,7 @@ export class EntityWriter implements RowWriter {
         changed = entity;
         await this.refuseInvalid(entity, [plan.errors, errors]);
         await plan.hooks.before?.(entity, runner.manager);
-        if (plan.values.size > 0 || plan.hooks.before) await this.store(entity, { identity: key, values: plan.values, referenced, empty, hooked: plan.hooks.before !== undefined }, runner);
+        if (plan.values.size > 0 || hooked) await this.store(entity, { identity: key, values: plan.values, referenced, empty, hooked }, runner);
         const identity = identityOf(entity, this.resource, this.metadata);
         await this.keepMicroseconds(entity, { identity, values: plan.values, referenced, change: true }, runner);
         await plan.hooks.after?.(entity, runner.manager);
@@ -107,13 +114,14 @@ export class EntityWriter implements RowWriter {
   async delete(plan: DeletePlan): Promise<boolean> {
     try {
       return await this.tools.connections.transact(async (runner) => {
+        await this.tree?.begin(runner);
         const key = await findIdentity(this.resource, plan.where, { runner, tools: this.tools });
         // Without its relations: TypeORM would cascade into related objects that were loaded with it.
         const entity = key ? await this.load(key, runner, []) : undefined;
         if (!key || !entity) return false;
         await plan.hooks.before?.(entity, runner.manager);
         // TypeORM takes the key off an entity that it removes; the hook is told which one it was.
-        const removed: ObjectLiteral = plan.hooks.after ? Object.assign(this.metadata.create() as ObjectLiteral, entity) : entity;
+        const removed: ObjectLiteral = plan.hooks.after ? Object.assign(Object.create(Object.getPrototypeOf(entity) as object) as ObjectLiteral, entity) : entity;
         await this.remove(entity, key, runner);
         await plan.hooks.after?.(removed, runner.manager);
         return true;
@@ -126,8 +134,11 @@ export class EntityWriter implements RowWriter {
 
   private async remove(entity: ObjectLiteral, key: readonly Json[], runner: QueryRunner): Promise<void> {
     if (this.isBeyondDriver(key)) await this.deleteExactly(key, runner);
-    else if (this.metadata.deleteDateColumn) await runner.manager.softRemove(this.metadata.target, entity);
-    else await runner.manager.remove(this.metadata.target, entity);
+    else if (this.metadata.deleteDateColumn) await runner.manager.softRemove(classOf(entity, this.metadata), entity);
+    else {
+      await this.tree?.beforeDelete(key[0] ?? null, runner);
+      await runner.manager.remove(classOf(entity, this.metadata), entity);
+    }
   }
 
   /** With the keys of its forward relations, as validators and listeners expect them. */
@@ -145,7 +156,10 @@ export class EntityWriter implements RowWriter {
   private async store(entity: ObjectLiteral, change: Change, runner: QueryRunner): Promise<void> {
     const same = identityOf(entity, this.resource, this.metadata).every((value, index) => value === change.identity[index]);
     if (same && !this.isBeyondDriver(change.identity)) {
-      await hidingEmpty(entity, change.empty ?? [], () => runner.manager.save(this.metadata.target, entity, { reload: false }));
+      const save = async (): Promise<void> => {
+        await hidingEmpty(entity, change.empty ?? [], () => runner.manager.save(classOf(entity, this.metadata), entity, { reload: false }));
+      };
+      await (this.tree ? this.tree.saving(entity, change.identity[0] ?? null, { mayMove: this.tree.mayMove(change), runner, save }) : save());
       return;
     }
     const changed = change.hooked === true ? entity : (this.metadata.create() as ObjectLiteral);
@@ -243,6 +257,12 @@ export class EntityWriter implements RowWriter {
       throw fixed.length > 0 ? new NotFound() : InvalidInput.ofNoField('A related object does not exist.');
     }
   }
+}
+
+/** A row of a shared table is loaded as the entity that it is, and is written as that one, with its listeners. */
+function classOf(entity: ObjectLiteral, metadata: EntityMetadata): EntityMetadata['target'] {
+  const child = metadata.childEntityMetadatas.find(({ target }) => target === entity.constructor);
+  return (child ?? metadata).target;
 }
 
 /** TypeORM loads the keys of a relation without a row as an object without values, and would insert it as a new row. */

@@ -14,7 +14,8 @@ export async function findReferrer(resource: Resource, where: Condition, tools: 
   for (const metadata of dataSource.entityMetadatas) {
     for (const key of metadata.foreignKeys) {
       const restricts = key.onDelete === undefined || key.onDelete === 'RESTRICT' || key.onDelete === 'NO ACTION';
-      if (key.referencedEntityMetadata !== target || !restricts) continue;
+      // By table: TypeORM keeps the keys that lead to a child entity, and those of its own, with the base.
+      if (key.referencedEntityMetadata.tablePath !== target.tablePath || !restricts) continue;
       const scope = Scope.begin(tools.dialect, tools.tables, resource);
       const quote = (name: string): string => dataSource.driver.escape(name);
       const referring = tools.tables.named(entityIdOf(metadata, dataSource));

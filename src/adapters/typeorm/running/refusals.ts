@@ -39,7 +39,9 @@ function atField(field: Field | undefined, message: string, otherwise: string): 
 function uniqueColumns(refusal: Extract<DatabaseRefusal, { kind: 'unique' }>, metadata: EntityMetadata): readonly string[] {
   const { constraint, columns } = refusal;
   if (constraint !== undefined) {
-    const found = [...metadata.uniques, ...metadata.indices].find((each) => each.name === constraint || each.givenName === constraint);
+    // TypeORM keeps those of a child entity's relations with the base.
+    const sharing = [metadata, ...(metadata.tableType === 'entity-child' ? [metadata.parentEntityMetadata] : [])];
+    const found = sharing.flatMap(({ uniques, indices }) => [...uniques, ...indices]).find((each) => each.name === constraint || each.givenName === constraint);
     if (found) return found.columns.map((column) => column.databaseName);
     if (constraint === 'PRIMARY') return metadata.primaryColumns.map((column) => column.databaseName);
     const foreignKey = metadata.columns.find((column) => column.databaseName === constraint);

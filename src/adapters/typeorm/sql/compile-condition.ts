@@ -34,9 +34,9 @@ export function compileCondition(condition: Condition, scope: Scope): string {
   }
 }
 
-/** The whole WHERE: the condition, and what leaves soft-deleted rows out. */
+/** The whole WHERE: the condition, and what leaves out soft-deleted rows and those of other entities. */
 export function compileWhere(condition: Condition, scope: Scope): string {
-  return [compileCondition(condition, scope), ...scope.alive()].join(' AND ');
+  return [compileCondition(condition, scope), ...scope.rows()].join(' AND ');
 }
 
 function compileSeveral(conditions: readonly Condition[], kind: 'and' | 'or', scope: Scope): string {

@@ -74,10 +74,9 @@ export class Scope {
     return [`${this.table.path} ${this.alias}`, ...this.joinTexts].join(' ');
   }
 
-  /** The condition that leaves soft-deleted rows out, or nothing. */
-  alive(): readonly string[] {
-    const alive = this.table.alive(this.alias);
-    return alive === undefined ? [] : [alive];
+  /** The conditions that leave out soft-deleted rows and those of other entities in the same table. */
+  rows(): readonly string[] {
+    return this.table.rows(this.alias);
   }
 
   /** The alias and table where the hops lead, joined once however often they are asked for. */
@@ -112,7 +111,7 @@ export class Scope {
   private addJoin(path: string, near: { alias: string; table: Table }, on: readonly ColumnPair[], target: Resource): { alias: string; table: Table } {
     const far = { alias: this.nextAlias(), table: this.tables.of(target) };
     this.joined.set(path, far);
-    const conditions = [this.pairs(on, near, far), ...(far.table.alive(far.alias) === undefined ? [] : [far.table.alive(far.alias)])];
+    const conditions = [this.pairs(on, near, far), ...far.table.rows(far.alias)];
     this.joinTexts.push(`LEFT JOIN ${far.table.path} ${far.alias} ON ${conditions.join(' AND ')}`);
     return far;
   }

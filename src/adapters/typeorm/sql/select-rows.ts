@@ -107,7 +107,7 @@ function farKeyPart(relation: ToOneRelation | ReverseOneRelation, dialect: Diale
     sql: (scope) =>
       columns.map((column) => {
         const far = scope.within(relation.target);
-        const conditions = [scope.pairs(relation.on, scope, far), ...far.alive()];
+        const conditions = [scope.pairs(relation.on, scope, far), ...far.rows()];
         return `(SELECT ${dialect.read(far.own(column), column.type)} FROM ${far.from()} WHERE ${conditions.join(' AND ')})`;
       }),
     read: (record, at) => keyOrNull(columns.map((column, index) => decoded(record[at + index], column, dialect))),

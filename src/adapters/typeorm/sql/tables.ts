@@ -2,6 +2,7 @@ import type { DataSource, EntityMetadata } from 'typeorm';
 import type { Column } from '../../../model/column.js';
 import type { Resource } from '../../../model/resource.js';
 import { entityIdOf } from '../describing/entity-id.js';
+import { kindLiterals } from '../describing/inheritance.js';
 
 /** What SQL needs to know of one entity's table. Names are quoted once, at boot; nothing else names a table or column. */
 export interface Table {
@@ -13,8 +14,8 @@ export interface Table {
   column(alias: string, column: Column): string;
   /** The quoted name alone, for INSERT and UPDATE. */
   name(column: Column): string;
-  /** Holds for rows that are not soft-deleted; undefined where the entity knows no such thing. */
-  alive(alias: string): string | undefined;
+  /** Hold for rows of the entity: of its own kind where several share the table, and not soft-deleted. */
+  rows(alias: string): readonly string[];
 }
 
 /** The tables of a data source, by the adapter's entity names. */
@@ -44,6 +45,8 @@ export class Tables {
       if (found === undefined) throw new Error(`No column ${column.id} of ${metadata.name}`);
       return found;
     };
+    const deleted = metadata.deleteDateColumn;
+    const ofKind = kindCondition(metadata, quote);
     return {
       dataSource: this.dataSource,
       metadata,
@@ -53,7 +56,14 @@ export class Tables {
         const query = virtual.get(column.id)?.query;
         return query ? `(${query(alias)})` : `${alias}.${name(column)}`;
       },
-      alive: (alias) => (metadata.deleteDateColumn ? `${alias}.${quote(metadata.deleteDateColumn.databaseName)} IS NULL` : undefined),
+      rows: (alias) => [...ofKind.map((condition) => `${alias}.${condition}`), ...(deleted === undefined ? [] : [`${alias}.${quote(deleted.databaseName)} IS NULL`])],
     };
   }
+}
+
+/** What tells an entity's rows from those of others in its table, without the alias. The values are the model's own, checked at boot. */
+function kindCondition(metadata: EntityMetadata, quote: (name: string) => string): readonly string[] {
+  const column = metadata.discriminatorColumn;
+  if (!column || metadata.tableType !== 'entity-child') return [];
+  return [`${quote(column.databaseName)} IN (${kindLiterals(metadata).join(', ')})`];
 }

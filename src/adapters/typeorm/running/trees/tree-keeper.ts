@@ -1,0 +1,95 @@
+import type { EntityMetadata, ObjectLiteral, QueryRunner } from 'typeorm';
+import { InvalidInput } from '../../../../errors/request-errors.js';
+import type { Json } from '../../../../errors/rest-error.js';
+import { isWritable } from '../../../../model/field.js';
+import type { FieldValues } from '../../../../model/plan.js';
+import type { Resource } from '../../../../model/resource.js';
+import { fromProperty } from '../property-values.js';
+import type { WriterTools } from '../row-writer.js';
+import { ClosureTable } from './closure-table.js';
+import { MaterializedPath } from './materialized-path.js';
+import { NestedSet } from './nested-set.js';
+import type { TreeShape } from './tree-shape.js';
+import { TreeTable } from './tree-table.js';
+
+/**
+ * Keeps a tree right while its rows are written. TypeORM does so in `save` alone, which would overwrite a row instead of
+ * inserting one, and its shifts are not right for every move.
+ */
+export class TreeKeeper {
+  constructor(
+    private readonly table: TreeTable,
+    private readonly shape: TreeShape,
+    private readonly refuse: (message: string) => InvalidInput,
+  ) {}
+
+  /** Undefined for an entity that is no tree, or holds nothing but the keys of the parents. */
+  static of(resource: Resource, metadata: EntityMetadata, tools: WriterTools): TreeKeeper | undefined {
+    if (metadata.treeType === undefined || metadata.treeType === 'adjacency-list') return undefined;
+    const table = new TreeTable(resource, metadata, tools);
+    const refuse = (message: string): InvalidInput => refusal(resource, metadata, message);
+    return new TreeKeeper(table, shapeOf(table, refuse), refuse);
+  }
+
+  /** To be called first in a transaction that changes the shape. */
+  async begin(runner: QueryRunner): Promise<void> {
+    await this.table.lock(runner);
+  }
+
+  /** Whether a change may move the row: the body names a parent, or the application has had the entity in its hands. */
+  mayMove({ values, hooked }: { values: FieldValues; hooked?: boolean }): boolean {
+    return hooked === true || [...values.keys()].some((name) => {
+      const field = this.table.resource.fieldsByName.get(name);
+      return field?.kind === 'to-one' && field.relation.name === this.table.metadata.treeParentRelation?.propertyPath;
+    });
+  }
+
+  async insert(entity: ObjectLiteral, key: Json, runner: QueryRunner): Promise<void> {
+    await this.shape.insert(key, this.parentIn(entity), runner);
+  }
+
+  /** Saves an entity that may have got another parent, where `mayMove` says so. */
+  async saving(entity: ObjectLiteral, key: Json, { mayMove, runner, save }: { mayMove: boolean; runner: QueryRunner; save: () => Promise<void> }): Promise<void> {
+    const parent = this.parentIn(entity);
+    if (!mayMove || parent === (await this.table.parentOf(key, runner))) {
+      // TypeORM takes a root that stays one for a row that becomes one.
+      if (parent === null) this.table.metadata.treeParentRelation?.setEntityValue(entity, undefined);
+      return save();
+    }
+    if (parent !== null && (await this.table.isAbove(key, parent, runner))) throw this.refuse('An object cannot stand below itself.');
+    const finish = await this.shape.move(key, parent, runner);
+    await save();
+    await finish();
+  }
+
+  /** Where the children outlive their parent, they become roots. */
+  async beforeDelete(key: Json, runner: QueryRunner): Promise<void> {
+    if (this.table.metadata.treeParentRelation?.onDelete !== 'SET NULL') return;
+    for (const child of await this.table.childrenOf(key, runner)) await this.shape.detach(child, runner);
+  }
+
+  private parentIn(entity: ObjectLiteral): Json {
+    const column = this.table.metadata.treeParentRelation?.joinColumns[0];
+    const [key] = this.table.resource.identity;
+    return column && key ? (fromProperty(column.getEntityValue(entity), key.type) as Json) : null;
+  }
+}
+
+function shapeOf(table: TreeTable, refuse: (message: string) => InvalidInput): TreeShape {
+  switch (table.metadata.treeType) {
+    case 'closure-table':
+      return new ClosureTable(table);
+    case 'materialized-path':
+      return new MaterializedPath(table);
+    case 'nested-set':
+      return new NestedSet(table, refuse);
+    default:
+      throw new Error(`${table.metadata.name} is no tree`);
+  }
+}
+
+/** Under the parent's field, where the client knows it. */
+function refusal(resource: Resource, { treeParentRelation }: EntityMetadata, message: string): InvalidInput {
+  const field = resource.fields.find((each) => each.kind === 'to-one' && each.relation.name === treeParentRelation?.propertyPath && (each.readable || isWritable(each)));
+  return field ? InvalidInput.of(field.name, message) : InvalidInput.ofNoField(message);
+}

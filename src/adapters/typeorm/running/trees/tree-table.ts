@@ -1,0 +1,87 @@
+import type { EntityMetadata, QueryRunner } from 'typeorm';
+import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
+import type { Json } from '../../../../errors/rest-error.js';
+import type { Column } from '../../../../model/column.js';
+import type { Resource } from '../../../../model/resource.js';
+import { Scope } from '../../sql/scope.js';
+import type { WriterTools } from '../row-writer.js';
+
+type Records = readonly Record<string, unknown>[];
+
+/** Binds a value to the statement that is being written, and gives the SQL that stands for it. */
+export interface Binder {
+  key(value: Json): string;
+  text(value: string): string;
+}
+
+/** The table of a tree, by quoted names, and the statements that its bookkeeping needs. */
+export class TreeTable {
+  readonly path: string;
+  readonly key: string;
+  readonly parent: string;
+  private readonly keyColumn: Column;
+
+  constructor(
+    readonly resource: Resource,
+    readonly metadata: EntityMetadata,
+    readonly tools: WriterTools,
+  ) {
+    const [keyColumn] = resource.identity;
+    const joinColumn = metadata.treeParentRelation?.joinColumns[0];
+    if (!keyColumn || !joinColumn) throw new Error(`${metadata.name} is no tree with one key`);
+    this.keyColumn = keyColumn;
+    const table = tools.tables.of(resource);
+    this.path = table.path;
+    this.key = table.name(keyColumn);
+    this.parent = this.nameOf(joinColumn);
+  }
+
+  nameOf(column: ColumnMetadata | undefined): string {
+    if (!column) throw new Error(`${this.metadata.name} lacks a column of its tree`);
+    return this.metadata.dataSource.driver.escape(column.databaseName);
+  }
+
+  /** Runs one statement. Write its text in the order in which it binds. */
+  async run(runner: QueryRunner, write: (bind: Binder) => string): Promise<Records> {
+    const scope = Scope.begin(this.tools.dialect, this.tools.tables, this.resource);
+    const sql = write({ key: (value) => scope.bind(value, this.keyColumn.type), text: (value) => scope.bindText(value) });
+    const result: unknown = await runner.query(sql, [...scope.parameters]);
+    return Array.isArray(result) ? (result as Records) : [];
+  }
+
+  /** The key of the row above, as it stands in the database. */
+  async parentOf(key: Json, runner: QueryRunner): Promise<Json> {
+    const [record] = await this.run(runner, (bind) => `SELECT ${this.readKey(this.parent)} AS c0 FROM ${this.path} WHERE ${this.key} = ${bind.key(key)}`);
+    return this.decodeKey(record?.c0);
+  }
+
+  async childrenOf(key: Json, runner: QueryRunner): Promise<readonly Json[]> {
+    const records = await this.run(runner, (bind) => `SELECT ${this.readKey(this.key)} AS c0 FROM ${this.path} WHERE ${this.parent} = ${bind.key(key)}`);
+    return records.map(({ c0 }) => this.decodeKey(c0));
+  }
+
+  /** Whether the row stands above the other one, or is it. */
+  async isAbove(key: Json, other: Json, runner: QueryRunner): Promise<boolean> {
+    const found = await this.run(runner, (bind) => {
+      const first = `SELECT ${this.key}, ${this.parent} FROM ${this.path} WHERE ${this.key} = ${bind.key(other)}`;
+      const next = `SELECT t.${this.key}, t.${this.parent} FROM ${this.path} t INNER JOIN above ON t.${this.key} = above.p`;
+      return `WITH RECURSIVE above (k, p) AS (${first} UNION ${next}) SELECT 1 AS c0 FROM above WHERE k = ${bind.key(key)}`;
+    });
+    return found.length > 0;
+  }
+
+  /** Others who would change the tree's shape wait until this transaction ends. */
+  async lock(runner: QueryRunner): Promise<void> {
+    const scope = Scope.begin(this.tools.dialect, this.tools.tables, this.resource);
+    const sql = this.tools.dialect.lockTree({ table: this.path, key: this.key }, (text) => scope.bindText(text));
+    if (sql !== undefined) await runner.query(sql, [...scope.parameters]);
+  }
+
+  private readKey(column: string): string {
+    return this.tools.dialect.read(column, this.keyColumn.type);
+  }
+
+  private decodeKey(raw: unknown): Json {
+    return raw === null || raw === undefined ? null : this.tools.dialect.decode(raw, this.keyColumn.type);
+  }
+}
