@@ -1,6 +1,7 @@
 import type { Json } from '../errors/rest-error.js';
 import type { Column } from './column.js';
 import type { Relation } from './relation.js';
+import type { Key } from './resource.js';
 import type { Lookup } from './row-filter.js';
 
 /** A column, reached from a resource over to-one relations. */
@@ -49,4 +50,9 @@ export function oneOf(conditions: readonly Condition[]): Condition {
 /** The operand is this value, exactly. */
 export function equals(column: Column, value: Json): Condition {
   return { kind: 'compare', operand: { hops: [], column }, lookup: 'exact', value };
+}
+
+/** Where a row's own key stands. */
+export function ownKey({ columns, via }: Key): readonly Operand[] {
+  return columns.map((column) => ({ hops: via ? [via] : [], column }));
 }

@@ -10,13 +10,15 @@ import type { FilterBackend } from './filter-backend.js';
 import type { Operation } from './operation.js';
 import type { AuthenticationScheme } from './authentication.js';
 import type { ResolvedPermission } from './resolved-permission.js';
-import type { Relation, ToManyRelation } from './relation.js';
+import type { Relation, ToManyRelation, ToOneRelation } from './relation.js';
 import type { Lookup } from './row-filter.js';
 import type { Serializer } from './serializer.js';
 
 /** How a row is named in a URL. The values of a composite key stand in the order of its columns. */
 export interface Key {
   readonly columns: readonly Column[];
+  /** The columns are those of the row that this leads to: of a pair that refers to its other side by other columns than the key. */
+  readonly via?: ToOneRelation;
 }
 
 /** What a query parameter filters by. Several operands are the columns of a composite related key. */

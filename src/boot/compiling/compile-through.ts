@@ -3,6 +3,7 @@ import type { JunctionDescription, ManyToManyDescription, PairDescription } from
 import type { ColumnField, Field, ToOneField } from '../../model/field.js';
 import { OPERATIONS } from '../../model/operation.js';
 import type { ColumnPair, Through, ToOneRelation } from '../../model/relation.js';
+import type { Key } from '../../model/resource.js';
 import type { Serializer } from '../../model/serializer.js';
 import type { RestifyOptions, ThroughOptions } from '../../declare/restify-declaration.js';
 import type { Draft } from './draft.js';
@@ -47,7 +48,7 @@ export class ThroughCompiler {
     if (!table) throw new Error(`No junction of ${junction.declaredAt}`);
     const parent = columnPairs(junction.parent, near, table);
     const other = columnPairs(junction.other, table, target);
-    const shell = this.shellOf(table, { junction, other, isPair: isPair(table, junction), mapped });
+    const shell = this.shellOf(table, { junction, other, target, isPair: isPair(table, junction), mapped });
     this.views.push({ shell, junction, near, target, parent, other, mapped, options: this.optionsOf(path, junction, { near, target, mapped }) });
     return {
       resource: shell,
@@ -67,11 +68,11 @@ export class ThroughCompiler {
     return mapped && columns.every((id) => mapped.columns.has(id)) ? mapped : undefined;
   }
 
-  private shellOf(table: ResourceShell, { junction, other, isPair, mapped }: { junction: JunctionDescription; other: readonly ColumnPair[]; isPair: boolean; mapped: ResourceShell | undefined }): ResourceShell {
+  private shellOf(table: ResourceShell, { junction, other, target, isPair, mapped }: { junction: JunctionDescription; other: readonly ColumnPair[]; target: ResourceShell; isPair: boolean; mapped: ResourceShell | undefined }): ResourceShell {
     const owner = this.shells.get(junction.ownerEntity);
     const model = mapped?.registered === true ? mapped.model : `${owner?.model ?? ''}_${junction.ownerProperty.toLowerCase()}`;
     const app = mapped?.registered === true ? mapped.app : (owner?.app ?? '');
-    const key = isPair ? { columns: other.map((pair) => pair.near) } : table.key;
+    const key = isPair ? keyOfPair(other, target) : table.key;
     const identity = { id: `${app}.${model}`, app, model, label: mapped?.label ?? model, entity: table.entity, registered: mapped?.registered ?? false };
     return new ResourceShell(identity, { key, identity: isPair ? table.identity : table.key.columns, columns: table.columns }, this.serializer);
   }
@@ -169,9 +170,16 @@ function sideOf(name: string, on: readonly ColumnPair[], target: ResourceShell):
   return { kind: 'to-one', name, label: labelOf(name), readable: true, insertable: true, updatable: true, required: true, nullable: false, relation };
 }
 
+/** The related side's key: in the pair itself, where it refers to that. */
+function keyOfPair(other: readonly ColumnPair[], target: ResourceShell): Key {
+  if (refersToKey(other, target)) return { columns: other.map((pair) => pair.near) };
+  return { columns: target.key.columns, via: { kind: 'to-one', name: 'id', target, on: other, byKey: false } };
+}
+
 /** The `id` of a pair: the related side's key. */
 function idField(shell: ResourceShell, other: readonly ColumnPair[]): Field {
   const base = { name: 'id', label: 'ID', readable: true, insertable: false, updatable: false, required: false, nullable: false };
+  if (shell.key.via) return { ...base, kind: 'to-one', relation: shell.key.via };
   const [first] = other;
   if (other.length === 1 && first) return { ...base, kind: 'column', column: first.near, type: first.near.type, blank: false } satisfies ColumnField;
   const on = other.map((pair) => ({ near: pair.near, far: pair.near }));

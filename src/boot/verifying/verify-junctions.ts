@@ -16,7 +16,7 @@ export function verifyJunctions({ description, drafts }: Blueprint): readonly De
 
 function problemsOf(junction: JunctionDescription, { entities }: ModelDescription): readonly DeclarationProblem[] {
   const mapped = entities.find((entity) => entity.id === junction.mappedBy);
-  if (!mapped) return plainJunctionProblems(junction, entities);
+  if (!mapped) return [];
   const problems = junction.leftAlone ? [] : [doubledJunction(junction.declaredAt, mapped.name)];
   const missing = [...junction.parent.map((pair) => pair.far), ...junction.other.map((pair) => pair.near)].filter((id) => !mapped.columns.some((column) => column.id === id));
   if (missing.length === 0) return problems;
@@ -28,14 +28,6 @@ function problemsOf(junction: JunctionDescription, { entities }: ModelDescriptio
       repair: `Name the entity's columns in joinColumn and inverseJoinColumn; known there: ${mapped.columns.map((column) => `"${column.id}"`).join(', ')}.`,
     },
   ];
-}
-
-/** The id of a pair is the related side's key, which a junction over other columns does not hold. */
-function plainJunctionProblems(junction: JunctionDescription, entities: ModelDescription['entities']): readonly DeclarationProblem[] {
-  const keys = new Set(entities.map((entity) => [...entity.key].sort().join()));
-  const sides = [junction.parent.map((pair) => pair.near), junction.other.map((pair) => pair.far)];
-  if (sides.every((side) => keys.has([...side].sort().join()))) return [];
-  return [{ where: junction.declaredAt, what: 'its join table refers to columns that are no primary key', repair: 'Map an entity on the join table, or refer to the primary keys.' }];
 }
 
 /** TypeORM would create the table twice. */

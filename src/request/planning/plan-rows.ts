@@ -1,5 +1,5 @@
 import type { Json } from '../../errors/rest-error.js';
-import { allOf, equals } from '../../model/condition.js';
+import { allOf, equals, ownKey } from '../../model/condition.js';
 import type { Condition } from '../../model/condition.js';
 import type { Filtering } from '../../model/filter-backend.js';
 import type { KeyCheck, ListPlan, ParentPlan, ParentValues } from '../../model/plan.js';
@@ -10,7 +10,7 @@ import { resolveRowFilter } from './resolve-row-filter.js';
 
 /** Rows of this key. */
 export function keyCondition(key: readonly Json[], resource: Resource): Condition {
-  return allOf(resource.key.columns.map((column, index) => equals(column, key[index] ?? null)));
+  return allOf(ownKey(resource.key).map((operand, index) => ({ kind: 'compare', operand, lookup: 'exact', value: key[index] ?? null })));
 }
 
 /** The look at the parent that a nested URL begins with. */
@@ -49,8 +49,8 @@ function rowsOf({ rows }: Filtering, resource: Resource): Condition {
 /** Ties are broken by the key, so that a list has one order (contract 4). */
 function totalOrder(order: readonly OrderTerm[], resource: Resource): readonly OrderTerm[] {
   const plain = order.filter((term) => term.operand.hops.length === 0).map((term) => term.operand.column.id);
-  const rest = resource.key.columns.filter((column) => !plain.includes(column.id));
-  return [...order, ...rest.map((column) => ({ operand: { hops: [], column }, descending: false }))];
+  const rest = ownKey(resource.key).filter(({ hops, column }) => hops.length > 0 || !plain.includes(column.id));
+  return [...order, ...rest.map((operand) => ({ operand, descending: false }))];
 }
 
 /** The keys in a body, each with the rows that the caller may refer to. */

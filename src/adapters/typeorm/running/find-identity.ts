@@ -2,6 +2,7 @@ import type { QueryRunner } from 'typeorm';
 import type { Json } from '../../../errors/rest-error.js';
 import type { Condition } from '../../../model/condition.js';
 import type { Resource } from '../../../model/resource.js';
+import type { Dialect } from '../dialects/dialect.js';
 import { compileWhere } from '../sql/compile-condition.js';
 import { Scope } from '../sql/scope.js';
 import type { WriterTools } from './row-writer.js';
@@ -17,8 +18,7 @@ export async function findIdentity(
   const list = columns.map((column, index) => `${tools.dialect.read(scope.own(column), column.type)} AS c${index}`).join(', ');
   const condition = compileWhere(where, scope);
   const from = scope.from();
-  // A row on the empty side of an outer join cannot be locked, so the lock names this table alone where there is one.
-  const lock = from.includes(' LEFT JOIN ') && tools.dialect.lockRow !== '' ? lockOf(scope.alias, tools) : tools.dialect.lockRow;
+  const lock = lockOf(scope, from, tools.dialect);
   const records = (await runner.query(`SELECT ${list} FROM ${from} WHERE ${condition}${lock}`, [...scope.parameters])) as readonly Record<string, unknown>[];
   const [record] = records;
   if (!record) return undefined;
@@ -28,6 +28,7 @@ export async function findIdentity(
   });
 }
 
-function lockOf(alias: string, tools: WriterTools): string {
-  return tools.dialect.nullsFirst ? tools.dialect.lockRow : `${tools.dialect.lockRow} OF ${alias}`;
+/** A row on the empty side of an outer join cannot be locked, so the lock names this table alone where there is one. */
+export function lockOf({ alias }: Scope, from: string, { lockRow, nullsFirst }: Dialect): string {
+  return from.includes(' LEFT JOIN ') && !nullsFirst ? `${lockRow} OF ${alias}` : lockRow;
 }

@@ -1,5 +1,7 @@
 import type { Json } from '../../../errors/rest-error.js';
 import type { Column } from '../../../model/column.js';
+import { ownKey } from '../../../model/condition.js';
+import type { Operand } from '../../../model/condition.js';
 import type { ColumnField, EmbeddedField, Field } from '../../../model/field.js';
 import type { ReverseOneRelation, ToOneRelation } from '../../../model/relation.js';
 import type { Resource } from '../../../model/resource.js';
@@ -25,7 +27,7 @@ interface Part {
 
 /** The key, what else names the row, then every readable field, in order. Made once a resource. */
 export function selectRows(resource: Resource, dialect: Dialect): Selection {
-  const key = resource.key.columns.map((column) => columnPart(column, dialect));
+  const key = ownKey(resource.key).map((operand) => operandPart(operand, dialect));
   // Selected once more only where it is not the key.
   const identity = resource.identity === resource.key.columns ? [] : resource.identity.map((column) => columnPart(column, dialect));
   const parts = resource.fields.filter((field) => field.readable).map((field) => fieldPart(field, dialect));
@@ -67,9 +69,14 @@ function fieldPart(field: Field, dialect: Dialect): Part {
 }
 
 function columnPart(column: Column, dialect: Dialect): Part {
+  return operandPart({ hops: [], column }, dialect);
+}
+
+function operandPart(operand: Operand, dialect: Dialect): Part {
+  const { column } = operand;
   return {
     width: 1,
-    sql: (scope) => [dialect.read(scope.own(column), column.type)],
+    sql: (scope) => [dialect.read(scope.operand(operand), column.type)],
     read: (record, at) => decoded(record[at], column, dialect),
   };
 }
