@@ -38,3 +38,26 @@ export function isRestError(error: unknown): error is RestError {
 export function emptyFieldErrors(): FieldErrors {
   return Object.create(null) as FieldErrors;
 }
+
+/** What is wrong with a field already says enough; of an embedded object each field counts for itself. */
+export function addErrors(errors: FieldErrors, more: FieldErrors): void {
+  for (const [field, messages] of Object.entries(more)) {
+    const known = errors[field];
+    if (known === undefined) errors[field] = Array.isArray(messages) ? messages : copyOf(messages);
+    else if (!Array.isArray(known) && !Array.isArray(messages)) addErrors(known, messages);
+  }
+}
+
+function copyOf(errors: FieldErrors): FieldErrors {
+  const copy = emptyFieldErrors();
+  addErrors(copy, errors);
+  return copy;
+}
+
+/** One message, at a field of an embedded object maybe. */
+export function errorAt(path: readonly string[], message: string): FieldErrors {
+  const [name = '', ...rest] = path;
+  const errors = emptyFieldErrors();
+  errors[name] = rest.length === 0 ? [message] : errorAt(rest, message);
+  return errors;
+}

@@ -29,8 +29,11 @@ export interface ColumnField extends FieldBase {
 /** An embedded object: a nested object in bodies. */
 export interface EmbeddedField extends FieldBase {
   readonly kind: 'embedded';
-  readonly fields: readonly (ColumnField | EmbeddedField)[];
+  readonly fields: readonly InnerField[];
 }
+
+/** What an embedded object may hold. */
+export type InnerField = ColumnField | EmbeddedField | ToOneField | ReverseOneField | LinkField;
 
 /** A forward relation: the related key, or null. */
 export interface ToOneField extends FieldBase {
@@ -59,6 +62,11 @@ export interface ComputedField extends FieldBase {
 /** Whether a body may say it at all. */
 export function isWritable(field: Pick<FieldBase, 'insertable' | 'updatable'>): boolean {
   return field.insertable || field.updatable;
+}
+
+/** All links of these fields, those in embedded objects included. */
+export function linksOf(fields: readonly Field[]): readonly LinkField[] {
+  return fields.flatMap((field) => (field.kind === 'link' ? [field] : field.kind === 'embedded' ? linksOf(field.fields) : []));
 }
 
 export type Field = ColumnField | EmbeddedField | ToOneField | ReverseOneField | LinkField | ComputedField;

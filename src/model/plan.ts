@@ -44,6 +44,8 @@ export type FieldValues = ReadonlyMap<string, unknown>;
 /** A key in a body: a row of the target that must exist and be seen by the caller. */
 export interface KeyCheck {
   readonly field: ToOneField;
+  /** Where it stands in the body: names of fields, of embedded objects first. */
+  readonly path: readonly string[];
   readonly key: readonly Json[];
   readonly where: Condition;
 }

@@ -19,7 +19,7 @@ import type { Accesses } from './permissions/accesses.js';
 import { queriedTargets, restrictQueries } from './permissions/restrict-resource.js';
 import { planAddedValues } from './planning/plan-added-values.js';
 import { ModelSerializer } from './serializers/model-serializer.js';
-import { belongsTo, joiningPairs, keyCondition, planKeyChecks, planList, planParent } from './planning/plan-rows.js';
+import { belongsTo, joiningPairs, keyCondition, keysIn, planKeyChecks, planList, planParent } from './planning/plan-rows.js';
 
 /** Who was let in, and to what. Made by `admit`; without one nothing is answered. */
 export interface Admission {
@@ -190,10 +190,7 @@ export class Operations {
   /** The keys of a body, each among the rows that the caller may name. */
   private async keyChecks(body: ParsedBody, { resource, admission }: Located): Promise<readonly KeyCheck[]> {
     const visible = new Map<Resource, Condition>();
-    for (const [name, value] of body.values) {
-      const field = resource.fieldsByName.get(name);
-      if (field?.kind === 'to-one' && value !== null) visible.set(field.relation.target, await admission.accesses.visible(field.relation.target));
-    }
+    for (const { field } of keysIn(body.values, resource.fields)) visible.set(field.relation.target, await admission.accesses.visible(field.relation.target));
     return planKeyChecks(body, resource, (target) => visible.get(target) ?? NEVER);
   }
 

@@ -1,6 +1,6 @@
 import type { RestifyOptions } from '../../declare/restify-declaration.js';
 import type { ColumnDescription, EntityDescription, RelationDescription } from '../../model/entity-description.js';
-import type { ColumnField, ComputedField, EmbeddedField, Field, LinkField, ReverseOneField, ToOneField } from '../../model/field.js';
+import type { ColumnField, ComputedField, EmbeddedField, Field, InnerField, LinkField, ReverseOneField, ToOneField } from '../../model/field.js';
 import type { Relation } from '../../model/relation.js';
 import type { ValueType } from '../../model/value-type.js';
 import { labelOf } from './label.js';
@@ -18,11 +18,8 @@ export function compileFields(source: FieldSource): readonly Field[] {
   const columns = declaredColumns(source.entity).filter((column) => isShown(column, source.options));
   const keys = columns.filter((column) => column.primary);
   const others = columns.filter((column) => !column.primary);
-  return [
-    ...compileColumns([...keys, ...others], source, ''),
-    ...source.entity.relations.flatMap((relation) => compileRelation(relation, source)),
-    ...compileComputed(source),
-  ];
+  const relations = source.entity.relations.filter((relation) => isShownRelation(relation, source.options, source.resource));
+  return [...compileMembers({ columns: [...keys, ...others], relations }, source, ''), ...compileComputed(source)];
 }
 
 /** Which properties are exposed at all. A `select: false` column is not, unless bodies may write it. */
@@ -35,21 +32,35 @@ function isNamed(name: string, options: RestifyOptions): boolean {
   return (options.fields === undefined || options.fields.includes(name)) && !(options.exclude ?? []).includes(name);
 }
 
-function compileColumns(columns: readonly ColumnDescription[], source: FieldSource, within: string): readonly (ColumnField | EmbeddedField)[] {
-  const fields: (ColumnField | EmbeddedField)[] = [];
-  const seen = new Set<string>();
-  for (const column of columns) {
-    const rest = column.path.slice(within.length);
+interface Members {
+  readonly columns: readonly ColumnDescription[];
+  readonly relations: readonly RelationDescription[];
+}
+
+/** Columns and embedded objects, then relations, below one path. */
+function compileMembers(members: Members, source: FieldSource, within: string): readonly InnerField[] {
+  const fields: InnerField[] = [];
+  const embedded = new Set<string>();
+  for (const member of [...members.columns, ...members.relations]) {
+    const rest = member.path.slice(within.length);
     const [name = rest, ...deeper] = rest.split('.');
-    if (deeper.length === 0) fields.push(compileColumn(name, column, source));
-    else if (!seen.has(name)) fields.push(compileEmbedded(name, columns.filter((each) => each.path.startsWith(`${within}${name}.`)), { source, within: `${within}${name}.` }));
-    seen.add(name);
+    if (deeper.length === 0) fields.push(...compileMember(name, member, source));
+    else if (!embedded.has(name)) fields.push(compileEmbedded(name, membersBelow(members, `${within}${name}.`), { source, within: `${within}${name}.` }));
+    if (deeper.length > 0) embedded.add(name);
   }
   return fields;
 }
 
-function compileEmbedded(name: string, columns: readonly ColumnDescription[], { source, within }: { source: FieldSource; within: string }): EmbeddedField {
-  const fields = compileColumns(columns, source, within);
+function compileMember(name: string, member: ColumnDescription | RelationDescription, source: FieldSource): readonly InnerField[] {
+  return 'kind' in member ? compileRelation(name, member, source) : [compileColumn(name, member, source)];
+}
+
+function membersBelow({ columns, relations }: Members, within: string): Members {
+  return { columns: columns.filter(({ path }) => path.startsWith(within)), relations: relations.filter(({ path }) => path.startsWith(within)) };
+}
+
+function compileEmbedded(name: string, members: Members, { source, within }: { source: FieldSource; within: string }): EmbeddedField {
+  const fields = compileMembers(members, source, within);
   return {
     kind: 'embedded',
     name,
@@ -96,15 +107,15 @@ function isTwinOfShownRelation(column: ColumnDescription, entity: EntityDescript
 }
 
 function isShownRelation(relation: RelationDescription, options: RestifyOptions, resource: ResourceShell): boolean {
-  return isNamed(relation.path, options) && resource.relations.get(relation.path)?.target.registered === true;
+  return isNamed(topName(relation), options) && !(options.exclude ?? []).includes(relation.path) && resource.relations.get(relation.path)?.target.registered === true;
 }
 
 /** A relation to an entity that is not registered is left out (contract 2). */
-function compileRelation(description: RelationDescription, source: FieldSource): readonly Field[] {
+function compileRelation(name: string, description: RelationDescription, source: FieldSource): readonly InnerField[] {
   const relation = source.resource.relations.get(description.path);
-  if (!relation || !isShownRelation(description, source.options, source.resource)) return [];
-  const readable = !(source.options.writeOnly ?? []).includes(description.path);
-  const base = { name: description.path, label: labelOf(description.path), readable };
+  if (!relation) return [];
+  const readable = !(source.options.writeOnly ?? []).includes(topName(description));
+  const base = { name, label: labelOf(name), readable };
   return [{ ...base, ...relationPart(description, relation, source) }];
 }
 
@@ -118,10 +129,10 @@ function relationPart(description: RelationDescription, relation: Relation, { en
   switch (relation.kind) {
     case 'to-one': {
       const { nullable, hasDefault, updatable } = description.kind === 'to-one' ? description : { nullable: true, hasDefault: false, updatable: true };
-      const open = entity.writable && !(options.readOnly ?? []).includes(description.path);
+      const open = entity.writable && !(options.readOnly ?? []).includes(topName(description));
       const names = relation.on.map((pair) => pair.near.id);
       const inKey = resource.identity.some((column) => names.includes(column.id));
-      const required = open && !nullable && !hasDefault && !(options.optional ?? []).includes(description.path);
+      const required = open && !nullable && !hasDefault && !(options.optional ?? []).includes(topName(description));
       return { kind: 'to-one', relation, insertable: open, updatable: open && updatable && !inKey, required, nullable };
     }
     case 'reverse-one':

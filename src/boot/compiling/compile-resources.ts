@@ -1,5 +1,6 @@
 import type { RestifyOptions } from '../../declare/restify-declaration.js';
 import type { Column } from '../../model/column.js';
+import { linksOf } from '../../model/field.js';
 import type { Field } from '../../model/field.js';
 import type { EntityDescription } from '../../model/entity-description.js';
 import type { RequestCounter, Throttle } from '../../model/throttle.js';
@@ -68,8 +69,8 @@ export function compileResources(blueprint: Blueprint, parts: Parts): CompiledMo
     if (shell) completeEntity(shell, entity, { blueprint, draft: byEntity.get(entity.id), parts });
   }
   const views = through.complete();
-  for (const shell of shells.values()) shell.nested = shell.fields.flatMap((field) => (field.kind === 'link' ? field.relation : []));
-  for (const shell of [...shells.values(), ...views.map((view) => view.shell)]) shell.setFields(shell.fields.filter((field) => leadsSomewhere(field, replacedRelations(shell, blueprint))));
+  for (const shell of shells.values()) shell.nested = linksOf(shell.fields).map(({ relation }) => relation);
+  for (const shell of [...shells.values(), ...views.map((view) => view.shell)]) shell.setFields(leadingSomewhere(shell.fields, replacedRelations(shell, blueprint)));
   for (const [entity, shell] of described(description.entities, shells)) completeQueries(shell, entity, optionsOf(byEntity.get(entity.id)));
   for (const view of views) completeView(view, blueprint, parts);
   const resources = drafts.flatMap((draft) => shells.get(draft.entity.id) ?? []);
@@ -92,9 +93,14 @@ function replacedRelations(shell: ResourceShell, { controllers, drafts }: Bluepr
   return new Set(own.flatMap(({ declaration }) => declaration.actions.flatMap((action) => (action.kind === 'nested' ? action.relation : []))));
 }
 
+function leadingSomewhere<Some extends Field>(fields: readonly Some[], replaced: ReadonlySet<string>): readonly Some[] {
+  const kept = fields.filter((field) => leadsSomewhere(field, replaced));
+  return kept.map((field) => (field.kind === 'embedded' ? { ...field, fields: leadingSomewhere(field.fields, replaced) } : field));
+}
+
 /** A link to a URL of which no operation is left is no field (contract 3). */
 function leadsSomewhere(field: Field, replaced: ReadonlySet<string>): boolean {
-  if (field.kind !== 'link' || replaced.has(field.name)) return true;
+  if (field.kind !== 'link' || replaced.has(field.relation.name)) return true;
   const { relation } = field;
   if (relation.kind === 'one-to-many') return relation.target.operations.has('list');
   const { operations } = relation.through.resource;

@@ -1,8 +1,8 @@
 import type { ColumnDescription, EntityDescription } from '../../model/entity-description.js';
 
-/** The property that holds a column, or the embedded object that does. */
-export function topName(column: ColumnDescription): string {
-  return column.path.split('.')[0] ?? column.path;
+/** The property that holds a column or a relation, or the embedded object that does. */
+export function topName({ path }: { readonly path: string }): string {
+  return path.split('.')[0] ?? path;
 }
 
 /** Columns that the entity declares a property for. */
@@ -12,5 +12,5 @@ export function declaredColumns(entity: EntityDescription): readonly ColumnDescr
 
 /** Names that the options of an entity may use: its columns, embedded objects and relations. */
 export function propertyNames(entity: EntityDescription): ReadonlySet<string> {
-  return new Set([...declaredColumns(entity).map(topName), ...entity.relations.map((relation) => relation.path)]);
+  return new Set([...declaredColumns(entity), ...entity.relations].flatMap((each) => [topName(each), ...('kind' in each ? [each.path] : [])]));
 }

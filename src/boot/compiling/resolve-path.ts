@@ -1,7 +1,7 @@
 import { isPlain } from '../../model/value-type.js';
 import type { Column } from '../../model/column.js';
 import type { Operand } from '../../model/condition.js';
-import type { ColumnField, EmbeddedField, Field } from '../../model/field.js';
+import type { Field } from '../../model/field.js';
 import type { Relation } from '../../model/relation.js';
 import type { Resource } from '../../model/resource.js';
 
@@ -54,13 +54,14 @@ export function keyOperands(relation: Relation, hops: readonly Relation[]): read
 
 /** Every path that filters and orders by default: plain readable columns and forward relations (contract 4). */
 export function plainPaths(resource: Resource): readonly string[] {
-  return resource.fields.flatMap((field) => (field.kind === 'to-one' ? (field.readable ? [field.name] : []) : plainColumnPaths(field, '')));
+  return resource.fields.flatMap((field) => pathsOf(field, ''));
 }
 
-function plainColumnPaths(field: Field, within: string): readonly string[] {
+function pathsOf(field: Field, within: string): readonly string[] {
   if (!field.readable) return [];
+  if (field.kind === 'to-one') return [within + field.name];
   if (field.kind === 'column') return isPlain(field.type) && !isTransformed(field.column) ? [within + field.name] : [];
-  return field.kind === 'embedded' ? field.fields.flatMap((inner: ColumnField | EmbeddedField) => plainColumnPaths(inner, `${within}${field.name}.`)) : [];
+  return field.kind === 'embedded' ? field.fields.flatMap((inner) => pathsOf(inner, `${within}${field.name}.`)) : [];
 }
 
 /** Paths of readable texts. */

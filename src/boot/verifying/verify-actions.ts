@@ -5,6 +5,7 @@ import type { DeclarationProblem } from '../../errors/declaration-error.js';
 import type { Relation } from '../../model/relation.js';
 import type { Resource } from '../../model/resource.js';
 import type { CompiledModel } from '../compiling/compile-resources.js';
+import { linksOf } from '../../model/field.js';
 import type { Blueprint } from '../compiling/draft.js';
 
 const SEGMENT = /^[A-Za-z0-9][A-Za-z0-9_.~-]*$/;
@@ -57,7 +58,7 @@ function nestedProblem(action: Extract<ActionDeclaration, { kind: 'nested' }>, w
   const relation = known.find((each) => each.name === action.relation);
   if (!relation) return [{ where, what: `"${action.relation}" is no relation of ${resource.label} that leads to many`, repair: didYouMean(action.relation, known.map((each) => each.name)) }];
   if (relation.kind !== wanted) return [{ where, what: `"${action.relation}" is ${relation.kind}, and not ${wanted}`, repair: `Use ${relation.kind === 'one-to-many' ? 'ONE_TO_MANY_LIST_ACTION' : 'MANY_TO_MANY_LIST_ACTION or MANY_TO_MANY_DETAIL_ACTION'}.` }];
-  if (resource.fieldsByName.get(relation.name)?.kind !== 'link') return [{ where, what: `"${action.relation}" has no nested URL`, repair: `Register ${relation.target.label} with @Restify, and do not exclude the relation.` }];
+  if (!linksOf(resource.fields).some((field) => field.relation === relation)) return [{ where, what: `"${action.relation}" has no nested URL`, repair: `Register ${relation.target.label} with @Restify, and do not exclude the relation.` }];
   return [];
 }
 

@@ -5,17 +5,11 @@ import type { Blueprint, Draft } from '../compiling/draft.js';
 
 /** What cannot be served is said, and never served wrong. */
 export function verifySupported({ drafts }: Blueprint): readonly DeclarationProblem[] {
-  return drafts.flatMap((draft) => [...entityProblems(draft), ...embeddedRelationProblems(draft), ...declaredColumns(draft.entity).flatMap((column) => columnProblems(column, draft))]);
+  return drafts.flatMap((draft) => [...entityProblems(draft), ...declaredColumns(draft.entity).flatMap((column) => columnProblems(column, draft))]);
 }
 
 function entityProblems({ declaration, entity }: Draft): readonly DeclarationProblem[] {
   return entity.unsupported.map(({ what, repair }) => ({ where: declaration.name, what, repair }));
-}
-
-function embeddedRelationProblems({ declaration, entity }: Draft): readonly DeclarationProblem[] {
-  return entity.relations
-    .filter(({ path }) => path.includes('.') && !(declaration.options.exclude ?? []).includes(path) && (declaration.options.fields === undefined || declaration.options.fields.includes(path)))
-    .map(({ path }) => ({ where: `${declaration.name}.${path}`, what: 'a relation in an embedded object is not supported yet', repair: `Leave it out: exclude: ['${path}'].` }));
 }
 
 function columnProblems(column: ColumnDescription, { declaration }: Draft): readonly DeclarationProblem[] {

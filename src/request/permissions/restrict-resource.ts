@@ -1,6 +1,6 @@
 import type { Condition, Operand } from '../../model/condition.js';
 import { allOf } from '../../model/condition.js';
-import type { ColumnField, EmbeddedField, Field } from '../../model/field.js';
+import type { Field } from '../../model/field.js';
 import type { FieldSet } from '../../model/permission.js';
 import type { Relation } from '../../model/relation.js';
 import type { FilterTerm, Resource, SearchField } from '../../model/resource.js';
@@ -37,7 +37,7 @@ function viewOf(resource: Resource, readable: FieldSet, writable: FieldSet): Res
   const unreadable = new Set(resource.fields.filter((field) => !has(readable, field.name)).flatMap(columnsOf));
   const isOpen = (operand: Operand): boolean => {
     const [first] = operand.hops;
-    return first ? has(readable, first.name) : !unreadable.has(operand.column.id);
+    return first ? has(readable, topOf(first)) : !unreadable.has(operand.column.id);
   };
   return Object.freeze({
     ...resource,
@@ -49,6 +49,11 @@ function viewOf(resource: Resource, readable: FieldSet, writable: FieldSet): Res
     // The author may order by any column; a grant that takes a field away takes its order away too.
     ordering: resource.ordering.filter(({ operand }) => isOpen(operand)),
   });
+}
+
+/** The field that a relation belongs to: the embedded object, where it stands in one. */
+function topOf({ name }: Relation): string {
+  return name.split('.')[0] ?? name;
 }
 
 function has(fields: FieldSet, name: string): boolean {
@@ -66,7 +71,7 @@ function columnsOf(field: Field): readonly string[] {
     case 'column':
       return [field.column.id];
     case 'embedded':
-      return field.fields.flatMap((inner: ColumnField | EmbeddedField) => columnsOf(inner));
+      return field.fields.flatMap((inner) => columnsOf(inner));
     case 'to-one':
       return field.relation.on.map((pair) => pair.near.id);
     default:
@@ -113,7 +118,7 @@ function conditionOver({ hops, column }: Operand, accesses: ReadonlyMap<Resource
     const access = accesses.get(hop.target);
     if (!access) return undefined;
     const next = hops[index + 1];
-    const readable = next ? has(access.readable, next.name) : isReadable(column.id, hop.target, access.readable);
+    const readable = next ? has(access.readable, topOf(next)) : isReadable(column.id, hop.target, access.readable);
     if (!readable) return undefined;
     conditions.push(behind(hops.slice(0, index + 1), access.rows));
   }

@@ -1,6 +1,7 @@
 import type { Json } from '../../errors/rest-error.js';
 import { allOf, equals, ownKey } from '../../model/condition.js';
 import type { Condition } from '../../model/condition.js';
+import type { Field } from '../../model/field.js';
 import type { Filtering } from '../../model/filter-backend.js';
 import type { KeyCheck, ListPlan, ParentPlan, ParentValues } from '../../model/plan.js';
 import type { ColumnPair, ToManyRelation } from '../../model/relation.js';
@@ -55,11 +56,19 @@ function totalOrder(order: readonly OrderTerm[], resource: Resource): readonly O
 
 /** The keys in a body, each with the rows that the caller may refer to. */
 export function planKeyChecks(body: ParsedBody, resource: Resource, rowsOfTarget: (target: Resource) => Condition): readonly KeyCheck[] {
-  return [...body.values].flatMap(([name, value]): readonly KeyCheck[] => {
-    const field = resource.fieldsByName.get(name);
-    if (field?.kind !== 'to-one' || value === null) return [];
-    const key = value as readonly Json[];
+  return keysIn(body.values, resource.fields).map(({ field, path, key }) => {
     const { target } = field.relation;
-    return [{ field, key, where: allOf([rowsOfTarget(target), keyCondition(key, target)]) }];
+    return { field, path, key, where: allOf([rowsOfTarget(target), keyCondition(key, target)]) };
+  });
+}
+
+/** The keys that a body names, those in embedded objects included. */
+export function keysIn(values: ReadonlyMap<string, unknown>, fields: readonly Field[], within: readonly string[] = []): readonly Omit<KeyCheck, 'where'>[] {
+  return fields.flatMap((field): readonly Omit<KeyCheck, 'where'>[] => {
+    const value = values.get(field.name);
+    if (value === null || value === undefined) return [];
+    const path = [...within, field.name];
+    if (field.kind === 'embedded') return keysIn(new Map(Object.entries(value)), field.fields, path);
+    return field.kind === 'to-one' ? [{ field, path, key: value as readonly Json[] }] : [];
   });
 }

@@ -46,14 +46,20 @@ function representField(field: Field, row: Row, { value, basePath }: { value: un
       return `${basePath}/${keyText(row.identity ?? row.key)}/${field.relation.name}/`;
     case 'computed':
       return plain(row.entity ? field.compute(row.entity) : null);
-    case 'column':
     case 'embedded':
+      return representEmbedded(field, row, { value: value as Readonly<Record<string, unknown>>, basePath });
+    case 'column':
     case 'to-one':
     case 'reverse-one':
       return value ?? null;
     default:
       return field satisfies never;
   }
+}
+
+function representEmbedded({ fields }: EmbeddedField, row: Row, { value, basePath }: { value: Readonly<Record<string, unknown>>; basePath: string }): unknown {
+  const shown = fields.filter((field) => field.readable);
+  return Object.fromEntries(shown.map((field) => [field.name, representField(field, row, { value: value[field.name], basePath })]));
 }
 
 /** What JSON has no form for. */

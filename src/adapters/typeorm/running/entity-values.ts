@@ -6,30 +6,37 @@ import type { ColumnValue, FieldValues } from '../../../model/plan.js';
 import type { Resource } from '../../../model/resource.js';
 import { fromProperty, toProperty } from './property-values.js';
 
-/** The values of a related row's columns that a foreign key refers to, by the field that names the row. */
+/** The values of a related row's columns that a foreign key refers to, by the path of the field that names the row. */
 export type ReferencedValues = ReadonlyMap<string, readonly Json[]>;
 
 /** Puts a body's values on an entity. A to-one field becomes an object with the related row's referenced columns. */
 export function applyValues(entity: ObjectLiteral, resource: Resource, metadata: EntityMetadata, input: { values: FieldValues; referenced: ReferencedValues }): void {
   for (const [name, value] of input.values) {
     const field = resource.fieldsByName.get(name);
-    if (field) applyField(entity, field, metadata, { value, referenced: input.referenced.get(name) });
+    if (field) applyField(entity, field, metadata, { value, path: name, referenced: input.referenced });
   }
 }
 
-function applyField(entity: ObjectLiteral, field: Field, metadata: EntityMetadata, input: { value: unknown; referenced: readonly Json[] | undefined }): void {
+interface Input {
+  readonly value: unknown;
+  /** Of the field in the body. */
+  readonly path: string;
+  readonly referenced: ReferencedValues;
+}
+
+function applyField(entity: ObjectLiteral, field: Field, metadata: EntityMetadata, input: Input): void {
   switch (field.kind) {
     case 'column':
       setColumns(entity, metadata, [{ column: field.column, value: input.value as Json }]);
       return;
     case 'embedded':
-      applyEmbedded(entity, field, metadata, input.value as Record<string, unknown>);
+      applyEmbedded(entity, field, metadata, input);
       return;
     case 'to-one':
       setColumns(
         entity,
         metadata,
-        field.relation.on.map((pair, index) => ({ column: pair.near, value: input.value === null ? null : (input.referenced?.[index] ?? null) })),
+        field.relation.on.map((pair, index) => ({ column: pair.near, value: input.value === null ? null : (input.referenced.get(input.path)?.[index] ?? null) })),
       );
       return;
     default:
@@ -37,9 +44,10 @@ function applyField(entity: ObjectLiteral, field: Field, metadata: EntityMetadat
   }
 }
 
-function applyEmbedded(entity: ObjectLiteral, field: EmbeddedField, metadata: EntityMetadata, value: Record<string, unknown>): void {
+function applyEmbedded(entity: ObjectLiteral, field: EmbeddedField, metadata: EntityMetadata, { value, path, referenced }: Input): void {
+  const values = value as Readonly<Record<string, unknown>>;
   for (const inner of field.fields) {
-    if (Object.hasOwn(value, inner.name)) applyField(entity, inner, metadata, { value: value[inner.name], referenced: undefined });
+    if (Object.hasOwn(values, inner.name)) applyField(entity, inner, metadata, { value: values[inner.name], path: `${path}.${inner.name}`, referenced });
   }
 }
 
@@ -56,7 +64,8 @@ export function finerInstants(values: FieldValues, resource: Resource, change: b
 
 function finerInstantsOf(field: Field, value: unknown, change: boolean): readonly ColumnValue[] {
   if (field.kind === 'embedded') {
-    const inner = value as Readonly<Record<string, unknown>>;
+    // One that stands in another may be left out of the body.
+    const inner = (value ?? {}) as Readonly<Record<string, unknown>>;
     return field.fields.flatMap((each) => finerInstantsOf(each, inner[each.name], change));
   }
   if (field.kind !== 'column' || field.type.kind !== 'datetime' || typeof value !== 'string') return [];

@@ -1,6 +1,6 @@
 import type { EntityMetadata, ObjectLiteral, QueryRunner, RelationMetadata } from 'typeorm';
 import { InvalidInput, NotFound, PermissionDenied, RestrictedDeletion } from '../../../errors/request-errors.js';
-import { isRestError } from '../../../errors/rest-error.js';
+import { addErrors, emptyFieldErrors, isRestError } from '../../../errors/rest-error.js';
 import type { FieldErrors, Json } from '../../../errors/rest-error.js';
 import { holdsFor } from '../../../model/holds-for.js';
 import { fromProperty } from './property-values.js';
@@ -225,9 +225,10 @@ export class EntityWriter implements RowWriter {
 
   /** All errors together: of the body, of its keys, and of the application's validators. */
   private async refuseInvalid(entity: ObjectLiteral, found: readonly FieldErrors[]): Promise<void> {
-    const errors: FieldErrors = Object.assign(Object.create(null) as FieldErrors, ...found) as FieldErrors;
+    const errors = emptyFieldErrors();
+    for (const each of found) addErrors(errors, each);
     const own = await this.tools.validate?.(entity, this.resource);
-    addMissing(errors, own ?? {});
+    addErrors(errors, own ?? {});
     if (Object.keys(errors).length > 0) throw new InvalidInput(errors);
   }
 
@@ -271,14 +272,5 @@ function emptyRelationsAreNull(entity: ObjectLiteral, metadata: EntityMetadata, 
     const related = relation.getEntityValue(entity) as ObjectLiteral | null | undefined;
     const empty = typeof related === 'object' && related !== null && relation.joinColumns.every((column) => (column.referencedColumn?.getEntityValue(related) ?? null) === null);
     if (empty) setRelation(entity, relation, null);
-  }
-}
-
-/** What is wrong with a field already says enough; of an embedded object each field counts for itself. */
-function addMissing(errors: FieldErrors, more: FieldErrors): void {
-  for (const [field, messages] of Object.entries(more)) {
-    const known = errors[field];
-    if (known === undefined) errors[field] = messages;
-    else if (!Array.isArray(known) && !Array.isArray(messages)) addMissing(known, messages);
   }
 }

@@ -1,5 +1,5 @@
 import type { QueryRunner } from 'typeorm';
-import { emptyFieldErrors } from '../../../errors/rest-error.js';
+import { addErrors, emptyFieldErrors, errorAt } from '../../../errors/rest-error.js';
 import type { FieldErrors, Json } from '../../../errors/rest-error.js';
 import type { ExistsPlan, KeyCheck, ParentPlan, ParentValues } from '../../../model/plan.js';
 import { keyRepresentation, noSuchKey } from '../../../values/keys.js';
@@ -58,8 +58,8 @@ export class KeyLookups {
     for (const check of checks) {
       const { on } = check.field.relation;
       const raw = found.slice(at, (at += on.length));
-      if (raw.some((value) => value === null || value === undefined)) errors[check.field.name] = [noSuchKey(String(keyRepresentation(check.key)))];
-      else referenced.set(check.field.name, on.map((pair, index) => this.dialect.decode(raw[index], pair.far.type)));
+      if (raw.some((value) => value === null || value === undefined)) addErrors(errors, errorAt(check.path, noSuchKey(String(keyRepresentation(check.key)))));
+      else referenced.set(check.path.join('.'), on.map((pair, index) => this.dialect.decode(raw[index], pair.far.type)));
     }
     return { referenced, errors };
   }

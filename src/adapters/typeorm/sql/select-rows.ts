@@ -2,7 +2,7 @@ import type { Json } from '../../../errors/rest-error.js';
 import type { Column } from '../../../model/column.js';
 import { ownKey } from '../../../model/condition.js';
 import type { Operand } from '../../../model/condition.js';
-import type { ColumnField, EmbeddedField, Field } from '../../../model/field.js';
+import type { EmbeddedField, Field } from '../../../model/field.js';
 import type { ReverseOneRelation, ToOneRelation } from '../../../model/relation.js';
 import type { Resource } from '../../../model/resource.js';
 import { keyRepresentation } from '../../../values/keys.js';
@@ -87,7 +87,7 @@ function decoded(raw: unknown, column: Column, dialect: Dialect): Json {
 
 function embeddedPart(field: EmbeddedField, dialect: Dialect): Part {
   const inner = field.fields.filter((each) => each.readable);
-  const parts = inner.map((each: ColumnField | EmbeddedField) => fieldPart(each, dialect));
+  const parts = inner.map((each) => fieldPart(each, dialect));
   const starts = startsOf(parts);
   return {
     width: parts.reduce((sum, part) => sum + part.width, 0),
