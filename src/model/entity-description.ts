@@ -15,7 +15,7 @@ export interface ColumnDescription extends Column {
   readonly selected: boolean;
   readonly insertable: boolean;
   readonly updatable: boolean;
-  /** The name of a type that has no place in the interface. */
+  /** The name of a type that has no place in the interface; empty where nobody says the type. */
   readonly unsupported?: string;
   /** The database keeps it as another value than the entity: it is read through the ORM, and not filtered unless asked. */
   readonly transformed: boolean;

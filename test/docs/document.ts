@@ -95,7 +95,7 @@ const PRELUDE = [
   `import { Get, Injectable, Module, Scope } from '@nestjs/common';`,
   `import type { CanActivate } from '@nestjs/common';`,
   `import { TypeOrmModule } from '@nestjs/typeorm';`,
-  `import { AfterLoad, BeforeInsert, ChildEntity, Column, CreateDateColumn, DeleteDateColumn, Entity, EntitySchema, Index, JoinColumn, JoinTable, ManyToMany, ManyToOne, OneToMany, OneToOne, PrimaryColumn, PrimaryGeneratedColumn, TableInheritance, Tree, TreeChildren, TreeParent, Unique, VersionColumn } from 'typeorm';`,
+  `import { AfterLoad, BeforeInsert, ChildEntity, Column, CreateDateColumn, DeleteDateColumn, Entity, EntitySchema, Index, JoinColumn, JoinTable, ManyToMany, ManyToOne, OneToMany, OneToOne, PrimaryColumn, PrimaryGeneratedColumn, TableInheritance, Tree, TreeChildren, TreeParent, Unique, VersionColumn, ViewColumn, ViewEntity } from 'typeorm';`,
   `import type { DataSourceOptions, Relation } from 'typeorm';`,
 ].join('\n');
 

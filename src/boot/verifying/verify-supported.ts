@@ -16,5 +16,6 @@ function columnProblems(column: ColumnDescription, { declaration }: Draft): read
   const name = topName(column);
   const left = (declaration.options.exclude ?? []).includes(name) || (declaration.options.fields !== undefined && !declaration.options.fields.includes(name));
   if (column.unsupported === undefined || left || !column.selected) return [];
+  if (column.unsupported === '') return [{ where: `${declaration.name}.${column.path}`, what: 'nobody says the type of its column', repair: `Write @Column({ type: … }) in place of @ViewColumn(), or leave it out: exclude: ['${name}'].` }];
   return [{ where: `${declaration.name}.${column.path}`, what: `its column type "${column.unsupported}" has no form in JSON`, repair: `Leave it out: exclude: ['${name}'].` }];
 }

@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { EntityMetadata } from 'typeorm';
-import type { ColumnDescription, EntityDescription, ModelDescription } from '../../../model/entity-description.js';
+import type { ColumnDescription, EntityDescription, ModelDescription, Unsupported } from '../../../model/entity-description.js';
 import { knownDialectFamily } from '../dialects/dialect-family.js';
 import { describeRelations } from './describe-relations.js';
 import { entityIdOf } from './entity-id.js';
@@ -37,8 +37,13 @@ function describeEntity(metadata: EntityMetadata, dataSource: DataSource): Entit
     key: metadata.primaryColumns.map((column) => column.databaseName),
     relations: describeRelations(metadata, dataSource),
     orderBy: describeOrder(metadata),
-    unsupported: [...unsupportedKinds(metadata), ...unsupportedTrees(metadata)],
+    unsupported: [...keyless(metadata), ...unsupportedKinds(metadata), ...unsupportedTrees(metadata)],
   };
+}
+
+/** TypeORM asks for a key of tables, and of views it does not. */
+function keyless({ primaryColumns }: EntityMetadata): readonly Unsupported[] {
+  return primaryColumns.length > 0 ? [] : [{ what: 'it has no primary key, and its rows no URL', repair: 'Mark the columns that name a row with @PrimaryColumn(), in place of @ViewColumn().' }];
 }
 
 /** The class, and the `EntitySchema` as it was given to the data source: either may have been declared. */

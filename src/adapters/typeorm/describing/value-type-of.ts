@@ -32,6 +32,8 @@ export function valueTypeOf(column: ColumnMetadata, dataSource: DataSource): Des
 }
 
 function scalarType(column: ColumnMetadata, dataSource: DataSource): DescribedType {
+  // TypeScript says a type where the decorator was given one: what is left has none, as a `@ViewColumn`.
+  if ((column.type as unknown) === undefined) return untypedColumn(column, dataSource);
   if (column.type === 'simple-array') return described({ kind: 'list', of: { kind: 'string', trim: false }, storage: 'text' });
   if (column.type === 'simple-json') return described({ kind: 'json' });
   if (column.generationStrategy === 'uuid' || column.type === 'uuid') return described({ kind: 'uuid' });
@@ -40,6 +42,24 @@ function scalarType(column: ColumnMetadata, dataSource: DataSource): DescribedTy
   }
   if (isBoolean(column)) return described({ kind: 'boolean' });
   return byDatabaseType(dataSource.driver.normalizeType(column).toLowerCase(), column, dataSource);
+}
+
+/** By the type of the property. An instant needs the column's own on PostgreSQL, which has two of them. */
+function untypedColumn(column: ColumnMetadata, dataSource: DataSource): DescribedType {
+  const design = typeof column.target === 'function' ? (Reflect.getMetadata('design:type', column.target.prototype as object, column.propertyName) as unknown) : undefined;
+  const family = dialectFamily(dataSource);
+  switch (design) {
+    case String:
+      return described({ kind: 'string', trim: true });
+    case Number:
+      return described({ kind: 'float' });
+    case Boolean:
+      return described({ kind: 'boolean' });
+    case Date:
+      return family === 'postgres' ? { unsupported: '' } : described({ kind: 'datetime', digits: family === 'sqlite' ? 3 : 6, zoned: false });
+    default:
+      return { unsupported: '' };
+  }
 }
 
 function described(type: ValueType): DescribedType {
