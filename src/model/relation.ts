@@ -19,6 +19,8 @@ export interface ToOneRelation extends RelationBase {
   readonly on: readonly ColumnPair[];
   /** Whether `on` refers to the target's key itself, so that no look at the target is needed to tell it. */
   readonly byKey: boolean;
+  /** It leads to soft-deleted rows too: what a row refers to is told all the same. */
+  readonly evenDeleted?: boolean;
 }
 
 /** The other row holds the foreign key, and there is at most one such row. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Restify } from 'nestjs-restify';
-import { Column, Entity, JoinTable, ManyToMany, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
+import { Column, DeleteDateColumn, Entity, JoinTable, ManyToMany, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import { onEachDatabase } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
@@ -52,6 +52,9 @@ class Alphabet {
 
   @Column({ length: 8, unique: true })
   name: string;
+
+  @DeleteDateColumn({ select: false })
+  gone: Date | null;
 
   @ManyToMany(() => Language, (language) => language.alphabets)
   languages: Relation<Language[]>;
@@ -116,5 +119,17 @@ onEachDatabase('a plain junction over columns that are no key', (database) => {
     expect(seen(await client.get(`/rest/v1/geo/language/${de}/sources/`))).toEqual([200, []]);
     expect(seen(await client.patch(`${url}${de}/`, { to_language: sv }))).toEqual([200, { id: sv, from_language: en, to_language: sv }]);
     expect(seen(await client.delete(`${url}${sv}/`))).toEqual(DELETED);
+  });
+
+  test('tells of a pair whose other side is softly deleted what it refers to, as any other does', async () => {
+    await client.post('/rest/v1/geo/alphabet/', { no: 9, edition: 'c', name: 'futhark' });
+    const url = `/rest/v1/geo/language/${sv}/alphabets/`;
+    await client.post(url, { alphabet: '9,c' });
+    expect(seen(await client.delete('/rest/v1/geo/alphabet/9,c/'))).toEqual(DELETED);
+    expect(seen(await client.get(url))).toEqual([200, [{ id: '9,c', language: sv, alphabet: '9,c' }]]);
+    expect(seen(await client.get(`${url}9,c/`))).toEqual([200, { id: '9,c', language: sv, alphabet: '9,c' }]);
+    expect(seen(await client.get('/rest/v1/geo/alphabet/9,c/languages/'))).toEqual(NOT_FOUND);
+    expect(seen(await client.delete(`${url}9,c/`))).toEqual(DELETED);
+    expect(seen(await client.get(url))).toEqual([200, []]);
   });
 });

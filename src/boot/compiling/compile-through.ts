@@ -173,7 +173,7 @@ function sideOf(name: string, on: readonly ColumnPair[], target: ResourceShell):
 /** The related side's key: in the pair itself, where it refers to that. */
 function keyOfPair(other: readonly ColumnPair[], target: ResourceShell): Key {
   if (refersToKey(other, target)) return { columns: other.map((pair) => pair.near) };
-  return { columns: target.key.columns, via: { kind: 'to-one', name: 'id', target, on: other, byKey: false } };
+  return { columns: target.key.columns, via: { kind: 'to-one', name: 'id', target, on: other, byKey: false, evenDeleted: true } };
 }
 
 /** The `id` of a pair: the related side's key. */

@@ -86,7 +86,7 @@ export class Scope {
     for (const relation of hops) {
       if (relation.kind === 'many-to-many') throw new Error(`${relation.name} is no to-one relation`);
       path += `/${relation.name}`;
-      here = this.joined.get(path) ?? this.addJoin(path, here, relation.on, relation.target);
+      here = this.joined.get(path) ?? this.addJoin(path, here, relation);
     }
     return here;
   }
@@ -108,10 +108,11 @@ export class Scope {
     };
   }
 
-  private addJoin(path: string, near: { alias: string; table: Table }, on: readonly ColumnPair[], target: Resource): { alias: string; table: Table } {
-    const far = { alias: this.nextAlias(), table: this.tables.of(target) };
+  private addJoin(path: string, near: { alias: string; table: Table }, relation: Exclude<Relation, ManyToManyRelation>): { alias: string; table: Table } {
+    const far = { alias: this.nextAlias(), table: this.tables.of(relation.target) };
+    const evenDeleted = relation.kind === 'to-one' && relation.evenDeleted === true;
     this.joined.set(path, far);
-    const conditions = [this.pairs(on, near, far), ...far.table.rows(far.alias)];
+    const conditions = [this.pairs(relation.on, near, far), ...(evenDeleted ? far.table.rowsEvenDeleted(far.alias) : far.table.rows(far.alias))];
     this.joinTexts.push(`LEFT JOIN ${far.table.path} ${far.alias} ON ${conditions.join(' AND ')}`);
     return far;
   }

@@ -114,7 +114,8 @@ function farKeyPart(relation: ToOneRelation | ReverseOneRelation, dialect: Diale
     sql: (scope) =>
       columns.map((column) => {
         const far = scope.within(relation.target);
-        const conditions = [scope.pairs(relation.on, scope, far), ...far.rows()];
+        // A key in this row is told though its row is deleted; so is one that has to be looked up.
+        const conditions = [scope.pairs(relation.on, scope, far), ...(relation.kind === 'to-one' ? far.table.rowsEvenDeleted(far.alias) : far.rows())];
         return `(SELECT ${dialect.read(far.own(column), column.type)} FROM ${far.from()} WHERE ${conditions.join(' AND ')})`;
       }),
     read: (record, at) => keyOrNull(columns.map((column, index) => decoded(record[at + index], column, dialect))),

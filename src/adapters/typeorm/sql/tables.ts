@@ -16,6 +16,8 @@ export interface Table {
   name(column: Column): string;
   /** Hold for rows of the entity: of its own kind where several share the table, and not soft-deleted. */
   rows(alias: string): readonly string[];
+  /** The same, for soft-deleted rows too. */
+  rowsEvenDeleted(alias: string): readonly string[];
 }
 
 /** The tables of a data source, by the adapter's entity names. */
@@ -47,6 +49,7 @@ export class Tables {
     };
     const deleted = metadata.deleteDateColumn;
     const ofKind = kindCondition(metadata, quote);
+    const rowsEvenDeleted = (alias: string): readonly string[] => ofKind.map((condition) => `${alias}.${condition}`);
     return {
       dataSource: this.dataSource,
       metadata,
@@ -56,7 +59,8 @@ export class Tables {
         const query = virtual.get(column.id)?.query;
         return query ? `(${query(alias)})` : `${alias}.${name(column)}`;
       },
-      rows: (alias) => [...ofKind.map((condition) => `${alias}.${condition}`), ...(deleted === undefined ? [] : [`${alias}.${quote(deleted.databaseName)} IS NULL`])],
+      rows: (alias) => [...rowsEvenDeleted(alias), ...(deleted === undefined ? [] : [`${alias}.${quote(deleted.databaseName)} IS NULL`])],
+      rowsEvenDeleted,
     };
   }
 }
