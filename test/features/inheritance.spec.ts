@@ -351,3 +351,37 @@ onEachDatabase('children of a base that is not registered', (database) => {
     expect(Object.keys((await client.get('/')).json as object)).toEqual(['rest/v1/shelf/film', 'rest/v1/shelf/book', 'rest/v1/shelf/label']);
   });
 });
+
+@Restify('kennel')
+@Entity()
+class Owner {
+  @PrimaryGeneratedColumn()
+  id: number;
+}
+
+@Entity()
+@TableInheritance({ column: 'kind' })
+class Animal {
+  @PrimaryGeneratedColumn()
+  id: number;
+
+  @Column({ length: 20 })
+  kind: string;
+}
+
+@Restify('kennel')
+@ChildEntity()
+class Dog extends Animal {
+  @ManyToOne(() => Owner, { onDelete: 'RESTRICT' })
+  owner: Relation<Owner> | null;
+}
+
+onEachDatabase('a child whose base is not registered', (database) => {
+  test('is the model that a refused deletion names', async () => {
+    const { client, close } = await startApp({ entities: [Owner, Animal, Dog], database });
+    const owner = idOf(await client.post('/rest/v1/kennel/owner/', {}));
+    expect((await client.post('/rest/v1/kennel/dog/', { owner })).json).toMatchObject({ kind: 'Dog', owner });
+    expect(seen(await client.delete(`/rest/v1/kennel/owner/${owner}/`))).toEqual([409, { detail: 'This object cannot be deleted: objects of "kennel.dog" still refer to it.' }]);
+    await close();
+  });
+});

@@ -1,3 +1,4 @@
+import type { EntityMetadata } from 'typeorm';
 import { entityIdOf } from '../describing/entity-id.js';
 import type { Condition } from '../../../model/condition.js';
 import type { Resource } from '../../../model/resource.js';
@@ -23,8 +24,14 @@ export async function findReferrer(resource: Resource, where: Condition, tools: 
       const condition = compileWhere(where, scope);
       const sql = `SELECT 1 AS c0 FROM ${scope.from()} WHERE ${condition} AND EXISTS (SELECT 1 FROM ${referring.path} r WHERE ${pairs.join(' AND ')})`;
       const found = await tools.connections.read(sql, scope.parameters, 'primary');
-      if (found.length > 0) return [...tools.resources].find((each) => each.registered && each.entity === entityIdOf(metadata, dataSource))?.id ?? metadata.targetName;
+      if (found.length > 0) return servedAs(metadata, tools)?.id ?? metadata.targetName;
     }
   }
   return undefined;
+}
+
+/** The entity's own resource, else one of another entity in its table. */
+function servedAs(metadata: EntityMetadata, { resources, tables }: WriterTools): Resource | undefined {
+  const served = [...resources].filter(({ registered }) => registered);
+  return served.find((each) => tables.of(each).metadata === metadata) ?? served.find((each) => tables.of(each).metadata.tablePath === metadata.tablePath);
 }

@@ -10,8 +10,8 @@ export class ClosureTable implements TreeShape {
   private readonly descendant: string;
 
   constructor(private readonly tree: TreeTable) {
-    const { closureJunctionTable: closure, dataSource } = tree.metadata;
-    this.path = closure.tablePath.split('.').map((part) => (part === '' ? part : dataSource.driver.escape(part))).join('.');
+    const { closureJunctionTable: closure } = tree.metadata;
+    this.path = tree.quoted(closure.tablePath);
     this.ancestor = tree.nameOf(closure.ancestorColumns[0]);
     this.descendant = tree.nameOf(closure.descendantColumns[0]);
   }

@@ -38,7 +38,13 @@ export class TreeTable {
 
   nameOf(column: ColumnMetadata | undefined): string {
     if (!column) throw new Error(`${this.metadata.name} lacks a column of its tree`);
-    return this.metadata.dataSource.driver.escape(column.databaseName);
+    return this.tools.tables.of(this.resource).dataSource.driver.escape(column.databaseName);
+  }
+
+  /** The parts of a path with a schema or database, each by itself. */
+  quoted(path: string): string {
+    const { driver } = this.tools.tables.of(this.resource).dataSource;
+    return path.split('.').map((part) => (part === '' ? part : driver.escape(part))).join('.');
   }
 
   /** Runs one statement. Write its text in the order in which it binds. */
