@@ -5,7 +5,7 @@ import type { ColumnDescription, EntityDescription, ModelDescription, Unsupporte
 import { knownDialectFamily } from '../dialects/dialect-family.js';
 import { describeRelations } from './describe-relations.js';
 import { entityIdOf } from './entity-id.js';
-import { acceptsNull, isOwnColumn, unsupportedKinds } from './inheritance.js';
+import { acceptsNull, isOwnColumn, sharesTable, unsupportedKinds } from './inheritance.js';
 import { unsupportedTrees } from './trees.js';
 import { valueTypeOf } from './value-type-of.js';
 
@@ -61,7 +61,7 @@ function describeColumn(column: ColumnMetadata, metadata: EntityMetadata, dataSo
     id: column.databaseName,
     path: column.propertyPath,
     type: supported ? described.type : { kind: 'json' },
-    nullable: column.isNullable,
+    nullable: column.isNullable || (sharesTable(metadata) && !column.isPrimary),
     acceptsNull: acceptsNull(column, metadata),
     internal: column.isVirtual || !isOwnColumn(column, metadata) || column.isTreeLevel || column.isNestedSetLeft || column.isNestedSetRight || column.isMaterializedPath,
     primary: column.isPrimary,
