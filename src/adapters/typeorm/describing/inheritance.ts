@@ -1,5 +1,6 @@
 import { getMetadataArgsStorage } from 'typeorm';
-import type { EntityMetadata, RelationMetadata } from 'typeorm';
+import type { EntityMetadata } from 'typeorm';
+import type { RelationMetadata } from 'typeorm/metadata/RelationMetadata.js';
 import type { Unsupported } from '../../../model/entity-description.js';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 

@@ -1,4 +1,5 @@
-import type { EntityMetadata, ObjectLiteral, QueryRunner, RelationMetadata } from 'typeorm';
+import type { EntityMetadata, ObjectLiteral, QueryRunner } from 'typeorm';
+import type { RelationMetadata } from 'typeorm/metadata/RelationMetadata.js';
 import { InvalidInput, NotFound, PermissionDenied, RestrictedDeletion } from '../../../errors/request-errors.js';
 import { addErrors, emptyFieldErrors, isRestError } from '../../../errors/rest-error.js';
 import type { FieldErrors, Json } from '../../../errors/rest-error.js';
