@@ -29,12 +29,13 @@ import { compileActions, compileReplacements } from './compiling/compile-actions
 import { compileResources } from './compiling/compile-resources.js';
 import type { Parts } from './compiling/compile-resources.js';
 import type { Blueprint, Draft, ListedClass } from './compiling/draft.js';
-import { listedControllers } from './routing/application-controllers.js';
+import { listedControllers, propertiesForMethods } from './routing/application-controllers.js';
 import type { ListedController } from './routing/application-controllers.js';
 import { buildApi } from './routing/build-routes.js';
 import type { GeneratedControllers } from './routing/generated-controllers.js';
 import type { RestServer } from './routing/rest-server.js';
 import { RESTIFY_FEATURE, TYPEORM_OPTIONS } from './tokens.js';
+import { noMethods } from './verifying/verify-actions.js';
 import { problemsOfModel } from './verifying/verify-model.js';
 
 /** The label that `RestifyModule.forFeature` gives to entities. */
@@ -82,7 +83,11 @@ export async function bootPrefix(context: BootContext): Promise<void> {
   });
   controllers.bind(api, { targetOf, joining, server });
   const resourceOf = (entity: object): Resource | undefined => model.resources.find((resource) => targetOf(resource) === entity);
-  server.add({ api, resourceOf, pipeline: new RestPipeline(adapter, permissionSource(context.moduleRef)), index: options.index, order: controllers.order });
+  const lateProblems = (): readonly DeclarationProblem[] => [
+    ...[...new Set(api.routes.flatMap(({ resource }) => resource.schemes))].flatMap(({ problem }) => problem?.() ?? []),
+    ...listed.flatMap((each) => noMethods(each.declaration.name, propertiesForMethods(each))),
+  ];
+  server.add({ api, resourceOf, lateProblems, pipeline: new RestPipeline(adapter, permissionSource(context.moduleRef)), index: options.index, order: controllers.order });
 }
 
 /** What is wrong with a model, told without a connection and without instances of the application's own classes. */
@@ -109,9 +114,9 @@ function draftOf(entity: EntityDescription, labels: readonly FeatureLabel[]): Dr
 
 /** Controller classes of the process that join an entity which this prefix serves. */
 function joiningControllers(drafts: readonly Draft[], modules: ModulesContainer): Blueprint['controllers'] {
-  const listed = new Set(listedControllers(modules).map(({ declaration }) => declaration));
+  const listed = listedControllers(modules).map(({ declaration }) => declaration);
   const served = new Set(drafts.map(({ declaration }) => declaration.target));
-  return [...controllerDeclarations().values()].filter(({ entity }) => served.has(entity)).map((declaration) => ({ declaration, listed: listed.has(declaration) }));
+  return [...controllerDeclarations().values()].filter(({ entity }) => served.has(entity)).map((declaration) => ({ declaration, listedIn: listed.filter((each) => each === declaration).length }));
 }
 
 /** Every `forFeature` of this application, and of no other. */

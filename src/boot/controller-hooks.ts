@@ -23,7 +23,7 @@ export function controllerHooks(listed: ListedController | undefined, moduleRef:
   const has = (name: HookName): boolean => listed.declaration.hooks.includes(name);
   const at = (question: Asking): Promise<Hooked> => instanceOf(listed, question, moduleRef);
   return {
-    scope: has('scope') ? { decide: async (question: AccessQuestion) => allowed(await (await at(question)).scope?.(question)) } : undefined,
+    scope: has('scope') ? { decide: async (question: AccessQuestion) => allowed(await (await at(question)).scope?.(question), listed) } : undefined,
     hooks: {
       ...(has('valuesOnCreate') ? { values: async (question) => (await (await at(question)).valuesOnCreate?.(question)) ?? {} } : {}),
       ...(has('beforeWrite') ? { before: async (step) => (await at(step)).beforeWrite?.(writeOf(step)) } : {}),
@@ -35,8 +35,10 @@ export function controllerHooks(listed: ListedController | undefined, moduleRef:
 type Hooked = Pick<ResourceController, HookName>;
 type Asking = Pick<AccessQuestion, 'actor' | 'request'>;
 
-function allowed(rows: Awaited<ReturnType<NonNullable<ResourceController['scope']>>> | undefined): ReturnType<typeof allow> {
-  return rows === undefined || rows === 'all' ? allow() : allow({ rows });
+/** A way through the method that says nothing must not mean all rows. */
+function allowed(rows: Awaited<ReturnType<NonNullable<ResourceController['scope']>>> | undefined, { declaration }: ListedController): ReturnType<typeof allow> {
+  if (rows === undefined) throw new Error(`${declaration.name}.scope has said nothing. Return a filter, or 'all'.`);
+  return rows === 'all' ? allow() : allow({ rows });
 }
 
 /** The adapter's handle of a transaction is TypeORM's. */

@@ -51,6 +51,10 @@ export interface ControllerDeclaration {
   /** Operations that a method of the same name replaces. */
   readonly replaced: readonly Operation[];
   readonly hooks: readonly HookName[];
+  /** Names of those that are accessors, and so no methods. */
+  readonly accessors: readonly string[];
+  /** Whether it extends the base class of those that replace operations. */
+  readonly replacesOperations: boolean;
 }
 
 /** Marks the base class of controllers that replace operations, in every copy of the package. */
@@ -62,17 +66,21 @@ export type HookName = (typeof HOOK_NAMES)[number];
 
 const OPERATION_NAMES: Readonly<Record<Operation, true>> = { list: true, create: true, retrieve: true, update: true, partialUpdate: true, destroy: true };
 
+/** Names that mean something on a class which extends the base. */
+export const OVERRIDE_NAMES: readonly string[] = [...Object.keys(OPERATION_NAMES), ...HOOK_NAMES];
+
 /** Operations and hooks that a class which extends the base, or one between them, writes itself. */
-export function overridesOf(controller: { readonly prototype: object }): Pick<ControllerDeclaration, 'replaced' | 'hooks'> {
+export function overridesOf(controller: { readonly prototype: object }): Pick<ControllerDeclaration, 'replaced' | 'hooks' | 'accessors' | 'replacesOperations'> {
   const written = new Set<string>();
+  const accessors = new Set<string>();
   for (let type: object = controller; typeof type === 'function' && type !== Function.prototype; type = Object.getPrototypeOf(type) as object) {
     if (Object.hasOwn(type, REPLACES_OPERATIONS)) {
       const isOwn = (name: string): boolean => written.has(name);
-      return { replaced: (Object.keys(OPERATION_NAMES) as Operation[]).filter(isOwn), hooks: HOOK_NAMES.filter(isOwn) };
+      return { replaced: (Object.keys(OPERATION_NAMES) as Operation[]).filter(isOwn), hooks: HOOK_NAMES.filter(isOwn), accessors: OVERRIDE_NAMES.filter((name) => accessors.has(name)), replacesOperations: true };
     }
-    for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(type.prototype as object))) if (typeof value === 'function') written.add(name);
+    for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(type.prototype as object))) (typeof value === 'function' ? written : accessors).add(name);
   }
-  return { replaced: [], hooks: [] };
+  return { replaced: [], hooks: [], accessors: [], replacesOperations: false };
 }
 
 const ACTIONS = Symbol.for('nestjs-restify.actions');

@@ -1,5 +1,4 @@
 import { NotFound } from '../errors/request-errors.js';
-import { isRestError } from '../errors/rest-error.js';
 import type { Json } from '../errors/rest-error.js';
 import type { Actor } from '../model/actor.js';
 import { allOf, NEVER } from '../model/condition.js';
@@ -138,14 +137,16 @@ export class Operations {
     const { resource, route, parent } = located;
     const added = await resource.hooks.values?.(questionOf(located));
     const body = await this.parseBody(located, 'create', Object.keys(added ?? {}));
+    const fixed = parent && route.relation ? joiningPairs(route.relation).map((pair, index) => ({ column: pair.far, value: parent[index] ?? null })) : [];
     const row = await this.adapter.create({
       kind: 'create',
       resource,
       values: body.values,
       errors: body.errors,
       keys: await this.keyChecks(body, located),
-      fixed: parent && route.relation ? joiningPairs(route.relation).map((pair, index) => ({ column: pair.far, value: parent[index] ?? null })) : [],
-      added: added ? planAddedValues(added, resource) : [],
+      fixed,
+      // What the URL says wins over what a hook says.
+      added: added ? planAddedValues(added, resource).filter(({ column }) => !fixed.some((each) => each.column.id === column.id)) : [],
       where: located.within,
       hooks: transactionHooks('create', located),
     });
@@ -199,7 +200,8 @@ export class Operations {
     try {
       return await read();
     } catch (error) {
-      if (isRestError(error) && !(await this.adapter.exists({ resource, where, forWriting: true }))) throw new NotFound();
+      // Also what a pipe of the application's throws.
+      if (!(await this.adapter.exists({ resource, where, forWriting: true }))) throw new NotFound();
       throw error;
     }
   }

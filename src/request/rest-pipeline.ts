@@ -202,7 +202,7 @@ function untilGone(response: ServerResponse): AbortSignal {
 
 async function pipedParameters(parameters: ReadonlyMap<string, string>, pipe: (value: unknown) => Promise<unknown>): Promise<ReadonlyMap<string, string>> {
   const piped = await pipe(Object.fromEntries(parameters));
-  return new Map(Object.entries(piped ?? {}).map(([name, value]) => [name, String(value)]));
+  return new Map(Object.entries(piped ?? {}).flatMap(([name, value]) => (value === undefined || value === null ? [] : [[name, String(value)] as const])));
 }
 
 function pipedBody(piped: unknown, resource: Resource): JsonObject {

@@ -24,8 +24,8 @@ export interface Blueprint {
   readonly acquireTimeout: number;
   /** Declared classes that an application lists, as entity or for a label, and what is wrong with them is not yet known. */
   readonly listed: readonly ListedClass[];
-  /** Controller classes of the process that join an entity which this prefix serves, and whether the application lists them. */
-  readonly controllers: readonly { readonly declaration: ControllerDeclaration; readonly listed: boolean }[];
+  /** Controller classes of the process that join an entity which this prefix serves, and how many modules of the application list them. */
+  readonly controllers: readonly { readonly declaration: ControllerDeclaration; readonly listedIn: number }[];
   /** Declarations that were there when Nest read the controllers. */
   readonly laidOut: ReadonlySet<object>;
 }

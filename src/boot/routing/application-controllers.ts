@@ -1,9 +1,10 @@
 import { Req, RequestMapping, RequestMethod, Res } from '@nestjs/common';
-import type { Type } from '@nestjs/common';
+import type { PipeTransform, Type } from '@nestjs/common';
 import type { ModulesContainer } from '@nestjs/core';
-import { controllerDeclarations } from '../../declare/action-declaration.js';
+import { controllerDeclarations, OVERRIDE_NAMES } from '../../declare/action-declaration.js';
 import type { ControllerDeclaration } from '../../declare/action-declaration.js';
 import type { Operation } from '../../model/operation.js';
+import type { PipeLike } from '../../model/pipe.js';
 import type { Resource } from '../../model/resource.js';
 import { ChildPk, operationOf, ParentPk, Pk } from './action-context.js';
 import type { ActionBinding } from './rest-server.js';
@@ -48,6 +49,13 @@ function hasInterceptors(controller: object): boolean {
   return interceptors.some((each) => each !== RestifyActionInterceptor);
 }
 
+/** Own properties of the instance under names that are for methods of the class; known once Nest has made it. */
+export function propertiesForMethods({ declaration, wrapper }: ListedController): readonly string[] {
+  const { replacesOperations } = declaration;
+  const instance: unknown = wrapper.instance;
+  return replacesOperations && typeof instance === 'object' && instance !== null ? OVERRIDE_NAMES.filter((name) => Object.hasOwn(instance, name)) : [];
+}
+
 /**
  * The class that Nest routes in place of the application's own: a subclass, one an application, so that applications
  * in one process do not see each other's handlers. Made once, before Nest maps routes.
@@ -90,8 +98,8 @@ export function standForMiddleware(listed: ListedController, path: string): void
 export interface ActionRoute {
   /** The name of the route's handler, unique in the class. */
   readonly name: string;
-  /** The method that the application wrote. */
-  readonly method: string;
+  /** The method that the application wrote; undefined where it wraps an operation that it does not write. */
+  readonly method: string | undefined;
   /** The generated operation that it stands in the place of. */
   readonly operation: Operation | undefined;
   /** Below all prefixes of Nest's own: `rest/v1/polls/question/:pk`. */
@@ -109,17 +117,14 @@ type Written = (this: unknown, ...args: unknown[]) => unknown;
 export function addActionHandler(controller: Type, route: ActionRoute): void {
   const { name, method, pattern, request, binding } = route;
   const prototype = controller.prototype as Record<string, Written>;
-  const known = Object.hasOwn(prototype, name) ? prototype[name] : undefined;
-  // A second prefix finds it bound: one function answers below all of them.
-  if (known) addPattern(known, pattern);
-  const written = prototype[method] ?? generated(route);
-  if (known || !written) return;
+  const written = method === undefined ? generated(route) : prototype[method];
+  if (!written) return;
   const handler = namedFunction(name, written);
   for (const key of Reflect.getMetadataKeys(written) as string[]) Reflect.defineMetadata(key, Reflect.getMetadata(key, written), handler);
   const descriptor = { value: handler, writable: true, configurable: true, enumerable: false };
   Object.defineProperty(prototype, name, descriptor);
-  for (const key of Reflect.getMetadataKeys(prototype, method) as string[]) Reflect.defineMetadata(key, Reflect.getMetadata(key, prototype, method), prototype, name);
-  const parameters = Reflect.getMetadata(ROUTE_ARGUMENTS, controller, method) as Readonly<Record<string, { index: number }>> | undefined;
+  const parameters = method === undefined ? undefined : (Reflect.getMetadata(ROUTE_ARGUMENTS, controller, method) as Readonly<Record<string, { index: number }>> | undefined);
+  if (method !== undefined) for (const key of Reflect.getMetadataKeys(prototype, method) as string[]) Reflect.defineMetadata(key, Reflect.getMetadata(key, prototype, method), prototype, name);
   if (parameters && Object.keys(parameters).length > 0) Reflect.defineMetadata(ROUTE_ARGUMENTS, { ...parameters }, controller, name);
   else bindPlainParameters(prototype, route);
   // One parameter more, which the method does not see: Nest leaves the response to us.
@@ -144,19 +149,19 @@ function generated({ operation }: ActionRoute): Written | undefined {
   return operation && ((request) => operationOf(request)?.(operation));
 }
 
-/** One path more, below another prefix. */
-export function addPattern(handler: object, pattern: string): void {
-  const patterns = (Reflect.getMetadata('path', handler) ?? []) as readonly string[];
-  Reflect.defineMetadata('path', [...new Set([...patterns, pattern])], handler);
-}
-
 /** The model's interceptors and pipes, in front of the method's own. */
 function standBehind(handler: object, { interceptors, piping }: Resource): void {
   const before = (key: string, those: readonly unknown[]): void => {
     if (those.length > 0) Reflect.defineMetadata(key, [...those, ...((Reflect.getMetadata(key, handler) ?? []) as readonly unknown[])], handler);
   };
   before(INTERCEPTORS, interceptors);
-  before(PIPES, piping?.pipes ?? []);
+  before(PIPES, (piping?.pipes ?? []).map(ofBodiesAndParameters));
+}
+
+/** A model's pipe is for what the client sends: keys and the actor are compiled already. */
+function ofBodiesAndParameters(pipe: PipeLike): PipeTransform {
+  const { transform } = pipe as PipeTransform;
+  return { transform: (value: unknown, argument) => (argument.type === 'body' || argument.type === 'query' ? (transform.call(pipe, value, argument) as unknown) : value) };
 }
 
 /**

@@ -5,7 +5,7 @@ import type { ResourceDeclaration } from '../../declare/restify-declaration.js';
 import type { Method } from '../../model/operation.js';
 import type { Route } from '../../model/route.js';
 import type { Resource } from '../../model/resource.js';
-import { addActionHandler, addPattern, routedClass, standForMiddleware } from './application-controllers.js';
+import { addActionHandler, routedClass, standForMiddleware } from './application-controllers.js';
 import type { ListedController } from './application-controllers.js';
 import type { BuiltApi, ResourceRoutes } from './build-routes.js';
 import { expressExchange } from './express-exchange.js';
@@ -134,29 +134,25 @@ interface Hosts {
 
 function bindUrl({ name, pattern, route, path }: Url & { readonly route: Route; readonly path: string }, { own, generated, server }: Hosts): void {
   const full = pattern === '' ? path : `${path}/${pattern}`;
-  const here = generated.isOwn ? name : `${route.parent?.app ?? ''}_${route.parent?.model ?? ''}_${name}`;
+  // A function a path: each prefix has interceptors and pipes of its own, and no method of the class has such a name.
+  const handlerName = (method: string): string => `${name}_${method.toLowerCase()} ${full}`;
   server.patterns.add(`/${full}`);
   for (const [method, action] of route.actions) {
     const { handler, operation } = action;
     const request = REQUEST_METHODS[method] ?? RequestMethod.ALL;
-    const at = { method: handler, operation, pattern: full, request, hasChild: route.kind === 'through-object', resource: route.resource, binding: { url: urlOf(route), method, handler } };
-    if (operation) addActionHandler(generated.controller, { ...at, name: `${here}_${method.toLowerCase()}` });
-    else addActionHandler(own.controller, { ...at, name: `${name}_${method.toLowerCase()}` });
+    const at = { operation, pattern: full, request, hasChild: route.kind === 'through-object', resource: route.resource, binding: { url: urlOf(route), method, handler } };
+    if (operation) addActionHandler(generated.controller, { ...at, name: handlerName(method), method: generated.joined?.declaration.replaced.includes(operation) === true ? handler : undefined });
+    else addActionHandler(own.controller, { ...at, name: handlerName(method), method: handler });
   }
   const rest = [...route.operations.keys()].filter((method) => !route.actions.has(method));
-  for (const method of rest) addHandler(generated.controller, { name: `${here}_${method.toLowerCase()}`, pattern: full, method: REQUEST_METHODS[method] ?? RequestMethod.ALL }, server);
-  if (generated.isOwn) addHandler(own.controller, { name: `${name}_other`, pattern: full, method: RequestMethod.ALL }, server);
+  for (const method of rest) addHandler(generated.controller, { name: handlerName(method), pattern: full, method: REQUEST_METHODS[method] ?? RequestMethod.ALL }, server);
+  if (generated.isOwn) addHandler(own.controller, { name: handlerName('other'), pattern: full, method: RequestMethod.ALL }, server);
   // Two classes share the URL, and which of them Nest routes first is not known: neither takes what is the other's.
-  else for (const [method, request] of ROUTED) if (!route.actions.has(method) && !rest.includes(method)) addHandler(generated.controller, { name: `${here}_${method.toLowerCase()}`, pattern: full, method: request }, server);
+  else for (const [method, request] of ROUTED) if (!route.actions.has(method) && !rest.includes(method)) addHandler(generated.controller, { name: handlerName(method), pattern: full, method: request }, server);
 }
 
 function addHandler(controller: Type, { name, pattern, method }: { name: string; pattern: string; method: RequestMethod }, server: RestServer): void {
   const prototype = controller.prototype as Record<string, unknown>;
-  const known = Object.hasOwn(prototype, name) ? prototype[name] : undefined;
-  if (typeof known === 'function') {
-    addPattern(known, pattern);
-    return;
-  }
   const handler = {
     [name]: (request: IncomingMessage, response: ServerResponse): Promise<void> => server.handle(expressExchange(request, response)),
   }[name];

@@ -23,6 +23,7 @@ interface Served {
   readonly resourceOf: (entity: object) => Resource | undefined;
   /** Where its index stands, below the mount; undefined where it has none. */
   readonly index: string | undefined;
+  readonly lateProblems: () => readonly DeclarationProblem[];
   /** Its place among the `forRoot` calls of the process: which boot ends first says nothing. */
   readonly order: number;
 }
@@ -74,8 +75,7 @@ export class RestServer {
 
   /** What is wrong with what was declared, and could not be known before the application's providers were made. */
   lateProblems(): readonly DeclarationProblem[] {
-    const schemes = new Set(this.apis.flatMap(({ routes }) => routes.flatMap(({ resource }) => resource.schemes)));
-    const problems = [...schemes].flatMap(({ problem }) => problem?.() ?? []);
+    const problems = this.served.flatMap((each) => each.lateProblems());
     return problems.filter(({ where }, index) => problems.findIndex((each) => each.where === where) === index);
   }
 

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/common';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { concatMap, defer, from } from 'rxjs';
+import { concatMap, defaultIfEmpty, defer, from, takeLast } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { REST_SERVER } from '../tokens.js';
 import { expressExchange } from './express-exchange.js';
@@ -35,6 +35,9 @@ export class RestifyActionInterceptor implements NestInterceptor {
     const code = Reflect.getMetadata('__httpCode__', handler) as number | undefined;
     return defer(() => this.server.beginAction(exchange)).pipe(
       concatMap(() => next.handle()),
+      // As Nest has it, the last value is the answer; what ends without one has none.
+      takeLast(1),
+      defaultIfEmpty(undefined),
       concatMap((value: unknown) => from(this.server.endAction(exchange, value, code))),
     );
   }

@@ -14,15 +14,18 @@ const WANTED: Readonly<Record<string, Relation['kind']>> = { oneToManyList_: 'on
 
 /** Controller classes are listed, and their actions have a URL that is theirs alone. */
 export function verifyActions({ controllers, drafts }: Blueprint, model: CompiledModel): readonly DeclarationProblem[] {
-  return controllers.flatMap(({ declaration, listed }) => {
+  return controllers.flatMap(({ declaration, listedIn }) => {
     const draft = drafts.find((each) => each.declaration.target === declaration.entity);
     const resource = model.resources.find((each) => each.entity === draft?.entity.id);
     if (!resource) return [];
-    const unlisted = listed
-      ? []
-      : [{ where: declaration.name, what: `it joins the endpoints of ${resource.label}, and no module lists it`, repair: `Add ${declaration.name} to the controllers of the module that has its dependencies.` }];
-    return [...unlisted, ...rivals(declaration, controllers), ...plainRoutes(declaration), ...replacements(declaration, resource), ...declaration.actions.flatMap((action) => problemOf(action, declaration, resource)), ...sharedUrls(declaration)];
+    return [...listing(declaration, listedIn, resource), ...rivals(declaration, controllers), ...plainRoutes(declaration), ...noMethods(declaration.name, declaration.accessors), ...replacements(declaration, resource), ...declaration.actions.flatMap((action) => problemOf(action, declaration, resource)), ...sharedUrls(declaration)];
   });
+}
+
+/** Nest makes one controller a module, and of one URL only one answers. */
+function listing({ name }: ControllerDeclaration, listedIn: number, resource: Resource): readonly DeclarationProblem[] {
+  if (listedIn === 0) return [{ where: name, what: `it joins the endpoints of ${resource.label}, and no module lists it`, repair: `Add ${name} to the controllers of the module that has its dependencies.` }];
+  return listedIn === 1 ? [] : [{ where: name, what: `${listedIn} modules list it`, repair: 'List it in the controllers of the one that has its dependencies.' }];
 }
 
 /** Several classes would have to agree on every URL and on what stands before it. */
@@ -34,6 +37,11 @@ function rivals({ name, entity, controller }: ControllerDeclaration, controllers
 /** A route of Nest's own would stand below the same path as the objects, and behind them. */
 function plainRoutes({ name, plainRoutes: routes }: ControllerDeclaration): readonly DeclarationProblem[] {
   return routes.map((method) => ({ where: `${name}.${method}`, what: "it is routed by a decorator of Nest, below a path that is the objects'", repair: 'Use @Action({ detail: false }) or @Action({ detail: true }), or a controller of its own.' }));
+}
+
+/** What is no method would be passed over, and what it was to hide would be shown. */
+export function noMethods(controller: string, properties: readonly string[]): readonly DeclarationProblem[] {
+  return properties.map((name) => ({ where: `${controller}.${name}`, what: 'it is a property, and what replaces or hooks into an operation is a method', repair: `Write ${name}(…) { … }.` }));
 }
 
 /** A method that replaces an operation which is not there would never run; one that is an action too would be two things. */

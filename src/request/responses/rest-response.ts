@@ -13,7 +13,9 @@ export function valueResponse(status: number, value: unknown, headers: Readonly<
   return value === undefined ? { status: 204, headers } : jsonResponse(status, value, headers);
 }
 
+/** What JSON has no form for, such as a function, is null. */
 export function jsonResponse(status: number, value: unknown, headers?: Readonly<Record<string, string>>): RestResponse {
-  const body = { kind: 'text', text: JSON.stringify(value) } as const;
+  const text = JSON.stringify(value) as string | undefined;
+  const body = { kind: 'text', text: text ?? 'null' } as const;
   return headers ? { status, body, headers } : { status, body };
 }

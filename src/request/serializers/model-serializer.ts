@@ -87,7 +87,8 @@ type MemberOutcome = Outcome<unknown> | { readonly nested: FieldErrors; readonly
 
 /** Undefined where the body says nothing and need not. */
 function parseMember(body: Readonly<Record<string, unknown>>, field: Field, context: ParseContext): MemberOutcome {
-  if (!Object.hasOwn(body, field.name)) {
+  // No JSON holds undefined, but what a pipe or the application makes of a body does: it says nothing.
+  if (!Object.hasOwn(body, field.name) || body[field.name] === undefined) {
     return field.required && context.operation !== 'partialUpdate' ? invalid('This field is required.') : undefined;
   }
   const input = body[field.name];

@@ -11,14 +11,14 @@ import { inTime } from './in-time.js';
  */
 export class ConnectionGate {
   private busy: Promise<void> | undefined;
-  /** What runs inside the transaction: it would wait for itself. */
-  private readonly inside = new AsyncLocalStorage<true>();
+  /** The transaction inside which something runs: it would wait for itself. One that is over is none. */
+  private readonly inside = new AsyncLocalStorage<Promise<void>>();
 
   constructor(private readonly oneConnection: boolean) {}
 
   /** Runs statements, outside of every transaction but the one that they are asked from. */
   async pass<Result>(statements: () => Promise<Result>, deadline: number): Promise<Result> {
-    if (this.busy && this.inside.getStore() === true) return statements();
+    if (this.busy && this.inside.getStore() === this.busy) return statements();
     while (this.busy) await inTime(this.busy, deadline);
     return statements();
   }
@@ -26,14 +26,15 @@ export class ConnectionGate {
   /** Runs alone. Rejects inside another one: there is no second connection to begin it on. */
   async hold<Result>(transaction: () => Promise<Result>, deadline: number): Promise<Result> {
     if (!this.oneConnection) return transaction();
-    if (this.busy && this.inside.getStore() === true) throw new Error('A write was begun inside the transaction of another one, and this database has one connection: use the manager that the hook is given.');
+    if (this.busy && this.inside.getStore() === this.busy) throw new Error('A write was begun inside the transaction of another one, and this database has one connection: use the manager that the hook is given.');
     while (this.busy) await inTime(this.busy, deadline);
     let open = (): void => undefined;
-    this.busy = new Promise((resolve) => {
+    const here = new Promise<void>((resolve) => {
       open = resolve;
     });
+    this.busy = here;
     try {
-      return await this.inside.run(true, transaction);
+      return await this.inside.run(here, transaction);
     } finally {
       this.busy = undefined;
       open();

@@ -1,6 +1,6 @@
 import type { EntityMetadata, ObjectLiteral, QueryRunner } from 'typeorm';
 import type { RelationMetadata } from 'typeorm/metadata/RelationMetadata.js';
-import { InvalidInput, NotFound, PermissionDenied, RestrictedDeletion } from '../../../errors/request-errors.js';
+import { InvalidInput, NotFound, PermissionDenied, RestrictedDeletion, ServerError } from '../../../errors/request-errors.js';
 import { addErrors, emptyFieldErrors, isRestError } from '../../../errors/rest-error.js';
 import type { FieldErrors, Json } from '../../../errors/rest-error.js';
 import { holdsFor } from '../../../model/holds-for.js';
@@ -8,7 +8,7 @@ import { fromProperty } from './property-values.js';
 import { allOf, equals } from '../../../model/condition.js';
 import type { Column } from '../../../model/column.js';
 import type { Condition } from '../../../model/condition.js';
-import type { CreatePlan, DeletePlan, FieldValues, UpdatePlan } from '../../../model/plan.js';
+import type { CreatePlan, DeletePlan, FieldValues, TransactionHooks, UpdatePlan } from '../../../model/plan.js';
 import type { Resource } from '../../../model/resource.js';
 import type { Row } from '../../../model/serializer.js';
 import { Scope } from '../sql/scope.js';
@@ -71,12 +71,12 @@ export class EntityWriter implements RowWriter {
       this.tools.connections.transact(async (runner) => {
         const entity = make();
         await this.tree?.begin(runner);
-        await plan.hooks.before?.(entity, runner.manager);
+        await this.runHook(plan.hooks.before, entity, runner);
         await this.insert(entity, runner);
         const identity = this.givenIdentity(identityOf(entity, this.resource, this.metadata), plan.values);
         await this.tree?.insert(entity, identity[0] ?? null, runner);
         await this.keepMicroseconds(entity, { identity, values: plan.values, referenced, change: false }, runner);
-        await plan.hooks.after?.(entity, runner.manager);
+        await this.runHook(plan.hooks.after, entity, runner);
         const row = await this.readBack(identity, plan.where, runner);
         if (!row) throw new PermissionDenied();
         return row;
@@ -100,11 +100,11 @@ export class EntityWriter implements RowWriter {
         applyValues(entity, this.resource, this.metadata, { values: plan.values, referenced });
         changed = entity;
         await this.refuseInvalid(entity, [plan.errors, errors]);
-        await plan.hooks.before?.(entity, runner.manager);
+        await this.runHook(plan.hooks.before, entity, runner);
         if (plan.values.size > 0 || hooked) await this.store(entity, { identity: key, values: plan.values, referenced, empty, hooked }, runner);
         const identity = identityOf(entity, this.resource, this.metadata);
         await this.keepMicroseconds(entity, { identity, values: plan.values, referenced, change: true }, runner);
-        await plan.hooks.after?.(entity, runner.manager);
+        await this.runHook(plan.hooks.after, entity, runner);
         const row = await this.readBack(identity, plan.after, runner);
         if (!row) throw new PermissionDenied();
         return row;
@@ -120,16 +120,26 @@ export class EntityWriter implements RowWriter {
         // Without its relations: TypeORM would cascade into related objects that were loaded with it.
         const entity = key ? await this.load(key, runner, []) : undefined;
         if (!key || !entity) return false;
-        await plan.hooks.before?.(entity, runner.manager);
+        await this.runHook(plan.hooks.before, entity, runner);
         // TypeORM takes the key off an entity that it removes; the hook is told which one it was.
         const removed: ObjectLiteral = plan.hooks.after ? Object.assign(Object.create(Object.getPrototypeOf(entity) as object) as ObjectLiteral, entity) : entity;
         await this.remove(entity, key, runner);
-        await plan.hooks.after?.(removed, runner.manager);
+        await this.runHook(plan.hooks.after, removed, runner);
         return true;
       });
     } catch (error) {
       if (isRestError(error) || this.tools.dialect.refusal(error)?.kind !== 'foreign-key') throw error;
       throw new RestrictedDeletion(await findReferrer(this.resource, plan.where, this.tools));
+    }
+  }
+
+  /** Statements of a hook are the application's: what the database refuses of them is no error of the body. */
+  private async runHook(hook: TransactionHooks['before'], entity: ObjectLiteral, runner: QueryRunner): Promise<void> {
+    try {
+      await hook?.(entity, runner.manager);
+    } catch (error) {
+      const kind = isRestError(error) ? undefined : this.tools.dialect.refusal(error)?.kind;
+      throw kind === undefined || kind === 'conflict' || kind === 'away' ? error : new ServerError({ cause: error });
     }
   }
 
