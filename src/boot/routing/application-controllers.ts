@@ -160,8 +160,8 @@ function standBehind(handler: object, { interceptors, piping }: Resource): void 
 
 /** A model's pipe is for what the client sends: keys and the actor are compiled already. */
 function ofBodiesAndParameters(pipe: PipeLike): PipeTransform {
-  const { transform } = pipe as PipeTransform;
-  return { transform: (value: unknown, argument) => (argument.type === 'body' || argument.type === 'query' ? (transform.call(pipe, value, argument) as unknown) : value) };
+  const own = pipe as PipeTransform<unknown, unknown>;
+  return { transform: (value: unknown, argument) => (argument.type === 'body' || argument.type === 'query' ? own.transform(value, argument) : value) };
 }
 
 /**
