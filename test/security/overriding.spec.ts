@@ -442,14 +442,14 @@ class OddPipe implements PipeTransform {
 @Injectable()
 class X implements NestInterceptor {
   intercept(_context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    return next.handle().pipe(map((value) => ({ x: value })));
+    return next.handle().pipe(map((value: unknown) => ({ x: value })));
   }
 }
 
 @Injectable()
 class Y implements NestInterceptor {
   intercept(_context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    return next.handle().pipe(map((value) => ({ y: value })));
+    return next.handle().pipe(map((value: unknown) => ({ y: value })));
   }
 }
 
@@ -476,7 +476,7 @@ class Thing {
 @RestifyController(Thing)
 class ThingController extends ResourceController<Thing> {
   override async list(request: object): Promise<unknown> {
-    return { own: await super.list(request) };
+    return { own: (await super.list(request)) as unknown };
   }
 
   @Action({ detail: false })
