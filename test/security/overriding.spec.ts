@@ -578,7 +578,7 @@ describe('several places that serve one class', () => {
     }
   });
 
-  test('middleware that is bound to the class stands before every form of its URLs, below a global prefix and a version', async () => {
+  test('middleware that is bound to the class stands before every form of its URLs, below a global prefix', async () => {
     @Module({ controllers: [ThingController] })
     class Bound implements NestModule {
       configure(consumer: MiddlewareConsumer): void {
