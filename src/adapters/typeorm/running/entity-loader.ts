@@ -60,7 +60,7 @@ export class EntityLoader {
   }
 }
 
-/** A column's value is the entity's, unless it is the same instant with fewer digits. */
+/** A column's value is the entity's, unless that is the same one with fewer digits. */
 function valueOf(field: Field, entity: ObjectLiteral, read: unknown): unknown {
   switch (field.kind) {
     case 'column':
@@ -74,8 +74,15 @@ function valueOf(field: Field, entity: ObjectLiteral, read: unknown): unknown {
 
 function columnValue(field: ColumnField, entity: ObjectLiteral, read: unknown): unknown {
   const property = field.column.path.split('.').reduce<unknown>((at, name) => (at as Record<string, unknown> | null | undefined)?.[name], entity);
-  if (property instanceof Date && typeof read === 'string' && new Date(read).getTime() === property.getTime()) return read;
-  return fromProperty(property, field.type);
+  return isMadeOf(property, read) ? read : fromProperty(property, field.type);
+}
+
+/** Whether this is what the driver makes of a value that we read exactly: it ends with milliseconds, and with 53 bits. */
+function isMadeOf(property: unknown, read: unknown): boolean {
+  if (Array.isArray(property)) return Array.isArray(read) && read.length === property.length && property.every((item, index) => isMadeOf(item, read[index]));
+  if (typeof read !== 'string') return property === read;
+  if (property instanceof Date) return new Date(read).getTime() === property.getTime();
+  return typeof property === 'number' ? Number(read) === property : property === read;
 }
 
 function embeddedValue(field: EmbeddedField, entity: ObjectLiteral, read: Record<string, unknown>): unknown {

@@ -4,6 +4,7 @@ import type { Json } from '../../../errors/rest-error.js';
 import type { EmbeddedField, Field } from '../../../model/field.js';
 import type { ColumnValue, FieldValues } from '../../../model/plan.js';
 import type { Resource } from '../../../model/resource.js';
+import type { ValueType } from '../../../model/value-type.js';
 import { fromProperty, toProperty } from './property-values.js';
 
 /** The values of a related row's columns that a foreign key refers to, by the field that names the row. */
@@ -44,24 +45,41 @@ function applyEmbedded(entity: ObjectLiteral, field: EmbeddedField, metadata: En
 }
 
 /**
- * Date-times of a body that a Date cannot say: those with more digits, and where a row is changed every one of a column
- * that keeps more, because TypeORM compares milliseconds. Embedded ones included.
+ * Values of a body that TypeORM does not write as they are: date-times with more digits than a Date has, and where a row
+ * is changed every one of a column that keeps more, because TypeORM compares milliseconds. Embedded ones included.
  */
-export function finerInstants(values: FieldValues, resource: Resource, change: boolean): readonly ColumnValue[] {
+export function finerValues(values: FieldValues, resource: Resource, change: boolean): readonly ColumnValue[] {
   return [...values].flatMap(([name, value]) => {
     const field = resource.fieldsByName.get(name);
-    return field ? finerInstantsOf(field, value, change) : [];
+    return field ? finerValuesOf(field, value, change) : [];
   });
 }
 
-function finerInstantsOf(field: Field, value: unknown, change: boolean): readonly ColumnValue[] {
+function finerValuesOf(field: Field, value: unknown, change: boolean): readonly ColumnValue[] {
   if (field.kind === 'embedded') {
     const inner = value as Readonly<Record<string, unknown>>;
-    return field.fields.flatMap((each) => finerInstantsOf(each, inner[each.name], change));
+    return field.fields.flatMap((each) => finerValuesOf(each, inner[each.name], change));
   }
-  if (field.kind !== 'column' || field.type.kind !== 'datetime' || typeof value !== 'string') return [];
-  const finer = change ? field.type.digits > 3 : /\.\d{3}\d*[1-9]\d*Z$/.test(value);
-  return finer ? [{ column: field.column, value }] : [];
+  return field.kind === 'column' && isFiner(value as Json | undefined, field.type, change) ? [{ column: field.column, value: value as Json }] : [];
+}
+
+function isFiner(value: Json | undefined, type: ValueType, change: boolean): boolean {
+  if (value === null || value === undefined) return false;
+  switch (type.kind) {
+    case 'datetime':
+      return change ? type.digits > 3 : /\.\d{3}\d*[1-9]\d*Z$/.test(String(value));
+    case 'list':
+      return type.storage === 'array' && (value as readonly Json[]).some((item) => isFiner(item, type.of, change));
+    default:
+      return false;
+  }
+}
+
+/** Whether the property still says what the body said: a listener may have put another value there. */
+export function stillSays(property: unknown, value: Json): boolean {
+  if (property instanceof Date) return property.getTime() === new Date(String(value)).getTime();
+  if (!Array.isArray(property) || !Array.isArray(value) || property.length !== value.length) return false;
+  return property.every((item: unknown, index) => stillSays(item, value[index] as Json));
 }
 
 /** Columns that belong together: those of one relation become one object of the related row's referenced columns. */

@@ -6,15 +6,17 @@ import { holdsFor } from '../../../model/holds-for.js';
 import { fromProperty } from './property-values.js';
 import { allOf, equals } from '../../../model/condition.js';
 import type { Column } from '../../../model/column.js';
+import type { Field } from '../../../model/field.js';
 import type { Condition } from '../../../model/condition.js';
-import type { CreatePlan, DeletePlan, FieldValues, UpdatePlan } from '../../../model/plan.js';
+import type { ColumnValue, CreatePlan, DeletePlan, FieldValues, UpdatePlan } from '../../../model/plan.js';
 import type { Resource } from '../../../model/resource.js';
 import type { Row } from '../../../model/serializer.js';
 import { Scope } from '../sql/scope.js';
-import { applyValues, emptyRelations, finerInstants, hidingEmpty, identityOf, setColumns, setRelation, whereIdentity } from './entity-values.js';
+import { applyValues, emptyRelations, finerValues, hidingEmpty, identityOf, setColumns, setRelation, stillSays, whereIdentity } from './entity-values.js';
 import type { ReferencedValues } from './entity-values.js';
 import { findReferrer } from './find-referrer.js';
 import { findIdentity } from './find-identity.js';
+import { standingIn } from './json-arrays.js';
 import { refusedWrite } from './refusals.js';
 import type { RowWriter, WriterTools } from './row-writer.js';
 
@@ -44,12 +46,14 @@ interface Change {
 export class EntityWriter implements RowWriter {
   private readonly metadata: EntityMetadata;
   private readonly forward: readonly string[];
+  private readonly model: { readonly resource: Resource; readonly metadata: EntityMetadata };
 
   constructor(
     private readonly resource: Resource,
     private readonly tools: WriterTools,
   ) {
     this.metadata = tools.tables.of(resource).metadata;
+    this.model = { resource, metadata: this.metadata };
     this.forward = this.metadata.relations.filter((relation) => relation.isWithJoinColumn && !relation.isLazy).map((relation) => relation.propertyPath);
   }
 
@@ -67,9 +71,9 @@ export class EntityWriter implements RowWriter {
       this.tools.connections.transact(async (runner) => {
         const entity = make();
         await plan.hooks.before?.(entity, runner.manager);
-        await this.insert(entity, runner);
+        const arrays = await standingIn(entity, this.model, () => this.insert(entity, runner));
         const identity = this.givenIdentity(identityOf(entity, this.resource, this.metadata), plan.values);
-        await this.keepMicroseconds(entity, { identity, values: plan.values, referenced, change: false }, runner);
+        await this.keepFinerValues(identity, [...arrays, ...this.finerOf(entity, plan.values, false)], runner);
         await plan.hooks.after?.(entity, runner.manager);
         const row = await this.readBack(identity, plan.where, runner);
         if (!row) throw new PermissionDenied();
@@ -93,9 +97,10 @@ export class EntityWriter implements RowWriter {
         changed = entity;
         await this.refuseInvalid(entity, [plan.errors, errors]);
         await plan.hooks.before?.(entity, runner.manager);
-        if (plan.values.size > 0 || plan.hooks.before) await this.store(entity, { identity: key, values: plan.values, referenced, empty, hooked: plan.hooks.before !== undefined }, runner);
+        const hooked = plan.hooks.before !== undefined;
+        const arrays = plan.values.size > 0 || hooked ? await this.store(entity, { identity: key, values: plan.values, referenced, empty, hooked }, runner) : [];
         const identity = identityOf(entity, this.resource, this.metadata);
-        await this.keepMicroseconds(entity, { identity, values: plan.values, referenced, change: true }, runner);
+        await this.keepFinerValues(identity, [...arrays, ...this.finerOf(entity, plan.values, true)], runner);
         await plan.hooks.after?.(entity, runner.manager);
         const row = await this.readBack(identity, plan.after, runner);
         if (!row) throw new PermissionDenied();
@@ -142,20 +147,26 @@ export class EntityWriter implements RowWriter {
   }
 
   /** A pair whose side changes gets another key, which `save` would take for another row (contract 2). */
-  private async store(entity: ObjectLiteral, change: Change, runner: QueryRunner): Promise<void> {
+  private async store(entity: ObjectLiteral, change: Change, runner: QueryRunner): Promise<readonly ColumnValue[]> {
+    // What a hook has changed is not known by name.
+    const only = change.hooked === true ? undefined : new Set([...change.values.keys()].flatMap((name) => this.columnsOf(name)));
     const same = identityOf(entity, this.resource, this.metadata).every((value, index) => value === change.identity[index]);
     if (same && !this.isBeyondDriver(change.identity)) {
-      await hidingEmpty(entity, change.empty ?? [], () => runner.manager.save(this.metadata.target, entity, { reload: false }));
-      return;
+      return standingIn(entity, { ...this.model, ...(only ? { only } : {}) }, async () => {
+        await hidingEmpty(entity, change.empty ?? [], () => runner.manager.save(this.metadata.target, entity, { reload: false }));
+      });
     }
     const changed = change.hooked === true ? entity : (this.metadata.create() as ObjectLiteral);
     applyValues(changed, this.resource, this.metadata, change);
-    await runner.manager
-      .createQueryBuilder()
-      .update(this.metadata.target)
-      .set(changed)
-      .whereInIds([whereIdentity(change.identity, this.resource, this.metadata)])
-      .execute();
+    return standingIn(changed, this.model, async () => {
+      const where = [whereIdentity(change.identity, this.resource, this.metadata)];
+      await runner.manager.createQueryBuilder().update(this.metadata.target).set(changed).whereInIds(where).execute();
+    });
+  }
+
+  private columnsOf(name: string): readonly string[] {
+    const field = this.resource.fieldsByName.get(name);
+    return field ? columnIds(field) : [];
   }
 
   /** SQLite's driver gives whole numbers as JavaScript's, which beyond 53 bits name another row. */
@@ -183,9 +194,8 @@ export class EntityWriter implements RowWriter {
     });
   }
 
-  /** TypeORM writes a Date, which ends with milliseconds: what the client gave beyond them is written behind it. */
-  private async keepMicroseconds(entity: ObjectLiteral, { identity, values, change }: Change & { readonly change: boolean }, runner: QueryRunner): Promise<void> {
-    const finer = finerInstants(values, this.resource, change).filter(({ column, value }) => this.stillHolds(entity, column, value));
+  /** What TypeORM does not write as the client gave it is written behind its statement. */
+  private async keepFinerValues(identity: readonly Json[], finer: readonly ColumnValue[], runner: QueryRunner): Promise<void> {
     if (finer.length === 0) return;
     const scope = Scope.begin(this.tools.dialect, this.tools.tables, this.resource);
     const changes = finer.map(({ column, value }) => `${scope.table.name(column)} = ${scope.bind(value, column.type)}`);
@@ -194,9 +204,13 @@ export class EntityWriter implements RowWriter {
   }
 
   /** A listener may have put another value there. */
+  private finerOf(entity: ObjectLiteral, values: FieldValues, change: boolean): readonly ColumnValue[] {
+    return finerValues(values, this.resource, change).filter(({ column, value }) => this.stillHolds(entity, column, value));
+  }
+
   private stillHolds(entity: ObjectLiteral, column: Column, value: Json): boolean {
     const property: unknown = this.metadata.columns.find((each) => each.databaseName === column.id)?.getEntityValue(entity);
-    return property instanceof Date && property.getTime() === new Date(String(value)).getTime();
+    return stillSays(property, value);
   }
 
   /** An INSERT and never a save: `save` would overwrite a row that has the key already. */
@@ -243,6 +257,11 @@ export class EntityWriter implements RowWriter {
       throw fixed.length > 0 ? new NotFound() : InvalidInput.ofNoField('A related object does not exist.');
     }
   }
+}
+
+function columnIds(field: Field): readonly string[] {
+  if (field.kind === 'embedded') return field.fields.flatMap(columnIds);
+  return field.kind === 'column' ? [field.column.id] : [];
 }
 
 /** TypeORM loads the keys of a relation without a row as an object without values, and would insert it as a new row. */
