@@ -42,6 +42,8 @@ export interface Dialect {
   readonly nullsFirst: boolean;
   /** Behind a SELECT of a row that is about to be written. */
   readonly lockRow: string;
+  /** Whether different values of this type are still different when TypeORM has loaded them. */
+  loadsExactly(type: ValueType): boolean;
   placeholder(position: number): string;
   /** The expression that brings a column's value out without loss. */
   read(column: string, type: ValueType): string;

@@ -39,6 +39,8 @@ export function mysql(zone: WallZone): Dialect {
     json: undefined,
     nullsFirst: true,
     lockRow: ' FOR UPDATE',
+    // Days are loaded as Dates of the driver's zone, and of 32 bits six digits.
+    loadsExactly: (type) => type.kind !== 'date' && !(type.kind === 'float' && type.single === true),
     placeholder: () => '?',
     read,
     decode: (raw, type) => (type.kind === 'datetime' ? decodeDatetime(String(raw), zone, type.digits) : decode(raw, type)),

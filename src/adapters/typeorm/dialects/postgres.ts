@@ -12,6 +12,7 @@ export const postgres: Dialect = {
   oneConnection: false,
   nullsFirst: false,
   lockRow: ' FOR UPDATE',
+  loadsExactly: () => true,
   placeholder: (position) => `$${position}`,
   read,
   decode,

@@ -10,6 +10,12 @@ import { fromProperty, toProperty } from './property-values.js';
 /** The values of a related row's columns that a foreign key refers to, by the field that names the row. */
 export type ReferencedValues = ReadonlyMap<string, readonly Json[]>;
 
+/** How values are written: into a row that stands there, and which types its loaded values cannot tell apart. */
+export interface Writing {
+  readonly change: boolean;
+  readonly loses: (type: ValueType) => boolean;
+}
+
 /** Puts a body's values on an entity. A to-one field becomes an object with the related row's referenced columns. */
 export function applyValues(entity: ObjectLiteral, resource: Resource, metadata: EntityMetadata, input: { values: FieldValues; referenced: ReferencedValues }): void {
   for (const [name, value] of input.values) {
@@ -46,40 +52,42 @@ function applyEmbedded(entity: ObjectLiteral, field: EmbeddedField, metadata: En
 
 /**
  * Values of a body that TypeORM does not write as they are: date-times with more digits than a Date has, and where a row
- * is changed every one of a column that keeps more, because TypeORM compares milliseconds. Embedded ones included.
+ * is changed every one of a column that keeps more, because TypeORM compares milliseconds; then also those that it may
+ * take for unchanged, because the driver has loaded another. Embedded ones included.
  */
-export function finerValues(values: FieldValues, resource: Resource, change: boolean): readonly ColumnValue[] {
+export function finerValues(values: FieldValues, resource: Resource, how: Writing): readonly ColumnValue[] {
   return [...values].flatMap(([name, value]) => {
     const field = resource.fieldsByName.get(name);
-    return field ? finerValuesOf(field, value, change) : [];
+    return field ? finerValuesOf(field, value, how) : [];
   });
 }
 
-function finerValuesOf(field: Field, value: unknown, change: boolean): readonly ColumnValue[] {
+function finerValuesOf(field: Field, value: unknown, how: Writing): readonly ColumnValue[] {
   if (field.kind === 'embedded') {
     const inner = value as Readonly<Record<string, unknown>>;
-    return field.fields.flatMap((each) => finerValuesOf(each, inner[each.name], change));
+    return field.fields.flatMap((each) => finerValuesOf(each, inner[each.name], how));
   }
-  return field.kind === 'column' && isFiner(value as Json | undefined, field.type, change) ? [{ column: field.column, value: value as Json }] : [];
+  return field.kind === 'column' && isFiner(value as Json | undefined, field.type, how) ? [{ column: field.column, value: value as Json }] : [];
 }
 
-function isFiner(value: Json | undefined, type: ValueType, change: boolean): boolean {
+function isFiner(value: Json | undefined, type: ValueType, how: Writing): boolean {
   if (value === null || value === undefined) return false;
+  if (how.loses(type)) return true;
   switch (type.kind) {
     case 'datetime':
-      return change ? type.digits > 3 : /\.\d{3}\d*[1-9]\d*Z$/.test(String(value));
+      return how.change ? type.digits > 3 : /\.\d{3}\d*[1-9]\d*Z$/.test(String(value));
     case 'list':
-      return type.storage === 'array' && (value as readonly Json[]).some((item) => isFiner(item, type.of, change));
+      return type.storage === 'array' && (value as readonly Json[]).some((item) => isFiner(item, type.of, how));
     default:
       return false;
   }
 }
 
-/** Whether the property still says what the body said: a listener may have put another value there. */
-export function stillSays(property: unknown, value: Json): boolean {
-  if (property instanceof Date) return property.getTime() === new Date(String(value)).getTime();
-  if (!Array.isArray(property) || !Array.isArray(value) || property.length !== value.length) return false;
-  return property.every((item: unknown, index) => stillSays(item, value[index] as Json));
+/** Whether the property still says what was put there. */
+export function stillSays(property: unknown, put: unknown): boolean {
+  if (property instanceof Date) return put instanceof Date && property.getTime() === put.getTime();
+  if (!Array.isArray(property)) return property === put;
+  return Array.isArray(put) && property.length === put.length && property.every((item, index) => stillSays(item, put[index]));
 }
 
 /** Columns that belong together: those of one relation become one object of the related row's referenced columns. */

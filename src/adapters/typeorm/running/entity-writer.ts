@@ -3,7 +3,7 @@ import { InvalidInput, NotFound, PermissionDenied, RestrictedDeletion } from '..
 import { isRestError } from '../../../errors/rest-error.js';
 import type { FieldErrors, Json } from '../../../errors/rest-error.js';
 import { holdsFor } from '../../../model/holds-for.js';
-import { fromProperty } from './property-values.js';
+import { fromProperty, toProperty } from './property-values.js';
 import { allOf, equals } from '../../../model/condition.js';
 import type { Column } from '../../../model/column.js';
 import type { Field } from '../../../model/field.js';
@@ -11,6 +11,7 @@ import type { Condition } from '../../../model/condition.js';
 import type { ColumnValue, CreatePlan, DeletePlan, FieldValues, UpdatePlan } from '../../../model/plan.js';
 import type { Resource } from '../../../model/resource.js';
 import type { Row } from '../../../model/serializer.js';
+import type { ValueType } from '../../../model/value-type.js';
 import { Scope } from '../sql/scope.js';
 import { applyValues, emptyRelations, finerValues, hidingEmpty, identityOf, setColumns, setRelation, stillSays, whereIdentity } from './entity-values.js';
 import type { ReferencedValues } from './entity-values.js';
@@ -31,6 +32,8 @@ interface Judgement {
 /** What an update changes, and in which row. */
 interface Change {
   readonly identity: readonly Json[];
+  /** TypeORM knows the row by this key. */
+  readonly told: boolean;
   readonly values: FieldValues;
   readonly referenced: ReferencedValues;
   /** Relations that led nowhere before the change. */
@@ -90,7 +93,7 @@ export class EntityWriter implements RowWriter {
         if (!key) return undefined;
         const entity = await this.load(key, runner);
         if (!entity) return undefined;
-        this.restoreKey(entity, key);
+        const told = this.restoreKey(entity, key);
         const empty = emptyRelations(entity, this.metadata);
         const { referenced, errors } = await this.tools.lookups.lookUp(plan.keys, runner);
         applyValues(entity, this.resource, this.metadata, { values: plan.values, referenced });
@@ -98,7 +101,7 @@ export class EntityWriter implements RowWriter {
         await this.refuseInvalid(entity, [plan.errors, errors]);
         await plan.hooks.before?.(entity, runner.manager);
         const hooked = plan.hooks.before !== undefined;
-        const arrays = plan.values.size > 0 || hooked ? await this.store(entity, { identity: key, values: plan.values, referenced, empty, hooked }, runner) : [];
+        const arrays = plan.values.size > 0 || hooked ? await this.store(entity, { identity: key, told, values: plan.values, referenced, empty, hooked }, runner) : [];
         const identity = identityOf(entity, this.resource, this.metadata);
         await this.keepFinerValues(identity, [...arrays, ...this.finerOf(entity, plan.values, true)], runner);
         await plan.hooks.after?.(entity, runner.manager);
@@ -116,10 +119,11 @@ export class EntityWriter implements RowWriter {
         // Without its relations: TypeORM would cascade into related objects that were loaded with it.
         const entity = key ? await this.load(key, runner, []) : undefined;
         if (!key || !entity) return false;
+        const told = this.restoreKey(entity, key);
         await plan.hooks.before?.(entity, runner.manager);
         // TypeORM takes the key off an entity that it removes; the hook is told which one it was.
         const removed: ObjectLiteral = plan.hooks.after ? Object.assign(this.metadata.create() as ObjectLiteral, entity) : entity;
-        await this.remove(entity, key, runner);
+        await this.remove(entity, { identity: key, told }, runner);
         await plan.hooks.after?.(removed, runner.manager);
         return true;
       });
@@ -129,8 +133,8 @@ export class EntityWriter implements RowWriter {
     }
   }
 
-  private async remove(entity: ObjectLiteral, key: readonly Json[], runner: QueryRunner): Promise<void> {
-    if (this.isBeyondDriver(key)) await this.deleteExactly(key, runner);
+  private async remove(entity: ObjectLiteral, { identity, told }: Pick<Change, 'identity' | 'told'>, runner: QueryRunner): Promise<void> {
+    if (!told) await this.deleteExactly(identity, runner);
     else if (this.metadata.deleteDateColumn) await runner.manager.softRemove(this.metadata.target, entity);
     else await runner.manager.remove(this.metadata.target, entity);
   }
@@ -151,7 +155,7 @@ export class EntityWriter implements RowWriter {
     // What a hook has changed is not known by name.
     const only = change.hooked === true ? undefined : new Set([...change.values.keys()].flatMap((name) => this.columnsOf(name)));
     const same = identityOf(entity, this.resource, this.metadata).every((value, index) => value === change.identity[index]);
-    if (same && !this.isBeyondDriver(change.identity)) {
+    if (same && change.told) {
       return standingIn(entity, { ...this.model, ...(only ? { only } : {}) }, async () => {
         await hidingEmpty(entity, change.empty ?? [], () => runner.manager.save(this.metadata.target, entity, { reload: false }));
       });
@@ -169,13 +173,14 @@ export class EntityWriter implements RowWriter {
     return field ? columnIds(field) : [];
   }
 
-  /** SQLite's driver gives whole numbers as JavaScript's, which beyond 53 bits name another row. */
-  private isBeyondDriver(identity: readonly Json[]): boolean {
-    return this.tools.dialect.oneConnection && this.resource.identity.some((column, index) => column.type.kind === 'bigint' && !Number.isSafeInteger(Number(identity[index])));
-  }
-
-  private restoreKey(entity: ObjectLiteral, identity: readonly Json[]): void {
-    if (this.isBeyondDriver(identity)) setColumns(entity, this.metadata, this.resource.identity.map((column, index) => ({ column, value: identity[index] ?? null })));
+  /**
+   * Gives an entity the key by which it was found. False where TypeORM has loaded another, because the driver loses
+   * digits or a day of it: by what TypeORM knows, it would change or delete another row.
+   */
+  private restoreKey(entity: ObjectLiteral, identity: readonly Json[]): boolean {
+    if (identityOf(entity, this.resource, this.metadata).every((value, index) => value === identity[index])) return true;
+    setColumns(entity, this.metadata, this.resource.identity.map((column, index) => ({ column, value: identity[index] ?? null })));
+    return false;
   }
 
   private async deleteExactly(identity: readonly Json[], runner: QueryRunner): Promise<void> {
@@ -205,12 +210,13 @@ export class EntityWriter implements RowWriter {
 
   /** A listener may have put another value there. */
   private finerOf(entity: ObjectLiteral, values: FieldValues, change: boolean): readonly ColumnValue[] {
-    return finerValues(values, this.resource, change).filter(({ column, value }) => this.stillHolds(entity, column, value));
+    const loses = (type: ValueType): boolean => change && !this.tools.dialect.loadsExactly(type);
+    return finerValues(values, this.resource, { change, loses }).filter(({ column, value }) => this.stillHolds(entity, column, value));
   }
 
   private stillHolds(entity: ObjectLiteral, column: Column, value: Json): boolean {
-    const property: unknown = this.metadata.columns.find((each) => each.databaseName === column.id)?.getEntityValue(entity);
-    return stillSays(property, value);
+    const found = this.metadata.columns.find((each) => each.databaseName === column.id);
+    return found !== undefined && stillSays(found.getEntityValue(entity), toProperty(value, column.type, found));
   }
 
   /** An INSERT and never a save: `save` would overwrite a row that has the key already. */
