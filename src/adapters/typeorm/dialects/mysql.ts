@@ -39,6 +39,7 @@ export function mysql(zone: WallZone): Dialect {
     json: undefined,
     nullsFirst: true,
     lockRow: ' FOR UPDATE',
+    session: { question: 'SELECT @@SESSION.sql_mode AS c0', statements: strictly },
     // Days are loaded as Dates of the driver's zone, and of 32 bits six digits.
     loadsExactly: (type) => type.kind !== 'date' && !(type.kind === 'float' && type.single === true),
     placeholder: () => '?',
@@ -56,6 +57,12 @@ export function mysql(zone: WallZone): Dialect {
       (connection as MysqlConnection).destroy();
     },
   };
+}
+
+/** Otherwise the server cuts what does not fit without a word. */
+function strictly(mode: string): { begin: readonly string[]; end: readonly string[] } {
+  if (/STRICT_(TRANS|ALL)_TABLES/.test(mode) || !/^[A-Z0-9_,]*$/.test(mode)) return { begin: [], end: [] };
+  return { begin: [`SET SESSION sql_mode = '${[...mode.split(',').filter(Boolean), 'STRICT_ALL_TABLES'].join(',')}'`], end: [`SET SESSION sql_mode = '${mode}'`] };
 }
 
 const SIGNS: Readonly<Partial<Record<Lookup, string>>> = { gt: '>', gte: '>=', lt: '<', lte: '<=' };

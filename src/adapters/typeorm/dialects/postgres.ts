@@ -12,6 +12,7 @@ export const postgres: Dialect = {
   oneConnection: false,
   nullsFirst: false,
   lockRow: ' FOR UPDATE',
+  session: { question: `SELECT current_setting('TimeZone') AS c0`, statements: inZoneOfProcess },
   loadsExactly: () => true,
   placeholder: (position) => `$${position}`,
   read,
@@ -28,6 +29,21 @@ export const postgres: Dialect = {
   refusal,
   discard: (connection) => void (connection as PgClient).end().catch(() => undefined),
 };
+
+/** A column without a zone holds the clock of this process, and so must what the database fills it with: `now()` goes by the session's. */
+function inZoneOfProcess(sessionZone: string): { begin: readonly string[]; end: readonly string[] } {
+  const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const differs = /^[\w+/-]+$/.test(own) && own !== canonicalZone(sessionZone);
+  return { begin: differs ? [`SET LOCAL TIME ZONE '${own}'`] : [], end: [] };
+}
+
+function canonicalZone(name: string): string | undefined {
+  try {
+    return Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone;
+  } catch {
+    return undefined;
+  }
+}
 
 /** Of pg's client; its end breaks off what runs. */
 interface PgClient {

@@ -12,6 +12,7 @@ export const sqlite: Dialect = {
   oneConnection: true,
   nullsFirst: true,
   lockRow: '',
+  session: undefined,
   loadsExactly: () => true,
   placeholder: () => '?',
   read,
