@@ -1,6 +1,6 @@
 import { formatInstant } from '../../../values/dates.js';
 
-const TEXT = /^(\d{4,5})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?/;
+const TEXT = /^(\d{4,5})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?Z?$/;
 
 interface WallClock {
   readonly parts: readonly [number, number, number, number, number, number];

@@ -221,7 +221,11 @@ export class EntityWriter implements RowWriter {
 
   /** An INSERT and never a save: `save` would overwrite a row that has the key already. */
   private async insert(entity: ObjectLiteral, runner: QueryRunner): Promise<void> {
-    await runner.manager.createQueryBuilder().insert().into(this.metadata.target).values(entity).execute();
+    const { columns, target } = this.metadata;
+    // TypeORM would give a generated column a value, which SQLite refuses.
+    const made = this.tools.dialect.oneConnection && columns.some((column) => column.asExpression);
+    const given = made ? columns.filter((column) => column.isInsert && !column.asExpression).map((column) => column.propertyPath) : undefined;
+    await runner.manager.createQueryBuilder().insert().into(target, given).values(entity).execute();
   }
 
   private async readBack(identity: readonly Json[], condition: Condition, runner: QueryRunner): Promise<Row | undefined> {
