@@ -52,10 +52,10 @@ const KEY_KINDS: Readonly<Record<TestDatabase['name'], Readonly<Record<string, K
   },
 };
 
-type Made = new () => object;
+type Made = new () => { readonly key: unknown };
 
 function named(name: string): Made {
-  const made = { [name]: class {} }[name];
+  const made = { [name]: class { readonly key: unknown; } }[name];
   if (!made) throw new Error('No class');
   return made;
 }
@@ -63,14 +63,15 @@ function named(name: string): Made {
 /** `<name>_one`, whose key is of the type; `<name>_part`, which refers to it; `<name>_group`, of many of them. */
 function entitiesOf(name: string, { column }: KeyKind): readonly Made[] {
   const [One, Part, Group] = [named(`${name}_one`), named(`${name}_part`), named(`${name}_group`)];
-  PrimaryColumn({ ...column, nullable: false })(One.prototype, 'key');
-  Column({ type: 'varchar', length: 20, default: '' })(One.prototype, 'note');
-  OneToMany(() => Part, 'one')(One.prototype, 'parts');
-  PrimaryGeneratedColumn()(Part.prototype, 'id');
-  ManyToOne(() => One, 'parts', { nullable: true })(Part.prototype, 'one');
-  PrimaryColumn({ ...column, nullable: false })(Group.prototype, 'key');
-  ManyToMany(() => One)(Group.prototype, 'ones');
-  JoinTable()(Group.prototype, 'ones');
+  const [one, part, group] = [One, Part, Group].map((made) => made.prototype as object) as [object, object, object];
+  PrimaryColumn({ ...column, nullable: false })(one, 'key');
+  Column({ type: 'varchar', length: 20, default: '' })(one, 'note');
+  OneToMany(() => Part, 'one')(one, 'parts');
+  PrimaryGeneratedColumn()(part, 'id');
+  ManyToOne(() => One, 'parts', { nullable: true })(part, 'one');
+  PrimaryColumn({ ...column, nullable: false })(group, 'key');
+  ManyToMany(() => One)(group, 'ones');
+  JoinTable()(group, 'ones');
   for (const made of [One, Part, Group]) {
     Entity({ name: `k_${made.name}` })(made);
     restify(made, 'keys');

@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { restify } from 'nestjs-restify';
 import { Column, Entity, PrimaryGeneratedColumn, VirtualColumn } from 'typeorm';
 import type { ColumnOptions, DataSourceOptions } from 'typeorm';
-import { DATABASES } from '../support/databases.js';
 import type { TestDatabase } from '../support/databases.js';
 import { onEachDatabase } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
@@ -22,19 +21,13 @@ function entityOf(columns: Readonly<Record<string, ColumnOptions>>): new () => o
   return Rows;
 }
 
-function onOne(name: TestDatabase['name'], title: string, tests: (database: TestDatabase) => void): void {
-  const database = DATABASES.find((each) => each.name === name);
-  if (database?.missing === undefined && database) describe(`${title} (${name})`, () => tests(database));
-  else test.skip(`${title} (${name})`, () => undefined);
-}
-
 async function insert({ dataSource }: StartedApp, columns: string, values: string): Promise<string> {
   await dataSource.query(`INSERT INTO stored_rows (${columns}) VALUES (${values})`);
-  const [{ id }] = (await dataSource.query('SELECT MAX(id) AS id FROM stored_rows')) as [{ id: number }];
+  const [{ id }] = await dataSource.query<[{ id: number }]>('SELECT MAX(id) AS id FROM stored_rows');
   return `${ROWS}${id}/`;
 }
 
-onOne('postgres', 'what JSON and ISO 8601 have no form for', (database) => {
+onEachDatabase('what JSON and ISO 8601 have no form for', (database) => {
   let started: StartedApp;
   beforeAll(async () => {
     const kinds = { day: 'date', stamp: 'timestamp', instant: 'timestamptz', amount: 'numeric', weight: 'float8', light: 'float4' } as const;
@@ -69,9 +62,9 @@ onOne('postgres', 'what JSON and ISO 8601 have no form for', (database) => {
     expect([put.status, Object.keys(put.json as object)]).toEqual([400, [field]]);
     expect((await client.get(ROWS)).status).toBe(200);
   });
-});
+}, ['postgres']);
 
-onOne('postgres', 'a server that writes dates and intervals in its own style', (database) => {
+onEachDatabase('a server that writes dates and intervals in its own style', (database) => {
   let started: StartedApp;
   beforeAll(async () => {
     const styled: TestDatabase = { ...database, open: async () => withStyle(await database.open()) };
@@ -98,12 +91,12 @@ onOne('postgres', 'a server that writes dates and intervals in its own style', (
       expect((await client.get(`${ROWS}?ordering=${field}`)).json).toEqual([created.json]);
     }
   });
-});
+}, ['postgres']);
 
-onOne('mariadb', 'days that do not exist', (database) => {
+onEachDatabase('days that do not exist', (database) => {
   let started: StartedApp;
   beforeAll(async () => {
-    started = await startApp({ database, dataSource: { poolSize: 1 } as object, entities: [entityOf({ day: { type: 'date' }, moment: { type: 'datetime', precision: 6 }, note: { type: 'varchar', length: 20 } })] });
+    started = await startApp({ database, dataSource: { poolSize: 1 }, entities: [entityOf({ day: { type: 'date' }, moment: { type: 'datetime', precision: 6 }, note: { type: 'varchar', length: 20 } })] });
     await started.dataSource.query(`SET SESSION sql_mode = 'ALLOW_INVALID_DATES'`);
   });
   afterAll(() => started.close());
@@ -123,14 +116,14 @@ onOne('mariadb', 'days that do not exist', (database) => {
     const id = (answer.json as { id: number }).id;
     expect(await dataSource.query(`SELECT CAST(${field} AS CHAR) = ${sql} OR ${field} = ${sql} AS same FROM stored_rows WHERE id = ${id}`)).toEqual([{ same: 1 }]);
   });
-});
+}, ['mariadb']);
 
-onOne('mariadb', 'a server that is not strict', (database) => {
+onEachDatabase('a server that is not strict', (database) => {
   let started: StartedApp;
   beforeAll(async () => {
     started = await startApp({
       database,
-      dataSource: { poolSize: 1 } as object,
+      dataSource: { poolSize: 1 },
       entities: [entityOf({ latin: { type: 'varchar', length: 20, charset: 'latin1' }, note: { type: 'text', charset: 'latin1' }, moment: { type: 'timestamp' }, amount: { type: 'decimal', precision: 4, scale: 1 } })],
     });
     await started.dataSource.query(`SET SESSION sql_mode = 'NO_ENGINE_SUBSTITUTION'`);
@@ -149,7 +142,7 @@ onOne('mariadb', 'a server that is not strict', (database) => {
     // The application's own statements find the session as it was.
     expect(await dataSource.query('SELECT @@SESSION.sql_mode AS mode')).toEqual([{ mode: 'NO_ENGINE_SUBSTITUTION' }]);
   });
-});
+}, ['mariadb']);
 
 onEachDatabase('JSON', (database) => {
   let started: StartedApp;
