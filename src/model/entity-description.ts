@@ -17,6 +17,8 @@ export interface ColumnDescription extends Column {
   readonly updatable: boolean;
   /** The name of a type that has no place in the interface; empty where nobody says the type. */
   readonly unsupported?: string;
+  /** Why it cannot be a key, if it cannot. */
+  readonly unfitKey?: string;
   /** The database keeps it as another value than the entity: it is read through the ORM, and not filtered unless asked. */
   readonly transformed: boolean;
   /** A full-text index covers it. */

@@ -9,22 +9,26 @@ export type ValueType =
   | { readonly kind: 'integer'; readonly min: number; readonly max: number }
   | { readonly kind: 'bigint'; readonly min: bigint; readonly max: bigint }
   /** `exact` where the database keeps so many digits only, and rounds the rest without a word. */
-  | { readonly kind: 'decimal'; readonly precision?: number; readonly scale?: number; readonly exact?: number }
+  | { readonly kind: 'decimal'; readonly precision?: number; readonly scale?: number; readonly exact?: number; readonly unsigned?: boolean }
   /** `single` where the column keeps 32 bits. */
-  | { readonly kind: 'float'; readonly single?: boolean }
+  | { readonly kind: 'float'; readonly single?: boolean; readonly unsigned?: boolean }
   | { readonly kind: 'boolean' }
-  | { readonly kind: 'string'; readonly maxLength?: number; readonly trim: boolean; readonly padded?: boolean }
+  /** `maxBytes` of UTF-8. `loose` where the database's own `=` takes other texts for it too, by blanks at the end or by case. */
+  | { readonly kind: 'string'; readonly maxLength?: number; readonly maxBytes?: number; readonly trim: boolean; readonly loose?: boolean }
   | { readonly kind: 'date' }
   | { readonly kind: 'time'; readonly digits: number }
-  /** `digits` of the fraction, 3 to 6; `zoned` where the column itself keeps an instant. */
-  | { readonly kind: 'datetime'; readonly digits: number; readonly zoned: boolean }
-  | { readonly kind: 'interval' }
+  /** `digits` of the fraction that are shown, 3 to 6; `kept` where the column keeps fewer; `zoned` where it keeps an instant by itself. */
+  | { readonly kind: 'datetime'; readonly digits: number; readonly kept?: number; readonly zoned: boolean }
+  /** Text of ISO 8601, `P1Y2M3DT4H5M6.789S`, with so many digits of a second. */
+  | { readonly kind: 'interval'; readonly digits: number }
   | { readonly kind: 'uuid' }
   | { readonly kind: 'enum'; readonly values: readonly (string | number)[] }
   | { readonly kind: 'set'; readonly values: readonly string[] }
-  | { readonly kind: 'json' }
+  /** `packed` where the database keeps it in a form of its own, and has to be asked for its text. */
+  | { readonly kind: 'json'; readonly packed?: boolean }
   | { readonly kind: 'list'; readonly of: ValueType; readonly storage: 'text' | 'array' }
-  | { readonly kind: 'binary'; readonly maxLength?: number };
+  /** Lengths in bytes. */
+  | { readonly kind: 'binary'; readonly minLength?: number; readonly maxLength?: number };
 
 export type ValueKind = ValueType['kind'];
 
@@ -38,7 +42,6 @@ export function isPlain(type: ValueType): boolean {
     case 'list':
     case 'set':
     case 'binary':
-    case 'interval':
       return false;
     case 'integer':
     case 'bigint':
@@ -49,6 +52,7 @@ export function isPlain(type: ValueType): boolean {
     case 'date':
     case 'time':
     case 'datetime':
+    case 'interval':
     case 'uuid':
     case 'enum':
       return true;

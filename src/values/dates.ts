@@ -43,7 +43,7 @@ export function parseDatetime(input: unknown, type: TypeOf<'datetime'>): Outcome
   const instant = day + clock.seconds * 1000 - offset * 60_000;
   const year = new Date(instant).getUTCFullYear();
   if (year < 1 || year > 9999) return invalid(WRONG_DATETIME);
-  return valid(formatInstant(instant, clock.micros, type.digits));
+  return valid(formatInstant(instant, clock.micros.slice(0, type.kept), type.digits));
 }
 
 /** `instant` in whole seconds of UTC (milliseconds since 1970), `micros` six digits. */

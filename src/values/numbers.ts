@@ -12,6 +12,7 @@ const FLOAT_TEXT = /^[+-]?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][+-]?\
 
 /** A number that JSON gave us carries at most 15 digits for certain (contract 2). */
 const SAFE_DIGITS = 15;
+const NEGATIVE = 'Ensure this value is greater than or equal to 0.';
 const SEND_AS_STRING = 'Send this number as a string.';
 
 export function parseInteger(input: unknown, type: TypeOf<'integer'>): Outcome<number> {
@@ -58,6 +59,7 @@ export function parseDecimal(input: unknown, type: TypeOf<'decimal'>): Outcome<s
   const fractionDigits = fraction.replace(/0+$/, '');
   const tooLong = decimalLimits(wholeDigits, fractionDigits, type);
   if (tooLong !== undefined) return invalid(tooLong);
+  if (type.unsigned === true && sign === '-' && wholeDigits + fractionDigits !== '') return invalid(NEGATIVE);
   return valid(decimalForm(sign, wholeDigits, fractionDigits, type.scale));
 }
 
@@ -110,9 +112,25 @@ export function parseFloatingPoint(input: unknown, type: TypeOf<'float'> = { kin
   if (isTooLong(input)) return invalid(TOO_LONG);
   const number = floatingPoint(input);
   if (number === undefined) return invalid('A valid number is required.');
-  if (type.single === true && number > MAX_SINGLE) return invalid(`Ensure this value is less than or equal to ${MAX_SINGLE}.`);
-  if (type.single === true && number < -MAX_SINGLE) return invalid(`Ensure this value is greater than or equal to -${MAX_SINGLE}.`);
-  return valid(number);
+  if (type.unsigned === true && number < 0) return invalid(NEGATIVE);
+  return type.single === true ? singleOf(number) : valid(number);
+}
+
+/** What the column's 32 bits round to the largest number or to 0 is that: some databases refuse it instead. */
+function singleOf(number: number): Outcome<number> {
+  const rounded = Math.fround(number);
+  if (rounded === Infinity) return invalid(`Ensure this value is less than or equal to ${MAX_SINGLE}.`);
+  if (rounded === -Infinity) return invalid(`Ensure this value is greater than or equal to -${MAX_SINGLE}.`);
+  return valid(rounded === 0 || Math.abs(rounded) === MAX_SINGLE ? rounded : number);
+}
+
+/** The shortest text that means this number of 32 bits: 0.1, and not 0.10000000149011612. */
+export function shortestSingle(number: number): number {
+  for (let digits = 1; digits <= 9; digits++) {
+    const shorter = Number(number.toPrecision(digits));
+    if (Math.fround(shorter) === number) return shorter;
+  }
+  return number;
 }
 
 function floatingPoint(input: unknown): number | undefined {

@@ -6,13 +6,13 @@ import type { Outcome } from './outcome.js';
 import { parseValue } from './parse-value.js';
 import { unstorableText } from './texts.js';
 
-function withoutExactness({ kind, precision, scale }: TypeOf<'decimal'>): TypeOf<'decimal'> {
-  return { kind, ...(precision === undefined ? {} : { precision }), ...(scale === undefined ? {} : { scale }) };
+function withoutExactness({ exact: _, ...type }: TypeOf<'decimal'>): TypeOf<'decimal'> {
+  return type;
 }
 
 /** Compared as an instant, so nothing of it is cut off: digits beyond the column's count where they are not 0. */
 function parseInstant(text: string, type: TypeOf<'datetime'>): Outcome<string> {
-  const outcome = parseDatetime(text, { ...type, digits: 6 });
+  const outcome = parseDatetime(text, { kind: 'datetime', zoned: type.zoned, digits: 6 });
   if (outcome.errors) return outcome;
   const cut = new RegExp(`(\\.\\d{${type.digits}})0*Z$`);
   return valid(outcome.value.replace(cut, '$1Z'));
@@ -26,6 +26,7 @@ const FORM_MESSAGES: Partial<Record<ValueKind, string>> = {
   date: 'Enter a valid date.',
   time: 'Enter a valid time.',
   datetime: 'Enter a valid date/time.',
+  interval: 'Enter a valid duration.',
 };
 
 /**

@@ -1,6 +1,7 @@
 import type { Json } from '../errors/rest-error.js';
 import type { TypeOf, ValueType } from '../model/value-type.js';
 import { parseDate, parseDatetime, parseTime } from './dates.js';
+import { parseInterval } from './intervals.js';
 import { parseBigint, parseDecimal, parseFloatingPoint, parseInteger } from './numbers.js';
 import { invalid, valid } from './outcome.js';
 import type { Outcome } from './outcome.js';
@@ -11,7 +12,6 @@ const MAX_MESSAGES = 20;
 
 const UUID = /^(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32})$/i;
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
-const INTERVAL = /^[-+0-9a-zA-Z:.,\s]{1,200}$/;
 
 /**
  * A value of a body, never null, in its canonical form; or DRF's messages (contract 2 and 5).
@@ -38,7 +38,7 @@ export function parseValue(input: unknown, type: ValueType): Outcome<Json> {
     case 'datetime':
       return parseDatetime(input, type);
     case 'interval':
-      return parseInterval(input);
+      return parseInterval(input, type);
     case 'uuid':
       return parseUuid(input);
     case 'enum':
@@ -70,11 +70,8 @@ function parseString(input: unknown, type: TypeOf<'string'>): Outcome<string> {
   if (type.maxLength !== undefined && text.length > type.maxLength && codePoints(text) > type.maxLength) {
     return invalid(`Ensure this field has no more than ${type.maxLength} characters.`);
   }
+  if (type.maxBytes !== undefined && Buffer.byteLength(text) > type.maxBytes) return invalid(`Ensure this field has no more than ${type.maxBytes} bytes.`);
   return valid(text);
-}
-
-function parseInterval(input: unknown): Outcome<string> {
-  return typeof input === 'string' && INTERVAL.test(input) ? valid(input.trim()) : invalid('Not a valid duration.');
 }
 
 export function parseUuid(input: unknown): Outcome<string> {
@@ -142,5 +139,6 @@ function parseBinary(input: unknown, type: TypeOf<'binary'>): Outcome<string> {
   if (typeof input !== 'string' || input.length % 4 !== 0 || !BASE64.test(input)) return invalid('Must be valid base64.');
   const bytes = (input.length / 4) * 3 - (input.endsWith('==') ? 2 : input.endsWith('=') ? 1 : 0);
   if (type.maxLength !== undefined && bytes > type.maxLength) return invalid(`Ensure this field has no more than ${type.maxLength} bytes.`);
+  if (type.minLength !== undefined && bytes < type.minLength) return invalid(`Ensure this field has at least ${type.minLength} bytes.`);
   return valid(input);
 }

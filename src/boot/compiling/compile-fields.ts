@@ -96,7 +96,12 @@ function compileColumn(name: string, column: ColumnDescription, { entity, option
 
 function typeOf(column: ColumnDescription, options: RestifyOptions): ValueType {
   const keepsBlanks = (options.trim as Readonly<Record<string, boolean>> | undefined)?.[topName(column)] === false;
-  return column.type.kind === 'string' && keepsBlanks ? { ...column.type, trim: false } : column.type;
+  return keepsBlanks ? untrimmed(column.type) : column.type;
+}
+
+function untrimmed(type: ValueType): ValueType {
+  if (type.kind === 'list') return { ...type, of: untrimmed(type.of) };
+  return type.kind === 'string' ? { ...type, trim: false } : type;
 }
 
 /** A plain column beside a relation over the same database column: the relation is what bodies write. */

@@ -2,6 +2,7 @@ import type { DataSource } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { EntityMetadata } from 'typeorm';
 import type { ColumnDescription, EntityDescription, ModelDescription, Unsupported } from '../../../model/entity-description.js';
+import type { ValueType } from '../../../model/value-type.js';
 import { knownDialectFamily } from '../dialects/dialect-family.js';
 import { describeRelations } from './describe-relations.js';
 import { entityIdOf } from './entity-id.js';
@@ -57,6 +58,7 @@ function targetsOf(metadata: EntityMetadata, dataSource: DataSource): readonly u
 function describeColumn(column: ColumnMetadata, metadata: EntityMetadata, dataSource: DataSource): ColumnDescription {
   const described = valueTypeOf(column, dataSource);
   const supported = 'type' in described;
+  const unfitKey = supported && column.isPrimary ? whyNoKey(described.type, dataSource) : undefined;
   return {
     id: column.databaseName,
     path: column.propertyPath,
@@ -73,7 +75,27 @@ function describeColumn(column: ColumnMetadata, metadata: EntityMetadata, dataSo
     transformed: column.transformer !== undefined,
     fullText: metadata.indices.some((index) => index.isFulltext && index.columns.length === 1 && index.columns.includes(column)),
     ...(supported ? {} : { unsupported: described.unsupported }),
+    ...(unfitKey === undefined ? {} : { unfitKey }),
   };
+}
+
+/** A row is written through TypeORM, which must find it, and it alone, by its key. */
+function whyNoKey(type: ValueType, dataSource: DataSource): string | undefined {
+  switch (type.kind) {
+    case 'datetime':
+      return type.digits > 3 ? 'a date-time of more than three digits, of which TypeORM keeps three' : undefined;
+    case 'enum':
+      return knownDialectFamily(dataSource) === 'mysql' && type.values.some((value) => typeof value === 'number') ? 'a number of an enum, which this database takes for a position' : undefined;
+    case 'float':
+    case 'interval':
+    case 'json':
+    case 'list':
+    case 'set':
+    case 'binary':
+      return `a value of the type ${type.kind}, which TypeORM does not find exactly`;
+    default:
+      return undefined;
+  }
 }
 
 /** The client never gives it: generated keys and columns, virtual columns, and what TypeORM fills by itself. */

@@ -18,15 +18,15 @@ const INTEGER_BITS: Readonly<Record<string, number>> = {
   int: 32,
   integer: 32,
   int4: 32,
-  year: 16,
 };
+
+/** Bytes that a text or a blob of MySQL's and MariaDB's holds; where none stands, more than any body. */
+const CONTENT_BYTES: Readonly<Record<string, number>> = { tinytext: 255, text: 65_535, tinyblob: 255, blob: 65_535 };
 
 export function valueTypeOf(column: ColumnMetadata, dataSource: DataSource): DescribedType {
   if (column.isArray) {
     const of = scalarType(column, dataSource);
-    if (!('type' in of)) return of;
-    // TypeORM writes the items of such an array as something else than JSON.
-    return of.type.kind === 'json' ? { unsupported: `${String(column.type)}[]` } : { type: { kind: 'list', of: of.type, storage: 'array' } };
+    return 'type' in of ? described({ kind: 'list', of: of.type, storage: 'array' }) : { unsupported: `${of.unsupported}[]` };
   }
   return scalarType(column, dataSource);
 }
@@ -74,7 +74,10 @@ function byDatabaseType(name: string, column: ColumnMetadata, dataSource: DataSo
   const family = dialectFamily(dataSource);
   const bits = INTEGER_BITS[name];
   if (bits !== undefined) return described(family === 'sqlite' ? SAFE : integerOf(bits, column.unsigned));
+  const unsigned = column.unsigned ? { unsigned: true } : {};
   switch (name) {
+    case 'year':
+      return described({ kind: 'integer', min: 1901, max: 2155 });
     case 'bigint':
     case 'int8':
     case 'unsigned big int':
@@ -83,17 +86,19 @@ function byDatabaseType(name: string, column: ColumnMetadata, dataSource: DataSo
     case 'numeric':
       return described(decimalOf(column, family));
     case 'float':
-      return described(family === 'mysql' ? { kind: 'float', single: true } : { kind: 'float' });
+      return described(family === 'mysql' ? { kind: 'float', single: true, ...unsigned } : { kind: 'float' });
     case 'real':
       return described(family === 'postgres' ? { kind: 'float', single: true } : { kind: 'float' });
     case 'double':
     case 'double precision':
-      return described({ kind: 'float' });
+      return described({ kind: 'float', ...unsigned });
     case 'char':
     case 'character':
     case 'nchar':
       // Blanks behind the text are the column's own, and belong to no value.
-      return described({ kind: 'string', trim: true, padded: true, ...lengthOf(column, dataSource) });
+      return described({ kind: 'string', trim: true, loose: true, ...lengthOf(column, dataSource) });
+    case 'citext':
+      return described({ kind: 'string', trim: true, loose: true });
     case 'varchar':
     case 'character varying':
     case 'varying character':
@@ -104,8 +109,7 @@ function byDatabaseType(name: string, column: ColumnMetadata, dataSource: DataSo
     case 'mediumtext':
     case 'longtext':
     case 'clob':
-    case 'citext':
-      return described({ kind: 'string', trim: true, ...lengthOf(column, dataSource) });
+      return described({ kind: 'string', trim: true, ...looseness(column, family), ...lengthOf(column, dataSource), ...contentBytes(name, column, family) });
     case 'date':
       return described({ kind: 'date' });
     case 'time':
@@ -115,20 +119,27 @@ function byDatabaseType(name: string, column: ColumnMetadata, dataSource: DataSo
     case 'timestamp':
     case 'timestamp without time zone':
     case 'timestamp with time zone':
-      return described({ kind: 'datetime', digits: fractionDigits(column, family), zoned: name.endsWith('with time zone') });
+      return described({ kind: 'datetime', ...fractionDigits(column, family), zoned: name.endsWith('with time zone') });
     case 'interval':
-      return described({ kind: 'interval' });
+      return described({ kind: 'interval', digits: column.precision ?? 6 });
     case 'json':
-    case 'jsonb':
       return described({ kind: 'json' });
+    case 'jsonb':
+      return described(family === 'sqlite' ? { kind: 'json', packed: true } : { kind: 'json' });
+    case 'binary': {
+      // Shorter values would come back with zeros behind them.
+      const { maxLength: length = 1 } = lengthOf(column, dataSource);
+      return described({ kind: 'binary', minLength: length, maxLength: length });
+    }
     case 'blob':
     case 'tinyblob':
     case 'mediumblob':
     case 'longblob':
-    case 'binary':
     case 'varbinary':
-    case 'bytea':
-      return described({ kind: 'binary', ...lengthOf(column, dataSource) });
+    case 'bytea': {
+      const bytes = family === 'mysql' ? CONTENT_BYTES[name] : undefined;
+      return described({ kind: 'binary', ...(bytes === undefined ? {} : { maxLength: bytes }), ...lengthOf(column, dataSource) });
+    }
     default:
       return { unsupported: name };
   }
@@ -142,7 +153,18 @@ function integerOf(bits: number, unsigned: boolean): ValueType {
 function decimalOf(column: ColumnMetadata, family: string): ValueType {
   const precision = column.precision ?? (family === 'mysql' ? 10 : undefined);
   const scale = column.scale ?? (family === 'mysql' ? 0 : undefined);
-  return { kind: 'decimal', ...(precision === undefined ? {} : { precision }), ...(scale === undefined ? {} : { scale }), ...(family === 'sqlite' ? { exact: 15 } : {}) };
+  return { kind: 'decimal', ...(column.unsigned ? { unsigned: true } : {}), ...(precision === undefined ? {} : { precision }), ...(scale === undefined ? {} : { scale }), ...(family === 'sqlite' ? { exact: 15 } : {}) };
+}
+
+/** A collation of the column's own may take one text for another. */
+function looseness(column: ColumnMetadata, family: string): { loose?: boolean } {
+  return family === 'postgres' && column.collation ? { loose: true } : {};
+}
+
+/** Of UTF-8: other character sets need other numbers of bytes, and are left to the database. */
+function contentBytes(name: string, column: ColumnMetadata, family: string): { maxBytes?: number } {
+  const bytes = family === 'mysql' && /^(utf8|$)/i.test(column.charset ?? '') ? CONTENT_BYTES[name] : undefined;
+  return bytes === undefined ? {} : { maxBytes: bytes };
 }
 
 function lengthOf(column: ColumnMetadata, dataSource: DataSource): { maxLength?: number } {
@@ -150,8 +172,8 @@ function lengthOf(column: ColumnMetadata, dataSource: DataSource): { maxLength?:
   return Number.isInteger(length) && length > 0 ? { maxLength: length } : {};
 }
 
-/** Contract 2: max(3, the column's precision); SQLite keeps 3. */
-function fractionDigits(column: ColumnMetadata, family: string): number {
-  if (family === 'sqlite') return 3;
-  return Math.min(6, Math.max(3, column.precision ?? (family === 'postgres' ? 6 : 0)));
+/** Contract 2: max(3, the column's precision); SQLite keeps 3. Fewer are cut here, for some databases would round them up. */
+function fractionDigits(column: ColumnMetadata, family: string): { digits: number; kept?: number } {
+  const kept = family === 'sqlite' ? 3 : Math.min(6, column.precision ?? (family === 'postgres' ? 6 : 0));
+  return kept < 3 ? { digits: 3, kept } : { digits: kept };
 }

@@ -33,6 +33,12 @@ function decodeEnum(raw: unknown, type: TypeOf<'enum'>): Json {
   return type.values.find((each) => String(each) === String(raw)) ?? (raw as Json);
 }
 
+/** JSON has no such number: its name, which no body may have, is better than a `null` that may be written back. */
+export function decodeFloat(raw: unknown): Json {
+  const number = Number(raw);
+  return Number.isFinite(number) ? number : String(number);
+}
+
 /** `09:23:28[.ffffff]` without zeros behind it. */
 function decodeTime(raw: unknown): string {
   return String(raw).replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '');

@@ -31,6 +31,14 @@ export type DatabaseRefusal =
   /** There is no connection, or the one that was used is of no more use. */
   | { readonly kind: 'away' };
 
+/** What a transaction that writes needs of its session, where the session may be another. */
+export interface SessionNeed {
+  /** One value as `c0`: how the session is. Asked once a data source. */
+  readonly question: string;
+  /** Statements behind BEGIN, and before the connection goes back. None where the session is as it should be. */
+  statements(answer: string): { readonly begin: readonly string[]; readonly end: readonly string[] };
+}
+
 /**
  * What differs between databases, one file each. Everything that reaches SQL through here is a name of the compiled
  * model, already quoted, or a placeholder.
@@ -42,6 +50,9 @@ export interface Dialect {
   readonly nullsFirst: boolean;
   /** Behind a SELECT of a row that is about to be written. */
   readonly lockRow: string;
+  readonly session: SessionNeed | undefined;
+  /** Whether different values of this type are still different when TypeORM has loaded them. */
+  loadsExactly(type: ValueType): boolean;
   placeholder(position: number): string;
   /** The expression that brings a column's value out without loss. */
   read(column: string, type: ValueType): string;

@@ -1,8 +1,10 @@
 import type { Json } from '../../../errors/rest-error.js';
+import type { Lookup } from '../../../model/row-filter.js';
 import type { ValueType } from '../../../model/value-type.js';
 import { driverErrorProperty, isConnectionLost, isSocketCode, likePattern } from './dialect.js';
 import type { Comparison, Bind, DatabaseRefusal, Dialect, TextPart } from './dialect.js';
-import { decodeStored } from './decode-stored.js';
+import { shortestSingle } from '../../../values/numbers.js';
+import { decodeFloat, decodeStored } from './decode-stored.js';
 import { instantOf, wallClockOf } from './wall-clock.js';
 import type { WallZone } from './wall-clock.js';
 
@@ -11,6 +13,7 @@ export function mysql(zone: WallZone): Dialect {
   const exactly = (column: string, parameter: string): string => `${asBytes(column)} = ${asBytes(parameter)}`;
 
   function compare({ column, lookup, value, type }: Comparison, bind: Bind): string | undefined {
+    if (type.kind === 'enum') return compareEnum({ column, lookup, value, type }, bind);
     if (type.kind !== 'string') return undefined;
     switch (lookup) {
       case 'exact':
@@ -38,9 +41,12 @@ export function mysql(zone: WallZone): Dialect {
     lockRow: ' FOR UPDATE',
     concat: (first, second) => `CONCAT(${first}, ${second})`,
     lockTree: ({ table, key }) => `SELECT ${key} FROM ${table} ORDER BY ${key} LIMIT 1 FOR UPDATE`,
+    session: { question: 'SELECT @@SESSION.sql_mode AS c0', statements: strictly },
+    // Days are loaded as Dates of the driver's zone, and of 32 bits six digits.
+    loadsExactly: (type) => type.kind !== 'date' && !(type.kind === 'float' && type.single === true),
     placeholder: () => '?',
     read,
-    decode: (raw, type) => (type.kind === 'datetime' ? instantOf(String(raw), zone, type.digits) : decode(raw, type)),
+    decode: (raw, type) => (type.kind === 'datetime' ? decodeDatetime(String(raw), zone, type.digits) : decode(raw, type)),
     encode: (value, type) => (type.kind === 'datetime' ? wallClockOf(String(value), zone) : encode(value, type)),
     parameter,
     compare,
@@ -53,6 +59,22 @@ export function mysql(zone: WallZone): Dialect {
       (connection as MysqlConnection).destroy();
     },
   };
+}
+
+/** Otherwise the server cuts what does not fit without a word. */
+function strictly(mode: string): { begin: readonly string[]; end: readonly string[] } {
+  if (/STRICT_(TRANS|ALL)_TABLES/.test(mode) || !/^[A-Z0-9_,]*$/.test(mode)) return { begin: [], end: [] };
+  return { begin: [`SET SESSION sql_mode = '${[...mode.split(',').filter(Boolean), 'STRICT_ALL_TABLES'].join(',')}'`], end: [`SET SESSION sql_mode = '${mode}'`] };
+}
+
+const SIGNS: Readonly<Partial<Record<Lookup, string>>> = { gt: '>', gte: '>=', lt: '<', lte: '<=' };
+
+/** By the position in the declaration, as it is ordered: as texts they would compare otherwise. */
+function compareEnum({ column, lookup, value, type }: Comparison, bind: Bind): string | undefined {
+  const sign = SIGNS[lookup];
+  if (sign === undefined || type.kind !== 'enum') return undefined;
+  const position = type.values.findIndex((each) => String(each) === String(value)) + 1;
+  return `${column}+0 ${sign} ${bind(position, { kind: 'integer', min: 0, max: type.values.length })}`;
 }
 
 /** Of mysql2's pool. */
@@ -76,24 +98,36 @@ function read(column: string, type: ValueType): string {
     case 'date':
     case 'time':
     case 'bigint':
-    case 'decimal':
     // The driver reads long numbers inexactly; the server's own text has the right digits.
-    case 'float':
+    case 'decimal':
     // Parsed once, and here: the driver would parse a json column itself, and not a text one.
     case 'json':
       return `CAST(${column} AS CHAR)`;
+    case 'float':
+      // Of 32 bits the server's text has six digits only.
+      return type.single === true ? `CAST(CAST(${column} AS DOUBLE) AS CHAR)` : `CAST(${column} AS CHAR)`;
     default:
       return column;
   }
 }
 
+/** MariaDB keeps days that do not exist: one without any number stands for none. */
+function decodeDatetime(text: string, zone: WallZone, digits: number): Json {
+  return text.startsWith(NO_DAY) ? null : instantOf(text, zone, digits);
+}
+
+const NO_DAY = '0000-00-00';
+
 function decode(raw: unknown, type: ValueType): Json {
   switch (type.kind) {
     case 'boolean':
       return Number(raw) !== 0;
+    case 'date':
+      return raw === NO_DAY ? null : String(raw);
     case 'integer':
-    case 'float':
       return Number(raw);
+    case 'float':
+      return type.single === true ? shortestSingle(Number(raw)) : decodeFloat(raw);
     default:
       return decodeStored(raw, type);
   }
@@ -107,6 +141,9 @@ function encode(value: Json, type: ValueType): unknown {
       return Buffer.from(String(value), 'base64');
     case 'json':
       return JSON.stringify(value);
+    case 'enum':
+      // A number would be the position in the declaration.
+      return String(value);
     case 'list':
     case 'set':
       return (value as readonly Json[]).join(',');

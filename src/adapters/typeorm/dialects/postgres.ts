@@ -2,8 +2,9 @@ import type { Json } from '../../../errors/rest-error.js';
 import type { ValueType } from '../../../model/value-type.js';
 import { driverErrorProperty, isConnectionLost, isSocketCode, likePattern } from './dialect.js';
 import type { Bind, Comparison, DatabaseRefusal, Dialect, TextPart } from './dialect.js';
+import { formatInterval } from '../../../values/intervals.js';
 import { postgresJson } from './postgres-json.js';
-import { decodeStored } from './decode-stored.js';
+import { decodeFloat, decodeStored } from './decode-stored.js';
 import { instantOf, wallClockOf } from './wall-clock.js';
 
 /** PostgreSQL, by pg. */
@@ -13,6 +14,8 @@ export const postgres: Dialect = {
   lockRow: ' FOR UPDATE',
   concat: (first, second) => `${first} || ${second}`,
   lockTree: ({ table }, bindText) => `SELECT pg_advisory_xact_lock(hashtext(${bindText(table)}))`,
+  session: { question: `SELECT current_setting('TimeZone') AS c0`, statements: inZoneOfProcess },
+  loadsExactly: () => true,
   placeholder: (position) => `$${position}`,
   read,
   decode,
@@ -29,6 +32,21 @@ export const postgres: Dialect = {
   discard: (connection) => void (connection as PgClient).end().catch(() => undefined),
 };
 
+/** A column without a zone holds the clock of this process, and so must what the database fills it with: `now()` goes by the session's. */
+function inZoneOfProcess(sessionZone: string): { begin: readonly string[]; end: readonly string[] } {
+  const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const differs = /^[\w+/-]+$/.test(own) && own !== canonicalZone(sessionZone);
+  return { begin: differs ? [`SET LOCAL TIME ZONE '${own}'`] : [], end: [] };
+}
+
+function canonicalZone(name: string): string | undefined {
+  try {
+    return Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Of pg's client; its end breaks off what runs. */
 interface PgClient {
   end(): Promise<void>;
@@ -37,17 +55,20 @@ interface PgClient {
 function read(column: string, type: ValueType): string {
   switch (type.kind) {
     case 'datetime':
-      return type.zoned ? `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US')` : `to_char(${column}, 'YYYY-MM-DD HH24:MI:SS.US')`;
+      // The last hours of the year 9999 are of the next year on some walls.
+      return readDate(type.zoned ? `(${column} AT TIME ZONE 'UTC')` : column, { form: 'YYYY-MM-DD HH24:MI:SS.US', end: '10000-01-02' });
     case 'date':
+      return readDate(column, { form: 'YYYY-MM-DD', end: '10000-01-01' });
+    case 'interval':
+      return INTERVAL_PARTS.map((part) => `extract(${part} FROM ${column})::bigint`).join(` || ' ' || `);
     case 'time':
     case 'bigint':
     case 'decimal':
-    case 'interval':
     case 'enum':
     case 'json':
       return `${column}::text`;
     case 'string':
-      return type.padded === true ? `${column}::text` : column;
+      return type.loose === true ? `${column}::text` : column;
     case 'list':
       return type.storage === 'text' ? column : readArray(column, type.of);
     default:
@@ -55,13 +76,29 @@ function read(column: string, type: ValueType): string {
   }
 }
 
+/** In one form whatever the server's DateStyle; what has no such form (infinity, before the year 1) comes as the server writes it. */
+function readDate(column: string, { form, end }: { form: string; end: string }): string {
+  return `CASE WHEN ${column} >= '0001-01-01' AND ${column} < '${end}' THEN to_char(${column}, '${form}') ELSE ${column}::text END`;
+}
+
+/** Whole numbers, so that no IntervalStyle of the server has a say. */
+const INTERVAL_PARTS = ['year', 'month', 'day', 'hour', 'minute', 'microseconds'] as const;
+
+function decodeInterval(raw: unknown): string {
+  const [years = 0n, months = 0n, days = 0n, hours = 0n, minutes = 0n, micros = 0n] = String(raw).split(' ').map(BigInt);
+  return formatInterval({ months: years * 12n + months, days, micros: (hours * 60n + minutes) * 60_000_000n + micros });
+}
+
 function decode(raw: unknown, type: ValueType): Json {
   switch (type.kind) {
     case 'datetime':
       return instantOf(String(raw), type.zoned ? 'utc' : 'local', type.digits);
+    case 'interval':
+      return decodeInterval(raw);
     case 'integer':
-    case 'float':
       return Number(raw);
+    case 'float':
+      return decodeFloat(raw);
     case 'list':
       return type.storage === 'text' ? decodeStored(raw, type) : decodeArray(raw, type.of);
     case 'boolean':
@@ -73,12 +110,14 @@ function decode(raw: unknown, type: ValueType): Json {
 
 /** Items as texts, so that the driver makes nothing else of them. */
 function readArray(column: string, of: ValueType): string {
-  if (of.kind !== 'datetime') return of.kind === 'binary' ? column : `${column}::text[]`;
+  if (of.kind === 'binary') return column;
+  if (of.kind !== 'datetime' && of.kind !== 'date' && of.kind !== 'interval') return `${column}::text[]`;
   return `CASE WHEN ${column} IS NULL THEN NULL ELSE ARRAY(SELECT ${read('item', of)} FROM unnest(${column}) WITH ORDINALITY AS items(item, place) ORDER BY place) END`;
 }
 
 function decodeArray(raw: unknown, of: ValueType): Json {
-  return (raw as readonly unknown[]).map((item) => (item === null ? null : decode(item, of)));
+  // PostgreSQL counts no dimensions: an array may hold arrays.
+  return (raw as readonly unknown[]).map((item) => (item === null ? null : Array.isArray(item) ? decodeArray(item, of) : decode(item, of)));
 }
 
 function encode(value: Json, type: ValueType): unknown {
@@ -90,7 +129,7 @@ function encode(value: Json, type: ValueType): unknown {
     case 'json':
       return JSON.stringify(value);
     case 'list':
-      return type.storage === 'text' ? (value as readonly Json[]).join(',') : value;
+      return type.storage === 'text' ? (value as readonly Json[]).join(',') : (value as readonly Json[]).map((item) => encode(item, type.of));
     case 'boolean':
     case 'integer':
     case 'float':
@@ -100,11 +139,12 @@ function encode(value: Json, type: ValueType): unknown {
   }
 }
 
-/** A padded column takes blanks at the end for nothing; as text it does not. */
+/** A padded column takes blanks at the end for nothing, and `citext` another case; as text neither is taken. */
 function compare({ column, lookup, value, type }: Comparison, bind: Bind): string | undefined {
-  if (type.kind !== 'string' || type.padded !== true) return undefined;
-  if (lookup === 'exact') return `(${column} = ${bind(value, type)} AND ${column}::text = ${bind(value, type)})`;
-  return lookup === 'ne' ? `(${column}::text <> ${bind(value, type)} OR ${column} IS NULL)` : undefined;
+  if (type.kind !== 'string' || type.loose !== true) return undefined;
+  const text = `${column}::text COLLATE "C"`;
+  if (lookup === 'exact') return `(${column} = ${bind(value, type)} AND ${text} = ${bind(value, type)})`;
+  return lookup === 'ne' ? `(${text} <> ${bind(value, type)} OR ${column} IS NULL)` : undefined;
 }
 
 function matchText(column: string, part: TextPart, bindText: (text: string) => string): string {

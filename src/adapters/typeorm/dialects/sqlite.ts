@@ -3,7 +3,7 @@ import type { ValueType } from '../../../model/value-type.js';
 import { driverErrorProperty, isConnectionLost, likePattern } from './dialect.js';
 import type { Bind, Comparison, DatabaseRefusal, Dialect, TextPart } from './dialect.js';
 import { sqliteJson } from './sqlite-json.js';
-import { decodeStored } from './decode-stored.js';
+import { decodeFloat, decodeStored } from './decode-stored.js';
 import { plainNumberText } from '../../../values/numbers.js';
 import { instantOf, wallClockOf } from './wall-clock.js';
 
@@ -14,6 +14,8 @@ export const sqlite: Dialect = {
   lockRow: '',
   concat: (first, second) => `${first} || ${second}`,
   lockTree: () => undefined,
+  session: undefined,
+  loadsExactly: () => true,
   placeholder: () => '?',
   read,
   decode,
@@ -34,6 +36,7 @@ export const sqlite: Dialect = {
 /** What is kept as a whole number of 64 bits comes out as text, for JavaScript's numbers have 53. */
 function read(column: string, type: ValueType): string {
   if (type.kind === 'bigint') return `CAST(${column} AS TEXT)`;
+  if (type.kind === 'json' && type.packed === true) return `json(${column})`;
   return type.kind === 'decimal' ? `CASE typeof(${column}) WHEN 'integer' THEN CAST(${column} AS TEXT) ELSE ${column} END` : column;
 }
 
@@ -54,6 +57,8 @@ function decode(raw: unknown, type: ValueType): Json {
       return decimalText(raw, type.scale);
     case 'datetime':
       return instantOf(String(raw), 'utc', type.digits);
+    case 'float':
+      return decodeFloat(raw);
     case 'string':
       return String(raw);
     default:
@@ -69,6 +74,9 @@ function encode(value: Json, type: ValueType): unknown {
       return wallClockOf(String(value), 'utc');
     case 'binary':
       return Buffer.from(String(value), 'base64');
+    case 'enum':
+      // The driver gives numbers as floating-point ones, which as texts are others.
+      return String(value);
     case 'list':
       return type.storage === 'text' ? (value as readonly Json[]).join(',') : value;
     case 'json':

@@ -1,6 +1,6 @@
 import { formatInstant } from '../../../values/dates.js';
 
-const TEXT = /^(\d{4,})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?/;
+const TEXT = /^(\d{4,5})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?Z?$/;
 
 interface WallClock {
   readonly parts: readonly [number, number, number, number, number, number];
@@ -20,11 +20,18 @@ function parse(text: string): WallClock | undefined {
 /** A column without a zone holds the clock on somebody's wall: in UTC, or where this process runs. */
 export type WallZone = 'utc' | 'local';
 
-/** The canonical instant of a database's `2022-10-02 09:23:28.297`. */
+/** The canonical instant of a database's `2022-10-02 09:23:28.297`. What ISO 8601 has no form for stays as the database says it. */
 export function instantOf(text: string, zone: WallZone, digits: number): string {
   const clock = parse(text);
-  if (!clock) return text;
-  return formatInstant(timeOf(clock, zone), clock.micros, digits);
+  if (!clock || !isDay(clock)) return text;
+  const time = timeOf(clock, zone);
+  const year = new Date(time).getUTCFullYear();
+  return year < 1 || year > 9999 ? text : formatInstant(time, clock.micros, digits);
+}
+
+/** MySQL and MariaDB can keep days that do not exist. */
+function isDay({ parts: [year, month, day] }: WallClock): boolean {
+  return year > 0 && month >= 0 && day > 0;
 }
 
 /** Not by the constructor, which takes the years below 100 for those of the last century. */

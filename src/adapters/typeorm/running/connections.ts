@@ -4,6 +4,7 @@ import { isRestError } from '../../../errors/rest-error.js';
 import type { Dialect } from '../dialects/dialect.js';
 import { ConnectionGate } from './connection-gate.js';
 import { inTime } from './in-time.js';
+import { prepareSession } from './sessions.js';
 
 /** Attempts at one piece of work before the client is told to try again later. */
 const MAX_ATTEMPTS = 5;
@@ -96,8 +97,10 @@ export class Connections {
 
   private async transactOnce<Result>(lent: Lent, work: (runner: QueryRunner) => Promise<Result>): Promise<Attempt<Result>> {
     const { runner } = lent;
+    let restoring: readonly string[] = [];
     try {
       await runner.startTransaction();
+      restoring = await prepareSession(runner, this.dataSource, this.dialect);
       const result = await work(runner);
       await runner.commitTransaction();
       return { kind: 'done', result };
@@ -107,6 +110,8 @@ export class Connections {
       await this.rollBack(lent);
       lent.broken ||= this.dialect.refusal(error)?.kind === 'away';
       return { kind: 'undone', error };
+    } finally {
+      await this.restore(lent, restoring);
     }
   }
 
@@ -124,6 +129,15 @@ export class Connections {
     } catch (error) {
       if (this.dialect.refusal(error)?.kind !== 'data') throw error;
       throw InvalidInput.of('search', 'Enter a valid search pattern.');
+    }
+  }
+
+  /** A session that cannot be taken back to what it was goes to nobody else. */
+  private async restore(lent: Lent, statements: readonly string[]): Promise<void> {
+    try {
+      if (!lent.broken) for (const statement of statements) await lent.runner.query(statement);
+    } catch {
+      lent.broken = true;
     }
   }
 

@@ -17,6 +17,8 @@ const LOADED_AT_ONCE = 250;
 export class EntityLoader {
   private readonly readable: readonly Field[];
   private readonly always: boolean;
+  /** Columns whose values a transformer makes. */
+  private readonly transformed: ReadonlySet<string>;
 
   constructor(
     private readonly resource: Resource,
@@ -24,15 +26,18 @@ export class EntityLoader {
     private readonly dataSource: DataSource,
   ) {
     this.readable = resource.fields.filter((field) => field.readable);
-    this.always =
-      this.readable.some((field) => field.kind === 'computed') ||
-      metadata.afterLoadListeners.length > 0 ||
-      metadata.columns.some((column) => column.transformer !== undefined);
+    this.transformed = new Set(metadata.columns.flatMap((column) => (column.transformer === undefined ? [] : [column.databaseName])));
+    this.always = this.readable.some((field) => field.kind === 'computed') || metadata.afterLoadListeners.length > 0 || this.transformed.size > 0;
   }
 
   /** Asked for each page: subscribers may come and go while the application runs. */
   isNeeded(): boolean {
-    return this.always || this.dataSource.subscribers.some((subscriber) => subscriber.afterLoad !== undefined && this.listens(subscriber.listenTo?.()));
+    return this.always || this.isListenedTo();
+  }
+
+  /** Whether something may have changed any value of an entity since it was loaded. */
+  private isListenedTo(): boolean {
+    return this.metadata.afterLoadListeners.length > 0 || this.dataSource.subscribers.some((subscriber) => subscriber.afterLoad !== undefined && this.listens(subscriber.listenTo?.()));
   }
 
   private listens(target: unknown): boolean {
@@ -43,9 +48,11 @@ export class EntityLoader {
   async attach(rows: readonly Row[], identities: readonly (readonly Json[])[], runner: QueryRunner): Promise<readonly Row[]> {
     if (rows.length === 0) return rows;
     const byIdentity = await this.load(identities, runner);
+    const listened = this.isListenedTo();
+    const asked = (field: ColumnField): boolean => listened || this.transformed.has(field.column.id);
     return rows.flatMap((row, position) => {
       const entity = byIdentity.get(keyText(identities[position] ?? []));
-      return entity ? [{ ...row, entity, values: this.readable.map((field, index) => valueOf(field, entity, row.values[index])) }] : [];
+      return entity ? [{ ...row, entity, values: this.readable.map((field, index) => valueOf(field, row.values[index], { entity, asked })) }] : [];
     });
   }
 
@@ -60,25 +67,38 @@ export class EntityLoader {
   }
 }
 
-/** A column's value is the entity's, unless it is the same instant with fewer digits. */
-function valueOf(field: Field, entity: ObjectLiteral, read: unknown): unknown {
+/** `asked` says of which columns the application has a say: all others have the exact value that was read. */
+interface Loaded {
+  readonly entity: ObjectLiteral;
+  readonly asked: (field: ColumnField) => boolean;
+}
+
+function valueOf(field: Field, read: unknown, loaded: Loaded): unknown {
   switch (field.kind) {
     case 'column':
-      return columnValue(field, entity, read);
+      return loaded.asked(field) ? columnValue(field, loaded.entity, read) : read;
     case 'embedded':
-      return embeddedValue(field, entity, read as Record<string, unknown>);
+      return embeddedValue(field, read as Record<string, unknown>, loaded);
     default:
       return read;
   }
 }
 
+/** The entity's value, unless that is the one that was read with fewer digits. */
 function columnValue(field: ColumnField, entity: ObjectLiteral, read: unknown): unknown {
   const property = field.column.path.split('.').reduce<unknown>((at, name) => (at as Record<string, unknown> | null | undefined)?.[name], entity);
-  if (property instanceof Date && typeof read === 'string' && new Date(read).getTime() === property.getTime()) return read;
-  return fromProperty(property, field.type);
+  return isMadeOf(property, read) ? read : fromProperty(property, field.type);
 }
 
-function embeddedValue(field: EmbeddedField, entity: ObjectLiteral, read: Record<string, unknown>): unknown {
+/** Whether this is what the driver makes of a value that we read exactly: it ends with milliseconds, and with 53 bits. */
+function isMadeOf(property: unknown, read: unknown): boolean {
+  if (Array.isArray(property)) return Array.isArray(read) && read.length === property.length && property.every((item, index) => isMadeOf(item, read[index]));
+  if (typeof read !== 'string') return property === read;
+  if (property instanceof Date) return new Date(read).getTime() === property.getTime();
+  return typeof property === 'number' ? Number(read) === property : property === read;
+}
+
+function embeddedValue(field: EmbeddedField, read: Record<string, unknown>, loaded: Loaded): unknown {
   const inner = field.fields.filter((each) => each.readable);
-  return Object.fromEntries(inner.map((each) => [each.name, valueOf(each, entity, read[each.name])]));
+  return Object.fromEntries(inner.map((each) => [each.name, valueOf(each, read[each.name], loaded)]));
 }

@@ -4,10 +4,17 @@ import type { Json } from '../../../errors/rest-error.js';
 import type { EmbeddedField, Field } from '../../../model/field.js';
 import type { ColumnValue, FieldValues } from '../../../model/plan.js';
 import type { Resource } from '../../../model/resource.js';
+import type { ValueType } from '../../../model/value-type.js';
 import { fromProperty, toProperty } from './property-values.js';
 
 /** The values of a related row's columns that a foreign key refers to, by the path of the field that names the row. */
 export type ReferencedValues = ReadonlyMap<string, readonly Json[]>;
+
+/** How values are written: into a row that stands there, and which types its loaded values cannot tell apart. */
+export interface Writing {
+  readonly change: boolean;
+  readonly loses: (type: ValueType) => boolean;
+}
 
 /** Puts a body's values on an entity. A to-one field becomes an object with the related row's referenced columns. */
 export function applyValues(entity: ObjectLiteral, resource: Resource, metadata: EntityMetadata, input: { values: FieldValues; referenced: ReferencedValues }): void {
@@ -52,25 +59,48 @@ function applyEmbedded(entity: ObjectLiteral, field: EmbeddedField, metadata: En
 }
 
 /**
- * Date-times of a body that a Date cannot say: those with more digits, and where a row is changed every one of a column
- * that keeps more, because TypeORM compares milliseconds. Embedded ones included.
+ * Values of a body that TypeORM does not write as they are: date-times with more digits than a Date has, and where a row
+ * is changed every one of a column that keeps more, because TypeORM compares milliseconds; then also those that it may
+ * take for unchanged, because the driver has loaded another. Embedded ones included.
  */
-export function finerInstants(values: FieldValues, resource: Resource, change: boolean): readonly ColumnValue[] {
+export function finerValues(values: FieldValues, resource: Resource, how: Writing): readonly ColumnValue[] {
   return [...values].flatMap(([name, value]) => {
     const field = resource.fieldsByName.get(name);
-    return field ? finerInstantsOf(field, value, change) : [];
+    return field ? finerValuesOf(field, value, how) : [];
   });
 }
 
-function finerInstantsOf(field: Field, value: unknown, change: boolean): readonly ColumnValue[] {
+function finerValuesOf(field: Field, value: unknown, how: Writing): readonly ColumnValue[] {
   if (field.kind === 'embedded') {
     // One that stands in another may be left out of the body.
     const inner = (value ?? {}) as Readonly<Record<string, unknown>>;
-    return field.fields.flatMap((each) => finerInstantsOf(each, inner[each.name], change));
+    return field.fields.flatMap((each) => finerValuesOf(each, inner[each.name], how));
   }
-  if (field.kind !== 'column' || field.type.kind !== 'datetime' || typeof value !== 'string') return [];
-  const finer = change ? field.type.digits > 3 : /\.\d{3}\d*[1-9]\d*Z$/.test(value);
-  return finer ? [{ column: field.column, value }] : [];
+  return field.kind === 'column' && isFiner(value as Json | undefined, field.type, how) ? [{ column: field.column, value: value as Json }] : [];
+}
+
+/** The last one, Liberia's, came in 1972. */
+const STANDARD_ZONES = '1973';
+
+function isFiner(value: Json | undefined, type: ValueType, how: Writing): boolean {
+  if (value === null || value === undefined) return false;
+  if (how.loses(type)) return true;
+  switch (type.kind) {
+    case 'datetime':
+      // Before zones were standard they lay seconds apart, which drivers leave out of what they write.
+      return String(value) < STANDARD_ZONES || (how.change ? type.digits > 3 : /\.\d{3}\d*[1-9]\d*Z$/.test(String(value)));
+    case 'list':
+      return type.storage === 'array' && (value as readonly Json[]).some((item) => isFiner(item, type.of, how));
+    default:
+      return false;
+  }
+}
+
+/** Whether the property still says what was put there. */
+export function stillSays(property: unknown, put: unknown): boolean {
+  if (property instanceof Date) return put instanceof Date && property.getTime() === put.getTime();
+  if (!Array.isArray(property)) return property === put;
+  return Array.isArray(put) && property.length === put.length && property.every((item, index) => stillSays(item, put[index]));
 }
 
 /** Columns that belong together: those of one relation become one object of the related row's referenced columns. */
@@ -125,17 +155,4 @@ export function identityOf(entity: ObjectLiteral, resource: Resource, metadata: 
     const found = metadata.columns.find((each) => each.databaseName === column.id);
     return fromProperty(found?.getEntityValue(entity), column.type) as Json;
   });
-}
-
-/** The relations of a loaded entity that lead nowhere. */
-export function emptyRelations(entity: ObjectLiteral, metadata: EntityMetadata): readonly RelationMetadata[] {
-  return metadata.relations.filter((relation) => relation.isWithJoinColumn && relation.getEntityValue(entity) === null);
-}
-
-/** TypeORM takes a null that stays one for a change, and would fire listeners and write for it: kept from it while it saves. */
-export async function hidingEmpty(entity: ObjectLiteral, empty: readonly RelationMetadata[], save: () => Promise<unknown>): Promise<void> {
-  const hidden = empty.filter((relation) => relation.getEntityValue(entity) === null);
-  for (const relation of hidden) setRelation(entity, relation, undefined);
-  await save();
-  for (const relation of hidden) if (relation.getEntityValue(entity) === undefined) setRelation(entity, relation, null);
 }

@@ -1,22 +1,27 @@
 import type { EntityMetadata, ObjectLiteral, QueryRunner } from 'typeorm';
 import type { RelationMetadata } from 'typeorm/metadata/RelationMetadata.js';
-import { InvalidInput, NotFound, PermissionDenied, RestrictedDeletion, ServerError } from '../../../errors/request-errors.js';
+import { InvalidInput, NotFound, PermissionDenied, RestrictedDeletion } from '../../../errors/request-errors.js';
 import { addErrors, emptyFieldErrors, isRestError } from '../../../errors/rest-error.js';
 import type { FieldErrors, Json } from '../../../errors/rest-error.js';
 import { holdsFor } from '../../../model/holds-for.js';
-import { fromProperty } from './property-values.js';
+import { fromProperty, toProperty } from './property-values.js';
 import { allOf, equals } from '../../../model/condition.js';
 import type { Column } from '../../../model/column.js';
+import type { Field } from '../../../model/field.js';
 import type { Condition } from '../../../model/condition.js';
-import type { CreatePlan, DeletePlan, FieldValues, TransactionHooks, UpdatePlan } from '../../../model/plan.js';
+import type { ColumnValue, CreatePlan, DeletePlan, FieldValues, UpdatePlan } from '../../../model/plan.js';
 import type { Resource } from '../../../model/resource.js';
 import type { Row } from '../../../model/serializer.js';
+import type { ValueType } from '../../../model/value-type.js';
 import { Scope } from '../sql/scope.js';
-import { applyValues, emptyRelations, finerInstants, hidingEmpty, identityOf, setColumns, setRelation, whereIdentity } from './entity-values.js';
+import { emptyRelations, emptyRelationsAreNull, hidingEmpty } from './empty-relations.js';
+import { applyValues, finerValues, identityOf, setColumns, stillSays, whereIdentity } from './entity-values.js';
 import type { ReferencedValues } from './entity-values.js';
 import { findReferrer } from './find-referrer.js';
 import { findIdentity } from './find-identity.js';
+import { standingIn } from './json-arrays.js';
 import { refusedWrite } from './refusals.js';
+import { runHook } from './run-hook.js';
 import type { RowWriter, WriterTools } from './row-writer.js';
 import { TreeKeeper } from './trees/tree-keeper.js';
 
@@ -31,6 +36,8 @@ interface Judgement {
 /** What an update changes, and in which row. */
 interface Change {
   readonly identity: readonly Json[];
+  /** TypeORM knows the row by this key. */
+  readonly told: boolean;
   readonly values: FieldValues;
   readonly referenced: ReferencedValues;
   /** Relations that led nowhere before the change. */
@@ -47,12 +54,14 @@ export class EntityWriter implements RowWriter {
   private readonly metadata: EntityMetadata;
   private readonly forward: readonly string[];
   private readonly tree: TreeKeeper | undefined;
+  private readonly model: { readonly resource: Resource; readonly metadata: EntityMetadata };
 
   constructor(
     private readonly resource: Resource,
     private readonly tools: WriterTools,
   ) {
     this.metadata = tools.tables.of(resource).metadata;
+    this.model = { resource, metadata: this.metadata };
     this.forward = this.metadata.relations.filter((relation) => relation.isWithJoinColumn && !relation.isLazy).map((relation) => relation.propertyPath);
     this.tree = TreeKeeper.of(resource, this.metadata, tools);
   }
@@ -71,12 +80,12 @@ export class EntityWriter implements RowWriter {
       this.tools.connections.transact(async (runner) => {
         const entity = make();
         await this.tree?.begin(runner);
-        await this.runHook(plan.hooks.before, entity, runner);
-        await this.insert(entity, runner);
+        await runHook(plan.hooks.before, entity, { runner, dialect: this.tools.dialect });
+        const arrays = await standingIn(entity, this.model, () => this.insert(entity, runner));
         const identity = this.givenIdentity(identityOf(entity, this.resource, this.metadata), plan.values);
         await this.tree?.insert(entity, identity[0] ?? null, runner);
-        await this.keepMicroseconds(entity, { identity, values: plan.values, referenced, change: false }, runner);
-        await this.runHook(plan.hooks.after, entity, runner);
+        await this.keepFinerValues(identity, [...arrays, ...this.finerOf(entity, plan.values, false)], runner);
+        await runHook(plan.hooks.after, entity, { runner, dialect: this.tools.dialect });
         const row = await this.readBack(identity, plan.where, runner);
         if (!row) throw new PermissionDenied();
         return row;
@@ -94,17 +103,17 @@ export class EntityWriter implements RowWriter {
         if (!key) return undefined;
         const entity = await this.load(key, runner);
         if (!entity) return undefined;
-        this.restoreKey(entity, key);
+        const told = this.restoreKey(entity, key);
         const empty = emptyRelations(entity, this.metadata);
         const { referenced, errors } = await this.tools.lookups.lookUp(plan.keys, runner);
         applyValues(entity, this.resource, this.metadata, { values: plan.values, referenced });
         changed = entity;
         await this.refuseInvalid(entity, [plan.errors, errors]);
-        await this.runHook(plan.hooks.before, entity, runner);
-        if (plan.values.size > 0 || hooked) await this.store(entity, { identity: key, values: plan.values, referenced, empty, hooked }, runner);
+        await runHook(plan.hooks.before, entity, { runner, dialect: this.tools.dialect });
+        const arrays = plan.values.size > 0 || hooked ? await this.store(entity, { identity: key, told, values: plan.values, referenced, empty, hooked }, runner) : [];
         const identity = identityOf(entity, this.resource, this.metadata);
-        await this.keepMicroseconds(entity, { identity, values: plan.values, referenced, change: true }, runner);
-        await this.runHook(plan.hooks.after, entity, runner);
+        await this.keepFinerValues(identity, [...arrays, ...this.finerOf(entity, plan.values, true)], runner);
+        await runHook(plan.hooks.after, entity, { runner, dialect: this.tools.dialect });
         const row = await this.readBack(identity, plan.after, runner);
         if (!row) throw new PermissionDenied();
         return row;
@@ -120,11 +129,12 @@ export class EntityWriter implements RowWriter {
         // Without its relations: TypeORM would cascade into related objects that were loaded with it.
         const entity = key ? await this.load(key, runner, []) : undefined;
         if (!key || !entity) return false;
-        await this.runHook(plan.hooks.before, entity, runner);
+        const told = this.restoreKey(entity, key);
+        await runHook(plan.hooks.before, entity, { runner, dialect: this.tools.dialect });
         // TypeORM takes the key off an entity that it removes; the hook is told which one it was.
         const removed: ObjectLiteral = plan.hooks.after ? Object.assign(Object.create(Object.getPrototypeOf(entity) as object) as ObjectLiteral, entity) : entity;
-        await this.remove(entity, key, runner);
-        await this.runHook(plan.hooks.after, removed, runner);
+        await this.remove(entity, { identity: key, told }, runner);
+        await runHook(plan.hooks.after, removed, { runner, dialect: this.tools.dialect });
         return true;
       });
     } catch (error) {
@@ -133,21 +143,11 @@ export class EntityWriter implements RowWriter {
     }
   }
 
-  /** Statements of a hook are the application's: what the database refuses of them is no error of the body. */
-  private async runHook(hook: TransactionHooks['before'], entity: ObjectLiteral, runner: QueryRunner): Promise<void> {
-    try {
-      await hook?.(entity, runner.manager);
-    } catch (error) {
-      const kind = isRestError(error) ? undefined : this.tools.dialect.refusal(error)?.kind;
-      throw kind === undefined || kind === 'conflict' || kind === 'away' ? error : new ServerError({ cause: error });
-    }
-  }
-
-  private async remove(entity: ObjectLiteral, key: readonly Json[], runner: QueryRunner): Promise<void> {
-    if (this.isBeyondDriver(key)) await this.deleteExactly(key, runner);
+  private async remove(entity: ObjectLiteral, { identity, told }: Pick<Change, 'identity' | 'told'>, runner: QueryRunner): Promise<void> {
+    if (!told) await this.deleteExactly(identity, runner);
     else if (this.metadata.deleteDateColumn) await runner.manager.softRemove(classOf(entity, this.metadata), entity);
     else {
-      await this.tree?.beforeDelete(key[0] ?? null, runner);
+      await this.tree?.beforeDelete(identity[0] ?? null, runner);
       await runner.manager.remove(classOf(entity, this.metadata), entity);
     }
   }
@@ -164,32 +164,37 @@ export class EntityWriter implements RowWriter {
   }
 
   /** A pair whose side changes gets another key, which `save` would take for another row (contract 2). */
-  private async store(entity: ObjectLiteral, change: Change, runner: QueryRunner): Promise<void> {
+  private async store(entity: ObjectLiteral, change: Change, runner: QueryRunner): Promise<readonly ColumnValue[]> {
+    // What a hook has changed is not known by name.
+    const only = change.hooked === true ? undefined : new Set([...change.values.keys()].flatMap((name) => this.columnsOf(name)));
     const same = identityOf(entity, this.resource, this.metadata).every((value, index) => value === change.identity[index]);
-    if (same && !this.isBeyondDriver(change.identity)) {
+    if (same && change.told) {
       const save = async (): Promise<void> => {
         await hidingEmpty(entity, change.empty ?? [], () => runner.manager.save(classOf(entity, this.metadata), entity, { reload: false }));
       };
-      await (this.tree ? this.tree.saving(entity, change.identity[0] ?? null, { mayMove: this.tree.mayMove(change), runner, save }) : save());
-      return;
+      return standingIn(entity, { ...this.model, ...(only ? { only } : {}) }, () => (this.tree ? this.tree.saving(entity, change.identity[0] ?? null, { mayMove: this.tree.mayMove(change), runner, save }) : save()));
     }
     const changed = change.hooked === true ? entity : (this.metadata.create() as ObjectLiteral);
     applyValues(changed, this.resource, this.metadata, change);
-    await runner.manager
-      .createQueryBuilder()
-      .update(this.metadata.target)
-      .set(changed)
-      .whereInIds([whereIdentity(change.identity, this.resource, this.metadata)])
-      .execute();
+    return standingIn(changed, this.model, async () => {
+      const where = [whereIdentity(change.identity, this.resource, this.metadata)];
+      await runner.manager.createQueryBuilder().update(this.metadata.target).set(changed).whereInIds(where).execute();
+    });
   }
 
-  /** SQLite's driver gives whole numbers as JavaScript's, which beyond 53 bits name another row. */
-  private isBeyondDriver(identity: readonly Json[]): boolean {
-    return this.tools.dialect.oneConnection && this.resource.identity.some((column, index) => column.type.kind === 'bigint' && !Number.isSafeInteger(Number(identity[index])));
+  private columnsOf(name: string): readonly string[] {
+    const field = this.resource.fieldsByName.get(name);
+    return field ? columnIds(field) : [];
   }
 
-  private restoreKey(entity: ObjectLiteral, identity: readonly Json[]): void {
-    if (this.isBeyondDriver(identity)) setColumns(entity, this.metadata, this.resource.identity.map((column, index) => ({ column, value: identity[index] ?? null })));
+  /**
+   * Gives an entity the key by which it was found. False where TypeORM has loaded another, because the driver loses
+   * digits or a day of it: by what TypeORM knows, it would change or delete another row.
+   */
+  private restoreKey(entity: ObjectLiteral, identity: readonly Json[]): boolean {
+    if (identityOf(entity, this.resource, this.metadata).every((value, index) => value === identity[index])) return true;
+    setColumns(entity, this.metadata, this.resource.identity.map((column, index) => ({ column, value: identity[index] ?? null })));
+    return false;
   }
 
   private async deleteExactly(identity: readonly Json[], runner: QueryRunner): Promise<void> {
@@ -208,9 +213,8 @@ export class EntityWriter implements RowWriter {
     });
   }
 
-  /** TypeORM writes a Date, which ends with milliseconds: what the client gave beyond them is written behind it. */
-  private async keepMicroseconds(entity: ObjectLiteral, { identity, values, change }: Change & { readonly change: boolean }, runner: QueryRunner): Promise<void> {
-    const finer = finerInstants(values, this.resource, change).filter(({ column, value }) => this.stillHolds(entity, column, value));
+  /** What TypeORM does not write as the client gave it is written behind its statement. */
+  private async keepFinerValues(identity: readonly Json[], finer: readonly ColumnValue[], runner: QueryRunner): Promise<void> {
     if (finer.length === 0) return;
     const scope = Scope.begin(this.tools.dialect, this.tools.tables, this.resource);
     const changes = finer.map(({ column, value }) => `${scope.table.name(column)} = ${scope.bind(value, column.type)}`);
@@ -219,14 +223,23 @@ export class EntityWriter implements RowWriter {
   }
 
   /** A listener may have put another value there. */
+  private finerOf(entity: ObjectLiteral, values: FieldValues, change: boolean): readonly ColumnValue[] {
+    const loses = (type: ValueType): boolean => change && !this.tools.dialect.loadsExactly(type);
+    return finerValues(values, this.resource, { change, loses }).filter(({ column, value }) => this.stillHolds(entity, column, value));
+  }
+
   private stillHolds(entity: ObjectLiteral, column: Column, value: Json): boolean {
-    const property: unknown = this.metadata.columns.find((each) => each.databaseName === column.id)?.getEntityValue(entity);
-    return property instanceof Date && property.getTime() === new Date(String(value)).getTime();
+    const found = this.metadata.columns.find((each) => each.databaseName === column.id);
+    return found !== undefined && stillSays(found.getEntityValue(entity), toProperty(value, column.type, found));
   }
 
   /** An INSERT and never a save: `save` would overwrite a row that has the key already. */
   private async insert(entity: ObjectLiteral, runner: QueryRunner): Promise<void> {
-    await runner.manager.createQueryBuilder().insert().into(this.metadata.target).values(entity).execute();
+    const { columns, target } = this.metadata;
+    // TypeORM would give a generated column a value, which SQLite refuses.
+    const made = this.tools.dialect.oneConnection && columns.some((column) => column.asExpression);
+    const given = made ? columns.filter((column) => column.isInsert && !column.asExpression).map((column) => column.propertyPath) : undefined;
+    await runner.manager.createQueryBuilder().insert().into(target, given).values(entity).execute();
   }
 
   private async readBack(identity: readonly Json[], condition: Condition, runner: QueryRunner): Promise<Row | undefined> {
@@ -277,11 +290,7 @@ function classOf(entity: ObjectLiteral, metadata: EntityMetadata): EntityMetadat
   return (child ?? metadata).target;
 }
 
-/** TypeORM loads the keys of a relation without a row as an object without values, and would insert it as a new row. */
-function emptyRelationsAreNull(entity: ObjectLiteral, metadata: EntityMetadata, paths: readonly string[]): void {
-  for (const relation of metadata.relations.filter((each) => paths.includes(each.propertyPath))) {
-    const related = relation.getEntityValue(entity) as ObjectLiteral | null | undefined;
-    const empty = typeof related === 'object' && related !== null && relation.joinColumns.every((column) => (column.referencedColumn?.getEntityValue(related) ?? null) === null);
-    if (empty) setRelation(entity, relation, null);
-  }
+function columnIds(field: Field): readonly string[] {
+  if (field.kind === 'embedded') return field.fields.flatMap(columnIds);
+  return field.kind === 'column' ? [field.column.id] : [];
 }

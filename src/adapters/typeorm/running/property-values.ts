@@ -1,6 +1,7 @@
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { Json } from '../../../errors/rest-error.js';
-import type { ValueType } from '../../../model/value-type.js';
+import { plainNumberText } from '../../../values/numbers.js';
+import type { TypeOf, ValueType } from '../../../model/value-type.js';
 
 /** What an entity's property holds for a canonical value: what TypeORM itself would have put there. */
 export function toProperty(value: Json, type: ValueType, metadata: ColumnMetadata): unknown {
@@ -10,15 +11,34 @@ export function toProperty(value: Json, type: ValueType, metadata: ColumnMetadat
     case 'datetime':
       return design === String ? value : new Date(String(value));
     case 'date':
-      return design === Date ? localMidnight(String(value)) : value;
+      return design === Date ? midnight(String(value), metadata.utc) : value;
     case 'decimal':
-      return design === Number ? Number(value) : value;
     case 'bigint':
-      return design === Number ? Number(value) : design === BigInt ? BigInt(String(value)) : value;
+      return design === BigInt && type.kind === 'bigint' ? BigInt(String(value)) : design === Number ? numberIfExact(String(value)) : value;
     case 'binary':
       return Buffer.from(String(value), 'base64');
+    case 'list':
+      return type.storage === 'array' ? toItems(value as readonly Json[], type) : value;
     default:
       return value;
+  }
+}
+
+/** A number would lose digits of some values: those stay texts. */
+function numberIfExact(value: string): unknown {
+  const number = Number(value);
+  const plain = (text: string): string => (text.includes('.') ? text.replace(/0+$/, '').replace(/\.$/, '') : text);
+  return plain(plainNumberText(number)) === plain(value) ? number : value;
+}
+
+function toItems(values: readonly Json[], { of }: TypeOf<'list'>): unknown {
+  switch (of.kind) {
+    case 'datetime':
+      return values.map((value) => new Date(String(value)));
+    case 'binary':
+      return values.map((value) => Buffer.from(String(value), 'base64'));
+    default:
+      return values;
   }
 }
 
@@ -28,6 +48,8 @@ export function fromProperty(property: unknown, type: ValueType): unknown {
   if (property instanceof Date) return fromDate(property, type);
   if (property instanceof Uint8Array) return Buffer.from(property).toString('base64');
   switch (type.kind) {
+    case 'list':
+      return Array.isArray(property) && type.storage === 'array' ? property.map((item) => fromProperty(item, type.of)) : property;
     case 'bigint':
     case 'decimal':
       return typeof property === 'object' ? property : decimalText(property, type);
@@ -58,7 +80,11 @@ function designType(metadata: ColumnMetadata): unknown {
   return owner ? Reflect.getMetadata('design:type', owner, metadata.propertyName) : undefined;
 }
 
-function localMidnight(text: string): Date {
-  const [year, month, day] = text.split('-').map(Number);
-  return new Date(year ?? 0, (month ?? 1) - 1, day ?? 1);
+/** The Date from which TypeORM takes the day again: of this process's zone, or of UTC where the column says `utc`. */
+function midnight(text: string, utc: boolean): Date {
+  const [year = 1, month = 1, day = 1] = text.split('-').map(Number);
+  const date = utc ? new Date(0) : new Date(2000, 0, 1);
+  if (utc) date.setUTCFullYear(year, month - 1, day);
+  else date.setFullYear(year, month - 1, day);
+  return date;
 }

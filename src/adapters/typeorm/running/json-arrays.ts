@@ -1,0 +1,42 @@
+import type { EntityMetadata, ObjectLiteral } from 'typeorm';
+import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
+import type { Json } from '../../../errors/rest-error.js';
+import type { ColumnValue } from '../../../model/plan.js';
+import type { Resource } from '../../../model/resource.js';
+
+/**
+ * Stands in the place of an array of JSON values while TypeORM writes: TypeORM writes such an array as one JSON text,
+ * which PostgreSQL takes for no array. The JSON text of this is `{}`, PostgreSQL's empty array.
+ */
+class StandIn {
+  constructor(readonly items: readonly Json[]) {}
+
+  toJSON(): object {
+    return {};
+  }
+}
+
+/**
+ * Runs TypeORM's statement with stand-ins for the entity's arrays of JSON values (of these columns only, where some are
+ * named), and gives the values that are to be written behind it.
+ */
+export async function standingIn(entity: ObjectLiteral, { resource, metadata, only }: { resource: Resource; metadata: EntityMetadata; only?: ReadonlySet<string> }, write: () => Promise<void>): Promise<readonly ColumnValue[]> {
+  const columns = [...resource.columns.values()].filter(({ id, type }) => type.kind === 'list' && type.storage === 'array' && type.of.kind === 'json' && only?.has(id) !== false);
+  const found = columns.flatMap((column) => {
+    const known = metadata.columns.find((each) => each.databaseName === column.id);
+    const items: unknown = known?.getEntityValue(entity);
+    return known && Array.isArray(items) ? [{ column, known, value: items as readonly Json[] }] : [];
+  });
+  for (const { known, value } of found) known.setEntityValue(entity, new StandIn(value));
+  try {
+    await write();
+  } finally {
+    for (const { known } of found) putBack(entity, known);
+  }
+  return found;
+}
+
+function putBack(entity: ObjectLiteral, known: ColumnMetadata): void {
+  const now: unknown = known.getEntityValue(entity);
+  if (now instanceof StandIn) known.setEntityValue(entity, now.items);
+}

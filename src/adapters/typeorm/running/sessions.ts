@@ -1,0 +1,21 @@
+import type { DataSource, QueryRunner } from 'typeorm';
+import type { Dialect, SessionNeed } from '../dialects/dialect.js';
+
+type Statements = ReturnType<SessionNeed['statements']>;
+
+/** One answer a data source: its sessions are taken for alike. */
+const STATEMENTS = new WeakMap<DataSource, Statements>();
+
+/** Behind BEGIN: makes the session what a transaction that writes needs. Gives the statements that take it back. */
+export async function prepareSession(runner: QueryRunner, dataSource: DataSource, { session }: Dialect): Promise<readonly string[]> {
+  if (!session) return [];
+  const statements = STATEMENTS.get(dataSource) ?? (await ask(runner, session));
+  STATEMENTS.set(dataSource, statements);
+  for (const statement of statements.begin) await runner.query(statement);
+  return statements.end;
+}
+
+async function ask(runner: QueryRunner, session: SessionNeed): Promise<Statements> {
+  const [record] = (await runner.query(session.question)) as readonly { readonly c0?: unknown }[];
+  return session.statements(String(record?.c0 ?? ''));
+}

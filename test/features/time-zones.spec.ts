@@ -1,0 +1,21 @@
+import { describe, expect, test } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** Runs tests of these files in a process of another zone: a process cannot change its own for the drivers. */
+function runIn(zone: string, files: readonly string[], names: string): { readonly status: number | null; readonly output: string } {
+  const jest = ['--experimental-vm-modules', '--no-warnings', 'node_modules/jest/bin/jest.js', ...files, '-t', names];
+  const { status, stderr } = spawnSync(process.execPath, jest, { cwd: root, env: { ...process.env, TZ: zone, NODE_OPTIONS: '' }, encoding: 'utf8' });
+  return { status, output: stderr };
+}
+
+// Half an hour off the hour, and seconds before 1906.
+describe('a process in the zone of Asia/Kolkata', () => {
+  test('keeps days, clocks and instants, and what the database fills, as in UTC', () => {
+    const { status, output } = runIn('Asia/Kolkata', ['test/features/column-types.spec.ts', 'test/features/key-types.spec.ts', 'test/features/fields.spec.ts'], 'date|time|instant');
+    expect(output).toMatch(/Tests: +\d+ skipped, \d{3,} passed/);
+    expect(status).toBe(0);
+  }, 600_000);
+});
