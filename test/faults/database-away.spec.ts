@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/
 import { Restify } from 'nestjs-restify';
 import { AfterLoad, Column, Entity, EventSubscriber, PrimaryGeneratedColumn } from 'typeorm';
 import type { DataSource, EntitySubscriberInterface } from 'typeorm';
+import { withoutComparing } from '../support/compare-paths.js';
 import type { Answer } from '../support/client.js';
 import { onEachServer } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
@@ -9,6 +10,8 @@ import type { StartedApp } from '../support/start-app.js';
 import { AWAY, ENTITIES, JOBS } from './domain.js';
 import { faultyServer, lentOut, until } from './faulty-server.js';
 import type { FaultyServer } from './faulty-server.js';
+
+withoutComparing();
 
 /** Is loaded through TypeORM, because its class has a say in its values. */
 @Restify('works')

@@ -3,12 +3,15 @@ import { ConflictException } from '@nestjs/common';
 import { InvalidInput } from 'nestjs-restify';
 import { EventSubscriber } from 'typeorm';
 import type { EntityManager, EntitySubscriberInterface, InsertEvent, RemoveEvent, UpdateEvent } from 'typeorm';
+import { withoutComparing } from '../support/compare-paths.js';
 import type { Answer } from '../support/client.js';
 import { onEachDatabase, onEachServer } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
 import { ENTITIES, Job, JOBS, Part, PARTS, Tag } from './domain.js';
 import { lentOut, pause } from './faulty-server.js';
+
+withoutComparing();
 
 type Moment = 'beforeInsert' | 'afterInsert' | 'beforeUpdate' | 'afterUpdate' | 'beforeRemove' | 'afterRemove' | 'beforeTransactionCommit' | 'beforeTransactionRollback' | 'afterTransactionRollback' | 'afterTransactionStart' | 'beforeTransactionStart';
 

@@ -2,10 +2,13 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { Restify } from 'nestjs-restify';
 import { AfterInsert, AfterRemove, AfterSoftRemove, AfterUpdate, BeforeInsert, BeforeRemove, BeforeSoftRemove, BeforeUpdate, Column, DeleteDateColumn, Entity, EventSubscriber, ManyToOne, PrimaryGeneratedColumn, VersionColumn } from 'typeorm';
 import type { EntitySubscriberInterface, InsertEvent, QueryRunner, Relation, RemoveEvent, SoftRemoveEvent, UpdateEvent } from 'typeorm';
+import { withoutComparing } from '../support/compare-paths.js';
 import { onEachDatabase } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
 import { StatementLog } from './statement-log.js';
+
+withoutComparing();
 
 /** What has fired, in order, with what it was told. */
 let fired: string[] = [];

@@ -1,12 +1,15 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { EventSubscriber } from 'typeorm';
 import type { EntitySubscriberInterface, QueryRunner, UpdateEvent } from 'typeorm';
+import { withoutComparing } from '../support/compare-paths.js';
 import { onEachDatabase, onEachServer } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
 import { AWAY, ENTITIES, Job, JOBS, Tag } from './domain.js';
 import { faultyServer, lentOut, pause, until } from './faulty-server.js';
 import type { FaultyServer } from './faulty-server.js';
+
+withoutComparing();
 
 onEachDatabase('many who write the same at once', (database) => {
   let started: StartedApp;

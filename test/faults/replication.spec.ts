@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { Action, Restify, RestifyController } from 'nestjs-restify';
 import { Column, DataSource, Entity, ManyToOne, OneToMany, ManyToMany, JoinTable, PrimaryGeneratedColumn } from 'typeorm';
 import type { DataSourceOptions, Relation } from 'typeorm';
+import { withoutComparing } from '../support/compare-paths.js';
 import { breakableLine } from '../support/breakable-line.js';
 import type { BreakableLine } from '../support/breakable-line.js';
 import type { TestDatabase } from '../support/databases.js';
@@ -10,6 +11,8 @@ import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
 import { AWAY } from './domain.js';
 import { until } from './faulty-server.js';
+
+withoutComparing();
 
 @Restify({ app: 'copies', searchFields: ['title'] })
 @Entity('copies_book')

@@ -2,12 +2,15 @@ import { afterEach, expect, jest, test } from '@jest/globals';
 import { Agent, request } from 'node:http';
 import { EventSubscriber } from 'typeorm';
 import type { EntitySubscriberInterface } from 'typeorm';
+import { withoutComparing } from '../support/compare-paths.js';
 import type { Answer } from '../support/client.js';
 import { onEachDatabase } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
 import { ENTITIES, JOBS } from './domain.js';
 import { pause, until } from './faulty-server.js';
+
+withoutComparing();
 
 /** What a write waits for behind its INSERT, and how many do. */
 let blocked: Promise<void> | undefined;

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { RestifyModule } from 'nestjs-restify';
 import { EventSubscriber } from 'typeorm';
 import type { DataSourceOptions, EntitySubscriberInterface, QueryRunner } from 'typeorm';
+import { withoutComparing } from '../support/compare-paths.js';
 import type { Answer } from '../support/client.js';
 import { DATABASES } from '../support/databases.js';
 import type { TestDatabase } from '../support/databases.js';
@@ -11,6 +12,8 @@ import type { AppSettings, StartedApp } from '../support/start-app.js';
 import { AWAY, ENTITIES, JOBS } from './domain.js';
 import { faultyServer, lentOut, pause, until } from './faulty-server.js';
 import type { FaultyServer } from './faulty-server.js';
+
+withoutComparing();
 
 /** What a write waits for behind its INSERT. */
 let blocked: Promise<void> | undefined;
