@@ -48,7 +48,18 @@ export function loadSeconds(port: number, style: Style, { workload, seconds }: {
   return load(port, style, { workload, limit: { duration: seconds } });
 }
 
-async function load(port: number, style: Style, { workload, limit }: { readonly workload: Workload; readonly limit: { readonly amount: number } | { readonly duration: number } }): Promise<Load> {
+/** One path, again and again. */
+export function loadPath(port: number, path: string, amount: number): Promise<Load> {
+  return run(port, { amount }, () => [{ method: 'GET', path }]);
+}
+
+type Limit = { readonly amount: number } | { readonly duration: number };
+
+function load(port: number, style: Style, { workload, limit }: { readonly workload: Workload; readonly limit: Limit }): Promise<Load> {
+  return run(port, limit, (connection) => asksOf(style, workload, connection));
+}
+
+async function run(port: number, limit: Limit, asks: (connection: number) => readonly Ask[]): Promise<Load> {
   let connection = 0;
   const result = await autocannon()({
     url: `http://127.0.0.1:${port}`,
@@ -56,7 +67,7 @@ async function load(port: number, style: Style, { workload, limit }: { readonly 
     timeout: 60,
     ...limit,
     setupClient: (client) => {
-      client.setRequests(asksOf(style, workload, connection++ % CONNECTIONS));
+      client.setRequests(asks(connection++ % CONNECTIONS));
     },
   });
   if (result.errors + result.timeouts + result.non2xx > 0) {

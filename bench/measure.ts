@@ -29,6 +29,8 @@ export interface Measured {
 export interface MeasureSettings {
   readonly seconds: number;
   readonly rounds: number;
+  /** Seconds of load that are not measured, before the first round of a workload. */
+  readonly warmUp: number;
 }
 
 /** Checks all answers, warms all up, and measures in rounds, each of which begins with another contestant. */
@@ -40,7 +42,7 @@ export async function measureWorkload(workload: Workload, entrants: readonly Ent
     await database.restore();
   }
   const amounts = new Map<Entrant, number>();
-  for (const entrant of able) amounts.set(entrant, await warmUp(workload, entrant, settings.seconds));
+  for (const entrant of able) amounts.set(entrant, await warmUp(workload, entrant, settings));
   const samples = new Map<Entrant, Sample[]>(able.map((entrant) => [entrant, []]));
   for (let round = 0; round < settings.rounds; round++) {
     const first = round % Math.max(able.length, 1);
@@ -62,8 +64,8 @@ function serves({ name, style }: Contestant, workload: Workload): boolean {
 }
 
 /** Two loads: the first meets code that is not compiled yet, the second tells how many requests fill a round. */
-async function warmUp(workload: Workload, { contestant, server }: Entrant, seconds: number): Promise<number> {
-  await loadSeconds(server.port, contestant.style, { workload, seconds: 1 });
+async function warmUp(workload: Workload, { contestant, server }: Entrant, { seconds, warmUp: warmSeconds }: MeasureSettings): Promise<number> {
+  await loadSeconds(server.port, contestant.style, { workload, seconds: warmSeconds });
   const { requests, seconds: spent } = await loadSeconds(server.port, contestant.style, { workload, seconds: 1 });
   return Math.ceil((requests / spent) * seconds);
 }

@@ -12,6 +12,7 @@ export interface BenchOptions {
   readonly contestants: readonly Contestant[];
   readonly seconds: number;
   readonly rounds: number;
+  readonly warmUp: number;
   /** A file for the numbers as JSON. */
   readonly json: string | undefined;
   /** A file for what is printed, as Markdown. */
@@ -22,7 +23,7 @@ export interface BenchOptions {
 export function parseOptions(args: readonly string[]): BenchOptions {
   const { values } = parseArgs({
     args: [...args],
-    options: { workloads: { type: 'string' }, servers: { type: 'string' }, database: { type: 'string' }, seconds: { type: 'string' }, rounds: { type: 'string' }, json: { type: 'string' }, out: { type: 'string' } },
+    options: { workloads: { type: 'string' }, servers: { type: 'string' }, database: { type: 'string' }, seconds: { type: 'string' }, rounds: { type: 'string' }, 'warm-up': { type: 'string' }, json: { type: 'string' }, out: { type: 'string' } },
   });
   const names = CONTESTANTS.map(({ name }) => name);
   const chosen = chooseFrom(names, values.servers, 'servers');
@@ -32,6 +33,7 @@ export function parseOptions(args: readonly string[]): BenchOptions {
     contestants: CONTESTANTS.filter(({ name }) => chosen.includes(name)),
     seconds: positive(values.seconds ?? '2', 'seconds'),
     rounds: positive(values.rounds ?? '5', 'rounds'),
+    warmUp: positive(values['warm-up'] ?? '3', 'warm-up'),
     json: values.json,
     out: values.out,
   };

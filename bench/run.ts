@@ -15,6 +15,11 @@ import { startServer } from './server-process.js';
 async function benchDatabase(name: DatabaseName, options: BenchOptions): Promise<DatabaseResult> {
   const database = await openDatabase(name);
   const entrants: Entrant[] = [];
+  const interrupted = (): void => {
+    // The servers end with their runner; the schema would stay.
+    void database.drop().finally(() => process.exit(130));
+  };
+  process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
   try {
     const missing = await startAll(options.contestants, database, entrants);
     const measured: Measured[] = [];
@@ -24,6 +29,7 @@ async function benchDatabase(name: DatabaseName, options: BenchOptions): Promise
     }
     return { title: database.version, workloads: options.workloads, contestants: options.contestants, measured, missing };
   } finally {
+    process.off('SIGINT', interrupted).off('SIGTERM', interrupted);
     await Promise.all(entrants.map(({ server }) => server.stop()));
     await database.drop();
   }

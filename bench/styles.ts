@@ -100,7 +100,7 @@ export const PLAIN: Style = {
   rows: (answer) => listOf(answer).map(withKeys),
 };
 
-/** What the plain style asks without parameters, with the order that the others have by themselves. */
+/** The plain paths; what the others order by themselves is asked for here. */
 export const DATAUI: Style = {
   ask(order) {
     switch (order.workload) {
@@ -120,7 +120,7 @@ export const DATAUI: Style = {
         return PLAIN.ask(order);
     }
   },
-  rows: PLAIN.rows,
+  rows: (answer, workload) => PLAIN.rows(answer, workload),
 };
 
 /** Lists only: it has nothing for the rest. */
@@ -144,8 +144,7 @@ export const PAGINATE: Style = {
   rows: (answer) => listOf(listOf(answer)[0]?.data).map(withKeys),
 };
 
-const JSON_API_BODY = { 'content-type': 'application/json' };
-
+/** It takes no `null`: a note is left out. */
 export const JSON_API: Style = {
   ask({ workload, n, version }) {
     switch (workload) {
@@ -164,9 +163,9 @@ export const JSON_API: Style = {
       case 'through':
         return get(`/enrolment?filter[student_id][eq]=${n}&sort=id&page[size]=100&page[number]=1`);
       case 'create':
-        return write('POST', '/choice', { data: { type: 'choice', attributes: newChoiceWithKey(n) } }, JSON_API_BODY);
+        return write('POST', '/choice', { data: { type: 'choice', attributes: { ...newChoiceWithKey(n), note: undefined } } });
       case 'update':
-        return write('PATCH', `/question/${n}`, { data: { type: 'question', id: String(n), attributes: { question_text: changedText(n, version) } } }, JSON_API_BODY);
+        return write('PATCH', `/question/${n}`, { data: { type: 'question', id: String(n), attributes: { question_text: changedText(n, version) } } });
       default:
         return workload satisfies never;
     }
@@ -174,5 +173,29 @@ export const JSON_API: Style = {
   rows: (answer) => listOf(listOf(answer)[0]?.data).map((row) => withKeys({ ...listOf(row.attributes)[0], id: Number(row.id) })),
 };
 
-/** To be filled from its routes. */
-export const KAVO: Style = { ask: () => undefined, rows: listOf };
+/** Nested rows are those of a collection, filtered. */
+export const KAVO: Style = {
+  ask(order) {
+    const { workload, n } = order;
+    switch (workload) {
+      case 'constant':
+        return undefined;
+      case 'list-100':
+        return get('/students?limit=100&sort=id');
+      case 'list-10000':
+        return get('/choices?limit=10000&sort=id');
+      case 'filter':
+        return get(`/choices?filter[votes][eq]=${n}&sort=-choice_text&limit=1000`);
+      case 'nested':
+        return get(`/choices?filter[question_id][eq]=${n}&sort=id&limit=100`);
+      case 'through':
+        return get(`/enrolments?filter[student_id][eq]=${n}&sort=id&limit=100`);
+      default:
+        return PLAIN.ask(order);
+    }
+  },
+  rows: (answer) => {
+    const [list] = listOf(answer);
+    return listOf(list?.items ?? list).map(withKeys);
+  },
+};

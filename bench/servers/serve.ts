@@ -1,9 +1,6 @@
 import type { AddressInfo, Server } from 'node:net';
 
-/** What the runner asks of a server, over the channel that it was started with. */
-export type Question = 'usage';
-
-/** What a server tells its runner. */
+/** What a server tells its runner, over the channel that it was started with. */
 export type Report =
   | { readonly kind: 'listening'; readonly port: number; readonly facts?: Readonly<Record<string, number>> }
   | { readonly kind: 'usage'; readonly cpuMicroseconds: number; readonly rssBytes: number };
@@ -11,8 +8,9 @@ export type Report =
 /** Starts a contestant, tells the runner its port, answers for its use of CPU, and ends with its runner. */
 export async function serve(start: () => Promise<{ readonly server: Server; readonly facts?: Readonly<Record<string, number>> }>): Promise<void> {
   process.on('disconnect', () => process.exit(0));
-  process.on('message', (question: Question) => {
-    if (question === 'usage') report(usage());
+  // Every message asks the same.
+  process.on('message', () => {
+    report(usage());
   });
   const { server, facts } = await start();
   const { port } = server.address() as AddressInfo;
