@@ -71,7 +71,7 @@ async function run(port: number, limit: Limit, asks: (connection: number) => rea
     },
   });
   if (result.errors + result.timeouts + result.non2xx > 0) {
-    throw new Error(`${result.non2xx} answers were no success, ${result.errors} requests failed, ${result.timeouts} of them in time`);
+    throw new Error(`of ${result['2xx'] + result.non2xx} answers ${result.non2xx} were no success; ${result.errors} requests had none, ${result.timeouts} of them in time`);
   }
   return { requests: result['2xx'], seconds: (result.finish.getTime() - result.start.getTime()) / 1000 };
 }

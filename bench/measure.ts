@@ -24,6 +24,8 @@ export interface Measured {
   readonly workload: Workload;
   readonly contestant: string;
   readonly samples: readonly Sample[];
+  /** Why there are no more samples: under load an answer was no success. */
+  readonly failure: string | undefined;
 }
 
 export interface MeasureSettings {
@@ -41,18 +43,28 @@ export async function measureWorkload(workload: Workload, entrants: readonly Ent
     await checkWritten(database, contestant, workload);
     await database.restore();
   }
-  const amounts = new Map<Entrant, number>();
-  for (const entrant of able) amounts.set(entrant, await warmUp(workload, entrant, settings));
-  const samples = new Map<Entrant, Sample[]>(able.map((entrant) => [entrant, []]));
+  const measured = able.map((entrant) => ({ entrant, amount: 0, samples: new Array<Sample>(), failure: undefined as string | undefined }));
+  for (const each of measured) await orFail(each, async () => (each.amount = await warmUp(workload, each.entrant, settings)));
   for (let round = 0; round < settings.rounds; round++) {
-    const first = round % Math.max(able.length, 1);
-    for (const entrant of [...able.slice(first), ...able.slice(0, first)]) {
+    const first = round % Math.max(measured.length, 1);
+    for (const each of [...measured.slice(first), ...measured.slice(0, first)]) {
       if (workload === 'create' || workload === 'update') await database.restore();
-      samples.get(entrant)?.push(await sampleOf(workload, entrant, { database, amount: amounts.get(entrant) ?? 0 }));
+      await orFail(each, async () => each.samples.push(await sampleOf(workload, each.entrant, { database, amount: each.amount })));
     }
   }
   await database.restore();
-  return able.map((entrant) => ({ workload, contestant: entrant.contestant.name, samples: samples.get(entrant) ?? [] }));
+  return measured.map(({ entrant, samples, failure }) => ({ workload, contestant: entrant.contestant.name, samples, failure }));
+}
+
+/** One contestant that fails under load is out for this workload, and said to be; the others go on. */
+async function orFail(each: { readonly entrant: Entrant; failure: string | undefined }, step: () => Promise<unknown>): Promise<void> {
+  if (each.failure !== undefined) return;
+  try {
+    await step();
+  } catch (error) {
+    each.failure = error instanceof Error ? error.message : String(error);
+    console.error(`${each.entrant.contestant.name} failed: ${each.failure}`);
+  }
 }
 
 /** What only shows the floor has no other endpoint than `constant`. */

@@ -23,6 +23,7 @@ export function reportOf(result: DatabaseResult): string {
   const sections = [
     `## ${result.title}`,
     ...Object.entries(result.missing).map(([name, reason]) => `Not available: \`${name}\` (${reason})`),
+    ...result.measured.flatMap(({ contestant, workload, failure }) => (failure === undefined ? [] : [`Failed under load: \`${contestant}\` in \`${workload}\`: ${failure}`])),
     `### Server CPU per request, in microseconds: median (lowest–highest)\n\n${figures(result, CPU)}`,
     ...(has(result, DATABASE_CPU) ? [`### CPU of the database's processes per request, in microseconds: median (lowest–highest)\n\n${figures(result, DATABASE_CPU)}`] : []),
     `### Requests per second: median (lowest–highest)\n\n${figures(result, SPEED)}`,
