@@ -10,6 +10,9 @@ import type { Row } from './rows.js';
 export const DATABASES = ['sqlite', 'postgres'] as const;
 export type DatabaseName = (typeof DATABASES)[number];
 
+/** Microseconds by process id. */
+export type CpuByProcess = ReadonlyMap<number, number>;
+
 /** A database of its own for one run, which `drop` takes away. */
 export interface BenchDatabase {
   readonly name: DatabaseName;
@@ -20,8 +23,8 @@ export interface BenchDatabase {
   rows(sql: string): Promise<readonly Readonly<Record<string, unknown>>[]>;
   /** Takes back what creates and updates did. */
   restore(): Promise<void>;
-  /** CPU time of the database's own processes that work for the application of that name; undefined where there are none, or they cannot be seen. */
-  cpuMicroseconds(application: string): Promise<number | undefined>;
+  /** CPU time of each of the database's own processes that work for the application of that name; undefined where there are none, or they cannot be seen. */
+  cpuByProcess(application: string): Promise<CpuByProcess | undefined>;
   drop(): Promise<void>;
 }
 
@@ -92,7 +95,7 @@ async function openSqlite(): Promise<BenchDatabase> {
     run,
     rows: (sql) => Promise.resolve(connection.prepare(sql.replace(/@(\w+)/g, '"$1"')).all()),
     restore: () => Promise.all(RESTORE.map(run)).then(() => undefined),
-    cpuMicroseconds: () => Promise.resolve(undefined),
+    cpuByProcess: () => Promise.resolve(undefined),
     drop: () => {
       connection.close();
       rmSync(folder, { recursive: true });
@@ -135,7 +138,7 @@ async function openPostgres(): Promise<BenchDatabase> {
       for (const sql of RESTORE) await run(sql);
       await run('VACUUM ANALYZE @choice, @question');
     },
-    cpuMicroseconds: async (application) => {
+    cpuByProcess: async (application) => {
       const found = await client.query<{ pid: number }>('SELECT pid FROM pg_stat_activity WHERE application_name = $1', [application]);
       return cpuOfProcesses(found.rows.map(({ pid }) => pid));
     },
@@ -147,9 +150,9 @@ async function openPostgres(): Promise<BenchDatabase> {
 }
 
 /** Linux alone tells it, and only of processes on this machine. */
-function cpuOfProcesses(ids: readonly number[]): number | undefined {
+function cpuOfProcesses(ids: readonly number[]): CpuByProcess | undefined {
   try {
-    return ids.map((id) => Number(readFileSync(`/proc/${id}/schedstat`, 'utf8').split(' ')[0]) / 1000).reduce((sum, each) => sum + each, 0);
+    return new Map(ids.map((id) => [id, Number(readFileSync(`/proc/${id}/schedstat`, 'utf8').split(' ')[0]) / 1000]));
   } catch {
     return undefined;
   }

@@ -1,6 +1,6 @@
 import { checkAnswers, checkWritten } from './check-answers.js';
 import type { Contestant } from './contestants.js';
-import type { BenchDatabase } from './databases.js';
+import type { BenchDatabase, CpuByProcess } from './databases.js';
 import { loadAmount, loadSeconds } from './load.js';
 import type { RunningServer } from './server-process.js';
 import { ordersOf } from './workloads.js';
@@ -83,14 +83,19 @@ async function warmUp(workload: Workload, { contestant, server }: Entrant, { sec
 }
 
 async function sampleOf(workload: Workload, { contestant, server }: Entrant, { database, amount }: { readonly database: BenchDatabase; readonly amount: number }): Promise<Sample> {
-  const databaseBefore = await database.cpuMicroseconds(server.application);
+  const databaseBefore = await database.cpuByProcess(server.application);
   const before = await server.usage();
   const { requests, seconds } = await loadAmount(server.port, contestant.style, { workload, amount });
   const after = await server.usage();
-  const databaseAfter = await database.cpuMicroseconds(server.application);
+  const databaseAfter = await database.cpuByProcess(server.application);
   return {
     requestsPerSecond: requests / seconds,
     cpu: (after.cpuMicroseconds - before.cpuMicroseconds) / requests,
-    databaseCpu: databaseBefore === undefined || databaseAfter === undefined ? undefined : Math.max(databaseAfter - databaseBefore, 0) / requests,
+    databaseCpu: databaseBefore && databaseAfter ? spent(databaseBefore, databaseAfter) / requests : undefined,
   };
+}
+
+/** Pools open and close connections as they like: a process that is new began at 0, and one that has ended is not seen. */
+function spent(before: CpuByProcess, after: CpuByProcess): number {
+  return [...after].map(([process, cpu]) => cpu - (before.get(process) ?? 0)).reduce((sum, each) => sum + each, 0);
 }
