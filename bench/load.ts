@@ -8,13 +8,18 @@ import type { Workload } from './workloads.js';
 export const CONNECTIONS = 32;
 
 /** What the benchmark uses of autocannon, which stands in the packages of `bench/`. */
+interface LoadClient {
+  setRequests(requests: readonly Ask[]): void;
+  on(event: 'body', listener: (body: Buffer) => void): void;
+  on(event: 'response', listener: (status: number) => void): void;
+}
 interface LoadOptions {
   readonly url: string;
   readonly connections: number;
   readonly timeout: number;
   readonly amount?: number;
   readonly duration?: number;
-  setupClient(client: { setRequests(requests: readonly Ask[]): void }): void;
+  setupClient(client: LoadClient): void;
 }
 interface LoadResult {
   readonly start: Date;
@@ -61,6 +66,7 @@ function load(port: number, style: Style, { workload, limit }: { readonly worklo
 
 async function run(port: number, limit: Limit, asks: (connection: number) => readonly Ask[]): Promise<Load> {
   let connection = 0;
+  const failed: string[] = [];
   const result = await autocannon()({
     url: `http://127.0.0.1:${port}`,
     connections: CONNECTIONS,
@@ -68,10 +74,15 @@ async function run(port: number, limit: Limit, asks: (connection: number) => rea
     ...limit,
     setupClient: (client) => {
       client.setRequests(asks(connection++ % CONNECTIONS));
+      let body = '';
+      client.on('body', (part) => (body = part.subarray(0, 300).toString('utf8')));
+      client.on('response', (status) => {
+        if (status >= 300) failed.push(`${status} ${body}`);
+      });
     },
   });
   if (result.errors + result.timeouts + result.non2xx > 0) {
-    throw new Error(`of ${result['2xx'] + result.non2xx} answers ${result.non2xx} were no success; ${result.errors} requests had none, ${result.timeouts} of them in time`);
+    throw new Error(`of ${result['2xx'] + result.non2xx} answers ${result.non2xx} were no success; ${result.errors} requests had none, ${result.timeouts} of them in time${failed[0] === undefined ? '' : `; the first: ${failed[0]}`}`);
   }
   return { requests: result['2xx'], seconds: (result.finish.getTime() - result.start.getTime()) / 1000 };
 }
