@@ -2,9 +2,12 @@ import { checkAnswers, checkWritten } from './check-answers.js';
 import type { Contestant } from './contestants.js';
 import type { BenchDatabase, CpuByProcess } from './databases.js';
 import { loadAmount, loadSeconds } from './load.js';
+import { pause } from './long-list.js';
 import type { RunningServer } from './server-process.js';
 import { ordersOf } from './workloads.js';
 import type { Workload } from './workloads.js';
+
+const IDLE_LIMIT = 20_000;
 
 export interface Entrant {
   readonly contestant: Contestant;
@@ -78,8 +81,22 @@ function serves({ name, style }: Contestant, workload: Workload): boolean {
 /** Two loads: the first meets code that is not compiled yet, the second tells how many requests fill a round. */
 async function warmUp(workload: Workload, { contestant, server }: Entrant, { seconds, warmUp: warmSeconds }: MeasureSettings): Promise<number> {
   await loadSeconds(server.port, contestant.style, { workload, seconds: warmSeconds });
-  const { requests, seconds: spent } = await loadSeconds(server.port, contestant.style, { workload, seconds: 1 });
-  return Math.ceil((requests / spent) * seconds);
+  const { requests, seconds: spentSeconds } = await loadSeconds(server.port, contestant.style, { workload, seconds: 1 });
+  await becomeIdle(server);
+  return Math.ceil((requests / spentSeconds) * seconds);
+}
+
+/** A warm-up ends by the clock, and leaves requests behind that the server still works on: neither their CPU nor their writes may fall into a round. */
+async function becomeIdle(server: RunningServer): Promise<void> {
+  const deadline = Date.now() + IDLE_LIMIT;
+  let before = await server.usage();
+  while (Date.now() < deadline) {
+    await pause(200);
+    const now = await server.usage();
+    if (now.cpuMicroseconds - before.cpuMicroseconds < 5000) return;
+    before = now;
+  }
+  throw new Error('It did not become idle after the warm-up');
 }
 
 async function sampleOf(workload: Workload, { contestant, server }: Entrant, { database, amount }: { readonly database: BenchDatabase; readonly amount: number }): Promise<Sample> {
