@@ -14,7 +14,7 @@ const NEST = '@nestjs/*';
 const TYPEORM = ['typeorm', 'typeorm/*'];
 
 export default tseslint.config(
-  { ignores: ['dist/', 'node_modules/', 'coverage/', 'test/fixtures/'] },
+  { ignores: ['dist/', 'node_modules/', 'coverage/', 'test/fixtures/', 'bench/dist/', 'bench/rivals/', 'bench/nest-10/'] },
   ...tseslint.configs.strictTypeChecked,
   {
     languageOptions: { parserOptions: { projectService: { allowDefaultProject: ['*.js', 'scripts/*.mjs', 'test/worlds/*/*.cjs'] }, tsconfigRootDir: root } },

@@ -1,0 +1,24 @@
+import type { Workload } from './workloads.js';
+
+export interface Comparison {
+  readonly fast: string;
+  readonly slow: string;
+}
+
+export const COMPARISONS = [
+  { fast: 'restify-express', slow: 'handwritten' },
+  { fast: 'restify-fastify', slow: 'handwritten-fastify' },
+  { fast: 'restify-fastify', slow: 'raw' },
+] as const satisfies readonly Comparison[];
+
+/** At least so many times as fast, in the order of `COMPARISONS`. A goal is what is wanted, not what is promised. */
+export const GOALS: Readonly<Record<Exclude<Workload, 'constant'>, readonly [number, number, number]>> = {
+  retrieve: [1.6, 2.4, 0.6],
+  'list-100': [3, 5, 1.8],
+  'list-10000': [3.5, 3.5, 2],
+  filter: [2.2, 2.5, 1.4],
+  nested: [1.8, 2.8, 1.2],
+  through: [1.8, 2.8, 1.2],
+  create: [1.7, 2, 0.5],
+  update: [1.7, 2, 0.5],
+};

@@ -1,0 +1,96 @@
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { ROOT } from './root.js';
+import type { Ask, Style } from './styles.js';
+import { ordersOf } from './workloads.js';
+import type { Workload } from './workloads.js';
+
+export const CONNECTIONS = 32;
+
+/** What the benchmark uses of autocannon, which stands in the packages of `bench/`. */
+interface LoadClient {
+  setRequests(requests: readonly Ask[]): void;
+  on(event: 'body', listener: (body: Buffer) => void): void;
+  on(event: 'response', listener: (status: number) => void): void;
+}
+interface LoadOptions {
+  readonly url: string;
+  readonly connections: number;
+  readonly timeout: number;
+  readonly amount?: number;
+  readonly duration?: number;
+  setupClient(client: LoadClient): void;
+}
+interface LoadResult {
+  readonly start: Date;
+  readonly finish: Date;
+  readonly errors: number;
+  readonly timeouts: number;
+  readonly non2xx: number;
+  readonly '2xx': number;
+}
+type Autocannon = (options: LoadOptions) => Promise<LoadResult>;
+
+export interface Load {
+  readonly requests: number;
+  readonly seconds: number;
+}
+
+let loaded: Autocannon | undefined;
+
+function autocannon(): Autocannon {
+  loaded ??= createRequire(join(ROOT, 'bench/package.json'))('autocannon') as Autocannon;
+  return loaded;
+}
+
+/** Exactly `amount` requests are sent and answered: none is cut off at the end, whose work would be counted and whose answer not. */
+export function loadAmount(port: number, style: Style, { workload, amount }: { readonly workload: Workload; readonly amount: number }): Promise<Load> {
+  return load(port, style, { workload, limit: { amount: Math.max(amount, CONNECTIONS) } });
+}
+
+/** For the warm-up, which finds out how many requests fit into a second. */
+export function loadSeconds(port: number, style: Style, { workload, seconds }: { readonly workload: Workload; readonly seconds: number }): Promise<Load> {
+  return load(port, style, { workload, limit: { duration: seconds } });
+}
+
+/** One path, again and again. */
+export function loadPath(port: number, path: string, amount: number): Promise<Load> {
+  return run(port, { amount }, () => [{ method: 'GET', path }]);
+}
+
+type Limit = { readonly amount: number } | { readonly duration: number };
+
+function load(port: number, style: Style, { workload, limit }: { readonly workload: Workload; readonly limit: Limit }): Promise<Load> {
+  return run(port, limit, (connection) => asksOf(style, workload, connection));
+}
+
+async function run(port: number, limit: Limit, asks: (connection: number) => readonly Ask[]): Promise<Load> {
+  let connection = 0;
+  const failed: string[] = [];
+  const result = await autocannon()({
+    url: `http://127.0.0.1:${port}`,
+    connections: CONNECTIONS,
+    timeout: 60,
+    ...limit,
+    setupClient: (client) => {
+      client.setRequests(asks(connection++ % CONNECTIONS));
+      let body = '';
+      client.on('body', (part) => (body = part.subarray(0, 300).toString('utf8')));
+      client.on('response', (status) => {
+        if (status >= 300) failed.push(`${status} ${body}`);
+      });
+    },
+  });
+  if (result.errors + result.timeouts + result.non2xx > 0) {
+    throw new Error(`of ${result['2xx'] + result.non2xx} answers ${result.non2xx} were no success; ${result.errors} requests had none, ${result.timeouts} of them in time${failed[0] === undefined ? '' : `; the first: ${failed[0]}`}`);
+  }
+  return { requests: result['2xx'], seconds: (result.finish.getTime() - result.start.getTime()) / 1000 };
+}
+
+function asksOf(style: Style, workload: Workload, connection: number): Ask[] {
+  return ordersOf(workload, connection, CONNECTIONS).map((order) => {
+    const ask = style.ask(order);
+    if (!ask) throw new Error(`No endpoint for ${workload}`);
+    return ask;
+  });
+}

@@ -1,0 +1,107 @@
+import { COMPARISONS, GOALS } from './goals.js';
+import type { Contestant } from './contestants.js';
+import type { Measured, Sample } from './measure.js';
+import type { Workload } from './workloads.js';
+
+export interface DatabaseResult {
+  readonly title: string;
+  readonly workloads: readonly Workload[];
+  readonly contestants: readonly Contestant[];
+  readonly measured: readonly Measured[];
+  /** Contestants that did not start, and why. */
+  readonly missing: Readonly<Record<string, string>>;
+}
+
+type Figure = (sample: Sample) => number | undefined;
+
+const SPEED: Figure = ({ requestsPerSecond }) => requestsPerSecond;
+const CPU: Figure = ({ cpu }) => cpu;
+const DATABASE_CPU: Figure = ({ databaseCpu }) => databaseCpu;
+
+/** Everything of one database, as Markdown. */
+export function reportOf(result: DatabaseResult): string {
+  const sections = [
+    `## ${result.title}`,
+    ...Object.entries(result.missing).map(([name, reason]) => `Not available: \`${name}\` (${reason})`),
+    ...result.measured.flatMap(({ contestant, workload, failure }) => (failure === undefined ? [] : [`Failed under load: \`${contestant}\` in \`${workload}\`: ${failure}`])),
+    `### Server CPU per request, in microseconds: median (lowest–highest)\n\n${figures(result, CPU)}`,
+    ...(has(result, DATABASE_CPU) ? [`### CPU of the database's processes per request, in microseconds: median (lowest–highest)\n\n${figures(result, DATABASE_CPU)}`] : []),
+    `### Requests per second: median (lowest–highest)\n\n${figures(result, SPEED)}`,
+    `### Goals\n\n${goals(result)}`,
+    ...rivals(result),
+  ];
+  return `${sections.join('\n\n')}\n`;
+}
+
+function figures(result: DatabaseResult, figure: Figure): string {
+  const rows = result.contestants.filter(({ name }) => result.measured.some(({ contestant }) => contestant === name));
+  return table(['', ...result.workloads], rows.map(({ name }) => [`\`${name}\``, ...result.workloads.map((workload) => range(valuesOf(result, { name, workload }, figure)))]));
+}
+
+function goals(result: DatabaseResult): string {
+  const lines = result.workloads.flatMap((workload) => (workload === 'constant' ? [] : [[workload, ...COMPARISONS.map(({ fast, slow }, at) => goalCell(result, { workload, fast, slow, goal: GOALS[workload][at] ?? 0 }))]]));
+  return table(['', ...COMPARISONS.map(({ fast, slow }) => `${fast} ÷ ${slow}`)], lines);
+}
+
+function goalCell(result: DatabaseResult, { workload, fast, slow, goal }: { readonly workload: Workload; readonly fast: string; readonly slow: string; readonly goal: number }): string {
+  const speed = ratio(result, { workload, fast, slow }, 'requests');
+  const cpu = ratio(result, { workload, fast, slow }, 'cpu');
+  if (speed === undefined || cpu === undefined) return `≥ ${goal}: not measured`;
+  return `≥ ${goal}: requests/s ${verdict(speed, goal)}, CPU ${verdict(cpu, goal)}`;
+}
+
+function verdict(value: number, goal: number): string {
+  return `${value.toFixed(2)} ${value >= goal ? 'met' : '**not met**'}`;
+}
+
+function rivals(result: DatabaseResult): string[] {
+  const names = result.contestants.filter(({ name, rival }) => rival && result.measured.some(({ contestant }) => contestant === name)).map(({ name }) => name);
+  if (names.length === 0) return [];
+  const ours = ['restify-express', 'restify-fastify'].filter((name) => result.measured.some(({ contestant }) => contestant === name));
+  const lines = result.workloads.flatMap((workload) => (workload === 'constant' ? [] : [[workload, ...names.map((slow) => ours.map((fast) => rivalCell(result, { workload, fast, slow })).join(' / '))]]));
+  return [`### Against other packages, by CPU of the server: ${ours.join(' / ')} is so many times as fast as\n\n${table(['', ...names], lines)}`];
+}
+
+function rivalCell(result: DatabaseResult, pair: { readonly workload: Workload; readonly fast: string; readonly slow: string }): string {
+  const value = ratio(result, pair, 'cpu');
+  if (value === undefined) return '–';
+  return value > 1 ? value.toFixed(2) : `**${value.toFixed(2)} behind**`;
+}
+
+/** How many times as fast `fast` is, by the medians. */
+function ratio(result: DatabaseResult, { workload, fast, slow }: { readonly workload: Workload; readonly fast: string; readonly slow: string }, by: 'requests' | 'cpu'): number | undefined {
+  const figure = by === 'cpu' ? CPU : SPEED;
+  const [ours, theirs] = [fast, slow].map((name) => median(valuesOf(result, { name, workload }, figure)));
+  if (ours === undefined || theirs === undefined) return undefined;
+  return by === 'cpu' ? theirs / ours : ours / theirs;
+}
+
+function valuesOf({ measured }: DatabaseResult, { name, workload }: { readonly name: string; readonly workload: Workload }, figure: Figure): number[] {
+  const found = measured.find((each) => each.contestant === name && each.workload === workload);
+  return (found?.samples ?? []).map(figure).filter((value) => value !== undefined);
+}
+
+function has(result: DatabaseResult, figure: Figure): boolean {
+  return result.measured.some(({ samples }) => samples.some((sample) => figure(sample) !== undefined));
+}
+
+export function median(values: readonly number[]): number | undefined {
+  const sorted = values.toSorted((one, other) => one - other);
+  const middle = (sorted.length - 1) / 2;
+  const [low, high] = [sorted[Math.floor(middle)], sorted[Math.ceil(middle)]];
+  return low === undefined || high === undefined ? undefined : (low + high) / 2;
+}
+
+function range(values: readonly number[]): string {
+  const middle = median(values);
+  return middle === undefined ? '–' : `${rounded(middle)} (${rounded(Math.min(...values))}–${rounded(Math.max(...values))})`;
+}
+
+function rounded(value: number): string {
+  return (value < 100 ? Number(value.toPrecision(2)) : Number(value.toPrecision(3))).toLocaleString('en-US');
+}
+
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}

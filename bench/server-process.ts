@@ -1,0 +1,103 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { join } from 'node:path';
+import { serverCommand } from './cores.js';
+import { ROOT } from './root.js';
+import type { Report } from './servers/serve.js';
+
+export interface Usage {
+  readonly cpuMicroseconds: number;
+  readonly rssBytes: number;
+}
+
+/** A contestant that runs. */
+export interface RunningServer {
+  readonly port: number;
+  readonly pid: number;
+  /** Name under which the database sees its connections. */
+  readonly application: string;
+  readonly facts: Readonly<Record<string, number>>;
+  usage(): Promise<Usage>;
+  stop(): Promise<void>;
+}
+
+const START_LIMIT = 120_000;
+
+/** Starts a server file of the project as a process of its own, on the server's core. Fails with what it wrote to its standard error. */
+export async function startServer(file: string, environment: Readonly<Record<string, string>>): Promise<RunningServer> {
+  const application = `bench-${file.replace(/^.*\//, '').replace(/\.js$/, '')}-${process.pid}`;
+  const { command, args } = serverCommand([process.execPath, join(ROOT, file)]);
+  const child = spawn(command, args, {
+    cwd: ROOT,
+    env: { ...process.env, ...environment, NODE_ENV: 'production', TZ: 'UTC', PGAPPNAME: application },
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  });
+  const { port, facts = {} } = await firstReport(child);
+  return {
+    port,
+    pid: child.pid ?? 0,
+    application,
+    facts,
+    usage: () => askUsage(child),
+    stop: () => stopped(child),
+  };
+}
+
+function firstReport(child: ChildProcess): Promise<Extract<Report, { readonly kind: 'listening' }>> {
+  return new Promise((resolve, reject) => {
+    let errors = '';
+    const fail = (reason: string): void => {
+      clearTimeout(limit);
+      reject(new Error(`${reason}${errors === '' ? '' : `: ${firstError(errors)}`}`));
+    };
+    const limit = setTimeout(() => {
+      child.kill('SIGKILL');
+      fail('did not start in time');
+    }, START_LIMIT);
+    child.stderr?.setEncoding('utf8');
+    child.stderr?.on('data', (text: string) => {
+      if (errors.length < 20_000) errors += text;
+    });
+    child.once('error', (error) => {
+      fail(error.message);
+    });
+    child.once('close', (code) => {
+      fail(`ended with ${code ?? 'a signal'}`);
+    });
+    child.on('message', (told: Report) => {
+      if (told.kind !== 'listening') return;
+      clearTimeout(limit);
+      resolve(told);
+    });
+  });
+}
+
+/** The line of an uncaught error that says what it is. */
+function firstError(text: string): string {
+  const lines = text.split('\n').map((line) => line.trim());
+  return lines.find((line) => /Error\b.*:/.test(line)) ?? lines.find((line) => line !== '') ?? '';
+}
+
+function askUsage(child: ChildProcess): Promise<Usage> {
+  return new Promise((resolve, reject) => {
+    const answered = (told: Report): void => {
+      if (told.kind !== 'usage') return;
+      child.off('message', answered);
+      resolve(told);
+    };
+    child.on('message', answered);
+    child.send('usage', (error) => {
+      if (error) reject(error);
+    });
+  });
+}
+
+function stopped(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
+  return new Promise((resolve) => {
+    child.once('exit', () => {
+      resolve();
+    });
+    child.kill();
+  });
+}

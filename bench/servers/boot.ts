@@ -1,0 +1,72 @@
+/* eslint-disable @typescript-eslint/no-extraneous-class -- controllers and modules that are decorated in a loop */
+import { Controller, Module, RequestMapping, RequestMethod } from '@nestjs/common';
+import type { DynamicModule, Type } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { Restify, RestifyModule } from 'nestjs-restify';
+import { DataSource } from 'typeorm';
+import { makeEntities } from './boot-entities.js';
+import type { EntityClass } from './boot-entities.js';
+import { countRoutes } from './count-routes.js';
+import { serve } from './serve.js';
+import { startNest } from './start-nest.js';
+import type { Platform } from './start-nest.js';
+
+const { BOOT_KIND = 'restify', BOOT_PLATFORM = 'express', BOOT_ENTITIES = '500', BOOT_ROUTES = '0' } = process.env;
+const count = Number(BOOT_ENTITIES);
+const platform: Platform = BOOT_PLATFORM === 'fastify' ? 'fastify' : 'express';
+
+/** What 500 hand-written controllers would be, if they did nothing. */
+function emptyControllers(): Type[] {
+  const paths = ['', ':pk', ':pk/children'];
+  const verbs = [RequestMethod.GET, RequestMethod.POST, RequestMethod.PUT, RequestMethod.PATCH, RequestMethod.DELETE, RequestMethod.OPTIONS, RequestMethod.HEAD, RequestMethod.SEARCH, RequestMethod.PROPFIND, RequestMethod.COPY];
+  return Array.from({ length: count }, (_, at) => {
+    const controller = class {};
+    Object.defineProperty(controller, 'name', { value: `Empty${at}Controller` });
+    const routes = Math.round(Number(BOOT_ROUTES) / count);
+    for (let route = 0; route < routes; route++) {
+      const descriptor = { value: () => ({ id: 1 }), writable: true, configurable: true };
+      Object.defineProperty(controller.prototype, `answer${route}`, descriptor);
+      RequestMapping({ path: paths[route % paths.length] ?? '', method: verbs[Math.floor(route / paths.length) % verbs.length] ?? RequestMethod.GET })(controller.prototype, `answer${route}`, descriptor);
+    }
+    Controller(`rest/v1/big/model${at}`)(controller);
+    return controller;
+  });
+}
+
+function typeOrm(entities: EntityClass[]): DynamicModule {
+  return TypeOrmModule.forRoot({ type: 'better-sqlite3', database: ':memory:', entities, retryAttempts: 0 });
+}
+
+function application(): Type {
+  class BootApp {}
+  switch (BOOT_KIND) {
+    case 'empty':
+      Module({ controllers: emptyControllers() })(BootApp);
+      return BootApp;
+    case 'empty-typeorm':
+      Module({ imports: [typeOrm(makeEntities(count))], controllers: emptyControllers() })(BootApp);
+      return BootApp;
+    default: {
+      const entities = makeEntities(count);
+      for (const entity of entities) Restify('big')(entity);
+      Module({ imports: [typeOrm(entities), RestifyModule.forRoot('rest/v1')] })(BootApp);
+      return BootApp;
+    }
+  }
+}
+
+/** The one table that requests ask for, made when the clock has stopped. */
+async function fillLast(dataSource: DataSource): Promise<void> {
+  const table = `model${count - 1}`;
+  await dataSource.query(`CREATE TABLE ${table} (id integer PRIMARY KEY, name varchar, title varchar, note varchar, rank integer, size integer, weight integer, active boolean, parent_id integer)`);
+  await dataSource.query(`INSERT INTO ${table} VALUES (1, 'name', 'title', 'note', 1, 2, 3, 1, NULL)`);
+}
+
+await serve(async () => {
+  const module = application();
+  const started = performance.now();
+  const { app, server } = await startNest(module, platform);
+  const milliseconds = performance.now() - started;
+  if (BOOT_KIND === 'restify') await fillLast(app.get(DataSource));
+  return { server, facts: { milliseconds, routes: countRoutes(app, platform) } };
+});

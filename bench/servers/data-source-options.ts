@@ -1,0 +1,21 @@
+import type Sqlite from 'better-sqlite3';
+import type { DataSourceOptions } from 'typeorm';
+
+/** As many connections for every contestant that has a pool. */
+export const POOL_SIZE = 10;
+
+/** Commits do not wait for the disk, in no contestant: the disk is not what is compared. */
+export const POSTGRES_SETTINGS = `-c search_path=${process.env.BENCH_POSTGRES_SCHEMA ?? 'public'} -c synchronous_commit=off`;
+
+export function prepareSqlite(database: Sqlite): void {
+  database.pragma('synchronous = NORMAL');
+  database.pragma('foreign_keys = ON');
+  database.pragma('busy_timeout = 5000');
+}
+
+/** The database that the runner has seeded; nothing is synchronised. */
+export function dataSourceOptions(): DataSourceOptions {
+  const { BENCH_DATABASE, BENCH_SQLITE_FILE = '', BENCH_POSTGRES_URL = '' } = process.env;
+  if (BENCH_DATABASE === 'sqlite') return { type: 'better-sqlite3', database: BENCH_SQLITE_FILE, prepareDatabase: prepareSqlite };
+  return { type: 'postgres', url: BENCH_POSTGRES_URL, poolSize: POOL_SIZE, installExtensions: false, extra: { options: POSTGRES_SETTINGS } };
+}

@@ -1,0 +1,5 @@
+import { RestifyApp } from './restify-app.js';
+import { serve } from './serve.js';
+import { startNest } from './start-nest.js';
+
+await serve(() => startNest(RestifyApp, 'express'));

@@ -1,0 +1,15 @@
+/** What the benchmark uses of better-sqlite3, which brings no types. */
+declare module 'better-sqlite3' {
+  export interface Statement {
+    all(...values: readonly unknown[]): Record<string, unknown>[];
+    get(...values: readonly unknown[]): Record<string, unknown> | undefined;
+    run(...values: readonly unknown[]): unknown;
+  }
+  export default class Database {
+    constructor(file: string);
+    prepare(sql: string): Statement;
+    exec(sql: string): this;
+    pragma(text: string): unknown;
+    close(): this;
+  }
+}
