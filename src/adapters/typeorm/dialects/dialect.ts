@@ -75,6 +75,8 @@ export interface Dialect {
   refusal(error: unknown): DatabaseRefusal | undefined;
   /** Breaks a driver's connection off, so that its pool makes another one. */
   discard(connection: unknown): void;
+  /** Behind BEGIN: waits for others who write, where BEGIN alone does not see to it that this transaction can. */
+  readonly lockForWriting: ((query: (sql: string) => Promise<unknown>) => Promise<void>) | undefined;
   /** Two texts as one. */
   concat(first: string, second: string): string;
   /** A statement behind which those who would change the shape of this tree at the same time wait; undefined where they do anyway. */

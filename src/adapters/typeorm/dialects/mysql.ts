@@ -40,6 +40,7 @@ export function mysql(zone: WallZone): Dialect {
     nullsFirst: true,
     lockRow: ' FOR UPDATE',
     concat: (first, second) => `CONCAT(${first}, ${second})`,
+    lockForWriting: undefined,
     lockTree: ({ table, key }) => `SELECT ${key} FROM ${table} ORDER BY ${key} LIMIT 1 FOR UPDATE`,
     session: { question: 'SELECT @@SESSION.sql_mode AS c0', statements: strictly },
     // Days are loaded as Dates of the driver's zone, and of 32 bits six digits.

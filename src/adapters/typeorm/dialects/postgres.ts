@@ -13,6 +13,7 @@ export const postgres: Dialect = {
   nullsFirst: false,
   lockRow: ' FOR UPDATE',
   concat: (first, second) => `${first} || ${second}`,
+  lockForWriting: undefined,
   lockTree: ({ table }, bindText) => `SELECT pg_advisory_xact_lock(hashtext(${bindText(table)}))`,
   session: { question: `SELECT current_setting('TimeZone') AS c0`, statements: inZoneOfProcess },
   loadsExactly: () => true,

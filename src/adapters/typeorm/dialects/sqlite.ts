@@ -13,6 +13,7 @@ export const sqlite: Dialect = {
   nullsFirst: true,
   lockRow: '',
   concat: (first, second) => `${first} || ${second}`,
+  lockForWriting,
   lockTree: () => undefined,
   session: undefined,
   loadsExactly: () => true,
@@ -32,6 +33,20 @@ export const sqlite: Dialect = {
   // The one that all statements share stays.
   discard: () => undefined,
 };
+
+/**
+ * TypeORM's BEGIN takes no lock, and a transaction that has read is refused at once when it then writes while another
+ * process does, however long the driver would wait. TypeORM goes on to know of one transaction.
+ */
+async function lockForWriting(query: (sql: string) => Promise<unknown>): Promise<void> {
+  await query('COMMIT');
+  try {
+    await query('BEGIN IMMEDIATE');
+  } catch (error) {
+    await query('BEGIN');
+    throw error;
+  }
+}
 
 /** What is kept as a whole number of 64 bits comes out as text, for JavaScript's numbers have 53. */
 function read(column: string, type: ValueType): string {

@@ -100,6 +100,7 @@ export class Connections {
     let restoring: readonly string[] = [];
     try {
       await runner.startTransaction();
+      await this.dialect.lockForWriting?.((sql) => runner.query(sql));
       restoring = await prepareSession(runner, this.dataSource, this.dialect);
       const result = await work(runner);
       await runner.commitTransaction();
