@@ -5,8 +5,9 @@ import { DataSource } from 'typeorm';
 import { bootPrefix, judgeUnconnected } from './boot/boot-prefix.js';
 import { refuseEarly } from './boot/early-refusal.js';
 import type { FeatureLabel } from './boot/boot-prefix.js';
-import { answerTheRest, prepareRequests } from './boot/routing/express-platform.js';
 import { GeneratedControllers } from './boot/routing/generated-controllers.js';
+import type { HttpPlatform } from './boot/routing/http-platform.js';
+import { platformOf } from './boot/routing/platform-of.js';
 import { RestifyResources } from './boot/routing/restify-resources.js';
 import { RestifyUrls } from './boot/routing/restify-urls.js';
 import { RestServer } from './boot/routing/rest-server.js';
@@ -32,7 +33,7 @@ export type AsyncFactoryResult = Omit<RestifyModuleOptions, 'dataSource'> & { re
 /** Holds all prefixes of one application. Imported by every `forRoot`, and one module all the same. */
 @Global()
 @Module({
-  providers: [{ provide: REST_SERVER, useFactory: () => new RestServer(new Logger('Restify')) }, RestifyUrls, RestifyResources],
+  providers: [{ provide: REST_SERVER, inject: [HttpAdapterHost], useFactory: (host: HttpAdapterHost) => new RestServer(new Logger('Restify'), (request, response) => platformOf(host.httpAdapter.getType()).exchange(request, response)) }, RestifyUrls, RestifyResources],
   exports: [REST_SERVER, RestifyUrls, RestifyResources],
 })
 export class RestifyCoreModule implements NestModule, OnModuleInit {
@@ -43,22 +44,18 @@ export class RestifyCoreModule implements NestModule, OnModuleInit {
 
   /** Nest calls it between its body parser and the routes. */
   configure(): void {
-    prepareRequests(this.adapter(), this.server);
+    this.platform().prepareRequests(this.adapterHost.httpAdapter, this.server);
   }
 
   /** Nest calls it between the routes and its own answer to unknown ones. */
   onModuleInit(): void {
     const problems = this.server.lateProblems();
     if (problems.length > 0) throw new DeclarationError(problems);
-    answerTheRest(this.adapter(), this.server);
+    this.platform().answerTheRest(this.adapterHost.httpAdapter, this.server);
   }
 
-  private adapter(): HttpAdapterHost['httpAdapter'] {
-    const { httpAdapter } = this.adapterHost;
-    if (httpAdapter.getType() !== 'express') {
-      throw new Error('nestjs-restify serves Express applications only, as yet: create the application with @nestjs/platform-express.');
-    }
-    return httpAdapter;
+  private platform(): HttpPlatform {
+    return platformOf(this.adapterHost.httpAdapter.getType());
   }
 }
 

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { DeclarationProblem } from '../errors/declaration-error.js';
 
 /** Tells whether a user name and a password are right: the actor, or null. What it throws is a 503. */
@@ -57,6 +57,11 @@ export type SchemeOutcome =
   /** Credentials of this scheme that are wrong, empty or malformed. */
   | { readonly kind: 'wrong' };
 
+/** The request of an HTTP library: what they have in common. */
+export interface LibraryRequest {
+  readonly headers: IncomingHttpHeaders;
+}
+
 /** One way to say who one is, ready to run. Rejects where it cannot tell. */
 export interface AuthenticationScheme {
   /** Where its credentials stand: strategies that share the place are tried one after the other. */
@@ -65,5 +70,5 @@ export interface AuthenticationScheme {
   readonly problem?: () => DeclarationProblem | undefined;
   /** The value of `WWW-Authenticate`, where the scheme can challenge. */
   readonly challenge: string | undefined;
-  authenticate(request: IncomingMessage): Promise<SchemeOutcome>;
+  authenticate(request: LibraryRequest): Promise<SchemeOutcome>;
 }

@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import { MethodNotAllowed, NotFound } from '../errors/request-errors.js';
 import type { Json } from '../errors/rest-error.js';
 import type { RouteAction } from '../model/action.js';
@@ -178,7 +177,7 @@ function askedOver(call: Call, admission: Admission): Asked {
     keys: parseUrlKeys(match),
     admission,
     base,
-    gone: () => untilGone(exchange.response),
+    gone: () => exchange.gone(),
     parameters: () => {
       const parameters = parseQueryString(exchange.query);
       return piping ? pipedParameters(parameters, (value) => piping.transform(value, 'query')) : parameters;
@@ -188,16 +187,6 @@ function askedOver(call: Call, admission: Admission): Asked {
       return piping ? pipedBody(await piping.transform(body, 'body'), route.resource) : body;
     },
   };
-}
-
-/** Aborted when the connection ends before the answer has. */
-function untilGone(response: ServerResponse): AbortSignal {
-  const gone = new AbortController();
-  if (response.destroyed) gone.abort();
-  response.once('close', () => {
-    if (!response.writableFinished) gone.abort();
-  });
-  return gone.signal;
 }
 
 async function pipedParameters(parameters: ReadonlyMap<string, string>, pipe: (value: unknown) => Promise<unknown>): Promise<ReadonlyMap<string, string>> {

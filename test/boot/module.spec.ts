@@ -15,7 +15,8 @@ import {
   Catch,
 } from '@nestjs/common';
 import type { ArgumentsHost, CallHandler, CanActivate, ExceptionFilter, ExecutionContext, MiddlewareConsumer, NestInterceptor, NestMiddleware, NestModule } from '@nestjs/common';
-import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
+import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE, NestFactory } from '@nestjs/core';
+import { ExpressAdapter } from '@nestjs/platform-express';
 import { Test } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
@@ -749,6 +750,21 @@ describe('ways to make the application', () => {
       [404, NOT_FOUND],
     ]);
   });
+});
+
+test('an application on another HTTP adapter refuses to start, and says which are served', async () => {
+  class HyperAdapter extends ExpressAdapter {
+    override getType(): string {
+      return 'hyper';
+    }
+  }
+  @Module({ imports: [memory([Crate]), RestifyModule.forRoot('rest/v1')] })
+  class AppModule {}
+  const app = await NestFactory.create(AppModule, new HyperAdapter(), { logger: false, abortOnError: false });
+  await expect(app.init()).rejects.toThrow(
+    'nestjs-restify serves Express and Fastify applications, and this one has an HTTP adapter of type "hyper". Create it with @nestjs/platform-express or @nestjs/platform-fastify.',
+  );
+  await app.close();
 });
 
 describe('two copies of the package in one process', () => {

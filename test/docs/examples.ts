@@ -1,5 +1,6 @@
 import { NestFactory } from '@nestjs/core';
-import type { INestApplication, Type } from '@nestjs/common';
+import type { AbstractHttpAdapter } from '@nestjs/core';
+import type { INestApplication, NestApplicationOptions, Type } from '@nestjs/common';
 import { expect } from '@jest/globals';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import type { AddressInfo, Server } from 'node:net';
@@ -46,12 +47,12 @@ export class ExampleFiles {
 }
 
 /**
- * Starts the `AppModule` that an example exports, or an application of the entities that it exports. `configureApp` is
- * what its `main.ts` would do before it listens. Undefined where an example is a part that says nothing of an application.
+ * Starts the `AppModule` that an example exports, or an application of the entities that it exports. `createAdapter` is the
+ * HTTP adapter that its `main.ts` would name, `configureApp` what it would do before it listens. Undefined where an example is a part that says nothing of an application.
  */
 export async function startExample(path: string): Promise<RunningExample | undefined> {
   const exported = (await import(path)) as Readonly<Record<string, unknown>>;
-  if (typeof exported.AppModule === 'function') return startModule(exported.AppModule as Type, exported.configureApp as ConfigureApp | undefined);
+  if (typeof exported.AppModule === 'function') return startModule(exported.AppModule as Type, exported);
   const values = Object.values(exported);
   const known = new Set(getMetadataArgsStorage().tables.map((table) => table.target));
   const entities = values.filter((value): value is Type | EntitySchema => value instanceof EntitySchema || known.has(value as Type));
@@ -59,10 +60,15 @@ export async function startExample(path: string): Promise<RunningExample | undef
   return startApp({ entities });
 }
 
-type ConfigureApp = (app: INestApplication) => void;
+/** What stands in the `main.ts` of an example. */
+interface MainParts {
+  readonly createAdapter?: () => AbstractHttpAdapter;
+  readonly configureApp?: (app: INestApplication) => void;
+}
 
-async function startModule(module: Type, configureApp: ConfigureApp | undefined): Promise<RunningExample> {
-  const app = await NestFactory.create(module, { logger: false, abortOnError: false });
+async function startModule(module: Type, { createAdapter, configureApp }: MainParts): Promise<RunningExample> {
+  const options: NestApplicationOptions = { logger: false, abortOnError: false };
+  const app = createAdapter ? await NestFactory.create(module, createAdapter(), options) : await NestFactory.create(module, options);
   configureApp?.(app);
   await app.listen(0, '127.0.0.1');
   const { port } = (app.getHttpServer() as Server).address() as AddressInfo;

@@ -6,6 +6,7 @@ import { Column, Entity, JoinTable, ManyToMany, ManyToOne, OneToMany, PrimaryGen
 import type { Relation } from 'typeorm';
 import { ClubModule } from '../../sample-app/src/club/club.module.js';
 import { ENTITIES } from '../../sample-app/src/data-source-options.js';
+import { PLATFORM } from '../support/platform.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
 
@@ -93,7 +94,7 @@ class Closed implements CanActivate {
 }
 
 interface PlainResponse {
-  status(code: number): { json(body: object): void };
+  status(code: number): Record<'json' | 'send', (body: object) => void>;
 }
 
 @RestifyController(ActParent)
@@ -129,7 +130,7 @@ class ActController {
 
   @Action({ detail: true })
   own(@Req() _request: object, @ChildPk() child: string | undefined, @Res() response: PlainResponse): void {
-    response.status(203).json({ own: true, child: child ?? null });
+    response.status(203)[PLATFORM === 'fastify' ? 'send' : 'json']({ own: true, child: child ?? null });
   }
 
   @Action({ detail: true })

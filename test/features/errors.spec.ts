@@ -519,7 +519,8 @@ async function expectAway(started: StartedApp): Promise<void> {
 }
 
 describe('a database that is away', () => {
-  test.each(DATABASES.filter(({ name, missing }) => name !== 'sqlite' && missing === undefined))('is 503, and 200 when it is back ($name)', async (database) => {
+  const servers = DATABASES.filter(({ name, missing }) => name !== 'sqlite' && missing === undefined);
+  if (servers.length > 0) test.each(servers)('is 503, and 200 when it is back ($name)', async (database) => {
     const line = breakableLine(database);
     const started = await startApp({ entities: MODELS, database: line.database });
     try {

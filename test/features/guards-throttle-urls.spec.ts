@@ -12,6 +12,7 @@ import type { Observable } from 'rxjs';
 import { Entity, JoinTable, ManyToMany, ManyToOne, OneToMany, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import { Client } from '../support/client.js';
+import { PLATFORM } from '../support/platform.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
 import { WORLD } from '../support/world.js';
@@ -94,7 +95,7 @@ describe('a throttle', () => {
   let server: ChildProcess;
   let client: Client;
   const as = (name: string): { headers: Record<string, string> } => ({ headers: { authorization: `Basic ${Buffer.from(`${name}:x`).toString('base64')}` } });
-  const started = (argument?: string): ChildProcess => spawn(process.execPath, [program, ...(argument === undefined ? [] : [argument])], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const started = (argument?: string): ChildProcess => spawn(process.execPath, [program, ...(argument === undefined ? [] : [argument])], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, RESTIFY_TEST_PLATFORM: PLATFORM } });
   // Where Node finds the packages of this world.
   const program = join(WORLD.directory, 'dist', `throttled-app-${process.pid}.mjs`);
   beforeAll(async () => {

@@ -1,6 +1,5 @@
 import { Controller, Get, Module } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { NestExpressApplication } from '@nestjs/platform-express';
 import { Restify, restify, RestifyModule } from 'nestjs-restify';
 import { Column, Entity, EntitySchema, JoinColumn, ManyToOne, OneToMany, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
@@ -387,9 +386,7 @@ describe('the index', () => {
     const started = await startApp({
       entities: SHOP,
       imports: [LABEL],
-      configure: (app) => {
-        (app as NestExpressApplication).set('trust proxy', true);
-      },
+      trustProxy: true,
     });
     try {
       const headers = { 'x-forwarded-host': 'api.example.com', 'x-forwarded-proto': 'https' };

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createConnection } from 'mysql2/promise';
 import pg from 'pg';
 import type { DataSourceOptions } from 'typeorm';
+import { PLATFORM } from './platform.js';
 
 /** A place of its own for one test application, and the way to leave nothing behind. */
 export interface OpenedDatabase {
@@ -16,12 +17,16 @@ export interface TestDatabase {
   open(): Promise<OpenedDatabase>;
 }
 
-/** SQLite always; the servers where they answered `find-servers.mjs`. Each run has names of its own, so that two at once do no harm. */
-export const DATABASES: readonly TestDatabase[] = [
-  { name: 'sqlite', missing: undefined, open: openSqlite },
-  { name: 'postgres', missing: process.env.RESTIFY_MISSING_POSTGRES, open: openPostgres },
-  { name: 'mariadb', missing: process.env.RESTIFY_MISSING_MARIADB, open: openMariadb },
-];
+const SQLITE: TestDatabase = { name: 'sqlite', missing: undefined, open: openSqlite };
+
+/**
+ * SQLite always; the servers where they answered `find-servers.mjs`. Each run has names of its own, so that two at once do no
+ * harm. What an HTTP library does has nothing to do with the database: on Fastify there is SQLite alone.
+ */
+export const DATABASES: readonly TestDatabase[] =
+  PLATFORM === 'fastify'
+    ? [SQLITE]
+    : [SQLITE, { name: 'postgres', missing: process.env.RESTIFY_MISSING_POSTGRES, open: openPostgres }, { name: 'mariadb', missing: process.env.RESTIFY_MISSING_MARIADB, open: openMariadb }];
 
 /** `find-servers.mjs` has filled in the default. */
 function urlOf(variable: 'RESTIFY_TEST_POSTGRES' | 'RESTIFY_TEST_MARIADB'): string {

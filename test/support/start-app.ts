@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import type { DynamicModule, INestApplication, NestApplicationOptions, Provider, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { RestifyModule } from 'nestjs-restify';
 import type { RestifyModuleOptions } from 'nestjs-restify';
@@ -11,6 +12,14 @@ import { Client } from './client.js';
 import './compare-paths.js';
 import { DATABASES } from './databases.js';
 import type { TestDatabase } from './databases.js';
+import { PLATFORM } from './platform.js';
+
+/** Those of Fastify that tests use. */
+export interface FastifyOptions {
+  readonly bodyLimit?: number;
+  readonly exposeHeadRoutes?: boolean;
+  readonly routerOptions?: { readonly ignoreTrailingSlash?: boolean; readonly ignoreDuplicateSlashes?: boolean; readonly caseSensitive?: boolean; readonly maxParamLength?: number };
+}
 
 export interface AppSettings {
   readonly entities: MixedList<Type | EntitySchema>;
@@ -27,6 +36,10 @@ export interface AppSettings {
   readonly controllers?: readonly Type[];
   readonly providers?: readonly Provider[];
   readonly nest?: NestApplicationOptions;
+  /** Options of Fastify, on which it stands then whatever `PLATFORM` says. */
+  readonly fastify?: FastifyOptions;
+  /** Whether `X-Forwarded-*` is believed. */
+  readonly trustProxy?: boolean;
   /** Before the application is initialised: global prefix, middleware, guards. */
   configure?(app: INestApplication): void;
 }
@@ -37,6 +50,21 @@ export interface StartedApp {
   readonly dataSource: DataSource;
   readonly port: number;
   close(): Promise<void>;
+}
+
+/** As Express has it by default. */
+const BODY_LIMIT = 100 * 1024;
+
+/** On the HTTP library that is tested. */
+async function createApp(module: Type, { nest, fastify, trustProxy = false }: AppSettings): Promise<INestApplication> {
+  const options: NestApplicationOptions = { logger: false, abortOnError: false, ...nest };
+  if (PLATFORM === 'fastify' || fastify) {
+    const { FastifyAdapter } = await import('@nestjs/platform-fastify');
+    return NestFactory.create(module, new FastifyAdapter({ bodyLimit: BODY_LIMIT, trustProxy, ...fastify }), options);
+  }
+  const app = await NestFactory.create<NestExpressApplication>(module, options);
+  app.set('trust proxy', trustProxy);
+  return app;
 }
 
 /** A real application on a real database and a free port of the loopback. Close it when the test is done. */
@@ -57,7 +85,7 @@ export async function startApp(settings: AppSettings): Promise<StartedApp> {
   class AppModule {}
   let app: INestApplication | undefined;
   try {
-    app = await NestFactory.create(AppModule, { logger: false, abortOnError: false, ...settings.nest });
+    app = await createApp(AppModule, settings);
     settings.configure?.(app);
     await app.listen(0, '127.0.0.1');
   } catch (error) {

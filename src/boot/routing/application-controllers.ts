@@ -7,7 +7,7 @@ import type { Operation } from '../../model/operation.js';
 import type { PipeLike } from '../../model/pipe.js';
 import type { Resource } from '../../model/resource.js';
 import { ChildPk, operationOf, ParentPk, Pk } from './action-context.js';
-import type { ActionBinding } from './rest-server.js';
+import type { ActionBinding } from './route-pattern.js';
 import { markAction, RestifyActionInterceptor } from './restify-action.interceptor.js';
 
 const ROUTE_ARGUMENTS = '__routeArguments__';

@@ -1,6 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { HttpExchange } from '../../request/parsing/http-exchange.js';
 import type { ReceivedBody } from '../../request/parsing/json-body.js';
+import { untilGone } from '../../request/parsing/until-gone.js';
+import { sendResponse, setContractHeaders } from '../../request/responses/send-response.js';
+import type { AnswerableExchange } from './answerable-exchange.js';
+import { hasBody, readBody } from './request-body.js';
 
 /** What Express adds to Node's request, as far as it is read here. */
 interface ExpressRequest extends IncomingMessage {
@@ -37,7 +40,7 @@ export function keepBodyError(request: IncomingMessage, error: BodyError): void 
 }
 
 /** One call through Express. */
-export function expressExchange(request: IncomingMessage, response: ServerResponse): HttpExchange {
+export function expressExchange(request: IncomingMessage, response: ServerResponse): AnswerableExchange {
   const express = request as ExpressRequest;
   const [path = '', ...query] = pathOf(express).split('?');
   return {
@@ -49,12 +52,22 @@ export function expressExchange(request: IncomingMessage, response: ServerRespon
     address: express.ip ?? request.socket.remoteAddress ?? '',
     mountedAt: express.baseUrl,
     request,
-    response,
+    get answered() {
+      return response.headersSent;
+    },
     header: (name) => {
       const value = request.headers[name];
       return Array.isArray(value) ? value.join(', ') : value;
     },
     body: () => receivedBody(express),
+    gone: () => untilGone(response),
+    setContractHeaders: (allow) => {
+      setContractHeaders(response, allow);
+    },
+    setHeader: (name, value) => {
+      response.setHeader(name, value);
+    },
+    send: (answer, allow) => sendResponse(response, answer, allow),
   };
 }
 
@@ -74,13 +87,10 @@ async function receivedBody(request: ExpressRequest): Promise<ReceivedBody> {
   if (error) return brokenBody(error);
   if (!hasBody(request)) return { kind: 'none' };
   if (request.body !== undefined) return Buffer.isBuffer(request.body) ? { kind: 'text', text: request.body.toString('utf8') } : { kind: 'value', value: request.body };
-  return readBody(request);
-}
-
-/** RFC 9112, 6.3: a length, or chunks. */
-function hasBody(request: IncomingMessage): boolean {
-  const length = request.headers['content-length'];
-  return request.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
+  if (request.readableEnded || request.destroyed) return { kind: 'unsupported' };
+  const isJson = /^\s*application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '');
+  const body = await readBody(request, MAX_BODY_BYTES);
+  return body.kind === 'text' && !isJson ? { kind: 'unsupported' } : body;
 }
 
 function brokenBody(error: BodyError): ReceivedBody {
@@ -96,26 +106,4 @@ function brokenBody(error: BodyError): ReceivedBody {
     default:
       return { kind: 'broken', reason: 'the body could not be read' };
   }
-}
-
-function readBody(request: IncomingMessage): Promise<ReceivedBody> {
-  if (request.readableEnded || request.destroyed) return Promise.resolve({ kind: 'unsupported' });
-  const isJson = /^\s*application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '');
-  return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    request.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      if (size <= MAX_BODY_BYTES) chunks.push(chunk);
-      // The rest is still taken off the line, so that the answer can be sent on it.
-      else resolve({ kind: 'too-large' });
-    });
-    request.on('end', () => {
-      if (size === 0) resolve({ kind: 'none' });
-      else resolve(isJson ? { kind: 'text', text: Buffer.concat(chunks).toString('utf8') } : { kind: 'unsupported' });
-    });
-    request.on('error', () => {
-      resolve({ kind: 'broken', reason: 'the body could not be read' });
-    });
-  });
 }

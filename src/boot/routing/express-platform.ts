@@ -1,22 +1,23 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expressExchange, isBodyError, keepBodyError } from './express-exchange.js';
+import type { HttpAdapter, HttpPlatform } from './http-platform.js';
 import type { RestServer } from './rest-server.js';
 
 type Next = (error?: unknown) => void;
-
-/** The part of Nest's HTTP adapter that is used here. */
-interface Adapter {
-  use(handler: unknown): unknown;
-  getInstance(): unknown;
-}
 
 /** Part of Express's router, which is not documented; what is not found there is done without. */
 interface Layer {
   readonly route?: { readonly path?: unknown };
 }
 
+export const expressPlatform: HttpPlatform = {
+  exchange: (request, response) => expressExchange(request as IncomingMessage, response as ServerResponse),
+  prepareRequests,
+  answerTheRest,
+};
+
 /** Before the routes and the application's middleware: the headers, and a body that cannot be parsed is no error yet. */
-export function prepareRequests(adapter: Adapter, server: RestServer): void {
+function prepareRequests(adapter: HttpAdapter, server: RestServer): void {
   adapter.use((request: IncomingMessage, response: ServerResponse, next: Next) => {
     server.begin(expressExchange(request, response));
     next();
@@ -32,7 +33,7 @@ export function prepareRequests(adapter: Adapter, server: RestServer): void {
 }
 
 /** After the routes: the index, unknown paths below a prefix, and what failed on the way to a route. */
-export function answerTheRest(adapter: Adapter, server: RestServer): void {
+function answerTheRest(adapter: HttpAdapter, server: RestServer): void {
   const routes = routePaths(adapter);
   findMounts(routes, server);
   findForeignRoutes(routes, server);
@@ -59,7 +60,7 @@ function settle(answered: Promise<boolean>, next: Next): void {
   );
 }
 
-function routePaths(adapter: Adapter): readonly string[] {
+function routePaths(adapter: HttpAdapter): readonly string[] {
   const stack = (adapter.getInstance() as { router?: { stack?: readonly Layer[] } }).router?.stack ?? [];
   return stack.flatMap((layer) => (Array.isArray(layer.route?.path) ? (layer.route.path as string[]) : typeof layer.route?.path === 'string' ? [layer.route.path] : []));
 }
@@ -81,6 +82,6 @@ function findForeignRoutes(routes: readonly string[], server: RestServer): void 
   const own = [...server.patterns];
   for (const path of routes) {
     // A catch-all for everything is no route of a place of its own.
-    if (!own.some((pattern) => path.endsWith(pattern)) && !/^\/?(\*|\{\*)/.test(path)) server.addForeignRoute(path === '' ? '/' : path);
+    if (!own.some((pattern) => path.endsWith(pattern)) && !/^\/?(\*|\{\*)/.test(path)) server.foreign.add(path === '' ? '/' : path);
   }
 }

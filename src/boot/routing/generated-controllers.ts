@@ -1,6 +1,5 @@
 import { Controller, Req, RequestMapping, RequestMethod, Res, UseFilters, UseGuards } from '@nestjs/common';
 import type { Type } from '@nestjs/common';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ResourceDeclaration } from '../../declare/restify-declaration.js';
 import type { Method } from '../../model/operation.js';
 import type { Route } from '../../model/route.js';
@@ -8,10 +7,9 @@ import type { Resource } from '../../model/resource.js';
 import { addActionHandler, routedClass, standForMiddleware } from './application-controllers.js';
 import type { ListedController } from './application-controllers.js';
 import type { BuiltApi, ResourceRoutes } from './build-routes.js';
-import { expressExchange } from './express-exchange.js';
+import { collectionPath, routePattern, urlOf } from './route-pattern.js';
 import { RestifyExceptionFilter } from './restify-exception.filter.js';
 import { RestifyGuard } from './restify.guard.js';
-import { urlOf } from './rest-server.js';
 import type { RestServer } from './rest-server.js';
 
 /**
@@ -43,14 +41,13 @@ export class GeneratedControllers {
     for (const routes of api.byResource) {
       const own = this.hostOf(routes.resource, binding);
       if (!own) continue;
-      const path = [api.prefix, routes.resource.app, routes.resource.model].filter((part) => part !== '').join('/');
-      if (own.joined) standForMiddleware(own.joined, path);
+      if (own.joined) standForMiddleware(own.joined, collectionPath(api.prefix, routes.resource));
       for (const url of urlsOf(routes)) {
         // What is generated of a nested URL stands in the class of the child, where it has one: what stands before
         // the child's endpoints stands before these too, and what stands before the parent's does not (contract 8).
         const child = url.route?.parent && this.hostOf(url.route.resource, binding);
         const generated = child?.joined ? { ...child, isOwn: child.controller === own.controller } : { ...own, isOwn: true };
-        if (url.route) bindUrl({ ...url, route: url.route, path }, { own, generated, server: binding.server });
+        if (url.route) bindUrl({ name: url.name, route: url.route, pattern: routePattern(api.prefix, url.route) }, { own, generated, server: binding.server });
       }
     }
   }
@@ -106,20 +103,19 @@ const ROUTED: readonly (readonly [Method, RequestMethod])[] = [...(Object.entrie
 interface Url {
   /** Tells it from the other URLs of its resource. */
   readonly name: string;
-  readonly pattern: string;
   readonly route: Route | undefined;
 }
 
 function urlsOf({ collection, object, nested, collectionActions, objectActions }: ResourceRoutes): readonly Url[] {
   return [
-    { name: 'collection', pattern: '', route: collection },
+    { name: 'collection', route: collection },
     // Before the objects: an action's path wins over a key that has its text.
-    ...[...collectionActions].map(([segment, route]) => ({ name: `action_${segment}`, pattern: segment, route })),
-    { name: 'object', pattern: ':pk', route: object },
-    ...[...objectActions].map(([segment, route]) => ({ name: `object_action_${segment}`, pattern: `:pk/${segment}`, route })),
+    ...[...collectionActions].map(([segment, route]) => ({ name: `action_${segment}`, route })),
+    { name: 'object', route: object },
+    ...[...objectActions].map(([segment, route]) => ({ name: `object_action_${segment}`, route })),
     ...[...nested].flatMap(([name, { list, object: detail }]) => [
-      { name: `${name}_list`, pattern: `:pk/${name}`, route: list },
-      { name: `${name}_object`, pattern: `:pk/${name}/*childId`, route: detail },
+      { name: `${name}_list`, route: list },
+      { name: `${name}_object`, route: detail },
     ]),
   ];
 }
@@ -132,29 +128,28 @@ interface Hosts {
   readonly server: RestServer;
 }
 
-function bindUrl({ name, pattern, route, path }: Url & { readonly route: Route; readonly path: string }, { own, generated, server }: Hosts): void {
-  const full = pattern === '' ? path : `${path}/${pattern}`;
+function bindUrl({ name, pattern, route }: Url & { readonly route: Route; readonly pattern: string }, { own, generated, server }: Hosts): void {
   // A function a path: each prefix has interceptors and pipes of its own, and no method of the class has such a name.
-  const handlerName = (method: string): string => `${name}_${method.toLowerCase()} ${full}`;
-  server.patterns.add(`/${full}`);
+  const handlerName = (method: string): string => `${name}_${method.toLowerCase()} ${pattern}`;
+  server.patterns.add(`/${pattern}`);
   for (const [method, action] of route.actions) {
     const { handler, operation } = action;
     const request = REQUEST_METHODS[method] ?? RequestMethod.ALL;
-    const at = { operation, pattern: full, request, hasChild: route.kind === 'through-object', resource: route.resource, binding: { url: urlOf(route), method, handler } };
+    const at = { operation, pattern, request, hasChild: route.kind === 'through-object', resource: route.resource, binding: { url: urlOf(route), method, handler } };
     if (operation) addActionHandler(generated.controller, { ...at, name: handlerName(method), method: generated.joined?.declaration.replaced.includes(operation) === true ? handler : undefined });
     else addActionHandler(own.controller, { ...at, name: handlerName(method), method: handler });
   }
   const rest = [...route.operations.keys()].filter((method) => !route.actions.has(method));
-  for (const method of rest) addHandler(generated.controller, { name: handlerName(method), pattern: full, method: REQUEST_METHODS[method] ?? RequestMethod.ALL }, server);
-  if (generated.isOwn) addHandler(own.controller, { name: handlerName('other'), pattern: full, method: RequestMethod.ALL }, server);
+  for (const method of rest) addHandler(generated.controller, { name: handlerName(method), pattern, method: REQUEST_METHODS[method] ?? RequestMethod.ALL }, server);
+  if (generated.isOwn) addHandler(own.controller, { name: handlerName('other'), pattern, method: RequestMethod.ALL }, server);
   // Two classes share the URL, and which of them Nest routes first is not known: neither takes what is the other's.
-  else for (const [method, request] of ROUTED) if (!route.actions.has(method) && !rest.includes(method)) addHandler(generated.controller, { name: handlerName(method), pattern: full, method: request }, server);
+  else for (const [method, request] of ROUTED) if (!route.actions.has(method) && !rest.includes(method)) addHandler(generated.controller, { name: handlerName(method), pattern, method: request }, server);
 }
 
 function addHandler(controller: Type, { name, pattern, method }: { name: string; pattern: string; method: RequestMethod }, server: RestServer): void {
   const prototype = controller.prototype as Record<string, unknown>;
   const handler = {
-    [name]: (request: IncomingMessage, response: ServerResponse): Promise<void> => server.handle(expressExchange(request, response)),
+    [name]: (request: object, response: object): Promise<void> => server.handle(server.exchangeOf(request, response)),
   }[name];
   const descriptor = { value: handler, writable: true, configurable: true, enumerable: false };
   Object.defineProperty(prototype, name, descriptor);

@@ -1,20 +1,22 @@
 import type { LoggerService } from '@nestjs/common';
 import type { DeclarationProblem } from '../../errors/declaration-error.js';
-import { MethodNotAllowed, NotFound } from '../../errors/request-errors.js';
+import { BodyTooLarge, MethodNotAllowed, NotFound, UnsupportedMediaType } from '../../errors/request-errors.js';
 import type { Method } from '../../model/operation.js';
-import type { Api, Route } from '../../model/route.js';
-import type { HttpExchange } from '../../request/parsing/http-exchange.js';
+import type { Api } from '../../model/route.js';
 import type { Resource } from '../../model/resource.js';
 import { throttleRequest } from '../../request/throttling/throttle-request.js';
 import { errorResponse } from '../../request/responses/error-response.js';
 import { valueResponse } from '../../request/responses/rest-response.js';
 import type { RestResponse } from '../../request/responses/rest-response.js';
-import { sendResponse, setContractHeaders } from '../../request/responses/send-response.js';
 import type { Admission } from '../../request/operations.js';
 import type { Around, Call, RestPipeline } from '../../request/rest-pipeline.js';
 import { setActionContext } from './action-context.js';
 import { answerIndex } from './answer-index.js';
+import type { AnswerableExchange, ExchangeOf, Place } from './answerable-exchange.js';
+import { ForeignRoutes } from './foreign-routes.js';
 import { Mounts } from './mounts.js';
+import { urlOf } from './route-pattern.js';
+import type { ActionBinding } from './route-pattern.js';
 
 interface Served {
   readonly api: Api;
@@ -37,19 +39,6 @@ type Location =
 
 const INDEX_ALLOW = 'GET, HEAD, OPTIONS';
 
-/** The one route and method that an action of the application's answers. */
-export interface ActionBinding {
-  readonly url: string;
-  readonly method: Method;
-  readonly handler: string;
-}
-
-/** What tells one URL of a model from all others, whichever its prefix. */
-export function urlOf({ kind, resource, parent, relation, segment }: Route): string {
-  const above = parent ?? resource;
-  return `${kind} ${above.app}/${above.model}/${relation?.name ?? segment ?? ''}`;
-}
-
 /** All prefixes of one application, behind its HTTP library. */
 export class RestServer {
   readonly mounts = new Mounts();
@@ -59,18 +48,17 @@ export class RestServer {
   private readonly claims: { readonly prefix: string; readonly owner: object }[] = [];
   private readonly admissions = new WeakMap<object, Admission>();
   private readonly surroundings = new WeakMap<object, Around>();
-  private readonly foreign: (readonly string[])[] = [];
+  /** Routes of the application's own: they win over the index, and their errors are none of ours. */
+  readonly foreign = new ForeignRoutes();
 
-  constructor(private readonly logger: LoggerService) {}
+  constructor(
+    private readonly logger: LoggerService,
+    readonly exchangeOf: ExchangeOf,
+  ) {}
 
   add(served: Served): void {
     this.served.push(served);
     this.served.sort((a, b) => a.order - b.order);
-  }
-
-  /** A route of the application's own: it wins over the index, and its errors are none of ours. */
-  addForeignRoute(pattern: string): void {
-    this.foreign.push(withoutLastSlash(pattern).split('/').slice(1));
   }
 
   /** What is wrong with what was declared, and could not be known before the application's providers were made. */
@@ -107,13 +95,20 @@ export class RestServer {
   }
 
   /** Whether the path is the index or below a prefix, a route or not. */
-  isOurs(exchange: HttpExchange): boolean {
+  isOurs(exchange: AnswerableExchange): boolean {
     const location = this.locate(exchange);
-    return location.kind === 'index' ? !this.isForeign(location.path) : location.kind !== 'elsewhere';
+    return location.kind === 'index' ? !this.foreign.has(location.path) : location.kind !== 'elsewhere';
+  }
+
+  /** What a path leads to; undefined for what is somebody else's. */
+  placeOf(exchange: AnswerableExchange): Place | undefined {
+    const location = this.locate(exchange);
+    if (location.kind === 'route') return { kind: 'route', prefix: location.served.api.prefix, match: location.call.match };
+    return this.isOurs(exchange) ? { kind: 'rest' } : undefined;
   }
 
   /** The prefix below which a request stands, and what comes before it; undefined for one of somebody else's. */
-  whereabouts(exchange: HttpExchange): { readonly prefix: string; readonly base: string } | undefined {
+  whereabouts(exchange: AnswerableExchange): { readonly prefix: string; readonly base: string } | undefined {
     const location = this.locate(exchange);
     if (location.kind !== 'route') return undefined;
     const { prefix } = location.served.api;
@@ -121,19 +116,19 @@ export class RestServer {
   }
 
   /** Before anything else of the application has seen the request: what it sets itself later is kept. */
-  begin(exchange: HttpExchange): void {
-    if (this.isOurs(exchange)) setContractHeaders(exchange.response, this.allowOf(exchange));
+  begin(exchange: AnswerableExchange): void {
+    if (this.isOurs(exchange)) exchange.setContractHeaders(this.allowOf(exchange));
   }
 
   /** Step one of every generated route, run by its guard. Throws what contract 6 says. */
-  async admit(exchange: HttpExchange): Promise<Resource> {
+  async admit(exchange: AnswerableExchange): Promise<Resource> {
     const { call, served } = this.routeOf(exchange);
-    this.admissions.set(exchange.response, await served.pipeline.admit(call));
+    this.admissions.set(exchange.request, await served.pipeline.admit(call));
     return call.match.route.resource;
   }
 
   /** Whether a request's own path and method are those that an action was bound to. HEAD follows GET. */
-  leadsTo(exchange: HttpExchange, { url, method, handler }: ActionBinding): boolean {
+  leadsTo(exchange: AnswerableExchange, { url, method, handler }: ActionBinding): boolean {
     const location = this.locate(exchange);
     if (location.kind !== 'route') return false;
     const { route } = location.call.match;
@@ -142,49 +137,49 @@ export class RestServer {
   }
 
   /** Behind the guards. Throws 429. */
-  async throttle(exchange: HttpExchange): Promise<void> {
-    const admission = this.admissions.get(exchange.response);
+  async throttle(exchange: AnswerableExchange): Promise<void> {
+    const admission = this.admissions.get(exchange.request);
     if (admission) await throttleRequest(this.routeOf(exchange).call.match.route.resource, { actor: admission.actor, address: exchange.address });
   }
 
   /** What stands around the generated answer to this request, told by its guard. */
-  surround(exchange: HttpExchange, around: Around): void {
-    this.surroundings.set(exchange.response, around);
+  surround(exchange: AnswerableExchange, around: Around): void {
+    this.surroundings.set(exchange.request, around);
   }
 
   /** Step two: answers, and writes. Never throws. */
-  async handle(exchange: HttpExchange): Promise<void> {
+  async handle(exchange: AnswerableExchange): Promise<void> {
     await this.writing(exchange, async () => {
       const { call, served } = this.routeOf(exchange);
-      const admission = this.admissions.get(exchange.response) ?? (await served.pipeline.admit(call));
-      return served.pipeline.answer(call, admission, this.surroundings.get(exchange.response));
+      const admission = this.admissions.get(exchange.request) ?? (await served.pipeline.admit(call));
+      return served.pipeline.answer(call, admission, this.surroundings.get(exchange.request));
     });
   }
 
   /** Before an action of the application's runs. Throws what contract 6 says. */
-  async beginAction(exchange: HttpExchange): Promise<void> {
+  async beginAction(exchange: AnswerableExchange): Promise<void> {
     const { call, served } = this.routeOf(exchange);
-    const admission = this.admissions.get(exchange.response) ?? (await served.pipeline.admit(call));
-    setContractHeaders(exchange.response, call.match.route.allow);
+    const admission = this.admissions.get(exchange.request) ?? (await served.pipeline.admit(call));
+    exchange.setContractHeaders(call.match.route.allow);
     const action = call.match.route.actions.get((exchange.method === 'HEAD' ? 'GET' : exchange.method) as Method);
     const told = action?.operation
       ? await served.pipeline.prepareReplacement(call, admission, (headers) => {
-          for (const [name, value] of Object.entries(headers)) exchange.response.setHeader(name, value);
+          for (const [name, value] of Object.entries(headers)) exchange.setHeader(name, value);
         })
       : await served.pipeline.prepareAction(call, admission);
     setActionContext(exchange.request, { actor: admission.actor, ...told });
   }
 
   /** What an action returned is the body: 200, or what `@HttpCode` says; nothing is 204 (contract 9). In the place of `create` it is 201. */
-  async endAction(exchange: HttpExchange, value: unknown, code: number | undefined): Promise<void> {
-    if (exchange.response.headersSent) return;
+  async endAction(exchange: AnswerableExchange, value: unknown, code: number | undefined): Promise<void> {
+    if (exchange.answered) return;
     const { route } = this.routeOf(exchange).call.match;
     const usual = route.actions.get(exchange.method as Method)?.operation === 'create' ? 201 : 200;
     await this.send(exchange, value === undefined && code !== undefined ? { status: code } : valueResponse(code ?? usual, value));
   }
 
   /** What no route of Nest's has answered. False where it is none of our business. */
-  async handleRest(exchange: HttpExchange): Promise<boolean> {
+  async handleRest(exchange: AnswerableExchange): Promise<boolean> {
     const location = this.locate(exchange);
     switch (location.kind) {
       case 'route':
@@ -194,7 +189,7 @@ export class RestServer {
         await this.fail(exchange, new NotFound());
         return true;
       case 'index':
-        if (this.isForeign(location.path)) return false;
+        if (this.foreign.has(location.path)) return false;
         await this.writing(exchange, () => Promise.resolve(answerIndex(exchange, { apis: this.apis, base: location.base })));
         return true;
       case 'elsewhere':
@@ -208,7 +203,7 @@ export class RestServer {
    * A URL of ours that Nest has not routed: a method that Nest does not know, or a path that the HTTP library cannot
    * decode. Only ever refused: what the application put before its routes has not seen this request.
    */
-  private async refuseUnrouted(exchange: HttpExchange, { call, served }: Extract<Location, { kind: 'route' }>): Promise<void> {
+  private async refuseUnrouted(exchange: AnswerableExchange, { call, served }: Extract<Location, { kind: 'route' }>): Promise<void> {
     await this.writing(exchange, async () => {
       await served.pipeline.admit(call);
       const { operations, actions } = call.match.route;
@@ -217,14 +212,23 @@ export class RestServer {
     });
   }
 
+  /** A body that is refused before any step has run: whoever may not send it is told that first. */
+  async refuseBody(exchange: AnswerableExchange, kind: 'too-large' | 'unsupported'): Promise<void> {
+    await this.writing(exchange, async () => {
+      const { call, served } = this.routeOf(exchange);
+      await served.pipeline.admit(call);
+      throw kind === 'too-large' ? new BodyTooLarge() : new UnsupportedMediaType(exchange.header('content-type')?.slice(0, 200) ?? '');
+    });
+  }
+
   /** Writes an error that something else threw on one of our URLs. */
-  async fail(exchange: HttpExchange, error: unknown): Promise<void> {
+  async fail(exchange: AnswerableExchange, error: unknown): Promise<void> {
     const { response, logged } = errorResponse(error);
     if (logged) this.log(exchange, error);
     await this.send(exchange, response);
   }
 
-  private async writing(exchange: HttpExchange, answer: () => Promise<RestResponse>): Promise<void> {
+  private async writing(exchange: AnswerableExchange, answer: () => Promise<RestResponse>): Promise<void> {
     try {
       await this.send(exchange, await answer());
     } catch (error) {
@@ -233,33 +237,33 @@ export class RestServer {
   }
 
   /** A stream that fails half-way has broken the connection off; all that is left is the log. */
-  private async send(exchange: HttpExchange, response: RestResponse): Promise<void> {
+  private async send(exchange: AnswerableExchange, response: RestResponse): Promise<void> {
     try {
-      await sendResponse(exchange.response, response, this.allowOf(exchange));
+      await exchange.send(response, this.allowOf(exchange));
     } catch (error) {
       this.log(exchange, error);
     }
   }
 
-  private log(exchange: HttpExchange, error: unknown): void {
+  private log(exchange: AnswerableExchange, error: unknown): void {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     const text = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
     this.logger.error(`${exchange.method} ${exchange.path} failed: ${text}`);
   }
 
-  private allowOf(exchange: HttpExchange): string {
+  private allowOf(exchange: AnswerableExchange): string {
     const location = this.locate(exchange);
     if (location.kind === 'route') return location.call.match.route.allow;
     return location.kind === 'index' ? INDEX_ALLOW : '';
   }
 
-  private routeOf(exchange: HttpExchange): Extract<Location, { kind: 'route' }> {
+  private routeOf(exchange: AnswerableExchange): Extract<Location, { kind: 'route' }> {
     const location = this.locate(exchange);
     if (location.kind !== 'route') throw new NotFound();
     return location;
   }
 
-  private locate(exchange: HttpExchange): Location {
+  private locate(exchange: AnswerableExchange): Location {
     const { path } = exchange;
     // Text that no URL holds, and that HTTP libraries read in different ways.
     const legible = !/[#\\]/.test(path);
@@ -270,12 +274,12 @@ export class RestServer {
       const found = this.served.flatMap((served) => this.locateBelow(below, served, { exchange, mount, legible }) ?? []);
       // One prefix may stand below another: what one does not know, the other may.
       const location = found.find(({ kind }) => kind === 'route') ?? found[0];
-      if (location && (location.kind === 'route' || !this.isForeign(path))) return location;
+      if (location && (location.kind === 'route' || !this.foreign.has(path))) return location;
     }
     return { kind: 'elsewhere' };
   }
 
-  private locateBelow(below: string, served: Served, { exchange, mount, legible }: { exchange: HttpExchange; mount: string; legible: boolean }): Location | undefined {
+  private locateBelow(below: string, served: Served, { exchange, mount, legible }: { exchange: AnswerableExchange; mount: string; legible: boolean }): Location | undefined {
     const prefix = served.api.prefix === '' ? '' : `/${served.api.prefix}`;
     if (below === prefix && prefix !== '') return { kind: 'unknown' };
     if (!below.startsWith(`${prefix}/`)) return undefined;
@@ -283,15 +287,6 @@ export class RestServer {
     if (match) return { kind: 'route', served, call: { exchange, match, base: `${exchange.mountedAt}${mount}${prefix}` } };
     // An empty prefix has nothing below it that is not somebody else's as well.
     return prefix === '' ? undefined : { kind: 'unknown' };
-  }
-
-  private isForeign(path: string): boolean {
-    const segments = withoutLastSlash(path).split('/').slice(1);
-    return this.foreign.some((pattern) => {
-      const rest = pattern.findIndex((segment) => segment.startsWith('*'));
-      if (rest < 0 && pattern.length !== segments.length) return false;
-      return pattern.every((segment, index) => (rest >= 0 && index >= rest) || segment.startsWith(':') || segment === segments[index]);
-    });
   }
 }
 

@@ -1,11 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/common';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { concatMap, defaultIfEmpty, defer, from, takeLast } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { REST_SERVER } from '../tokens.js';
-import { expressExchange } from './express-exchange.js';
-import type { ActionBinding, RestServer } from './rest-server.js';
+import type { RestServer } from './rest-server.js';
+import type { ActionBinding } from './route-pattern.js';
 
 const BINDINGS = new WeakMap<object, ActionBinding>();
 
@@ -31,7 +30,7 @@ export class RestifyActionInterceptor implements NestInterceptor {
     const handler = context.getHandler();
     if (!bindingOf(handler)) return next.handle();
     const http = context.switchToHttp();
-    const exchange = expressExchange(http.getRequest<IncomingMessage>(), http.getResponse<ServerResponse>());
+    const exchange = this.server.exchangeOf(http.getRequest<object>(), http.getResponse<object>());
     const code = Reflect.getMetadata('__httpCode__', handler) as number | undefined;
     return defer(() => this.server.beginAction(exchange)).pipe(
       concatMap(() => next.handle()),

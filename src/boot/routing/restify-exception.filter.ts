@@ -1,8 +1,6 @@
 import { Catch, Inject } from '@nestjs/common';
 import type { ArgumentsHost, ExceptionFilter } from '@nestjs/common';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { REST_SERVER } from '../tokens.js';
-import { expressExchange } from './express-exchange.js';
 import type { RestServer } from './rest-server.js';
 
 /** Whatever is thrown on a generated route becomes a body of contract 6, the application's own guards included. */
@@ -12,6 +10,6 @@ export class RestifyExceptionFilter implements ExceptionFilter {
 
   async catch(error: unknown, host: ArgumentsHost): Promise<void> {
     const http = host.switchToHttp();
-    await this.server.fail(expressExchange(http.getRequest<IncomingMessage>(), http.getResponse<ServerResponse>()), error);
+    await this.server.fail(this.server.exchangeOf(http.getRequest<object>(), http.getResponse<object>()), error);
   }
 }

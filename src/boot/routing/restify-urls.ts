@@ -1,10 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Json } from '../../errors/rest-error.js';
 import { keyText } from '../../values/keys.js';
 import type { Api, Route } from '../../model/route.js';
 import { REST_SERVER } from '../tokens.js';
-import { expressExchange } from './express-exchange.js';
 import type { RestServer } from './rest-server.js';
 
 /** The keys in a URL. A composite key is an array. */
@@ -34,7 +32,7 @@ export class RestifyUrls {
 
   /** The path, global prefix included. Throws a plain error for a name of no route or of several, or for a missing key. */
   reverse(name: string, parameters: UrlParameters = {}, { prefix, request }: ReverseOptions = {}): string {
-    const here = request ? this.server.whereabouts(expressExchange(request as IncomingMessage, {} as ServerResponse)) : undefined;
+    const here = request ? this.server.whereabouts(this.server.exchangeOf(request, {})) : undefined;
     const api = this.apiOf(prefix ?? here?.prefix);
     const route = routeNamed(name, api);
     const base = [here?.base ?? this.server.mounts.first(), api.prefix].filter((part) => part !== '').map((part) => (part.startsWith('/') ? part : `/${part}`));

@@ -1,8 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { CanActivate, ExecutionContext, NestInterceptor } from '@nestjs/common';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { REST_SERVER } from '../tokens.js';
-import { expressExchange } from './express-exchange.js';
 import { NotFound, PermissionDenied } from '../../errors/request-errors.js';
 import { bindingOf } from './restify-action.interceptor.js';
 import { isObservable, lastValueFrom } from 'rxjs';
@@ -17,7 +15,7 @@ export class RestifyGuard implements CanActivate {
   /** Throws what contract 6 says; never answers false. */
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const http = context.switchToHttp();
-    const exchange = expressExchange(http.getRequest<IncomingMessage>(), http.getResponse<ServerResponse>());
+    const exchange = this.server.exchangeOf(http.getRequest<object>(), http.getResponse<object>());
     const binding = bindingOf(context.getHandler());
     // The HTTP library reads a path in its own way: what it chose must be what was admitted.
     if (binding && !this.server.leadsTo(exchange, binding)) throw new NotFound();

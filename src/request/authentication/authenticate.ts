@@ -1,14 +1,13 @@
-import type { IncomingMessage } from 'node:http';
 import { AuthenticationAway, NotAuthenticated } from '../../errors/request-errors.js';
 import type { Actor } from '../../model/actor.js';
-import type { AuthenticationScheme, SchemeOutcome } from '../../model/authentication.js';
+import type { AuthenticationScheme, LibraryRequest, SchemeOutcome } from '../../model/authentication.js';
 
 /**
  * Who asks. An actor that the application has put on the request is used as it is; else the schemes are tried in order,
  * and the first that knows the caller decides. Throws 401 for wrong credentials of a scheme in use, on open endpoints
  * too, and 503 where a scheme fails.
  */
-export async function authenticate(request: IncomingMessage, schemes: readonly AuthenticationScheme[]): Promise<Actor> {
+export async function authenticate(request: LibraryRequest, schemes: readonly AuthenticationScheme[]): Promise<Actor> {
   const found = (request as { user?: unknown }).user;
   if (typeof found === 'object' && found !== null) return found;
   let wrong: AuthenticationScheme | undefined;
@@ -26,7 +25,7 @@ export async function authenticate(request: IncomingMessage, schemes: readonly A
   return null;
 }
 
-async function attempt(scheme: AuthenticationScheme, request: IncomingMessage): Promise<SchemeOutcome> {
+async function attempt(scheme: AuthenticationScheme, request: LibraryRequest): Promise<SchemeOutcome> {
   try {
     return await scheme.authenticate(request);
   } catch (error) {

@@ -1,7 +1,6 @@
-import type { IncomingMessage } from 'node:http';
 import type { DeclarationProblem } from '../../errors/declaration-error.js';
 import { strategy } from '../../model/authentication.js';
-import type { Authentication, AuthenticationScheme, Credentials, SchemeOutcome, VerifyBasic } from '../../model/authentication.js';
+import type { Authentication, AuthenticationScheme, Credentials, LibraryRequest, SchemeOutcome, VerifyBasic } from '../../model/authentication.js';
 
 /** The part of Passport that is used here; the package is an optional peer. */
 export interface PassportLike {
@@ -11,7 +10,7 @@ export interface PassportLike {
     strategy: unknown,
     options: { session: false },
     done: (error: unknown, user: unknown, info: unknown) => void,
-  ): (request: IncomingMessage, response: unknown, next: (error?: unknown) => void) => void;
+  ): (request: LibraryRequest, response: unknown, next: (error?: unknown) => void) => void;
 }
 
 /** passport-http, likewise. */
@@ -55,7 +54,7 @@ function schemeOf(passportStrategy: unknown, credentials: Credentials, passport:
 }
 
 /** Passport reports missing, wrong and malformed credentials alike; the headers tell them apart. */
-function runStrategy(passportStrategy: unknown, { credentials, passport, request }: { credentials: Credentials; passport: PassportLike; request: IncomingMessage }): Promise<SchemeOutcome> {
+function runStrategy(passportStrategy: unknown, { credentials, passport, request }: { credentials: Credentials; passport: PassportLike; request: LibraryRequest }): Promise<SchemeOutcome> {
   const presented = isPresented(request, credentials);
   if ('scheme' in credentials && credentials.scheme === 'Basic' && !presented) return Promise.resolve({ kind: 'none' });
   return new Promise((resolve, reject) => {
@@ -77,7 +76,7 @@ function unknownStrategy(name: string, passport: PassportLike): DeclarationProbl
 }
 
 /** Schemes are named without regard to case (RFC 9110, 11.1). */
-function isPresented({ headers }: IncomingMessage, credentials: Credentials): boolean {
+function isPresented({ headers }: LibraryRequest, credentials: Credentials): boolean {
   if ('header' in credentials) return headers[credentials.header.toLowerCase()] !== undefined;
   return headers.authorization?.trim().split(/\s+/)[0]?.toLowerCase() === credentials.scheme.toLowerCase();
 }

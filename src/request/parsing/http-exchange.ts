@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { LibraryRequest } from '../../model/authentication.js';
 import type { ReceivedBody } from './json-body.js';
 
 /** One HTTP call, as every HTTP library gives it. */
@@ -16,9 +16,10 @@ export interface HttpExchange {
   readonly address: string;
   /** The path at which the whole application is mounted in another one; usually empty. */
   readonly mountedAt: string;
-  /** The library's own request, over Node's. */
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+  /** The library's own request, the same object in everything that Nest runs for one call. */
+  readonly request: LibraryRequest;
   header(name: string): string | undefined;
   body(): Promise<ReceivedBody>;
+  /** A signal that is aborted when nobody waits for the answer any more. */
+  gone(): AbortSignal;
 }

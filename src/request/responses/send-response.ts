@@ -10,13 +10,13 @@ import type { RestResponse } from './rest-response.js';
 export async function sendResponse(target: ServerResponse, response: RestResponse, allow: string): Promise<void> {
   if (target.headersSent) return;
   target.statusCode = response.status;
-  setHeaders(target, response, allow);
+  setResponseHeaders(target, response, allow);
+  endConnection(target, target);
   const { body } = response;
   if (!body) {
     target.end();
     return;
   }
-  if (!target.hasHeader('Content-Type')) target.setHeader('Content-Type', JSON_MEDIA_TYPE);
   if (body.kind === 'text') {
     target.setHeader('Content-Length', Buffer.byteLength(body.text));
     target.end(body.text);
@@ -25,23 +25,33 @@ export async function sendResponse(target: ServerResponse, response: RestRespons
   await sendPieces(target, body.pieces);
 }
 
+/** Where headers are set: Node's response, or what an HTTP library has in its place. */
+export interface HeaderTarget {
+  getHeader(name: string): string | readonly string[] | number | undefined;
+  hasHeader(name: string): boolean;
+  setHeader(name: string, value: string): unknown;
+  removeHeader(name: string): unknown;
+}
+
 /** The headers of contract 7. Set early too, for what the application answers itself on one of our URLs. */
-export function setContractHeaders(target: ServerResponse, allow: string): void {
+export function setContractHeaders(target: HeaderTarget, allow: string): void {
   target.removeHeader('X-Powered-By');
   target.setHeader('Allow', allow);
   target.setHeader('Vary', mergedVary(target.getHeader('Vary')));
   for (const [name, value] of FIXED_HEADERS) if (!target.hasHeader(name)) target.setHeader(name, value);
 }
 
-function setHeaders(target: ServerResponse, response: RestResponse, allow: string): void {
+/** All headers of a response but those that say how long it is. */
+export function setResponseHeaders(target: HeaderTarget, response: RestResponse, allow: string): void {
   setContractHeaders(target, allow);
   for (const [name, value] of Object.entries(response.headers ?? {})) target.setHeader(name, value);
-  if (isClosing(target)) target.setHeader('Connection', 'close');
+  if (response.body && !target.hasHeader('Content-Type')) target.setHeader('Content-Type', JSON_MEDIA_TYPE);
 }
 
 /** A server that closes waits for its connections: one that is kept would be used, and waited for, again. */
-function isClosing({ req }: ServerResponse): boolean {
-  return (req.socket as { readonly server?: { readonly listening?: boolean } }).server?.listening === false;
+export function endConnection(response: ServerResponse, target: HeaderTarget): void {
+  const { server } = response.req.socket as { readonly server?: { readonly listening?: boolean } };
+  if (server?.listening === false) target.setHeader('Connection', 'close');
 }
 
 async function sendPieces(target: ServerResponse, pieces: AsyncIterable<string>): Promise<void> {

@@ -1,0 +1,20 @@
+import type { RouteMatch } from '../../model/route.js';
+import type { HttpExchange } from '../../request/parsing/http-exchange.js';
+import type { RestResponse } from '../../request/responses/rest-response.js';
+
+/** One call, with the way to answer it. */
+export interface AnswerableExchange extends HttpExchange {
+  /** Whether somebody has answered it already. */
+  readonly answered: boolean;
+  /** The headers of contract 7; what the application has set itself is kept. */
+  setContractHeaders(allow: string): void;
+  setHeader(name: string, value: string): void;
+  /** Resolves when all is handed over, or when the client has gone. Does nothing where somebody has answered already. */
+  send(response: RestResponse, allow: string): Promise<void>;
+}
+
+/** A route, with the prefix that it stands below; or the index, or an unknown path below a prefix. */
+export type Place = { readonly kind: 'route'; readonly prefix: string; readonly match: RouteMatch } | { readonly kind: 'rest' };
+
+/** A call, as Nest gives it to handlers, guards and filters. */
+export type ExchangeOf = (request: object, response: object) => AnswerableExchange;

@@ -1,0 +1,80 @@
+import type { IncomingMessage } from 'node:http';
+import { pipeline } from 'node:stream';
+import type { Readable, Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import type { ReceivedBody } from '../../request/parsing/json-body.js';
+import type { FastifyInstance, FastifyParser, FastifyRoute } from './fastify-types.js';
+import { readBody } from './request-body.js';
+
+const KEPT = new WeakMap<IncomingMessage, ReceivedBody>();
+const CONTENT_TYPES = new WeakMap<IncomingMessage, string>();
+
+/** What became of a body that nobody has refused yet. */
+export function keptBody(request: IncomingMessage): ReceivedBody | undefined {
+  return KEPT.get(request);
+}
+
+/**
+ * Parses without ever failing: a body's error waits for its turn (contract 6), and the application's hooks behind the
+ * parser run all the same.
+ */
+export function patientParser({ initialConfig }: FastifyInstance): FastifyParser {
+  const limit = initialConfig.bodyLimit ?? 1024 * 1024;
+  return (request, payload, done) => {
+    const { raw } = request;
+    showContentType(raw);
+    void readBody(decoded(payload, raw.headers['content-encoding']), limit).then((received) => {
+      const body = judged(received, raw);
+      KEPT.set(raw, body);
+      done(null, body.kind === 'value' ? body.value : undefined);
+    });
+  };
+}
+
+/** Content codings that are understood, as Express understands them. */
+const DECODERS: Readonly<Record<string, () => Transform>> = { gzip: createGunzip, deflate: createInflate, br: createBrotliDecompress };
+
+function codingOf(header: string | undefined): string {
+  return header?.trim().toLowerCase() ?? 'identity';
+}
+
+/** As it is where the coding is none, or unknown. What fails is told by the reader. */
+function decoded(payload: Readable, header: string | undefined): Readable {
+  const coding = codingOf(header);
+  const decoder = Object.hasOwn(DECODERS, coding) ? DECODERS[coding]?.() : undefined;
+  return decoder ? pipeline(payload, decoder, () => undefined) : payload;
+}
+
+function judged(received: ReceivedBody, { headers }: IncomingMessage): ReceivedBody {
+  const coding = codingOf(headers['content-encoding']);
+  if (received.kind !== 'none' && coding !== 'identity' && !Object.hasOwn(DECODERS, coding)) return { kind: 'unsupported' };
+  if (received.kind !== 'text') return received;
+  if (!/^\s*application\/json\s*(;|$)/i.test(headers['content-type'] ?? '')) return { kind: 'unsupported' };
+  try {
+    return { kind: 'value', value: JSON.parse(received.text) as unknown };
+  } catch {
+    return received;
+  }
+}
+
+/** Hooks that let every body reach the parser: Fastify refuses a media type that it does not understand before one is asked. */
+export const ANY_MEDIA_TYPE: Pick<FastifyRoute, 'preParsing' | 'preValidation'> = {
+  preParsing: ({ raw }, _reply, _payload, done) => {
+    const type = raw.headers['content-type'];
+    // A QUERY without a type is refused, and is no method of ours.
+    if (type !== undefined && raw.method !== 'QUERY') {
+      CONTENT_TYPES.set(raw, type);
+      delete raw.headers['content-type'];
+    }
+    done();
+  },
+  preValidation: ({ raw }, _reply, done) => {
+    showContentType(raw);
+    done();
+  },
+};
+
+function showContentType(request: IncomingMessage): void {
+  const type = CONTENT_TYPES.get(request);
+  if (type !== undefined) request.headers['content-type'] = type;
+}

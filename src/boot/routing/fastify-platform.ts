@@ -1,0 +1,67 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Method } from '../../model/operation.js';
+import { fastifyExchange, middlewareExchange, varyOf } from './fastify-exchange.js';
+import { makeLegible } from './fastify-legible.js';
+import { CONSTRAINT, FastifyRoutes } from './fastify-routes.js';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from './fastify-types.js';
+import type { AnswerableExchange } from './answerable-exchange.js';
+import type { HttpAdapter, HttpPlatform } from './http-platform.js';
+import type { RestServer } from './rest-server.js';
+
+export const fastifyPlatform: HttpPlatform = { exchange: exchangeOf, prepareRequests, answerTheRest };
+
+const ROUTES = new WeakMap<RestServer, FastifyRoutes>();
+
+function exchangeOf(request: object, response: object): AnswerableExchange {
+  if ('raw' in request) return fastifyExchange(request as FastifyRequest, response as FastifyReply);
+  return middlewareExchange(request as IncomingMessage, response as ServerResponse);
+}
+
+function prepareRequests(adapter: HttpAdapter, server: RestServer): void {
+  const instance = adapter.getInstance() as FastifyInstance;
+  const routes = new FastifyRoutes(server);
+  ROUTES.set(server, routes);
+  instance.addConstraintStrategy({ name: CONSTRAINT, storage: () => new Map(), deriveConstraint: (request) => constraintOf(request, server) });
+  instance.addHook('onRoute', (route) => {
+    routes.see(route);
+  });
+  adapter.use((request: IncomingMessage, response: ServerResponse, next: () => void) => {
+    server.begin(exchangeOf(request, response));
+    next();
+  });
+  instance.addHook('onRequest', (request, reply, done) => {
+    answerUnrouted(server, { request, reply, done });
+  });
+  instance.addHook('onSend', (request, reply, _payload, done) => {
+    if (server.isOurs(exchangeOf(request, reply))) reply.header('vary', varyOf(reply));
+    done();
+  });
+}
+
+function answerTheRest(adapter: HttpAdapter, server: RestServer): void {
+  // With no route of our own there is still an index.
+  if (server.patterns.size === 0) server.mounts.add('');
+  ROUTES.get(server)?.register(adapter.getInstance() as FastifyInstance);
+}
+
+/** Asked by Fastify's router before it looks at the path. */
+function constraintOf(request: IncomingMessage, server: RestServer): string | undefined {
+  const exchange = middlewareExchange(request, {} as ServerResponse);
+  const place = server.placeOf(exchange);
+  if (!place) return undefined;
+  makeLegible(request);
+  if (place.kind === 'rest') return 'rest';
+  return place.match.route.actions.has(methodOf(exchange)) ? 'action' : undefined;
+}
+
+/** HEAD follows GET. */
+function methodOf({ method }: AnswerableExchange): Method {
+  return (method === 'HEAD' ? 'GET' : method) as Method;
+}
+
+/** A method that Fastify has no routes for. */
+function answerUnrouted(server: RestServer, { request, reply, done }: { request: FastifyRequest; reply: FastifyReply; done: () => void }): void {
+  const exchange = fastifyExchange(request, reply);
+  if (!request.is404 || !server.isOurs(exchange)) done();
+  else void server.handleRest(exchange);
+}

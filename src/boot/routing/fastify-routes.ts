@@ -1,0 +1,191 @@
+import type { Resource } from '../../model/resource.js';
+import type { Route } from '../../model/route.js';
+import { decodedSegment } from '../../values/keys.js';
+import { ANY_MEDIA_TYPE, patientParser } from './fastify-body.js';
+import { fastifyExchange, reopenReply, watchReply } from './fastify-exchange.js';
+import { writtenUrl } from './fastify-legible.js';
+import type { FastifyHandler, FastifyInstance, FastifyReply, FastifyRequest, FastifyRoute } from './fastify-types.js';
+import type { AnswerableExchange } from './answerable-exchange.js';
+import type { RestServer } from './rest-server.js';
+import { collectionPath, routePattern } from './route-pattern.js';
+
+/** The name of the constraint by which Fastify's router tells calls of ours apart. */
+export const CONSTRAINT = 'restify';
+
+/** Handlers of Nest's by method and path, of routes that share their other constraints (a version). */
+interface Group {
+  readonly constraints: Readonly<Record<string, unknown>>;
+  readonly handlers: Map<string, FastifyHandler>;
+}
+
+/**
+ * The generated routes on Fastify. Its router reads paths in another way than the contract does: it knows a last slash, a
+ * limit for keys, and no named rest. So it is told one route for all paths of a model, and which of Nest's handlers answers is
+ * decided by the same matcher as everything else.
+ */
+export class FastifyRoutes {
+  private readonly groups = new Map<string, Group>();
+  private readonly mounts = new Set<string>();
+  private readonly own = new WeakSet<FastifyHandler>();
+  private seen = 0;
+
+  constructor(private readonly server: RestServer) {}
+
+  /** For an `onRoute` hook: takes the handler of a route of ours, which stays behind where no path leads to. */
+  see(route: FastifyRoute): void {
+    if (this.own.has(route.handler)) return;
+    const mount = this.mountOf(route.url);
+    if (mount === undefined) {
+      // A catch-all for everything is no route of a place of its own.
+      if (!/^\/?\*/.test(route.url)) this.server.foreign.add(route.url === '' ? '/' : route.url);
+      return;
+    }
+    this.mounts.add(mount);
+    this.server.mounts.add(mount);
+    const { handlers } = this.groupOf(route.constraints ?? {});
+    const methods = typeof route.method === 'string' ? [route.method] : route.method;
+    for (const method of methods) {
+      const key = `${method} ${route.url}`;
+      // A route for all methods is for those that have none of their own. NestJS 11 takes it for one of all versions, too.
+      const taken = typeof route.method === 'string' ? handlers.has(key) : [...this.groups.values()].some((each) => each.handlers.has(key));
+      if (!taken) handlers.set(key, route.handler);
+    }
+    route.url = `${route.url.replaceAll(/[:*]/g, '::')}/${String(++this.seen)}`;
+    route.path = route.url;
+    if (typeof route.method !== 'string') route.method = methods.slice(0, 1);
+    route.constraints = { ...route.constraints, [CONSTRAINT]: 'never' };
+  }
+
+  /** Behind Nest's routes: one for each model, and one for what else is ours. */
+  register(instance: FastifyInstance): void {
+    // The application's parsers stand before its own actions, and none before what is generated.
+    instance.register((child, _options, done) => {
+      child.removeContentTypeParser('application/json');
+      child.addContentTypeParser('application/json', patientParser(child));
+      for (const { resource, url, mount, group } of this.places()) {
+        if (hasActions(resource, this.server)) this.routeTo(child, { url, mount, group, constraint: { [CONSTRAINT]: 'action' }, errorHandler: this.refuseBody });
+      }
+      done();
+    });
+    instance.register((child, _options, done) => {
+      child.removeAllContentTypeParsers();
+      child.addContentTypeParser('*', patientParser(child));
+      for (const { url, mount, group } of this.places()) this.routeTo(child, { url, mount, group, constraint: {}, errorHandler: this.fail });
+      this.own.add(this.answerRest);
+      child.route({ ...ANY_MEDIA_TYPE, method: child.supportedMethods, url: '/*', constraints: { [CONSTRAINT]: 'rest' }, handler: this.answerRest, errorHandler: this.fail });
+      done();
+    });
+  }
+
+  private places(): readonly { readonly resource: Resource; readonly url: string; readonly mount: string; readonly group: Group }[] {
+    const models = this.server.apis.flatMap((api) => api.resources.map((resource) => ({ resource, path: `/${collectionPath(api.prefix, resource)}` })));
+    return [...this.groups.values()].flatMap((group) => [...this.mounts].flatMap((mount) => models.map(({ resource, path }) => ({ resource, url: mount + path, mount, group }))));
+  }
+
+  private routeTo(child: FastifyInstance, { url, mount, group, constraint, errorHandler }: Routing): void {
+    const constraints = { ...group.constraints, ...constraint };
+    const handler: FastifyHandler = (request, reply) => {
+      this.dispatch(request, reply, { mount, group });
+    };
+    this.own.add(handler);
+    const hooks = CONSTRAINT in constraint ? {} : ANY_MEDIA_TYPE;
+    for (const each of [url, `${url}/*`]) child.route({ ...hooks, method: child.supportedMethods, url: each, constraints, handler, errorHandler });
+  }
+
+  private dispatch(request: FastifyRequest, reply: FastifyReply, { mount, group }: { mount: string; group: Group }): void {
+    const exchange = fastifyExchange(request, reply);
+    // A path that nobody can decode is refused, as it is on Express.
+    const place = writtenUrl(request.raw) === undefined ? this.server.placeOf(exchange) : undefined;
+    const handler = place?.kind === 'route' ? this.handlerOf(group, { method: exchange.method, path: `${mount}/${routePattern(place.prefix, place.match.route)}` }) : undefined;
+    if (place?.kind !== 'route' || !handler) {
+      this.answerRest(request, reply);
+      return;
+    }
+    watchReply(reply);
+    request.params = { ...withoutRest(request.params), ...parametersOf(place.match) };
+    // Nest's handler answers by itself, what it throws included; its promise would make Fastify answer a second time.
+    void Promise.resolve(handler.call(undefined, request, reply)).catch((error: unknown) => this.server.fail(exchange, error));
+  }
+
+  /** HEAD follows GET. A request that fits the constraints of one group fits what asks for less, too. */
+  private handlerOf(group: Group, { method, path }: { method: string; path: string }): FastifyHandler | undefined {
+    const keys = [...(method === 'HEAD' ? [`GET ${path}`] : []), `${method} ${path}`];
+    const others = [...this.groups.values()].filter((each) => each !== group && isWithin(each, group));
+    return [group, ...others].flatMap(({ handlers }) => keys.flatMap((key) => handlers.get(key) ?? []))[0];
+  }
+
+  private readonly answerRest = (request: FastifyRequest, reply: FastifyReply): void => {
+    const exchange = fastifyExchange(request, reply);
+    this.settle(exchange, this.server.handleRest(exchange), reply);
+  };
+
+  /** What the application's hooks, and Fastify, refuse on the way to a route. */
+  private readonly fail = (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
+    reopenReply(reply);
+    // A QUERY that names no type is a method that is not served, before anything else.
+    if ((error as { code?: unknown }).code === 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE') this.answerRest(request, reply);
+    else void this.server.fail(fastifyExchange(request, reply), error);
+  };
+
+  /** What the application's own parsers refuse: nothing behind the parser has run, so nothing is performed. */
+  private readonly refuseBody = (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
+    const { code } = error as { code?: unknown };
+    if (typeof code !== 'string' || !code.startsWith('FST_ERR_CTP_')) this.fail(error, request, reply);
+    else void this.server.refuseBody(fastifyExchange(request, reply), code === 'FST_ERR_CTP_BODY_TOO_LARGE' ? 'too-large' : 'unsupported');
+  };
+
+  private settle(exchange: AnswerableExchange, answered: Promise<boolean>, reply: FastifyReply): void {
+    answered.then(
+      (done) => {
+        if (!done) reply.callNotFound();
+      },
+      (error: unknown) => this.server.fail(exchange, error),
+    );
+  }
+
+  /** What stands before a path of ours; undefined for another's. */
+  private mountOf(url: string): string | undefined {
+    const { patterns } = this.server;
+    for (const mount of this.mounts) if (url.startsWith(mount) && patterns.has(url.slice(mount.length))) return mount;
+    // The longest first, so that the prefix `v1` does not take `/rest/v1/…` for a mount of its own.
+    const pattern = [...patterns].filter((each) => url.endsWith(each)).sort((a, b) => b.length - a.length)[0];
+    return pattern === undefined ? undefined : url.slice(0, -pattern.length);
+  }
+
+  private groupOf(constraints: Readonly<Record<string, unknown>>): Group {
+    const key = JSON.stringify(constraints);
+    const group = this.groups.get(key) ?? { constraints, handlers: new Map<string, FastifyHandler>() };
+    this.groups.set(key, group);
+    return group;
+  }
+}
+
+interface Routing {
+  readonly url: string;
+  readonly mount: string;
+  readonly group: Group;
+  readonly constraint: Readonly<Record<string, string>>;
+  readonly errorHandler: NonNullable<FastifyRoute['errorHandler']>;
+}
+
+/** Whether all that the one asks of a request is asked by the other too. */
+function isWithin(inner: Group, outer: Group): boolean {
+  return Object.entries(inner.constraints).every(([name, value]) => JSON.stringify(value) === JSON.stringify(outer.constraints[name]));
+}
+
+function hasActions(resource: Resource, { apis }: RestServer): boolean {
+  return apis.some(({ routes }) => routes.some(({ parent, resource: own, actions }: Route) => (parent ?? own) === resource && actions.size > 0));
+}
+
+/** Those of the mount: `/*` alone has no name. */
+function withoutRest(parameters: unknown): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(parameters ?? {}).filter(([name]) => name !== '*'));
+}
+
+/** As Express gives them to `@Param`. */
+function parametersOf({ keySegment, childSegment }: { readonly keySegment: string | undefined; readonly childSegment: string | undefined }): Readonly<Record<string, unknown>> {
+  return {
+    ...(keySegment === undefined ? {} : { pk: decodedSegment(keySegment) ?? keySegment }),
+    ...(childSegment === undefined ? {} : { childId: childSegment.split('/').map((each) => decodedSegment(each) ?? each) }),
+  };
+}

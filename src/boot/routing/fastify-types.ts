@@ -1,0 +1,65 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
+import type { LibraryRequest } from '../../model/authentication.js';
+
+/** The parts of Fastify that are used here. It is an optional peer, so nothing of it is imported. */
+export interface FastifyRequest extends LibraryRequest {
+  readonly raw: IncomingMessage;
+  params: unknown;
+  readonly body?: unknown;
+  readonly protocol?: string;
+  readonly host: string;
+  readonly ip?: string;
+  readonly is404: boolean;
+}
+
+export interface FastifyReply {
+  readonly raw: ServerResponse;
+  /** Whether it has ended; not yet while hooks of the application hold an answer. */
+  readonly sent: boolean;
+  code(status: number): unknown;
+  header(name: string, value: string): unknown;
+  getHeader(name: string): string | readonly string[] | number | undefined;
+  getHeaders(): Readonly<Record<string, string | readonly string[] | number | undefined>>;
+  hasHeader(name: string): boolean;
+  removeHeader(name: string): unknown;
+  send: (...payload: readonly [(Buffer | Readable)?]) => unknown;
+  callNotFound(): unknown;
+}
+
+export type FastifyHandler = (this: unknown, request: FastifyRequest, reply: FastifyReply) => unknown;
+
+/** A route as it is declared, and as `onRoute` hooks may still change it. */
+export interface FastifyRoute {
+  url: string;
+  path?: string;
+  method: string | readonly string[];
+  handler: FastifyHandler;
+  constraints?: Readonly<Record<string, unknown>>;
+  preParsing?: (request: FastifyRequest, reply: FastifyReply, payload: Readable, done: () => void) => void;
+  preValidation?: (request: FastifyRequest, reply: FastifyReply, done: () => void) => void;
+  errorHandler?: (error: unknown, request: FastifyRequest, reply: FastifyReply) => void;
+}
+
+/** Parses a body, and gives `done` what becomes `request.body`. */
+export type FastifyParser = (request: FastifyRequest, payload: Readable, done: (error: null, body: unknown) => void) => void;
+
+interface ConstraintStrategy {
+  readonly name: string;
+  storage(): { get(value: unknown): unknown; set(value: unknown, handler: unknown): void };
+  deriveConstraint(request: IncomingMessage): string | undefined;
+}
+
+export interface FastifyInstance {
+  readonly initialConfig: { readonly bodyLimit?: number };
+  readonly supportedMethods: readonly string[];
+  addConstraintStrategy(strategy: ConstraintStrategy): void;
+  addHook(name: 'onRoute', hook: (route: FastifyRoute) => void): unknown;
+  addHook(name: 'onRequest', hook: (request: FastifyRequest, reply: FastifyReply, done: () => void) => void): unknown;
+  addHook(name: 'onSend', hook: (request: FastifyRequest, reply: FastifyReply, payload: unknown, done: () => void) => void): unknown;
+  addContentTypeParser(type: string, parser: FastifyParser): unknown;
+  removeContentTypeParser(type: string): unknown;
+  removeAllContentTypeParsers(): unknown;
+  register(plugin: (child: FastifyInstance, options: unknown, done: () => void) => void): unknown;
+  route(route: FastifyRoute): unknown;
+}
