@@ -1,0 +1,2 @@
+import './on-fastify.js';
+import '../regression/action-path-confusion.spec.js';
