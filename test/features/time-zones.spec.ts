@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { PROJECT } from '../docs/document.js';
+import { WORLD } from '../support/world.js';
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
-
-/** Runs tests of these files in a process of another zone: a process cannot change its own for the drivers. */
+/** Runs tests of these files in a process of another zone, in the same world: a process cannot change its own for the drivers. */
 function runIn(zone: string, files: readonly string[], names: string): { readonly status: number | null; readonly output: string } {
-  const jest = ['--experimental-vm-modules', '--no-warnings', 'node_modules/jest/bin/jest.js', ...files, '-t', names];
-  const { status, stderr } = spawnSync(process.execPath, jest, { cwd: root, env: { ...process.env, TZ: zone, NODE_OPTIONS: '' }, encoding: 'utf8' });
+  const config = WORLD.name === 'nest-12' ? 'jest.config.js' : `test/worlds/${WORLD.name}/jest.config.js`;
+  const options = WORLD.format === 'esm' ? ['--experimental-vm-modules', '--no-warnings'] : [];
+  const { status, stderr } = spawnSync(process.execPath, [...options, 'node_modules/jest/bin/jest.js', '--config', config, ...files, '-t', names], { cwd: PROJECT, env: { ...process.env, TZ: zone, NODE_OPTIONS: '' }, encoding: 'utf8' });
   return { status, output: stderr };
 }
 
