@@ -378,10 +378,11 @@ class Dog extends Animal {
 
 onEachDatabase('a child whose base is not registered', (database) => {
   test('is the model that a refused deletion names', async () => {
-    const { client, close } = await startApp({ entities: [Owner, Animal, Dog], database });
+    const started = await startApp({ entities: [Owner, Animal, Dog], database });
+    const { client } = started;
     const owner = idOf(await client.post('/rest/v1/kennel/owner/', {}));
     expect((await client.post('/rest/v1/kennel/dog/', { owner })).json).toMatchObject({ kind: 'Dog', owner });
     expect(seen(await client.delete(`/rest/v1/kennel/owner/${owner}/`))).toEqual([409, { detail: 'This object cannot be deleted: objects of "kennel.dog" still refer to it.' }]);
-    await close();
+    await started.close();
   });
 });
