@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expressExchange, isBodyError, keepBodyError } from './express-exchange.js';
+import { flattenRoutes } from './express-flat-routes.js';
 import type { HttpAdapter, HttpPlatform } from './http-platform.js';
 import type { RestServer } from './rest-server.js';
 
@@ -36,7 +37,12 @@ function prepareRequests(adapter: HttpAdapter, server: RestServer): void {
 function answerTheRest(adapter: HttpAdapter, server: RestServer): void {
   const routes = routePaths(adapter);
   findMounts(routes, server);
-  findForeignRoutes(routes, server);
+  const paths = new OwnPaths(server.patterns);
+  flattenRoutes((adapter.getInstance() as { router?: unknown }).router, (path) => {
+    const mount = paths.mountOf(path);
+    const model = mount === undefined ? undefined : server.models.get(path.slice(mount.length));
+    return model === undefined ? undefined : `${mount ?? ''}${model}`;
+  });
   adapter.use((request: IncomingMessage, response: ServerResponse, next: Next) => {
     settle(server.handleRest(expressExchange(request, response)), next);
   });
@@ -67,21 +73,34 @@ function routePaths(adapter: HttpAdapter): readonly string[] {
 
 /** The global prefix is not injectable: what stands before our own paths is where we are. */
 function findMounts(routes: readonly string[], server: RestServer): void {
-  // The longest first, so that the prefix `v1` does not take `/rest/v1/…` for a mount of its own.
-  const own = [...server.patterns].sort((a, b) => b.length - a.length);
+  const mounts = new OwnPaths(server.patterns);
   for (const path of routes) {
-    const pattern = own.find((each) => path.endsWith(each));
-    if (pattern !== undefined) server.mounts.add(path.slice(0, -pattern.length));
+    const mount = mounts.mountOf(path);
+    if (mount !== undefined) server.mounts.add(mount);
+    // A catch-all for everything is no route of a place of its own. What is not ours is left as it is (contract 7).
+    else if (!/^\/?(\*|\{\*)/.test(path)) server.foreign.add(path === '' ? '/' : path);
   }
   // With no route of our own there is still an index.
-  if (own.length === 0) server.mounts.add('');
+  if (server.patterns.size === 0) server.mounts.add('');
 }
 
-/** Routes that are not ours are left as they are (contract 7). */
-function findForeignRoutes(routes: readonly string[], server: RestServer): void {
-  const own = [...server.patterns];
-  for (const path of routes) {
-    // A catch-all for everything is no route of a place of its own.
-    if (!own.some((pattern) => path.endsWith(pattern)) && !/^\/?(\*|\{\*)/.test(path)) server.foreign.add(path === '' ? '/' : path);
+/** Tells generated paths from others: below a mount that is known at once, below another one by a search. */
+class OwnPaths {
+  private readonly mounts = new Set<string>();
+  private readonly longestFirst: readonly string[];
+
+  constructor(private readonly patterns: ReadonlySet<string>) {
+    // So that the prefix `v1` does not take `/rest/v1/…` for a mount of its own.
+    this.longestFirst = [...patterns].sort((a, b) => b.length - a.length);
+  }
+
+  /** What stands before the pattern; undefined for a path of somebody else's. */
+  mountOf(path: string): string | undefined {
+    for (const mount of this.mounts) if (path.startsWith(mount) && this.patterns.has(path.slice(mount.length))) return mount;
+    const pattern = this.longestFirst.find((each) => path.endsWith(each));
+    if (pattern === undefined) return undefined;
+    const mount = path.slice(0, -pattern.length);
+    this.mounts.add(mount);
+    return mount;
   }
 }

@@ -47,7 +47,7 @@ export class GeneratedControllers {
         // the child's endpoints stands before these too, and what stands before the parent's does not (contract 8).
         const child = url.route?.parent && this.hostOf(url.route.resource, binding);
         const generated = child?.joined ? { ...child, isOwn: child.controller === own.controller } : { ...own, isOwn: true };
-        if (url.route) bindUrl({ name: url.name, route: url.route, pattern: routePattern(api.prefix, url.route) }, { own, generated, server: binding.server });
+        if (url.route) bindUrl({ name: url.name, route: url.route, pattern: routePattern(api.prefix, url.route), model: collectionPath(api.prefix, routes.resource) }, { own, generated, server: binding.server });
       }
     }
   }
@@ -128,10 +128,11 @@ interface Hosts {
   readonly server: RestServer;
 }
 
-function bindUrl({ name, pattern, route }: Url & { readonly route: Route; readonly pattern: string }, { own, generated, server }: Hosts): void {
+function bindUrl({ name, pattern, model, route }: Url & { readonly route: Route; readonly pattern: string; readonly model: string }, { own, generated, server }: Hosts): void {
   // A function a path: each prefix has interceptors and pipes of its own, and no method of the class has such a name.
   const handlerName = (method: string): string => `${name}_${method.toLowerCase()} ${pattern}`;
   server.patterns.add(`/${pattern}`);
+  server.models.set(`/${pattern}`, `/${model}`);
   for (const [method, action] of route.actions) {
     const { handler, operation } = action;
     const request = REQUEST_METHODS[method] ?? RequestMethod.ALL;

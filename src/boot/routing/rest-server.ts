@@ -44,6 +44,8 @@ export class RestServer {
   readonly mounts = new Mounts();
   /** The paths of all generated routes as Nest was told them, without the global prefix: `/rest/v1/polls/question/:pk`. */
   readonly patterns = new Set<string>();
+  /** By pattern, the path of the model that it belongs to: `/rest/v1/polls/question`. */
+  readonly models = new Map<string, string>();
   private readonly served: Served[] = [];
   private readonly claims: { readonly prefix: string; readonly owner: object }[] = [];
   private readonly admissions = new WeakMap<object, Admission>();
