@@ -610,6 +610,20 @@ onEachDatabase('a soft-deleted row', (database) => {
     expect([kept.team, kept.cup, kept.deleted_at instanceof Date]).toEqual([team, cup, true]);
   });
 
+  test('S16 is in no pair of its other side, and is again when it is restored', async () => {
+    const { client, dataSource } = started;
+    const [team, cup, other] = [await created(client, 'soft/team'), await created(client, 'soft/cup'), await created(client, 'soft/cup')];
+    for (const each of [cup, other]) await client.post(`/rest/v1/soft/team/${team}/wins/`, { cup: each });
+    await client.delete(`/rest/v1/soft/cup/${cup}/`);
+    const wins = `/rest/v1/soft/team/${team}/wins/`;
+    expect((await client.get(wins)).json).toMatchObject([{ id: other, cup: other }]);
+    for (const method of ['GET', 'PATCH', 'DELETE']) expect([method, ...seen(await client.send(method, `${wins}${cup}/`))]).toEqual([method, ...NOT_FOUND]);
+    expect(seen(await client.post(wins, { cup }))).toEqual([400, { cup: noSuchPk(String(cup)) }]);
+    await dataSource.getRepository(Cup).restore(cup);
+    expect((await client.get(wins)).json).toHaveLength(2);
+    expect((await client.delete(`${wins}${cup}/`)).status).toBe(204);
+  });
+
   test('S10 comes back by no body', async () => {
     const { client } = started;
     const team = await client.post('/rest/v1/soft/team/', { deleted_at: '2020-01-01T00:00:00Z' });

@@ -10,7 +10,7 @@ import type { Resource } from '../../../model/resource.js';
 import type { Row } from '../../../model/serializer.js';
 import type { ReferencedValues } from './entity-values.js';
 import { lockOf } from './find-identity.js';
-import { compileCondition } from '../sql/compile-condition.js';
+import { compileWhere } from '../sql/compile-condition.js';
 import { Scope } from '../sql/scope.js';
 import type { RowWriter, WriterTools } from './row-writer.js';
 
@@ -69,7 +69,7 @@ export class PairWriter implements RowWriter {
     const scope = Scope.begin(dialect, tables, this.resource);
     const columns: readonly Column[] = [...this.resource.columns.values()];
     const list = columns.map((column, index) => `${dialect.read(scope.own(column), column.type)} AS c${index}`).join(', ');
-    const condition = compileCondition(where, scope);
+    const condition = compileWhere(where, scope);
     const from = scope.from();
     const sql = `SELECT ${list} FROM ${from} WHERE ${condition}${lockOf(scope, from, dialect)}`;
     const [record] = (await runner.query(sql, [...scope.parameters])) as readonly Record<string, unknown>[];

@@ -14,7 +14,7 @@ export interface Table {
   column(alias: string, column: Column): string;
   /** The quoted name alone, for INSERT and UPDATE. */
   name(column: Column): string;
-  /** Hold for rows of the entity: of its own kind where several share the table, and not soft-deleted. */
+  /** Hold for rows of the entity: of its own kind where several share the table, not soft-deleted, and as a pair of none that is. */
   rows(alias: string): readonly string[];
   /** The same, for soft-deleted rows too. */
   rowsEvenDeleted(alias: string): readonly string[];
@@ -53,16 +53,35 @@ export class Tables {
     return {
       dataSource: this.dataSource,
       metadata,
-      path: metadata.tablePath.split('.').map((part) => (part === '' ? part : quote(part))).join('.'),
+      path: pathOf(metadata, quote),
       name,
       column: (alias, column) => {
         const query = virtual.get(column.id)?.query;
         return query ? `(${query(alias)})` : `${alias}.${name(column)}`;
       },
-      rows: (alias) => [...rowsEvenDeleted(alias), ...(deleted === undefined ? [] : [`${alias}.${quote(deleted.databaseName)} IS NULL`])],
+      rows: (alias) => [...rowsEvenDeleted(alias), ...(deleted === undefined ? [] : [`${alias}.${quote(deleted.databaseName)} IS NULL`]), ...pairConditions(metadata, { alias, quote })],
       rowsEvenDeleted,
     };
   }
+}
+
+/** A pair is there while both of its sides are: its key is a side's key. */
+function pairConditions(metadata: EntityMetadata, { alias, quote }: { alias: string; quote: (name: string) => string }): readonly string[] {
+  if (!metadata.isJunction) return [];
+  return [metadata.ownerColumns, metadata.inverseColumns].flatMap((columns) => {
+    const side = columns[0]?.referencedColumn?.entityMetadata;
+    const deleted = side?.deleteDateColumn;
+    if (!side || !deleted) return [];
+    const joined = columns.map((column) => `side.${quote(column.referencedColumn?.databaseName ?? '')} = ${alias}.${quote(column.databaseName)}`);
+    return [`EXISTS (SELECT 1 FROM ${pathOf(side, quote)} side WHERE ${joined.join(' AND ')} AND side.${quote(deleted.databaseName)} IS NULL)`];
+  });
+}
+
+function pathOf({ tablePath }: EntityMetadata, quote: (name: string) => string): string {
+  return tablePath
+    .split('.')
+    .map((part) => (part === '' ? part : quote(part)))
+    .join('.');
 }
 
 /** What tells an entity's rows from those of others in its table, without the alias. The values are the model's own, checked at boot. */
