@@ -14,6 +14,7 @@ import type { Resource } from '../../../model/resource.js';
 import type { Row } from '../../../model/serializer.js';
 import type { ValueType } from '../../../model/value-type.js';
 import { Scope } from '../sql/scope.js';
+import { loadEmbeddedKeys, savesEmbedded } from './embedded-keys.js';
 import { emptyRelations, emptyRelationsAreNull, hidingEmpty } from './empty-relations.js';
 import { applyValues, finerValues, identityOf, setColumns, stillSays, whereIdentity } from './entity-values.js';
 import type { ReferencedValues } from './entity-values.js';
@@ -62,7 +63,7 @@ export class EntityWriter implements RowWriter {
   ) {
     this.metadata = tools.tables.of(resource).metadata;
     this.model = { resource, metadata: this.metadata };
-    this.forward = this.metadata.relations.filter((relation) => relation.isWithJoinColumn && !relation.isLazy).map((relation) => relation.propertyPath);
+    this.forward = this.metadata.relations.filter((relation) => relation.isWithJoinColumn && !relation.isLazy && !relation.embeddedMetadata).map((relation) => relation.propertyPath);
     this.tree = TreeKeeper.of(resource, this.metadata, tools);
   }
 
@@ -159,7 +160,9 @@ export class EntityWriter implements RowWriter {
       loadEagerRelations: false,
       ...(forward.length > 0 ? { loadRelationIds: { relations: [...forward], disableMixedMap: true } } : {}),
     });
-    if (entity) emptyRelationsAreNull(entity, this.metadata, forward);
+    if (!entity) return null;
+    emptyRelationsAreNull(entity, this.metadata, forward);
+    if (forward === this.forward) await loadEmbeddedKeys(entity, identity, { ...this.model, tools: this.tools, runner });
     return entity;
   }
 
@@ -168,7 +171,7 @@ export class EntityWriter implements RowWriter {
     // What a hook has changed is not known by name.
     const only = change.hooked === true ? undefined : new Set([...change.values.keys()].flatMap((name) => this.columnsOf(name)));
     const same = identityOf(entity, this.resource, this.metadata).every((value, index) => value === change.identity[index]);
-    if (same && change.told) {
+    if (same && change.told && savesEmbedded(this.metadata)) {
       const save = async (): Promise<void> => {
         await hidingEmpty(entity, change.empty ?? [], () => runner.manager.save(classOf(entity, this.metadata), entity, { reload: false }));
       };
