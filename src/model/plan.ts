@@ -28,8 +28,8 @@ export interface ListPlan {
   readonly where: Condition;
   /** Total: ends with the key. */
   readonly order: readonly OrderTerm[];
-  /** Aborted when nobody waits for the rows any more. */
-  readonly gone?: AbortSignal;
+  /** Whether nobody waits for the rows any more. */
+  readonly gone?: () => boolean;
 }
 
 export interface RetrievePlan {

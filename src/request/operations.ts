@@ -43,8 +43,8 @@ export interface Asked {
   /** Read when their turn comes, because their errors have one (contract 6). */
   readonly parameters: () => ReadonlyMap<string, string> | Promise<ReadonlyMap<string, string>>;
   readonly body: () => Promise<JsonObject>;
-  /** A signal that is aborted when nobody waits for the answer any more. */
-  readonly gone?: () => AbortSignal;
+  /** Whether nobody waits for the answer any more. */
+  readonly gone?: () => boolean;
 }
 
 /** What was asked for, and the rows that it is about. */
@@ -110,8 +110,7 @@ export class Operations {
     refuseUnknownParameters(parameters, resource, true);
     const filterings: Filtering[] = [];
     for (const backend of resource.backends) filterings.push(await backend.filter({ resource, parameters, actor: admission.actor }));
-    const gone = located.gone?.();
-    const plan = { ...planList(resource, within, filterings), ...(gone ? { gone } : {}) };
+    const plan = { ...planList(resource, within, filterings), ...(located.gone ? { gone: located.gone } : {}) };
     const writing = { basePath: basePathOf(located), represent: (row: Row) => represent(row, located) };
     // A serializer of the application's own has a say in every row.
     const texts = resource.serializer.constructor === ModelSerializer ? this.adapter.listTexts(plan, writing) : undefined;

@@ -1,9 +1,12 @@
+import type { IncomingMessage } from 'node:http';
 import type { RouteMatch } from '../../model/route.js';
 import type { HttpExchange } from '../../request/parsing/http-exchange.js';
 import type { RestResponse } from '../../request/responses/rest-response.js';
 
 /** One call, with the way to answer it. */
 export interface AnswerableExchange extends HttpExchange {
+  /** Node's request: the same object for middleware, guards, handlers and filters. */
+  readonly raw: IncomingMessage;
   /** Whether somebody has answered it already. */
   readonly answered: boolean;
   /** The headers of contract 7; what the application has set itself is kept. */

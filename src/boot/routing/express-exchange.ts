@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ReceivedBody } from '../../request/parsing/json-body.js';
-import { untilGone } from '../../request/parsing/until-gone.js';
+import { isGone } from '../../request/parsing/is-gone.js';
+import type { RestResponse } from '../../request/responses/rest-response.js';
 import { sendResponse, setContractHeaders } from '../../request/responses/send-response.js';
 import type { AnswerableExchange } from './answerable-exchange.js';
+import { headerOf, withoutOrigin } from './request-line.js';
 import { hasBody, readBody } from './request-body.js';
 
 /** What Express adds to Node's request, as far as it is read here. */
@@ -13,6 +15,7 @@ interface ExpressRequest extends IncomingMessage {
   readonly host?: string;
   readonly ip?: string;
   readonly body?: unknown;
+  [EXCHANGE]?: ExpressExchange;
 }
 
 /** An error of Express's body parser. */
@@ -39,47 +42,93 @@ export function keepBodyError(request: IncomingMessage, error: BodyError): void 
   BODY_ERRORS.set(request, error);
 }
 
-/** One call through Express. */
+const EXCHANGE = Symbol('restify.exchange');
+
+/** One call through Express, the same for everything that is asked about it. */
 export function expressExchange(request: IncomingMessage, response: ServerResponse): AnswerableExchange {
   const express = request as ExpressRequest;
-  const [path = '', ...query] = pathOf(express).split('?');
-  return {
-    method: request.method ?? 'GET',
-    path,
-    query: query.join('?'),
-    protocol: express.protocol,
-    host: hostOf(express),
-    address: express.ip ?? request.socket.remoteAddress ?? '',
-    mountedAt: express.baseUrl,
-    request,
-    get answered() {
-      return response.headersSent;
-    },
-    header: (name) => {
-      const value = request.headers[name];
-      return Array.isArray(value) ? value.join(', ') : value;
-    },
-    body: () => receivedBody(express),
-    gone: () => untilGone(response),
-    setContractHeaders: (allow) => {
-      setContractHeaders(response, allow);
-    },
-    setHeader: (name, value) => {
-      response.setHeader(name, value);
-    },
-    send: (answer, allow) => sendResponse(response, answer, allow),
-  };
+  const known = express[EXCHANGE];
+  if (known?.isStill(response) === true) return known;
+  return (express[EXCHANGE] = new ExpressExchange(express, response));
+}
+
+class ExpressExchange implements AnswerableExchange {
+  readonly path: string;
+  readonly query: string;
+  readonly mountedAt: string;
+  private readonly url: string;
+
+  constructor(
+    readonly raw: ExpressRequest,
+    private readonly response: ServerResponse,
+  ) {
+    this.url = raw.originalUrl;
+    this.mountedAt = raw.baseUrl;
+    const url = pathOf(raw);
+    const query = url.indexOf('?');
+    this.path = query < 0 ? url : url.slice(0, query);
+    this.query = query < 0 ? '' : url.slice(query + 1);
+  }
+
+  /** Middleware may give a request another path. */
+  isStill(response: ServerResponse): boolean {
+    return response === this.response && this.raw.originalUrl === this.url && this.raw.baseUrl === this.mountedAt;
+  }
+
+  get request(): ExpressRequest {
+    return this.raw;
+  }
+
+  get method(): string {
+    return this.raw.method ?? 'GET';
+  }
+
+  get protocol(): string {
+    return this.raw.protocol;
+  }
+
+  /** Express 5 gives `host` with its port, and by `X-Forwarded-Host` where the proxy is trusted. */
+  get host(): string {
+    return this.raw.host ?? this.raw.headers.host ?? 'localhost';
+  }
+
+  get address(): string {
+    return this.raw.ip ?? this.raw.socket.remoteAddress ?? '';
+  }
+
+  get answered(): boolean {
+    return this.response.headersSent;
+  }
+
+  header(name: string): string | undefined {
+    return headerOf(this.raw, name);
+  }
+
+  body(): Promise<ReceivedBody> {
+    return receivedBody(this.raw);
+  }
+
+  gone(): boolean {
+    return isGone(this.response);
+  }
+
+  setContractHeaders(allow: string): void {
+    setContractHeaders(this.response, allow);
+  }
+
+  setHeader(name: string, value: string): void {
+    this.response.setHeader(name, value);
+  }
+
+  send(answer: RestResponse, allow: string): Promise<void> {
+    return sendResponse(this.response, answer, allow);
+  }
 }
 
 /** Of an absolute-form request line the path alone. */
 function pathOf({ originalUrl, baseUrl }: ExpressRequest): string {
-  const relative = originalUrl.replace(/^https?:\/\/[^/?]*/i, '');
+  const relative = withoutOrigin(originalUrl);
   return relative.startsWith(baseUrl) ? relative.slice(baseUrl.length) : relative;
-}
-
-/** Express 5 gives `host` with its port, and by `X-Forwarded-Host` where the proxy is trusted. */
-function hostOf(request: ExpressRequest): string {
-  return request.host ?? request.headers.host ?? 'localhost';
 }
 
 async function receivedBody(request: ExpressRequest): Promise<ReceivedBody> {

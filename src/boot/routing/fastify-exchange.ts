@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { mergedVary } from '../../request/responses/contract-headers.js';
-import type { HttpExchange } from '../../request/parsing/http-exchange.js';
 import type { ReceivedBody } from '../../request/parsing/json-body.js';
-import { untilGone } from '../../request/parsing/until-gone.js';
+import { isGone } from '../../request/parsing/is-gone.js';
 import type { RestResponse } from '../../request/responses/rest-response.js';
 import { endConnection, sendResponse, setContractHeaders, setResponseHeaders } from '../../request/responses/send-response.js';
 import type { HeaderTarget } from '../../request/responses/send-response.js';
@@ -12,6 +11,7 @@ import { writtenUrl } from './fastify-legible.js';
 import type { FastifyReply, FastifyRequest } from './fastify-types.js';
 import type { AnswerableExchange } from './answerable-exchange.js';
 import { hasBody } from './request-body.js';
+import { headerOf, withoutOrigin } from './request-line.js';
 
 /** Node's request, as Fastify gives it to middleware. */
 interface MiddlewareRequest extends IncomingMessage {
@@ -40,66 +40,131 @@ export function reopenReply(reply: FastifyReply): void {
 
 /** One call through Fastify, as its handlers see it. */
 export function fastifyExchange(request: FastifyRequest & { user?: unknown }, reply: FastifyReply): AnswerableExchange {
-  const raw: MiddlewareRequest = request.raw;
   // Middleware puts the actor on Node's request; guards, and Passport's own, on Fastify's.
-  if (raw.user !== undefined) request.user ??= raw.user;
-  return {
-    ...commonOf(raw),
-    protocol: request.protocol ?? 'http',
-    host: request.host === '' ? 'localhost' : request.host,
-    address: request.ip ?? '',
-    request,
-    get answered() {
-      return isAnswered(reply);
-    },
-    body: () => Promise.resolve(receivedBody(request)),
-    gone: () => untilGone(reply.raw),
-    setContractHeaders: (allow) => {
-      setContractHeaders(headersOf(reply), allow);
-    },
-    setHeader: (name, value) => {
-      reply.header(name, value);
-    },
-    send: (response, allow) => sendReply(reply, response, allow),
-  };
+  const { user } = request.raw as MiddlewareRequest;
+  if (user !== undefined) request.user ??= user;
+  return new FastifyExchange(request, reply);
 }
 
 /** One call through Fastify, as middleware sees it, and whoever is asked before Fastify has made a request of it. */
 export function middlewareExchange(request: MiddlewareRequest, response: ServerResponse): AnswerableExchange {
-  return {
-    ...commonOf(request),
-    protocol: request.protocol ?? 'http',
-    host: request.headers.host ?? 'localhost',
-    address: request.ip ?? request.socket.remoteAddress ?? '',
-    request,
-    get answered() {
-      return response.headersSent;
-    },
-    body: () => Promise.resolve(hasBody(request) ? { kind: 'unsupported' } : { kind: 'none' }),
-    gone: () => untilGone(response),
-    setContractHeaders: (allow) => {
-      setContractHeaders(response, allow);
-    },
-    setHeader: (name, value) => {
-      response.setHeader(name, value);
-    },
-    send: (answer, allow) => sendResponse(response, answer, allow),
-  };
+  return new MiddlewareExchange(request, response);
 }
 
-function commonOf(raw: MiddlewareRequest): Pick<HttpExchange, 'method' | 'path' | 'query' | 'mountedAt' | 'header'> {
-  const url = writtenUrl(raw) ?? raw.originalUrl ?? raw.url ?? '/';
-  const [path = '', ...query] = url.replace(/^https?:\/\/[^/?]*/i, '').split('?');
-  return {
-    method: raw.method ?? 'GET',
-    path,
-    query: query.join('?'),
-    mountedAt: '',
-    header: (name) => {
-      const value = raw.headers[name];
-      return Array.isArray(value) ? value.join(', ') : value;
-    },
-  };
+/** What can be told of a call by Node's request alone. */
+abstract class NodeExchange {
+  readonly path: string;
+  readonly query: string;
+  readonly mountedAt = '';
+
+  constructor(readonly raw: MiddlewareRequest) {
+    const url = withoutOrigin(writtenUrl(raw) ?? raw.originalUrl ?? raw.url ?? '/');
+    const query = url.indexOf('?');
+    this.path = query < 0 ? url : url.slice(0, query);
+    this.query = query < 0 ? '' : url.slice(query + 1);
+  }
+
+  get method(): string {
+    return this.raw.method ?? 'GET';
+  }
+
+  header(name: string): string | undefined {
+    return headerOf(this.raw, name);
+  }
+}
+
+class FastifyExchange extends NodeExchange implements AnswerableExchange {
+  constructor(
+    readonly request: FastifyRequest,
+    private readonly reply: FastifyReply,
+  ) {
+    super(request.raw);
+  }
+
+  get protocol(): string {
+    return this.request.protocol ?? 'http';
+  }
+
+  get host(): string {
+    return this.request.host === '' ? 'localhost' : this.request.host;
+  }
+
+  get address(): string {
+    return this.request.ip ?? '';
+  }
+
+  get answered(): boolean {
+    return isAnswered(this.reply);
+  }
+
+  body(): Promise<ReceivedBody> {
+    return Promise.resolve(receivedBody(this.request));
+  }
+
+  gone(): boolean {
+    return isGone(this.reply.raw);
+  }
+
+  setContractHeaders(allow: string): void {
+    setContractHeaders(headersOf(this.reply), allow);
+  }
+
+  setHeader(name: string, value: string): void {
+    this.reply.header(name, value);
+  }
+
+  send(response: RestResponse, allow: string): Promise<void> {
+    return sendReply(this.reply, response, allow);
+  }
+}
+
+class MiddlewareExchange extends NodeExchange implements AnswerableExchange {
+  constructor(
+    raw: MiddlewareRequest,
+    private readonly response: ServerResponse,
+  ) {
+    super(raw);
+  }
+
+  get request(): MiddlewareRequest {
+    return this.raw;
+  }
+
+  get protocol(): string {
+    return this.raw.protocol ?? 'http';
+  }
+
+  get host(): string {
+    return this.raw.headers.host ?? 'localhost';
+  }
+
+  get address(): string {
+    return this.raw.ip ?? this.raw.socket.remoteAddress ?? '';
+  }
+
+  get answered(): boolean {
+    return this.response.headersSent;
+  }
+
+  body(): Promise<ReceivedBody> {
+    return Promise.resolve(hasBody(this.raw) ? { kind: 'unsupported' } : { kind: 'none' });
+  }
+
+  gone(): boolean {
+    return isGone(this.response);
+  }
+
+  setContractHeaders(allow: string): void {
+    setContractHeaders(this.response, allow);
+  }
+
+  setHeader(name: string, value: string): void {
+    this.response.setHeader(name, value);
+  }
+
+  send(answer: RestResponse, allow: string): Promise<void> {
+    return sendResponse(this.response, answer, allow);
+  }
 }
 
 function receivedBody({ raw, body }: FastifyRequest): ReceivedBody {
@@ -115,8 +180,10 @@ function isAnswered(reply: FastifyReply): boolean {
 
 /** `Vary` can stand on Node's response and on Fastify's reply, which would hide the other. */
 export function varyOf(reply: FastifyReply): string {
-  const both = [reply.raw.getHeader('vary'), reply.getHeader('vary')];
-  return mergedVary([...new Set(both.flatMap((each) => String(each ?? '').split(',').map((name) => name.trim())))]);
+  const below = reply.raw.getHeader('vary');
+  const above = reply.getHeader('vary');
+  if (above === below) return mergedVary(below);
+  return mergedVary([...new Set([below, above].flatMap((each) => String(each ?? '').split(',').map((name) => name.trim())))]);
 }
 
 function headersOf(reply: FastifyReply): HeaderTarget {

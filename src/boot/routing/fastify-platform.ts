@@ -33,7 +33,10 @@ function prepareRequests(adapter: HttpAdapter, server: RestServer): void {
     answerUnrouted(server, { request, reply, done });
   });
   instance.addHook('onSend', (request, reply, _payload, done) => {
-    if (server.isOurs(exchangeOf(request, reply))) reply.header('vary', varyOf(reply));
+    if (server.isOurs(exchangeOf(request, reply))) {
+      const vary = varyOf(reply);
+      if (reply.getHeader('vary') !== vary) reply.header('vary', vary);
+    }
     done();
   });
 }

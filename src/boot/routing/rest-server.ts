@@ -9,49 +9,43 @@ import { errorResponse } from '../../request/responses/error-response.js';
 import { valueResponse } from '../../request/responses/rest-response.js';
 import type { RestResponse } from '../../request/responses/rest-response.js';
 import type { Admission } from '../../request/operations.js';
-import type { Around, Call, RestPipeline } from '../../request/rest-pipeline.js';
+import type { Around, Call } from '../../request/rest-pipeline.js';
 import { setActionContext } from './action-context.js';
 import { answerIndex } from './answer-index.js';
 import type { AnswerableExchange, ExchangeOf, Place } from './answerable-exchange.js';
-import { ForeignRoutes } from './foreign-routes.js';
-import { Mounts } from './mounts.js';
+import { Locations } from './locations.js';
+import type { Location, Path } from './locations.js';
 import { urlOf } from './route-pattern.js';
 import type { ActionBinding } from './route-pattern.js';
+import type { Served } from './served.js';
 
-interface Served {
-  readonly api: Api;
-  readonly pipeline: RestPipeline;
-  /** By what was decorated. */
-  readonly resourceOf: (entity: object) => Resource | undefined;
-  /** Where its index stands, below the mount; undefined where it has none. */
-  readonly index: string | undefined;
-  readonly lateProblems: () => readonly DeclarationProblem[];
-  /** Its place among the `forRoot` calls of the process: which boot ends first says nothing. */
-  readonly order: number;
+/** What is known of one request, from the first that asks to the answer. */
+interface Visit extends Path {
+  readonly location: Location;
+  admission?: Admission;
+  /** What stands around the generated answer. */
+  around?: Around;
 }
 
-/** Where a path stands among everything that is served. */
-type Location =
-  | { readonly kind: 'route'; readonly call: Call; readonly served: Served }
-  | { readonly kind: 'unknown' }
-  | { readonly kind: 'index'; readonly base: string; readonly path: string }
-  | { readonly kind: 'elsewhere' };
+interface Matched {
+  readonly call: Call;
+  readonly served: Served;
+}
 
 const INDEX_ALLOW = 'GET, HEAD, OPTIONS';
 
 /** All prefixes of one application, behind its HTTP library. */
 export class RestServer {
-  readonly mounts = new Mounts();
+  private readonly locations = new Locations();
+  readonly mounts = this.locations.mounts;
+  readonly foreign = this.locations.foreign;
   /** The paths of all generated routes as Nest was told them, without the global prefix: `/rest/v1/polls/question/:pk`. */
   readonly patterns = new Set<string>();
   /** By pattern, the path of the model that it belongs to: `/rest/v1/polls/question`. */
   readonly models = new Map<string, string>();
-  private readonly served: Served[] = [];
+  /** Where a request keeps its visit: two applications in one process have one each. */
+  private readonly visits = Symbol('restify');
   private readonly claims: { readonly prefix: string; readonly owner: object }[] = [];
-  private readonly admissions = new WeakMap<object, Admission>();
-  private readonly surroundings = new WeakMap<object, Around>();
-  /** Routes of the application's own: they win over the index, and their errors are none of ours. */
-  readonly foreign = new ForeignRoutes();
 
   constructor(
     private readonly logger: LoggerService,
@@ -59,13 +53,12 @@ export class RestServer {
   ) {}
 
   add(served: Served): void {
-    this.served.push(served);
-    this.served.sort((a, b) => a.order - b.order);
+    this.locations.add(served);
   }
 
   /** What is wrong with what was declared, and could not be known before the application's providers were made. */
   lateProblems(): readonly DeclarationProblem[] {
-    const problems = this.served.flatMap((each) => each.lateProblems());
+    const problems = this.locations.served.flatMap((each) => each.lateProblems());
     return problems.filter(({ where }, index) => problems.findIndex((each) => each.where === where) === index);
   }
 
@@ -85,83 +78,80 @@ export class RestServer {
 
   /** What is served, in the order of the `forRoot` calls. */
   get prefixes(): readonly Pick<Served, 'api' | 'pipeline' | 'resourceOf'>[] {
-    return this.served;
+    return this.locations.served;
   }
 
   get apis(): readonly Api[] {
-    return this.served.map(({ api }) => api);
-  }
-
-  get indexPaths(): readonly string[] {
-    return [...new Set(this.served.flatMap(({ index }) => index ?? []))];
+    return this.locations.served.map(({ api }) => api);
   }
 
   /** Whether the path is the index or below a prefix, a route or not. */
   isOurs(exchange: AnswerableExchange): boolean {
-    const location = this.locate(exchange);
-    return location.kind === 'index' ? !this.foreign.has(location.path) : location.kind !== 'elsewhere';
+    return this.owns(this.visitOf(exchange).location);
   }
 
   /** What a path leads to; undefined for what is somebody else's. */
   placeOf(exchange: AnswerableExchange): Place | undefined {
-    const location = this.locate(exchange);
-    if (location.kind === 'route') return { kind: 'route', prefix: location.served.api.prefix, match: location.call.match };
-    return this.isOurs(exchange) ? { kind: 'rest' } : undefined;
+    const { location } = this.visitOf(exchange);
+    if (location.kind === 'route') return { kind: 'route', prefix: location.served.api.prefix, match: location.match };
+    return this.owns(location) ? { kind: 'rest' } : undefined;
   }
 
   /** The prefix below which a request stands, and what comes before it; undefined for one of somebody else's. */
   whereabouts(exchange: AnswerableExchange): { readonly prefix: string; readonly base: string } | undefined {
-    const location = this.locate(exchange);
+    const { location } = this.visitOf(exchange);
     if (location.kind !== 'route') return undefined;
     const { prefix } = location.served.api;
-    return { prefix, base: prefix === '' ? location.call.base : location.call.base.slice(0, -prefix.length - 1) };
+    return { prefix, base: prefix === '' ? location.base : location.base.slice(0, -prefix.length - 1) };
   }
 
   /** Before anything else of the application has seen the request: what it sets itself later is kept. */
   begin(exchange: AnswerableExchange): void {
-    if (this.isOurs(exchange)) exchange.setContractHeaders(this.allowOf(exchange));
+    const { location } = this.visitOf(exchange);
+    if (this.owns(location)) exchange.setContractHeaders(allowOf(location));
   }
 
   /** Step one of every generated route, run by its guard. Throws what contract 6 says. */
   async admit(exchange: AnswerableExchange): Promise<Resource> {
     const { call, served } = this.routeOf(exchange);
-    this.admissions.set(exchange.request, await served.pipeline.admit(call));
+    const visit = this.visitOf(exchange);
+    visit.admission = await served.pipeline.admit(call);
     return call.match.route.resource;
   }
 
   /** Whether a request's own path and method are those that an action was bound to. HEAD follows GET. */
   leadsTo(exchange: AnswerableExchange, { url, method, handler }: ActionBinding): boolean {
-    const location = this.locate(exchange);
+    const { location } = this.visitOf(exchange);
     if (location.kind !== 'route') return false;
-    const { route } = location.call.match;
+    const { route } = location.match;
     const asked = exchange.method === 'HEAD' ? 'GET' : exchange.method;
     return urlOf(route) === url && asked === method && route.actions.get(method)?.handler === handler;
   }
 
   /** Behind the guards. Throws 429. */
   async throttle(exchange: AnswerableExchange): Promise<void> {
-    const admission = this.admissions.get(exchange.request);
+    const { admission } = this.visitOf(exchange);
     if (admission) await throttleRequest(this.routeOf(exchange).call.match.route.resource, { actor: admission.actor, address: exchange.address });
   }
 
   /** What stands around the generated answer to this request, told by its guard. */
   surround(exchange: AnswerableExchange, around: Around): void {
-    this.surroundings.set(exchange.request, around);
+    this.visitOf(exchange).around = around;
   }
 
   /** Step two: answers, and writes. Never throws. */
   async handle(exchange: AnswerableExchange): Promise<void> {
     await this.writing(exchange, async () => {
       const { call, served } = this.routeOf(exchange);
-      const admission = this.admissions.get(exchange.request) ?? (await served.pipeline.admit(call));
-      return served.pipeline.answer(call, admission, this.surroundings.get(exchange.request));
+      const { admission, around } = this.visitOf(exchange);
+      return served.pipeline.answer(call, admission ?? (await served.pipeline.admit(call)), around);
     });
   }
 
   /** Before an action of the application's runs. Throws what contract 6 says. */
   async beginAction(exchange: AnswerableExchange): Promise<void> {
     const { call, served } = this.routeOf(exchange);
-    const admission = this.admissions.get(exchange.request) ?? (await served.pipeline.admit(call));
+    const admission = this.visitOf(exchange).admission ?? (await served.pipeline.admit(call));
     exchange.setContractHeaders(call.match.route.allow);
     const action = call.match.route.actions.get((exchange.method === 'HEAD' ? 'GET' : exchange.method) as Method);
     const told = action?.operation
@@ -182,10 +172,10 @@ export class RestServer {
 
   /** What no route of Nest's has answered. False where it is none of our business. */
   async handleRest(exchange: AnswerableExchange): Promise<boolean> {
-    const location = this.locate(exchange);
+    const { location } = this.visitOf(exchange);
     switch (location.kind) {
       case 'route':
-        await this.refuseUnrouted(exchange, location);
+        await this.refuseUnrouted(exchange, { call: callOf(exchange, location), served: location.served });
         return true;
       case 'unknown':
         await this.fail(exchange, new NotFound());
@@ -205,7 +195,7 @@ export class RestServer {
    * A URL of ours that Nest has not routed: a method that Nest does not know, or a path that the HTTP library cannot
    * decode. Only ever refused: what the application put before its routes has not seen this request.
    */
-  private async refuseUnrouted(exchange: AnswerableExchange, { call, served }: Extract<Location, { kind: 'route' }>): Promise<void> {
+  private async refuseUnrouted(exchange: AnswerableExchange, { call, served }: Matched): Promise<void> {
     await this.writing(exchange, async () => {
       await served.pipeline.admit(call);
       const { operations, actions } = call.match.route;
@@ -241,7 +231,7 @@ export class RestServer {
   /** A stream that fails half-way has broken the connection off; all that is left is the log. */
   private async send(exchange: AnswerableExchange, response: RestResponse): Promise<void> {
     try {
-      await exchange.send(response, this.allowOf(exchange));
+      await exchange.send(response, allowOf(this.visitOf(exchange).location));
     } catch (error) {
       this.log(exchange, error);
     }
@@ -253,45 +243,32 @@ export class RestServer {
     this.logger.error(`${exchange.method} ${exchange.path} failed: ${text}`);
   }
 
-  private allowOf(exchange: AnswerableExchange): string {
-    const location = this.locate(exchange);
-    if (location.kind === 'route') return location.call.match.route.allow;
-    return location.kind === 'index' ? INDEX_ALLOW : '';
-  }
-
-  private routeOf(exchange: AnswerableExchange): Extract<Location, { kind: 'route' }> {
-    const location = this.locate(exchange);
+  private routeOf(exchange: AnswerableExchange): Matched {
+    const { location } = this.visitOf(exchange);
     if (location.kind !== 'route') throw new NotFound();
-    return location;
+    return { call: callOf(exchange, location), served: location.served };
   }
 
-  private locate(exchange: AnswerableExchange): Location {
-    const { path } = exchange;
-    // Text that no URL holds, and that HTTP libraries read in different ways.
-    const legible = !/[#\\]/.test(path);
-    for (const mount of this.mounts.candidates(path)) {
-      const below = path.slice(mount.length);
-      const index = this.indexPaths.find((each) => withoutLastSlash(below) === (each === '' ? '' : `/${each}`));
-      if (index !== undefined) return { kind: 'index', base: exchange.mountedAt + mount, path: mount + (index === '' ? '/' : `/${index}`) };
-      const found = this.served.flatMap((served) => this.locateBelow(below, served, { exchange, mount, legible }) ?? []);
-      // One prefix may stand below another: what one does not know, the other may.
-      const location = found.find(({ kind }) => kind === 'route') ?? found[0];
-      if (location && (location.kind === 'route' || !this.foreign.has(path))) return location;
-    }
-    return { kind: 'elsewhere' };
+  private owns(location: Location): boolean {
+    return location.kind === 'index' ? !this.foreign.has(location.path) : location.kind !== 'elsewhere';
   }
 
-  private locateBelow(below: string, served: Served, { exchange, mount, legible }: { exchange: AnswerableExchange; mount: string; legible: boolean }): Location | undefined {
-    const prefix = served.api.prefix === '' ? '' : `/${served.api.prefix}`;
-    if (below === prefix && prefix !== '') return { kind: 'unknown' };
-    if (!below.startsWith(`${prefix}/`)) return undefined;
-    const match = !legible ? undefined : served.api.match(withoutLastSlash(below.slice(prefix.length + 1)));
-    if (match) return { kind: 'route', served, call: { exchange, match, base: `${exchange.mountedAt}${mount}${prefix}` } };
-    // An empty prefix has nothing below it that is not somebody else's as well.
-    return prefix === '' ? undefined : { kind: 'unknown' };
+  /** Kept on Node's own request, and begun anew where somebody has given it another path. */
+  private visitOf({ raw, path, mountedAt }: AnswerableExchange): Visit {
+    const holder = raw as object as { [visits: symbol]: Visit | undefined };
+    const known = holder[this.visits];
+    if (known && known.path === path && known.mountedAt === mountedAt) return known;
+    const visit: Visit = { path, mountedAt, location: this.locations.of({ path, mountedAt }) };
+    holder[this.visits] = visit;
+    return visit;
   }
 }
 
-function withoutLastSlash(path: string): string {
-  return path.endsWith('/') ? path.slice(0, -1) : path;
+function callOf(exchange: AnswerableExchange, { match, base }: Extract<Location, { kind: 'route' }>): Call {
+  return { exchange, match, base };
+}
+
+function allowOf(location: Location): string {
+  if (location.kind === 'route') return location.match.route.allow;
+  return location.kind === 'index' ? INDEX_ALLOW : '';
 }

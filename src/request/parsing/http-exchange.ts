@@ -20,6 +20,6 @@ export interface HttpExchange {
   readonly request: LibraryRequest;
   header(name: string): string | undefined;
   body(): Promise<ReceivedBody>;
-  /** A signal that is aborted when nobody waits for the answer any more. */
-  gone(): AbortSignal;
+  /** Whether nobody waits for the answer any more. */
+  gone(): boolean;
 }

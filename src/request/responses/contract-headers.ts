@@ -7,10 +7,12 @@ export const FIXED_HEADERS: readonly (readonly [name: string, value: string])[] 
 ];
 
 const VARY = ['Accept', 'Cookie'] as const;
+const ALONE = VARY.join(', ');
 
 /** `Vary` is added to, never overwritten. */
 export function mergedVary(before: string | readonly string[] | number | undefined): string {
-  const names = (Array.isArray(before) ? before.join(',') : String(before ?? ''))
+  if (before === undefined || before === ALONE) return ALONE;
+  const names = (Array.isArray(before) ? before.join(',') : String(before))
     .split(',')
     .map((name) => name.trim())
     .filter((name) => name !== '');

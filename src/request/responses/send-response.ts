@@ -35,16 +35,22 @@ export interface HeaderTarget {
 
 /** The headers of contract 7. Set early too, for what the application answers itself on one of our URLs. */
 export function setContractHeaders(target: HeaderTarget, allow: string): void {
-  target.removeHeader('X-Powered-By');
-  target.setHeader('Allow', allow);
-  target.setHeader('Vary', mergedVary(target.getHeader('Vary')));
+  if (target.hasHeader('X-Powered-By')) target.removeHeader('X-Powered-By');
+  change(target, 'Allow', allow);
+  change(target, 'Vary', mergedVary(target.getHeader('Vary')));
   for (const [name, value] of FIXED_HEADERS) if (!target.hasHeader(name)) target.setHeader(name, value);
+}
+
+/** To set a header costs more than to look at it, and most stand there since the request began. */
+function change(target: HeaderTarget, name: string, value: string): void {
+  if (target.getHeader(name) !== value) target.setHeader(name, value);
 }
 
 /** All headers of a response but those that say how long it is. */
 export function setResponseHeaders(target: HeaderTarget, response: RestResponse, allow: string): void {
   setContractHeaders(target, allow);
-  for (const [name, value] of Object.entries(response.headers ?? {})) target.setHeader(name, value);
+  const { headers } = response;
+  if (headers) for (const [name, value] of Object.entries(headers)) target.setHeader(name, value);
   if (response.body && !target.hasHeader('Content-Type')) target.setHeader('Content-Type', JSON_MEDIA_TYPE);
 }
 

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { inTime } from './in-time.js';
+import type { WaitingRoom } from './waiting-room.js';
 
 /**
  * Keeps statements out of somebody else's transaction where a data source has one connection only (SQLite): a
@@ -17,17 +17,19 @@ export class ConnectionGate {
   constructor(private readonly oneConnection: boolean) {}
 
   /** Runs statements, outside of every transaction but the one that they are asked from. */
-  async pass<Result>(statements: () => Promise<Result>, deadline: number): Promise<Result> {
+  async pass<Result>(statements: () => Promise<Result>, waiting: WaitingRoom): Promise<Result> {
     if (this.busy && this.inside.getStore() === this.busy) return statements();
-    while (this.busy) await inTime(this.busy, deadline);
+    const deadline = waiting.deadline();
+    while (this.busy) await waiting.inTime(this.busy, deadline);
     return statements();
   }
 
   /** Runs alone. Rejects inside another one: there is no second connection to begin it on. */
-  async hold<Result>(transaction: () => Promise<Result>, deadline: number): Promise<Result> {
+  async hold<Result>(transaction: () => Promise<Result>, waiting: WaitingRoom): Promise<Result> {
     if (!this.oneConnection) return transaction();
     if (this.busy && this.inside.getStore() === this.busy) throw new Error('A write was begun inside the transaction of another one, and this database has one connection: use the manager that the hook is given.');
-    while (this.busy) await inTime(this.busy, deadline);
+    const deadline = waiting.deadline();
+    while (this.busy) await waiting.inTime(this.busy, deadline);
     let open = (): void => undefined;
     const here = new Promise<void>((resolve) => {
       open = resolve;

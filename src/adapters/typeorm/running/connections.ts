@@ -3,8 +3,8 @@ import { DatabaseAway, InvalidInput } from '../../../errors/request-errors.js';
 import { isRestError } from '../../../errors/rest-error.js';
 import type { Dialect } from '../dialects/dialect.js';
 import { ConnectionGate } from './connection-gate.js';
-import { inTime } from './in-time.js';
 import { prepareSession } from './sessions.js';
+import { WaitingRoom } from './waiting-room.js';
 
 /** Attempts at one piece of work before the client is told to try again later. */
 const MAX_ATTEMPTS = 5;
@@ -32,12 +32,14 @@ interface Lent {
  */
 export class Connections {
   private readonly gate: ConnectionGate;
+  private readonly waiting: WaitingRoom;
 
   constructor(
     private readonly dataSource: DataSource,
     private readonly dialect: Dialect,
-    private readonly acquireTimeout: number,
+    acquireTimeout: number,
   ) {
+    this.waiting = new WaitingRoom(acquireTimeout);
     // One gate a data source: two prefixes share its connection.
     const gate = GATES.get(dataSource) ?? new ConnectionGate(dialect.oneConnection);
     GATES.set(dataSource, gate);
@@ -52,24 +54,20 @@ export class Connections {
   /** Several statements that read, of one server, and so of one state of its rows as far as a replica has come. */
   async reading<Result>(from: ReadFrom, work: (runner: QueryRunner) => Promise<Result>): Promise<Result> {
     const once = (): Promise<Attempt<Result>> => attempt(() => this.lending(from === 'replica' ? 'slave' : 'master', ({ runner }) => work(runner)));
-    return this.reporting(() => this.gate.pass(() => this.judging(() => this.retrying(once)), this.deadline()));
+    return this.reporting(() => this.gate.pass(() => this.judging(() => this.retrying(once)), this.waiting));
   }
 
   /** All or nothing: what `work` throws rolls back everything that it did. */
   async transact<Result>(work: (runner: QueryRunner) => Promise<Result>): Promise<Result> {
     const once = (): Promise<Attempt<Result>> => this.lending('master', (lent) => this.transactOnce(lent, work));
-    return this.reporting(() => this.gate.hold(() => this.retrying(once), this.deadline()));
-  }
-
-  private deadline(): number {
-    return Date.now() + this.acquireTimeout;
+    return this.reporting(() => this.gate.hold(() => this.retrying(once), this.waiting));
   }
 
   /** One that comes too late goes back at once: nobody waits for it any more. */
   private async lending<Result>(mode: 'master' | 'slave', use: (lent: Lent) => Promise<Result>): Promise<Result> {
     const runner = this.dataSource.createQueryRunner(mode);
     const connecting: Promise<unknown> = runner.connect();
-    const connection = await inTime(connecting, this.deadline()).catch((error: unknown) => {
+    const connection = await this.waiting.inTime(connecting, this.waiting.deadline()).catch((error: unknown) => {
       void connecting.then(() => runner.release()).catch(() => undefined);
       throw error;
     });

@@ -97,7 +97,7 @@ export class RowReader {
 
   /** Asked when there is a connection: who has waited for one may have gone meanwhile. Undefined then. */
   private readWanted<Read>({ gone }: ListPlan, read: (runner: QueryRunner) => Promise<Read>): Promise<Read | undefined> {
-    return this.connections.reading('replica', async (runner) => (gone?.aborted === true ? undefined : read(runner)));
+    return this.connections.reading('replica', async (runner) => (gone?.() === true ? undefined : read(runner)));
   }
 
   /** A page with a row that only the process can write. */

@@ -1,0 +1,66 @@
+import { DatabaseAway } from '../../../errors/request-errors.js';
+
+/** Somebody who waits, until a time of `Date.now()`. */
+interface Waiting {
+  readonly until: number;
+  readonly giveUp: (error: Error) => void;
+}
+
+/**
+ * Bounds how long anybody waits for a connection: by one timer for all of them, because most get theirs at once and a
+ * timer each would cost more than the wait.
+ */
+export class WaitingRoom {
+  private readonly waiting = new Set<Waiting>();
+  private timer: { readonly at: number; readonly handle: NodeJS.Timeout } | undefined;
+
+  /** `limit` in milliseconds. */
+  constructor(private readonly limit: number) {}
+
+  deadline(): number {
+    return Date.now() + this.limit;
+  }
+
+  /** What `waited` gives, if it comes before the deadline (a time of `Date.now()`); else a 503. What comes later is the caller's to see to. */
+  inTime<Result>(waited: Promise<Result>, until: number): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      const here: Waiting = { until, giveUp: reject };
+      this.waiting.add(here);
+      if (!this.timer || this.timer.at > until) this.wakeAt(until);
+      waited.then(
+        (result) => {
+          this.waiting.delete(here);
+          resolve(result);
+        },
+        (error: unknown) => {
+          this.waiting.delete(here);
+          reject(error);
+        },
+      );
+    });
+  }
+
+  /** The timer is left running when nobody waits any more, and holds no process up. */
+  private wakeAt(at: number): void {
+    clearTimeout(this.timer?.handle);
+    const handle = setTimeout(() => {
+      this.timer = undefined;
+      this.refuseLate();
+    }, Math.max(0, at - Date.now()));
+    handle.unref();
+    this.timer = { at, handle };
+  }
+
+  private refuseLate(): void {
+    const now = Date.now();
+    let next = Infinity;
+    for (const each of this.waiting) {
+      if (each.until > now) next = Math.min(next, each.until);
+      else {
+        this.waiting.delete(each);
+        each.giveUp(new DatabaseAway({ cause: new Error('No connection to the database became free in time') }));
+      }
+    }
+    if (next < Infinity) this.wakeAt(next);
+  }
+}

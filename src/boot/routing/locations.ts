@@ -1,0 +1,77 @@
+import type { RouteMatch } from '../../model/route.js';
+import type { HttpExchange } from '../../request/parsing/http-exchange.js';
+import { ForeignRoutes } from './foreign-routes.js';
+import { Mounts } from './mounts.js';
+import type { Served } from './served.js';
+
+/** Where a path stands among everything that is served. */
+export type Location =
+  | { readonly kind: 'route'; readonly match: RouteMatch; readonly served: Served; /** The path below which the links of its prefix stand: `/rest/v1`. */ readonly base: string }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'index'; readonly base: string; readonly path: string }
+  | { readonly kind: 'elsewhere' };
+
+/** What a location is found by. */
+export type Path = Pick<HttpExchange, 'path' | 'mountedAt'>;
+
+const ELSEWHERE: Location = { kind: 'elsewhere' };
+const UNKNOWN: Location = { kind: 'unknown' };
+
+/** From paths to what is served there: the same answer for everything that asks, whatever an HTTP library makes of the path. */
+export class Locations {
+  readonly mounts = new Mounts();
+  /** Routes of the application's own: they win over the index, and their errors are none of ours. */
+  readonly foreign = new ForeignRoutes();
+  private readonly all: Served[] = [];
+  /** With a slash in front, or empty. */
+  private indexes: readonly string[] = [];
+
+  add(served: Served): void {
+    this.all.push(served);
+    this.all.sort((a, b) => a.order - b.order);
+    this.indexes = [...new Set(this.all.flatMap(({ index }) => (index === undefined ? [] : index === '' ? '' : `/${index}`)))];
+  }
+
+  /** In the order of the `forRoot` calls. */
+  get served(): readonly Served[] {
+    return this.all;
+  }
+
+  of({ path, mountedAt }: Path): Location {
+    // Text that no URL holds, and that HTTP libraries read in different ways.
+    const legible = !path.includes('#') && !path.includes('\\');
+    for (const mount of this.mounts.candidates(path)) {
+      const below = path.slice(mount.length);
+      const index = this.indexes.find((each) => withoutLastSlash(below) === each);
+      if (index !== undefined) return { kind: 'index', base: mountedAt + mount, path: mount + (index === '' ? '/' : index) };
+      const found = this.below(below, { base: mountedAt + mount, legible });
+      if (found && (found.kind === 'route' || !this.foreign.has(path))) return found;
+    }
+    return ELSEWHERE;
+  }
+
+  /** One prefix may stand below another: what one does not know, the other may. */
+  private below(path: string, at: { readonly base: string; readonly legible: boolean }): Location | undefined {
+    let unknown: Location | undefined;
+    for (const served of this.all) {
+      const found = belowPrefix(path, served, at);
+      if (found?.kind === 'route') return found;
+      unknown ??= found;
+    }
+    return unknown;
+  }
+}
+
+function belowPrefix(path: string, served: Served, { base, legible }: { readonly base: string; readonly legible: boolean }): Location | undefined {
+  const prefix = served.api.prefix === '' ? '' : `/${served.api.prefix}`;
+  if (path === prefix && prefix !== '') return UNKNOWN;
+  if (!path.startsWith(prefix) || path[prefix.length] !== '/') return undefined;
+  const match = legible ? served.api.match(withoutLastSlash(path.slice(prefix.length + 1))) : undefined;
+  if (match) return { kind: 'route', served, match, base: base + prefix };
+  // An empty prefix has nothing below it that is not somebody else's as well.
+  return prefix === '' ? undefined : UNKNOWN;
+}
+
+function withoutLastSlash(path: string): string {
+  return path.endsWith('/') ? path.slice(0, -1) : path;
+}

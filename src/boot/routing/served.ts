@@ -1,0 +1,17 @@
+import type { DeclarationProblem } from '../../errors/declaration-error.js';
+import type { Resource } from '../../model/resource.js';
+import type { Api } from '../../model/route.js';
+import type { RestPipeline } from '../../request/rest-pipeline.js';
+
+/** One prefix of an application, and what answers below it. */
+export interface Served {
+  readonly api: Api;
+  readonly pipeline: RestPipeline;
+  /** By what was decorated. */
+  readonly resourceOf: (entity: object) => Resource | undefined;
+  /** Where its index stands, below the mount; undefined where it has none. */
+  readonly index: string | undefined;
+  readonly lateProblems: () => readonly DeclarationProblem[];
+  /** Its place among the `forRoot` calls of the process: which boot ends first says nothing. */
+  readonly order: number;
+}
