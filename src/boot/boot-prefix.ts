@@ -60,8 +60,8 @@ export interface BootContext {
 export async function bootPrefix(context: BootContext): Promise<void> {
   const { options, dataSource, server, controllers } = context;
   server.claim(options.prefix, controllers);
-  const validate = await loadEntityValidator();
-  const adapter = new TypeOrmAdapter(dataSource, { acquireTimeout: options.acquireTimeout, ...(validate ? { validate } : {}) });
+  const validator = await loadEntityValidator();
+  const adapter = new TypeOrmAdapter(dataSource, { acquireTimeout: options.acquireTimeout, ...validator });
   const blueprint = blueprintOf(adapter.describe(), context);
   const parts = await injectedParts(blueprint, context);
   const model = compileResources(blueprint, parts);

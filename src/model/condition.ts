@@ -47,6 +47,27 @@ export function oneOf(conditions: readonly Condition[]): Condition {
   return left.length === 1 && left[0] ? left[0] : { kind: 'or', conditions: left };
 }
 
+/** Whether it says something of these columns of the row, or of any other row. */
+export function touches(condition: Condition, isAbout: (columnId: string) => boolean): boolean {
+  switch (condition.kind) {
+    case 'always':
+    case 'never':
+      return false;
+    case 'and':
+    case 'or':
+      return condition.conditions.some((each) => touches(each, isAbout));
+    case 'not':
+      return touches(condition.condition, isAbout);
+    case 'compare':
+    case 'term':
+      return condition.operand.hops.length > 0 || isAbout(condition.operand.column.id);
+    case 'related':
+      return true;
+    default:
+      return condition satisfies never;
+  }
+}
+
 /** The operand is this value, exactly. */
 export function equals(column: Column, value: Json): Condition {
   return { kind: 'compare', operand: { hops: [], column }, lookup: 'exact', value };

@@ -28,6 +28,8 @@ export interface ListPlan {
   readonly where: Condition;
   /** Total: ends with the key. */
   readonly order: readonly OrderTerm[];
+  /** A row that must be there too: without it the whole list is not found. */
+  readonly parent?: ExistsPlan;
   /** Whether nobody waits for the rows any more. */
   readonly gone?: () => boolean;
 }

@@ -6,7 +6,7 @@ import type { Condition } from '../model/condition.js';
 import type { Filtering } from '../model/filter-backend.js';
 import type { HookQuestion } from '../model/hooks.js';
 import type { Operation } from '../model/operation.js';
-import type { KeyCheck, ParentValues, TransactionHooks } from '../model/plan.js';
+import type { ExistsPlan, KeyCheck, ParentValues, TransactionHooks } from '../model/plan.js';
 import type { Resource } from '../model/resource.js';
 import type { Route } from '../model/route.js';
 import type { ParsedBody, Representation, Row } from '../model/serializer.js';
@@ -18,7 +18,7 @@ import type { Accesses } from './permissions/accesses.js';
 import { queriedTargets, restrictQueries } from './permissions/restrict-resource.js';
 import { planAddedValues } from './planning/plan-added-values.js';
 import { ModelSerializer } from './serializers/model-serializer.js';
-import { belongsTo, joiningPairs, keyCondition, keysIn, planKeyChecks, planList, planParent } from './planning/plan-rows.js';
+import { belongsTo, joiningPairs, joiningValues, keyCondition, keysIn, planKeyChecks, planList, planParent } from './planning/plan-rows.js';
 
 /** Who was let in, and to what. Made by `admit`; without one nothing is answered. */
 export interface Admission {
@@ -53,6 +53,8 @@ export interface Located extends Asked {
   /** What the URL and the grants leave of the rows, without the object's own key. */
   readonly within: Condition;
   readonly parent: ParentValues | undefined;
+  /** The parent, where nobody has looked for it yet: its list does. */
+  readonly pending?: ExistsPlan;
 }
 
 /** A list, read page by page while it is taken. */
@@ -83,6 +85,15 @@ export class Operations {
     return { ...asked, resource, within: allOf([rows, belongsTo(route.relation, parent)]), parent };
   }
 
+  /** As `locate`, for a list: where the URL's key says which rows belong to the parent, the list finds out by itself whether it is there. */
+  async locateList(asked: Asked): Promise<Located> {
+    const { route, keys, admission } = asked;
+    const values = route.parent && route.relation && keys.key ? joiningValues(keys.key, route.parent, route.relation) : undefined;
+    if (!route.parent || !route.relation || !keys.key || !values) return this.locate(asked);
+    const { where, forWriting } = planParent(keys.key, { parent: route.parent, relation: route.relation, rows: await admission.accesses.visible(route.parent), forWriting: false });
+    return { ...asked, resource: admission.resource, within: allOf([admission.rows, belongsTo(route.relation, values)]), parent: values, pending: { resource: route.parent, where, forWriting } };
+  }
+
   /** The whole answer as a value: a list in memory; nothing for a row that is deleted. */
   async run(operation: Operation, located: Located): Promise<{ readonly value: unknown; readonly key?: readonly Json[] }> {
     switch (operation) {
@@ -104,16 +115,12 @@ export class Operations {
   }
 
   async list(located: Located): Promise<ListAnswer> {
-    const { admission, within } = located;
+    const { within, gone, pending } = located;
     const resource = await this.queriedBy(located);
-    const parameters = await located.parameters();
-    refuseUnknownParameters(parameters, resource, true);
-    const filterings: Filtering[] = [];
-    for (const backend of resource.backends) filterings.push(await backend.filter({ resource, parameters, actor: admission.actor }));
-    const plan = { ...planList(resource, within, filterings), ...(located.gone ? { gone: located.gone } : {}) };
+    const filterings = await this.afterParent(located, () => filteringsOf(resource, located));
+    const plan = { ...planList(resource, within, filterings), ...(gone ? { gone } : {}), ...(pending ? { parent: pending } : {}) };
     const writing = { basePath: basePathOf(located), represent: (row: Row) => represent(row, located) };
-    // A serializer of the application's own has a say in every row.
-    const texts = resource.serializer.constructor === ModelSerializer ? this.adapter.listTexts(plan, writing) : undefined;
+    const texts = isPlain(located) ? this.adapter.listTexts(plan, writing) : undefined;
     return { pages: this.adapter.list(plan), represent: writing.represent, texts };
   }
 
@@ -129,6 +136,16 @@ export class Operations {
     const row = await this.adapter.retrieve({ kind: 'retrieve', resource: located.resource, where: objectCondition(located) });
     if (!row) throw new NotFound();
     return represent(row, located);
+  }
+
+  /** The row as JSON, or undefined where a serializer of the application's own has a say in it. */
+  async retrieveText(located: Located): Promise<string | undefined> {
+    if (!isPlain(located)) return undefined;
+    await refuseParameters(located);
+    const plan = { kind: 'retrieve', resource: located.resource, where: objectCondition(located) } as const;
+    const text = await this.adapter.retrieveText(plan, { basePath: basePathOf(located), represent: (row) => represent(row, located) });
+    if (text === undefined) throw new NotFound();
+    return text;
   }
 
   async create(located: Located): Promise<Created> {
@@ -179,6 +196,16 @@ export class Operations {
     if (!deleted) throw new NotFound();
   }
 
+  /** The parent comes before the query in the order of checks: an error of the query waits for the look at the parent. */
+  private async afterParent<Result>({ pending }: Located, read: () => Promise<Result>): Promise<Result> {
+    try {
+      return await read();
+    } catch (error) {
+      if (pending && !(await this.adapter.exists(pending))) throw new NotFound();
+      throw error;
+    }
+  }
+
   /** Queries over relations stand under the grants of the models that they lead to. */
   private async queriedBy({ resource, admission }: Located): Promise<Resource> {
     const targets = [...queriedTargets(resource)];
@@ -215,6 +242,19 @@ export class Operations {
 export function givenFields({ relation }: Route): ReadonlySet<string> {
   const side = relation?.kind === 'many-to-many' ? relation.through.parentField : undefined;
   return new Set(side === undefined ? [] : [side]);
+}
+
+/** A serializer of the application's own has a say in every row. */
+function isPlain({ resource }: Located): boolean {
+  return resource.serializer.constructor === ModelSerializer;
+}
+
+async function filteringsOf(resource: Resource, { admission, parameters: read }: Located): Promise<readonly Filtering[]> {
+  const parameters = await read();
+  refuseUnknownParameters(parameters, resource, true);
+  const filterings: Filtering[] = [];
+  for (const backend of resource.backends) filterings.push(await backend.filter({ resource, parameters, actor: admission.actor }));
+  return filterings;
 }
 
 function objectCondition({ route, resource, keys, within }: Located): Condition {

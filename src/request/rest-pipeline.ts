@@ -111,11 +111,14 @@ export class RestPipeline {
   }
 
   private async perform(operation: Operation, call: Call, admission: Admission): Promise<RestResponse> {
-    const located = await this.operations.locate(askedOver(call, admission));
+    const asked = askedOver(call, admission);
     if (operation === 'list') {
-      const { pages, represent, texts } = await this.operations.list(located);
+      const { pages, represent, texts } = await this.operations.list(await this.operations.locateList(asked));
       return { status: 200, body: await (texts ? renderTexts(texts) : renderList(pages, represent)) };
     }
+    const located = await this.operations.locate(asked);
+    const text = operation === 'retrieve' ? await this.operations.retrieveText(located) : undefined;
+    if (text !== undefined) return { status: 200, body: { kind: 'text', text } };
     const { value, key } = await this.operations.run(operation, located);
     return valueResponse(operation === 'create' ? 201 : 200, value, key ? locationOf(key, call) : {});
   }

@@ -1,11 +1,13 @@
 import { RowReader } from '../../src/adapters/typeorm/running/row-reader.js';
 import type { ListPlan } from '../../src/model/plan.js';
 import type { RowWriting } from '../../src/request/execution/data-adapter.js';
+import { withoutComparingWrites } from './compare-writes.js';
 
-/** How many lists the database has written itself in this file of tests, each compared with the general path. */
-export const compared = { pages: 0 };
+/** How many lists and rows the database has written itself in this file of tests, each compared with the general path. */
+export const compared = { pages: 0, rows: 0 };
 
 const fast = Object.getOwnPropertyDescriptor(RowReader.prototype, 'texts')?.value as RowReader['texts'];
+const fastRow = Object.getOwnPropertyDescriptor(RowReader.prototype, 'retrieveText')?.value as RowReader['retrieveText'];
 
 /**
  * Every list that the database writes itself is read on the general path too, page by page, and both must be the same
@@ -16,9 +18,23 @@ RowReader.prototype.texts = function (this: RowReader, plan, writing) {
   return texts && both(this, { plan, writing, texts });
 };
 
+/** The same for a single row. */
+RowReader.prototype.retrieveText = async function (this: RowReader, where, writing) {
+  for (let attempt = 0; ; attempt++) {
+    const text = await fastRow.call(this, where, writing);
+    const row = await this.retrieve(where);
+    const expected = row && JSON.stringify(writing.represent(row));
+    compared.rows++;
+    if (text === expected) return text;
+    if (attempt === 5) throw new Error(`The database writes\n${text ?? 'nothing'}\nand the process\n${expected ?? 'nothing'}`);
+  }
+};
+
 /** For a file of tests about time, order and number of statements, or with writers that never rest. */
 export function withoutComparing(): void {
   RowReader.prototype.texts = fast;
+  RowReader.prototype.retrieveText = fastRow;
+  withoutComparingWrites();
 }
 
 async function* both(reader: RowReader, { plan, writing, texts }: { plan: ListPlan; writing: RowWriting; texts: AsyncIterable<string> }): AsyncGenerator<string> {

@@ -13,19 +13,27 @@ interface ValidationErrorLike {
 
 interface ClassValidator {
   validate(object: object, options: { forbidUnknownValues: boolean; skipUndefinedProperties: boolean }): Promise<readonly ValidationErrorLike[]>;
+  getMetadataStorage(): { getTargetValidationMetadatas(target: unknown, schema: string, always: boolean, strictGroups: boolean): readonly unknown[] };
 }
 
 /** Runs class-validator's decorators over an entity that is about to be written. */
-export type EntityValidator = (entity: object, resource: Resource) => Promise<FieldErrors>;
+export interface EntityValidator {
+  validate(entity: object, resource: Resource): Promise<FieldErrors>;
+  /** Whether a class has any. */
+  validates(target: unknown): boolean;
+}
 
 /** The validator, or undefined where the application has not installed class-validator. */
 export async function loadEntityValidator(): Promise<EntityValidator | undefined> {
   const library = await importClassValidator();
   if (!library) return undefined;
-  return async (entity, resource) => {
-    // What is left out is filled by the database, and whether it may be is not theirs to say.
-    const found = await library.validate(entity, { forbidUnknownValues: false, skipUndefinedProperties: true });
-    return fieldErrors(found, resource.fields);
+  return {
+    validate: async (entity, resource) => {
+      // What is left out is filled by the database, and whether it may be is not theirs to say.
+      const found = await library.validate(entity, { forbidUnknownValues: false, skipUndefinedProperties: true });
+      return fieldErrors(found, resource.fields);
+    },
+    validates: (target) => library.getMetadataStorage().getTargetValidationMetadatas(target, '', false, false).length > 0,
   };
 }
 

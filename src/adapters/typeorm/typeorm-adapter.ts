@@ -11,9 +11,11 @@ import type { Dialect } from './dialects/dialect.js';
 import { Connections } from './running/connections.js';
 import { EntityWriter } from './running/entity-writer.js';
 import { KeyLookups } from './running/key-lookup.js';
+import { plainRules } from './running/plain-rules.js';
+import { PlainWriter } from './running/plain-writer.js';
 import { PairWriter } from './running/pair-writer.js';
 import { RowReader } from './running/row-reader.js';
-import type { RowWriter, ValidateEntity } from './running/row-writer.js';
+import type { RowWriter, ValidateEntity, WriterTools } from './running/row-writer.js';
 import { Tables } from './sql/tables.js';
 
 interface Prepared {
@@ -25,6 +27,8 @@ export interface AdapterSettings {
   /** Milliseconds that a request waits for a connection. */
   readonly acquireTimeout: number;
   readonly validate?: ValidateEntity;
+  /** Whether `validate` knows rules of an entity's class. */
+  readonly validates?: (target: unknown) => boolean;
 }
 
 /** `DataAdapter` over a connected TypeORM data source. */
@@ -66,7 +70,7 @@ export class TypeOrmAdapter implements DataAdapter {
     const { validate } = this.settings;
     const reader = new RowReader(resource, tables, dialect, connections);
     const tools = { tables, dialect, connections, lookups, reader, resources, ...(validate ? { validate } : {}) };
-    const writer = tables.of(resource).metadata.isJunction ? new PairWriter(resource, tools) : new EntityWriter(resource, tools);
+    const writer = writerOf(resource, tools, this.settings.validates ?? (() => false));
     const prepared = { reader, writer };
     this.prepared.set(resource, prepared);
     return prepared;
@@ -92,6 +96,10 @@ export class TypeOrmAdapter implements DataAdapter {
     return this.of(plan.resource).reader.retrieve(plan.where);
   }
 
+  retrieveText(plan: RetrievePlan, writing: RowWriting): Promise<string | undefined> {
+    return this.of(plan.resource).reader.retrieveText(plan.where, writing);
+  }
+
   create(plan: CreatePlan): Promise<Row> {
     return this.of(plan.resource).writer.create(plan);
   }
@@ -107,4 +115,12 @@ export class TypeOrmAdapter implements DataAdapter {
   private of(resource: Resource): Prepared {
     return this.prepared.get(resource) ?? this.prepareView(resource);
   }
+}
+
+function writerOf(resource: Resource, tools: WriterTools, validates: (target: unknown) => boolean): RowWriter {
+  const { metadata, dataSource } = tools.tables.of(resource);
+  if (metadata.isJunction) return new PairWriter(resource, tools);
+  const general = new EntityWriter(resource, tools);
+  const rules = plainRules(resource, metadata, { dataSource, dialect: tools.dialect, validates });
+  return rules ? new PlainWriter(resource, tools, { general, rules }) : general;
 }

@@ -32,6 +32,8 @@ export interface DataAdapter {
    */
   listTexts(plan: ListPlan, writing: RowWriting): AsyncIterable<string> | undefined;
   retrieve(plan: RetrievePlan): Promise<Row | undefined>;
+  /** As `retrieve`, byte for byte what `JSON.stringify` makes of `represent`; written by the database where it can. */
+  retrieveText(plan: RetrievePlan, writing: RowWriting): Promise<string | undefined>;
   /** Only ever inserts. All or nothing. */
   create(plan: CreatePlan): Promise<Row>;
   /** Undefined where no row fits before. All or nothing. */

@@ -7,6 +7,7 @@ import type { KeyCheck, ListPlan, ParentPlan, ParentValues } from '../../model/p
 import type { ColumnPair, ToManyRelation } from '../../model/relation.js';
 import type { OrderTerm, Resource } from '../../model/resource.js';
 import type { ParsedBody } from '../../model/serializer.js';
+import type { ValueType } from '../../model/value-type.js';
 import { resolveRowFilter } from './resolve-row-filter.js';
 
 /** Rows of this key. */
@@ -22,6 +23,21 @@ export function planParent(key: readonly Json[], { parent, relation, rows, forWr
 /** near: columns of the parent; far: the columns of its rows that hold them. */
 export function joiningPairs(relation: ToManyRelation): readonly ColumnPair[] {
   return relation.kind === 'one-to-many' ? relation.on : relation.through.parent;
+}
+
+/** The values that join a parent's rows, where the key in the URL says them; undefined where only the parent's row does. */
+export function joiningValues(key: readonly Json[], parent: Resource, relation: ToManyRelation): ParentValues | undefined {
+  if (parent.key.via) return undefined;
+  const values = joiningPairs(relation).map(({ near }) => {
+    const at = parent.key.columns.findIndex(({ id }) => id === near.id);
+    return at < 0 || !isExact(near.type) ? undefined : key[at];
+  });
+  return values.every((value) => value !== undefined) ? values : undefined;
+}
+
+/** Whether a row that is found by a value holds just that one, and in that form. */
+function isExact(type: ValueType): boolean {
+  return type.kind === 'integer' || type.kind === 'bigint' || (type.kind === 'string' && type.loose !== true);
 }
 
 /** Rows that belong to the parent, and to no other. */

@@ -26,6 +26,8 @@ export type DatabaseRefusal =
   | { readonly kind: 'data'; readonly column?: string }
   /** Another transaction stood in the way: the same one may pass when it is tried again. */
   | { readonly kind: 'conflict' }
+  /** A statement that was kept prepared is not there any more, or no longer fits the tables. */
+  | { readonly kind: 'unprepared' }
   /** The database has given a statement up: it ran too long, or waited too long for a lock. */
   | { readonly kind: 'timeout' }
   /** There is no connection, or the one that was used is of no more use. */
@@ -70,6 +72,13 @@ export interface Dialect {
   matchSpecial(column: string, match: Extract<TermMatch, 'regex' | 'fulltext'>, placeholder: string): string;
   /** How an ordered column is read and compared to go on behind a row. */
   cursor(column: string, type: ValueType): CursorColumn;
+  /**
+   * A question whose answer is 1 where a table has no trigger and no rule, and is a table; undefined where the database does not
+   * bring a written row out. `path` is quoted, and `name` is not.
+   */
+  readonly plainTable: ((name: string, path: string) => { readonly sql: string; readonly parameters: readonly unknown[] }) | undefined;
+  /** Whether a comparison with a value of this type is the same SQL whatever the value, bound once and as it is encoded. */
+  isSteady(type: ValueType): boolean;
   /** Undefined where the database cannot write rows as JSON. */
   readonly json: JsonWriter | undefined;
   refusal(error: unknown): DatabaseRefusal | undefined;

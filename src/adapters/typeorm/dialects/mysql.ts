@@ -37,6 +37,8 @@ export function mysql(zone: WallZone): Dialect {
   return {
     oneConnection: false,
     json: undefined,
+    plainTable: undefined,
+    isSteady: ({ kind }) => kind === 'integer' || kind === 'bigint',
     nullsFirst: true,
     lockRow: ' FOR UPDATE',
     concat: (first, second) => `CONCAT(${first}, ${second})`,

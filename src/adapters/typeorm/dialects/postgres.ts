@@ -1,5 +1,5 @@
 import type { Json } from '../../../errors/rest-error.js';
-import type { ValueType } from '../../../model/value-type.js';
+import type { ValueKind, ValueType } from '../../../model/value-type.js';
 import { driverErrorProperty, isConnectionLost, isSocketCode, likePattern } from './dialect.js';
 import type { Bind, Comparison, DatabaseRefusal, Dialect, TextPart } from './dialect.js';
 import { formatInterval } from '../../../values/intervals.js';
@@ -28,10 +28,17 @@ export const postgres: Dialect = {
     match === 'regex' ? `${column} ~* ${placeholder}` : `to_tsvector(${column}) @@ plainto_tsquery(${placeholder})`,
   // The text of a value goes back in exactly, and a parameter takes the type of what it is compared with.
   cursor: (column) => ({ read: `${column}::text`, compared: column, parameter: (placeholder) => placeholder }),
+  plainTable: (_name, path) => ({
+    sql: `SELECT (relkind IN ('r', 'p') AND NOT relhasrules AND NOT EXISTS (SELECT 1 FROM pg_trigger WHERE tgrelid = pg_class.oid AND NOT tgisinternal))::int AS c0 FROM pg_class WHERE oid = to_regclass($1)`,
+    parameters: [path],
+  }),
+  isSteady: (type) => STEADY.has(type.kind) && !(type.kind === 'string' && type.loose === true),
   json: postgresJson,
   refusal,
   discard: (connection) => void (connection as PgClient).end().catch(() => undefined),
 };
+
+const STEADY: ReadonlySet<ValueKind> = new Set(['integer', 'bigint', 'boolean', 'uuid', 'string', 'enum', 'date', 'datetime']);
 
 /** A column without a zone holds the clock of this process, and so must what the database fills it with: `now()` goes by the session's. */
 function inZoneOfProcess(sessionZone: string): { begin: readonly string[]; end: readonly string[] } {
@@ -169,6 +176,7 @@ function refusal(error: unknown): DatabaseRefusal | undefined {
   if (code === '23514' || code === '23P01') return { kind: 'check' };
   if (code.startsWith('22')) return { kind: 'data' };
   if (code === '40P01' || code === '40001') return { kind: 'conflict' };
+  if (code === '26000' || code === '42P05' || (code === '0A000' && /cached plan/.test(text('message') ?? ''))) return { kind: 'unprepared' };
   if (TIMEOUT.has(code)) return { kind: 'timeout' };
   return AWAY.test(code) ? { kind: 'away' } : undefined;
 }

@@ -1,5 +1,5 @@
 import type { Json } from '../../../errors/rest-error.js';
-import type { ValueType } from '../../../model/value-type.js';
+import type { ValueKind, ValueType } from '../../../model/value-type.js';
 import { driverErrorProperty, isConnectionLost, likePattern } from './dialect.js';
 import type { Bind, Comparison, DatabaseRefusal, Dialect, TextPart } from './dialect.js';
 import { sqliteJson } from './sqlite-json.js';
@@ -28,11 +28,18 @@ export const sqlite: Dialect = {
     throw new Error('SQLite has no regular expressions and no full text here; boot refuses them');
   },
   cursor: (column, type) => ({ read: read(column, type), compared: column, parameter: (placeholder) => parameter(placeholder, type) }),
+  plainTable: (name) => ({
+    sql: `SELECT count(*) = 1 AND NOT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND lower(tbl_name) = lower(?)) AS c0 FROM sqlite_master WHERE type = 'table' AND lower(name) = lower(?)`,
+    parameters: [name, name],
+  }),
+  isSteady: ({ kind }) => STEADY.has(kind),
   json: sqliteJson,
   refusal,
   // The one that all statements share stays.
   discard: () => undefined,
 };
+
+const STEADY: ReadonlySet<ValueKind> = new Set(['integer', 'bigint', 'boolean', 'uuid', 'string', 'enum', 'date']);
 
 /**
  * TypeORM's BEGIN takes no lock, and a transaction that has read is refused at once when it then writes while another

@@ -25,7 +25,12 @@ export class ConnectionGate {
   }
 
   /** Runs alone. Rejects inside another one: there is no second connection to begin it on. */
-  async hold<Result>(transaction: () => Promise<Result>, waiting: WaitingRoom): Promise<Result> {
+  hold<Result>(transaction: () => Promise<Result>, waiting: WaitingRoom): Promise<Result> {
+    return this.alone(transaction, waiting, (here) => this.inside.run(here, transaction));
+  }
+
+  /** As `hold`, for what runs nothing of the application's: nobody asks whether it is inside. */
+  async alone<Result>(transaction: () => Promise<Result>, waiting: WaitingRoom, run: (here: Promise<void>) => Promise<Result> = transaction): Promise<Result> {
     if (!this.oneConnection) return transaction();
     if (this.busy && this.inside.getStore() === this.busy) throw new Error('A write was begun inside the transaction of another one, and this database has one connection: use the manager that the hook is given.');
     const deadline = waiting.deadline();
@@ -36,7 +41,7 @@ export class ConnectionGate {
     });
     this.busy = here;
     try {
-      return await this.inside.run(here, transaction);
+      return await run(here);
     } finally {
       this.busy = undefined;
       open();

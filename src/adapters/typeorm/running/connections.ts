@@ -1,9 +1,12 @@
+import { QueryFailedError } from 'typeorm';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { DatabaseAway, InvalidInput } from '../../../errors/request-errors.js';
 import { isRestError } from '../../../errors/rest-error.js';
 import type { Dialect } from '../dialects/dialect.js';
+import type { Records, Statement } from '../sql/statement.js';
 import { ConnectionGate } from './connection-gate.js';
-import { prepareSession } from './sessions.js';
+import { DirectQueries } from './direct-queries.js';
+import { prepareSession, sessionIsFit } from './sessions.js';
 import { WaitingRoom } from './waiting-room.js';
 
 /** Attempts at one piece of work before the client is told to try again later. */
@@ -33,6 +36,9 @@ interface Lent {
 export class Connections {
   private readonly gate: ConnectionGate;
   private readonly waiting: WaitingRoom;
+  private readonly direct: DirectQueries;
+  /** Whether the server's sessions are this process's alone, so that they keep what was prepared. */
+  private named = true;
 
   constructor(
     private readonly dataSource: DataSource,
@@ -40,37 +46,73 @@ export class Connections {
     acquireTimeout: number,
   ) {
     this.waiting = new WaitingRoom(acquireTimeout);
+    this.direct = new DirectQueries(dataSource, { named: () => this.named });
     // One gate a data source: two prefixes share its connection.
     const gate = GATES.get(dataSource) ?? new ConnectionGate(dialect.oneConnection);
     GATES.set(dataSource, gate);
     this.gate = gate;
   }
 
-  /** Records of a SELECT, in the order of the select list, whose expressions must be aliased `c0`, `c1`, … */
-  async read(sql: string, parameters: readonly unknown[], from: ReadFrom): Promise<readonly Record<string, unknown>[]> {
-    return this.reading(from, async (runner) => (await runner.query(sql, [...parameters])) as readonly Record<string, unknown>[]);
+  /** On a runner that was lent. */
+  records(runner: QueryRunner, statement: Statement): Promise<Records> {
+    return this.direct.records(runner, statement);
+  }
+
+  /** One statement that reads. */
+  read(statement: Statement, from: ReadFrom): Promise<Records> {
+    return this.reading(from, (runner) => this.direct.records(runner, statement));
   }
 
   /** Several statements that read, of one server, and so of one state of its rows as far as a replica has come. */
   async reading<Result>(from: ReadFrom, work: (runner: QueryRunner) => Promise<Result>): Promise<Result> {
-    const once = (): Promise<Attempt<Result>> => attempt(() => this.lending(from === 'replica' ? 'slave' : 'master', ({ runner }) => work(runner)));
-    return this.reporting(() => this.gate.pass(() => this.judging(() => this.retrying(once)), this.waiting));
+    const mode = from === 'replica' ? 'slave' : 'master';
+    for (let attempts = 1; ; attempts++) {
+      try {
+        return await this.gate.pass(() => this.lending(mode, ({ runner }) => work(runner)), this.waiting);
+      } catch (error) {
+        if (attempts >= MAX_ATTEMPTS || !this.isWorthAnother(error)) throw this.reported(judged(error, this.dialect));
+        await pause(attempts);
+      }
+    }
+  }
+
+  /**
+   * One statement that writes, and is all or nothing by itself. Undefined where the database does not take it: nothing has
+   * been written then.
+   */
+  async write(statement: Statement): Promise<Records | undefined> {
+    try {
+      return await this.gate.alone(() => this.lending('master', ({ runner }) => this.direct.records(runner, statement)), this.waiting);
+    } catch (error) {
+      const kind = this.dialect.refusal(error)?.kind;
+      // Nobody can say what became of it.
+      if (kind === 'away' || kind === 'timeout' || isRestError(error)) throw this.reported(error);
+      if (!(error instanceof QueryFailedError)) throw error;
+      if (kind === 'unprepared') this.named = false;
+      return undefined;
+    }
+  }
+
+  /** Whether sessions are as a write needs them. */
+  async needsNoSession(): Promise<boolean> {
+    return this.lending('master', ({ runner }) => sessionIsFit(runner, this.dataSource, this.dialect));
   }
 
   /** All or nothing: what `work` throws rolls back everything that it did. */
   async transact<Result>(work: (runner: QueryRunner) => Promise<Result>): Promise<Result> {
     const once = (): Promise<Attempt<Result>> => this.lending('master', (lent) => this.transactOnce(lent, work));
-    return this.reporting(() => this.gate.hold(() => this.retrying(once), this.waiting));
+    try {
+      return await this.gate.hold(() => this.retrying(once), this.waiting);
+    } catch (error) {
+      throw this.reported(error);
+    }
   }
 
   /** One that comes too late goes back at once: nobody waits for it any more. */
   private async lending<Result>(mode: 'master' | 'slave', use: (lent: Lent) => Promise<Result>): Promise<Result> {
     const runner = this.dataSource.createQueryRunner(mode);
     const connecting: Promise<unknown> = runner.connect();
-    const connection = await this.waiting.inTime(connecting, this.waiting.deadline()).catch((error: unknown) => {
-      void connecting.then(() => runner.release()).catch(() => undefined);
-      throw error;
-    });
+    const connection = this.dialect.oneConnection ? await connecting : await this.connected(runner, connecting);
     const lent: Lent = { runner, connection, broken: false };
     try {
       return await use(lent);
@@ -83,14 +125,30 @@ export class Connections {
     }
   }
 
+  private async connected(runner: QueryRunner, connecting: Promise<unknown>): Promise<unknown> {
+    try {
+      return await this.waiting.inTime(connecting, this.waiting.deadline());
+    } catch (error) {
+      void connecting.then(() => runner.release()).catch(() => undefined);
+      throw error;
+    }
+  }
+
   /** What the database has given up for another's sake is begun anew: nothing has been answered yet. */
   private async retrying<Result>(once: () => Promise<Attempt<Result>>): Promise<Result> {
     for (let attempts = 1; ; attempts++) {
       const attempted = await once();
       if (attempted.kind === 'done') return attempted.result;
-      if (attempts >= MAX_ATTEMPTS || this.dialect.refusal(attempted.error)?.kind !== 'conflict') throw attempted.error;
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * 20 * attempts));
+      if (attempts >= MAX_ATTEMPTS || !this.isWorthAnother(attempted.error)) throw attempted.error;
+      await pause(attempts);
     }
+  }
+
+  /** Of a statement that the server's session no longer knows, the next attempt is not prepared. */
+  private isWorthAnother(error: unknown): boolean {
+    const kind = this.dialect.refusal(error)?.kind;
+    if (kind === 'unprepared') this.named = false;
+    return kind === 'conflict' || kind === 'unprepared';
   }
 
   private async transactOnce<Result>(lent: Lent, work: (runner: QueryRunner) => Promise<Result>): Promise<Attempt<Result>> {
@@ -121,16 +179,6 @@ export class Connections {
     });
   }
 
-  /** Of everything in a query, only a search term can be one that the database does not take: a pattern that is none. */
-  private async judging<Result>(read: () => Promise<Result>): Promise<Result> {
-    try {
-      return await read();
-    } catch (error) {
-      if (this.dialect.refusal(error)?.kind !== 'data') throw error;
-      throw InvalidInput.of('search', 'Enter a valid search pattern.');
-    }
-  }
-
   /** A session that cannot be taken back to what it was goes to nobody else. */
   private async restore(lent: Lent, statements: readonly string[]): Promise<void> {
     try {
@@ -141,21 +189,17 @@ export class Connections {
   }
 
   /** A database that is away is an error of the contract wherever it shows; all other errors go on as they are. */
-  private async reporting<Result>(work: () => Promise<Result>): Promise<Result> {
-    try {
-      return await work();
-    } catch (error) {
-      const kind = isRestError(error) ? undefined : this.dialect.refusal(error)?.kind;
-      if (kind !== 'away' && kind !== 'conflict' && kind !== 'timeout') throw error;
-      throw new DatabaseAway({ cause: error });
-    }
+  private reported(error: unknown): unknown {
+    const kind = isRestError(error) ? undefined : this.dialect.refusal(error)?.kind;
+    return kind === 'away' || kind === 'conflict' || kind === 'timeout' || kind === 'unprepared' ? new DatabaseAway({ cause: error }) : error;
   }
 }
 
-async function attempt<Result>(work: () => Promise<Result>): Promise<Attempt<Result>> {
-  try {
-    return { kind: 'done', result: await work() };
-  } catch (error) {
-    return { kind: 'undone', error };
-  }
+/** Of everything in a query, only a search term can be one that the database does not take: a pattern that is none. */
+function judged(error: unknown, dialect: Dialect): unknown {
+  return !isRestError(error) && dialect.refusal(error)?.kind === 'data' ? InvalidInput.of('search', 'Enter a valid search pattern.') : error;
+}
+
+function pause(attempts: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, Math.random() * 20 * attempts));
 }

@@ -5,6 +5,7 @@ import type { Resource } from '../../../model/resource.js';
 import type { Row } from '../../../model/serializer.js';
 import { keyText } from '../../../values/keys.js';
 import { identityOf, whereIdentity } from './entity-values.js';
+import { listensTo } from './listens-to.js';
 import { fromProperty } from './property-values.js';
 
 /** Composite keys become a long chain of OR, which databases bound. */
@@ -37,11 +38,7 @@ export class EntityLoader {
 
   /** Whether something may have changed any value of an entity since it was loaded. */
   private isListenedTo(): boolean {
-    return this.metadata.afterLoadListeners.length > 0 || this.dataSource.subscribers.some((subscriber) => subscriber.afterLoad !== undefined && this.listens(subscriber.listenTo?.()));
-  }
-
-  private listens(target: unknown): boolean {
-    return target === undefined || target === Object || target === this.metadata.target || (typeof target === 'function' && this.metadata.inheritanceTree.includes(target));
+    return this.metadata.afterLoadListeners.length > 0 || this.dataSource.subscribers.some((subscriber) => subscriber.afterLoad !== undefined && listensTo(subscriber, this.metadata));
   }
 
   /** The rows with their entities, and with the values that the entities hold. One that was deleted meanwhile is left out. */

@@ -23,7 +23,7 @@ export async function findReferrer(resource: Resource, where: Condition, tools: 
       const pairs = key.columns.map((column, index) => `r.${quote(column.databaseName)} = ${scope.alias}.${quote(key.referencedColumns[index]?.databaseName ?? '')}`);
       const condition = compileWhere(where, scope);
       const sql = `SELECT 1 AS c0 FROM ${scope.from()} WHERE ${condition} AND EXISTS (SELECT 1 FROM ${referring.path} r WHERE ${pairs.join(' AND ')})`;
-      const found = await tools.connections.read(sql, scope.parameters, 'primary');
+      const found = await tools.connections.read({ sql, parameters: scope.parameters }, 'primary');
       if (found.length > 0) return servedAs(metadata, tools)?.id ?? metadata.targetName;
     }
   }

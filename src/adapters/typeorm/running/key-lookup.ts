@@ -5,7 +5,9 @@ import type { ExistsPlan, KeyCheck, ParentPlan, ParentValues } from '../../../mo
 import { keyRepresentation, noSuchKey } from '../../../values/keys.js';
 import type { Dialect } from '../dialects/dialect.js';
 import { compileWhere } from '../sql/compile-condition.js';
+import { existsStatement } from '../sql/exists-statement.js';
 import { Scope } from '../sql/scope.js';
+import type { Statement } from '../sql/statement.js';
 import type { Tables } from '../sql/tables.js';
 import type { Connections, ReadFrom } from './connections.js';
 import type { ReferencedValues } from './entity-values.js';
@@ -28,19 +30,18 @@ export class KeyLookups {
     const scope = Scope.begin(this.dialect, this.tables, plan.resource);
     const columns = plan.on.map(({ near }, index) => `${this.dialect.read(scope.own(near), near.type)} AS c${index}`);
     const where = compileWhere(plan.where, scope);
-    const [record] = await this.connections.read(`SELECT ${columns.join(', ')} FROM ${scope.from()} WHERE ${where}`, scope.parameters, sourceOf(plan.forWriting));
+    const statement = { sql: `SELECT ${columns.join(', ')} FROM ${scope.from()} WHERE ${where}`, parameters: scope.parameters };
+    const [record] = await this.connections.read(statement, sourceOf(plan.forWriting));
     return record === undefined
       ? undefined
-      : Object.values(record).map((raw, index) => {
+      : record.map((raw, index) => {
           const type = plan.on[index]?.near.type;
           return raw === null || raw === undefined || !type ? null : this.dialect.decode(raw, type);
         });
   }
 
-  async exists({ resource, where, forWriting }: ExistsPlan): Promise<boolean> {
-    const scope = Scope.begin(this.dialect, this.tables, resource);
-    const condition = compileWhere(where, scope);
-    const found = await this.connections.read(`SELECT 1 AS c0 FROM ${scope.from()} WHERE ${condition} LIMIT 1`, scope.parameters, sourceOf(forWriting));
+  async exists(plan: ExistsPlan): Promise<boolean> {
+    const found = await this.connections.read(existsStatement(plan, this.dialect, this.tables), sourceOf(plan.forWriting));
     return found.length > 0;
   }
 
@@ -48,11 +49,8 @@ export class KeyLookups {
   async lookUp(checks: readonly KeyCheck[], runner?: QueryRunner): Promise<KeyLookup> {
     const errors = emptyFieldErrors();
     if (checks.length === 0) return { referenced: new Map(), errors };
-    const { sql, parameters } = this.statement(checks);
-    const records = runner
-      ? ((await runner.query(sql, [...parameters])) as readonly Record<string, unknown>[])
-      : await this.connections.read(sql, parameters, 'primary');
-    const found = Object.values(records[0] ?? {});
+    const statement = this.statement(checks);
+    const [found = []] = await (runner ? this.connections.records(runner, statement) : this.connections.read(statement, 'primary'));
     const referenced = new Map<string, readonly Json[]>();
     let at = 0;
     for (const check of checks) {
@@ -64,7 +62,7 @@ export class KeyLookups {
     return { referenced, errors };
   }
 
-  private statement(checks: readonly KeyCheck[]): { sql: string; parameters: readonly unknown[] } {
+  private statement(checks: readonly KeyCheck[]): Statement {
     const first = checks[0];
     if (!first) throw new Error('No keys to look up');
     const outer = Scope.begin(this.dialect, this.tables, first.field.relation.target);

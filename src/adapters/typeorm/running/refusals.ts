@@ -21,6 +21,7 @@ export function refusedWrite(refusal: DatabaseRefusal, resource: Resource, metad
     case 'check':
       return InvalidInput.ofNoField('These values break a rule of the database.');
     case 'conflict':
+    case 'unprepared':
     case 'timeout':
     case 'away':
       return new DatabaseAway();

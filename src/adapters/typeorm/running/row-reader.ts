@@ -1,4 +1,5 @@
 import type { QueryRunner } from 'typeorm';
+import { NotFound } from '../../../errors/request-errors.js';
 import type { Condition } from '../../../model/condition.js';
 import type { ListPlan } from '../../../model/plan.js';
 import type { OrderTerm, Resource } from '../../../model/resource.js';
@@ -6,7 +7,10 @@ import type { Row } from '../../../model/serializer.js';
 import type { Dialect } from '../dialects/dialect.js';
 import { compileWhere } from '../sql/compile-condition.js';
 import { compileAfter, compileOrder, cursorColumns } from '../sql/compile-order.js';
+import { existsStatement } from '../sql/exists-statement.js';
 import { Scope } from '../sql/scope.js';
+import type { Statement } from '../sql/statement.js';
+import { StatementShapes } from '../sql/statement-shapes.js';
 import { selectRows } from '../sql/select-rows.js';
 import type { Selection } from '../sql/select-rows.js';
 import type { Tables } from '../sql/tables.js';
@@ -29,11 +33,6 @@ interface PageQuestion {
   readonly limit: number;
 }
 
-interface Statement {
-  readonly sql: string;
-  readonly parameters: readonly unknown[];
-}
-
 interface Page {
   /** As the database gave them: values, then the cursor's. */
   readonly records: readonly (readonly unknown[])[];
@@ -42,9 +41,10 @@ interface Page {
 
 /** Reads the rows of one resource. */
 export class RowReader {
-  private readonly selection: Selection;
+  readonly selection: Selection;
   private readonly entities: EntityLoader | undefined;
   private readonly json: JsonRows | undefined;
+  private readonly shapes: StatementShapes;
 
   constructor(
     private readonly resource: Resource,
@@ -54,12 +54,14 @@ export class RowReader {
   ) {
     this.selection = selectRows(resource, dialect);
     this.json = jsonRows(resource, dialect);
+    this.shapes = new StatementShapes(dialect);
     const { metadata, dataSource } = tables.of(resource);
     this.entities = metadata.isJunction ? undefined : new EntityLoader(resource, metadata, dataSource);
   }
 
   /** Page after page by keyset: no page costs more for standing further back, and none is read before it is wanted. */
   async *list(plan: ListPlan): AsyncGenerator<readonly Row[]> {
+    await this.findParent(plan);
     let after: readonly unknown[] | undefined;
     for (;;) {
       const statement = this.pageStatement({ where: plan.where, order: plan.order, after, limit: PAGE_ROWS });
@@ -76,16 +78,28 @@ export class RowReader {
   /** As `list`, each page one text of its rows with commas between. Undefined where the database does not write such rows. */
   texts(plan: ListPlan, writing: RowWriting): AsyncIterable<string> | undefined {
     const { json } = this;
-    return json && this.entities?.isNeeded() !== true ? this.textPages(plan, writing, json) : undefined;
+    return json && !this.needsEntities() ? this.textPages(plan, writing, json) : undefined;
+  }
+
+  /** Whether rows are made of entities, because something of the application has a say in their values. */
+  needsEntities(): boolean {
+    return this.entities?.isNeeded() === true;
+  }
+
+  private async findParent({ parent }: ListPlan): Promise<void> {
+    if (!parent) return;
+    const { length } = await this.connections.read(existsStatement(parent, this.dialect, this.tables), 'replica');
+    if (length === 0) throw new NotFound();
   }
 
   private async *textPages(plan: ListPlan, writing: RowWriting, json: JsonRows): AsyncGenerator<string> {
     const pages = new TextPages(plan, { json, basePath: writing.basePath, limit: PAGE_ROWS, scope: () => Scope.begin(this.dialect, this.tables, this.resource) });
+    if (!pages.findParent) await this.findParent(plan);
     let after: readonly unknown[] | undefined;
     for (;;) {
-      const { sql, parameters } = pages.statement(after);
+      const statement = after ? pages.statement(after) : this.shapes.of(pages.kind, pages.conditions, () => pages.statement(undefined));
       const page = await this.readWanted(plan, async (runner) => {
-        const records = (await runner.query(sql, [...parameters])) as readonly Record<string, unknown>[];
+        const records = await this.connections.records(runner, statement);
         return pages.read(records) ?? this.generalPage(writing, this.pageStatement({ where: plan.where, order: plan.order, after, limit: PAGE_ROWS }), { runner, cursor: plan.order.length });
       });
       if (!page) return;
@@ -106,14 +120,33 @@ export class RowReader {
     return { text: rows.map((row) => JSON.stringify(represent(row))).join(','), count: records.length, last: records.at(-1)?.slice(-cursor) ?? [] };
   }
 
+  /** The row as JSON, by the database where it can write it. */
+  async retrieveText(where: Condition, { basePath, represent }: RowWriting): Promise<string | undefined> {
+    const { json } = this;
+    const general = async (): Promise<string | undefined> => {
+      const row = await this.retrieve(where);
+      return row && JSON.stringify(represent(row));
+    };
+    if (!json || this.needsEntities()) return general();
+    const statement = this.shapes.of(`text ${basePath}`, [where], () => {
+      const scope = Scope.begin(this.dialect, this.tables, this.resource);
+      const text = json(scope, basePath);
+      const condition = compileWhere(where, scope);
+      return { sql: `SELECT ${text} AS c0 FROM ${scope.from()} WHERE ${condition} LIMIT 1`, parameters: scope.parameters };
+    });
+    const [record] = await this.connections.read(statement, 'replica');
+    if (!record) return undefined;
+    return typeof record[0] === 'string' ? record[0] : general();
+  }
+
   async retrieve(where: Condition, runner?: QueryRunner): Promise<Row | undefined> {
-    const statement = this.pageStatement({ where, order: [], after: undefined, limit: 1 });
+    const statement = this.shapes.of('row', [where], () => this.pageStatement({ where, order: [], after: undefined, limit: 1 }));
     const { rows } = await (runner ? this.readPage(statement, runner) : this.connections.reading('replica', (each) => this.readPage(statement, each)));
     return rows[0];
   }
 
-  private async readPage({ sql, parameters }: Statement, runner: QueryRunner): Promise<Page> {
-    const records = ((await runner.query(sql, [...parameters])) as readonly Record<string, unknown>[]).map(inOrder);
+  private async readPage(statement: Statement, runner: QueryRunner): Promise<Page> {
+    const records = await this.connections.records(runner, statement);
     return { records, rows: await this.rowsOf(records, runner) };
   }
 
@@ -134,11 +167,7 @@ export class RowReader {
       values: this.selection.readValues(record),
       ...(isPair ? { identity: this.selection.readIdentity(record) } : {}),
     }));
-    if (this.entities?.isNeeded() !== true) return rows;
+    if (!this.entities || !this.needsEntities()) return rows;
     return this.entities.attach(rows, records.map((record) => this.selection.readIdentity(record)), runner);
   }
-}
-
-function inOrder(record: Record<string, unknown>): readonly unknown[] {
-  return Object.values(record);
 }

@@ -27,16 +27,7 @@ export class WaitingRoom {
       const here: Waiting = { until, giveUp: reject };
       this.waiting.add(here);
       if (!this.timer || this.timer.at > until) this.wakeAt(until);
-      waited.then(
-        (result) => {
-          this.waiting.delete(here);
-          resolve(result);
-        },
-        (error: unknown) => {
-          this.waiting.delete(here);
-          reject(error);
-        },
-      );
+      waited.finally(() => this.waiting.delete(here)).then(resolve, reject);
     });
   }
 

@@ -29,13 +29,19 @@ export class Scope {
     readonly tables: Tables,
     readonly resource: Resource,
     private readonly statement: Statement,
+    named = false,
   ) {
-    this.alias = this.nextAlias();
     this.table = tables.of(resource);
+    this.alias = named ? this.table.ownAlias : this.nextAlias();
   }
 
   static begin(dialect: Dialect, tables: Tables, resource: Resource): Scope {
     return new Scope(dialect, tables, resource, { parameters: [], aliases: 0 });
+  }
+
+  /** Of an INSERT or UPDATE, in which the table goes by its own name: not every database takes an alias in RETURNING. */
+  static ofTable(dialect: Dialect, tables: Tables, resource: Resource): Scope {
+    return new Scope(dialect, tables, resource, { parameters: [], aliases: 0 }, true);
   }
 
   /** A subquery of the same statement. */

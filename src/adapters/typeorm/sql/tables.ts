@@ -10,6 +10,8 @@ export interface Table {
   readonly metadata: EntityMetadata;
   /** Quoted, with its schema and database. */
   readonly path: string;
+  /** Its quoted name alone. */
+  readonly ownAlias: string;
   /** SQL of a column of the alias. */
   column(alias: string, column: Column): string;
   /** The quoted name alone, for INSERT and UPDATE. */
@@ -38,6 +40,11 @@ export class Tables {
     return table;
   }
 
+  /** Quoted, with its schema and database. */
+  pathOf(metadata: EntityMetadata): string {
+    return pathOf(metadata, (name) => this.dataSource.driver.escape(name));
+  }
+
   private tableOf(metadata: EntityMetadata): Table {
     const quote = (name: string): string => this.dataSource.driver.escape(name);
     const quoted = new Map(metadata.columns.map((column) => [column.databaseName, quote(column.databaseName)]));
@@ -54,6 +61,7 @@ export class Tables {
       dataSource: this.dataSource,
       metadata,
       path: pathOf(metadata, quote),
+      ownAlias: quote(metadata.tableName),
       name,
       column: (alias, column) => {
         const query = virtual.get(column.id)?.query;

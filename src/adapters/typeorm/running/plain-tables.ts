@@ -1,0 +1,35 @@
+import type { DataSource, EntityMetadata } from 'typeorm';
+import type { WriterTools } from './row-writer.js';
+
+const KNOWN = new WeakMap<DataSource, PlainTables>();
+
+/** Which tables have nothing in the database that changes rows behind a statement. Asked once a table, when it is first written. */
+export class PlainTables {
+  private readonly answers = new Map<EntityMetadata, Promise<boolean> | boolean>();
+
+  static of(dataSource: DataSource): PlainTables {
+    const known = KNOWN.get(dataSource) ?? new PlainTables();
+    KNOWN.set(dataSource, known);
+    return known;
+  }
+
+  isPlain(metadata: EntityMetadata, tools: WriterTools): Promise<boolean> | boolean {
+    const known = this.answers.get(metadata);
+    if (known !== undefined) return known;
+    const asked = this.ask(metadata, tools);
+    this.answers.set(metadata, asked);
+    return asked;
+  }
+
+  private async ask(metadata: EntityMetadata, { dialect, connections, tables }: WriterTools): Promise<boolean> {
+    const question = dialect.plainTable?.(metadata.tableName, tables.pathOf(metadata));
+    try {
+      const answer = question !== undefined && (await connections.needsNoSession()) && Number((await connections.read(question, 'primary'))[0]?.[0] ?? 0) === 1;
+      this.answers.set(metadata, answer);
+      return answer;
+    } catch (error) {
+      this.answers.delete(metadata);
+      throw error;
+    }
+  }
+}

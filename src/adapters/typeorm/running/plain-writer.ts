@@ -1,0 +1,119 @@
+import type { EntityMetadata } from 'typeorm';
+import { touches } from '../../../model/condition.js';
+import { holdsFor } from '../../../model/holds-for.js';
+import type { ColumnValue, CreatePlan, DeletePlan, KeyCheck, UpdatePlan } from '../../../model/plan.js';
+import type { Resource } from '../../../model/resource.js';
+import type { Row } from '../../../model/serializer.js';
+import { compileWhere } from '../sql/compile-condition.js';
+import { Scope } from '../sql/scope.js';
+import type { Statement } from '../sql/statement.js';
+import { StatementShapes } from '../sql/statement-shapes.js';
+import { columnsOf } from './column-values.js';
+import { PlainTables } from './plain-tables.js';
+import type { PlainRules } from './plain-rules.js';
+import type { RowWriter, WriterTools } from './row-writer.js';
+
+/**
+ * Writes a row by one statement that brings out the row as it then is, where nothing of the application has a say in the
+ * write. What does not come about so, the general writer does or refuses: a row that is not there, a key that leads
+ * nowhere, a value that the database does not take. Nothing has been written then.
+ */
+export class PlainWriter implements RowWriter {
+  private readonly metadata: EntityMetadata;
+  private readonly tables: PlainTables;
+  private readonly shapes: StatementShapes;
+
+  constructor(
+    private readonly resource: Resource,
+    private readonly tools: WriterTools,
+    private readonly parts: { readonly general: RowWriter; readonly rules: PlainRules },
+  ) {
+    this.metadata = tools.tables.of(resource).metadata;
+    this.tables = PlainTables.of(tools.tables.of(resource).dataSource);
+    this.shapes = new StatementShapes(tools.dialect);
+  }
+
+  async create(plan: CreatePlan): Promise<Row> {
+    const statement = (await this.mayWrite(plan, 'create')) ? this.insertion(plan) : undefined;
+    return (statement && (await this.written(statement))) ?? this.parts.general.create(plan);
+  }
+
+  async update(plan: UpdatePlan): Promise<Row | undefined> {
+    const statement = (await this.mayWrite(plan, 'update')) ? this.change(plan) : undefined;
+    return (statement && (await this.written(statement))) ?? this.parts.general.update(plan);
+  }
+
+  delete(plan: DeletePlan): Promise<boolean> {
+    return this.parts.general.delete(plan);
+  }
+
+  /** Whether nobody but the database has a say in this write. */
+  private async mayWrite({ errors, hooks }: CreatePlan | UpdatePlan, operation: 'create' | 'update'): Promise<boolean> {
+    if (hooks.before || hooks.after || !this.parts.rules[operation] || this.parts.rules.isListenedTo() || this.tools.reader.needsEntities()) return false;
+    for (const _ in errors) return false;
+    return this.tables.isPlain(this.metadata, this.tools);
+  }
+
+  private async written(statement: Statement): Promise<Row | undefined> {
+    const [record] = (await this.tools.connections.write(statement)) ?? [];
+    return record && { key: this.tools.reader.selection.readKey(record), values: this.tools.reader.selection.readValues(record) };
+  }
+
+  private insertion({ values, fixed, added, keys, where }: CreatePlan): Statement | undefined {
+    const given = columnsOf(values, this.resource);
+    const columns = given && distinct([...given, ...fixed, ...added, ...this.parts.rules.generate(given)]);
+    if (!columns || holdsFor(where, (id) => columns.get(id)?.value) !== true) return undefined;
+    const parameters = encoded(columns, this.tools);
+    return this.shapes.of(`insert ${[...columns.keys(), '', ...keys.map(({ field }) => field.relation.target.id)].join(' ')}`, keys.map((key) => key.where), () => {
+      const scope = Scope.ofTable(this.tools.dialect, this.tools.tables, this.resource);
+      const names = [...columns.values()].map(({ column }) => scope.table.name(column));
+      const placed = [...columns.values()].map(({ column }, index) => this.tools.dialect.parameter(scope.bindRaw(parameters[index]), column.type));
+      for (const { columnId, name, sql } of this.parts.rules.defaults) {
+        if (columns.has(columnId)) continue;
+        names.push(name);
+        placed.push(sql);
+      }
+      const found = existing(keys, scope);
+      const rows = names.length === 0 ? ' DEFAULT VALUES' : ` (${names.join(', ')}) SELECT ${placed.join(', ')}${found.length === 0 ? '' : ` WHERE ${found.join(' AND ')}`}`;
+      return { sql: `INSERT INTO ${scope.table.path}${rows} RETURNING ${this.returned(scope)}`, parameters: scope.parameters };
+    }, parameters);
+  }
+
+  private change({ values, keys, where, after }: UpdatePlan): Statement | undefined {
+    const given = columnsOf(values, this.resource);
+    const columns = given && distinct(given);
+    // A condition over other rows would need a join, which an UPDATE has not.
+    if (!columns || columns.size === 0 || touches(where, () => false) || touches(after, (id) => columns.has(id))) return undefined;
+    const parameters = encoded(columns, this.tools);
+    return this.shapes.of(`update ${[...columns.keys(), '', ...keys.map(({ field }) => field.relation.target.id)].join(' ')}`, [where, ...keys.map((key) => key.where)], () => {
+      const scope = Scope.ofTable(this.tools.dialect, this.tools.tables, this.resource);
+      const changes = [...columns.values()].map(({ column }, index) => `${scope.table.name(column)} = ${this.tools.dialect.parameter(scope.bindRaw(parameters[index]), column.type)}`);
+      const conditions = [compileWhere(where, scope), ...existing(keys, scope)];
+      return { sql: `UPDATE ${scope.table.path} SET ${changes.join(', ')} WHERE ${conditions.join(' AND ')} RETURNING ${this.returned(scope)}`, parameters: scope.parameters };
+    }, parameters);
+  }
+
+  private returned(scope: Scope): string {
+    return this.tools.reader.selection.expressions(scope).map((expression, index) => `${expression} AS c${index}`).join(', ');
+  }
+}
+
+/** By column; undefined where one is said twice. */
+function distinct(values: readonly ColumnValue[]): ReadonlyMap<string, ColumnValue> | undefined {
+  const byColumn = new Map(values.map((each) => [each.column.id, each]));
+  return byColumn.size === values.length ? byColumn : undefined;
+}
+
+function encoded(columns: ReadonlyMap<string, ColumnValue>, { dialect }: WriterTools): readonly unknown[] {
+  return [...columns.values()].map(({ column, value }) => (value === null ? null : dialect.encode(value, column.type)));
+}
+
+/** That the rows are there which the keys of the body name. */
+function existing(keys: readonly KeyCheck[], scope: Scope): readonly string[] {
+  return keys.map(({ field, where }) => {
+    const target = scope.within(field.relation.target);
+    const condition = compileWhere(where, target);
+    return `EXISTS (SELECT 1 FROM ${target.from()} WHERE ${condition})`;
+  });
+}
+

@@ -1,0 +1,13 @@
+import type { ExistsPlan } from '../../../model/plan.js';
+import type { Dialect } from '../dialects/dialect.js';
+import { compileWhere } from './compile-condition.js';
+import { Scope } from './scope.js';
+import type { Statement } from './statement.js';
+import type { Tables } from './tables.js';
+
+/** One record where there is such a row, and none where there is not. */
+export function existsStatement({ resource, where }: ExistsPlan, dialect: Dialect, tables: Tables): Statement {
+  const scope = Scope.begin(dialect, tables, resource);
+  const condition = compileWhere(where, scope);
+  return { sql: `SELECT 1 AS c0 FROM ${scope.from()} WHERE ${condition} LIMIT 1`, parameters: scope.parameters };
+}
