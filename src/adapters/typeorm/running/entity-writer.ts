@@ -14,12 +14,12 @@ import type { Row } from '../../../model/serializer.js';
 import type { ValueType } from '../../../model/value-type.js';
 import { classOf } from '../describing/inheritance.js';
 import { Scope } from '../sql/scope.js';
-import { loadEmbeddedKeys, savesEmbedded } from './embedded-keys.js';
+import { EmbeddedKeys, savesEmbedded } from './embedded-keys.js';
 import { emptyRelations, emptyRelationsAreNull, hidingEmpty } from './empty-relations.js';
 import { applyValues, columnIds, finerValues, identityOf, setColumns, stillSays, whereIdentity } from './entity-values.js';
 import type { ReferencedValues } from './entity-values.js';
 import { findReferrer } from './find-referrer.js';
-import { findIdentity } from './find-identity.js';
+import { findLocked } from './find-locked.js';
 import { standingIn } from './json-arrays.js';
 import { refusedWrite } from './refusals.js';
 import { runHook } from './run-hook.js';
@@ -54,6 +54,7 @@ interface Change {
 export class EntityWriter implements RowWriter {
   private readonly metadata: EntityMetadata;
   private readonly forward: readonly string[];
+  private readonly embedded: EmbeddedKeys;
   private readonly tree: TreeKeeper | undefined;
   /** False where TypeORM cannot: a row is changed by one statement then. */
   private readonly saves: boolean;
@@ -66,6 +67,7 @@ export class EntityWriter implements RowWriter {
     this.metadata = tools.tables.of(resource).metadata;
     this.model = { resource, metadata: this.metadata };
     this.forward = this.metadata.relations.filter((relation) => relation.isWithJoinColumn && !relation.isLazy && !relation.embeddedMetadata).map((relation) => relation.propertyPath);
+    this.embedded = new EmbeddedKeys(resource, this.metadata, tools);
     this.tree = TreeKeeper.of(resource, this.metadata, tools);
     this.saves = savesEmbedded(this.metadata);
   }
@@ -103,7 +105,7 @@ export class EntityWriter implements RowWriter {
       this.tools.connections.transact(async (runner) => {
         const hooked = plan.hooks.before !== undefined;
         if (this.tree?.mayMove({ values: plan.values, hooked }) === true) await this.tree.begin(runner);
-        const key = await findIdentity(this.resource, plan.where, { runner, tools: this.tools });
+        const key = await findLocked(this.resource, { columns: this.resource.identity, where: plan.where }, { runner, tools: this.tools });
         if (!key) return undefined;
         const entity = await this.load(key, runner);
         if (!entity) return undefined;
@@ -129,7 +131,7 @@ export class EntityWriter implements RowWriter {
     try {
       return await this.tools.connections.transact(async (runner) => {
         await this.tree?.begin(runner);
-        const key = await findIdentity(this.resource, plan.where, { runner, tools: this.tools });
+        const key = await findLocked(this.resource, { columns: this.resource.identity, where: plan.where }, { runner, tools: this.tools });
         // Without its relations: TypeORM would cascade into related objects that were loaded with it.
         const entity = key ? await this.load(key, runner, []) : undefined;
         if (!key || !entity) return false;
@@ -165,7 +167,7 @@ export class EntityWriter implements RowWriter {
     });
     if (!entity) return null;
     emptyRelationsAreNull(entity, this.metadata, forward);
-    if (forward === this.forward) await loadEmbeddedKeys(entity, identity, { ...this.model, tools: this.tools, runner });
+    if (forward === this.forward) await this.embedded.load(entity, this.named(identity), runner);
     return entity;
   }
 
@@ -252,8 +254,11 @@ export class EntityWriter implements RowWriter {
   }
 
   private async readBack(identity: readonly Json[], condition: Condition, runner: QueryRunner): Promise<Row | undefined> {
-    const named = this.resource.identity.map((column, index) => equals(column, identity[index] ?? null));
-    return this.tools.reader.retrieve(allOf([...named, condition]), runner);
+    return this.tools.reader.retrieve(allOf([this.named(identity), condition]), runner);
+  }
+
+  private named(identity: readonly Json[]): Condition {
+    return allOf(this.resource.identity.map((column, index) => equals(column, identity[index] ?? null)));
   }
 
   /** All errors together: of the body, of its keys, and of the application's validators. */

@@ -5,6 +5,7 @@ import type { ExistsPlan, KeyCheck, ParentPlan, ParentValues } from '../../../mo
 import { keyRepresentation, noSuchKey } from '../../../values/keys.js';
 import type { Dialect } from '../dialects/dialect.js';
 import { compileWhere } from '../sql/compile-condition.js';
+import { decodedRecord, readColumns, selectList } from '../sql/read-columns.js';
 import { Scope } from '../sql/scope.js';
 import type { Tables } from '../sql/tables.js';
 import type { Connections, ReadFrom } from './connections.js';
@@ -26,15 +27,11 @@ export class KeyLookups {
 
   async findParent(plan: ParentPlan): Promise<ParentValues | undefined> {
     const scope = Scope.begin(this.dialect, this.tables, plan.resource);
-    const columns = plan.on.map(({ near }, index) => `${this.dialect.read(scope.own(near), near.type)} AS c${index}`);
+    const columns = plan.on.map(({ near }) => near);
+    const list = selectList(readColumns(columns, scope));
     const where = compileWhere(plan.where, scope);
-    const [record] = await this.connections.read(`SELECT ${columns.join(', ')} FROM ${scope.from()} WHERE ${where}`, scope.parameters, sourceOf(plan.forWriting));
-    return record === undefined
-      ? undefined
-      : Object.values(record).map((raw, index) => {
-          const type = plan.on[index]?.near.type;
-          return raw === null || raw === undefined || !type ? null : this.dialect.decode(raw, type);
-        });
+    const [record] = await this.connections.read(`SELECT ${list} FROM ${scope.from()} WHERE ${where}`, scope.parameters, sourceOf(plan.forWriting));
+    return record && decodedRecord(record, columns, this.dialect);
   }
 
   async exists({ resource, where, forWriting }: ExistsPlan): Promise<boolean> {
@@ -76,7 +73,7 @@ export class KeyLookups {
         return `(SELECT ${column} FROM ${scope.from()} WHERE ${where})`;
       }),
     );
-    return { sql: `SELECT ${columns.map((column, index) => `${column} AS c${index}`).join(', ')}`, parameters: outer.parameters };
+    return { sql: `SELECT ${selectList(columns)}`, parameters: outer.parameters };
   }
 }
 
