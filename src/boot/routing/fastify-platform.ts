@@ -42,8 +42,6 @@ function prepareRequests(adapter: HttpAdapter, server: RestServer): void {
 }
 
 function answerTheRest(adapter: HttpAdapter, server: RestServer): void {
-  // With no route of our own there is still an index.
-  if (server.patterns.size === 0) server.mounts.add('');
   ROUTES.get(server)?.register(adapter.getInstance() as FastifyInstance);
 }
 

@@ -39,9 +39,7 @@ export class RestServer {
   private readonly locations = new Locations();
   readonly mounts = this.locations.mounts;
   readonly foreign = this.locations.foreign;
-  /** The paths of all generated routes as Nest was told them, without the global prefix: `/rest/v1/polls/question/:pk`. */
-  readonly patterns = new Set<string>();
-  /** By pattern, the path of the model that it belongs to: `/rest/v1/polls/question`. */
+  /** By the path of each generated route as Nest was told it, without the global prefix (`/rest/v1/polls/question/:pk`), that of its model. */
   readonly models = new Map<string, string>();
   /** Where a request keeps its visit: two applications in one process have one each. */
   private readonly visits = Symbol('restify');
