@@ -69,6 +69,7 @@ export function resolveOptions(prefix: string, options: RestifyModuleOptions): R
   };
 }
 
-function withoutSlashes(path: string): string {
+/** A path as prefixes are kept: `/rest/v1/` is `rest/v1`. */
+export function withoutSlashes(path: string): string {
   return path.replace(/^\/+|\/+$/g, '');
 }

@@ -152,12 +152,11 @@ async function injectedParts({ drafts, defaults, controllers }: Blueprint, { mod
     if (!instances.has(type)) instances.set(type, await injectedInstance(type, { moduleRef, modules }));
   };
   const standard: readonly InjectableClass<unknown>[] = [FieldFilter, SearchFilter, OrderingFilter, ModelSerializer, AllowAny];
-  const all = drafts.flatMap(({ declaration: { options } }) => [options, ...Object.values(options.through ?? {})] as readonly RestifyOptions[]);
-  const named = all.flatMap(({ filterBackends, serializer, permissions, guards, interceptors, pipes }) => [...(filterBackends ?? []), ...(guards ?? []), ...(interceptors ?? []), ...(pipes ?? []), ...(serializer ? [serializer] : []), ...(permissions ?? []).flatMap(permissionClasses)]);
-  const throttled = defaults.throttle !== undefined || all.some(({ throttle }) => throttle !== undefined);
+  const given = [defaults, ...drafts.flatMap(({ declaration: { options } }) => [options, ...Object.values(options.through ?? {})])] as readonly RestifyOptions[];
+  const throttled = given.some(({ throttle }) => throttle !== undefined);
   const ofActions = controllers.flatMap(({ declaration }) => declaration.actions.flatMap(({ options }) => (options.permissions ?? []).flatMap(permissionClasses)));
-  const schemes = await loadSchemes([...(defaults.authentication ?? []), ...all.flatMap(({ authentication }) => authentication ?? [])]);
-  for (const type of [...standard, ...(defaults.filterBackends ?? []), ...(defaults.guards ?? []), ...(defaults.interceptors ?? []), ...(defaults.pipes ?? []), ...(defaults.permissions ?? []).flatMap(permissionClasses), ...named, ...ofActions]) await make(type);
+  const schemes = await loadSchemes(given.flatMap(({ authentication }) => authentication ?? []));
+  for (const type of [...standard, ...given.flatMap(classesOf), ...ofActions]) await make(type);
   const listed = listedControllers(modules);
   const got = <Instance>(type: InjectableClass<Instance>): Instance => instances.get(type) as Instance;
   return {
@@ -173,6 +172,10 @@ async function injectedParts({ drafts, defaults, controllers }: Blueprint, { mod
     permissions: (permissions) => resolved({ kind: 'all-of', permissions }, got),
     schemes: (options) => (options.authentication ?? defaults.authentication ?? []).map((each) => schemes.get(each)).filter((each) => each !== undefined),
   };
+}
+
+function classesOf({ filterBackends, guards, interceptors, pipes, serializer, permissions }: RestifyOptions): readonly InjectableClass<unknown>[] {
+  return [...(filterBackends ?? []), ...(guards ?? []), ...(interceptors ?? []), ...(pipes ?? []), ...(serializer ? [serializer] : []), ...(permissions ?? []).flatMap(permissionClasses)];
 }
 
 function permissionClasses(expression: PermissionExpression): readonly PermissionClass[] {

@@ -3,8 +3,8 @@ import type { Json } from '../errors/rest-error.js';
 import type { RouteAction } from '../model/action.js';
 import type { Actor } from '../model/actor.js';
 import { allOf } from '../model/condition.js';
-import { METHOD_OF } from '../model/operation.js';
-import type { Method, Operation } from '../model/operation.js';
+import { isReading, METHOD_OF, servedMethod, statusOf } from '../model/operation.js';
+import type { Operation } from '../model/operation.js';
 import type { PermissionSource } from '../model/permission-source.js';
 import type { Resource } from '../model/resource.js';
 import type { Route, RouteMatch } from '../model/route.js';
@@ -94,7 +94,7 @@ export class RestPipeline {
     }
     // Only the action itself answers what it replaces: its permissions may not be those of the default.
     if (actionOf(call)) throw new NotFound();
-    const operation = route.operations.get((exchange.method === 'HEAD' ? 'GET' : exchange.method) as Method);
+    const operation = route.operations.get(servedMethod(exchange.method));
     if (!operation) throw new MethodNotAllowed(exchange.method);
     negotiate(exchange.header('accept'));
     return around ? this.answerAround(operation, { call, admission, around }) : this.perform(operation, call, admission);
@@ -107,7 +107,7 @@ export class RestPipeline {
       if (key) headers = locationOf(key, call);
       return made;
     });
-    return valueResponse(operation === 'create' ? 201 : 200, value, headers);
+    return valueResponse(statusOf(operation), value, headers);
   }
 
   private async perform(operation: Operation, call: Call, admission: Admission): Promise<RestResponse> {
@@ -120,7 +120,7 @@ export class RestPipeline {
     const text = operation === 'retrieve' ? await this.operations.retrieveText(located) : undefined;
     if (text !== undefined) return { status: 200, body: { kind: 'text', text } };
     const { value, key } = await this.operations.run(operation, located);
-    return valueResponse(operation === 'create' ? 201 : 200, value, key ? locationOf(key, call) : {});
+    return valueResponse(statusOf(operation), value, key ? locationOf(key, call) : {});
   }
 
   /** What belongs to `answer` before an action of the application's runs: Accept, then what the URL names. Throws 404, 406. */
@@ -202,18 +202,14 @@ function pipedBody(piped: unknown, resource: Resource): JsonObject {
   return piped as JsonObject;
 }
 
-/** The application's own method for this call, if there is one. HEAD follows GET. */
+/** The application's own method for this call, if there is one. */
 function actionOf({ exchange, match }: Call): RouteAction | undefined {
-  return match.route.actions.get((exchange.method === 'HEAD' ? 'GET' : exchange.method) as Method);
+  return match.route.actions.get(servedMethod(exchange.method));
 }
 
 /** An action below an object asks for the right to view it for GET, and to change it for all else. */
 function askedMethod({ exchange, match }: Call): string {
   return match.route.kind === 'object-action' && !isReading(exchange.method) ? 'PATCH' : exchange.method;
-}
-
-function isReading(method: string): boolean {
-  return ['GET', 'HEAD', 'OPTIONS'].includes(method);
 }
 
 /** What OPTIONS tells of: the fields that the caller may write, by the method that writes them. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Restify } from 'nestjs-restify';
-import { BeforeUpdate, Column, DeleteDateColumn, Entity, JoinColumn, PrimaryColumn, PrimaryGeneratedColumn, Tree, TreeChildren, TreeParent, VersionColumn } from 'typeorm';
+import { BeforeUpdate, Column, DeleteDateColumn, Entity, JoinColumn, ManyToOne, PrimaryColumn, PrimaryGeneratedColumn, Tree, TreeChildren, TreeParent, VersionColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import { onEachDatabase } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
@@ -350,5 +350,82 @@ onEachDatabase('a tree', (database) => {
     expect(seen(await client.delete(`/rest/v1/wood/root/${idOf(made)}/`))).toEqual(DELETED);
     expect(seen(await client.get('/rest/v1/wood/root/'))).toEqual([200, []]);
     expect(await started.dataSource.getRepository(Root).count({ withDeleted: true })).toBe(1);
+  });
+});
+
+/** Nothing but a relation: TypeORM 0.3 cannot save an entity with such an object. */
+class Proof {
+  @ManyToOne(() => Plain, { nullable: true })
+  plain: Relation<Plain> | null;
+}
+
+abstract class Proven {
+  @PrimaryGeneratedColumn()
+  id: number;
+
+  @Column(() => Proof)
+  proof: Proof;
+}
+
+@Restify('tree')
+@Entity()
+@Tree('closure-table')
+class ProvenClosed extends Proven {
+  @TreeParent()
+  parent: Relation<ProvenClosed> | null;
+
+  @TreeChildren()
+  children: Relation<ProvenClosed[]>;
+}
+
+@Restify('tree')
+@Entity()
+@Tree('materialized-path')
+class ProvenPathed extends Proven {
+  @TreeParent()
+  parent: Relation<ProvenPathed> | null;
+
+  @TreeChildren()
+  children: Relation<ProvenPathed[]>;
+}
+
+@Restify('tree')
+@Entity()
+@Tree('nested-set')
+class ProvenNested extends Proven {
+  @TreeParent()
+  parent: Relation<ProvenNested> | null;
+
+  @TreeChildren()
+  children: Relation<ProvenNested[]>;
+}
+
+onEachDatabase('a tree whose rows are changed by one statement', (database) => {
+  let started: StartedApp;
+
+  beforeAll(async () => {
+    started = await startApp({ entities: [Plain, ProvenClosed, ProvenPathed, ProvenNested], database });
+  });
+
+  afterAll(async () => {
+    await started.close();
+  });
+
+  test.each([ProvenClosed, ProvenPathed, ProvenNested].map((kind) => [kind.name, kind] as const))('keeps the places of rows that move: %s', async (_name, kind) => {
+    const path = `/rest/v1/tree/${kind.name.toLowerCase()}/`;
+    const trees = started.dataSource.getTreeRepository<Proven>(kind);
+    const below = async (id: number): Promise<readonly number[]> => (await trees.createDescendantsQueryBuilder('node', 'closure', { id } as Proven).getMany()).map((each) => each.id).sort();
+    const added = async (parent?: number): Promise<number> => idOf(await started.client.post(path, { ...(parent === undefined ? {} : { parent }) }));
+    const moved = async (id: number, parent: number): Promise<number> => (await started.client.patch(`${path}${id}/`, { parent })).status;
+    const root = await added();
+    const [first, second] = [await added(root), await added(root)];
+    const third = await added(second);
+
+    expect(await moved(second, first)).toBe(200);
+    expect([await below(root), await below(first), await below(second)]).toEqual([[root, first, second, third], [first, second, third], [second, third]]);
+    expect(await moved(second, root)).toBe(200);
+    expect([await below(root), await below(first), await below(second)]).toEqual([[root, first, second, third], [first], [second, third]]);
+    expect(await moved(root, third)).toBe(400);
+    expect(await below(root)).toEqual([root, first, second, third]);
   });
 });

@@ -1,4 +1,5 @@
 import { MethodNotAllowed } from '../../errors/request-errors.js';
+import { isReading } from '../../model/operation.js';
 import type { Api } from '../../model/route.js';
 import type { HttpExchange } from '../../request/parsing/http-exchange.js';
 import { negotiate } from '../../request/responses/negotiate.js';
@@ -7,7 +8,7 @@ import type { RestResponse } from '../../request/responses/rest-response.js';
 
 /** The collections of all prefixes by their paths (contract 1). `base` is what comes before the prefixes. */
 export function answerIndex(exchange: HttpExchange, { apis, base }: { readonly apis: readonly Api[]; readonly base: string }): RestResponse {
-  if (!['GET', 'HEAD', 'OPTIONS'].includes(exchange.method)) throw new MethodNotAllowed(exchange.method);
+  if (!isReading(exchange.method)) throw new MethodNotAllowed(exchange.method);
   negotiate(exchange.header('accept'));
   if (exchange.method === 'OPTIONS') {
     return jsonResponse(200, { name: 'Index', description: '', renders: ['application/json'], parses: ['application/json'], actions: {} });

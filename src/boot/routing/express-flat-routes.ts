@@ -11,7 +11,7 @@ export interface ExpressRouter extends Handle {
   handle: Handle;
 }
 
-export interface ExpressLayer {
+interface ExpressLayer {
   readonly route?: { readonly path?: unknown };
 }
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Method } from '../../model/operation.js';
+import { servedMethod } from '../../model/operation.js';
 import { fastifyExchange, middlewareExchange, varyOf } from './fastify-exchange.js';
 import { makeLegible } from './fastify-legible.js';
 import { CONSTRAINT, FastifyRoutes } from './fastify-routes.js';
@@ -42,8 +42,6 @@ function prepareRequests(adapter: HttpAdapter, server: RestServer): void {
 }
 
 function answerTheRest(adapter: HttpAdapter, server: RestServer): void {
-  // With no route of our own there is still an index.
-  if (server.patterns.size === 0) server.mounts.add('');
   ROUTES.get(server)?.register(adapter.getInstance() as FastifyInstance);
 }
 
@@ -54,12 +52,7 @@ function constraintOf(request: IncomingMessage, server: RestServer): string | un
   if (!place) return undefined;
   makeLegible(request);
   if (place.kind === 'rest') return 'rest';
-  return place.match.route.actions.has(methodOf(exchange)) ? 'action' : undefined;
-}
-
-/** HEAD follows GET. */
-function methodOf({ method }: AnswerableExchange): Method {
-  return (method === 'HEAD' ? 'GET' : method) as Method;
+  return place.match.route.actions.has(servedMethod(exchange.method)) ? 'action' : undefined;
 }
 
 /** A method that Fastify has no routes for. */

@@ -6,6 +6,7 @@ import { fastifyExchange, reopenReply, watchReply } from './fastify-exchange.js'
 import { writtenUrl } from './fastify-legible.js';
 import type { FastifyHandler, FastifyInstance, FastifyReply, FastifyRequest, FastifyRoute } from './fastify-types.js';
 import type { AnswerableExchange } from './answerable-exchange.js';
+import { OwnRoutes } from './own-routes.js';
 import type { RestServer } from './rest-server.js';
 import { collectionPath, routePattern } from './route-pattern.js';
 
@@ -25,23 +26,18 @@ interface Group {
  */
 export class FastifyRoutes {
   private readonly groups = new Map<string, Group>();
-  private readonly mounts = new Set<string>();
+  private readonly routes: OwnRoutes;
   private readonly own = new WeakSet<FastifyHandler>();
   private seen = 0;
 
-  constructor(private readonly server: RestServer) {}
+  constructor(private readonly server: RestServer) {
+    this.routes = new OwnRoutes(server);
+  }
 
   /** For an `onRoute` hook: takes the handler of a route of ours, which stays behind where no path leads to. */
   see(route: FastifyRoute): void {
     if (this.own.has(route.handler)) return;
-    const mount = this.mountOf(route.url);
-    if (mount === undefined) {
-      // A catch-all for everything is no route of a place of its own.
-      if (!/^\/?\*/.test(route.url)) this.server.foreign.add(route.url === '' ? '/' : route.url);
-      return;
-    }
-    this.mounts.add(mount);
-    this.server.mounts.add(mount);
+    if (this.routes.note(route.url) === undefined) return;
     const { handlers } = this.groupOf(route.constraints ?? {});
     const methods = typeof route.method === 'string' ? [route.method] : route.method;
     for (const method of methods) {
@@ -79,7 +75,7 @@ export class FastifyRoutes {
 
   private places(): readonly { readonly resource: Resource; readonly url: string; readonly mount: string; readonly group: Group }[] {
     const models = this.server.apis.flatMap((api) => api.resources.map((resource) => ({ resource, path: `/${collectionPath(api.prefix, resource)}` })));
-    return [...this.groups.values()].flatMap((group) => [...this.mounts].flatMap((mount) => models.map(({ resource, path }) => ({ resource, url: mount + path, mount, group }))));
+    return [...this.groups.values()].flatMap((group) => [...this.routes.mounts].flatMap((mount) => models.map(({ resource, path }) => ({ resource, url: mount + path, mount, group }))));
   }
 
   private routeTo(child: FastifyInstance, { url, mount, group, constraint, errorHandler }: Routing): void {
@@ -141,15 +137,6 @@ export class FastifyRoutes {
       },
       (error: unknown) => this.server.fail(exchange, error),
     );
-  }
-
-  /** What stands before a path of ours; undefined for another's. */
-  private mountOf(url: string): string | undefined {
-    const { patterns } = this.server;
-    for (const mount of this.mounts) if (url.startsWith(mount) && patterns.has(url.slice(mount.length))) return mount;
-    // The longest first, so that the prefix `v1` does not take `/rest/v1/…` for a mount of its own.
-    const pattern = [...patterns].filter((each) => url.endsWith(each)).sort((a, b) => b.length - a.length)[0];
-    return pattern === undefined ? undefined : url.slice(0, -pattern.length);
   }
 
   private groupOf(constraints: Readonly<Record<string, unknown>>): Group {

@@ -131,7 +131,6 @@ interface Hosts {
 function bindUrl({ name, pattern, model, route }: Url & { readonly route: Route; readonly pattern: string; readonly model: string }, { own, generated, server }: Hosts): void {
   // A function a path: each prefix has interceptors and pipes of its own, and no method of the class has such a name.
   const handlerName = (method: string): string => `${name}_${method.toLowerCase()} ${pattern}`;
-  server.patterns.add(`/${pattern}`);
   server.models.set(`/${pattern}`, `/${model}`);
   for (const [method, action] of route.actions) {
     const { handler, operation } = action;

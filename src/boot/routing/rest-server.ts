@@ -1,7 +1,7 @@
 import type { LoggerService } from '@nestjs/common';
 import type { DeclarationProblem } from '../../errors/declaration-error.js';
 import { BodyTooLarge, MethodNotAllowed, NotFound, UnsupportedMediaType } from '../../errors/request-errors.js';
-import type { Method } from '../../model/operation.js';
+import { servedMethod, statusOf } from '../../model/operation.js';
 import type { Api } from '../../model/route.js';
 import type { Resource } from '../../model/resource.js';
 import { throttleRequest } from '../../request/throttling/throttle-request.js';
@@ -39,9 +39,7 @@ export class RestServer {
   private readonly locations = new Locations();
   readonly mounts = this.locations.mounts;
   readonly foreign = this.locations.foreign;
-  /** The paths of all generated routes as Nest was told them, without the global prefix: `/rest/v1/polls/question/:pk`. */
-  readonly patterns = new Set<string>();
-  /** By pattern, the path of the model that it belongs to: `/rest/v1/polls/question`. */
+  /** By the path of each generated route as Nest was told it, without the global prefix (`/rest/v1/polls/question/:pk`), that of its model. */
   readonly models = new Map<string, string>();
   /** Where a request keeps its visit: two applications in one process have one each. */
   private readonly visits = Symbol('restify');
@@ -119,13 +117,12 @@ export class RestServer {
     return call.match.route.resource;
   }
 
-  /** Whether a request's own path and method are those that an action was bound to. HEAD follows GET. */
+  /** Whether a request's own path and method are those that an action was bound to. */
   leadsTo(exchange: AnswerableExchange, { url, method, handler }: ActionBinding): boolean {
     const { location } = this.visitOf(exchange);
     if (location.kind !== 'route') return false;
     const { route } = location.match;
-    const asked = exchange.method === 'HEAD' ? 'GET' : exchange.method;
-    return urlOf(route) === url && asked === method && route.actions.get(method)?.handler === handler;
+    return urlOf(route) === url && servedMethod(exchange.method) === method && route.actions.get(method)?.handler === handler;
   }
 
   /** Behind the guards. Throws 429. */
@@ -153,7 +150,7 @@ export class RestServer {
     const { call, served } = this.routeOf(exchange);
     const admission = this.visitOf(exchange).admission ?? (await served.pipeline.admit(call));
     exchange.setContractHeaders(call.match.route.allow);
-    const action = call.match.route.actions.get((exchange.method === 'HEAD' ? 'GET' : exchange.method) as Method);
+    const action = call.match.route.actions.get(servedMethod(exchange.method));
     const told = action?.operation
       ? await served.pipeline.prepareReplacement(call, admission, (headers) => {
           for (const [name, value] of Object.entries(headers)) exchange.setHeader(name, value);
@@ -166,7 +163,7 @@ export class RestServer {
   async endAction(exchange: AnswerableExchange, value: unknown, code: number | undefined): Promise<void> {
     if (exchange.answered) return;
     const { route } = this.routeOf(exchange).call.match;
-    const usual = route.actions.get(exchange.method as Method)?.operation === 'create' ? 201 : 200;
+    const usual = statusOf(route.actions.get(servedMethod(exchange.method))?.operation);
     await this.send(exchange, value === undefined && code !== undefined ? { status: code } : valueResponse(code ?? usual, value));
   }
 
@@ -199,7 +196,7 @@ export class RestServer {
     await this.writing(exchange, async () => {
       await served.pipeline.admit(call);
       const { operations, actions } = call.match.route;
-      const method = (exchange.method === 'HEAD' ? 'GET' : exchange.method) as Method;
+      const method = servedMethod(exchange.method);
       throw method === 'OPTIONS' || operations.has(method) || actions.has(method) ? new NotFound() : new MethodNotAllowed(exchange.method);
     });
   }

@@ -10,6 +10,7 @@ import type { Representation } from '../../model/serializer.js';
 import type { Located } from '../../request/operations.js';
 import type { RestPipeline } from '../../request/rest-pipeline.js';
 import { keyText, parseKeySegment } from '../../values/keys.js';
+import { withoutSlashes } from '../../restify.options.js';
 import { REST_SERVER } from '../tokens.js';
 import type { RestServer } from './rest-server.js';
 
@@ -73,7 +74,7 @@ export class RestifyResources {
 
   /** `entity` is what was decorated. Throws a plain error for one that is not served, and before the application has started. */
   of(entity: object, { prefix }: ResourceOptions = {}): ResourceAccess {
-    const plain = prefix?.replace(/^\/+|\/+$/g, '');
+    const plain = prefix === undefined ? undefined : withoutSlashes(prefix);
     for (const { api, pipeline, resourceOf } of this.server.prefixes) {
       const resource = plain === undefined || api.prefix === plain ? resourceOf(entity) : undefined;
       if (resource) return { resource, as: (actor) => this.operationsOf(resource, { api, pipeline, actor }) };

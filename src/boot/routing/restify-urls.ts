@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Json } from '../../errors/rest-error.js';
 import { keyText } from '../../values/keys.js';
 import type { Api, Route } from '../../model/route.js';
+import { withoutSlashes } from '../../restify.options.js';
 import { REST_SERVER } from '../tokens.js';
 import type { RestServer } from './rest-server.js';
 
@@ -40,7 +41,7 @@ export class RestifyUrls {
   }
 
   private apiOf(prefix: string | undefined): Api {
-    const plain = prefix?.replace(/^\/+|\/+$/g, '');
+    const plain = prefix === undefined ? undefined : withoutSlashes(prefix);
     const api = plain === undefined ? this.server.apis[0] : this.server.apis.find((each) => each.prefix === plain);
     if (!api) throw new Error(`There is no prefix "${prefix ?? ''}". Known: ${this.server.apis.map((each) => `"${each.prefix}"`).join(', ')}.`);
     return api;

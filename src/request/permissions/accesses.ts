@@ -1,6 +1,7 @@
 import { NotAuthenticated, NotFound, PermissionDenied } from '../../errors/request-errors.js';
 import type { Actor } from '../../model/actor.js';
 import type { Condition } from '../../model/condition.js';
+import { servedMethod } from '../../model/operation.js';
 import type { AccessQuestion, FieldSet, Grant, Refusal } from '../../model/permission.js';
 import type { PermissionSource } from '../../model/permission-source.js';
 import type { Resource } from '../../model/resource.js';
@@ -60,7 +61,7 @@ export class Accesses {
   }
 
   private question(resource: Resource, method: string): AccessQuestion {
-    return { actor: this.caller.actor, method: method === 'HEAD' ? 'GET' : method, resource, request: this.caller.request, holds: (name) => this.holds(name) };
+    return { actor: this.caller.actor, method: servedMethod(method), resource, request: this.caller.request, holds: (name) => this.holds(name) };
   }
 
   private holds(name: string): Promise<boolean> {

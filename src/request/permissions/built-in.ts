@@ -1,12 +1,9 @@
+import { isReading } from '../../model/operation.js';
 import { allow, deny } from '../../model/permission.js';
 import type { AccessQuestion, Grant, Permission, Refusal } from '../../model/permission.js';
 
 function decided(yes: boolean): Grant | Refusal {
   return yes ? allow() : deny();
-}
-
-function isReading(method: string): boolean {
-  return method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
 }
 
 /** Everybody may do everything. What holds where nobody names a permission (contract 8). */

@@ -1,5 +1,5 @@
 import { getMetadataArgsStorage } from 'typeorm';
-import type { EntityMetadata } from 'typeorm';
+import type { EntityMetadata, ObjectLiteral } from 'typeorm';
 import type { RelationMetadata } from 'typeorm/metadata/RelationMetadata.js';
 import type { Unsupported } from '../../../model/entity-description.js';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
@@ -57,6 +57,12 @@ export function acceptsNull(column: ColumnMetadata, metadata: EntityMetadata): b
 export function declaringEntity(relation: RelationMetadata): EntityMetadata {
   const { entityMetadata } = relation;
   return sharesTable(entityMetadata) ? ([...entityMetadata.childEntityMetadatas].find((child) => child.target === relation.target) ?? entityMetadata) : entityMetadata;
+}
+
+/** A row of a shared table is loaded as the entity that it is, and is written as that one, with its listeners. */
+export function classOf(entity: ObjectLiteral, metadata: EntityMetadata): EntityMetadata['target'] {
+  const child = metadata.childEntityMetadatas.find(({ target }) => target === entity.constructor);
+  return (child ?? metadata).target;
 }
 
 /** What stands in the discriminator column of an entity's rows: its own value, and those of the entities that extend it. */

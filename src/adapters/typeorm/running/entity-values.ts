@@ -156,3 +156,9 @@ export function identityOf(entity: ObjectLiteral, resource: Resource, metadata: 
     return fromProperty(found?.getEntityValue(entity), column.type) as Json;
   });
 }
+
+/** Of the columns that a field of this row stands for; those of a relation are not among them. */
+export function columnIds(field: Field): readonly string[] {
+  if (field.kind === 'embedded') return field.fields.flatMap(columnIds);
+  return field.kind === 'column' ? [field.column.id] : [];
+}

@@ -7,19 +7,19 @@ import { holdsFor } from '../../../model/holds-for.js';
 import { fromProperty, toProperty } from './property-values.js';
 import { allOf, equals } from '../../../model/condition.js';
 import type { Column } from '../../../model/column.js';
-import type { Field } from '../../../model/field.js';
 import type { Condition } from '../../../model/condition.js';
 import type { ColumnValue, CreatePlan, DeletePlan, FieldValues, UpdatePlan } from '../../../model/plan.js';
 import type { Resource } from '../../../model/resource.js';
 import type { Row } from '../../../model/serializer.js';
 import type { ValueType } from '../../../model/value-type.js';
+import { classOf } from '../describing/inheritance.js';
 import { Scope } from '../sql/scope.js';
-import { loadEmbeddedKeys, savesEmbedded } from './embedded-keys.js';
+import { EmbeddedKeys, savesEmbedded } from './embedded-keys.js';
 import { emptyRelations, emptyRelationsAreNull, hidingEmpty } from './empty-relations.js';
-import { applyValues, finerValues, identityOf, setColumns, stillSays, whereIdentity } from './entity-values.js';
+import { applyValues, columnIds, finerValues, identityOf, setColumns, stillSays, whereIdentity } from './entity-values.js';
 import type { ReferencedValues } from './entity-values.js';
 import { findReferrer } from './find-referrer.js';
-import { findIdentity } from './find-identity.js';
+import { findLocked } from './find-locked.js';
 import { standingIn } from './json-arrays.js';
 import { refusedWrite } from './refusals.js';
 import { runHook } from './run-hook.js';
@@ -54,7 +54,10 @@ interface Change {
 export class EntityWriter implements RowWriter {
   private readonly metadata: EntityMetadata;
   private readonly forward: readonly string[];
+  private readonly embedded: EmbeddedKeys;
   private readonly tree: TreeKeeper | undefined;
+  /** False where TypeORM cannot: a row is changed by one statement then. */
+  private readonly saves: boolean;
   private readonly model: { readonly resource: Resource; readonly metadata: EntityMetadata };
 
   constructor(
@@ -64,7 +67,9 @@ export class EntityWriter implements RowWriter {
     this.metadata = tools.tables.of(resource).metadata;
     this.model = { resource, metadata: this.metadata };
     this.forward = this.metadata.relations.filter((relation) => relation.isWithJoinColumn && !relation.isLazy && !relation.embeddedMetadata).map((relation) => relation.propertyPath);
+    this.embedded = new EmbeddedKeys(resource, this.metadata, tools);
     this.tree = TreeKeeper.of(resource, this.metadata, tools);
+    this.saves = savesEmbedded(this.metadata);
   }
 
   async create(plan: CreatePlan): Promise<Row> {
@@ -100,7 +105,7 @@ export class EntityWriter implements RowWriter {
       this.tools.connections.transact(async (runner) => {
         const hooked = plan.hooks.before !== undefined;
         if (this.tree?.mayMove({ values: plan.values, hooked }) === true) await this.tree.begin(runner);
-        const key = await findIdentity(this.resource, plan.where, { runner, tools: this.tools });
+        const key = await findLocked(this.resource, { columns: this.resource.identity, where: plan.where }, { runner, tools: this.tools });
         if (!key) return undefined;
         const entity = await this.load(key, runner);
         if (!entity) return undefined;
@@ -126,7 +131,7 @@ export class EntityWriter implements RowWriter {
     try {
       return await this.tools.connections.transact(async (runner) => {
         await this.tree?.begin(runner);
-        const key = await findIdentity(this.resource, plan.where, { runner, tools: this.tools });
+        const key = await findLocked(this.resource, { columns: this.resource.identity, where: plan.where }, { runner, tools: this.tools });
         // Without its relations: TypeORM would cascade into related objects that were loaded with it.
         const entity = key ? await this.load(key, runner, []) : undefined;
         if (!key || !entity) return false;
@@ -162,7 +167,7 @@ export class EntityWriter implements RowWriter {
     });
     if (!entity) return null;
     emptyRelationsAreNull(entity, this.metadata, forward);
-    if (forward === this.forward) await loadEmbeddedKeys(entity, identity, { ...this.model, tools: this.tools, runner });
+    if (forward === this.forward) await this.embedded.load(entity, this.named(identity), runner);
     return entity;
   }
 
@@ -171,18 +176,21 @@ export class EntityWriter implements RowWriter {
     // What a hook has changed is not known by name.
     const only = change.hooked === true ? undefined : new Set([...change.values.keys()].flatMap((name) => this.columnsOf(name)));
     const same = identityOf(entity, this.resource, this.metadata).every((value, index) => value === change.identity[index]);
-    if (same && change.told && savesEmbedded(this.metadata)) {
-      const save = async (): Promise<void> => {
-        await hidingEmpty(entity, change.empty ?? [], () => runner.manager.save(classOf(entity, this.metadata), entity, { reload: false }));
-      };
-      return standingIn(entity, { ...this.model, ...(only ? { only } : {}) }, () => (this.tree ? this.tree.saving(entity, change.identity[0] ?? null, { mayMove: this.tree.mayMove(change), runner, save }) : save()));
+    if (same && change.told && this.saves) {
+      const save = (): Promise<void> => hidingEmpty(entity, change.empty ?? [], () => runner.manager.save(classOf(entity, this.metadata), entity, { reload: false }));
+      return standingIn(entity, { ...this.model, ...(only ? { only } : {}) }, () => this.keepingTree(entity, { change, runner, save }));
     }
     const changed = change.hooked === true ? entity : (this.metadata.create() as ObjectLiteral);
     applyValues(changed, this.resource, this.metadata, change);
-    return standingIn(changed, this.model, async () => {
+    const save = async (): Promise<void> => {
       const where = [whereIdentity(change.identity, this.resource, this.metadata)];
       await runner.manager.createQueryBuilder().update(this.metadata.target).set(changed).whereInIds(where).execute();
-    });
+    };
+    return standingIn(changed, this.model, () => this.keepingTree(entity, { change, runner, save }));
+  }
+
+  private async keepingTree(entity: ObjectLiteral, { change, runner, save }: { change: Change; runner: QueryRunner; save: () => Promise<void> }): Promise<void> {
+    await (this.tree ? this.tree.saving(entity, change.identity[0] ?? null, { mayMove: this.tree.mayMove(change), runner, save }) : save());
   }
 
   private columnsOf(name: string): readonly string[] {
@@ -246,8 +254,11 @@ export class EntityWriter implements RowWriter {
   }
 
   private async readBack(identity: readonly Json[], condition: Condition, runner: QueryRunner): Promise<Row | undefined> {
-    const named = this.resource.identity.map((column, index) => equals(column, identity[index] ?? null));
-    return this.tools.reader.retrieve(allOf([...named, condition]), runner);
+    return this.tools.reader.retrieve(allOf([this.named(identity), condition]), runner);
+  }
+
+  private named(identity: readonly Json[]): Condition {
+    return allOf(this.resource.identity.map((column, index) => equals(column, identity[index] ?? null)));
   }
 
   /** All errors together: of the body, of its keys, and of the application's validators. */
@@ -285,15 +296,4 @@ export class EntityWriter implements RowWriter {
       throw fixed.length > 0 ? new NotFound() : InvalidInput.ofNoField('A related object does not exist.');
     }
   }
-}
-
-/** A row of a shared table is loaded as the entity that it is, and is written as that one, with its listeners. */
-function classOf(entity: ObjectLiteral, metadata: EntityMetadata): EntityMetadata['target'] {
-  const child = metadata.childEntityMetadatas.find(({ target }) => target === entity.constructor);
-  return (child ?? metadata).target;
-}
-
-function columnIds(field: Field): readonly string[] {
-  if (field.kind === 'embedded') return field.fields.flatMap(columnIds);
-  return field.kind === 'column' ? [field.column.id] : [];
 }

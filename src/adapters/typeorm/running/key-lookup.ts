@@ -6,6 +6,7 @@ import { keyRepresentation, noSuchKey } from '../../../values/keys.js';
 import type { Dialect } from '../dialects/dialect.js';
 import { compileWhere } from '../sql/compile-condition.js';
 import { existsStatement } from '../sql/exists-statement.js';
+import { decodedRecord, readColumns, selectList } from '../sql/read-columns.js';
 import { Scope } from '../sql/scope.js';
 import type { Statement } from '../sql/statement.js';
 import type { Tables } from '../sql/tables.js';
@@ -28,16 +29,11 @@ export class KeyLookups {
 
   async findParent(plan: ParentPlan): Promise<ParentValues | undefined> {
     const scope = Scope.begin(this.dialect, this.tables, plan.resource);
-    const columns = plan.on.map(({ near }, index) => `${this.dialect.read(scope.own(near), near.type)} AS c${index}`);
+    const columns = plan.on.map(({ near }) => near);
+    const list = selectList(readColumns(columns, scope));
     const where = compileWhere(plan.where, scope);
-    const statement = { sql: `SELECT ${columns.join(', ')} FROM ${scope.from()} WHERE ${where}`, parameters: scope.parameters };
-    const [record] = await this.connections.read(statement, sourceOf(plan.forWriting));
-    return record === undefined
-      ? undefined
-      : record.map((raw, index) => {
-          const type = plan.on[index]?.near.type;
-          return raw === null || raw === undefined || !type ? null : this.dialect.decode(raw, type);
-        });
+    const [record] = await this.connections.read({ sql: `SELECT ${list} FROM ${scope.from()} WHERE ${where}`, parameters: scope.parameters }, sourceOf(plan.forWriting));
+    return record && decodedRecord(record, columns, this.dialect);
   }
 
   async exists(plan: ExistsPlan): Promise<boolean> {
@@ -74,7 +70,7 @@ export class KeyLookups {
         return `(SELECT ${column} FROM ${scope.from()} WHERE ${where})`;
       }),
     );
-    return { sql: `SELECT ${columns.map((column, index) => `${column} AS c${index}`).join(', ')}`, parameters: outer.parameters };
+    return { sql: `SELECT ${selectList(columns)}`, parameters: outer.parameters };
   }
 }
 

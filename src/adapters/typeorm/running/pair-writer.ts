@@ -9,8 +9,7 @@ import type { ColumnValue, CreatePlan, DeletePlan, UpdatePlan } from '../../../m
 import type { Resource } from '../../../model/resource.js';
 import type { Row } from '../../../model/serializer.js';
 import type { ReferencedValues } from './entity-values.js';
-import { lockOf } from './find-identity.js';
-import { compileWhere } from '../sql/compile-condition.js';
+import { findLocked } from './find-locked.js';
 import { Scope } from '../sql/scope.js';
 import type { RowWriter, WriterTools } from './row-writer.js';
 
@@ -65,16 +64,9 @@ export class PairWriter implements RowWriter {
   }
 
   private async find(where: Condition, runner: QueryRunner): Promise<readonly ColumnValue[] | undefined> {
-    const { dialect, tables } = this.tools;
-    const scope = Scope.begin(dialect, tables, this.resource);
-    const columns: readonly Column[] = [...this.resource.columns.values()];
-    const list = columns.map((column, index) => `${dialect.read(scope.own(column), column.type)} AS c${index}`).join(', ');
-    const condition = compileWhere(where, scope);
-    const from = scope.from();
-    const sql = `SELECT ${list} FROM ${from} WHERE ${condition}${lockOf(scope, from, dialect)}`;
-    const [record] = (await runner.query(sql, [...scope.parameters])) as readonly Record<string, unknown>[];
-    if (!record) return undefined;
-    return columns.map((column, index) => ({ column, value: dialect.decode(record[`c${index}`], column.type) }));
+    const columns = [...this.resource.columns.values()];
+    const values = await findLocked(this.resource, { columns, where }, { runner, tools: this.tools });
+    return values && columns.map((column, index) => ({ column, value: values[index] ?? null }));
   }
 
   private async insert(columns: readonly ColumnValue[], condition: Condition, runner: QueryRunner): Promise<Row> {

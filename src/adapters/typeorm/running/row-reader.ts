@@ -8,6 +8,7 @@ import type { Dialect } from '../dialects/dialect.js';
 import { compileWhere } from '../sql/compile-condition.js';
 import { compileAfter, compileOrder, cursorColumns } from '../sql/compile-order.js';
 import { existsStatement } from '../sql/exists-statement.js';
+import { selectList } from '../sql/read-columns.js';
 import { Scope } from '../sql/scope.js';
 import type { Statement } from '../sql/statement.js';
 import { StatementShapes } from '../sql/statement-shapes.js';
@@ -155,8 +156,7 @@ export class RowReader {
     const expressions = [...this.selection.expressions(scope), ...cursorColumns(order, scope)];
     const conditions = [compileWhere(where, scope), ...(after ? [compileAfter(order, after, scope)] : [])];
     const sorted = order.length === 0 ? '' : ` ORDER BY ${compileOrder(order, scope)}`;
-    const list = expressions.map((expression, index) => `${expression} AS c${index}`).join(', ');
-    const sql = `SELECT ${list} FROM ${scope.from()} WHERE ${conditions.join(' AND ')}${sorted} LIMIT ${limit}`;
+    const sql = `SELECT ${selectList(expressions)} FROM ${scope.from()} WHERE ${conditions.join(' AND ')}${sorted} LIMIT ${limit}`;
     return { sql, parameters: scope.parameters };
   }
 

@@ -7,6 +7,7 @@ import type { ReverseOneRelation, ToOneRelation } from '../../../model/relation.
 import type { Resource } from '../../../model/resource.js';
 import { keyRepresentation } from '../../../values/keys.js';
 import type { Dialect } from '../dialects/dialect.js';
+import { decoded, readColumns } from './read-columns.js';
 import type { Scope } from './scope.js';
 
 /** What a SELECT brings out, and how a record of it becomes the values of a row. */
@@ -81,10 +82,6 @@ function operandPart(operand: Operand, dialect: Dialect): Part {
   };
 }
 
-function decoded(raw: unknown, column: Column, dialect: Dialect): Json {
-  return raw === null || raw === undefined ? null : dialect.decode(raw, column.type);
-}
-
 function embeddedPart(field: EmbeddedField, dialect: Dialect): Part {
   const inner = field.fields.filter((each) => each.readable);
   const parts = inner.map((each) => fieldPart(each, dialect));
@@ -101,7 +98,7 @@ function nearKeyPart(relation: ToOneRelation, dialect: Dialect): Part {
   const columns = relation.target.key.columns.map((key) => relation.on.find((pair) => pair.far.id === key.id)?.near ?? key);
   return {
     width: columns.length,
-    sql: (scope) => columns.map((column) => dialect.read(scope.own(column), column.type)),
+    sql: (scope) => readColumns(columns, scope),
     read: (record, at) => keyOrNull(columns.map((column, index) => decoded(record[at + index], column, dialect))),
   };
 }

@@ -5,6 +5,7 @@ import type { OrderTerm, Resource } from '../../../model/resource.js';
 import { compileWhere } from './compile-condition.js';
 import { compileAfter, compileOrder, cursorColumns } from './compile-order.js';
 import type { JsonRows } from './json-rows.js';
+import { selectList } from './read-columns.js';
 import type { Scope } from './scope.js';
 import type { Records, Statement } from './statement.js';
 
@@ -59,7 +60,7 @@ export class TextPages {
     const cursors = this.key ? [scope.operand(this.key.operand)] : cursorColumns(order, scope);
     const conditions = [compileWhere(where, scope), ...(after ? [compileAfter(order, after, scope)] : [])];
     const sorted = compileOrder(order, scope);
-    const rows = `SELECT ${[json, ...cursors].map((expression, index) => `${expression} AS c${index}`).join(', ')} FROM ${scope.from()} WHERE ${conditions.join(' AND ')} ORDER BY ${sorted} LIMIT ${this.parts.limit}`;
+    const rows = `SELECT ${selectList([json, ...cursors])} FROM ${scope.from()} WHERE ${conditions.join(' AND ')} ORDER BY ${sorted} LIMIT ${this.parts.limit}`;
     if (!this.key || !writer) return { sql: rows, parameters: scope.parameters };
     const last = scope.dialect.cursor(`${this.key.descending ? 'min' : 'max'}(p.c1)`, this.key.operand.column.type).read;
     const parent = after ? '' : this.parentCount(scope);

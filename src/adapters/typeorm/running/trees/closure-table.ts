@@ -8,27 +8,33 @@ export class ClosureTable implements TreeShape {
   private readonly path: string;
   private readonly ancestor: string;
   private readonly descendant: string;
+  private readonly into: string;
 
   constructor(private readonly tree: TreeTable) {
     const { closureJunctionTable: closure } = tree.metadata;
     this.path = tree.quoted(closure.tablePath);
     this.ancestor = tree.nameOf(closure.ancestorColumns[0]);
     this.descendant = tree.nameOf(closure.descendantColumns[0]);
+    this.into = `INSERT INTO ${this.path} (${this.ancestor}, ${this.descendant})`;
   }
 
   async insert(key: Json, parent: Json, runner: QueryRunner): Promise<void> {
-    const { tree, path, ancestor, descendant } = this;
-    const into = `INSERT INTO ${path} (${ancestor}, ${descendant})`;
-    if (parent !== null) {
-      await tree.run(runner, (bind) => `${into} SELECT c.${ancestor}, t.${tree.key} FROM ${path} c CROSS JOIN ${tree.path} t WHERE c.${descendant} = ${bind.key(parent)} AND t.${tree.key} = ${bind.key(key)}`);
-    }
-    await tree.run(runner, (bind) => `${into} VALUES (${bind.key(key)}, ${bind.key(key)})`);
+    await this.tree.run(runner, (bind) => `${this.into} VALUES (${bind.key(key)}, ${bind.key(key)})`);
+    await this.attach(key, parent, runner);
   }
 
-  /** TypeORM adds the pairs with those above the new parent; it does not find the old ones where the key's column has another name than its property. */
-  async move(key: Json, _parent: Json, runner: QueryRunner): Promise<() => Promise<void>> {
+  /** TypeORM's `save` does not find the old pairs where the key's column has another name than its property; it adds the new ones. */
+  async move(key: Json, parent: Json, runner: QueryRunner): Promise<() => Promise<void>> {
     await this.detach(key, runner);
-    return () => Promise.resolve();
+    return () => this.attach(key, parent, runner);
+  }
+
+  /** Adds what is not there yet of the pairs of the rows from the parent upwards with those from the key downwards. */
+  private async attach(key: Json, parent: Json, runner: QueryRunner): Promise<void> {
+    if (parent === null) return;
+    const { path, ancestor, descendant } = this;
+    const known = `SELECT 1 FROM ${path} known WHERE known.${ancestor} = above.${ancestor} AND known.${descendant} = below.${descendant}`;
+    await this.tree.run(runner, (bind) => `${this.into} SELECT above.${ancestor}, below.${descendant} FROM ${path} above CROSS JOIN ${path} below WHERE above.${descendant} = ${bind.key(parent)} AND below.${ancestor} = ${bind.key(key)} AND NOT EXISTS (${known})`);
   }
 
   async detach(key: Json, runner: QueryRunner): Promise<void> {

@@ -5,7 +5,7 @@ import type { Json } from '../../../../errors/rest-error.js';
 export interface TreeShape {
   /** The row is there, without its place in the tree. */
   insert(key: Json, parent: Json, runner: QueryRunner): Promise<void>;
-  /** Before TypeORM saves the row with another parent. Gives what is left to do behind it. */
+  /** Before the row is written with another parent, by TypeORM's `save` or by one statement. Gives what is left to do behind it. */
   move(key: Json, parent: Json, runner: QueryRunner): Promise<() => Promise<void>>;
   /** The row loses its parent, which is about to be deleted. */
   detach(key: Json, runner: QueryRunner): Promise<void>;

@@ -3,6 +3,7 @@ import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { Json } from '../../../../errors/rest-error.js';
 import type { Column } from '../../../../model/column.js';
 import type { Resource } from '../../../../model/resource.js';
+import { decoded } from '../../sql/read-columns.js';
 import { Scope } from '../../sql/scope.js';
 import type { WriterTools } from '../row-writer.js';
 
@@ -88,6 +89,6 @@ export class TreeTable {
   }
 
   private decodeKey(raw: unknown): Json {
-    return raw === null || raw === undefined ? null : this.tools.dialect.decode(raw, this.keyColumn.type);
+    return decoded(raw, this.keyColumn, this.tools.dialect);
   }
 }
