@@ -95,7 +95,6 @@ export class RowReader {
 
   private async *textPages(plan: ListPlan, writing: RowWriting, json: JsonRows): AsyncGenerator<string> {
     const pages = new TextPages(plan, { json, basePath: writing.basePath, limit: PAGE_ROWS, scope: () => Scope.begin(this.dialect, this.tables, this.resource) });
-    if (!pages.findParent) await this.findParent(plan);
     let after: readonly unknown[] | undefined;
     for (;;) {
       const statement = after ? pages.statement(after) : this.shapes.of(pages.kind, pages.conditions, () => pages.statement(undefined));
