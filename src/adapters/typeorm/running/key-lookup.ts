@@ -53,7 +53,7 @@ export class KeyLookups {
       const { on } = check.field.relation;
       const raw = found.slice(at, (at += on.length));
       if (raw.some((value) => value === null || value === undefined)) addErrors(errors, errorAt(check.path, noSuchKey(String(keyRepresentation(check.key)))));
-      else referenced.set(check.path.join('.'), on.map((pair, index) => this.dialect.decode(raw[index], pair.far.type)));
+      else referenced.set(check.path.join('.'), decodedRecord(raw, on.map(({ far }) => far), this.dialect));
     }
     return { referenced, errors };
   }

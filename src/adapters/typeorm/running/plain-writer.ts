@@ -5,6 +5,7 @@ import type { ColumnValue, CreatePlan, DeletePlan, KeyCheck, UpdatePlan } from '
 import type { Resource } from '../../../model/resource.js';
 import type { Row } from '../../../model/serializer.js';
 import { compileWhere } from '../sql/compile-condition.js';
+import { selectList } from '../sql/read-columns.js';
 import { Scope } from '../sql/scope.js';
 import type { Statement } from '../sql/statement.js';
 import { StatementShapes } from '../sql/statement-shapes.js';
@@ -94,7 +95,7 @@ export class PlainWriter implements RowWriter {
   }
 
   private returned(scope: Scope): string {
-    return this.tools.reader.selection.expressions(scope).map((expression, index) => `${expression} AS c${index}`).join(', ');
+    return selectList(this.tools.reader.selection.expressions(scope));
   }
 }
 

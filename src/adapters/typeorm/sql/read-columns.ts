@@ -18,7 +18,7 @@ export function decoded(raw: unknown, { type }: Pick<Column, 'type'>, dialect: D
   return raw === null || raw === undefined ? null : dialect.decode(raw, type);
 }
 
-/** The canonical values of a record that was selected as the list of these columns. */
+/** The canonical values of these columns; `record` holds the driver's, in their order. */
 export function decodedRecord(record: readonly unknown[], columns: readonly Column[], dialect: Dialect): readonly Json[] {
   return columns.map((column, index) => decoded(record[index], column, dialect));
 }
