@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { registerInOneStep } from './express-all-methods.js';
 import { expressExchange, isBodyError, keepBodyError } from './express-exchange.js';
 import { flattenRoutes } from './express-flat-routes.js';
 import type { HttpAdapter, HttpPlatform } from './http-platform.js';
@@ -17,8 +18,12 @@ export const expressPlatform: HttpPlatform = {
   answerTheRest,
 };
 
+/** What is to be called when the routes are registered. */
+const RESTORED = new WeakMap<RestServer, () => void>();
+
 /** Before the routes and the application's middleware: the headers, and a body that cannot be parsed is no error yet. */
 function prepareRequests(adapter: HttpAdapter, server: RestServer): void {
+  RESTORED.set(server, registerInOneStep(adapter.getInstance()));
   adapter.use((request: IncomingMessage, response: ServerResponse, next: Next) => {
     server.begin(expressExchange(request, response));
     next();
@@ -35,6 +40,7 @@ function prepareRequests(adapter: HttpAdapter, server: RestServer): void {
 
 /** After the routes: the index, unknown paths below a prefix, and what failed on the way to a route. */
 function answerTheRest(adapter: HttpAdapter, server: RestServer): void {
+  RESTORED.get(server)?.();
   const routes = routePaths(adapter);
   findMounts(routes, server);
   const paths = new OwnPaths(server.patterns);
