@@ -9,5 +9,7 @@ test('is none where nothing is decorated for class-validator, and one as soon as
     text = '';
   }
   MaxLength(3)(Note.prototype, 'text');
-  expect(await loadEntityValidator()).toBeInstanceOf(Function);
+  const validator = await loadEntityValidator();
+  class Other {}
+  expect([validator?.validates(Note), validator?.validates(Other)]).toEqual([true, false]);
 });
