@@ -1,9 +1,11 @@
+import type { DatabaseName } from './databases.js';
 import { COMPARISONS, GOALS } from './goals.js';
 import type { Contestant } from './contestants.js';
 import type { Measured, Sample } from './measure.js';
 import type { Workload } from './workloads.js';
 
 export interface DatabaseResult {
+  readonly name: DatabaseName;
   readonly title: string;
   readonly workloads: readonly Workload[];
   readonly contestants: readonly Contestant[];
@@ -68,15 +70,15 @@ function rivalCell(result: DatabaseResult, pair: { readonly workload: Workload; 
   return value > 1 ? value.toFixed(2) : `**${value.toFixed(2)} behind**`;
 }
 
-/** How many times as fast `fast` is, by the medians. */
-function ratio(result: DatabaseResult, { workload, fast, slow }: { readonly workload: Workload; readonly fast: string; readonly slow: string }, by: 'requests' | 'cpu'): number | undefined {
+/** How many times as fast `fast` is, by the medians; undefined where one of them was not measured. */
+export function ratio(result: Pick<DatabaseResult, 'measured'>, { workload, fast, slow }: { readonly workload: Workload; readonly fast: string; readonly slow: string }, by: 'requests' | 'cpu'): number | undefined {
   const figure = by === 'cpu' ? CPU : SPEED;
   const [ours, theirs] = [fast, slow].map((name) => median(valuesOf(result, { name, workload }, figure)));
   if (ours === undefined || theirs === undefined) return undefined;
   return by === 'cpu' ? theirs / ours : ours / theirs;
 }
 
-function valuesOf({ measured }: DatabaseResult, { name, workload }: { readonly name: string; readonly workload: Workload }, figure: Figure): number[] {
+function valuesOf({ measured }: Pick<DatabaseResult, 'measured'>, { name, workload }: { readonly name: string; readonly workload: Workload }, figure: Figure): number[] {
   const found = measured.find((each) => each.contestant === name && each.workload === workload);
   return (found?.samples ?? []).map(figure).filter((value) => value !== undefined);
 }

@@ -1,5 +1,5 @@
 // Builds the package and the benchmark, installs the benchmark's own packages where they are missing, and runs one of
-// its programs: node scripts/bench.mjs <run|memory|boot> [options]
+// its programs: node scripts/bench.mjs <run|compare|memory|boot> [options]
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,0 +1,46 @@
+import type { Contestant } from './contestants.js';
+import { openDatabase } from './databases.js';
+import type { BenchDatabase, DatabaseName } from './databases.js';
+import { measureWorkload } from './measure.js';
+import type { Entrant, Measured } from './measure.js';
+import type { BenchOptions } from './options.js';
+import type { DatabaseResult } from './report.js';
+import { startServer } from './server-process.js';
+
+/** Starts all, measures all, and leaves nothing behind. */
+export async function benchDatabase(name: DatabaseName, options: BenchOptions): Promise<DatabaseResult> {
+  const database = await openDatabase(name);
+  const entrants: Entrant[] = [];
+  const interrupted = (): void => {
+    // The servers end with their runner; the schema would stay.
+    void database.drop().finally(() => process.exit(130));
+  };
+  process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
+  try {
+    const missing = await startAll(options.contestants, database, entrants);
+    const measured: Measured[] = [];
+    for (const workload of options.workloads) {
+      console.error(`${name}: ${workload}`);
+      measured.push(...(await measureWorkload(workload, entrants, { database, settings: options })));
+    }
+    return { name, title: database.version, workloads: options.workloads, contestants: options.contestants, measured, missing };
+  } finally {
+    process.off('SIGINT', interrupted).off('SIGTERM', interrupted);
+    await Promise.all(entrants.map(({ server }) => server.stop()));
+    await database.drop();
+  }
+}
+
+/** Fills `entrants` as it goes, so that those which started are stopped whatever happens. Returns why the others did not. */
+async function startAll(contestants: readonly Contestant[], { environment }: BenchDatabase, entrants: Entrant[]): Promise<Record<string, string>> {
+  const missing: Record<string, string> = {};
+  for (const contestant of contestants) {
+    try {
+      entrants.push({ contestant, server: await startServer(contestant.file, environment) });
+    } catch (error) {
+      missing[contestant.name] = error instanceof Error ? error.message : String(error);
+      console.error(`${contestant.name} is not available: ${missing[contestant.name] ?? ''}`);
+    }
+  }
+  return missing;
+}
