@@ -137,6 +137,9 @@ class QueryEars implements EntitySubscriberInterface {
 }
 
 onEachDatabase('listeners and subscribers', (database) => {
+  // A page that the database joins to one text.
+  const verb = database.name === 'mariadb' ? 'SELECT' : 'WITH';
+  const listing = new RegExp(`^${verb} .*heard_story`);
   const log = new StatementLog();
   let started: StartedApp;
   beforeAll(async () => {
@@ -208,8 +211,8 @@ onEachDatabase('listeners and subscribers', (database) => {
     log.clear();
     queries = [];
     expect((await started.client.get('/rest/v1/heard/story/?title=Q')).status).toBe(200);
-    expect(log.statements).toEqual([expect.stringMatching(/^SELECT .*heard_story/)]);
-    expect(queries).toEqual(['before SELECT', 'after SELECT: true']);
+    expect(log.statements).toEqual([expect.stringMatching(listing)]);
+    expect(queries).toEqual([`before ${verb}`, `after ${verb}: true`]);
     // Values of a client are parameters, and never text of a statement.
     expect(log.statements.join()).not.toContain("'Q'");
   });
@@ -228,6 +231,6 @@ onEachDatabase('listeners and subscribers', (database) => {
     await runner.query(unlock);
     await runner.release();
     expect((await reading).status).toBe(200);
-    expect(log.slow).toEqual([expect.stringMatching(/^SELECT .*heard_story/)]);
+    expect(log.slow).toEqual([expect.stringMatching(listing)]);
   });
 });

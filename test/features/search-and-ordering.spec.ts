@@ -204,6 +204,16 @@ onEachDatabase('search', (database) => {
   });
 });
 
+@Restify('press')
+@Entity('press_anthology')
+class Anthology {
+  @PrimaryGeneratedColumn()
+  id: number;
+
+  @OneToMany(() => Essay, (essay) => essay.anthology)
+  essays: Relation<Essay[]>;
+}
+
 @Restify({ app: 'press', searchFields: ['$text', '@essay'] })
 @Entity('press_essay')
 class Essay {
@@ -216,6 +226,9 @@ class Essay {
   @Index({ fulltext: true })
   @Column({ type: 'text' })
   essay: string;
+
+  @ManyToOne(() => Anthology, (anthology) => anthology.essays, { nullable: true })
+  anthology: Relation<Anthology> | null;
 }
 
 @Restify({ app: 'press', searchFields: ['@essay'] })
@@ -231,14 +244,14 @@ class BareEssay {
 onEachDatabase('search by regular expression and full text', (database) => {
   if (database.name === 'sqlite') {
     test('is refused at boot, because this database has neither', async () => {
-      const starting = startApp({ entities: [Essay], database }).then((app) => app.close());
+      const starting = startApp({ entities: [Essay, Anthology], database }).then((app) => app.close());
       await expect(starting).rejects.toThrow(/Essay\.searchFields\[0\].*[\s\S]*Essay\.searchFields\[1\]/);
     });
     return;
   }
   let started: StartedApp;
   beforeAll(async () => {
-    started = await startApp({ entities: [Essay], database });
+    started = await startApp({ entities: [Essay, Anthology], database });
     await started.dataSource.getRepository(Essay).save([
       { text: 'alpha 12', essay: 'the quick brown foxes' },
       { text: 'Beta 345', essay: 'a lazy dog' },
@@ -266,6 +279,12 @@ onEachDatabase('search by regular expression and full text', (database) => {
       const answer = await started.client.get(`/rest/v1/press/essay/?search=${encodeURIComponent(`"${term}"`)}`);
       expect({ term, status: answer.status, text: answer.text }).toEqual({ term, status: answer.status === 200 ? 200 : 400, text: expect.not.stringMatching(/sql|syntax|pcre|query/i) });
     }
+  });
+
+  test('a term that is no regular expression is looked at behind the parent', async () => {
+    await started.dataSource.getRepository(Anthology).insert({});
+    const asked = async (path: string): Promise<number> => (await started.client.get(`/rest/v1/press/anthology/${path}/essays/?search=${encodeURIComponent('[')}`)).status;
+    expect([await asked('2'), await asked('1')]).toEqual([404, 400]);
   });
 
   test('full text without an index is refused at boot or served, and never breaks a search', async () => {

@@ -384,3 +384,46 @@ onEachDatabase('tables elsewhere than in the default schema or database', (datab
     expect(seen(await client.get('/rest/v1/place/room/'))).toEqual([200, []]);
   });
 });
+
+/** Named as statements of the package name things inside themselves. */
+@Restify('short')
+@Entity('p')
+class P {
+  @PrimaryGeneratedColumn()
+  id: number;
+
+  @OneToMany(() => T0, (t0) => t0.p)
+  t0s: Relation<T0[]>;
+}
+
+@Restify({ app: 'short', filterFields: ['p'], orderingFields: ['text', 'p'] })
+@Entity('T0')
+class T0 {
+  @PrimaryGeneratedColumn()
+  id: number;
+
+  @Column({ name: 'c0', default: '' })
+  text: string;
+
+  @ManyToOne(() => P, (p) => p.t0s, { nullable: true })
+  p: Relation<P> | null;
+}
+
+onEachDatabase('tables named as aliases', (database) => {
+  let started: StartedApp;
+  beforeAll(async () => {
+    started = await startApp({ entities: [P, T0], database, ...(database.name === 'postgres' ? { dataSource: { schema: undefined } } : {}) });
+  });
+  afterAll(() => started.close());
+
+  test('are read and written like all others', async () => {
+    const { client } = started;
+    expect((await client.post('/rest/v1/short/p/', {})).json).toEqual({ id: 1, t0s: '/rest/v1/short/p/1/t0s/' });
+    expect((await client.post('/rest/v1/short/t0/', { p: 1 })).json).toEqual({ id: 1, text: '', p: 1 });
+    const row = { id: 1, text: 'a', p: 1 };
+    expect((await client.patch('/rest/v1/short/t0/1/', { text: 'a', p: 1 })).json).toEqual(row);
+    expect((await client.get('/rest/v1/short/p/')).json).toHaveLength(1);
+    for (const path of ['t0/', 't0/?p=1', 't0/?ordering=-p', 'p/1/t0s/', 'p/1/t0s/?ordering=text']) expect([path, (await client.get(`/rest/v1/short/${path}`)).json]).toEqual([path, [row]]);
+    expect((await client.get('/rest/v1/short/p/2/t0s/')).status).toBe(404);
+  });
+});

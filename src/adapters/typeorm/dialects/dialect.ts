@@ -73,8 +73,8 @@ export interface Dialect {
   /** How an ordered column is read and compared to go on behind a row. */
   cursor(column: string, type: ValueType): CursorColumn;
   /**
-   * A question whose answer is 1 where a table has no trigger and no rule, and is a table; undefined where the database does not
-   * bring a written row out. `path` is quoted, and `name` is not.
+   * A question whose answer is 1 where a table has no trigger, no rule, no column that is made of others and no table below it,
+   * and is a table; undefined where the database does not bring a written row out. `path` is quoted, and `name` is not.
    */
   readonly plainTable: ((name: string, path: string) => { readonly sql: string; readonly parameters: readonly unknown[] }) | undefined;
   /** Whether a comparison with a value of this type is the same SQL whatever the value, bound once and as it is encoded. */

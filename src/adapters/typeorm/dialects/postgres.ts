@@ -29,7 +29,7 @@ export const postgres: Dialect = {
   // The text of a value goes back in exactly, and a parameter takes the type of what it is compared with.
   cursor: (column) => ({ read: `${column}::text`, compared: column, parameter: (placeholder) => placeholder }),
   plainTable: (_name, path) => ({
-    sql: `SELECT (relkind IN ('r', 'p') AND NOT relhasrules AND NOT EXISTS (SELECT 1 FROM pg_trigger WHERE tgrelid = pg_class.oid AND NOT tgisinternal))::int AS c0 FROM pg_class WHERE oid = to_regclass($1)`,
+    sql: `SELECT (relkind = 'r' AND NOT relhassubclass AND NOT relhasrules AND NOT EXISTS (SELECT 1 FROM pg_trigger WHERE tgrelid = pg_class.oid AND NOT tgisinternal) AND NOT EXISTS (SELECT 1 FROM information_schema.columns WHERE table_schema = (SELECT nspname FROM pg_namespace WHERE oid = relnamespace) AND table_name = relname AND is_generated = 'ALWAYS'))::int AS c0 FROM pg_class WHERE oid = to_regclass($1)`,
     parameters: [path],
   }),
   isSteady: (type) => STEADY.has(type.kind) && !(type.kind === 'string' && type.loose === true),

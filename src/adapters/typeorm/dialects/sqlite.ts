@@ -29,8 +29,8 @@ export const sqlite: Dialect = {
   },
   cursor: (column, type) => ({ read: read(column, type), compared: column, parameter: (placeholder) => parameter(placeholder, type) }),
   plainTable: (name) => ({
-    sql: `SELECT count(*) = 1 AND NOT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND lower(tbl_name) = lower(?)) AS c0 FROM sqlite_master WHERE type = 'table' AND lower(name) = lower(?)`,
-    parameters: [name, name],
+    sql: `SELECT count(*) = 1 AND NOT EXISTS (SELECT 1 FROM (SELECT * FROM sqlite_master UNION ALL SELECT * FROM sqlite_temp_master) WHERE type = 'trigger' AND lower(tbl_name) = lower(?)) AND NOT EXISTS (SELECT 1 FROM pragma_table_xinfo(?) WHERE hidden <> 0) AS c0 FROM sqlite_master WHERE type = 'table' AND lower(name) = lower(?)`,
+    parameters: [name, name, name],
   }),
   isSteady: ({ kind }) => STEADY.has(kind),
   json: sqliteJson,

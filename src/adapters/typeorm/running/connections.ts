@@ -94,8 +94,8 @@ export class Connections {
   }
 
   /** Whether sessions are as a write needs them. */
-  async needsNoSession(): Promise<boolean> {
-    return this.lending('master', ({ runner }) => sessionIsFit(runner, this.dataSource, this.dialect));
+  needsNoSession(): Promise<boolean> {
+    return this.reading('primary', (runner) => sessionIsFit(runner, this.dataSource, this.dialect));
   }
 
   /** All or nothing: what `work` throws rolls back everything that it did. */

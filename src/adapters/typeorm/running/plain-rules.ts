@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { DataSource, EntityMetadata } from 'typeorm';
+import type { DataSource, EntityMetadata, ObjectLiteral } from 'typeorm';
 import type { ColumnValue } from '../../../model/plan.js';
 import type { Field } from '../../../model/field.js';
 import type { Resource } from '../../../model/resource.js';
 import type { Dialect } from '../dialects/dialect.js';
+import { isAlike } from './column-values.js';
 import { listensTo } from './listens-to.js';
 
 /** What TypeORM would put into a column that nobody gives a value. */
@@ -19,6 +20,8 @@ export interface PlainRules {
   readonly create: boolean;
   readonly update: boolean;
   readonly defaults: readonly ColumnDefault[];
+  /** Whether values that no body has given are written by TypeORM, and as they are. */
+  takes(values: readonly ColumnValue[]): boolean;
   /** Values that are made in process, of columns that have none. */
   generate(given: readonly ColumnValue[]): readonly ColumnValue[];
   /** Asked for each write: subscribers may come and go while the application runs. */
@@ -28,13 +31,16 @@ export interface PlainRules {
 /** Undefined where an entity's rows are never written plainly. Made once a resource. */
 export function plainRules(resource: Resource, metadata: EntityMetadata, { dataSource, dialect, validates }: { dataSource: DataSource; dialect: Dialect; validates: (target: unknown) => boolean }): PlainRules | undefined {
   if (!dialect.plainTable || !isPlainTable(metadata) || !hasOwnRows(resource) || validates(metadata.target)) return undefined;
-  const create = metadata.beforeInsertListeners.length + metadata.afterInsertListeners.length === 0 && !metadata.versionColumn && metadata.columns.every((column) => !column.isGenerated || column.isPrimary || column.generationStrategy === 'uuid');
+  const say = sayOfClass(metadata);
+  if (say === 'all') return undefined;
+  const create = say === 'none' && metadata.beforeInsertListeners.length + metadata.afterInsertListeners.length === 0 && !metadata.versionColumn && metadata.columns.every((column) => !column.isGenerated || column.isPrimary || column.generationStrategy === 'uuid');
   const update = metadata.beforeUpdateListeners.length + metadata.afterUpdateListeners.length === 0 && !metadata.versionColumn && !metadata.updateDateColumn;
   const { defaults, generated } = unsaid(resource, metadata, { dataSource, dialect });
   return {
     create: create && defaults !== undefined,
     update,
     defaults: defaults ?? [],
+    takes: (values) => values.every(({ column }) => isAlike(column) && metadata.findColumnWithDatabaseName(column.id)?.isInsert === true),
     generate: (given) => generated.filter((column) => !given.some((each) => each.column.id === column.id)).map((column) => ({ column, value: randomUUID() })),
     isListenedTo: () => dataSource.subscribers.some((each) => listensTo(each, metadata) || STATEMENT_HOOKS.some((hook) => each[hook] !== undefined)),
   };
@@ -42,6 +48,21 @@ export function plainRules(resource: Resource, metadata: EntityMetadata, { dataS
 
 /** Called whatever entity a subscriber listens to. */
 const STATEMENT_HOOKS = ['beforeQuery', 'afterQuery', 'beforeTransactionStart', 'afterTransactionStart', 'beforeTransactionCommit', 'afterTransactionCommit', 'beforeTransactionRollback', 'afterTransactionRollback'] as const;
+
+/** What an entity's own class has a say in: what new entities begin with, or by accessors all that is put into one. */
+function sayOfClass(metadata: EntityMetadata): 'none' | 'new' | 'all' {
+  let entity: ObjectLiteral;
+  try {
+    entity = metadata.create() as ObjectLiteral;
+  } catch {
+    // One that asks for something is made by nobody here.
+    return 'all';
+  }
+  const relations = metadata.relations.filter((relation) => !relation.isLazy);
+  const names = [...metadata.columns, ...relations].map(({ propertyName }) => propertyName);
+  if (names.some((name) => name in entity && Object.getOwnPropertyDescriptor(entity, name)?.writable !== true)) return 'all';
+  return names.some((name) => entity[name] !== undefined) ? 'new' : 'none';
+}
 
 /** A table of its own, in which every column is written as it is. */
 function isPlainTable(metadata: EntityMetadata): boolean {

@@ -63,9 +63,9 @@ export class PlainWriter implements RowWriter {
   private insertion({ values, fixed, added, keys, where }: CreatePlan): Statement | undefined {
     const given = columnsOf(values, this.resource);
     const columns = given && distinct([...given, ...fixed, ...added, ...this.parts.rules.generate(given)]);
-    if (!columns || holdsFor(where, (id) => columns.get(id)?.value) !== true) return undefined;
+    if (!columns || !this.parts.rules.takes([...fixed, ...added]) || holdsFor(where, (id) => columns.get(id)?.value) !== true) return undefined;
     const parameters = encoded(columns, this.tools);
-    return this.shapes.of(`insert ${[...columns.keys(), '', ...keys.map(({ field }) => field.relation.target.id)].join(' ')}`, keys.map((key) => key.where), () => {
+    return this.shapes.of(kindOf('insert', columns, keys), keys.map((key) => key.where), () => {
       const scope = Scope.ofTable(this.tools.dialect, this.tools.tables, this.resource);
       const names = [...columns.values()].map(({ column }) => scope.table.name(column));
       const placed = [...columns.values()].map(({ column }, index) => this.tools.dialect.parameter(scope.bindRaw(parameters[index]), column.type));
@@ -86,7 +86,7 @@ export class PlainWriter implements RowWriter {
     // A condition over other rows would need a join, which an UPDATE has not.
     if (!columns || columns.size === 0 || touches(where, () => false) || touches(after, (id) => columns.has(id))) return undefined;
     const parameters = encoded(columns, this.tools);
-    return this.shapes.of(`update ${[...columns.keys(), '', ...keys.map(({ field }) => field.relation.target.id)].join(' ')}`, [where, ...keys.map((key) => key.where)], () => {
+    return this.shapes.of(kindOf('update', columns, keys), [where, ...keys.map((key) => key.where)], () => {
       const scope = Scope.ofTable(this.tools.dialect, this.tools.tables, this.resource);
       const changes = [...columns.values()].map(({ column }, index) => `${scope.table.name(column)} = ${this.tools.dialect.parameter(scope.bindRaw(parameters[index]), column.type)}`);
       const conditions = [compileWhere(where, scope), ...existing(keys, scope)];
@@ -97,6 +97,11 @@ export class PlainWriter implements RowWriter {
   private returned(scope: Scope): string {
     return selectList(this.tools.reader.selection.expressions(scope));
   }
+}
+
+/** Names may hold blanks. */
+function kindOf(verb: string, columns: ReadonlyMap<string, ColumnValue>, keys: readonly KeyCheck[]): string {
+  return JSON.stringify([verb, [...columns.keys()], keys.map(({ field }) => field.relation.target.id)]);
 }
 
 /** By column; undefined where one is said twice. */

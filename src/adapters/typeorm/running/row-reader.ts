@@ -1,5 +1,6 @@
 import type { QueryRunner } from 'typeorm';
 import { NotFound } from '../../../errors/request-errors.js';
+import { isRestError } from '../../../errors/rest-error.js';
 import type { Condition } from '../../../model/condition.js';
 import type { ListPlan } from '../../../model/plan.js';
 import type { OrderTerm, Resource } from '../../../model/resource.js';
@@ -93,6 +94,12 @@ export class RowReader {
     if (length === 0) throw new NotFound();
   }
 
+  /** What is wrong with the query is told of a parent that is there (contract 6). */
+  private async afterParent(plan: ListPlan, error: unknown): Promise<never> {
+    if (isRestError(error) && error.answer.status === 400) await this.findParent(plan);
+    throw error;
+  }
+
   private async *textPages(plan: ListPlan, writing: RowWriting, json: JsonRows): AsyncGenerator<string> {
     const pages = new TextPages(plan, { json, basePath: writing.basePath, limit: PAGE_ROWS, scope: () => Scope.begin(this.dialect, this.tables, this.resource) });
     let after: readonly unknown[] | undefined;
@@ -101,7 +108,7 @@ export class RowReader {
       const page = await this.readWanted(plan, async (runner) => {
         const records = await this.connections.records(runner, statement);
         return pages.read(records) ?? this.generalPage(writing, this.pageStatement({ where: plan.where, order: plan.order, after, limit: PAGE_ROWS }), { runner, cursor: plan.order.length });
-      });
+      }).catch((error: unknown) => this.afterParent(plan, error));
       if (!page) return;
       yield page.text;
       if (page.count < PAGE_ROWS) return;

@@ -81,9 +81,10 @@ export class StatementShapes {
   private comparisonOf({ operand, lookup, value }: Extract<Condition, { kind: 'compare' }>, values: unknown[]): string | undefined {
     const { type } = operand.column;
     if (value === null || !STEADY_LOOKUPS.has(lookup) || !this.dialect.isSteady(type)) return undefined;
-    if (lookup !== 'in') values.push(this.dialect.encode(value, type));
-    else for (const each of value as readonly Json[]) values.push(this.dialect.encode(each, type));
-    return `${nameOf(operand)} ${lookup}${lookup === 'in' ? (value as readonly Json[]).length : ''}`;
+    const compared = lookup === 'in' ? (value as readonly Json[]) : [value];
+    if (compared.includes(null)) return undefined;
+    for (const each of compared) values.push(this.dialect.encode(each, type));
+    return `${nameOf(operand)} ${lookup}${compared.length}`;
   }
 }
 

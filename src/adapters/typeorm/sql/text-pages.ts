@@ -24,6 +24,10 @@ export interface TextPageParts {
   scope(): Scope;
 }
 
+/** No table's: inside the statement it would stand in that one's place. */
+const PAGE_NAME = 'restify_page';
+const PAGE = `${PAGE_NAME} p`;
+
 /** The statements of a list whose rows the database writes itself: each brings out a whole page as one text. */
 export class TextPages {
   /** Where the order is the key alone, the greatest key of a page is that of its last row. */
@@ -61,9 +65,9 @@ export class TextPages {
     const rows = `SELECT ${selectList([json, ...cursors])} FROM ${scope.from()} WHERE ${conditions.join(' AND ')} ORDER BY ${sorted} LIMIT ${limit}`;
     const last = this.key
       ? [scope.dialect.cursor(`${this.key.descending ? 'min' : 'max'}(p.c1)`, this.key.operand.column.type).read]
-      : cursors.map((_, index) => `(SELECT p.c${index + 1} FROM p LIMIT 1 OFFSET ${limit - 1})`);
+      : cursors.map((_, index) => `(SELECT p.c${index + 1} FROM ${PAGE} LIMIT 1 OFFSET ${limit - 1})`);
     const page = ['count(*)', 'count(p.c0)', scope.dialect.json?.joined('p.c0') ?? 'NULL', parent && !after ? countOf(parent, scope) : '1', ...last];
-    return { sql: `WITH p AS (${rows}) SELECT ${selectList(page)} FROM p`, parameters: scope.parameters };
+    return { sql: `WITH ${PAGE_NAME} AS (${rows}) SELECT ${selectList(page)} FROM ${PAGE}`, parameters: scope.parameters };
   }
 
   /** Undefined for a page with a row that the database cannot write. Throws 404 where the parent is not there. */
