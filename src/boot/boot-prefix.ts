@@ -75,19 +75,27 @@ export async function bootPrefix(context: BootContext): Promise<void> {
   for (const warning of [...openJunctions(blueprint), ...adapter.warnings()]) server.warn(warning);
   const targets = new Map(blueprint.drafts.map((draft) => [draft.entity.id, draft.declaration.target]));
   const listed = listedControllers(context.modules);
-  const joining = (resource: Resource): readonly ListedController[] => listed.filter(({ declaration }) => declaration.entity === targets.get(resource.entity));
+  const listedOf = byEntity(listed);
+  const joining = (resource: Resource): readonly ListedController[] => listedOf.get(targets.get(resource.entity)) ?? [];
   const targetOf = (resource: Resource): object | undefined => targets.get(resource.entity);
   const api = buildApi(options.prefix, model.resources, {
     actionsOf: (resource) => compileActions(joining(resource).map(({ declaration }) => declaration), { resolve: (permissions) => parts.permissions(permissions), scope: parts.hooks(targetOf(resource)).scope }),
     replacementsOf: (resource) => new Map(joining(resource).flatMap((each) => [...compileReplacements(each)])),
   });
   controllers.bind(api, { targetOf, joining, server });
-  const resourceOf = (entity: object): Resource | undefined => model.resources.find((resource) => targetOf(resource) === entity);
+  const byTarget = new Map(model.resources.map((resource) => [targetOf(resource), resource]));
+  const resourceOf = (entity: object): Resource | undefined => byTarget.get(entity);
   const lateProblems = (): readonly DeclarationProblem[] => [
     ...[...new Set(api.routes.flatMap(({ resource }) => resource.schemes))].flatMap(({ problem }) => problem?.() ?? []),
     ...listed.flatMap((each) => noMethods(each.declaration.name, propertiesForMethods(each))),
   ];
   server.add({ api, resourceOf, lateProblems, pipeline: new RestPipeline(adapter, permissionSource(context.moduleRef)), index: options.index, order: controllers.order });
+}
+
+function byEntity(listed: readonly ListedController[]): ReadonlyMap<unknown, readonly ListedController[]> {
+  const found = new Map<unknown, ListedController[]>();
+  for (const each of listed) found.set(each.declaration.entity, [...(found.get(each.declaration.entity) ?? []), each]);
+  return found;
 }
 
 /** What is wrong with a model, told without a connection and without instances of the application's own classes. */

@@ -3,7 +3,8 @@ import type { EntityDescription } from '../../model/entity-description.js';
 import type { Operand, TermMatch } from '../../model/condition.js';
 import type { FilterTerm, OrderTerm, Resource, SearchField } from '../../model/resource.js';
 import type { Lookup } from '../../model/row-filter.js';
-import { keyOperands, plainPaths, resolveReadablePath, textPaths } from './resolve-path.js';
+import { keyOperands, resolveReadablePath } from './resolve-path.js';
+import type { ResolvedPath } from './resolve-path.js';
 
 /** `filterFields` as a list of path and lookup. Names alone mean `exact`. */
 export function filterEntries(options: RestifyOptions): readonly (readonly [path: string, lookup: Lookup])[] | undefined {
@@ -17,11 +18,14 @@ function isList(value: unknown): value is readonly string[] {
   return Array.isArray(value);
 }
 
-export function compileFilterTerms(resource: Resource, options: RestifyOptions): ReadonlyMap<string, FilterTerm> {
-  const entries = filterEntries(options) ?? plainPaths(resource).map((path): readonly [string, Lookup] => [path, 'exact']);
+/** Paths that need no option, and where each leads. */
+export type PlainPaths = ReadonlyMap<string, ResolvedPath>;
+
+export function compileFilterTerms(resource: Resource, options: RestifyOptions, plain: PlainPaths): ReadonlyMap<string, FilterTerm> {
+  const entries = filterEntries(options) ?? [...plain.keys()].map((path): readonly [string, Lookup] => [path, 'exact']);
   const terms = new Map<string, FilterTerm>();
   for (const [path, lookup] of entries) {
-    const resolved = resolveReadablePath(path, resource);
+    const resolved = plain.get(path) ?? resolveReadablePath(path, resource);
     if (!resolved) continue;
     const parameter = path.replaceAll('.', '__');
     const term = { operands: resolved.operands, lookup, isKey: resolved.leaf === 'relation' };
@@ -39,18 +43,23 @@ export function searchEntry(text: string): { readonly path: string; readonly mat
   return match ? { path: text.slice(1), match } : { path: text, match: 'contains' };
 }
 
-export function compileSearchFields(resource: Resource, options: RestifyOptions): readonly SearchField[] {
-  return (options.searchFields ?? textPaths(resource)).flatMap((text) => {
+export function compileSearchFields(resource: Resource, options: RestifyOptions, plain: PlainPaths): readonly SearchField[] {
+  if (options.searchFields === undefined) return [...plain.values()].flatMap(textField);
+  return options.searchFields.flatMap((text) => {
     const { path, match } = searchEntry(text);
     const operand = resolveReadablePath(path, resource)?.operands[0];
     return operand ? [{ operand, match }] : [];
   });
 }
 
-export function compileOrderingFields(resource: Resource, options: RestifyOptions): ReadonlyMap<string, readonly Operand[]> {
+function textField({ leaf, operands: [operand] }: ResolvedPath): readonly SearchField[] {
+  return leaf === 'column' && operand?.column.type.kind === 'string' ? [{ operand, match: 'contains' }] : [];
+}
+
+export function compileOrderingFields(resource: Resource, options: RestifyOptions, plain: PlainPaths): ReadonlyMap<string, readonly Operand[]> {
   const fields = new Map<string, readonly Operand[]>();
-  for (const path of options.orderingFields ?? plainPaths(resource)) {
-    const resolved = resolveReadablePath(path, resource);
+  for (const path of options.orderingFields ?? plain.keys()) {
+    const resolved = plain.get(path) ?? resolveReadablePath(path, resource);
     if (resolved) fields.set(path.replaceAll('.', '__'), resolved.operands);
   }
   return fields;

@@ -23,6 +23,8 @@ import { ThroughCompiler } from './compile-through.js';
 import type { CompiledView } from './compile-through.js';
 import { draftsByEntity } from './draft.js';
 import type { Blueprint, Draft } from './draft.js';
+import { plainPaths, resolveReadablePath } from './resolve-path.js';
+import type { ResolvedPath } from './resolve-path.js';
 import { ResourceShell } from './resource-shell.js';
 
 /** What Nest's injector made of the classes that a declaration names. */
@@ -70,9 +72,10 @@ export function compileResources(blueprint: Blueprint, parts: Parts): CompiledMo
   }
   const views = through.complete();
   for (const shell of shells.values()) shell.nested = linksOf(shell.fields).map(({ relation }) => relation);
-  for (const shell of [...shells.values(), ...views.map((view) => view.shell)]) shell.setFields(leadingSomewhere(shell.fields, replacedRelations(shell, blueprint)));
+  for (const shell of [...shells.values(), ...views.map((view) => view.shell)]) shell.setFields(leadingSomewhere(shell.fields, replacedRelations(byEntity.get(shell.entity), blueprint)));
   for (const [entity, shell] of described(description.entities, shells)) completeQueries(shell, entity, optionsOf(byEntity.get(entity.id)));
-  for (const view of views) completeView(view, blueprint, parts);
+  const entities = new Map(description.entities.map((entity) => [entity.id, entity]));
+  for (const view of views) completeView(view, { entity: entities.get(view.shell.entity), draft: byEntity.get(view.shell.entity), parts });
   const resources = drafts.flatMap((draft) => shells.get(draft.entity.id) ?? []);
   const all = [...resources, ...views.map(({ shell }) => shell)];
   for (const shell of all) Object.freeze(shell);
@@ -87,9 +90,8 @@ function described(entities: readonly EntityDescription[], shells: ReadonlyMap<s
 }
 
 /** Relations whose nested URL the application answers itself, whatever is left of the default. */
-function replacedRelations(shell: ResourceShell, { controllers, drafts }: Blueprint): ReadonlySet<string> {
-  const target = drafts.find((draft) => draft.entity.id === shell.entity)?.declaration.target;
-  const own = controllers.filter(({ declaration }) => declaration.entity === target);
+function replacedRelations(draft: Draft | undefined, { controllers }: Blueprint): ReadonlySet<string> {
+  const own = controllers.filter(({ declaration }) => declaration.entity === draft?.declaration.target);
   return new Set(own.flatMap(({ declaration }) => declaration.actions.flatMap((action) => (action.kind === 'nested' ? action.relation : []))));
 }
 
@@ -149,16 +151,19 @@ export function scoped(permission: ResolvedPermission, scope: Permission | undef
 }
 
 function completeQueries(shell: ResourceShell, entity: EntityDescription, options: RestifyOptions): void {
-  shell.filterTerms = compileFilterTerms(shell, options);
-  shell.searchFields = compileSearchFields(shell, options);
-  shell.orderingFields = compileOrderingFields(shell, options);
+  const plain = new Map(plainPaths(shell).flatMap((path): readonly (readonly [string, ResolvedPath])[] => {
+    const resolved = resolveReadablePath(path, shell);
+    return resolved ? [[path, resolved]] : [];
+  }));
+  shell.filterTerms = compileFilterTerms(shell, options, plain);
+  shell.searchFields = compileSearchFields(shell, options, plain);
+  shell.orderingFields = compileOrderingFields(shell, options, plain);
   shell.ordering = compileOrdering(shell, entity, options);
 }
 
 /** A through model is ruled by its own declaration, else by what the relation says and the defaults of the prefix (contract 2). */
-function completeView({ shell, mapped, options }: CompiledView, blueprint: Blueprint, parts: Parts): void {
-  const entity = blueprint.description.entities.find((each) => each.id === shell.entity);
-  applyRules(shell, options, { parts, target: blueprint.drafts.find((draft) => draft.entity.id === shell.entity)?.declaration.target });
+function completeView({ shell, mapped, options }: CompiledView, { entity, draft, parts }: { entity: EntityDescription | undefined; draft: Draft | undefined; parts: Parts }): void {
+  applyRules(shell, options, { parts, target: draft?.declaration.target });
   shell.serializer = parts.serializer(options);
   if (entity) completeQueries(shell, mapped ? entity : { ...entity, orderBy: [] }, options);
 }

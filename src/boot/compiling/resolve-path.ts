@@ -64,11 +64,6 @@ function pathsOf(field: Field, within: string): readonly string[] {
   return field.kind === 'embedded' ? field.fields.flatMap((inner) => pathsOf(inner, `${within}${field.name}.`)) : [];
 }
 
-/** Paths of readable texts. */
-export function textPaths(resource: Resource): readonly string[] {
-  return plainPaths(resource).filter((path) => resolveReadablePath(path, resource)?.operands[0]?.column.type.kind === 'string' && resolveReadablePath(path, resource)?.leaf === 'column');
-}
-
 /** The database keeps another value than bodies show, so it neither compares nor sorts as they do. */
 export function isTransformed(column: Column): boolean {
   return 'transformed' in column && column.transformed === true;

@@ -5,10 +5,12 @@ import type { Blueprint } from '../compiling/draft.js';
 
 /** No field has the name of a query parameter that means something else (contract 4). */
 export function verifyParameters({ drafts }: Blueprint, model: CompiledModel): readonly DeclarationProblem[] {
+  const resources = new Map(model.resources.map((resource) => [resource.entity, resource]));
   return drafts.flatMap(({ declaration, entity }) => {
-    const resource = model.resources.find((each) => each.entity === entity.id);
+    const resource = resources.get(entity.id);
+    const taken = resource ? takenNames(resource) : new Set<string>();
     return (resource?.fields ?? [])
-      .filter((field) => resource && field.readable && isTaken(field.name, resource))
+      .filter(({ name, readable }) => readable && taken.has(name))
       .map((field) => ({
         where: `${declaration.name}.${field.name}`,
         what: `"${field.name}" is a query parameter of a filter backend`,
@@ -17,8 +19,10 @@ export function verifyParameters({ drafts }: Blueprint, model: CompiledModel): r
   });
 }
 
-/** Read by a backend that does not mean the field, or by two of them. */
-function isTaken(name: string, resource: Resource): boolean {
-  const readers = resource.backends.filter((backend) => backend.parameters?.(resource).includes(name) === true).length;
-  return readers > (resource.filterTerms.has(name) ? 1 : 0);
+/** Names that a backend reads which does not mean the field, or that two of them read. */
+function takenNames(resource: Resource): ReadonlySet<string> {
+  const readers = resource.backends.flatMap((backend) => [...new Set(backend.parameters?.(resource))]);
+  const meant = new Set(resource.filterTerms.keys());
+  // Of those that filter a field the first reader is the one that means it.
+  return new Set(readers.filter((name) => !meant.delete(name)));
 }

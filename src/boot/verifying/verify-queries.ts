@@ -20,8 +20,9 @@ interface Place {
 
 /** What may be filtered, searched and ordered by is a readable field, and of a type that the query makes sense for. */
 export function verifyQueries({ drafts, description }: Blueprint, model: CompiledModel): readonly DeclarationProblem[] {
+  const resources = new Map(model.resources.map((resource) => [resource.entity, resource]));
   return drafts.flatMap((draft) => {
-    const resource = model.resources.find((each) => each.entity === draft.entity.id);
+    const resource = resources.get(draft.entity.id);
     return resource ? [...filterProblems(draft, resource), ...searchProblems(draft, resource, description), ...orderProblems(draft, resource)] : [];
   });
 }

@@ -13,10 +13,12 @@ import { valueTypeOf } from './value-type-of.js';
 /** All that boot needs to know of a data source, as plain data. Reads metadata only, never the database. */
 export function describeModel(dataSource: DataSource): ModelDescription {
   const family = knownDialectFamily(dataSource);
+  const given = givenEntities(dataSource);
+  const schemas = new Map([...given].reverse().map((each) => [(each as { options?: { name?: string } } | undefined)?.options?.name, each]));
   return {
-    entities: dataSource.entityMetadatas.map((metadata) => describeEntity(metadata, dataSource)),
+    entities: dataSource.entityMetadatas.map((metadata) => describeEntity(metadata, schemas.get(metadata.name), dataSource)),
     abilities: { regex: family === 'postgres' || family === 'mysql', fullText: family === 'postgres' ? 'any-column' : family === 'mysql' ? 'indexed-columns' : 'none' },
-    given: givenEntities(dataSource),
+    given,
     dataSource: 'name' in dataSource.options && typeof dataSource.options.name === 'string' ? dataSource.options.name : 'default',
   };
 }
@@ -28,11 +30,12 @@ function givenEntities(dataSource: DataSource): readonly unknown[] {
   return values.filter((each) => typeof each !== 'string');
 }
 
-function describeEntity(metadata: EntityMetadata, dataSource: DataSource): EntityDescription {
+/** `schema` is the `EntitySchema` of the entity as it was given to the data source. */
+function describeEntity(metadata: EntityMetadata, schema: unknown, dataSource: DataSource): EntityDescription {
   return {
     id: entityIdOf(metadata, dataSource),
     name: metadata.targetName || metadata.name,
-    targets: targetsOf(metadata, dataSource),
+    targets: targetsOf(metadata, schema),
     writable: metadata.tableType !== 'view',
     columns: metadata.columns.map((column) => describeColumn(column, metadata, dataSource)),
     key: metadata.primaryColumns.map((column) => column.databaseName),
@@ -47,12 +50,9 @@ function keyless({ primaryColumns }: EntityMetadata): readonly Unsupported[] {
   return primaryColumns.length > 0 ? [] : [{ what: 'it has no primary key, and its rows no URL', repair: 'Mark the columns that name a row with @PrimaryColumn(), in place of @ViewColumn().' }];
 }
 
-/** The class, and the `EntitySchema` as it was given to the data source: either may have been declared. */
-function targetsOf(metadata: EntityMetadata, dataSource: DataSource): readonly unknown[] {
-  const schema = givenEntities(dataSource).find(
-    (each) => (each as { options?: { name?: string } }).options?.name === metadata.name,
-  );
-  return [metadata.target, schema].filter((each) => typeof each === 'function' || (typeof each === 'object' && each !== null));
+/** The class, and the schema: either may have been declared. */
+function targetsOf({ target }: EntityMetadata, schema: unknown): readonly unknown[] {
+  return [target, schema].filter((each) => typeof each === 'function' || (typeof each === 'object' && each !== null));
 }
 
 function describeColumn(column: ColumnMetadata, metadata: EntityMetadata, dataSource: DataSource): ColumnDescription {

@@ -1,5 +1,7 @@
 import { DataSource, getMetadataArgsStorage } from 'typeorm';
 import type { DataSourceOptions } from 'typeorm';
+import type { JoinTableMetadataArgs } from 'typeorm/metadata-args/JoinTableMetadataArgs.js';
+import type { RelationMetadataArgs } from 'typeorm/metadata-args/RelationMetadataArgs.js';
 import type { ModelDescription } from '../../../model/entity-description.js';
 import { describeModel } from './describe-model.js';
 import { lineOf } from './inheritance.js';
@@ -37,12 +39,18 @@ interface SchemaLike {
  * then say it in its own words. Reads what the decorators of these entities have recorded.
  */
 export function lookEarly(entities: readonly unknown[]): EarlyLook {
-  const classes = entities.filter((each): each is abstract new () => unknown => typeof each === 'function');
+  const classes = entities.filter((each): each is EntityClass => typeof each === 'function');
   const schemas = entities.filter((each): each is SchemaLike => typeof each === 'object' && each !== null && 'options' in each);
-  const mapped = classes.filter((each) => isMapped(each));
+  const all = mappedTargets();
+  const mapped = classes.filter((each) => all.has(each));
   const known = new Set<unknown>([...mapped, ...mapped.map(({ name }) => name), ...schemas, ...schemas.flatMap(({ options }) => [options.name, options.target])]);
-  const owned = classes.map((owner) => ({ owner, line: lineOf(owner) }));
-  return { unknownTargets: owned.flatMap((each) => unknownTargets(each, known)), doubledTables: owned.flatMap((each) => doubledTables(each, tableNames(classes, schemas))) };
+  const { relations, joinTables } = getMetadataArgsStorage();
+  const [relationsOf, joinTablesOf] = [byTarget(relations), byTarget(joinTables)];
+  const tables = tableNames(classes, schemas);
+  return {
+    unknownTargets: classes.flatMap((owner) => unknownTargets(owner, relationsOf(owner), known)),
+    doubledTables: classes.flatMap((owner) => doubledTables(owner, joinTablesOf(owner), tables)),
+  };
 }
 
 /** Metadata of these entities and of `more`, from a data source that never connects; undefined where TypeORM cannot make it. */
@@ -57,36 +65,42 @@ export async function describeUnconnected(options: DataSourceOptions, entities: 
   }
 }
 
-interface Owner {
-  readonly owner: abstract new () => unknown;
-  /** The class and those that it extends. */
-  readonly line: readonly unknown[];
+type EntityClass = abstract new () => unknown;
+
+/** What decorators recorded, by the class: its own, behind those of the classes that it extends. */
+function byTarget<Recorded extends { readonly target: unknown }>(all: readonly Recorded[]): (owner: EntityClass) => readonly Recorded[] {
+  const found = new Map<unknown, Recorded[]>();
+  for (const each of all) {
+    const others = found.get(each.target);
+    if (others) others.push(each);
+    else found.set(each.target, [each]);
+  }
+  return (owner) => [...lineOf(owner)].reverse().flatMap((target) => found.get(target) ?? []);
 }
 
-function isMapped(target: object): boolean {
-  return getMetadataArgsStorage().tables.some((table) => table.target === target);
+function mappedTargets(): ReadonlySet<unknown> {
+  return new Set(getMetadataArgsStorage().tables.map(({ target }) => target));
 }
 
-function unknownTargets({ owner, line }: Owner, known: ReadonlySet<unknown>): readonly UnknownTarget[] {
-  return getMetadataArgsStorage()
-    .relations.filter((relation) => line.includes(relation.target))
-    .flatMap(({ type, propertyName }): readonly UnknownTarget[] => {
-      const target: unknown = typeof type === 'function' ? (type as () => unknown)() : type;
-      if (known.has(target)) return [];
-      const name = typeof target === 'function' ? target.name : String((target as SchemaLike | undefined)?.options.name ?? target);
-      return [{ where: `${owner.name}.${propertyName}`, target: name, missing: typeof target === 'function' ? target : undefined, unmapped: typeof target === 'function' && !isMapped(target) }];
-    });
+function unknownTargets(owner: EntityClass, relations: readonly RelationMetadataArgs[], known: ReadonlySet<unknown>): readonly UnknownTarget[] {
+  return relations.flatMap(({ type, propertyName }): readonly UnknownTarget[] => {
+    const target: unknown = typeof type === 'function' ? (type as () => unknown)() : type;
+    if (known.has(target)) return [];
+    const name = typeof target === 'function' ? target.name : String((target as SchemaLike | undefined)?.options.name ?? target);
+    return [{ where: `${owner.name}.${propertyName}`, target: name, missing: typeof target === 'function' ? target : undefined, unmapped: typeof target === 'function' && !mappedTargets().has(target) }];
+  });
 }
 
-function tableNames(classes: readonly (abstract new () => unknown)[], schemas: readonly SchemaLike[]): ReadonlyMap<string, string> {
-  const tables = getMetadataArgsStorage().tables.filter((table) => classes.includes(table.target as abstract new () => unknown));
+function tableNames(classes: readonly EntityClass[], schemas: readonly SchemaLike[]): ReadonlyMap<string, string> {
+  const given = new Set<unknown>(classes);
+  const tables = getMetadataArgsStorage().tables.filter((table) => given.has(table.target));
   const named = tables.flatMap((table): readonly [string, string][] => (table.name === undefined ? [] : [[table.name, (table.target as { name: string }).name]]));
   return new Map([...named, ...schemas.flatMap(({ options }): readonly [string, string][] => (options.tableName === undefined ? [] : [[options.tableName, options.name]]))]);
 }
 
-function doubledTables({ owner, line }: Owner, tables: ReadonlyMap<string, string>): readonly DoubledTable[] {
-  return getMetadataArgsStorage()
-    .joinTables.filter((table) => line.includes(table.target) && table.synchronize !== false)
+function doubledTables(owner: EntityClass, joinTables: readonly JoinTableMetadataArgs[], tables: ReadonlyMap<string, string>): readonly DoubledTable[] {
+  return joinTables
+    .filter(({ synchronize }) => synchronize !== false)
     .flatMap(({ name, propertyName }) => {
       const entity = name === undefined ? undefined : tables.get(name);
       return entity === undefined ? [] : [{ where: `${owner.name}.${propertyName}`, entity }];
