@@ -1,0 +1,13 @@
+import { expect, test } from '@jest/globals';
+import { loadEntityValidator } from './entity-validator.js';
+
+test('is none where nothing is decorated for class-validator, and one as soon as something is', async () => {
+  expect(await loadEntityValidator()).toBeUndefined();
+  const { MaxLength } = await import('class-validator');
+  expect(await loadEntityValidator()).toBeUndefined();
+  class Note {
+    text = '';
+  }
+  MaxLength(3)(Note.prototype, 'text');
+  expect(await loadEntityValidator()).toBeInstanceOf(Function);
+});
