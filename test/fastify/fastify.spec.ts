@@ -277,10 +277,16 @@ describe('a version that stands in a header', () => {
       expect((await client.post(NOTES, { code: 'v' }, asked)).status).toBe(201);
       expect((await client.get(`${NOTES}v`, asked)).json).toMatchObject({ code: 'v' });
       expect((await client.get(`${NOTES}v/told/`, asked)).json).toEqual({ pk: 'v', parameters: { pk: 'v' } });
+      expect([(await client.patch(`${NOTES}v/`, {}, asked)).status, (await client.post(`${NOTES}v/`, {}, asked)).status, (await client.send('OPTIONS', NOTES, asked)).status]).toEqual([200, 405, 200]);
       for (const headers of [{}, { 'x-version': '1' }] as readonly Record<string, string>[]) {
-        const other = await client.get(`${NOTES}v/`, { headers });
-        expect([other.status, other.json]).toEqual([404, NOT_FOUND]);
+        for (const [path, methods] of [[NOTES, ['GET', 'HEAD', 'POST', 'OPTIONS']], [`${NOTES}v/`, ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']]] as const) {
+          for (const method of methods) {
+            const other = await client.send(method, path, { headers, ...(method === 'POST' ? { body: { code: 'w' } } : {}) });
+            expect([method, path, other.status, other.json]).toEqual([method, path, 404, method === 'HEAD' ? undefined : NOT_FOUND]);
+          }
+        }
       }
+      expect((await client.get(NOTES, asked)).json).toMatchObject([{ code: 'v' }]);
     } finally {
       await started.close();
     }

@@ -10,7 +10,8 @@ import { ChildPk, operationOf, ParentPk, Pk } from './action-context.js';
 import type { ActionBinding } from './route-pattern.js';
 import { markAction, RestifyActionInterceptor } from './restify-action.interceptor.js';
 
-const ROUTE_ARGUMENTS = '__routeArguments__';
+/** Under which Nest keeps what the parameters of a handler are. */
+export const ROUTE_ARGUMENTS = '__routeArguments__';
 const INTERCEPTORS = '__interceptors__';
 const PIPES = '__pipes__';
 

@@ -64,12 +64,19 @@ function runsOf(stack: readonly ExpressLayer[], modelOf: (path: string) => strin
 }
 
 function replace(router: ExpressRouter, { at, layers, byModel }: Run): void {
-  const routers = new Map([...byModel].map(([model, own]) => [model, routerOf(own, router)]));
+  const routers = new Map<string, Handle>();
+  const routerAt = (model: string): Handle | undefined => {
+    const own = byModel.get(model);
+    if (!own) return undefined;
+    const made = routers.get(model) ?? routerOf(own, router);
+    routers.set(model, made);
+    return made;
+  };
   const depths = [...new Set([...byModel.keys()].map((model) => model.split('/').length))];
   router.use((request, response, next) => {
     // Express itself has no regard for case, so the look here has none either; what is ours is decided by our own matcher.
     const segments = pathOf(request).toLowerCase().split('/');
-    const found = depths.map((depth) => routers.get(segments.slice(0, depth).join('/'))).find((each) => each !== undefined);
+    const found = depths.map((depth) => routerAt(segments.slice(0, depth).join('/'))).find((each) => each !== undefined);
     if (found) found(request, response, next);
     else next();
   });

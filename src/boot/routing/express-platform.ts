@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { registerInOneStep } from './express-all-methods.js';
 import { expressExchange, isBodyError, keepBodyError } from './express-exchange.js';
 import { flattenRoutes } from './express-flat-routes.js';
 import type { ExpressRouter } from './express-flat-routes.js';
@@ -15,8 +16,12 @@ export const expressPlatform: HttpPlatform = {
   answerTheRest,
 };
 
+/** What is to be called when the routes are registered. */
+const RESTORED = new WeakMap<RestServer, () => void>();
+
 /** Before the routes and the application's middleware: the headers, and a body that cannot be parsed is no error yet. */
 function prepareRequests(adapter: HttpAdapter, server: RestServer): void {
+  RESTORED.set(server, registerInOneStep(adapter.getInstance()));
   adapter.use((request: IncomingMessage, response: ServerResponse, next: Next) => {
     server.begin(expressExchange(request, response));
     next();
@@ -33,6 +38,7 @@ function prepareRequests(adapter: HttpAdapter, server: RestServer): void {
 
 /** After the routes: the index, unknown paths below a prefix, and what failed on the way to a route. */
 function answerTheRest(adapter: HttpAdapter, server: RestServer): void {
+  RESTORED.get(server)?.();
   const { router } = adapter.getInstance() as { readonly router?: RouterStack };
   const routes = new OwnRoutes(server);
   for (const path of routePaths(router)) routes.note(path);

@@ -12,6 +12,11 @@ export const fastifyPlatform: HttpPlatform = { exchange: exchangeOf, prepareRequ
 
 const ROUTES = new WeakMap<RestServer, FastifyRoutes>();
 
+/** What Nest's adapter keeps of versions, once a route that has one is registered. */
+interface VersionedAdapter extends HttpAdapter {
+  readonly versioningOptions?: { readonly defaultVersion?: unknown };
+}
+
 function exchangeOf(request: object, response: object): AnswerableExchange {
   if ('raw' in request) return fastifyExchange(request as FastifyRequest, response as FastifyReply);
   return middlewareExchange(request as IncomingMessage, response as ServerResponse);
@@ -19,7 +24,7 @@ function exchangeOf(request: object, response: object): AnswerableExchange {
 
 function prepareRequests(adapter: HttpAdapter, server: RestServer): void {
   const instance = adapter.getInstance() as FastifyInstance;
-  const routes = new FastifyRoutes(server);
+  const routes = new FastifyRoutes(server, () => (adapter as VersionedAdapter).versioningOptions?.defaultVersion);
   ROUTES.set(server, routes);
   instance.addConstraintStrategy({ name: CONSTRAINT, storage: () => new Map(), deriveConstraint: (request) => constraintOf(request, server) });
   instance.addHook('onRoute', (route) => {

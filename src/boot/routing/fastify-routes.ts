@@ -1,5 +1,4 @@
 import type { Resource } from '../../model/resource.js';
-import type { Route } from '../../model/route.js';
 import { decodedSegment } from '../../values/keys.js';
 import { ANY_MEDIA_TYPE, patientParser } from './fastify-body.js';
 import { fastifyExchange, reopenReply, watchReply } from './fastify-exchange.js';
@@ -13,10 +12,13 @@ import { collectionPath, routePattern } from './route-pattern.js';
 /** The name of the constraint by which Fastify's router tells calls of ours apart. */
 export const CONSTRAINT = 'restify';
 
-/** Handlers of Nest's by method and path, of routes that share their other constraints (a version). */
+/** Handlers of Nest's, of routes that share their other constraints (a version). */
 interface Group {
   readonly constraints: Readonly<Record<string, unknown>>;
+  /** By method and path. */
   readonly handlers: Map<string, FastifyHandler>;
+  /** By path, for all methods that have none of their own. */
+  readonly forAll: Map<string, FastifyHandler>;
 }
 
 /**
@@ -30,7 +32,11 @@ export class FastifyRoutes {
   private readonly own = new WeakSet<FastifyHandler>();
   private seen = 0;
 
-  constructor(private readonly server: RestServer) {
+  /** `defaultVersion` is that of the application, where requests carry it elsewhere than in their path. */
+  constructor(
+    private readonly server: RestServer,
+    private readonly defaultVersion: () => unknown,
+  ) {
     this.routes = new OwnRoutes(server);
   }
 
@@ -38,18 +44,19 @@ export class FastifyRoutes {
   see(route: FastifyRoute): void {
     if (this.own.has(route.handler)) return;
     if (this.routes.note(route.url) === undefined) return;
-    const { handlers } = this.groupOf(route.constraints ?? {});
-    const methods = typeof route.method === 'string' ? [route.method] : route.method;
-    for (const method of methods) {
-      const key = `${method} ${route.url}`;
-      // A route for all methods is for those that have none of their own. NestJS 11 takes it for one of all versions, too.
-      const taken = typeof route.method === 'string' ? handlers.has(key) : [...this.groups.values()].some((each) => each.handlers.has(key));
-      if (!taken) handlers.set(key, route.handler);
-    }
-    route.url = `${route.url.replaceAll(/[:*]/g, '::')}/${String(++this.seen)}`;
+    if (typeof route.method === 'string') setFirst(this.groupOf(route.constraints ?? {}).handlers, `${route.method} ${route.url}`, route.handler);
+    else setFirst(this.groupOf(this.versioned(route.constraints ?? {})).forAll, route.url, route.handler);
+    // Texts that begin alike are cheap for Fastify's router, and nobody asks for these.
+    route.url = `/${CONSTRAINT}/${String(++this.seen)}`;
     route.path = route.url;
-    if (typeof route.method !== 'string') route.method = methods.slice(0, 1);
+    if (typeof route.method !== 'string') route.method = route.method.slice(0, 1);
     route.constraints = { ...route.constraints, [CONSTRAINT]: 'never' };
+  }
+
+  /** NestJS 11 forgets the version of a route for all methods. Generated ones have none but the application's default. */
+  private versioned(constraints: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+    const version = this.defaultVersion();
+    return version === undefined || typeof version === 'symbol' || 'version' in constraints ? constraints : { ...constraints, version };
   }
 
   /** Behind Nest's routes: one for each model, and one for what else is ours. */
@@ -58,41 +65,50 @@ export class FastifyRoutes {
     instance.register((child, _options, done) => {
       child.removeContentTypeParser('application/json');
       child.addContentTypeParser('application/json', patientParser(child));
-      for (const { resource, url, mount, group } of this.places()) {
-        if (hasActions(resource, this.server)) this.routeTo(child, { url, mount, group, constraint: { [CONSTRAINT]: 'action' }, errorHandler: this.refuseBody });
+      const acting = this.resourcesWithActions();
+      for (const { resource, ...place } of this.places()) {
+        if (acting.has(resource)) this.routeTo(child, { ...place, constraint: { [CONSTRAINT]: 'action' }, errorHandler: this.refuseBody });
       }
       done();
     });
     instance.register((child, _options, done) => {
       child.removeAllContentTypeParsers();
       child.addContentTypeParser('*', patientParser(child));
-      for (const { url, mount, group } of this.places()) this.routeTo(child, { url, mount, group, constraint: {}, errorHandler: this.fail });
+      for (const { url, mount, groups } of this.places()) this.routeTo(child, { url, mount, groups, constraint: {}, errorHandler: this.fail });
       this.own.add(this.answerRest);
       child.route({ ...ANY_MEDIA_TYPE, method: child.supportedMethods, url: '/*', constraints: { [CONSTRAINT]: 'rest' }, handler: this.answerRest, errorHandler: this.fail });
       done();
     });
   }
 
-  private places(): readonly { readonly resource: Resource; readonly url: string; readonly mount: string; readonly group: Group }[] {
+  private places(): readonly Place[] {
     const models = this.server.apis.flatMap((api) => api.resources.map((resource) => ({ resource, path: `/${collectionPath(api.prefix, resource)}` })));
-    return [...this.groups.values()].flatMap((group) => [...this.routes.mounts].flatMap((mount) => models.map(({ resource, path }) => ({ resource, url: mount + path, mount, group }))));
+    return [...this.groups.values()].flatMap((group) => {
+      // A request that fits the constraints of one group fits what asks for less, too.
+      const groups: Groups = [group, ...[...this.groups.values()].filter((each) => each !== group && isWithin(each, group))];
+      return [...this.routes.mounts].flatMap((mount) => models.map(({ resource, path }) => ({ resource, url: mount + path, mount, groups })));
+    });
   }
 
-  private routeTo(child: FastifyInstance, { url, mount, group, constraint, errorHandler }: Routing): void {
-    const constraints = { ...group.constraints, ...constraint };
+  private resourcesWithActions(): ReadonlySet<Resource> {
+    return new Set(this.server.apis.flatMap(({ routes }) => routes.flatMap(({ parent, resource, actions }) => (actions.size > 0 ? [parent ?? resource] : []))));
+  }
+
+  private routeTo(child: FastifyInstance, { url, mount, groups, constraint, errorHandler }: Routing): void {
+    const constraints = { ...groups[0].constraints, ...constraint };
     const handler: FastifyHandler = (request, reply) => {
-      this.dispatch(request, reply, { mount, group });
+      this.dispatch(request, reply, { mount, groups });
     };
     this.own.add(handler);
     const hooks = CONSTRAINT in constraint ? {} : ANY_MEDIA_TYPE;
     for (const each of [url, `${url}/*`]) child.route({ ...hooks, method: child.supportedMethods, url: each, constraints, handler, errorHandler });
   }
 
-  private dispatch(request: FastifyRequest, reply: FastifyReply, { mount, group }: { mount: string; group: Group }): void {
+  private dispatch(request: FastifyRequest, reply: FastifyReply, { mount, groups }: { mount: string; groups: Groups }): void {
     const exchange = fastifyExchange(request, reply);
     // A path that nobody can decode is refused, as it is on Express.
     const place = writtenUrl(request.raw) === undefined ? this.server.placeOf(exchange) : undefined;
-    const handler = place?.kind === 'route' ? this.handlerOf(group, { method: exchange.method, path: `${mount}/${routePattern(place.prefix, place.match.route)}` }) : undefined;
+    const handler = place?.kind === 'route' ? this.handlerOf(groups, { method: exchange.method, path: `${mount}/${routePattern(place.prefix, place.match.route)}` }) : undefined;
     if (place?.kind !== 'route' || !handler) {
       this.answerRest(request, reply);
       return;
@@ -103,11 +119,12 @@ export class FastifyRoutes {
     void Promise.resolve(handler.call(undefined, request, reply)).catch((error: unknown) => this.server.fail(exchange, error));
   }
 
-  /** HEAD follows GET. A request that fits the constraints of one group fits what asks for less, too. */
-  private handlerOf(group: Group, { method, path }: { method: string; path: string }): FastifyHandler | undefined {
+  /** HEAD follows GET. A method that has a handler, be it of another version, is none of those that a handler for all is for. */
+  private handlerOf(groups: Groups, { method, path }: { method: string; path: string }): FastifyHandler | undefined {
     const keys = [...(method === 'HEAD' ? [`GET ${path}`] : []), `${method} ${path}`];
-    const others = [...this.groups.values()].filter((each) => each !== group && isWithin(each, group));
-    return [group, ...others].flatMap(({ handlers }) => keys.flatMap((key) => handlers.get(key) ?? []))[0];
+    const own = groups.flatMap(({ handlers }) => keys.flatMap((key) => handlers.get(key) ?? []))[0];
+    if (own || [...this.groups.values()].some(({ handlers }) => keys.some((key) => handlers.has(key)))) return own;
+    return groups.flatMap(({ forAll }) => forAll.get(path) ?? [])[0];
   }
 
   private readonly answerRest = (request: FastifyRequest, reply: FastifyReply): void => {
@@ -141,16 +158,23 @@ export class FastifyRoutes {
 
   private groupOf(constraints: Readonly<Record<string, unknown>>): Group {
     const key = JSON.stringify(constraints);
-    const group = this.groups.get(key) ?? { constraints, handlers: new Map<string, FastifyHandler>() };
+    const group = this.groups.get(key) ?? { constraints, handlers: new Map<string, FastifyHandler>(), forAll: new Map<string, FastifyHandler>() };
     this.groups.set(key, group);
     return group;
   }
 }
 
-interface Routing {
+/** One, and those that ask for less. */
+type Groups = readonly [Group, ...Group[]];
+
+interface Place {
+  readonly resource: Resource;
   readonly url: string;
   readonly mount: string;
-  readonly group: Group;
+  readonly groups: Groups;
+}
+
+interface Routing extends Omit<Place, 'resource'> {
   readonly constraint: Readonly<Record<string, string>>;
   readonly errorHandler: NonNullable<FastifyRoute['errorHandler']>;
 }
@@ -160,8 +184,8 @@ function isWithin(inner: Group, outer: Group): boolean {
   return Object.entries(inner.constraints).every(([name, value]) => JSON.stringify(value) === JSON.stringify(outer.constraints[name]));
 }
 
-function hasActions(resource: Resource, { apis }: RestServer): boolean {
-  return apis.some(({ routes }) => routes.some(({ parent, resource: own, actions }: Route) => (parent ?? own) === resource && actions.size > 0));
+function setFirst<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): void {
+  if (!map.has(key)) map.set(key, value);
 }
 
 /** Those of the mount: `/*` alone has no name. */

@@ -4,9 +4,10 @@ import type { ResourceDeclaration } from '../../declare/restify-declaration.js';
 import type { Method } from '../../model/operation.js';
 import type { Route } from '../../model/route.js';
 import type { Resource } from '../../model/resource.js';
-import { addActionHandler, routedClass, standForMiddleware } from './application-controllers.js';
+import { addActionHandler, ROUTE_ARGUMENTS, routedClass, standForMiddleware } from './application-controllers.js';
 import type { ListedController } from './application-controllers.js';
 import type { BuiltApi, ResourceRoutes } from './build-routes.js';
+import { markForAllMethods } from './express-all-methods.js';
 import { collectionPath, routePattern, urlOf } from './route-pattern.js';
 import { RestifyExceptionFilter } from './restify-exception.filter.js';
 import { RestifyGuard } from './restify.guard.js';
@@ -97,7 +98,7 @@ const REQUEST_METHODS: Partial<Readonly<Record<Method, RequestMethod>>> = {
   DELETE: RequestMethod.DELETE,
 };
 
-/** Methods that have a handler on every URL: 405 is ours to say. HEAD follows GET. */
+/** Methods that have a handler each where two classes share a URL. HEAD follows GET. */
 const ROUTED: readonly (readonly [Method, RequestMethod])[] = [...(Object.entries(REQUEST_METHODS) as [Method, RequestMethod][]), ['OPTIONS', RequestMethod.OPTIONS]];
 
 interface Url {
@@ -139,21 +140,29 @@ function bindUrl({ name, pattern, model, route }: Url & { readonly route: Route;
     if (operation) addActionHandler(generated.controller, { ...at, name: handlerName(method), method: generated.joined?.declaration.replaced.includes(operation) === true ? handler : undefined });
     else addActionHandler(own.controller, { ...at, name: handlerName(method), method: handler });
   }
-  const rest = [...route.operations.keys()].filter((method) => !route.actions.has(method));
-  for (const method of rest) addHandler(generated.controller, { name: handlerName(method), pattern, method: REQUEST_METHODS[method] ?? RequestMethod.ALL }, server);
-  if (generated.isOwn) addHandler(own.controller, { name: handlerName('other'), pattern, method: RequestMethod.ALL }, server);
+  // One route for all methods that the application leaves, those that the URL does not serve included: 405 is ours to say.
+  if (generated.isOwn || [...route.actions.values()].every(({ operation }) => operation !== undefined)) addHandler(generated.controller, { name: `${name} ${pattern}`, pattern, method: RequestMethod.ALL }, server);
   // Two classes share the URL, and which of them Nest routes first is not known: neither takes what is the other's.
-  else for (const [method, request] of ROUTED) if (!route.actions.has(method) && !rest.includes(method)) addHandler(generated.controller, { name: handlerName(method), pattern, method: request }, server);
+  else for (const [method, request] of ROUTED) if (!route.actions.has(method)) addHandler(generated.controller, { name: handlerName(method), pattern, method: request }, server);
 }
 
 function addHandler(controller: Type, { name, pattern, method }: { name: string; pattern: string; method: RequestMethod }, server: RestServer): void {
   const prototype = controller.prototype as Record<string, unknown>;
-  const handler = {
-    [name]: (request: object, response: object): Promise<void> => server.handle(server.exchangeOf(request, response)),
-  }[name];
+  const handler = (request: object, response: object): Promise<void> => server.handle(server.exchangeOf(request, response));
+  Object.defineProperty(handler, 'name', { value: name });
   const descriptor = { value: handler, writable: true, configurable: true, enumerable: false };
   Object.defineProperty(prototype, name, descriptor);
   RequestMapping({ path: [pattern], method })(prototype, name, descriptor);
-  Req()(prototype, name, 0);
-  Res()(prototype, name, 1);
+  if (method === RequestMethod.ALL) markForAllMethods(handler);
+  Reflect.defineMetadata(ROUTE_ARGUMENTS, REQUEST_AND_RESPONSE, controller, name);
+}
+
+/** What Nest records of `(@Req() request, @Res() response)`: for thousands of handlers it is recorded once. */
+const REQUEST_AND_RESPONSE = requestAndResponse();
+
+function requestAndResponse(): unknown {
+  class Example {} // eslint-disable-line @typescript-eslint/no-extraneous-class -- decorators need one
+  Req()(Example.prototype, 'handle', 0);
+  Res()(Example.prototype, 'handle', 1);
+  return Reflect.getMetadata(ROUTE_ARGUMENTS, Example, 'handle');
 }
