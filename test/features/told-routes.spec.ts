@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { All, Controller } from '@nestjs/common';
-import type { INestApplication } from '@nestjs/common';
+import type { INestApplication, NestApplicationOptions } from '@nestjs/common';
 import { Action, NestedAction, ONE_TO_MANY_LIST_ACTION, Restify, RestifyController } from 'nestjs-restify';
 import { Column, Entity, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
@@ -167,4 +167,14 @@ describe.each([
   test("the application's own routes for all methods stay what they are", async () => {
     for (const method of ['GET', 'POST', 'DELETE']) expect((await started.client.send(method, '/mine')).json).toEqual({ mine: true });
   });
+});
+
+test('NestJS finds no conflict among generated routes, where it looks for them', async () => {
+  const looking: NestApplicationOptions & { routeConflictPolicy?: object } = { routeConflictPolicy: { duplicate: 'error', shadow: 'error' } };
+  const started = await startApp({ entities: [Shelf, Book], nest: looking });
+  try {
+    expect((await started.client.get('/rest/v1/told/shelf/')).json).toEqual([]);
+  } finally {
+    await started.close();
+  }
 });

@@ -10,6 +10,8 @@ test('is none where nothing is decorated for class-validator, and one as soon as
   }
   MaxLength(3)(Note.prototype, 'text');
   const validator = await loadEntityValidator();
-  class Other {}
+  class Other {
+    text = '';
+  }
   expect([validator?.validates(Note), validator?.validates(Other)]).toEqual([true, false]);
 });
