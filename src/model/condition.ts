@@ -32,9 +32,12 @@ export const NEVER: Condition = { kind: 'never' };
 
 /** All of them, flat, without the ones that always hold. */
 export function allOf(conditions: readonly Condition[]): Condition {
-  const flat = conditions.flatMap((each) => (each.kind === 'and' ? each.conditions : [each]));
-  if (flat.some((each) => each.kind === 'never')) return NEVER;
-  const left = flat.filter((each) => each.kind !== 'always');
+  const left: Condition[] = [];
+  for (const each of conditions) {
+    if (each.kind === 'never') return NEVER;
+    if (each.kind === 'and') left.push(...each.conditions);
+    else if (each.kind !== 'always') left.push(each);
+  }
   if (left.length === 0) return ALWAYS;
   return left.length === 1 && left[0] ? left[0] : { kind: 'and', conditions: left };
 }

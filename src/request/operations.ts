@@ -208,7 +208,7 @@ export class Operations {
 
   /** Queries over relations stand under the grants of the models that they lead to. */
   private async queriedBy({ resource, admission }: Located): Promise<Resource> {
-    const targets = [...queriedTargets(resource)];
+    const targets = queriedTargets(resource);
     if (targets.length === 0) return resource;
     const accesses = await Promise.all(targets.map(async (target) => [target, await admission.accesses.find(target, 'GET')] as const));
     return restrictQueries(resource, new Map(accesses));

@@ -43,7 +43,10 @@ export function fastifyExchange(request: FastifyRequest & { user?: unknown }, re
   // Middleware puts the actor on Node's request; guards, and Passport's own, on Fastify's.
   const { user } = request.raw as MiddlewareRequest;
   if (user !== undefined) request.user ??= user;
-  return new FastifyExchange(request, reply);
+  const holder = request as Held<FastifyExchange>;
+  const known = holder[EXCHANGE];
+  if (known?.isStill(reply) === true) return known;
+  return (holder[EXCHANGE] = new FastifyExchange(request, reply));
 }
 
 /** One call through Fastify, as middleware sees it, and whoever is asked before Fastify has made a request of it. */
@@ -51,17 +54,31 @@ export function middlewareExchange(request: MiddlewareRequest, response: ServerR
   return new MiddlewareExchange(request, response);
 }
 
+const EXCHANGE = Symbol('restify.exchange');
+
+/** Where an exchange is kept, the same for everything that is asked about a call. */
+interface Held<Exchange> {
+  [EXCHANGE]?: Exchange;
+}
+
 /** What can be told of a call by Node's request alone. */
 abstract class NodeExchange {
   readonly path: string;
   readonly query: string;
   readonly mountedAt = '';
+  private readonly url: string;
 
   constructor(readonly raw: MiddlewareRequest) {
-    const url = withoutOrigin(writtenUrl(raw) ?? raw.originalUrl ?? raw.url ?? '/');
+    this.url = urlOf(raw);
+    const url = withoutOrigin(this.url);
     const query = url.indexOf('?');
     this.path = query < 0 ? url : url.slice(0, query);
     this.query = query < 0 ? '' : url.slice(query + 1);
+  }
+
+  /** Somebody may have given the request another path. */
+  protected hasItsUrl(): boolean {
+    return urlOf(this.raw) === this.url;
   }
 
   get method(): string {
@@ -74,11 +91,18 @@ abstract class NodeExchange {
 }
 
 class FastifyExchange extends NodeExchange implements AnswerableExchange {
+  private readonly headers: HeaderTarget;
+
   constructor(
     readonly request: FastifyRequest,
     private readonly reply: FastifyReply,
   ) {
     super(request.raw);
+    this.headers = headersOf(reply);
+  }
+
+  isStill(reply: FastifyReply): boolean {
+    return reply === this.reply && this.hasItsUrl();
   }
 
   get protocol(): string {
@@ -106,7 +130,7 @@ class FastifyExchange extends NodeExchange implements AnswerableExchange {
   }
 
   setContractHeaders(allow: string): void {
-    setContractHeaders(headersOf(this.reply), allow);
+    setContractHeaders(this.headers, allow);
   }
 
   setHeader(name: string, value: string): void {
@@ -114,7 +138,7 @@ class FastifyExchange extends NodeExchange implements AnswerableExchange {
   }
 
   send(response: RestResponse, allow: string): Promise<void> {
-    return sendReply(this.reply, response, allow);
+    return sendReply(this.reply, response, { allow, headers: this.headers });
   }
 }
 
@@ -167,6 +191,10 @@ class MiddlewareExchange extends NodeExchange implements AnswerableExchange {
   }
 }
 
+function urlOf(raw: MiddlewareRequest): string {
+  return writtenUrl(raw) ?? raw.originalUrl ?? raw.url ?? '/';
+}
+
 function receivedBody({ raw, body }: FastifyRequest): ReceivedBody {
   const kept = keptBody(raw);
   if (kept) return kept;
@@ -196,12 +224,12 @@ function headersOf(reply: FastifyReply): HeaderTarget {
 }
 
 /** Through Fastify's own way, so that the application's `onSend` hooks see it. Of a text it would name the charset, of bytes it does not. */
-async function sendReply(reply: FastifyReply, response: RestResponse, allow: string): Promise<void> {
+async function sendReply(reply: FastifyReply, response: RestResponse, { allow, headers }: { readonly allow: string; readonly headers: HeaderTarget }): Promise<void> {
   if (isAnswered(reply)) return;
   HANDED_OVER.add(reply);
   reply.code(response.status);
-  setResponseHeaders(headersOf(reply), response, allow);
-  endConnection(reply.raw, headersOf(reply));
+  setResponseHeaders(headers, response, allow);
+  endConnection(reply.raw, headers);
   const { body } = response;
   if (body?.kind === 'text') reply.send(Buffer.from(body.text));
   else if (body && reply.raw.req.method !== 'HEAD') await sendPieces(reply, body.pieces);

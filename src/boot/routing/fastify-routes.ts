@@ -202,7 +202,9 @@ function setFirst<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): voi
 
 /** Those of the mount: `/*` alone has no name. */
 function withoutRest(parameters: unknown): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.entries(parameters ?? {}).filter(([name]) => name !== '*'));
+  const named: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(parameters ?? {})) if (name !== '*') named[name] = value;
+  return named;
 }
 
 /** As Express gives them to `@Param`. */

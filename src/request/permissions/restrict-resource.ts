@@ -79,10 +79,18 @@ function columnsOf(field: Field): readonly string[] {
   }
 }
 
+const TARGETS = new WeakMap<Resource, readonly Resource[]>();
+
 /** Models that the queries of a resource reach over relations. */
-export function queriedTargets(resource: Resource): ReadonlySet<Resource> {
+export function queriedTargets(resource: Resource): readonly Resource[] {
+  const known = TARGETS.get(resource) ?? targetsOf(resource);
+  TARGETS.set(resource, known);
+  return known;
+}
+
+function targetsOf(resource: Resource): readonly Resource[] {
   const operands = [...[...resource.filterTerms.values()].flatMap((term) => term.operands), ...resource.searchFields.map(({ operand }) => operand), ...[...resource.orderingFields.values()].flat(), ...resource.ordering.map(({ operand }) => operand)];
-  return new Set(operands.flatMap(({ hops }) => hops.map((hop) => hop.target)));
+  return [...new Set(operands.flatMap(({ hops }) => hops.map((hop) => hop.target)))];
 }
 
 /**

@@ -41,12 +41,12 @@ function isKind(column: string, kind: 'integer' | 'text'): string {
 }
 
 function instant(column: string): string {
-  return `strftime('%Y-%m-%dT%H:%M:%fZ', ${column})`;
+  return `replace(${column}, ' ', 'T') || CASE length(${column}) WHEN 23 THEN 'Z' ELSE '.000Z' END`;
 }
 
-/** `2022-10-02 09:23:28.297`, or without the fraction: of other texts SQLite makes other instants, or rounds them. */
+/** `2022-10-02 09:23:28.297`, or without the fraction, and an instant that there is: SQLite would write it so itself. */
 function isInstant(column: string): string {
-  return `typeof(${column}) = 'text' AND length(${column}) IN (19, 23) AND ${column} GLOB '[0-9][0-9][0-9][0-9]-*' AND ${column} > '0001' AND ${instant(column)} IS NOT NULL`;
+  return `length(${column}) IN (19, 23) AND datetime(${column}) || substr(${column}, 20) = ${column} AND ${column} > '0001'`;
 }
 
 function object(members: readonly JsonMember[]): JsonSql {

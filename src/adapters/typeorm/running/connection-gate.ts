@@ -18,7 +18,7 @@ export class ConnectionGate {
 
   /** Runs statements, outside of every transaction but the one that they are asked from. */
   async pass<Result>(statements: () => Promise<Result>, waiting: WaitingRoom): Promise<Result> {
-    if (this.busy && this.inside.getStore() === this.busy) return statements();
+    if (this.busy === undefined || this.inside.getStore() === this.busy) return statements();
     const deadline = waiting.deadline();
     while (this.busy) await waiting.inTime(this.busy, deadline);
     return statements();

@@ -43,8 +43,9 @@ export class TextPages {
   /** Tells apart what lists of one resource ask of the same condition. */
   get kind(): string {
     const { order, parent } = this.plan;
-    const terms = order.map(({ operand, descending }) => `${[...operand.hops.map(({ name }) => name), operand.column.id].join('/')} ${descending ? '-' : '+'}`);
-    return JSON.stringify([this.parts.basePath, terms, parent?.resource.id]);
+    let kind = `list ${this.parts.basePath} ${parent?.resource.id ?? ''}`;
+    for (const { operand, descending } of order) kind += ` ${operand.hops.map(({ name }) => `${name}/`).join('')}${JSON.stringify(operand.column.id)}${descending ? '-' : '+'}`;
+    return kind;
   }
 
   /** Whose values stand at the end of the parameters of the first statement. */
