@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Restify } from 'nestjs-restify';
 import { request } from 'node:http';
-import type { ClientRequest, IncomingMessage } from 'node:http';
 import { Column, Entity, Generated, JoinTable, ManyToMany, ManyToOne, OneToMany, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
-import type { DataSource, EntityTarget, Logger, ObjectLiteral, Relation } from 'typeorm';
+import type { DataSource, EntityTarget, ObjectLiteral, Relation } from 'typeorm';
 import type { Answer } from '../support/client.js';
 import { onEachDatabase } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
@@ -304,94 +303,6 @@ onEachDatabase('a list of 3,500 objects', (database) => {
     expect(rows).toHaveLength(2200);
     expect(new Set(rows.map((row) => row.id)).size).toBe(2200);
   });
-});
-
-/** What the server has done for a list, as TypeORM itself reports it. */
-class StatementLog implements Logger {
-  readonly statements: string[] = [];
-
-  logQuery(query: string): void {
-    this.statements.push(query);
-  }
-
-  logQueryError(): void {
-    this.statements.push('an error');
-  }
-
-  logQuerySlow(): void {
-    this.statements.push('a slow statement');
-  }
-
-  logSchemaBuild(): void {
-    this.statements.push('a schema');
-  }
-
-  logMigration(): void {
-    this.statements.push('a migration');
-  }
-
-  log(): void {
-    this.statements.push('a message');
-  }
-}
-
-interface Opened {
-  readonly outgoing: ClientRequest;
-  readonly incoming: IncomingMessage;
-}
-
-/** Asks, and reads nothing of the body. */
-function ask(port: number, path: string): Promise<Opened> {
-  return new Promise((resolve, reject) => {
-    const outgoing = request({ host: '127.0.0.1', port, path, agent: false }, (incoming) => {
-      incoming.pause();
-      incoming.on('error', () => undefined);
-      resolve({ outgoing, incoming });
-    });
-    outgoing.on('error', reject);
-    outgoing.end();
-  });
-}
-
-const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
-
-onEachDatabase('a client that does not read a long list to its end', (database) => {
-  const PAGES = 12;
-  const log = new StatementLog();
-  let started: StartedApp;
-  beforeAll(async () => {
-    started = await startApp({ entities: [Scroll], database, dataSource: { logging: true, logger: log } });
-    await insert(started.dataSource, Scroll, Array.from({ length: PAGES * 1000 }, () => ({ body: 'x'.repeat(2500) })));
-  }, 30_000);
-  afterAll(() => started.close());
-  const pagesRead = (): number => log.statements.filter((each) => each.startsWith('SELECT') && each.includes('long_scroll') && each.includes('LIMIT')).length;
-
-  test('holds the reading of further pages back, and ends it by going away', async () => {
-    const before = pagesRead();
-    const { outgoing } = await ask(started.port, '/rest/v1/long/scroll/');
-    await pause(700);
-    const held = pagesRead() - before;
-    expect(held).toBeGreaterThan(1);
-    expect(held).toBeLessThan(PAGES - 2);
-    await pause(300);
-    expect(pagesRead() - before).toBe(held);
-    outgoing.destroy();
-    await pause(400);
-    expect(pagesRead() - before).toBeLessThanOrEqual(held + 1);
-  }, 20_000);
-
-  test('leaves the server able to answer, however often it does so', async () => {
-    for (let round = 0; round < 2; round += 1) {
-      const opened = await Promise.all(Array.from({ length: 8 }, () => ask(started.port, '/rest/v1/long/scroll/?ordering=-id')));
-      for (const { outgoing } of opened) outgoing.destroy();
-    }
-    await pause(300);
-    const answers = await Promise.all(Array.from({ length: 8 }, () => started.client.get('/rest/v1/long/scroll/5/')));
-    expect(answers.map((answer) => [answer.status, (answer.json as { id: number }).id])).toEqual(Array.from({ length: 8 }, () => [200, 5]));
-    const created = await started.client.post('/rest/v1/long/scroll/', { body: 'after' });
-    expect([created.status, created.json]).toEqual([201, { id: PAGES * 1000 + 1, body: 'after' }]);
-    expect(expectOk(await started.client.get('/rest/v1/long/scroll/'))).toHaveLength(PAGES * 1000 + 1);
-  }, 20_000);
 });
 
 describe('decimals beyond the precision of a double', () => {

@@ -10,7 +10,7 @@ const fast = Object.getOwnPropertyDescriptor(RowReader.prototype, 'texts')?.valu
 const fastRow = Object.getOwnPropertyDescriptor(RowReader.prototype, 'retrieveText')?.value as RowReader['retrieveText'];
 
 /**
- * Every list that the database writes itself is read on the general path too, page by page, and both must be the same
+ * Every list that the database writes itself is read on the general path too, while it is read, and both must be the same
  * to the byte: so each feature test is a test of both.
  */
 RowReader.prototype.texts = function (this: RowReader, plan, writing) {
@@ -37,15 +37,30 @@ export function withoutComparing(): void {
   withoutComparingWrites();
 }
 
+/** The two may turn their pages at different rows. */
 async function* both(reader: RowReader, { plan, writing, texts }: { plan: ListPlan; writing: RowWriting; texts: AsyncIterable<string> }): AsyncGenerator<string> {
   const general = generalTexts(reader, plan, writing);
+  let [expected, differed] = ['', false];
   for await (const text of texts) {
-    const expected = await general.next();
-    if (text !== (expected.done === true ? '' : expected.value)) await mustAgree(reader, plan, writing);
+    const written = withComma(text);
+    while (!differed && expected.length < written.length) {
+      const next = await general.next();
+      if (next.done === true) break;
+      expected += withComma(next.value);
+    }
+    if (!differed && !expected.startsWith(written)) {
+      differed = true;
+      await mustAgree(reader, plan, writing);
+    }
+    expected = expected.slice(written.length);
     compared.pages++;
     yield text;
   }
   await general.return(undefined);
+}
+
+function withComma(text: string): string {
+  return text === '' ? '' : `${text},`;
 }
 
 async function* generalTexts(reader: RowReader, plan: ListPlan, { represent }: RowWriting): AsyncGenerator<string> {

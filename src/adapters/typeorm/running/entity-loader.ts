@@ -1,4 +1,4 @@
-import type { DataSource, EntityMetadata, ObjectLiteral, QueryRunner } from 'typeorm';
+import type { DataSource, EntityMetadata, ObjectLiteral, QueryRunner, SelectQueryBuilder } from 'typeorm';
 import type { Json } from '../../../errors/rest-error.js';
 import type { ColumnField, EmbeddedField, Field } from '../../../model/field.js';
 import type { Resource } from '../../../model/resource.js';
@@ -20,6 +20,8 @@ export class EntityLoader {
   private readonly always: boolean;
   /** Columns whose values a transformer makes. */
   private readonly transformed: ReadonlySet<string>;
+  /** The property of a key that is one whole number. */
+  private readonly numberKey: string | undefined;
 
   constructor(
     private readonly resource: Resource,
@@ -28,6 +30,7 @@ export class EntityLoader {
   ) {
     this.readable = resource.fields.filter((field) => field.readable);
     this.transformed = new Set(metadata.columns.flatMap((column) => (column.transformer === undefined ? [] : [column.databaseName])));
+    this.numberKey = numberKeyOf(resource, metadata);
     this.always = this.readable.some((field) => field.kind === 'computed') || metadata.afterLoadListeners.length > 0 || this.transformed.size > 0;
   }
 
@@ -56,12 +59,23 @@ export class EntityLoader {
   private async load(identities: readonly (readonly Json[])[], runner: QueryRunner): Promise<ReadonlyMap<string, ObjectLiteral>> {
     const entities: ObjectLiteral[] = [];
     for (let at = 0; at < identities.length; at += LOADED_AT_ONCE) {
-      const ids = identities.slice(at, at + LOADED_AT_ONCE).map((identity) => whereIdentity(identity, this.resource, this.metadata));
-      const found = await runner.manager.getRepository<ObjectLiteral>(this.metadata.target).createQueryBuilder('entity').setFindOptions({ loadEagerRelations: false }).whereInIds(ids).getMany();
-      entities.push(...found);
+      const builder = runner.manager.getRepository<ObjectLiteral>(this.metadata.target).createQueryBuilder('entity').setFindOptions({ loadEagerRelations: false });
+      entities.push(...(await this.narrowed(builder, identities.slice(at, at + LOADED_AT_ONCE)).getMany()));
     }
     return new Map(entities.map((entity) => [keyText(identityOf(entity, this.resource, this.metadata)), entity]));
   }
+
+  private narrowed(builder: SelectQueryBuilder<ObjectLiteral>, identities: readonly (readonly Json[])[]): SelectQueryBuilder<ObjectLiteral> {
+    if (this.numberKey === undefined) return builder.whereInIds(identities.map((identity) => whereIdentity(identity, this.resource, this.metadata)));
+    // On SQLite TypeORM writes numbers into the statement, which then is another one for each page, and keeps a hundred of them. Texts are bound.
+    return builder.where(`entity.${this.numberKey} IN (:...keys)`, { keys: identities.map(([key]) => String(key)) });
+  }
+}
+
+function numberKeyOf({ identity }: Resource, { primaryColumns }: EntityMetadata): string | undefined {
+  const [key, ...more] = primaryColumns;
+  if (!key || more.length > 0 || key.relationMetadata || key.transformer !== undefined) return undefined;
+  return identity.length === 1 && identity[0]?.id === key.databaseName && identity[0].type.kind === 'integer' ? key.propertyPath : undefined;
 }
 
 /** `asked` says of which columns the application has a say: all others have the exact value that was read. */

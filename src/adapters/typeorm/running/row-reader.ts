@@ -23,9 +23,7 @@ import type { TextPage } from '../sql/text-pages.js';
 import type { RowWriting } from '../../../request/execution/data-adapter.js';
 import type { Connections } from './connections.js';
 import { EntityLoader } from './entity-loader.js';
-
-/** Rows of a page: as many as a long list holds in memory at once. */
-const PAGE_ROWS = 1000;
+import { charactersOf, PageSize } from './page-size.js';
 
 interface PageQuestion {
   readonly where: Condition;
@@ -47,6 +45,7 @@ export class RowReader {
   private readonly entities: EntityLoader | undefined;
   private readonly json: JsonRows | undefined;
   private readonly shapes: StatementShapes;
+  private readonly pageSize = new PageSize();
 
   constructor(
     private readonly resource: Resource,
@@ -66,13 +65,15 @@ export class RowReader {
     await this.findParent(plan);
     let after: readonly unknown[] | undefined;
     for (;;) {
-      const statement = this.pageStatement({ where: plan.where, order: plan.order, after, limit: PAGE_ROWS });
+      const limit = this.pageSize.rows;
+      const statement = this.pageStatement({ where: plan.where, order: plan.order, after, limit });
       const page = await this.readWanted(plan, (runner) => this.readPage(statement, runner));
       if (!page) return;
       const { records, rows } = page;
+      this.pageSize.learn(records.length, charactersOf(records));
       if (rows.length > 0 || after === undefined) yield rows;
       const last = records.at(-1);
-      if (!last || records.length < PAGE_ROWS) return;
+      if (!last || records.length < limit) return;
       after = last.slice(last.length - plan.order.length);
     }
   }
@@ -101,17 +102,19 @@ export class RowReader {
   }
 
   private async *textPages(plan: ListPlan, writing: RowWriting, json: JsonRows): AsyncGenerator<string> {
-    const pages = new TextPages(plan, { json, basePath: writing.basePath, limit: PAGE_ROWS, scope: () => Scope.begin(this.dialect, this.tables, this.resource) });
+    const pages = new TextPages(plan, { json, basePath: writing.basePath, scope: () => Scope.begin(this.dialect, this.tables, this.resource) });
     let after: readonly unknown[] | undefined;
     for (;;) {
-      const statement = after ? pages.statement(after) : this.shapes.of(pages.kind, pages.conditions, () => pages.statement(undefined));
+      const limit = this.pageSize.rows;
+      const statement = after ? pages.statement(after, limit) : this.shapes.of(`${limit} ${pages.kind}`, pages.conditions, () => pages.statement(undefined, limit));
       const page = await this.readWanted(plan, async (runner) => {
         const records = await this.connections.records(runner, statement);
-        return pages.read(records) ?? this.generalPage(writing, this.pageStatement({ where: plan.where, order: plan.order, after, limit: PAGE_ROWS }), { runner, cursor: plan.order.length });
+        return pages.read(records) ?? this.generalPage(writing, this.pageStatement({ where: plan.where, order: plan.order, after, limit }), { runner, cursor: plan.order.length });
       }).catch((error: unknown) => this.afterParent(plan, error));
       if (!page) return;
+      this.pageSize.learn(page.count, page.text.length);
       yield page.text;
-      if (page.count < PAGE_ROWS) return;
+      if (page.count < limit) return;
       after = page.last;
     }
   }

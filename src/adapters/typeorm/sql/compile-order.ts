@@ -14,14 +14,18 @@ export function cursorColumns(order: readonly OrderTerm[], scope: Scope): readon
 
 /**
  * The rows behind the one with these cursor values: (a > x) OR (a = x AND b > y) OR …, with NULL where the database
- * puts it. Exact for every type, because the values are the database's own.
+ * puts it. Exact for every type, because the values are the database's own. Before several terms stands a >= x: no
+ * database sees through the alternatives that an index of `a` can begin there.
  */
 export function compileAfter(order: readonly OrderTerm[], values: readonly unknown[], scope: Scope): string {
+  const [first, ...more] = order;
+  const bound = first && more.length > 0 ? compileBound(first, values[0] as Json, scope) : undefined;
   const alternatives = order.map((term, index) => {
     const equal = order.slice(0, index).map((each, position) => compileTied(each, values[position] as Json, scope));
     return [...equal, compileBehind(term, values[index] as Json, scope)].join(' AND ');
   });
-  return `(${alternatives.map((each) => `(${each})`).join(' OR ')})`;
+  const behind = `(${alternatives.map((each) => `(${each})`).join(' OR ')})`;
+  return bound === undefined ? behind : `${bound} AND ${behind}`;
 }
 
 function cursorOf(term: OrderTerm, scope: Scope): { column: string; compared: string; bind: (value: Json) => string } {
@@ -35,11 +39,25 @@ function compileTied(term: OrderTerm, value: Json, scope: Scope): string {
   return value === null ? `${column} IS NULL` : `${compared} = ${bind(value)}`;
 }
 
+/** Undefined where rows behind this one may hold NULL, which no comparison finds. */
+function compileBound(term: OrderTerm, value: Json, scope: Scope): string | undefined {
+  if (value === null || (mayBeNull(term) && !nullsComeFirst(term, scope))) return undefined;
+  const { compared, bind } = cursorOf(term, scope);
+  return `${compared} ${term.descending ? '<=' : '>='} ${bind(value)}`;
+}
+
 function compileBehind(term: OrderTerm, value: Json, scope: Scope): string {
   const { column, compared, bind } = cursorOf(term, scope);
-  const nullsComeFirst = scope.dialect.nullsFirst !== term.descending;
-  if (value === null) return nullsComeFirst ? `${column} IS NOT NULL` : '1 = 0';
+  const first = nullsComeFirst(term, scope);
+  if (value === null) return first ? `${column} IS NOT NULL` : '1 = 0';
   const behind = `${compared} ${term.descending ? '<' : '>'} ${bind(value)}`;
-  const nullable = term.operand.column.nullable || term.operand.hops.length > 0;
-  return nullable && !nullsComeFirst ? `(${behind} OR ${column} IS NULL)` : behind;
+  return mayBeNull(term) && !first ? `(${behind} OR ${column} IS NULL)` : behind;
+}
+
+function nullsComeFirst({ descending }: OrderTerm, { dialect }: Scope): boolean {
+  return dialect.nullsFirst !== descending;
+}
+
+function mayBeNull({ operand }: OrderTerm): boolean {
+  return operand.column.nullable || operand.hops.length > 0;
 }

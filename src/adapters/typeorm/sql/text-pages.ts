@@ -20,7 +20,6 @@ export interface TextPage {
 export interface TextPageParts {
   readonly json: JsonRows;
   readonly basePath: string;
-  readonly limit: number;
   scope(): Scope;
 }
 
@@ -55,9 +54,8 @@ export class TextPages {
   }
 
   /** The first one looks for the parent too. */
-  statement(after: readonly unknown[] | undefined): Statement {
+  statement(after: readonly unknown[] | undefined, limit: number): Statement {
     const { where, order, parent } = this.plan;
-    const { limit } = this.parts;
     const scope = this.parts.scope();
     const json = this.parts.json(scope, this.parts.basePath);
     const cursors = this.key ? [scope.operand(this.key.operand)] : cursorColumns(order, scope);
