@@ -18,9 +18,9 @@ export class ConnectionGate {
 
   /** Runs statements, outside of every transaction but the one that they are asked from. */
   async pass<Result>(statements: () => Promise<Result>, waiting: WaitingRoom): Promise<Result> {
-    if (this.busy === undefined || this.inside.getStore() === this.busy) return statements();
-    const deadline = waiting.deadline();
-    while (this.busy) await waiting.inTime(this.busy, deadline);
+    if (this.busy && this.inside.getStore() === this.busy) return statements();
+    let deadline: number | undefined;
+    while (this.busy) await waiting.inTime(this.busy, (deadline ??= waiting.deadline()));
     return statements();
   }
 
