@@ -87,7 +87,11 @@ function rowsRead(): number {
 
 /** Rows that have been read when nothing is read any more. */
 async function heldBack(): Promise<number> {
-  for (let before = -1; before !== rowsRead(); await pause(300)) before = rowsRead();
+  let before = -1;
+  while (before !== rowsRead()) {
+    before = rowsRead();
+    await pause(300);
+  }
   return rowsRead();
 }
 
