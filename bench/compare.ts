@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { benchDatabase } from './bench-database.js';
 import { leaveServerCore } from './cores.js';
@@ -62,7 +62,7 @@ const { from, accept, tolerance, rest } = parsed(process.argv.slice(2));
 const measured = ratiosOf(await resultsOf(from, rest));
 if (accept) {
   writeFileSync(FILE, `${JSON.stringify({ machine: machineLine(), ratios: measured } satisfies Accepted, undefined, 2)}\n`);
-  console.log(`Accepted: ${FILE.slice(ROOT.length + 1)}`);
+  console.log(`Accepted: ${relative(ROOT, FILE)}`);
   process.exit(0);
 }
 const accepted = JSON.parse(readFileSync(FILE, 'utf8')) as Accepted;
