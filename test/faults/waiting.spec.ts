@@ -85,8 +85,11 @@ async function startFaulty(database: TestDatabase, options: Partial<Record<'post
 
 async function expectServed({ client, dataSource }: StartedApp): Promise<void> {
   await until(async () => (await client.get(JOBS)).status === 200);
-  const answers = await Promise.all(Array.from({ length: 8 }, (_, index) => client.post(JOBS, { code: `after${index}` })));
-  expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 201));
+  // Four at once, for there are four connections, and on a busy machine more would have to wait for too long.
+  for (const round of [0, 1]) {
+    const answers = await Promise.all(Array.from({ length: 4 }, (_, index) => client.post(JOBS, { code: `after${round}${index}` })));
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
+  }
   await until(() => lentOut(dataSource).lent === 0 && lentOut(dataSource).waiting === 0, () => lentOut(dataSource));
 }
 
