@@ -9,8 +9,8 @@ import type { RunningServer } from './server-process.js';
 
 const SERVER = 'dist/bench/servers/boot.js';
 /** As many as compiling and the first large collections of garbage take, and as many as hide a single one. */
-const WARM_UP = 6000;
-const REQUESTS = 3000;
+const WARM_UP = 20_000;
+const REQUESTS = 8000;
 
 const KINDS = ['restify', 'empty-typeorm', 'empty'] as const;
 

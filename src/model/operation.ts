@@ -16,6 +16,11 @@ export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTION
 
 export type Method = (typeof METHODS)[number];
 
+/** Whether any URL of the interface can serve it. */
+export function isServed(method: string): method is Method {
+  return (METHODS as readonly string[]).includes(method);
+}
+
 /** The method by which a call is looked up: HEAD follows GET. One that the interface does not serve stays as it is, and finds nothing. */
 export function servedMethod(method: string): Method {
   return (method === 'HEAD' ? 'GET' : method) as Method;

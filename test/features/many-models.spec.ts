@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Controller, Get, Param } from '@nestjs/common';
-import { restify } from 'nestjs-restify';
+import { restify, RestifyModule } from 'nestjs-restify';
 import { EntitySchema } from 'typeorm';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
@@ -12,6 +12,10 @@ const ENTITIES = MODELS.map((name, index) => {
   restify(schema, { app: index % 2 ? 'odd' : 'even' });
   return schema;
 });
+
+/** Its path below the prefix `rest` is that of the app `odd` below the prefix `rest/v1`. */
+const ABOVE = new EntitySchema<{ id: number }>({ name: 'ManyAbove', tableName: 'manyabove', columns: { id: { type: Number, primary: true, generated: true } } });
+restify(ABOVE, { app: 'v1', name: 'odd' });
 
 @Controller()
 class OwnController {
@@ -79,4 +83,18 @@ describe.each(['', 'api', 'api/:tenant'])('many models below the global prefix "
     if (prefix.includes(':')) expect(walked).toBeGreaterThan(MODELS.length);
     else expect(walked).toBeLessThan(30);
   });
+});
+
+test('a model whose path begins with that of another one is found, and so is the other', async () => {
+  const started = await startApp({ entities: [ABOVE, ...ENTITIES], restifyModules: [RestifyModule.forRoot('rest'), RestifyModule.forRoot('rest/v1', { index: false })] });
+  try {
+    const { client } = started;
+    expect((await client.post('/rest/odd/many1/', { name: 'a' })).json).toEqual({ id: 1, name: 'a' });
+    expect((await client.post('/rest/v1/odd/')).json).toEqual({ id: 1 });
+    expect((await client.get('/rest/v1/odd/1/')).json).toEqual({ id: 1 });
+    expect((await client.get('/rest/v1/odd/many1/1/')).json).toEqual({ id: 1, name: 'a' });
+    expect((await client.get('/rest/v1/odd/many1/1/x/')).status).toBe(404);
+  } finally {
+    await started.close();
+  }
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { All, Controller } from '@nestjs/common';
-import type { INestApplication, NestApplicationOptions } from '@nestjs/common';
+import type { ExecutionContext, INestApplication, NestApplicationOptions } from '@nestjs/common';
 import { Action, NestedAction, ONE_TO_MANY_LIST_ACTION, Restify, RestifyController } from 'nestjs-restify';
 import { Column, Entity, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
@@ -85,6 +85,11 @@ class OwnController {
   }
 }
 
+/** Whether a request stands below the tenant that its header names, if it names one. */
+function isOfTenant({ headers, params }: { headers: Record<string, unknown>; params: Record<string, unknown> }): boolean {
+  return headers['x-tenant'] === undefined || headers['x-tenant'] === params.tenant;
+}
+
 const VERBS = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options', 'search', 'all'] as const;
 
 /** Notes the routes that Nest registers with the HTTP library: `all book/:pk`. */
@@ -118,6 +123,7 @@ describe.each([
       controllers: [Chairs, Trees, Parks, OwnController],
       configure: (app) => {
         app.setGlobalPrefix(':tenant', { exclude: ['mine'] });
+        app.useGlobalGuards({ canActivate: (context: ExecutionContext) => isOfTenant(context.switchToHttp().getRequest()) });
         note(app, told);
       },
       ...platform,
@@ -162,6 +168,13 @@ describe.each([
       const answer = await started.client.send(method, `/acme/rest/v1/told/${path}`, method === 'TRACE' || method === 'HEAD' ? {} : { body: { name: 'b' } });
       expect([method, answer.status, answer.headers.allow]).toEqual([method, status, allow]);
     }
+  });
+
+  test.each(['GET', 'POST', 'OPTIONS', 'TRACE'])("the application's guards stand before %s, and know the parameters of the path", async (method) => {
+    const other = await started.client.send(method, '/acme/rest/v1/told/book/7/', { headers: { 'x-tenant': 'else' } });
+    expect([other.status, other.json]).toEqual([403, { detail: 'You do not have permission to perform this action.' }]);
+    const own = await started.client.send(method, '/acme/rest/v1/told/book/7/', { headers: { 'x-tenant': 'acme' } });
+    expect(own.status).toBe({ GET: 404, OPTIONS: 200 }[method] ?? 405);
   });
 
   test("the application's own routes for all methods stay what they are", async () => {

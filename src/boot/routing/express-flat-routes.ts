@@ -72,16 +72,39 @@ function replace(router: ExpressRouter, { at, layers, byModel }: Run): void {
     routers.set(model, made);
     return made;
   };
-  const depths = [...new Set([...byModel.keys()].map((model) => model.split('/').length))];
+  const depths = [...new Set([...byModel.keys()].map((model) => model.split('/').length - 1))];
+  // The path of one model may begin with that of another one: what the one does not answer, the other may.
+  const walk = (path: string, from: number, { request, response, next }: Step): void => {
+    for (const [at, depth] of depths.entries()) {
+      const found = at < from ? undefined : routerAt(beginning(path, depth));
+      if (!found) continue;
+      found(request, response, (error) => {
+        if (error === undefined) walk(path, at + 1, { request, response, next });
+        else next(error);
+      });
+      return;
+    }
+    next();
+  };
   router.use((request, response, next) => {
     // Express itself has no regard for case, so the look here has none either; what is ours is decided by our own matcher.
-    const segments = pathOf(request).toLowerCase().split('/');
-    const found = depths.map((depth) => routerAt(segments.slice(0, depth).join('/'))).find((each) => each !== undefined);
-    if (found) found(request, response, next);
-    else next();
+    walk(pathOf(request).toLowerCase(), 0, { request, response, next });
   });
   const step = router.stack.pop();
   if (step) router.stack.splice(at, layers.length, step);
+}
+
+interface Step {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly next: Next;
+}
+
+/** So many segments of a path. */
+function beginning(path: string, segments: number): string {
+  let end = 0;
+  for (let segment = 0; segment < segments && end >= 0; segment++) end = path.indexOf('/', end + 1);
+  return end < 0 ? path : path.slice(0, end);
 }
 
 /** A router of the same make, with the same settings, and these routes alone. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { servedMethod } from '../../model/operation.js';
+import { isServed, servedMethod } from '../../model/operation.js';
 import { fastifyExchange, middlewareExchange, varyOf } from './fastify-exchange.js';
 import { makeLegible } from './fastify-legible.js';
 import { CONSTRAINT, FastifyRoutes } from './fastify-routes.js';
@@ -57,6 +57,7 @@ function constraintOf(request: IncomingMessage, server: RestServer): string | un
   if (!place) return undefined;
   makeLegible(request);
   if (place.kind === 'rest') return 'rest';
+  if (!isServed(exchange.method)) return 'unserved';
   return place.match.route.actions.has(servedMethod(exchange.method)) ? 'action' : undefined;
 }
 

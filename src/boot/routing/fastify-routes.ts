@@ -1,3 +1,4 @@
+import { isServed, METHODS } from '../../model/operation.js';
 import type { Resource } from '../../model/resource.js';
 import type { Route } from '../../model/route.js';
 import { decodedSegment } from '../../values/keys.js';
@@ -68,14 +69,17 @@ export class FastifyRoutes {
       child.addContentTypeParser('application/json', patientParser(child));
       const acting = this.resourcesWithActions();
       for (const { resource, ...place } of this.places()) {
-        if (acting.has(resource)) this.routeTo(child, { ...place, constraint: { [CONSTRAINT]: 'action' }, errorHandler: this.refuseBody });
+        if (acting.has(resource)) this.routeTo(child, { ...place, methods: METHODS, constraint: { [CONSTRAINT]: 'action' }, errorHandler: this.refuseBody });
       }
       done();
     });
     instance.register((child, _options, done) => {
       child.removeAllContentTypeParsers();
       child.addContentTypeParser('*', patientParser(child));
-      for (const { url, mount, groups } of this.places()) this.routeTo(child, { url, mount, groups, constraint: {}, errorHandler: this.fail });
+      for (const { urls, mount, groups } of this.places()) this.routeTo(child, { urls, mount, groups, methods: METHODS, constraint: {}, errorHandler: this.fail });
+      // Fastify's router keeps a tree for each method: of those that no URL serves, not all models stand in each.
+      const unserved = child.supportedMethods.filter((method) => !isServed(method));
+      for (const { mount, groups } of this.standings()) this.routeTo(child, { urls: [`${mount}/*`], mount, groups, methods: unserved, constraint: { [CONSTRAINT]: 'unserved' }, errorHandler: this.fail });
       this.own.add(this.answerRest);
       child.route({ ...ANY_MEDIA_TYPE, method: child.supportedMethods, url: '/*', constraints: { [CONSTRAINT]: 'rest' }, handler: this.answerRest, errorHandler: this.fail });
       done();
@@ -84,10 +88,14 @@ export class FastifyRoutes {
 
   private places(): readonly Place[] {
     const models = this.server.apis.flatMap((api) => api.resources.map((resource) => ({ resource, path: `/${collectionPath(api.prefix, resource)}` })));
+    return this.standings().flatMap((standing) => models.map(({ resource, path }) => ({ ...standing, resource, urls: [standing.mount + path, `${standing.mount}${path}/*`] })));
+  }
+
+  private standings(): readonly Standing[] {
     return [...this.groups.values()].flatMap((group) => {
       // A request that fits the constraints of one group fits what asks for less, too.
       const groups: Groups = [group, ...[...this.groups.values()].filter((each) => each !== group && isWithin(each, group))];
-      return [...this.routes.mounts].flatMap((mount) => models.map(({ resource, path }) => ({ resource, url: mount + path, mount, groups })));
+      return [...this.routes.mounts].map((mount) => ({ mount, groups }));
     });
   }
 
@@ -95,7 +103,7 @@ export class FastifyRoutes {
     return new Set(this.server.apis.flatMap(({ routes }) => routes.flatMap(({ parent, resource, actions }) => (actions.size > 0 ? [parent ?? resource] : []))));
   }
 
-  private routeTo(child: FastifyInstance, { url, mount, groups, constraint, errorHandler }: Routing): void {
+  private routeTo(child: FastifyInstance, { urls, mount, groups, methods, constraint, errorHandler }: Routing): void {
     const constraints = { ...groups[0].constraints, ...constraint };
     // When requests come, no route does any more.
     const known = new Map<Route, Map<string, FastifyHandler>>();
@@ -109,8 +117,9 @@ export class FastifyRoutes {
       this.dispatch(request, reply, find);
     };
     this.own.add(handler);
-    const hooks = CONSTRAINT in constraint ? {} : ANY_MEDIA_TYPE;
-    for (const each of [url, `${url}/*`]) child.route({ ...hooks, method: child.supportedMethods, url: each, constraints, handler, errorHandler });
+    const hooks = constraint[CONSTRAINT] === 'action' ? {} : ANY_MEDIA_TYPE;
+    // Fastify writes into the list.
+    for (const url of urls) child.route({ ...hooks, method: [...methods], url, constraints, handler, errorHandler });
   }
 
   private dispatch(request: FastifyRequest, reply: FastifyReply, find: FindHandler): void {
@@ -179,14 +188,19 @@ type FindHandler = (place: Extract<Asked, { kind: 'route' }>, method: string) =>
 /** One, and those that ask for less. */
 type Groups = readonly [Group, ...Group[]];
 
-interface Place {
-  readonly resource: Resource;
-  readonly url: string;
+/** Where generated routes stand, and which of their handlers are for a request. */
+interface Standing {
   readonly mount: string;
   readonly groups: Groups;
 }
 
+interface Place extends Standing {
+  readonly resource: Resource;
+  readonly urls: readonly string[];
+}
+
 interface Routing extends Omit<Place, 'resource'> {
+  readonly methods: readonly string[];
   readonly constraint: Readonly<Record<string, string>>;
   readonly errorHandler: NonNullable<FastifyRoute['errorHandler']>;
 }
