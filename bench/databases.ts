@@ -1,17 +1,16 @@
 import Sqlite from 'better-sqlite3';
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
+import { cpuOfProcesses } from './process-cpu.js';
+import type { CpuByProcess } from './process-cpu.js';
 import { CHOICES, COURSES, COURSES_OF_A_STUDENT, QUESTIONS, STUDENTS, choiceRow, courseRow, enrolmentRow, questionRow, studentRow, upTo } from './rows.js';
 import type { Row } from './rows.js';
 
 export const DATABASES = ['sqlite', 'postgres'] as const;
 export type DatabaseName = (typeof DATABASES)[number];
-
-/** Microseconds by process id. */
-export type CpuByProcess = ReadonlyMap<number, number>;
 
 /** A database of its own for one run, which `drop` takes away. */
 export interface BenchDatabase {
@@ -147,15 +146,6 @@ async function openPostgres(): Promise<BenchDatabase> {
       await client.end();
     },
   };
-}
-
-/** Linux alone tells it, and only of processes on this machine. */
-function cpuOfProcesses(ids: readonly number[]): CpuByProcess | undefined {
-  try {
-    return new Map(ids.map((id) => [id, Number(readFileSync(`/proc/${id}/schedstat`, 'utf8').split(' ')[0]) / 1000]));
-  } catch {
-    return undefined;
-  }
 }
 
 function columnNames(rows: readonly Row[]): string[] {

@@ -6,13 +6,13 @@ import { CONNECTIONS } from './load.js';
 import { ROOT } from './root.js';
 
 /** Where and with what the figures were measured. */
-export function machineLine(): string {
+export function machineLine(pinned = PINNED): string {
   const [cpu] = cpus();
   const packages = ['@nestjs/core', 'typeorm', 'express', 'fastify', 'better-sqlite3', 'pg'].map((name) => `${name} ${versionOf(name)}`);
   return [
     `${new Date().toISOString().slice(0, 16).replace('T', ' ')} UTC. Node ${process.version}, ${cpus().length} cores (${cpu?.model ?? 'unknown'}), ${Math.round(totalmem() / 2 ** 30)} GiB.`,
     `${packages.join(', ')}.`,
-    `${CONNECTIONS} connections; ${PINNED ? 'the server on one core, the load on another' : 'nothing is pinned to a core'}; load average at the end ${loadavg()[0]?.toFixed(1) ?? '?'}.`,
+    `${CONNECTIONS} connections; ${pinned ? 'the server on one core, the load on another' : 'nothing is pinned to a core'}; load average at the end ${loadavg()[0]?.toFixed(1) ?? '?'}.`,
   ].join('\n');
 }
 

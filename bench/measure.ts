@@ -1,8 +1,9 @@
 import { checkAnswers, checkWritten } from './check-answers.js';
 import type { Contestant } from './contestants.js';
-import type { BenchDatabase, CpuByProcess } from './databases.js';
+import type { BenchDatabase } from './databases.js';
 import { loadAmount, loadSeconds } from './load.js';
 import { pause } from './long-list.js';
+import { spent } from './process-cpu.js';
 import type { RunningServer } from './server-process.js';
 import { ordersOf } from './workloads.js';
 import type { Workload } from './workloads.js';
@@ -100,6 +101,7 @@ async function becomeIdle(server: RunningServer): Promise<void> {
 }
 
 async function sampleOf(workload: Workload, { contestant, server }: Entrant, { database, amount }: { readonly database: BenchDatabase; readonly amount: number }): Promise<Sample> {
+  // Pools open and close connections as they like.
   const databaseBefore = await database.cpuByProcess(server.application);
   const before = await server.usage();
   const { requests, seconds } = await loadAmount(server.port, contestant.style, { workload, amount });
@@ -110,9 +112,4 @@ async function sampleOf(workload: Workload, { contestant, server }: Entrant, { d
     cpu: (after.cpuMicroseconds - before.cpuMicroseconds) / requests,
     databaseCpu: databaseBefore && databaseAfter ? spent(databaseBefore, databaseAfter) / requests : undefined,
   };
-}
-
-/** Pools open and close connections as they like: a process that is new began at 0, and one that has ended is not seen. */
-function spent(before: CpuByProcess, after: CpuByProcess): number {
-  return [...after].map(([process, cpu]) => cpu - (before.get(process) ?? 0)).reduce((sum, each) => sum + each, 0);
 }

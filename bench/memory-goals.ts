@@ -10,7 +10,7 @@ export const SLOW_READERS = 12;
 /** Lists one after the other: what each of them left behind would add up. */
 const LISTS = 3;
 const FIRST_BYTES = 9;
-const ROUNDS_OF_LEAVING = 5;
+const ROUNDS_OF_LEAVING = 40;
 
 /** What is promised, and what was measured. */
 export interface Goal {
@@ -132,6 +132,8 @@ async function longestStatement(database: BenchDatabase, { application }: Runnin
 
 /** Clients that leave in the middle, several times: nothing of theirs stays. */
 async function leave({ server, watch }: Measuring): Promise<Goal[]> {
+  // Those of small requests are kept alive: for 5 seconds by Node's server, for 72 by Fastify's.
+  const standing = watch.clients(server.port);
   const resident: number[] = [];
   for (let round = 0; round < ROUNDS_OF_LEAVING; round++) {
     const lists = await Promise.all(Array.from({ length: SLOW_READERS }, () => LongList.open(server.port, PLAIN)));
@@ -144,12 +146,12 @@ async function leave({ server, watch }: Measuring): Promise<Goal[]> {
   const before = (await server.usage()).cpuMicroseconds;
   await pause(2000);
   const busy = ((await server.usage()).cpuMicroseconds - before) / 2e6;
-  const growth = (resident.at(-1) ?? 0) - (resident[0] ?? 0);
-  // Those of the small requests may be kept alive; none of a list is.
+  // What nobody holds any more stands until the next collection of old garbage: what is never freed shows in the lowest value.
+  const growth = Math.min(...resident.slice(ROUNDS_OF_LEAVING / 2)) - (resident[0] ?? 0);
   const left = watch.clients(server.port);
   return [
-    { name: `readers who leave: no growth (at most 15 MiB) in ${ROUNDS_OF_LEAVING} rounds of ${SLOW_READERS}`, met: growth <= 15, measured: `${growth.toFixed(0)} MiB` },
-    { name: '… no connection of theirs left, and no work (2 % of a core)', met: left <= 1 && busy <= 0.02, measured: `${left}, ${(busy * 100).toFixed(1)} %` },
+    { name: `readers who leave: no growth (at most 15 MiB, by the lowest value of the second half) in ${ROUNDS_OF_LEAVING} rounds of ${SLOW_READERS}`, met: growth <= 15, measured: `${growth.toFixed(0)} MiB` },
+    { name: '… no connection of theirs left, and no work (2 % of a core)', met: left <= standing && busy <= 0.02, measured: `${Math.max(left - standing, 0)}, ${(busy * 100).toFixed(1)} %` },
   ];
 }
 

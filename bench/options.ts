@@ -39,7 +39,7 @@ export function parseOptions(args: readonly string[]): BenchOptions {
   };
 }
 
-function chooseFrom<Name extends string>(names: readonly Name[], text: string | undefined, option: string): readonly Name[] {
+export function chooseFrom<Name extends string>(names: readonly Name[], text: string | undefined, option: string): readonly Name[] {
   if (text === undefined) return names;
   const wanted = text.split(',').map((word) => word.trim());
   const unknown = wanted.find((word) => !names.some((name) => name === word));
@@ -47,7 +47,7 @@ function chooseFrom<Name extends string>(names: readonly Name[], text: string | 
   return names.filter((name) => wanted.includes(name));
 }
 
-function positive(text: string, option: string): number {
+export function positive(text: string, option: string): number {
   const value = Number(text);
   if (!(value > 0)) throw new Error(`--${option}: "${text}" is no number above 0`);
   return value;

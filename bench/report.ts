@@ -1,5 +1,6 @@
 import type { DatabaseName } from './databases.js';
 import { COMPARISONS, GOALS } from './goals.js';
+import type { Comparison } from './goals.js';
 import type { Contestant } from './contestants.js';
 import type { Measured, Sample } from './measure.js';
 import type { Workload } from './workloads.js';
@@ -29,7 +30,7 @@ export function reportOf(result: DatabaseResult): string {
     `### Server CPU per request, in microseconds: median (lowest–highest)\n\n${figures(result, CPU)}`,
     ...(has(result, DATABASE_CPU) ? [`### CPU of the database's processes per request, in microseconds: median (lowest–highest)\n\n${figures(result, DATABASE_CPU)}`] : []),
     `### Requests per second: median (lowest–highest)\n\n${figures(result, SPEED)}`,
-    `### Goals\n\n${goals(result)}`,
+    `### Goals\n\nThe limit is the ratio of CPU that a bare handler behind the same library reaches: it checks nothing, and sends what one prepared statement brings out as text.\n\n${goals(result)}`,
     ...rivals(result),
   ];
   return `${sections.join('\n\n')}\n`;
@@ -41,15 +42,16 @@ function figures(result: DatabaseResult, figure: Figure): string {
 }
 
 function goals(result: DatabaseResult): string {
-  const lines = result.workloads.flatMap((workload) => (workload === 'constant' ? [] : [[workload, ...COMPARISONS.map(({ fast, slow }, at) => goalCell(result, { workload, fast, slow, goal: GOALS[workload][at] ?? 0 }))]]));
+  const lines = result.workloads.flatMap((workload) => (workload === 'constant' ? [] : [[workload, ...COMPARISONS.map((comparison, at) => goalCell(result, { workload, ...comparison, goal: GOALS[workload][at] ?? 0 }))]]));
   return table(['', ...COMPARISONS.map(({ fast, slow }) => `${fast} ÷ ${slow}`)], lines);
 }
 
-function goalCell(result: DatabaseResult, { workload, fast, slow, goal }: { readonly workload: Workload; readonly fast: string; readonly slow: string; readonly goal: number }): string {
+function goalCell(result: DatabaseResult, { workload, fast, slow, limit, goal }: Comparison & { readonly workload: Workload; readonly goal: number }): string {
   const speed = ratio(result, { workload, fast, slow }, 'requests');
   const cpu = ratio(result, { workload, fast, slow }, 'cpu');
   if (speed === undefined || cpu === undefined) return `≥ ${goal}: not measured`;
-  return `≥ ${goal}: requests/s ${verdict(speed, goal)}, CPU ${verdict(cpu, goal)}`;
+  const most = ratio(result, { workload, fast: limit, slow }, 'cpu');
+  return `≥ ${goal}: requests/s ${verdict(speed, goal)}, CPU ${verdict(cpu, goal)}${most === undefined ? '' : `, limit ${most.toFixed(2)}`}`;
 }
 
 function verdict(value: number, goal: number): string {
@@ -94,7 +96,7 @@ export function median(values: readonly number[]): number | undefined {
   return low === undefined || high === undefined ? undefined : (low + high) / 2;
 }
 
-function range(values: readonly number[]): string {
+export function range(values: readonly number[]): string {
   const middle = median(values);
   return middle === undefined ? '–' : `${rounded(middle)} (${rounded(Math.min(...values))}–${rounded(Math.max(...values))})`;
 }

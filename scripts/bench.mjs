@@ -1,5 +1,5 @@
 // Builds the package and the benchmark, installs the benchmark's own packages where they are missing, and runs one of
-// its programs: node scripts/bench.mjs <run|compare|memory|boot> [options]
+// its programs: node scripts/bench.mjs <run|compare|memory|boot|cluster> [options]
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ for (const folder of ['bench', 'bench/nest-10']) {
   if (!existsSync(join(root, folder, 'node_modules')) && !succeeds('npm', ['ci'], join(root, folder))) console.error(`The packages of ${folder} cannot be installed: what needs them is not measured.`);
 }
 const tsc = join(root, 'node_modules/typescript/bin/tsc');
-const built = succeeds('npm', ['run', '--silent', 'build']) && succeeds(process.execPath, [tsc, '-p', 'bench']);
+const built = succeeds('npm', ['run', '--silent', 'build']) && succeeds(process.execPath, [tsc, '-p', 'bench']) && (program !== 'cluster' || succeeds('npm', ['run', '--silent', 'build:sample']));
 if (!built) process.exit(1);
 for (const folder of ['bench/rivals', 'bench/nest-10']) {
   if (!succeeds(process.execPath, [tsc, '-p', folder])) console.error(`${folder} does not compile: it is measured as it was compiled before, or not at all.`);

@@ -1,9 +1,11 @@
-// Installs the worlds of test/worlds/, each by its own lock file, where that has changed since the last time; and puts the built package there.
+// Installs the worlds of test/worlds/, each by its own lock file, where that has changed since the last time, and puts the built package there;
+// and the clients that test/clients/ speaks with.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const WORLDS = 'test/worlds';
+const CLIENTS = 'test/clients/packages';
 
 function install(world) {
   const lock = readFileSync(join(world, 'package-lock.json'), 'utf8');
@@ -28,3 +30,5 @@ for (const entry of readdirSync(WORLDS, { withFileTypes: true })) {
   install(join(WORLDS, entry.name));
   if (existsSync('dist/esm') && existsSync('dist/cjs')) putPackage(join(WORLDS, entry.name));
 }
+
+install(CLIENTS);

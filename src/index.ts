@@ -5,10 +5,11 @@ export type { RestifyModuleAsyncOptions } from './restify.module.js';
 export type { RestifyModuleOptions } from './restify.options.js';
 
 export { Restify, restify } from './declare/restify.decorator.js';
-export type { PathOf, PropertyOf, RestifyOptions } from './declare/restify-declaration.js';
+export type { ExpandPathOf, PathOf, PropertyOf, RestifyOptions } from './declare/restify-declaration.js';
 
 export { RestifyResources } from './boot/routing/restify-resources.js';
 export type { ActorOperations, KeyInput, ResourceAccess, ResourceOptions } from './boot/routing/restify-resources.js';
+export { RestifyOpenApi } from './boot/routing/restify-open-api.js';
 export { RestifyUrls } from './boot/routing/restify-urls.js';
 export type { ReverseOptions, UrlParameters } from './boot/routing/restify-urls.js';
 export { RestifyController } from './boot/routing/restify-controller.decorator.js';
@@ -17,9 +18,32 @@ export { Action, MANY_TO_MANY_DETAIL_ACTION, MANY_TO_MANY_LIST_ACTION, NestedAct
 export type { ActionMethod, ActionOptions, NestedActionKind, NestedActionOptions } from './declare/action-declaration.js';
 
 export { FieldFilter } from './request/filtering/field-filter.js';
+export { FilterSet } from './request/filtering/filter-set.js';
+export type { FilterParameters } from './request/filtering/filter-set.js';
+export type { OwnFilter, ParameterKind } from './model/own-filter.js';
+export type { QueryLimits } from './model/limits.js';
 export { SearchFilter } from './request/filtering/search-filter.js';
 export { OrderingFilter } from './request/ordering/ordering-filter.js';
+export { JsonServerFilter } from './request/filtering/json-server-filter.js';
+export { JsonServerSearch } from './request/filtering/json-server-search.js';
+export { JsonServerOrdering } from './request/ordering/json-server-ordering.js';
+export { JsonServerPagination } from './request/pagination/json-server-pagination.js';
+export type { JsonServerOptions } from './request/pagination/json-server-pagination.js';
 export type { FilterBackend, FilterQuestion, Filtering } from './model/filter-backend.js';
+export { LimitOffsetPagination } from './request/pagination/limit-offset-pagination.js';
+export type { LimitOffsetOptions } from './request/pagination/limit-offset-pagination.js';
+export { PageNumberPagination } from './request/pagination/page-number-pagination.js';
+export type { PageNumberOptions } from './request/pagination/page-number-pagination.js';
+export { CursorPagination } from './request/pagination/cursor-pagination.js';
+export type { CursorOptions } from './request/pagination/cursor-pagination.js';
+export type { PageOptions } from './request/pagination/page-settings.js';
+export type { Counted, CountKind, CursorPosition, DescribedValue, Page, PageAnswer, PageContext, PageLink, PageQuestion, PageRequest, PageWindow, PageSchema, Pagination, PaginationDescription, PaginationProblem } from './model/pagination.js';
+export { CsvRenderer } from './request/responses/renderers/csv-renderer.js';
+export { NdjsonRenderer } from './request/responses/renderers/ndjson-renderer.js';
+export type { RenderedRows, Renderer } from './model/renderer.js';
+export type { ErrorFormat } from './model/error-format.js';
+export type { ShapeOptions } from './model/shape.js';
+export type { ConditionalOptions } from './model/conditional.js';
 export { and, or, where } from './model/row-filter.js';
 export type { Lookup, RowFilter } from './model/row-filter.js';
 
@@ -55,4 +79,4 @@ export { DeclarationError } from './errors/declaration-error.js';
 export type { DeclarationProblem } from './errors/declaration-error.js';
 export { isRestError, RestError } from './errors/rest-error.js';
 export type { FieldErrors, Json, RestErrorAnswer } from './errors/rest-error.js';
-export { InvalidInput, NotFound, PermissionDenied } from './errors/request-errors.js';
+export { InvalidInput, InvalidPage, NotFound, PermissionDenied } from './errors/request-errors.js';

@@ -8,6 +8,7 @@ import type { FeatureLabel } from './boot/boot-prefix.js';
 import { GeneratedControllers } from './boot/routing/generated-controllers.js';
 import type { HttpPlatform } from './boot/routing/http-platform.js';
 import { platformOf } from './boot/routing/platform-of.js';
+import { RestifyOpenApi } from './boot/routing/restify-open-api.js';
 import { RestifyResources } from './boot/routing/restify-resources.js';
 import { RestifyUrls } from './boot/routing/restify-urls.js';
 import { RestServer } from './boot/routing/rest-server.js';
@@ -33,8 +34,8 @@ export type AsyncFactoryResult = Omit<RestifyModuleOptions, 'dataSource'> & { re
 /** Holds all prefixes of one application. Imported by every `forRoot`, and one module all the same. */
 @Global()
 @Module({
-  providers: [{ provide: REST_SERVER, inject: [HttpAdapterHost], useFactory: (host: HttpAdapterHost) => new RestServer(new Logger('Restify'), (request, response) => platformOf(host.httpAdapter.getType()).exchange(request, response)) }, RestifyUrls, RestifyResources],
-  exports: [REST_SERVER, RestifyUrls, RestifyResources],
+  providers: [{ provide: REST_SERVER, inject: [HttpAdapterHost], useFactory: (host: HttpAdapterHost) => new RestServer(new Logger('Restify'), (request, response) => platformOf(host.httpAdapter.getType()).exchange(request, response)) }, RestifyUrls, RestifyResources, RestifyOpenApi],
+  exports: [REST_SERVER, RestifyUrls, RestifyResources, RestifyOpenApi],
 })
 export class RestifyCoreModule implements NestModule, OnModuleInit {
   constructor(

@@ -1,16 +1,29 @@
 import type { InjectableClass } from './declare/restify-declaration.js';
 import type { Authentication } from './model/authentication.js';
+import type { ConditionalOptions } from './model/conditional.js';
+import type { Pagination } from './model/pagination.js';
+import type { ErrorFormat } from './model/error-format.js';
+import type { Renderer } from './model/renderer.js';
 import type { PermissionExpression } from './model/permission-expression.js';
 import type { GuardLike } from './model/guard.js';
 import type { InterceptorLike } from './model/interceptor.js';
 import type { PipeLike } from './model/pipe.js';
 import type { Throttle } from './model/throttle.js';
+import { ACQUIRE_TIMEOUT, QUERY_LIMITS } from './model/limits.js';
+import type { QueryLimits } from './model/limits.js';
 import type { FilterBackend } from './model/filter-backend.js';
+import type { ShapeOptions } from './model/shape.js';
 
 /** What holds for every model below a prefix that does not say otherwise itself. */
 export interface RestifyDefaults {
   readonly filterBackends?: readonly InjectableClass<FilterBackend>[];
+  readonly pagination?: Pagination | false;
+  readonly renderers?: readonly Renderer[];
+  readonly shape?: boolean | ShapeOptions;
+  readonly conditional?: boolean | ConditionalOptions;
+  readonly cacheControl?: string | false;
   readonly strict: boolean;
+  readonly queryLimits: QueryLimits;
   readonly permissions?: readonly PermissionExpression[];
   readonly authentication?: readonly Authentication[];
   readonly guards?: readonly InjectableClass<GuardLike>[];
@@ -29,8 +42,22 @@ export interface RestifyModuleOptions {
   readonly index?: false | string;
   /** The filter backends of models that name none. Default: `FieldFilter`, `SearchFilter`, `OrderingFilter`. */
   readonly filterBackends?: readonly InjectableClass<FilterBackend>[];
+  /** How the lists of models that do not say are cut into pages. Default: they are whole. */
+  readonly pagination?: Pagination | false;
+  /** Forms of rows beside JSON, such as `new CsvRenderer()`, of models that name none. Default: none. */
+  readonly renderers?: readonly Renderer[];
+  /** How errors are told: `drf` (contract 6), or `problem`, RFC 9457's `application/problem+json`. Default: `drf`. */
+  readonly errorFormat?: ErrorFormat;
+  /** Whether clients choose the fields of answers, in models that do not say; their parameters and bounds. Default: false. */
+  readonly shape?: boolean | ShapeOptions;
+  /** Whether objects of models that do not say have an `ETag`, and requests for them may be conditional. Default: false. */
+  readonly conditional?: boolean | ConditionalOptions;
+  /** The `Cache-Control` of what is read, in models that do not say. Default: `private, no-cache` where requests may be conditional, else none. */
+  readonly cacheControl?: string | false;
   /** Unknown body fields and query parameters are errors in models that do not say. Default: false. */
   readonly strict?: boolean;
+  /** What one query may ask for, in models that do not say. Defaults: docs/limits.md. */
+  readonly queryLimits?: Partial<QueryLimits>;
   /** The permissions of models that name none. Default: `AllowAny`. */
   readonly permissions?: readonly PermissionExpression[];
   /** How callers say who they are, for models that do not say. Default: the actor that the application puts on the request. */
@@ -53,19 +80,19 @@ export interface ResolvedOptions {
   readonly acquireTimeout: number;
   /** Without a slash before it; undefined where there is no index. */
   readonly index: string | undefined;
+  readonly errorFormat: ErrorFormat;
   readonly defaults: RestifyDefaults;
 }
 
-const ACQUIRE_TIMEOUT = 10_000;
-
 export function resolveOptions(prefix: string, options: RestifyModuleOptions): ResolvedOptions {
-  const { dataSource, acquireTimeout, index, filterBackends, strict, permissions, authentication, guards, interceptors, pipes, throttle } = options;
+  const { dataSource, acquireTimeout, index, filterBackends, pagination, renderers, errorFormat, shape, conditional, cacheControl, strict, queryLimits, permissions, authentication, guards, interceptors, pipes, throttle } = options;
   return {
     prefix: withoutSlashes(prefix),
     dataSource,
     acquireTimeout: acquireTimeout ?? ACQUIRE_TIMEOUT,
     index: index === false ? undefined : withoutSlashes(index ?? ''),
-    defaults: { strict: strict ?? false, ...(filterBackends ? { filterBackends } : {}), ...(permissions ? { permissions } : {}), ...(authentication ? { authentication } : {}), ...(guards ? { guards } : {}), ...(interceptors ? { interceptors } : {}), ...(pipes ? { pipes } : {}), ...(throttle ? { throttle } : {}) },
+    errorFormat: errorFormat ?? 'drf',
+    defaults: { strict: strict ?? false, queryLimits: { ...QUERY_LIMITS, ...queryLimits }, ...(renderers ? { renderers } : {}), ...(shape === undefined ? {} : { shape }), ...(conditional === undefined ? {} : { conditional }), ...(cacheControl === undefined ? {} : { cacheControl }), ...(filterBackends ? { filterBackends } : {}), ...(pagination === undefined ? {} : { pagination }), ...(permissions ? { permissions } : {}), ...(authentication ? { authentication } : {}), ...(guards ? { guards } : {}), ...(interceptors ? { interceptors } : {}), ...(pipes ? { pipes } : {}), ...(throttle ? { throttle } : {}) },
   };
 }
 

@@ -3,6 +3,8 @@ declare module 'better-sqlite3' {
   export interface Statement {
     all(...values: readonly unknown[]): Record<string, unknown>[];
     get(...values: readonly unknown[]): Record<string, unknown> | undefined;
+    /** Gives the first column alone. */
+    pluck(): this;
     run(...values: readonly unknown[]): unknown;
   }
   export default class Database {

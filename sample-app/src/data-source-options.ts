@@ -17,8 +17,18 @@ import { Student as EduStudent } from './edu/student.entity.js';
 import { Student as LabStudent } from './lab/student.entity.js';
 import { System } from './lab/system.entity.js';
 import { CreateSchema1760000000000 } from './migrations/1760000000000-create-schema.js';
+import { wholeNumber } from './whole-number.js';
 
 export const ENTITIES = [Question, Choice, LabStudent, System, EduStudent, Course, Enrollment, Friendship, Book, Author, Ticket, Comment, Agent, Assignment, Member, Event, Payment];
+
+/** The variables of the environment that say where the data is. */
+export interface DatabaseEnvironment {
+  readonly DATABASE_URL?: string | undefined;
+  /** A copy of the database that reads may be sent to, of the same kind. */
+  readonly REPLICA_URL?: string | undefined;
+  /** Connections of this process to each server; the driver's default is 10. */
+  readonly POOL_SIZE?: string | undefined;
+}
 
 /**
  * Where the data is, by `DATABASE_URL`:
@@ -30,21 +40,47 @@ export const ENTITIES = [Question, Choice, LabStudent, System, EduStudent, Cours
  * | `sqlite:<path>` | that SQLite file |
  * | `postgres://…` | PostgreSQL |
  * | `mariadb://…`, `mysql://…` | MariaDB, MySQL |
+ *
+ * With a `REPLICA_URL` reads go there, and writes with all that belongs to them to `DATABASE_URL`.
  */
-export function dataSourceOptions(url: string | undefined): DataSourceOptions {
+export function dataSourceOptions(environment: DatabaseEnvironment): DataSourceOptions {
   const common = { entities: ENTITIES, migrations: [CreateSchema1760000000000], migrationsRun: true };
-  if (url === undefined || url === '') return { ...common, type: 'better-sqlite3', database: 'sample-app.sqlite' };
-  const [scheme = ''] = url.split(':');
+  const { DATABASE_URL: url = '', REPLICA_URL: replica = '' } = environment;
+  if (isSqlite(url)) {
+    if (replica !== '') throw new Error('REPLICA_URL names a replica, and SQLite has none. Let DATABASE_URL name a server (postgres:, mariadb:, mysql:), or leave REPLICA_URL out.');
+    return { ...common, type: 'better-sqlite3', database: url === '' ? 'sample-app.sqlite' : url.slice('sqlite:'.length).replace(/^\/\//, '') };
+  }
+  const poolSize = poolSizeOf(environment);
+  const type = serverType(url, 'DATABASE_URL');
+  if (replica !== '' && serverType(replica, 'REPLICA_URL') !== type) throw new Error(`REPLICA_URL begins with "${schemeOf(replica)}:", and DATABASE_URL with "${schemeOf(url)}:". A replica is a copy of the same kind of server.`);
+  if (type === 'postgres') return { ...common, ...poolSize, type, ...(replica === '' ? { url } : { replication: { master: { url }, slaves: [{ url: replica }] } }) };
+  // Without `restoreNodeTimeout` a server that was away once would be left out for good.
+  return { ...common, ...poolSize, type, charset: 'utf8mb4', timezone: 'Z', ...(replica === '' ? { url } : { replication: { master: { url }, slaves: [{ url: replica }], restoreNodeTimeout: 1000 } }) };
+}
+
+/** Whether the database is embedded: in the process, or in a file of this machine. */
+export function isSqlite(url: string | undefined): boolean {
+  return url === undefined || url === '' || schemeOf(url) === 'sqlite';
+}
+
+function serverType(url: string, variable: string): 'postgres' | 'mariadb' | 'mysql' {
+  const scheme = schemeOf(url);
   switch (scheme) {
-    case 'sqlite':
-      return { ...common, type: 'better-sqlite3', database: url.slice('sqlite:'.length).replace(/^\/\//, '') };
     case 'postgres':
     case 'postgresql':
-      return { ...common, type: 'postgres', url };
+      return 'postgres';
     case 'mariadb':
     case 'mysql':
-      return { ...common, type: scheme, url, charset: 'utf8mb4', timezone: 'Z' };
+      return scheme;
     default:
-      throw new Error(`DATABASE_URL begins with "${scheme}:", which this application does not know. Use sqlite:, postgres:, mariadb: or mysql:.`);
+      throw new Error(`${variable} begins with "${scheme}:", which this application does not know. Use ${variable === 'DATABASE_URL' ? 'sqlite:, ' : ''}postgres:, mariadb: or mysql:.`);
   }
+}
+
+function schemeOf(url: string): string {
+  return url.split(':')[0] ?? '';
+}
+
+function poolSizeOf({ POOL_SIZE: text = '' }: DatabaseEnvironment): { readonly poolSize?: number } {
+  return text === '' ? {} : { poolSize: wholeNumber('POOL_SIZE', text) };
 }

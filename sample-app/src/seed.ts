@@ -11,8 +11,9 @@ import { System } from './lab/system.entity.js';
 
 /** A few rows to look at, in a database that has none. Answers whether it wrote any. */
 export async function seed(dataSource: DataSource): Promise<boolean> {
-  if ((await dataSource.getRepository(Question).count()) > 0) return false;
-  await dataSource.transaction(async (manager) => {
+  return dataSource.transaction(async (manager) => {
+    // Inside the transaction: a replica may not know of them yet.
+    if ((await manager.count(Question)) > 0) return false;
     const question = await manager.save(Question, { question_text: "What's new?", pub_date: new Date('2022-10-02T09:23:28.297Z') });
     await manager.save(Choice, [
       { choice_text: 'Not much', votes: 3, question },
@@ -25,6 +26,11 @@ export async function seed(dataSource: DataSource): Promise<boolean> {
     await manager.save(Enrollment, { student: alan, course: logic });
     const authors = await manager.save(Author, [{ name: 'Kernighan' }, { name: 'Ritchie' }]);
     await manager.save(Book, { title: 'The C Programming Language', authors });
+    return true;
   });
-  return true;
+}
+
+/** Whether they are wanted: in the file that the application makes for itself, and where `SAMPLE_ROWS=yes` says so. */
+export function wantsRows({ DATABASE_URL: url = '', SAMPLE_ROWS: rows = '' }: { readonly DATABASE_URL?: string | undefined; readonly SAMPLE_ROWS?: string | undefined }): boolean {
+  return url === '' || rows === 'yes';
 }

@@ -8,6 +8,7 @@ import { controllerDeclarations } from '../declare/action-declaration.js';
 import { declarations } from '../declare/registry.js';
 import type { InjectableClass, RestifyOptions } from '../declare/restify-declaration.js';
 import type { EntityDescription, ModelDescription } from '../model/entity-description.js';
+import type { Pagination } from '../model/pagination.js';
 import type { PermissionClass, PermissionExpression } from '../model/permission-expression.js';
 import { ActorPermissionSource, PermissionSource } from '../model/permission-source.js';
 import type { ResolvedPermission } from '../model/resolved-permission.js';
@@ -20,14 +21,16 @@ import { SearchFilter } from '../request/filtering/search-filter.js';
 import { OrderingFilter } from '../request/ordering/ordering-filter.js';
 import { RestPipeline } from '../request/rest-pipeline.js';
 import { ModelSerializer } from '../request/serializers/model-serializer.js';
-import type { ResolvedOptions } from '../restify.options.js';
+import type { ResolvedOptions, RestifyDefaults } from '../restify.options.js';
 import { controllerHooks } from './controller-hooks.js';
 import { injectedInstance } from './injected-instance.js';
 import { pipingOf } from './piping-of.js';
 import { openJunctions } from './verifying/open-junctions.js';
 import { compileActions, compileReplacements } from './compiling/compile-actions.js';
+import type { ConditionalRules } from './compiling/compile-conditional.js';
 import { compileResources } from './compiling/compile-resources.js';
 import type { Parts } from './compiling/compile-resources.js';
+import { compileShape } from './compiling/compile-shape.js';
 import type { Blueprint, Draft, ListedClass } from './compiling/draft.js';
 import { listedControllers, propertiesForMethods } from './routing/application-controllers.js';
 import type { ListedController } from './routing/application-controllers.js';
@@ -89,7 +92,7 @@ export async function bootPrefix(context: BootContext): Promise<void> {
     ...[...new Set(api.routes.flatMap(({ resource }) => resource.schemes))].flatMap(({ problem }) => problem?.() ?? []),
     ...listed.flatMap((each) => noMethods(each.declaration.name, propertiesForMethods(each))),
   ];
-  server.add({ api, resourceOf, lateProblems, pipeline: new RestPipeline(adapter, permissionSource(context.moduleRef)), index: options.index, order: controllers.order });
+  server.add({ api, resourceOf, lateProblems, pipeline: new RestPipeline(adapter, permissionSource(context.moduleRef)), index: options.index, errorFormat: options.errorFormat, order: controllers.order });
 }
 
 function byEntity(listed: readonly ListedController[]): ReadonlyMap<unknown, readonly ListedController[]> {
@@ -103,14 +106,14 @@ export function judgeUnconnected(description: ModelDescription, context: Pick<Bo
   const blueprint = blueprintOf(description, context);
   const serializer = new ModelSerializer();
   const backends = [new FieldFilter(), new SearchFilter(), new OrderingFilter()];
-  const parts: Parts = { backends: (options) => (options.filterBackends ? [] : backends), serializer: () => serializer, permission: () => ({ kind: 'all-of', permissions: [] }), schemes: () => [], guards: () => [], interceptors: () => [], piping: () => undefined, hooks: () => ({ hooks: {}, scope: undefined }), throttle: () => undefined, permissions: () => ({ kind: 'all-of', permissions: [] }) };
+  const parts: Parts = { backends: (options) => (options.filterBackends ? [] : backends), serializer: () => serializer, permission: () => ({ kind: 'all-of', permissions: [] }), schemes: () => [], guards: () => [], interceptors: () => [], piping: () => undefined, hooks: () => ({ hooks: {}, scope: undefined }), throttle: () => undefined, pagination: (options) => paginationOf(options, blueprint.defaults), renderers: (options) => options.renderers ?? blueprint.defaults.renderers ?? [], shape: (options) => compileShape(options, blueprint.defaults), conditional: (options) => conditionalOf(options, blueprint.defaults), permissions: () => ({ kind: 'all-of', permissions: [] }) };
   return problemsOfModel(blueprint, compileResources(blueprint, parts));
 }
 
 function blueprintOf(description: ModelDescription, { options, controllers, modules, server }: Pick<BootContext, 'options' | 'controllers' | 'modules' | 'server'>): Blueprint {
   const labels = featureLabels(modules);
   const drafts = description.entities.flatMap((entity) => draftOf(entity, labels) ?? []);
-  return { prefix: options.prefix, takenPrefixes: server.claimedBeside(controllers), description, drafts, controllers: joiningControllers(drafts, modules), defaults: options.defaults, acquireTimeout: options.acquireTimeout, listed: listedClasses(description, labels, modules), laidOut: controllers.targets };
+  return { prefix: options.prefix, takenPrefixes: server.claimedBeside(controllers), description, drafts, controllers: joiningControllers(drafts, modules), defaults: options.defaults, errorFormat: options.errorFormat, acquireTimeout: options.acquireTimeout, listed: listedClasses(description, labels, modules), laidOut: controllers.targets };
 }
 
 function draftOf(entity: EntityDescription, labels: readonly FeatureLabel[]): Draft | undefined {
@@ -176,10 +179,25 @@ async function injectedParts({ drafts, defaults, controllers }: Blueprint, { mod
     piping: (options, target) => pipingOf((options.pipes ?? defaults.pipes ?? []).map(got), target),
     hooks: (target) => controllerHooks(listed.find(({ declaration }) => declaration.entity === target), moduleRef),
     throttle: (options) => options.throttle ?? defaults.throttle,
+    pagination: (options) => paginationOf(options, defaults),
+    renderers: (options) => options.renderers ?? defaults.renderers ?? [],
+    shape: (options) => compileShape(options, defaults),
+    conditional: (options) => conditionalOf(options, defaults),
     ...(throttled ? { counter: await loadCounter((token) => foundAnywhere(token, moduleRef)) } : {}),
     permissions: (permissions) => resolved({ kind: 'all-of', permissions }, got),
     schemes: (options) => (options.authentication ?? defaults.authentication ?? []).map((each) => schemes.get(each)).filter((each) => each !== undefined),
   };
+}
+
+/** `false` turns that of the prefix off. */
+function paginationOf({ pagination }: RestifyOptions, defaults: RestifyDefaults): Pagination | undefined {
+  const given = pagination ?? defaults.pagination;
+  return given === false ? undefined : given;
+}
+
+/** Each for itself: a model that says one of them keeps the other of its prefix. */
+function conditionalOf({ conditional, cacheControl }: RestifyOptions, defaults: RestifyDefaults): ConditionalRules {
+  return { conditional: conditional ?? defaults.conditional, cacheControl: cacheControl ?? defaults.cacheControl };
 }
 
 function classesOf({ filterBackends, guards, interceptors, pipes, serializer, permissions }: RestifyOptions): readonly InjectableClass<unknown>[] {

@@ -6,6 +6,7 @@ import type { HookName } from '../declare/action-declaration.js';
 import type { ResourceHooks, WriteStep } from '../model/hooks.js';
 import { allow } from '../model/permission.js';
 import type { AccessQuestion, Permission } from '../model/permission.js';
+import { RowScope } from '../request/permissions/row-scope.js';
 import type { ListedController } from './routing/application-controllers.js';
 import type { ResourceController } from './resource-controller.js';
 
@@ -23,7 +24,7 @@ export function controllerHooks(listed: ListedController | undefined, moduleRef:
   const has = (name: HookName): boolean => listed.declaration.hooks.includes(name);
   const at = (question: Asking): Promise<Hooked> => instanceOf(listed, question, moduleRef);
   return {
-    scope: has('scope') ? { decide: async (question: AccessQuestion) => allowed(await (await at(question)).scope?.(question), listed) } : undefined,
+    scope: has('scope') ? new RowScope(async (question) => allowed(await (await at(question)).scope?.(question), listed)) : undefined,
     hooks: {
       ...(has('valuesOnCreate') ? { values: async (question) => (await (await at(question)).valuesOnCreate?.(question)) ?? {} } : {}),
       ...(has('beforeWrite') ? { before: async (step) => (await at(step)).beforeWrite?.(writeOf(step)) } : {}),
@@ -36,8 +37,8 @@ type Hooked = Pick<ResourceController, HookName>;
 type Asking = Pick<AccessQuestion, 'actor' | 'request'>;
 
 /** A way through the method that says nothing must not mean all rows. */
-function allowed(rows: Awaited<ReturnType<NonNullable<ResourceController['scope']>>> | undefined, { declaration }: ListedController): ReturnType<typeof allow> {
-  if (rows === undefined) throw new Error(`${declaration.name}.scope has said nothing. Return a filter, or 'all'.`);
+function allowed(rows: Awaited<ReturnType<NonNullable<ResourceController['scope']>>> | undefined | null, { declaration }: ListedController): ReturnType<typeof allow> {
+  if (rows === undefined || rows === null) throw new Error(`${declaration.name}.scope has said nothing. Return a filter, or 'all'.`);
   return rows === 'all' ? allow() : allow({ rows });
 }
 

@@ -41,7 +41,7 @@ export interface Write<Entity extends object = object> extends Omit<WriteStep, '
 export abstract class ResourceController<Entity extends object = object> {
   static readonly [REPLACES_OPERATIONS] = true;
 
-  /** All rows of the answer, as they are sent. Unlike the generated list, which is sent page by page, it is whole in memory. */
+  /** All rows of the answer, as they are sent. Unlike the generated list, which is sent page by page, it is whole in memory. With a pagination, the page as it is sent: the envelope, or its rows. */
   list(request: Given, ..._more: Given[]): Promise<Given> {
     return generated('list', request);
   }

@@ -1,13 +1,19 @@
 import type { Authentication } from '../model/authentication.js';
+import type { ConditionalOptions } from '../model/conditional.js';
 import type { GuardLike } from '../model/guard.js';
 import type { InterceptorLike } from '../model/interceptor.js';
 import type { PipeLike } from '../model/pipe.js';
 import type { Throttle } from '../model/throttle.js';
 import type { FilterBackend } from '../model/filter-backend.js';
+import type { QueryLimits } from '../model/limits.js';
 import type { Operation } from '../model/operation.js';
+import type { OwnFilter } from '../model/own-filter.js';
+import type { Pagination } from '../model/pagination.js';
+import type { Renderer } from '../model/renderer.js';
 import type { PermissionExpression } from '../model/permission-expression.js';
 import type { Lookup } from '../model/row-filter.js';
 import type { Serializer } from '../model/serializer.js';
+import type { ShapeOptions } from '../model/shape.js';
 
 /** A class that Nest's injector can make. */
 export type InjectableClass<Instance> = new (...dependencies: never[]) => Instance;
@@ -42,7 +48,27 @@ type MethodOf<Entity> = {
   [Name in keyof Entity & string]: NonNullable<Entity[Name]> extends (...args: never[]) => unknown ? Name : never;
 }[keyof Entity & string];
 
+/** What stands at the end of a path; what many lead to counts as one of them. */
+export type ValueAt<Entity, Path extends string> = Path extends `${infer Name}.${infer Rest}` ? (Name extends keyof Entity ? ValueAt<Unwrapped<Entity[Name]>, Rest> : never) : Path extends keyof Entity ? Unwrapped<Entity[Path]> : never;
+
+type TextLookup = 'iexact' | 'contains' | 'icontains' | 'startswith' | 'istartswith' | 'endswith' | 'iendswith';
+type OrderLookup = 'gt' | 'gte' | 'lt' | 'lte' | 'range';
+
+/**
+ * Lookups that a value of this type can have, as far as the type tells: a text may be a date or a bigint, and an object the
+ * application's own kind of value. Boot knows the column.
+ */
+export type LookupOf<Value> = [Value] extends [boolean] ? Exclude<Lookup, TextLookup | OrderLookup> : [Value] extends [string] ? Lookup : Exclude<Lookup, TextLookup>;
+
+/** `never`, `any` and `unknown` say nothing of a value. */
+type LookupAt<Entity, Path extends string> = [ValueAt<Entity, Path>] extends [never] ? Lookup : object extends ValueAt<Entity, Path> ? Lookup : LookupOf<ValueAt<Entity, Path>>;
+
+/** Relations with dots between them. What stands behind a many-to-many are fields of its through objects, which no type knows: boot looks. */
+export type ExpandPathOf<Entity> = PropertyOf<Entity> | `${PropertyOf<Entity>}.${string}`;
+
 type Descending<Name extends string> = Name | `-${Name}`;
+/** Where nulls stand, in place of where the database puts them. */
+type WithNulls<Name extends string> = Name | `${Name} nulls first` | `${Name} nulls last`;
 type Searched<Name extends string> = Name | `${'^' | '=' | '$' | '@'}${Name}`;
 
 /**
@@ -59,15 +85,25 @@ type Searched<Name extends string> = Name | `${'^' | '=' | '$' | '@'}${Name}`;
  * | `operations` | which of the six exist; default: all |
  * | `filterBackends` | classes, in order; default: `FieldFilter`, `SearchFilter`, `OrderingFilter` |
  * | `filterFields` | names, or lookups by name; default: all plain readable columns and forward relations, `exact` |
+ * | `filterGroups` | `filter=or(…)`, `and(…)`, `not(…)` over the same filters |
+ * | `filters` | lookups and filters of one's own, by parameter: a type, the fields that they tell of, and a function |
  * | `searchFields` | names, each with `^`, `=`, `$` or `@` before it where wanted; default: all readable texts |
- * | `orderingFields` | names a client may order by; default: as for filters |
- * | `ordering` | the order where the client asks for none |
+ * | `orderingFields` | names a client may order by, each with ` nulls first` or ` nulls last` where wanted; default: as for filters |
+ * | `orderingNulls` | clients may say where nulls stand: `ordering=-votes.nullslast` |
+ * | `ordering` | the order where the client asks for none, with ` nulls first` or ` nulls last` where wanted |
+ * | `queryLimits` | what one query may ask for, by name; docs/limits.md has the defaults |
+ * | `pagination` | how lists are cut into pages, in place of the prefix's; `false`: they are whole |
+ * | `renderers` | forms of rows beside JSON, such as `new CsvRenderer()`, in place of the prefix's |
+ * | `shape` | clients choose fields, by `fields` and `omit`; an object names the parameters and bounds |
+ * | `expandable` | relations that clients may ask for as objects, by `expand`; with dots, three deep |
+ * | `conditional` | objects have an `ETag`, and requests for them may be conditional; `false`: not, whatever the prefix says |
+ * | `cacheControl` | the `Cache-Control` of what is read; `false`: none |
  * | `strict` | unknown body fields and query parameters are errors |
  * | `serializer` | replaces the one that is compiled from the model |
  * | `permissions` | who may do what; all of them must say yes |
  * | `authentication` | how callers say who they are, in place of the prefix's own |
  * | `guards` | guards of Nest, by class, run when the permissions have said yes |
- * | `interceptors` | interceptors of Nest, by class, around whatever answers; lists are whole arrays to them |
+ * | `interceptors` | interceptors of Nest, by class, around whatever answers; lists are whole arrays, or pages, to them |
  * | `pipes` | pipes of Nest, by class, over bodies, with the entity as their metatype, and over the parameters of lists |
  * | `throttle` | `{ limit, ttl }`: requests of one caller in so many milliseconds, counted by @nestjs/throttler's storage |
  * | `through` | the same options for a junction without a declaration of its own, by relation |
@@ -84,10 +120,20 @@ export interface RestifyOptions<Entity extends object = any> { // eslint-disable
   readonly computed?: { readonly [name: string]: MethodOf<Entity> | ((entity: Entity) => unknown) };
   readonly operations?: readonly Operation[];
   readonly filterBackends?: readonly InjectableClass<FilterBackend>[];
-  readonly filterFields?: readonly PathOf<Entity>[] | { readonly [Path in PathOf<Entity>]?: readonly Lookup[] };
+  readonly filterFields?: readonly PathOf<Entity>[] | { readonly [Path in PathOf<Entity>]?: readonly LookupAt<Entity, Path>[] };
+  readonly filterGroups?: boolean;
+  readonly filters?: { readonly [parameter: string]: OwnFilter<PathOf<Entity>> };
   readonly searchFields?: readonly Searched<PathOf<Entity>>[];
-  readonly orderingFields?: readonly PathOf<Entity>[];
-  readonly ordering?: readonly Descending<PathOf<Entity>>[];
+  readonly orderingFields?: readonly WithNulls<PathOf<Entity>>[];
+  readonly orderingNulls?: boolean;
+  readonly ordering?: readonly WithNulls<Descending<PathOf<Entity>>>[];
+  readonly queryLimits?: Partial<QueryLimits>;
+  readonly pagination?: Pagination | false;
+  readonly renderers?: readonly Renderer[];
+  readonly shape?: boolean | ShapeOptions;
+  readonly expandable?: readonly ExpandPathOf<Entity>[];
+  readonly conditional?: boolean | ConditionalOptions;
+  readonly cacheControl?: string | false;
   readonly strict?: boolean;
   readonly serializer?: InjectableClass<Serializer>;
   readonly permissions?: readonly PermissionExpression[];
@@ -100,7 +146,7 @@ export interface RestifyOptions<Entity extends object = any> { // eslint-disable
 }
 
 /** What rules the rows of a junction that has no declaration of its own, from both of its sides. */
-export type ThroughOptions = Pick<RestifyOptions, 'permissions' | 'authentication' | 'guards' | 'interceptors' | 'pipes' | 'throttle' | 'operations' | 'filterBackends' | 'filterFields' | 'searchFields' | 'orderingFields' | 'ordering' | 'strict' | 'serializer'>;
+export type ThroughOptions = Pick<RestifyOptions, 'permissions' | 'authentication' | 'guards' | 'interceptors' | 'pipes' | 'throttle' | 'operations' | 'filterBackends' | 'filterFields' | 'filterGroups' | 'filters' | 'searchFields' | 'orderingFields' | 'orderingNulls' | 'ordering' | 'queryLimits' | 'pagination' | 'renderers' | 'shape' | 'expandable' | 'conditional' | 'cacheControl' | 'strict' | 'serializer'>;
 
 /** What was declared of one entity, unchecked. `target` is its class, or its `EntitySchema`. */
 export interface ResourceDeclaration {
@@ -124,9 +170,19 @@ export const OPTION_NAMES = [
   'operations',
   'filterBackends',
   'filterFields',
+  'filterGroups',
+  'filters',
   'searchFields',
   'orderingFields',
+  'orderingNulls',
   'ordering',
+  'queryLimits',
+  'pagination',
+  'renderers',
+  'shape',
+  'expandable',
+  'conditional',
+  'cacheControl',
   'strict',
   'serializer',
   'permissions',

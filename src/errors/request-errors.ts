@@ -59,6 +59,16 @@ export class NotFound extends RestError {
   readonly answer = detail(404, 'Not found.');
 }
 
+/** 404: a page, or a cursor, that there is not. */
+export class InvalidPage extends RestError {
+  readonly answer: RestErrorAnswer;
+
+  constructor(text = 'Invalid page.') {
+    super(text);
+    this.answer = detail(404, text);
+  }
+}
+
 /** 405. `Allow` is a header of every response, so it is not set here. */
 export class MethodNotAllowed extends RestError {
   readonly answer: RestErrorAnswer;
@@ -85,6 +95,15 @@ export class RestrictedDeletion extends RestError {
   }
 }
 
+/** 412: the object is not in the state that the request is about. */
+export class PreconditionFailed extends RestError {
+  readonly answer = detail(412, 'Precondition failed: the object is not as the request says.');
+
+  constructor() {
+    super('Precondition failed');
+  }
+}
+
 /** 413. */
 export class BodyTooLarge extends RestError {
   readonly answer = detail(413, 'Request body is too large.');
@@ -97,6 +116,15 @@ export class UnsupportedMediaType extends RestError {
   constructor(mediaType: string) {
     super(`Unsupported media type ${mediaType}`);
     this.answer = detail(415, `Unsupported media type "${mediaType}" in request.`);
+  }
+}
+
+/** 428: the model asks for a precondition, and the request has none. */
+export class PreconditionRequired extends RestError {
+  readonly answer = detail(428, 'Precondition required: send If-Match with the ETag of the object.');
+
+  constructor() {
+    super('Precondition required');
   }
 }
 

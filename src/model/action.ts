@@ -14,6 +14,8 @@ export interface RouteAction {
   readonly lookUp: boolean;
   /** The generated operation that it stands in the place of. */
   readonly operation?: Operation;
+  /** The status that `@HttpCode` says, if it says any. */
+  readonly code?: number | undefined;
 }
 
 /** A method of the application's, and the URL and methods of HTTP that it answers. */

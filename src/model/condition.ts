@@ -10,6 +10,9 @@ export interface Operand {
   readonly column: Column;
 }
 
+/** Where NULL stands in an order. */
+export type NullsPlace = 'first' | 'last';
+
 /** How a search compares a term with a column (contract 4). */
 export type TermMatch = 'contains' | 'startswith' | 'exact' | 'regex' | 'fulltext';
 
@@ -24,8 +27,8 @@ export type Condition =
   | { readonly kind: 'not'; readonly condition: Condition }
   | { readonly kind: 'compare'; readonly operand: Operand; readonly lookup: Lookup; readonly value: Json }
   | { readonly kind: 'term'; readonly operand: Operand; readonly match: TermMatch; readonly term: string }
-  /** At least one related row fits. */
-  | { readonly kind: 'related'; readonly hops: readonly Relation[]; readonly relation: Relation; readonly condition: Condition };
+  /** At least one related row fits; of a many-to-many, over a row of the junction that fits `through`. */
+  | { readonly kind: 'related'; readonly hops: readonly Relation[]; readonly relation: Relation; readonly condition: Condition; readonly through?: Condition };
 
 export const ALWAYS: Condition = { kind: 'always' };
 export const NEVER: Condition = { kind: 'never' };

@@ -1,4 +1,5 @@
 import type { Column } from './column.js';
+import type { NullsPlace } from './condition.js';
 
 /** A column, and what its entity says of it beyond its type. */
 export interface ColumnDescription extends Column {
@@ -21,6 +22,8 @@ export interface ColumnDescription extends Column {
   readonly unfitKey?: string;
   /** The database keeps it as another value than the entity: it is read through the ORM, and not filtered unless asked. */
   readonly transformed: boolean;
+  /** Its value may become another while the version of its row stays: by a foreign key's action, by other rows, or by what the ORM does not notice. */
+  readonly unversioned: boolean;
   /** A full-text index covers it. */
   readonly fullText: boolean;
 }
@@ -91,8 +94,12 @@ export interface EntityDescription {
   readonly columns: readonly ColumnDescription[];
   /** Column ids. */
   readonly key: readonly string[];
+  /** The id of the column that the ORM counts the changes of a row in, where it tells all of them. */
+  readonly version?: string;
+  /** The id of the column in which the ORM keeps when a row was last changed. */
+  readonly modified?: string;
   readonly relations: readonly RelationDescription[];
-  readonly orderBy: readonly { readonly path: string; readonly descending: boolean }[];
+  readonly orderBy: readonly { readonly path: string; readonly descending: boolean; readonly nulls?: NullsPlace }[];
   /** Why it cannot be served, if it cannot. */
   readonly unsupported: readonly Unsupported[];
 }

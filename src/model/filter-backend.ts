@@ -3,11 +3,16 @@ import type { Condition } from './condition.js';
 import type { OrderTerm, Resource } from './resource.js';
 import type { RowFilter } from './row-filter.js';
 
+/** The parameter that holds groups of filters, in models that have them. */
+export const GROUPS_PARAMETER = 'filter';
+
 /** What a filter backend is asked for each list. */
 export interface FilterQuestion {
   readonly resource: Resource;
   /** Query parameters, decoded; of a repeated one, the last value. */
   readonly parameters: ReadonlyMap<string, string>;
+  /** All values of a parameter, in the order in which they came; `[]` where it did not come. Behind a pipe, which sees the last value, that one alone. */
+  readonly values: (name: string) => readonly string[];
   readonly actor: Actor;
 }
 
@@ -17,6 +22,8 @@ export interface Filtering {
   readonly rows?: RowFilter | Condition;
   /** The order of the list. Of several backends that give one, the first in the model's list wins. */
   readonly order?: readonly OrderTerm[];
+  /** The caller has put the rows together in a way of his own: nobody may ask so again, and no statement of them is kept. */
+  readonly oneOff?: boolean;
 }
 
 /**

@@ -60,8 +60,9 @@ export interface Allowance {
   readonly writable?: readonly string[];
 }
 
+/** What is null, as an author has it whom no type holds back, is no filter, and not all rows either. */
 export function allow({ rows, readable, writable }: Allowance = {}): Grant {
-  return { kind: 'grant', rows: rows ?? 'all', readable: readable ? new Set(readable) : 'all', writable: writable ? new Set(writable) : 'all' };
+  return { kind: 'grant', rows: rows === undefined ? 'all' : rows, readable: readable ? new Set(readable) : 'all', writable: writable ? new Set(writable) : 'all' };
 }
 
 export function deny(): Refusal {

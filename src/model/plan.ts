@@ -1,9 +1,11 @@
-import type { FieldErrors, Json } from '../errors/rest-error.js';
+import type { FieldErrors, Json, RestError } from '../errors/rest-error.js';
 import type { Column } from './column.js';
 import type { Condition } from './condition.js';
 import type { ToOneField } from './field.js';
+import type { CursorPosition } from './pagination.js';
 import type { ColumnPair } from './relation.js';
 import type { OrderTerm, Resource } from './resource.js';
+import type { Row } from './serializer.js';
 
 /** Whether a row is there at all. */
 export interface ExistsPlan {
@@ -29,15 +31,70 @@ export interface ListPlan {
   /** Total: ends with the key. */
   readonly order: readonly OrderTerm[];
   /** A row that must be there too: without it the whole list is not found. */
-  readonly parent?: ExistsPlan;
+  readonly parent?: ExistsPlan | undefined;
+  /** No statement of it is worth keeping: its rows are put together by the caller. */
+  readonly oneOff?: boolean;
   /** Whether nobody waits for the rows any more. */
-  readonly gone?: () => boolean;
+  readonly gone?: (() => boolean) | undefined;
+}
+
+/** Which rows behind which page are counted: `bounded` as `estimated`, but never by an estimate. */
+export type CountPlan = 'exact' | 'bounded' | 'estimated';
+
+/** One page of a list. */
+export interface PagePlan extends Omit<ListPlan, 'kind'> {
+  readonly kind: 'page';
+  readonly limit: number;
+  readonly offset: number;
+  /** Rows on one side of it only. */
+  readonly from: CursorPosition | undefined;
+  /** Whether it is asked where the page begins and ends. */
+  readonly edges: boolean;
+  readonly count: CountPlan | undefined;
+}
+
+/** Rows that belong to others, which were read before. */
+export interface RelatedPlan {
+  readonly kind: 'related';
+  readonly resource: Resource;
+  readonly where: Condition;
+  /** Those of one parent are in this order; empty where a parent has one at most. */
+  readonly order: readonly OrderTerm[];
+  readonly parent: Resource;
+  /** near: columns of the parent; far: columns of its rows. */
+  readonly on: readonly ColumnPair[];
+  /** The parents, each by the values of its `identity`. */
+  readonly identities: readonly (readonly Json[])[];
+  /** Rows of one parent that are read at most; undefined where it has one at most. */
+  readonly most: number | undefined;
+  /** Rows of all parents that are read at most. */
+  readonly limit: number;
+  /** The parents were written a moment ago. */
+  readonly forWriting: boolean;
 }
 
 export interface RetrievePlan {
   readonly kind: 'retrieve';
   readonly resource: Resource;
   readonly where: Condition;
+  /** As of an `ExistsPlan`. */
+  readonly forWriting?: boolean;
+}
+
+/** What a row must be before it is written: asked when it is locked, and before anything else is judged. */
+export interface Expectation {
+  /** The view in which it is read. */
+  readonly resource: Resource;
+  readonly holds: (row: Row) => boolean;
+}
+
+/** What a caller asks of the row that it writes, beside the grants. */
+export interface Precondition {
+  /** Stands in the statement that looks for the row. */
+  readonly where: Condition;
+  readonly expected?: Expectation;
+  /** The answer where the row is there, and is not so. */
+  readonly refusal: () => RestError;
 }
 
 /** Values by field name, canonical. They were checked against the model, and not yet against the database. */
@@ -87,6 +144,8 @@ export interface UpdatePlan {
   readonly resource: Resource;
   /** The row that the URL names, before. */
   readonly where: Condition;
+  /** Undefined is answered where it does not hold. */
+  readonly expected?: Expectation | undefined;
   /** What must hold after: without the key, which may change with a pair's other side. */
   readonly after: Condition;
   readonly values: FieldValues;
@@ -100,8 +159,10 @@ export interface DeletePlan {
   readonly kind: 'delete';
   readonly resource: Resource;
   readonly where: Condition;
+  /** As of an `UpdatePlan`. */
+  readonly expected?: Expectation | undefined;
   readonly hooks: TransactionHooks;
 }
 
 /** A finished order for the database. Its `where` is always grants of every hop of the URL, request filter, and key. */
-export type Plan = ListPlan | RetrievePlan | CreatePlan | UpdatePlan | DeletePlan;
+export type Plan = ListPlan | PagePlan | RelatedPlan | RetrievePlan | CreatePlan | UpdatePlan | DeletePlan;

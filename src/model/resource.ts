@@ -1,18 +1,25 @@
 import type { Column } from './column.js';
-import type { Condition, Operand, TermMatch } from './condition.js';
+import type { Condition, NullsPlace, Operand, TermMatch } from './condition.js';
+import type { CacheControl, Conditional } from './conditional.js';
 import type { Field } from './field.js';
+import type { QueryLimits } from './limits.js';
+import type { OwnFilterRows } from './own-filter.js';
 import type { RequestCounter, Throttle } from './throttle.js';
 import type { GuardLike } from './guard.js';
 import type { ResourceHooks } from './hooks.js';
 import type { InterceptorLike } from './interceptor.js';
+import type { Pagination } from './pagination.js';
 import type { Piping } from './pipe.js';
 import type { FilterBackend } from './filter-backend.js';
 import type { Operation } from './operation.js';
+import type { Renderer } from './renderer.js';
 import type { AuthenticationScheme } from './authentication.js';
 import type { ResolvedPermission } from './resolved-permission.js';
 import type { Relation, ToManyRelation, ToOneRelation } from './relation.js';
 import type { Lookup } from './row-filter.js';
+import type { ValueType } from './value-type.js';
 import type { Serializer } from './serializer.js';
+import type { ShapeRules } from './shape.js';
 
 /** How a row is named in a URL. The values of a composite key stand in the order of its columns. */
 export interface Key {
@@ -21,15 +28,49 @@ export interface Key {
   readonly via?: ToOneRelation;
 }
 
-/** What a query parameter filters by. Several operands are the columns of a composite related key. */
-export interface FilterTerm {
+/** A step into a to-many relation: at least one of its rows fits what is said of them. */
+export interface SomeStep {
+  /** To-one relations up to where it begins. */
+  readonly hops: readonly Relation[];
+  readonly relation: ToManyRelation;
+  /** The caller's grants: on the models that `hops` lead over, on the related rows, and on the junction's. */
+  readonly near?: Condition;
+  readonly rows?: Condition;
+  readonly through?: Condition;
+}
+
+/** Where a value stands that a query reads. Several operands are the columns of a composite related key. */
+export interface QueriedPath {
+  /** To-many relations on the way, from the outside in; the operands stand in the rows of the last one. */
+  readonly some: readonly SomeStep[];
   readonly operands: readonly Operand[];
+}
+
+/** A parameter that compares a field. */
+export interface FieldTerm extends QueriedPath {
+  readonly kind: 'field';
   readonly lookup: Lookup;
   /** It compares the key of a related row: a number that no row can have is a key of no row. */
-  readonly isKey?: boolean;
+  readonly isKey: boolean;
+  /** The path ends with its last to-many relation itself, so that `isnull` asks whether it has any row. */
+  readonly isMany: boolean;
   /** What must hold beside the comparison: the caller's grants on the models that the operands lead over. */
   readonly within?: Condition;
 }
+
+/** A parameter whose rows a function of the model names. */
+export interface OwnTerm {
+  readonly kind: 'own';
+  readonly type: ValueType;
+  readonly isList: boolean;
+  /** What it tells of, and so what a caller must be allowed to read. */
+  readonly reads: readonly QueriedPath[];
+  readonly rows: OwnFilterRows;
+  readonly within?: Condition;
+}
+
+/** What a query parameter filters by. */
+export type FilterTerm = FieldTerm | OwnTerm;
 
 export interface SearchField {
   readonly operand: Operand;
@@ -41,6 +82,16 @@ export interface SearchField {
 export interface OrderTerm {
   readonly operand: Operand;
   readonly descending: boolean;
+  /** Left out: where the database puts them. */
+  readonly nulls?: NullsPlace;
+}
+
+/** A field that a client may order by. */
+export interface OrderingField {
+  /** Several for a composite related key. */
+  readonly operands: readonly Operand[];
+  /** Where nulls stand, in either direction, if the model says so. */
+  readonly nulls?: NullsPlace;
 }
 
 /**
@@ -70,13 +121,30 @@ export interface Resource {
   /** All relations of the entity, shown or not, by name. What is shown is a field. */
   readonly relations: ReadonlyMap<string, Relation>;
   readonly operations: ReadonlySet<Operation>;
-  /** By query parameter: `votes`, `question__pub_date__gte`. */
+  /** By query parameter: `votes`, `question__pub_date__gte`, `votes!`. */
   readonly filterTerms: ReadonlyMap<string, FilterTerm>;
+  /** Clients may put filters together with `and`, `or` and `not`. */
+  readonly filterGroups: boolean;
+  readonly queryLimits: QueryLimits;
   readonly searchFields: readonly SearchField[];
-  readonly orderingFields: ReadonlyMap<string, readonly Operand[]>;
+  readonly orderingFields: ReadonlyMap<string, OrderingField>;
+  /** Clients may say where nulls stand. */
+  readonly orderingNulls: boolean;
   /** Where no `ordering` is asked for. The key is added by planning, so that a list's order is total. */
   readonly ordering: readonly OrderTerm[];
   readonly backends: readonly FilterBackend[];
+  /** Undefined where a list is the whole result. */
+  readonly pagination: Pagination | undefined;
+  /** Forms of rows beside JSON. */
+  readonly renderers: readonly Renderer[];
+  /** Undefined where clients take answers as they are. */
+  readonly shape: ShapeRules | undefined;
+  /** Its fields are what some client has chosen among those of another: statements about it are kept apart. */
+  readonly chosen?: boolean;
+  /** Undefined where no request is conditional. */
+  readonly conditional: Conditional | undefined;
+  /** Undefined where answers say nothing of caches. */
+  readonly cacheControl: CacheControl | undefined;
   readonly serializer: Serializer;
   readonly permission: ResolvedPermission;
   /** How callers say who they are, in the order in which it is tried. */

@@ -16,6 +16,8 @@ export interface Row {
   readonly identity?: readonly Json[];
   /** The entity, loaded where a computed field needs it. */
   readonly entity?: object;
+  /** By field: what stands in the place of its key or link, where a client has asked for the objects themselves. */
+  readonly expanded?: ReadonlyMap<string, unknown>;
 }
 
 export interface RepresentContext {

@@ -1,88 +1,50 @@
 import { NotFound } from '../errors/request-errors.js';
 import type { Json } from '../errors/rest-error.js';
-import type { Actor } from '../model/actor.js';
 import { allOf, NEVER } from '../model/condition.js';
 import type { Condition } from '../model/condition.js';
-import type { Filtering } from '../model/filter-backend.js';
+import type { FilterQuestion, Filtering } from '../model/filter-backend.js';
 import type { HookQuestion } from '../model/hooks.js';
 import type { Operation } from '../model/operation.js';
-import type { ExistsPlan, KeyCheck, ParentValues, TransactionHooks } from '../model/plan.js';
+import type { KeyCheck, ListPlan, TransactionHooks } from '../model/plan.js';
 import type { Resource } from '../model/resource.js';
 import type { Route } from '../model/route.js';
 import type { ParsedBody, Representation, Row } from '../model/serializer.js';
-import type { DataAdapter } from './execution/data-adapter.js';
-import type { JsonObject } from './parsing/json-body.js';
+import { locatedIn } from './asked.js';
+import type { Answered, Asked, ListAnswer, Located } from './asked.js';
+import { expandedList, ShapedAnswers } from './shaped-answers.js';
+import type { DataAdapter, RowWriting, StampedText } from './execution/data-adapter.js';
+import { valuesOf } from './parsing/query-string.js';
 import { refuseUnknownParameters } from './parsing/rest-request.js';
-import type { UrlKeys } from './parsing/rest-request.js';
-import type { Accesses } from './permissions/accesses.js';
-import { queriedTargets, restrictQueries } from './permissions/restrict-resource.js';
+import { Preconditions } from './preconditions.js';
+import { queriedTargets, restrictQueries } from './permissions/restrict-queries.js';
 import { planAddedValues } from './planning/plan-added-values.js';
 import { ModelSerializer } from './serializers/model-serializer.js';
 import { belongsTo, joiningPairs, joiningValues, keyCondition, keysIn, planKeyChecks, planList, planParent } from './planning/plan-rows.js';
 
-/** Who was let in, and to what. Made by `admit`; without one nothing is answered. */
-export interface Admission {
-  readonly actor: Actor;
-  /** Whose fields are those that the caller may read and write. */
-  readonly resource: Resource;
-  readonly rows: Condition;
-  readonly accesses: Accesses;
-  /** Whether the caller only looks, so that rows may come from a replica. */
-  readonly reading: boolean;
-  /** As the HTTP library gives it; undefined where the application asks itself. */
-  readonly request: object | undefined;
-}
-
-/** An operation as somebody asks for it: over HTTP, or the application itself. */
-export interface Asked {
-  readonly route: Route;
-  readonly keys: UrlKeys;
-  readonly admission: Admission;
-  /** The path below which the links stand: `/rest/v1`. */
-  readonly base: string;
-  /** Read when their turn comes, because their errors have one (contract 6). */
-  readonly parameters: () => ReadonlyMap<string, string> | Promise<ReadonlyMap<string, string>>;
-  readonly body: () => Promise<JsonObject>;
-  /** Whether nobody waits for the answer any more. */
-  readonly gone?: () => boolean;
-}
-
-/** What was asked for, and the rows that it is about. */
-export interface Located extends Asked {
-  readonly resource: Resource;
-  /** What the URL and the grants leave of the rows, without the object's own key. */
-  readonly within: Condition;
-  readonly parent: ParentValues | undefined;
-  /** The parent, where nobody has looked for it yet: its list does. */
-  readonly pending?: ExistsPlan;
-}
-
-/** A list, read page by page while it is taken. */
-export interface ListAnswer {
-  readonly pages: AsyncIterable<readonly Row[]>;
-  readonly represent: (row: Row) => Representation;
-  /** The same as texts, where the database writes the rows itself. */
-  readonly texts: AsyncIterable<string> | undefined;
-}
-
-/** A row that was made, and how it is named. */
-export interface Created {
-  readonly value: Representation;
-  readonly key: readonly Json[];
-}
-
 /** The six operations, on whichever way in: plan, execute, serialise. They throw what contract 6 says. */
 export class Operations {
-  constructor(private readonly adapter: DataAdapter) {}
+  private readonly shapes: ShapedAnswers;
+  private readonly preconditions: Preconditions;
+
+  constructor(private readonly adapter: DataAdapter) {
+    this.shapes = new ShapedAnswers(adapter, (located) => this.planned(located));
+    this.preconditions = new Preconditions(adapter);
+  }
+
+  /** What is asked for on a URL that names no parent; undefined for one that does. */
+  locateOwn(asked: Asked): Located | undefined {
+    const { rows } = asked.admission;
+    return asked.route.parent && asked.route.relation && asked.keys.key ? undefined : locatedIn(asked, { within: rows, parent: undefined });
+  }
 
   /** The parent that the URL names, if it names one. Throws 404. */
   async locate(asked: Asked): Promise<Located> {
     const { route, keys, admission } = asked;
-    const { rows, resource, accesses } = admission;
-    if (!route.parent || !route.relation || !keys.key) return { ...asked, resource, within: rows, parent: undefined };
+    const { rows, accesses } = admission;
+    if (!route.parent || !route.relation || !keys.key) return locatedIn(asked, { within: rows, parent: undefined });
     const parent = await this.adapter.findParent(planParent(keys.key, { parent: route.parent, relation: route.relation, rows: await accesses.visible(route.parent), forWriting: !admission.reading }));
     if (!parent) throw new NotFound();
-    return { ...asked, resource, within: allOf([rows, belongsTo(route.relation, parent)]), parent };
+    return locatedIn(asked, { within: allOf([rows, belongsTo(route.relation, parent)]), parent });
   }
 
   /** As `locate`, for a list: where the URL's key says which rows belong to the parent, the list finds out by itself whether it is there. */
@@ -91,21 +53,21 @@ export class Operations {
     const values = route.parent && route.relation && keys.key ? joiningValues(keys.key, route.parent, route.relation) : undefined;
     if (!route.parent || !route.relation || !keys.key || !values) return this.locate(asked);
     const { where, forWriting } = planParent(keys.key, { parent: route.parent, relation: route.relation, rows: await admission.accesses.visible(route.parent), forWriting: false });
-    return { ...asked, resource: admission.resource, within: allOf([admission.rows, belongsTo(route.relation, values)]), parent: values, pending: { resource: route.parent, where, forWriting } };
+    return locatedIn(asked, { within: allOf([admission.rows, belongsTo(route.relation, values)]), parent: values, pending: { resource: route.parent, where, forWriting } });
   }
 
   /** The whole answer as a value: a list in memory; nothing for a row that is deleted. */
-  async run(operation: Operation, located: Located): Promise<{ readonly value: unknown; readonly key?: readonly Json[] }> {
+  async run(operation: Operation, located: Located): Promise<Answered> {
     switch (operation) {
       case 'list':
         return { value: await this.wholeList(located) };
       case 'create':
         return this.create(located);
       case 'retrieve':
-        return { value: await this.retrieve(located) };
+        return this.retrieve(located);
       case 'update':
       case 'partialUpdate':
-        return { value: await this.update(located, operation) };
+        return this.update(located, operation);
       case 'destroy':
         await this.destroy(located);
         return { value: undefined };
@@ -114,14 +76,28 @@ export class Operations {
     }
   }
 
-  async list(located: Located): Promise<ListAnswer> {
+  /** All rows, whatever the pagination of the model. */
+  async list(asked: Located): Promise<ListAnswer> {
+    const located = asked.resource.shape ? await this.shaped(asked) : asked;
+    const plan = await this.planned(located);
+    const writing = writingOf(located);
+    const read = this.adapter.list(plan);
+    if (located.shape?.expands === true) return expandedList(read, located.shape);
+    return { pages: read, represent: writing.represent, texts: isPlain(located) ? this.adapter.listTexts(plan, writing) : undefined };
+  }
+
+  /** In the shape that the parameters say, where the model lets them. Throws 400, and 404 for a parent that is not there. */
+  async shaped(located: Located, reading = true): Promise<Located> {
+    const rules = located.resource.shape;
+    return rules && !located.shape ? this.afterParent(located, () => this.shapes.of(located, rules, reading)) : located;
+  }
+
+  /** What the parameters ask for, all rows of it. Throws what contract 6 says, in its order. */
+  async planned(located: Located): Promise<ListPlan> {
     const { within, gone, pending } = located;
-    const resource = await this.queriedBy(located);
+    const resource = queriedTargets(located.resource).length === 0 ? located.resource : await this.queriedBy(located);
     const filterings = await this.afterParent(located, () => filteringsOf(resource, located));
-    const plan = { ...planList(resource, within, filterings), ...(gone ? { gone } : {}), ...(pending ? { parent: pending } : {}) };
-    const writing = { basePath: basePathOf(located), represent: (row: Row) => represent(row, located) };
-    const texts = isPlain(located) ? this.adapter.listTexts(plan, writing) : undefined;
-    return { pages: this.adapter.list(plan), represent: writing.represent, texts };
+    return planList(resource, { within, filterings, gone, parent: pending });
   }
 
   private async wholeList(located: Located): Promise<readonly Representation[]> {
@@ -131,24 +107,35 @@ export class Operations {
     return rows;
   }
 
-  async retrieve(located: Located): Promise<Representation> {
+  async retrieve(asked: Located): Promise<Answered<Representation>> {
+    const located = await this.shaped(asked);
     await refuseParameters(located);
     const row = await this.adapter.retrieve({ kind: 'retrieve', resource: located.resource, where: objectCondition(located) });
     if (!row) throw new NotFound();
-    return represent(row, located);
+    return { value: await shown(row, located), row, shaped: located.shape !== undefined };
   }
 
   /** The row as JSON, or undefined where a serializer of the application's own has a say in it. */
-  async retrieveText(located: Located): Promise<string | undefined> {
-    if (!isPlain(located)) return undefined;
-    await refuseParameters(located);
+  async retrieveText(asked: Located): Promise<string | undefined> {
+    const located = asked.resource.shape ? await this.shaped(asked) : asked;
+    if (!isPlain(located)) return located.resource.shape && JSON.stringify((await this.retrieve(located)).value);
+    if (located.resource.strict) await refuseParameters(located);
     const plan = { kind: 'retrieve', resource: located.resource, where: objectCondition(located) } as const;
     const text = await this.adapter.retrieveText(plan, { basePath: basePathOf(located), represent: (row) => represent(row, located) });
     if (text === undefined) throw new NotFound();
     return text;
   }
 
-  async create(located: Located): Promise<Created> {
+  /** As `retrieveText`, with what validators are made of. Of the whole row: not in a shape that a client asks for. */
+  async retrieveStamped(located: Located): Promise<StampedText> {
+    await refuseParameters(located);
+    const stamped = await this.adapter.retrieveStamped({ kind: 'retrieve', resource: located.resource, where: objectCondition(located) }, writingOf(located));
+    if (!stamped) throw new NotFound();
+    return stamped;
+  }
+
+  async create(asked: Located): Promise<Answered> {
+    const located = await this.shaped(asked, false);
     await refuseParameters(located);
     const { resource, route, parent } = located;
     const added = await resource.hooks.values?.(questionOf(located));
@@ -166,38 +153,42 @@ export class Operations {
       where: located.within,
       hooks: transactionHooks('create', located),
     });
-    return { value: represent(row, located), key: row.key };
+    return { value: await shown(row, located), row, key: row.key, shaped: located.shape !== undefined };
   }
 
-  async update(located: Located, operation: 'update' | 'partialUpdate'): Promise<Representation> {
-    const { resource } = located;
+  async update(located: Located, operation: 'update' | 'partialUpdate'): Promise<Answered> {
+    const { resource, precondition } = located;
     const where = objectCondition(located);
-    const body = await this.afterObject(located, where, async () => {
-      await refuseParameters(located);
-      return this.parseBody(located, operation);
+    const { body, asked } = await this.afterObject(located, where, async () => {
+      const asked = await this.shaped(located, false);
+      await refuseParameters(asked);
+      return { asked, body: await this.parseBody(asked, operation) };
     });
     const row = await this.adapter.update({
       kind: 'update',
       resource,
-      where,
+      where: precondition ? allOf([where, precondition.where]) : where,
+      expected: precondition?.expected,
       after: located.within,
       values: body.values,
       errors: body.errors,
       keys: await this.keyChecks(body, located),
       hooks: transactionHooks(operation, located),
     });
-    if (!row) throw new NotFound();
-    return represent(row, located);
+    if (!row) throw await this.preconditions.whyNot(located, where);
+    return { value: await shown(row, asked), row, shaped: asked.shape !== undefined };
   }
 
   async destroy(located: Located): Promise<void> {
-    await refuseParameters(located);
-    const deleted = await this.adapter.delete({ kind: 'delete', resource: located.resource, where: objectCondition(located), hooks: transactionHooks('destroy', located) });
-    if (!deleted) throw new NotFound();
+    const { resource, precondition } = located;
+    const where = objectCondition(located);
+    await (precondition ? this.afterObject(located, where, () => refuseParameters(located)) : refuseParameters(located));
+    const deleted = await this.adapter.delete({ kind: 'delete', resource, where: precondition ? allOf([where, precondition.where]) : where, expected: precondition?.expected, hooks: transactionHooks('destroy', located) });
+    if (!deleted) throw await this.preconditions.whyNot(located, where);
   }
 
   /** The parent comes before the query in the order of checks: an error of the query waits for the look at the parent. */
-  private async afterParent<Result>({ pending }: Located, read: () => Promise<Result>): Promise<Result> {
+  async afterParent<Result>({ pending }: Pick<Located, 'pending'>, read: () => Promise<Result>): Promise<Result> {
     try {
       return await read();
     } catch (error) {
@@ -209,7 +200,6 @@ export class Operations {
   /** Queries over relations stand under the grants of the models that they lead to. */
   private async queriedBy({ resource, admission }: Located): Promise<Resource> {
     const targets = queriedTargets(resource);
-    if (targets.length === 0) return resource;
     const accesses = await Promise.all(targets.map(async (target) => [target, await admission.accesses.find(target, 'GET')] as const));
     return restrictQueries(resource, new Map(accesses));
   }
@@ -221,13 +211,13 @@ export class Operations {
     return planKeyChecks(body, resource, (target) => visible.get(target) ?? NEVER);
   }
 
-  /** The object comes before the body in the order of checks: a body's error waits for the look at the object. */
-  private async afterObject<Result>({ resource }: Located, where: Condition, read: () => Promise<Result>): Promise<Result> {
+  /** The object comes before the body in the order of checks, and so do preconditions: a body's error waits for the look at the object. */
+  private async afterObject<Result>(located: Located, where: Condition, read: () => Promise<Result>): Promise<Result> {
     try {
       return await read();
     } catch (error) {
       // Also what a pipe of the application's throws.
-      if (!(await this.adapter.exists({ resource, where, forWriting: true }))) throw new NotFound();
+      await this.preconditions.refuseUnmet(located, where);
       throw error;
     }
   }
@@ -244,20 +234,26 @@ export function givenFields({ relation }: Route): ReadonlySet<string> {
   return new Set(side === undefined ? [] : [side]);
 }
 
-/** A serializer of the application's own has a say in every row. */
-function isPlain({ resource }: Located): boolean {
-  return resource.serializer.constructor === ModelSerializer;
+/** A serializer of the application's own has a say in every row, and what is expanded comes from other rows. */
+export function isPlain({ resource, shape }: Located): boolean {
+  return resource.serializer.constructor === ModelSerializer && shape?.expands !== true;
 }
 
 async function filteringsOf(resource: Resource, { admission, parameters: read }: Located): Promise<readonly Filtering[]> {
-  const parameters = await read();
+  const given = read();
+  const parameters = given instanceof Map ? given : await given;
   refuseUnknownParameters(parameters, resource, true);
+  const question: FilterQuestion = { resource, parameters, values: (name) => valuesOf(name, parameters), actor: admission.actor };
   const filterings: Filtering[] = [];
-  for (const backend of resource.backends) filterings.push(await backend.filter({ resource, parameters, actor: admission.actor }));
+  for (const backend of resource.backends) {
+    const filtering = backend.filter(question);
+    filterings.push('then' in filtering ? await filtering : filtering);
+  }
   return filterings;
 }
 
-function objectCondition({ route, resource, keys, within }: Located): Condition {
+/** The row that the URL names. */
+export function objectCondition({ route, resource, keys, within }: Located): Condition {
   const key: readonly Json[] | undefined = route.parent ? keys.childKey : keys.key;
   if (!key) throw new NotFound();
   return allOf([within, keyCondition(key, resource)]);
@@ -268,8 +264,20 @@ async function refuseParameters(located: Located): Promise<void> {
 }
 
 function represent(row: Row, located: Located): Representation {
-  const { resource, admission } = located;
+  const { resource, admission, shape } = located;
+  if (shape) return shape.represent(row);
   return resource.serializer.represent(row, { resource, actor: admission.actor, basePath: basePathOf(located) });
+}
+
+/** With what is expanded in it. */
+async function shown(row: Row, located: Located): Promise<Representation> {
+  const [expanded = row] = located.shape ? await located.shape.expanded([row]) : [row];
+  return represent(expanded, located);
+}
+
+/** How a row of the answer is written in process. */
+export function writingOf(located: Located): RowWriting {
+  return { basePath: basePathOf(located), represent: (row) => represent(row, located) };
 }
 
 function basePathOf({ base, resource }: Located): string {

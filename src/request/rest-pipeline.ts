@@ -6,35 +6,35 @@ import { allOf } from '../model/condition.js';
 import { isReading, METHOD_OF, servedMethod, statusOf } from '../model/operation.js';
 import type { Operation } from '../model/operation.js';
 import type { PermissionSource } from '../model/permission-source.js';
+import type { Renderer } from '../model/renderer.js';
 import type { Resource } from '../model/resource.js';
-import type { Route, RouteMatch } from '../model/route.js';
-import { decodedSegment, keyRepresentation, keyText } from '../values/keys.js';
-import { authenticate, challengeOf } from './authentication/authenticate.js';
+import type { Route } from '../model/route.js';
+import { decodedSegment, keyRepresentation } from '../values/keys.js';
+import { actorAtHand, authenticate, challengeOf } from './authentication/authenticate.js';
+import { linksOf, locationOf } from './call.js';
+import type { Call } from './call.js';
+import { withoutValidators } from './conditional/validators.js';
+import { ConditionalObjects, concluded } from './conditional-objects.js';
 import type { DataAdapter } from './execution/data-adapter.js';
 import { describeRoute } from './metadata/describe-route.js';
 import { givenFields, Operations } from './operations.js';
-import type { Admission, Asked, Located } from './operations.js';
-import type { HttpExchange } from './parsing/http-exchange.js';
+import type { Admission, Asked, Located } from './asked.js';
 import { readJsonObject } from './parsing/json-body.js';
 import type { JsonObject } from './parsing/json-body.js';
 import { parseQueryString } from './parsing/query-string.js';
 import { parseUrlKeys } from './parsing/rest-request.js';
 import { Accesses } from './permissions/accesses.js';
 import { restrictFields } from './permissions/restrict-resource.js';
+import { PagedLists } from './paged-lists.js';
 import { keyCondition } from './planning/plan-rows.js';
-import { resolveRowFilter } from './planning/resolve-row-filter.js';
+import { resolveRowFilter } from '../values/resolve-row-filter.js';
+import { RenderedAnswers } from './rendered-answers.js';
 import { negotiate } from './responses/negotiate.js';
+import { chooseRenderer, formatOf } from './responses/renderers/choose-renderer.js';
 import { renderList, renderTexts } from './responses/render-list.js';
+import { pageValue, renderPage } from './responses/render-page.js';
 import { jsonResponse, valueResponse } from './responses/rest-response.js';
 import type { RestResponse } from './responses/rest-response.js';
-
-/** A matched call below one prefix. */
-export interface Call {
-  readonly exchange: HttpExchange;
-  readonly match: RouteMatch;
-  /** The path below which the links of this prefix stand: `/rest/v1`. */
-  readonly base: string;
-}
 
 /** The keys that an action is told. */
 export interface ActionKeys {
@@ -42,7 +42,15 @@ export interface ActionKeys {
   readonly childPk: string | undefined;
 }
 
-/** What stands around an operation and may change its value: a list is one whole array. */
+/** An answer as a value, before it is sent. */
+interface Made {
+  readonly value: unknown;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Where the rows stand in the envelope of a page. */
+  readonly rows?: string | undefined;
+}
+
+/** What stands around an operation and may change its value: a list is one whole array, or its page. */
 export type Around = (operate: () => Promise<unknown>) => Promise<unknown>;
 
 /** Runs a generated operation in the place of a method that replaces it. */
@@ -61,19 +69,26 @@ export interface Replacement extends ActionKeys {
  */
 export class RestPipeline {
   readonly operations: Operations;
+  private readonly pages: PagedLists;
+  private readonly rendered: RenderedAnswers;
+  private readonly objects: ConditionalObjects;
 
   constructor(
     private readonly adapter: DataAdapter,
     private readonly permissionSource: PermissionSource,
   ) {
     this.operations = new Operations(adapter);
+    this.pages = new PagedLists(adapter, this.operations);
+    this.rendered = new RenderedAnswers(this.operations, this.pages);
+    this.objects = new ConditionalObjects(adapter, this.operations);
   }
 
   /** Authenticate, authorize. Throws 401, 403. */
   async admit(call: Call): Promise<Admission> {
     const { request } = call.exchange;
     const { resource } = call.match.route;
-    const actor = await authenticate(request, resource.schemes);
+    const known = actorAtHand(request, resource.schemes);
+    const actor = known === undefined ? await authenticate(request, resource.schemes) : known;
     return this.admitActor(actor, { resource, method: askedMethod(call), request, action: actionOf(call) });
   }
 
@@ -96,31 +111,74 @@ export class RestPipeline {
     if (actionOf(call)) throw new NotFound();
     const operation = route.operations.get(servedMethod(exchange.method));
     if (!operation) throw new MethodNotAllowed(exchange.method);
-    negotiate(exchange.header('accept'));
-    return around ? this.answerAround(operation, { call, admission, around }) : this.perform(operation, call, admission);
+    const { renderers, conditional, cacheControl } = route.resource;
+    const rendered = renderers.length > 0 && (operation === 'list' || operation === 'retrieve') ? operation : undefined;
+    const renderer = rendered && chooseRenderer(renderers, { accept: exchange.header('accept'), format: formatOf(exchange.query) });
+    if (!rendered) negotiate(exchange.header('accept'));
+    const response = around ? this.answerAround(operation, { call, admission, around, renderer }) : this.perform(operation, { call, admission, renderer });
+    return conditional || cacheControl ? this.conclude(call, admission, { response: await response, surrounded: around !== undefined }) : response;
   }
 
-  private async answerAround(operation: Operation, { call, admission, around }: { call: Call; admission: Admission; around: Around }): Promise<RestResponse> {
-    let headers: Readonly<Record<string, string>> = {};
+  /** Behind what has answered, of a model whose answers tell of caches or of their state. Throws 412. */
+  conclude({ exchange, match }: Call, { actor, reading }: Admission, { response, surrounded }: { readonly response: RestResponse; readonly surrounded: boolean }): RestResponse {
+    const { resource } = match.route;
+    if (!resource.conditional && !resource.cacheControl) return response;
+    return concluded(response, { resource, reading, actor, surrounded, header: (name) => exchange.header(name) });
+  }
+
+  private async answerAround(operation: Operation, { call, admission, around, renderer }: { call: Call; admission: Admission; around: Around; renderer: Renderer | undefined }): Promise<RestResponse> {
+    let told: Omit<Made, 'value'> = { headers: {} };
+    let located: Located | undefined;
     const value = await around(async () => {
-      const { value: made, key } = await this.operations.run(operation, await this.operations.locate(askedOver(call, admission)));
-      if (key) headers = locationOf(key, call);
+      const asked = await this.operations.locate(askedOver(call, admission));
+      located = renderer ? await this.operations.shaped(asked) : asked;
+      const { value: made, ...rest } = await this.valueOf(operation, await this.conditionally(operation, located, call), call);
+      told = renderer ? { ...rest, headers: withoutValidators(rest.headers) } : rest;
       return made;
     });
-    return valueResponse(statusOf(operation), value, headers);
+    // An interceptor that answers by itself has asked for no rows.
+    return renderer && located ? this.rendered.whole(value, located, { renderer, headers: told.headers, rows: told.rows }) : valueResponse(statusOf(operation), value, told.headers);
   }
 
-  private async perform(operation: Operation, call: Call, admission: Admission): Promise<RestResponse> {
+  private async perform(operation: Operation, { call, admission, renderer }: { call: Call; admission: Admission; renderer: Renderer | undefined }): Promise<RestResponse> {
     const asked = askedOver(call, admission);
+    const { route } = call.match;
+    if (renderer && (operation === 'list' || operation === 'retrieve')) {
+      const located = this.operations.locateOwn(asked) ?? (await this.operations.locate(asked));
+      return this.rendered.read(operation, located, { renderer, link: linksOf(call, located) });
+    }
     if (operation === 'list') {
-      const { pages, represent, texts } = await this.operations.list(await this.operations.locateList(asked));
+      const list = this.operations.locateOwn(asked) ?? (await this.operations.locateList(asked));
+      const { pagination } = route.resource;
+      if (pagination) {
+        const page = await this.pages.text(list, pagination, linksOf(call, list));
+        return renderPage(page.rows, page);
+      }
+      const { pages, represent, texts } = await this.operations.list(list);
       return { status: 200, body: await (texts ? renderTexts(texts) : renderList(pages, represent)) };
     }
-    const located = await this.operations.locate(asked);
+    const located = this.operations.locateOwn(asked) ?? (await this.operations.locate(asked));
+    if (located.resource.conditional) return this.objects.respond(operation, located, { header: (name) => call.exchange.header(name), locationOf: (key) => locationOf(key, call) });
     const text = operation === 'retrieve' ? await this.operations.retrieveText(located) : undefined;
     if (text !== undefined) return { status: 200, body: { kind: 'text', text } };
     const { value, key } = await this.operations.run(operation, located);
     return valueResponse(statusOf(operation), value, key ? locationOf(key, call) : {});
+  }
+
+  /** The whole answer as it is sent, for whoever stands around it; a list is the page that is asked for. */
+  private async valueOf(operation: Operation, located: Located, call: Call): Promise<Made> {
+    const { pagination } = located.resource;
+    if (operation === 'list' && pagination) {
+      const page = await this.pages.value(located, pagination, linksOf(call, located));
+      return { value: pageValue(page.rows, page), headers: page.headers ?? {}, rows: page.envelope?.rows };
+    }
+    const { value, key, validators } = await (located.resource.conditional ? this.objects : this.operations).run(operation, located);
+    return { value, headers: { ...(key ? locationOf(key, call) : {}), ...validators } };
+  }
+
+  /** With what the request asks of the object that it writes. */
+  private conditionally(operation: Operation, located: Located, { exchange }: Call): Located | Promise<Located> {
+    return located.resource.conditional ? this.objects.asking(operation, located, (name) => exchange.header(name)) : located;
   }
 
   /** What belongs to `answer` before an action of the application's runs: Accept, then what the URL names. Throws 404, 406. */
@@ -140,15 +198,18 @@ export class RestPipeline {
 
   /**
    * Before a method that replaces an operation: Accept, keys, parent. It can run the generated one, or another one of
-   * the same URL, which is admitted anew: who may read a row may not change it by that. `created` is told the headers of a
-   * new object.
+   * the same URL, which is admitted anew: who may read a row may not change it by that. `told` is told the headers of a
+   * new object, and of a page.
    */
-  async prepareReplacement(call: Call, admission: Admission, created: (headers: Readonly<Record<string, string>>) => void): Promise<Replacement> {
+  async prepareReplacement(call: Call, admission: Admission, told: (headers: Readonly<Record<string, string>>) => void): Promise<Replacement> {
     negotiate(call.exchange.header('accept'));
     const { route, childSegment } = call.match;
-    const located = await this.operations.locate(askedOver(call, admission));
-    const { key, childKey } = located.keys;
     const asked = actionOf(call)?.operation;
+    const found = await this.operations.locate(askedOver(call, admission));
+    const located = asked ? await this.conditionally(asked, found, call) : found;
+    await this.objects.refuseUnmet(located);
+    const { key, childKey } = located.keys;
+    let written = false;
     const object = route.parent ? childKey : key;
     return {
       parentPk: key ? keyRepresentation(key) : undefined,
@@ -156,9 +217,12 @@ export class RestPipeline {
       pk: object ? keyRepresentation(object) : undefined,
       operate: async (operation, body) => {
         const here = operation === asked ? located : await this.locateAgain(operation, call, admission);
-        const { value, key: made } = await this.operations.run(operation, body ? { ...here, body: () => Promise.resolve(body) } : here);
-        if (made) created(locationOf(made, call));
-        return value;
+        // What the request asks has been met when the method writes once more.
+        const conditional = written ? { ...here, precondition: undefined } : here === located ? here : await this.conditionally(operation, here, call);
+        const made = await this.valueOf(operation, body ? { ...conditional, body: () => Promise.resolve(body) } : conditional, call);
+        written ||= !isReading(METHOD_OF[operation]);
+        told(made.headers);
+        return made.value;
       },
     };
   }
@@ -220,14 +284,4 @@ async function writableViews({ resource }: Route, { accesses }: Admission): Prom
     if (access) views.set(method, restrictFields(resource, access));
   }
   return views;
-}
-
-/** The absolute URL of a new object, where it has one (contract 3). */
-function locationOf(key: readonly Json[], { exchange, match, base }: Call): Readonly<Record<string, string>> {
-  const { route, keySegment } = match;
-  const { resource, relation, parent } = route;
-  const readable = [...resource.operations].some((operation) => operation !== 'list' && operation !== 'create');
-  if (!readable) return {};
-  const above = parent && relation ? `${parent.app}/${parent.model}/${keySegment ?? ''}/${relation.name}` : `${resource.app}/${resource.model}`;
-  return { Location: `${exchange.protocol}://${exchange.host}${base}/${above}/${keyText(key)}/` };
 }

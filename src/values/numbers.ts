@@ -1,11 +1,11 @@
+import { NUMBER_TEXT } from '../model/limits.js';
 import type { TypeOf } from '../model/value-type.js';
 import { invalid, valid } from './outcome.js';
 import type { Outcome } from './outcome.js';
 
+const PLAIN_INTEGER = /^(?:0|[1-9]\d{0,14})$/;
 const INTEGER_TEXT = /^[+-]?\d{1,1000}(?:\.0{1,20})?$/;
 
-/** DRF's bound for the text of a number. */
-const MAX_TEXT = 1000;
 const TOO_LONG = 'String value too large.';
 const DECIMAL_TEXT = /^([+-]?)(\d{0,400})(?:\.(\d{0,400}))?$/;
 const FLOAT_TEXT = /^[+-]?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][+-]?\d{1,4})?$/;
@@ -16,11 +16,17 @@ const NEGATIVE = 'Ensure this value is greater than or equal to 0.';
 const SEND_AS_STRING = 'Send this number as a string.';
 
 export function parseInteger(input: unknown, type: TypeOf<'integer'>): Outcome<number> {
+  // What keys and most filters are.
+  if (typeof input === 'string' && PLAIN_INTEGER.test(input)) return bounded(Number(input), type);
   if (isTooLong(input)) return invalid(TOO_LONG);
   const whole = wholeNumber(input);
   if (whole === undefined) return invalid('A valid integer is required.');
-  if (whole > BigInt(type.max)) return invalid(`Ensure this value is less than or equal to ${type.max}.`);
-  if (whole < BigInt(type.min)) return invalid(`Ensure this value is greater than or equal to ${type.min}.`);
+  return bounded(whole, type);
+}
+
+function bounded(whole: number | bigint, { min, max }: TypeOf<'integer'>): Outcome<number> {
+  if (whole > max) return invalid(`Ensure this value is less than or equal to ${max}.`);
+  if (whole < min) return invalid(`Ensure this value is greater than or equal to ${min}.`);
   return valid(Number(whole));
 }
 
@@ -35,7 +41,7 @@ export function parseBigint(input: unknown, type: TypeOf<'bigint'>): Outcome<str
 }
 
 function isTooLong(input: unknown): boolean {
-  return typeof input === 'string' && input.length > MAX_TEXT;
+  return typeof input === 'string' && input.length > NUMBER_TEXT;
 }
 
 function wholeNumber(input: unknown): bigint | undefined {

@@ -281,6 +281,9 @@ describe('names in queries', () => {
     @Column()
     price: number;
 
+    @Column()
+    open: boolean;
+
     @Column('simple-json')
     data: object;
 
@@ -301,27 +304,27 @@ describe('names in queries', () => {
   }
 
   const ENTITIES = [Owner, Place, Item, Shop];
-  const known = 'Known here: "id", "name", "price", "owner", "place".';
+  const known = 'Known here: "id", "name", "price", "open", "owner", "place".';
 
   test('in filterFields lead to one readable value that a URL can hold', async () => {
-    declareUnchecked(Shop, { app: 'market', writeOnly: ['secret'], filterFields: ['nmae', 'items', 'secret', 'hidden', 'owner.nmae', 'owner.id', 'data', 'items.id', 'name.length', 'xyzzyxyzzy'] });
+    declareUnchecked(Shop, { app: 'market', writeOnly: ['secret'], filterFields: ['nmae', 'items', 'secret', 'hidden', 'owner.nmae', 'owner.id', 'data', 'items.id', 'name.length', 'xyzzyxyzzy', 'items.nmae', 'items.shop.secret', 'items.shop.name'] });
     expect(await problemsOf({ entities: ENTITIES })).toEqual([
       'Shop.filterFields[0]: "nmae" is no readable field of Shop. Did you mean "name"?',
-      `Shop.filterFields[1]: "items" leads to many objects. ${MANY}`,
       'Shop.filterFields[2]: "secret" is write-only, and would leak through a query. Take it out.',
       `Shop.filterFields[3]: "hidden" is no readable field of Shop. ${known}`,
       'Shop.filterFields[4]: "owner.nmae" leads to no readable field of Owner. Did you mean "owner.name"?',
       'Shop.filterFields[6]: json values cannot be compared in a URL. Use isnull, or leave it out.',
-      `Shop.filterFields[7]: "items" leads to many objects. ${MANY}`,
       expect.stringMatching(/^Shop\.filterFields\[8\]: "name\.length" is no readable field of Shop\. /),
       `Shop.filterFields[9]: "xyzzyxyzzy" is no readable field of Shop. ${known}`,
+      'Shop.filterFields[10]: "items.nmae" leads to no readable field of Item. Known here: "items.id", "items.shop".',
+      'Shop.filterFields[11]: "items.shop.secret" leads to no readable field of Item. Known here: "items.id", "items.shop".',
     ]);
   });
 
   test('in filterFields have lookups that exist and fit', async () => {
     declareUnchecked(Shop, {
       app: 'market',
-      filterFields: { nmae: ['exact'], price: ['gte', 'contains', 'gtee'], name: ['icontains'], owner: ['gt', 'isnull', 'in'], place: ['exact', 'in', 'isnull'], data: ['isnull', 'contains'], 'owner.nmae': ['exact'] },
+      filterFields: { nmae: ['exact'], price: ['gte', 'contains', 'gtee'], name: ['icontains'], owner: ['gt', 'isnull', 'in'], place: ['exact', 'in', 'isnull'], data: ['isnull', 'contains'], 'owner.nmae': ['exact'], open: ['exact', 'gt', 'icontains', 'range'], items: ['exact', 'isnull', 'gte'], 'items.id': ['in', 'contains'] },
     });
     expect(await problemsOf({ entities: ENTITIES })).toEqual([
       'Shop.filterFields.nmae: "nmae" is no readable field of Shop. Did you mean "name"?',
@@ -331,6 +334,88 @@ describe('names in queries', () => {
       'Shop.filterFields.place: "in" does not fit a composite key. Use exact or isnull.',
       'Shop.filterFields.data: "contains" compares texts, and this is json. Use exact, in, gt, gte, lt or lte.',
       'Shop.filterFields.owner.nmae: "owner.nmae" leads to no readable field of Owner. Did you mean "owner.name"?',
+      'Shop.filterFields.open: "gt" does not fit yes and no. Use exact, ne, in or isnull.',
+      'Shop.filterFields.open: "icontains" does not fit yes and no. Use exact, ne, in or isnull.',
+      'Shop.filterFields.open: "range" does not fit yes and no. Use exact, ne, in or isnull.',
+      'Shop.filterFields.items: "gte" does not fit a relation. A related key is compared by exact, in, ne or isnull.',
+      'Shop.filterFields.items.id: "contains" compares texts, and this is integer. Use exact, in, gt, gte, lt or lte.',
+    ]);
+  });
+
+  test('of filters of its own have a name, a type, a function, and readable fields', async () => {
+    const rows = (): unknown => undefined;
+    declareUnchecked(Shop, {
+      app: 'market',
+      writeOnly: ['secret'],
+      filterGroups: true,
+      filters: {
+        name: { type: 'text', reads: ['name'], rows },
+        price__exact: { type: 'integer', reads: ['price'], rows },
+        search: { type: 'text', reads: ['name'], rows },
+        filter: { type: 'text', reads: ['name'], rows },
+        'a.b': { type: 'text', reads: ['name'], rows },
+        near: { type: 'intger', reads: ['prise', 'items.id', 'secret'], rows },
+        some: { type: 'choice', reads: [], rows: 'no' },
+        none: { reads: 'name', rows },
+      },
+    });
+    const KINDS = 'Known here: "integer", "number", "decimal", "text", "boolean", "date", "datetime", "uuid", "choice".';
+    expect(await problemsOf({ entities: ENTITIES })).toEqual([
+      'Shop.filters.name: "name" filters a field already. Give it another name, or take the other one out of filterFields.',
+      'Shop.filters.price__exact: "price__exact" filters a field already. Give it another name, or take the other one out of filterFields.',
+      'Shop.filters.a.b: "a.b" is no name of a parameter. Begin with a letter, and go on with letters, digits and "_".',
+      'Shop.filters.near.type: "intger" is no type of a parameter. Did you mean "integer"?',
+      'Shop.filters.near.reads[0]: "prise" is no readable field of Shop. Did you mean "price"?',
+      'Shop.filters.near.reads[2]: "secret" is write-only, and would leak through a query. Take it out.',
+      "Shop.filters.some.choices: it names no text that there is. Write choices: ['open', 'closed'].",
+      "Shop.filters.some.rows: there is no function. Write rows: (value) => where('votes', 'gte', value).",
+      "Shop.filters.some.reads: it names no field that the filter tells of. Write reads: ['votes'], so that nobody asks for what he may not read.",
+      `Shop.filters.none.type: "undefined" is no type of a parameter. ${KINDS}`,
+      "Shop.filters.none.reads: it names no field that the filter tells of. Write reads: ['votes'], so that nobody asks for what he may not read.",
+      'Shop.filters.search: "search" is a query parameter of a filter backend. Give it another name.',
+      'Shop.filters.filter: "filter" is a query parameter of a filter backend. Give it another name.',
+    ]);
+  });
+
+  test('of limits are those that there are, and numbers that a database takes', async () => {
+    declareUnchecked(Shop, { app: 'market', queryLimits: { value: 10, values: 0, groupDepth: 2.5, groupTerms: '9', searchTerms: 201 } });
+    const problems = await problemsOf({ entities: ENTITIES, restify: { queryLimits: { groupLength: -1 } } });
+    expect(problems).toEqual([
+      "RestifyModule.forRoot('rest/v1').queryLimits.groupLength: -1 is no limit. Write a whole number from 1 to 10000.",
+      'Shop.queryLimits.value: "value" is no limit. Did you mean "values"?',
+      'Shop.queryLimits.values: 0 is no limit. Write a whole number from 1 to 500.',
+      'Shop.queryLimits.groupDepth: 2.5 is no limit. Write a whole number from 1 to 20.',
+      'Shop.queryLimits.groupTerms: 9 is no limit. Write a whole number from 1 to 200.',
+      'Shop.queryLimits.searchTerms: 201 is no limit. Write a whole number from 1 to 200.',
+    ]);
+  });
+
+  test('of a field that is named as the groups are refused where there are groups', async () => {
+    @Entity()
+    class Coffee {
+      @PrimaryGeneratedColumn()
+      id: number;
+
+      @Column()
+      filter: string;
+    }
+    declareUnchecked(Coffee, { app: 'market', filterGroups: true });
+    expect(await problemsOf({ entities: [Coffee] })).toEqual([
+      expect.stringMatching(/^Coffee\.filter: "filter" is a query parameter of a filter backend\. Rename the property/),
+    ]);
+    declareUnchecked(Coffee, { app: 'market' });
+    const started = await startApp({ entities: [Coffee] });
+    expect((await started.client.get('/rest/v1/market/coffee/?filter=or(')).json).toEqual([]);
+    await started.close();
+  });
+
+  test('in orderingFields and ordering may say where nulls stand, and nothing else', async () => {
+    declareUnchecked(Shop, { app: 'market', orderingFields: ['price nulls last', 'nmae nulls first', 'price nulls'], ordering: ['-price nulls first', 'prise nulls last', 'price  nulls last'] });
+    expect(await problemsOf({ entities: ENTITIES })).toEqual([
+      'Shop.orderingFields[1]: "nmae" is no readable field of Shop. Did you mean "name"?',
+      expect.stringMatching(/^Shop\.orderingFields\[2\]: "price nulls" is no readable field of Shop\. /),
+      'Shop.ordering[1]: "prise" is no readable field of Shop. Did you mean "price"?',
+      expect.stringMatching(/^Shop\.ordering\[2\]: "price " is no readable field of Shop\. /),
     ]);
   });
 

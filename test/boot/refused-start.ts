@@ -1,6 +1,17 @@
 import { DeclarationError, restify } from 'nestjs-restify';
+import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { startApp } from '../support/start-app.js';
 import type { AppSettings } from '../support/start-app.js';
+
+/** An entity with an `id` and these texts. */
+export function entityOf(name: string, columns: readonly string[] = []): new () => object {
+  const made = { [name]: class { readonly id: number; } }[name];
+  if (!made) throw new Error('No class');
+  PrimaryGeneratedColumn()(made.prototype, 'id');
+  for (const column of columns) Column({ type: 'varchar' })(made.prototype, column);
+  Entity({ name: `boot_${name.toLowerCase()}` })(made);
+  return made;
+}
 
 /** Declares as an author of plain JavaScript does, whom no type holds back. */
 export function declareUnchecked(target: Parameters<typeof restify>[0], options: Readonly<Record<string, unknown>>): void {

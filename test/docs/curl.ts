@@ -73,7 +73,9 @@ function shellWords(command: string): string[] {
  * Both without what differs from call to call: JSON on one line, headers that the document leaves out. A shown line
  * that ends in `…` stands for every line with that beginning.
  */
-export function comparable(shown: string, printed: string): { readonly shown: string; readonly printed: string } {
+export function comparable(shown: string, sent: string): { readonly shown: string; readonly printed: string } {
+  // A terminal shows no carriage returns.
+  const printed = sent.replaceAll('\r\n', '\n');
   if (/^HTTP \d+\n/.test(printed)) return comparableWithHead(shown, printed);
   return { shown: oneLine(shown), printed: oneLine(printed) };
 }

@@ -108,6 +108,8 @@ describe('an application on Fastify', () => {
     started = await startApp({
       entities: ENTITIES,
       controllers: [...CONTROLLERS, OwnController],
+      // What a hook of the application answers.
+      undescribed: [451],
       configure: (app) => {
         const instance = instanceOf(app);
         instance.addHook('preHandler', (request, reply, done) => {
@@ -124,6 +126,11 @@ describe('an application on Fastify', () => {
             if (fails) done(new Error('secret'));
             else done(null, payload);
           });
+        });
+        // For what the application's own routes send.
+        instance.addHook('onRequest', (request, reply, done) => {
+          if (request.headers['x-serializer'] !== undefined) reply.serializer((payload: unknown) => JSON.stringify({ payload }));
+          done();
         });
         app.enableCors({ origin: ['http://a.example', 'http://b.example'] });
       },
@@ -154,6 +161,12 @@ describe('an application on Fastify', () => {
       expect([method, path, answer.status, answer.headers['set-cookie'], answer.headers['x-frame-options']]).toEqual([method, path, status, ['seen=1'], 'DENY']);
       if (method !== 'HEAD') expect(answer.headers['content-type']).toBe('application/json');
     }
+  });
+
+  test('gives its texts to no serializer that the application has set on a reply', async () => {
+    const plain = await started.client.get(`${NOTES}one/`);
+    const answer = await started.client.get(`${NOTES}one/`, { headers: { 'x-serializer': '1' } });
+    expect([answer.status, answer.text, answer.headers['content-type']]).toEqual([200, plain.text, 'application/json']);
   });
 
   test.each([
@@ -269,6 +282,8 @@ describe('a version that stands in a header', () => {
     const started = await startApp({
       entities: ENTITIES,
       controllers: CONTROLLERS,
+      // Without its header a URL is none.
+      undescribed: [404],
       configure: (app) => app.enableVersioning({ type: VersioningType.HEADER, header: 'x-version', defaultVersion: '2' }),
     });
     try {

@@ -113,7 +113,8 @@ onEachServer('transactions that stand in each other\'s way', (database) => {
     };
     const answers = await Promise.all([started.client.patch(`${JOBS}1/`, { code: 'one' }), started.client.patch(`${JOBS}2/`, { code: 'two' })]);
     expect(answers.map(({ status, json }) => [status, (json as { code: string }).code])).toEqual([[200, 'one'], [200, 'two']]);
-    expect(transactions).toBe(3);
+    // Three, and a fourth where the one that begins anew still sees the rows of before the other's commit.
+    expect([3, 4]).toContain(transactions);
     expect(await votes()).toEqual([1, 1]);
     expect((await server.sessions()).busy).toBe(0);
   });

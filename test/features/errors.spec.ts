@@ -298,6 +298,7 @@ describe('the order of the checks', () => {
     started = await startApp({
       entities: MODELS,
       controllers: [OwnController],
+      undescribed: [400, 403, 418, 502],
       configure: (app) => {
         app.useGlobalGuards(new Doorman());
         app.useGlobalFilters(new PlainFilter());

@@ -31,7 +31,7 @@ onEachDatabase('what JSON and ISO 8601 have no form for', (database) => {
   let started: StartedApp;
   beforeAll(async () => {
     const kinds = { day: 'date', stamp: 'timestamp', instant: 'timestamptz', amount: 'numeric', weight: 'float8', light: 'float4' } as const;
-    started = await startApp({ database, entities: [entityOf({ ...Object.fromEntries(Object.entries(kinds).map(([name, type]) => [name, { type }])), instants: { type: 'timestamptz', array: true }, weights: { type: 'float8', array: true }, grid: { type: 'int', array: true } })] });
+    started = await startApp({ undescribed: 'all', database, entities: [entityOf({ ...Object.fromEntries(Object.entries(kinds).map(([name, type]) => [name, { type }])), instants: { type: 'timestamptz', array: true }, weights: { type: 'float8', array: true }, grid: { type: 'int', array: true } })] });
   });
   afterAll(() => started.close());
 
@@ -96,7 +96,7 @@ onEachDatabase('a server that writes dates and intervals in its own style', (dat
 onEachDatabase('days that do not exist', (database) => {
   let started: StartedApp;
   beforeAll(async () => {
-    started = await startApp({ database, dataSource: { poolSize: 1 }, entities: [entityOf({ day: { type: 'date' }, moment: { type: 'datetime', precision: 6 }, note: { type: 'varchar', length: 20 } })] });
+    started = await startApp({ undescribed: 'all', database, dataSource: { poolSize: 1 }, entities: [entityOf({ day: { type: 'date' }, moment: { type: 'datetime', precision: 6 }, note: { type: 'varchar', length: 20 } })] });
     await started.dataSource.query(`SET SESSION sql_mode = 'ALLOW_INVALID_DATES'`);
   });
   afterAll(() => started.close());
@@ -117,6 +117,25 @@ onEachDatabase('days that do not exist', (database) => {
     expect(await dataSource.query(`SELECT CAST(${field} AS CHAR) = ${sql} OR ${field} = ${sql} AS same FROM stored_rows WHERE id = ${id}`)).toEqual([{ same: 1 }]);
   });
 }, ['mariadb']);
+
+onEachDatabase('texts that nearly are instants', (database) => {
+  test.each([
+    ['2022-10-02 09:23:28.12Z', '2022-10-02T09:23:28.120Z'],
+    ['2022-10-02 09:23:28.1  ', '2022-10-02 09:23:28.1  '],
+    ['2022-10-02 09:23:28   Z', '2022-10-02 09:23:28   Z'],
+    ['2022-10-02 09:23:28    ', '2022-10-02 09:23:28    '],
+  ])('%j is shown as %j, alone and with others', async (stored, shown) => {
+    const started = await startApp({ undescribed: 'all', database, entities: [entityOf({ moment: { type: 'datetime' } })] });
+    try {
+      const path = await insert(started, 'moment', `'${stored}'`);
+      const { text } = await started.client.get(path);
+      expect(text).toBe(`{"id":1,"moment":${JSON.stringify(shown)}}`);
+      expect((await started.client.get(ROWS)).text).toBe(`[${text}]`);
+    } finally {
+      await started.close();
+    }
+  });
+}, ['sqlite']);
 
 onEachDatabase('a server that is not strict', (database) => {
   let started: StartedApp;

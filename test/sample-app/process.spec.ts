@@ -1,146 +1,25 @@
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { execFile, spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
-import { existsSync, rmSync } from 'node:fs';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
-import { createServer } from 'node:net';
-import type { AddressInfo, Server } from 'node:net';
-import { tmpdir } from 'node:os';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { Client } from '../support/client.js';
 import { DATABASES } from '../support/databases.js';
 import { onEachDatabase } from '../support/each-database.js';
-import { WORLD } from '../support/world.js';
-
-const run = promisify(execFile);
+import { answer, CompiledSample, listenSomewhere, urlOf } from './sample-process.js';
+import type { SampleProcess } from './sample-process.js';
 
 /** A process starts in about a second; compiling the application takes some more. */
 jest.setTimeout(60_000);
 
-const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
-/** Where the application finds the packages of this world, and the built package by its name. */
-const BUILT = join(WORLD.directory, 'dist', `sample-app-${process.pid}`);
-
-const FORMAT = {
-  esm: [],
-  // `npm run typecheck` has its types against NestJS 11.
-  cjs: ['--module', 'commonjs', '--moduleResolution', 'bundler', '--noCheck'],
-};
-
-let folder: string;
-const running = new Set<SampleProcess>();
-
+let sample: CompiledSample;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'restify-sample-app-'));
-  // `npm test` has built the package; a run of this file alone may be the first one.
-  if (!existsSync(join(PROJECT, 'dist/esm/index.js'))) await run('npm', ['run', 'build'], { cwd: PROJECT });
-  const compiler = join(PROJECT, 'node_modules/typescript/bin/tsc');
-  await run(process.execPath, [compiler, '-p', 'sample-app/tsconfig.json', '--outDir', BUILT, ...FORMAT[WORLD.format]], { cwd: PROJECT }).catch((error: unknown) => {
-    throw new Error(`The sample application does not compile against the package in dist/esm. Is that older than src/? npm run build.\n${(error as { stdout?: string }).stdout ?? ''}`);
-  });
-  // In the world of ES modules it stands in the project's own package, which says that and knows itself by name.
-  if (WORLD.format === 'cjs') await writeFile(join(BUILT, 'package.json'), JSON.stringify({ type: 'commonjs' }));
+  sample = await CompiledSample.compile();
 }, 180_000);
+afterEach(() => sample.killAll());
+afterAll(() => sample.remove());
 
-afterEach(async () => {
-  for (const each of running) await each.kill();
-});
-
-afterAll(async () => {
-  rmSync(BUILT, { recursive: true, force: true });
-  await rm(folder, { recursive: true, force: true });
-});
-
-/** The sample application, started as `npm start` does. */
-class SampleProcess {
-  output = '';
-  readonly ended: Promise<number | null>;
-  private readonly child: ChildProcess;
-
-  constructor(readonly port: number, environment: Readonly<Record<string, string>>) {
-    const { DATABASE_URL: _, PORT: __, ...inherited } = process.env;
-    this.child = spawn(process.execPath, [join(BUILT, 'main.js')], {
-      cwd: folder,
-      env: { ...inherited, NO_COLOR: '1', NODE_OPTIONS: '', PORT: String(port), ...environment },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    this.child.stdout?.on('data', (chunk: Buffer) => (this.output += chunk.toString()));
-    this.child.stderr?.on('data', (chunk: Buffer) => (this.output += chunk.toString()));
-    this.ended = new Promise((resolve) => {
-      this.child.once('close', (code) => {
-        running.delete(this);
-        resolve(code);
-      });
-    });
-    running.add(this);
-  }
-
-  get client(): Client {
-    return new Client(this.port);
-  }
-
-  /** Resolves when it says that it listens; rejects with what it said where it ends before. */
-  async listening(): Promise<this> {
-    const deadline = Date.now() + 30_000;
-    while (!this.output.includes('Listening on')) {
-      if (!running.has(this)) throw new Error(`It has ended: ${this.output}`);
-      if (Date.now() > deadline) throw new Error(`It does not listen: ${this.output}`);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-    return this;
-  }
-
-  /** The exit code after a signal; undefined where it takes longer than ten seconds. */
-  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null | undefined> {
-    this.child.kill(signal);
-    return this.exit();
-  }
-
-  async exit(): Promise<number | null | undefined> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<undefined>((resolve) => (timer = setTimeout(resolve, 10_000, undefined)));
-    const code = await Promise.race([this.ended, late]);
-    clearTimeout(timer);
-    return code;
-  }
-
-  async kill(): Promise<void> {
-    this.child.kill('SIGKILL');
-    await this.ended;
-  }
-
-  /** What it said itself, line by line, without time and process. */
-  get said(): readonly string[] {
-    return this.output.split('\n').flatMap((line) => /\[SampleApp\] (.*)$/.exec(line)?.[1]?.trim() ?? []);
-  }
-}
-
-async function start(environment: Readonly<Record<string, string>>): Promise<SampleProcess> {
-  return new SampleProcess(await freePort(), environment);
-}
-
-async function freePort(): Promise<number> {
-  const server = await listenSomewhere();
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
-function listenSomewhere(): Promise<Server> {
-  const server = createServer();
-  return new Promise((resolve) => server.listen(0, '127.0.0.1', () => { resolve(server); }));
-}
-
-/** `DATABASE_URL` of a fresh place, for a process that knows nothing of the tests. */
-function urlOf(options: object): string {
-  const { type, url, schema, database } = options as { type: string; url?: string; schema?: string; database?: string };
-  if (type === 'better-sqlite3') return `sqlite:${database ?? ''}`;
-  const place = new URL(url ?? '');
-  if (schema !== undefined) place.searchParams.set('options', `-c search_path=${schema}`);
-  return place.href.replace(/^mysql:/, `${type}:`);
+function start(environment: Readonly<Record<string, string>>): Promise<SampleProcess> {
+  return sample.start(environment);
 }
 
 onEachDatabase('the sample application as a process', (database) => {
@@ -165,7 +44,7 @@ onEachDatabase('the sample application as a process', (database) => {
       expect(app.said.slice(2)).toEqual(['SIGTERM: closing', 'Closed']);
       expect(app.output).not.toMatch(/ERROR|WARN/);
     } finally {
-      for (const each of running) await each.kill();
+      await sample.killAll();
       await opened.drop();
     }
   });
@@ -194,7 +73,7 @@ onEachDatabase('the sample application as a process', (database) => {
       expect(app.said.slice(2)).toEqual(['SIGTERM: closing', 'Closed']);
       expect(app.output).not.toMatch(/ERROR|WARN/);
     } finally {
-      for (const each of running) await each.kill();
+      await sample.killAll();
       await opened.drop();
     }
   });
@@ -213,7 +92,7 @@ describe('the sample application on SQLite files', () => {
   test('writes a few rows into sample-app.sqlite in its working directory, and finds them again', async () => {
     const first = await (await start({})).listening();
     expect(first.said).toEqual(['Opening the database sample-app.sqlite', 'Wrote a few rows to begin with', expect.stringContaining('Listening on')]);
-    expect(await readdir(folder)).toContain('sample-app.sqlite');
+    expect(await readdir(sample.folder)).toContain('sample-app.sqlite');
     const question = { id: 1, question_text: "What's new?", pub_date: '2022-10-02T09:23:28.297Z', choices: '/rest/v1/polls/question/1/choices/' };
     expect(await answer(first.client.get('/rest/v1/polls/question/'))).toEqual([200, [question]]);
     expect(await answer(first.client.patch('/rest/v1/polls/choice/1/', { votes: 4 }))).toEqual([200, { id: 1, choice_text: 'Not much', votes: 4, question: 1 }]);
@@ -227,8 +106,17 @@ describe('the sample application on SQLite files', () => {
     expect(await second.stop()).toBe(0);
   });
 
+  test('shows what it serves in Swagger UI, from a document of OpenAPI 3.1', async () => {
+    const app = await (await start({ DATABASE_URL: 'sqlite::memory:' })).listening();
+    const page = await app.client.get('/docs');
+    expect([page.status, page.headers['content-type'], page.text.includes('swagger-ui')]).toEqual([200, expect.stringContaining('text/html'), true]);
+    const document = (await app.client.get('/docs-json')).json as { openapi: string; paths: object };
+    expect([document.openapi, Object.keys(document.paths)]).toEqual(['3.1.0', expect.arrayContaining(['/rest/v1/polls/question/{pk}', '/rest/v1/club/member/{pk}/rename'])]);
+    expect(await app.stop()).toBe(0);
+  });
+
   test('keeps the rows of a file that DATABASE_URL names, and begins with none', async () => {
-    const url = `sqlite:${join(folder, 'named.sqlite')}`;
+    const url = `sqlite:${join(sample.folder, 'named.sqlite')}`;
     const first = await (await start({ DATABASE_URL: url })).listening();
     expect(await answer(first.client.get('/rest/v1/library/author/'))).toEqual([200, []]);
     expect(await answer(first.client.post('/rest/v1/library/author/', { name: 'Knuth' }))).toEqual([201, { id: 1, name: 'Knuth', books: '/rest/v1/library/author/1/books/' }]);
@@ -236,6 +124,15 @@ describe('the sample application on SQLite files', () => {
     const second = await (await start({ DATABASE_URL: url })).listening();
     expect(await answer(second.client.get('/rest/v1/library/author/1/'))).toEqual([200, { id: 1, name: 'Knuth', books: '/rest/v1/library/author/1/books/' }]);
     expect(await second.stop()).toBe(0);
+  });
+
+  test('serves its models for clients too where CLIENTS=yes', async () => {
+    for (const [environment, status] of [[{ CLIENTS: 'yes' }, 200], [{}, 404]] as const) {
+      const app = await (await start({ DATABASE_URL: 'sqlite::memory:', ...environment })).listening();
+      for (const path of ['/admin/v1/polls/question/', '/json/v1/polls/question']) expect((await app.client.get(path)).status).toBe(status);
+      expect((await app.client.get('/rest/v1/polls/question/')).status).toBe(200);
+      expect(await app.stop()).toBe(0);
+    }
   });
 
   test('answers a request that runs while it is told to stop', async () => {
@@ -259,7 +156,7 @@ describe('a sample application that cannot start', () => {
     const other = await listenSomewhere();
     const opened = await database.open();
     const { port } = other.address() as AddressInfo;
-    const app = new SampleProcess(port, { DATABASE_URL: urlOf(opened.options) });
+    const app = sample.startAt(port, { DATABASE_URL: urlOf(opened.options) });
     try {
       expect(await app.exit()).toBe(1);
       expect(app.said.at(-1)).toBe(`listen EADDRINUSE: address already in use 127.0.0.1:${port}`);
@@ -270,11 +167,6 @@ describe('a sample application that cannot start', () => {
     }
   });
 });
-
-async function answer(sent: ReturnType<Client['get']>): Promise<readonly [number, unknown]> {
-  const { status, json } = await sent;
-  return [status, json];
-}
 
 /** A read, or a write of a student, over one of the agent's connections: the status of a whole answer, or the socket's code. */
 function ask(port: number, agent: Agent, student?: object): Promise<number | string> {

@@ -666,7 +666,7 @@ describe('a class that is written in an odd way', () => {
     await expect(startApp({ entities: [Thing], imports: [One, Two] })).rejects.toThrow('ThingController: 2 modules list it. List it in the controllers of the one that has its dependencies.');
   });
 
-  test('with a scope that says nothing shows nothing', async () => {
+  test.each([undefined, null, true, '1=1'])('with a scope that says %j shows nothing', async (nothing) => {
     @Restify('ovu')
     @Entity('ovu_page')
     class Page {
@@ -676,7 +676,7 @@ describe('a class that is written in an odd way', () => {
     @RestifyController(Page)
     class PageController extends ResourceController<Page> {
       override scope({ actor }: AccessQuestion): RowFilter {
-        return (actor === null ? undefined : where('id', 1)) as unknown as RowFilter;
+        return (actor === null ? nothing : where('id', 1)) as unknown as RowFilter;
       }
     }
     const started = await startApp({ entities: [Page], controllers: [PageController], configure: asUser });

@@ -1,5 +1,6 @@
 import { request } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
+import { checkAnswer } from './check-answers.js';
 
 export interface Answer {
   readonly status: number;
@@ -17,7 +18,7 @@ export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Sends paths as they are written: nothing is normalised or escaped on the way. */
+/** Sends paths as they are written: nothing is normalised or escaped on the way. Answers of an application that `startApp` has started are compared with its document. */
 export class Client {
   constructor(readonly port: number) {}
 
@@ -55,7 +56,13 @@ export class Client {
         incoming.on('error', reject);
         incoming.on('end', () => {
           const text = Buffer.concat(chunks).toString('utf8');
-          resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, text, json: parsed(text) });
+          const answer = { status: incoming.statusCode ?? 0, headers: incoming.headers, text, json: parsed(text) };
+          try {
+            checkAnswer(this.port, { method, path }, answer);
+            resolve(answer);
+          } catch (error) {
+            reject(error instanceof Error ? error : new Error(String(error)));
+          }
         });
       });
       outgoing.on('error', reject);

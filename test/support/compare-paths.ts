@@ -1,13 +1,20 @@
+import { PageReader } from '../../src/adapters/typeorm/running/page-reader.js';
 import { RowReader } from '../../src/adapters/typeorm/running/row-reader.js';
+import { stampsIn } from '../../src/model/conditional.js';
 import type { ListPlan } from '../../src/model/plan.js';
-import type { RowWriting } from '../../src/request/execution/data-adapter.js';
+import type { Resource } from '../../src/model/resource.js';
+import type { PageOf, RowWriting } from '../../src/request/execution/data-adapter.js';
 import { withoutComparingWrites } from './compare-writes.js';
 
 /** How many lists and rows the database has written itself in this file of tests, each compared with the general path. */
-export const compared = { pages: 0, rows: 0 };
+export const compared = { pages: 0, rows: 0, askedPages: 0 };
 
 const fast = Object.getOwnPropertyDescriptor(RowReader.prototype, 'texts')?.value as RowReader['texts'];
 const fastRow = Object.getOwnPropertyDescriptor(RowReader.prototype, 'retrieveText')?.value as RowReader['retrieveText'];
+
+const fastStamped = Object.getOwnPropertyDescriptor(RowReader.prototype, 'retrieveStamped')?.value as RowReader['retrieveStamped'];
+
+const fastPage = Object.getOwnPropertyDescriptor(PageReader.prototype, 'text')?.value as PageReader['text'];
 
 /**
  * Every list that the database writes itself is read on the general path too, while it is read, and both must be the same
@@ -30,10 +37,42 @@ RowReader.prototype.retrieveText = async function (this: RowReader, where, writi
   }
 };
 
+/** The same for one with its stamps, which the general path finds among its values. */
+RowReader.prototype.retrieveStamped = async function (this: RowReader, where, writing) {
+  const { resource } = this as unknown as { readonly resource: Resource };
+  for (let attempt = 0; ; attempt++) {
+    const stamped = await fastStamped.call(this, where, writing);
+    const row = await this.retrieve(where);
+    const expected = row && { text: JSON.stringify(writing.represent(row)), stamps: stampsIn(row, resource) };
+    compared.rows++;
+    if (JSON.stringify(stamped) === JSON.stringify(expected)) return stamped;
+    if (attempt === 5) throw new Error(`The database writes\n${JSON.stringify(stamped)}\nand the process\n${JSON.stringify(expected)}`);
+  }
+};
+
+/** The same for a page that is asked for; what was counted is compared too. */
+PageReader.prototype.text = async function (this: PageReader, plan, writing) {
+  for (let attempt = 0; ; attempt++) {
+    const page = await fastPage.call(this, plan, writing);
+    const general = await this.rows(plan);
+    const [written, expected] = [told(page), told({ ...general, rows: general.rows.map((row) => JSON.stringify(writing.represent(row))).join(',') })];
+    compared.askedPages++;
+    if (written === expected) return page;
+    if (attempt === 5) throw new Error(`The database writes\n${written}\nand the process\n${expected}`);
+  }
+};
+
+/** Where nothing is read, and behind the last row, no edge means anything. */
+function told({ rows, size, more, count, first, last }: PageOf<string>): string {
+  return JSON.stringify([rows, size, more, count, size > 0 ? first : [], more ? last : []]);
+}
+
 /** For a file of tests about time, order and number of statements, or with writers that never rest. */
 export function withoutComparing(): void {
   RowReader.prototype.texts = fast;
   RowReader.prototype.retrieveText = fastRow;
+  RowReader.prototype.retrieveStamped = fastStamped;
+  PageReader.prototype.text = fastPage;
   withoutComparingWrites();
 }
 

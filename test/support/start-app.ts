@@ -8,6 +8,7 @@ import type { RestifyModuleOptions } from 'nestjs-restify';
 import type { AddressInfo, Server } from 'node:net';
 import { DataSource } from 'typeorm';
 import type { DataSourceOptions, MixedList, EntitySchema } from 'typeorm';
+import { checkAnswersOf, endCheck } from './check-answers.js';
 import { Client } from './client.js';
 import './compare-paths.js';
 import { DATABASES } from './databases.js';
@@ -40,6 +41,8 @@ export interface AppSettings {
   readonly fastify?: FastifyOptions;
   /** Whether `X-Forwarded-*` is believed. */
   readonly trustProxy?: boolean;
+  /** Statuses of which no document can know, because the application has more to say than its models: a guard before all routes. `all`: it changes everything. */
+  readonly undescribed?: 'all' | readonly number[];
   /** Before the application is initialised: global prefix, middleware, guards. */
   configure?(app: INestApplication): void;
 }
@@ -95,12 +98,14 @@ export async function startApp(settings: AppSettings): Promise<StartedApp> {
   }
   const started = app;
   const { port } = (started.getHttpServer() as Server).address() as AddressInfo;
+  if (settings.undescribed !== 'all') checkAnswersOf(started, { port, undescribed: settings.undescribed ?? [] });
   return {
     app: started,
     client: new Client(port),
     dataSource: started.get(DataSource),
     port,
     close: async () => {
+      endCheck(port);
       await started.close();
       await opened.drop();
     },

@@ -1,8 +1,8 @@
-import { FieldFilter, ModelSerializer, Restify, restify } from 'nestjs-restify';
+import { FieldFilter, ModelSerializer, Restify, restify, where } from 'nestjs-restify';
 import type { Relation } from 'typeorm';
 
 // The sources of options.spec.ts are made from this one, each with options of its own.
-export const USED = [FieldFilter, ModelSerializer, Restify, restify];
+export const USED = [FieldFilter, ModelSerializer, Restify, restify, where];
 
 export class Person {
   id: number;
@@ -26,6 +26,7 @@ export class Post {
   /* on a property */
   title: string;
   votes: number;
+  draft: boolean;
   secret: string | null;
   created: Date;
   address: Address;

@@ -3,7 +3,12 @@ import { Column, Entity, ManyToOne, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import { Question } from './question.entity.js';
 
-@Restify({ app: 'polls', filterFields: ['votes', 'question'], searchFields: ['choice_text'], ordering: ['-votes'] })
+@Restify({
+  app: 'polls',
+  filterFields: { id: ['exact'], choice_text: ['icontains'], votes: ['exact', 'ne', 'gte', 'lte'], question: ['exact'] },
+  searchFields: ['choice_text'],
+  ordering: ['-votes'],
+})
 @Entity('polls_choice')
 export class Choice {
   @PrimaryGeneratedColumn()

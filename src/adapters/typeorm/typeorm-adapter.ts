@@ -1,9 +1,10 @@
 import type { DataSource } from 'typeorm';
 import type { ModelDescription } from '../../model/entity-description.js';
-import type { CreatePlan, DeletePlan, ExistsPlan, ListPlan, ParentPlan, ParentValues, RetrievePlan, UpdatePlan } from '../../model/plan.js';
+import type { Counted } from '../../model/pagination.js';
+import type { CreatePlan, DeletePlan, ExistsPlan, ListPlan, PagePlan, ParentPlan, ParentValues, RelatedPlan, RetrievePlan, UpdatePlan } from '../../model/plan.js';
 import type { Resource } from '../../model/resource.js';
 import type { Row } from '../../model/serializer.js';
-import type { DataAdapter, RowWriting } from '../../request/execution/data-adapter.js';
+import type { DataAdapter, PageOf, RelatedRow, RowWriting, StampedText } from '../../request/execution/data-adapter.js';
 import { describeModel } from './describing/describe-model.js';
 import { warningsOfOptions } from './describing/warn-of-options.js';
 import { chooseDialect } from './dialects/choose-dialect.js';
@@ -11,16 +12,21 @@ import type { Dialect } from './dialects/dialect.js';
 import { Connections } from './running/connections.js';
 import { EntityWriter } from './running/entity-writer.js';
 import { KeyLookups } from './running/key-lookup.js';
+import { PageReader } from './running/page-reader.js';
 import { plainRules } from './running/plain-rules.js';
 import { PlainWriter } from './running/plain-writer.js';
 import { PairWriter } from './running/pair-writer.js';
+import { readRelated } from './running/related-rows.js';
 import { RowReader } from './running/row-reader.js';
 import type { RowWriter, ValidateEntity, WriterTools } from './running/row-writer.js';
 import { Tables } from './sql/tables.js';
 
 interface Prepared {
   readonly reader: RowReader;
-  readonly writer: RowWriter;
+  /** Made when a page is asked for: most models have no pagination. */
+  pages: PageReader | undefined;
+  /** Made when a row is written: of views that clients choose to read none is. */
+  writer: RowWriter | undefined;
 }
 
 export interface AdapterSettings {
@@ -63,17 +69,21 @@ export class TypeOrmAdapter implements DataAdapter {
   prepare(resource: Resource): void {
     this.resources.add(resource);
     this.prepareView(resource);
+    this.writerOf(resource);
   }
 
   private prepareView(resource: Resource): Prepared {
-    const { tables, dialect, connections, lookups, resources } = this;
-    const { validate } = this.settings;
-    const reader = new RowReader(resource, tables, dialect, connections);
-    const tools = { tables, dialect, connections, lookups, reader, resources, ...(validate ? { validate } : {}) };
-    const writer = writerOf(resource, tools, this.settings.validates ?? (() => false));
-    const prepared = { reader, writer };
+    const prepared: Prepared = { reader: new RowReader(resource, this.tables, this.dialect, this.connections), pages: undefined, writer: undefined };
     this.prepared.set(resource, prepared);
     return prepared;
+  }
+
+  private writerOf(resource: Resource): RowWriter {
+    const prepared = this.of(resource);
+    const { tables, dialect, connections, lookups, resources } = this;
+    const { validate } = this.settings;
+    const tools = { tables, dialect, connections, lookups, reader: prepared.reader, readerOf: (view: Resource) => this.of(view).reader, resources, ...(validate ? { validate } : {}) };
+    return (prepared.writer ??= writerOf(resource, tools, this.settings.validates ?? (() => false)));
   }
 
   findParent(plan: ParentPlan): Promise<ParentValues | undefined> {
@@ -92,24 +102,54 @@ export class TypeOrmAdapter implements DataAdapter {
     return this.of(plan.resource).reader.texts(plan, writing);
   }
 
+  page(plan: PagePlan): Promise<PageOf<readonly Row[]>> {
+    return this.pagesOf(plan.resource).rows(plan);
+  }
+
+  pageText(plan: PagePlan, writing: RowWriting): Promise<PageOf<string>> {
+    return this.pagesOf(plan.resource).text(plan, writing);
+  }
+
+  countRows(plan: PagePlan): Promise<Counted> {
+    return this.pagesOf(plan.resource).count(plan);
+  }
+
+  related(plan: RelatedPlan): Promise<readonly RelatedRow[]> {
+    const { tables, dialect, connections } = this;
+    return readRelated(plan, { reader: this.of(plan.resource).reader, tables, dialect, connections });
+  }
+
   retrieve(plan: RetrievePlan): Promise<Row | undefined> {
-    return this.of(plan.resource).reader.retrieve(plan.where);
+    return this.of(plan.resource).reader.retrieve(plan.where, undefined, plan.forWriting === true ? 'primary' : 'replica');
   }
 
   retrieveText(plan: RetrievePlan, writing: RowWriting): Promise<string | undefined> {
     return this.of(plan.resource).reader.retrieveText(plan.where, writing);
   }
 
+  retrieveStamped(plan: RetrievePlan, writing: RowWriting): Promise<StampedText | undefined> {
+    return this.of(plan.resource).reader.retrieveStamped(plan.where, writing);
+  }
+
+  readsAsStored(resource: Resource): boolean {
+    return !this.of(resource).reader.needsEntities();
+  }
+
   create(plan: CreatePlan): Promise<Row> {
-    return this.of(plan.resource).writer.create(plan);
+    return this.writerOf(plan.resource).create(plan);
   }
 
   update(plan: UpdatePlan): Promise<Row | undefined> {
-    return this.of(plan.resource).writer.update(plan);
+    return this.writerOf(plan.resource).update(plan);
   }
 
   delete(plan: DeletePlan): Promise<boolean> {
-    return this.of(plan.resource).writer.delete(plan);
+    return this.writerOf(plan.resource).delete(plan);
+  }
+
+  private pagesOf(resource: Resource): PageReader {
+    const prepared = this.of(resource);
+    return (prepared.pages ??= new PageReader(prepared.reader, { tables: this.tables, dialect: this.dialect, connections: this.connections }));
   }
 
   private of(resource: Resource): Prepared {

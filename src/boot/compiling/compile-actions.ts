@@ -28,24 +28,31 @@ export interface ActionParts {
 }
 
 export function compileActions(controllers: readonly ControllerDeclaration[], parts: ActionParts): readonly CompiledAction[] {
-  return controllers.flatMap(({ actions }) => actions.flatMap((action) => compileAction(action, parts) ?? []));
+  return controllers.flatMap(({ controller, actions }) => actions.flatMap((action) => compileAction(action, controller, parts) ?? []));
 }
 
 /** Operations that methods of the application's stand in the place of; all of them, where it wraps what they answer. */
 export function compileReplacements({ declaration, wraps }: { readonly declaration: ControllerDeclaration; readonly wraps: boolean }): ReadonlyMap<Operation, RouteAction> {
   const replaced = wraps ? OPERATIONS : declaration.replaced;
-  return new Map(replaced.map((operation) => [operation, { handler: operation, permission: undefined, lookUp: false, operation }]));
+  return new Map(replaced.map((operation) => [operation, { handler: operation, permission: undefined, lookUp: false, operation, code: statusCode(declaration.controller, operation) }]));
 }
 
-function compileAction(declaration: ActionDeclaration, { resolve, scope }: ActionParts): CompiledAction | undefined {
+/** What `@HttpCode` has left on a method. */
+function statusCode(controller: object, method: string): number | undefined {
+  const written: unknown = ((controller as { readonly prototype?: object }).prototype as Readonly<Record<string, unknown>> | undefined)?.[method];
+  return typeof written === 'function' ? (Reflect.getMetadata('__httpCode__', written) as number | undefined) : undefined;
+}
+
+function compileAction(declaration: ActionDeclaration, controller: object, { resolve, scope }: ActionParts): CompiledAction | undefined {
   const { method: handler, options } = declaration;
   const named = options.permissions ? resolve(options.permissions) : undefined;
   const permission = named && declaration.kind === 'action' ? scoped(named, scope) : named;
   const methods = options.methods ?? ['GET'];
+  const code = statusCode(controller, handler);
   if (declaration.kind === 'nested') {
     const kind = nestedKind(declaration.replaces);
-    return kind && { kind, segment: declaration.relation, methods, action: { handler, permission, lookUp: declaration.options.checkParent ?? true } };
+    return kind && { kind, segment: declaration.relation, methods, action: { handler, permission, lookUp: declaration.options.checkParent ?? true, code } };
   }
   const { detail, path, checkObject } = declaration.options;
-  return { kind: detail ? 'object-action' : 'collection-action', segment: path ?? handler, methods, action: { handler, permission, lookUp: detail && (checkObject ?? true) } };
+  return { kind: detail ? 'object-action' : 'collection-action', segment: path ?? handler, methods, action: { handler, permission, lookUp: detail && (checkObject ?? true), code } };
 }

@@ -1,10 +1,12 @@
 import type { RestifyOptions } from '../../declare/restify-declaration.js';
 import type { EntityDescription } from '../../model/entity-description.js';
-import type { Operand, TermMatch } from '../../model/condition.js';
-import type { FilterTerm, OrderTerm, Resource, SearchField } from '../../model/resource.js';
+import type { NullsPlace, Operand, TermMatch } from '../../model/condition.js';
+import type { OwnFilterRows } from '../../model/own-filter.js';
+import type { FieldTerm, FilterTerm, OrderingField, OrderTerm, Resource, SearchField } from '../../model/resource.js';
 import type { Lookup } from '../../model/row-filter.js';
-import { keyOperands, resolveReadablePath } from './resolve-path.js';
-import type { ResolvedPath } from './resolve-path.js';
+import { parameterType } from '../../values/parameter-type.js';
+import { keyOperands, resolveFilterPath, resolveReadablePath } from './resolve-path.js';
+import type { FilterPath } from './resolve-path.js';
 
 /** `filterFields` as a list of path and lookup. Names alone mean `exact`. */
 export function filterEntries(options: RestifyOptions): readonly (readonly [path: string, lookup: Lookup])[] | undefined {
@@ -14,23 +16,41 @@ export function filterEntries(options: RestifyOptions): readonly (readonly [path
   return Object.entries(filterFields).flatMap(([path, lookups]) => (lookups ?? []).map((lookup): readonly [string, Lookup] => [path, lookup]));
 }
 
-function isList(value: unknown): value is readonly string[] {
+/** Of what no type holds back. */
+export function isList(value: unknown): value is readonly string[] {
   return Array.isArray(value);
 }
 
 /** Paths that need no option, and where each leads. */
-export type PlainPaths = ReadonlyMap<string, ResolvedPath>;
+export type PlainPaths = ReadonlyMap<string, FilterPath>;
 
 export function compileFilterTerms(resource: Resource, options: RestifyOptions, plain: PlainPaths): ReadonlyMap<string, FilterTerm> {
   const entries = filterEntries(options) ?? [...plain.keys()].map((path): readonly [string, Lookup] => [path, 'exact']);
   const terms = new Map<string, FilterTerm>();
   for (const [path, lookup] of entries) {
-    const resolved = plain.get(path) ?? resolveReadablePath(path, resource);
+    const resolved = plain.get(path) ?? resolveFilterPath(path, resource);
     if (!resolved) continue;
-    const parameter = path.replaceAll('.', '__');
-    const term = { operands: resolved.operands, lookup, isKey: resolved.leaf === 'relation' };
-    terms.set(`${parameter}__${lookup}`, term);
-    if (lookup === 'exact') terms.set(parameter, term);
+    const { leaf, operands, some } = resolved;
+    const term: FieldTerm = { kind: 'field', some, operands, lookup, isKey: leaf !== 'column', isMany: leaf === 'many' };
+    for (const name of parameterNames(path, lookup)) terms.set(name, term);
+  }
+  return addOwnFilters(terms, resource, options);
+}
+
+/** `votes__exact` and `votes`, `votes__ne` and `votes!`, which `votes!=3` is in a URL. */
+export function parameterNames(path: string, lookup: Lookup): readonly string[] {
+  const name = path.replaceAll('.', '__');
+  const whole = `${name}__${lookup}`;
+  if (lookup === 'exact') return [whole, name];
+  return lookup === 'ne' ? [whole, `${name}!`] : [whole];
+}
+
+function addOwnFilters(terms: Map<string, FilterTerm>, resource: Resource, { filters }: RestifyOptions): ReadonlyMap<string, FilterTerm> {
+  for (const [name, filter] of Object.entries(filters ?? {})) {
+    const { list, reads, rows } = filter;
+    const paths = (isList(reads) ? reads : []).flatMap((path) => resolveFilterPath(path, resource) ?? []);
+    // Of the type that is declared beside it: values are parsed by it before they come there.
+    terms.set(name, { kind: 'own', type: parameterType(filter), isList: list === true, reads: paths, rows: rows as OwnFilterRows });
   }
   return terms;
 }
@@ -52,27 +72,41 @@ export function compileSearchFields(resource: Resource, options: RestifyOptions,
   });
 }
 
-function textField({ leaf, operands: [operand] }: ResolvedPath): readonly SearchField[] {
+function textField({ leaf, operands: [operand] }: FilterPath): readonly SearchField[] {
   return leaf === 'column' && operand?.column.type.kind === 'string' ? [{ operand, match: 'contains' }] : [];
 }
 
-export function compileOrderingFields(resource: Resource, options: RestifyOptions, plain: PlainPaths): ReadonlyMap<string, readonly Operand[]> {
-  const fields = new Map<string, readonly Operand[]>();
-  for (const path of options.orderingFields ?? plain.keys()) {
+export function compileOrderingFields(resource: Resource, options: RestifyOptions, plain: PlainPaths): ReadonlyMap<string, OrderingField> {
+  const fields = new Map<string, OrderingField>();
+  for (const text of options.orderingFields ?? plain.keys()) {
+    const { path, nulls } = withNulls(text);
     const resolved = plain.get(path) ?? resolveReadablePath(path, resource);
-    if (resolved) fields.set(path.replaceAll('.', '__'), resolved.operands);
+    if (resolved) fields.set(path.replaceAll('.', '__'), { operands: resolved.operands, ...(nulls ? { nulls } : {}) });
   }
   return fields;
+}
+
+const NULLS = /^(.*) nulls (first|last)$/s;
+
+/** `votes nulls last` apart. */
+export function withNulls(text: string): { readonly path: string; readonly nulls?: NullsPlace } {
+  const [, path, place] = NULLS.exec(text) ?? [];
+  return path === undefined ? { path: text } : { path, nulls: place === 'first' ? 'first' : 'last' };
 }
 
 /** The model's own order: the option, else `@Entity({ orderBy })`, else none but the key. */
 export function compileOrdering(resource: Resource, entity: EntityDescription, options: RestifyOptions): readonly OrderTerm[] {
   const declared = options.ordering?.map(orderEntry) ?? entity.orderBy;
-  return declared.flatMap(({ path, descending }) => orderOperands(path, resource).map((operand) => ({ operand, descending })));
+  return declared.flatMap(({ path, descending, nulls }) => orderOperands(path, resource).map((operand) => ({ operand, descending, ...(nulls ? { nulls } : {}) })));
 }
 
-export function orderEntry(text: string): { readonly path: string; readonly descending: boolean } {
-  return text.startsWith('-') ? { path: text.slice(1), descending: true } : { path: text, descending: false };
+type OrderEntry = EntityDescription['orderBy'][number];
+
+/** `-votes nulls last` apart. */
+export function orderEntry(text: string): OrderEntry {
+  const { path, nulls } = withNulls(text);
+  const descending = path.startsWith('-');
+  return { path: descending ? path.slice(1) : path, descending, ...(nulls ? { nulls } : {}) };
 }
 
 /** The author may order by hidden columns too: nobody else chooses this order. */

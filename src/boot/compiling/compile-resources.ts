@@ -7,6 +7,9 @@ import type { RequestCounter, Throttle } from '../../model/throttle.js';
 import type { GuardLike } from '../../model/guard.js';
 import type { ResourceHooks } from '../../model/hooks.js';
 import type { InterceptorLike } from '../../model/interceptor.js';
+import type { Pagination } from '../../model/pagination.js';
+import type { Renderer } from '../../model/renderer.js';
+import type { QueryLimits } from '../../model/limits.js';
 import type { Piping } from '../../model/pipe.js';
 import type { Permission } from '../../model/permission.js';
 import type { FilterBackend } from '../../model/filter-backend.js';
@@ -16,6 +19,9 @@ import type { PermissionExpression } from '../../model/permission-expression.js'
 import type { ResolvedPermission } from '../../model/resolved-permission.js';
 import type { Resource } from '../../model/resource.js';
 import type { Serializer } from '../../model/serializer.js';
+import type { ShapeRules } from '../../model/shape.js';
+import { compileCacheControl, compileConditional } from './compile-conditional.js';
+import type { ConditionalRules } from './compile-conditional.js';
 import { compileFields } from './compile-fields.js';
 import { compileFilterTerms, compileOrdering, compileOrderingFields, compileSearchFields } from './compile-queries.js';
 import { compileRelations } from './compile-relations.js';
@@ -23,8 +29,8 @@ import { ThroughCompiler } from './compile-through.js';
 import type { CompiledView } from './compile-through.js';
 import { draftsByEntity } from './draft.js';
 import type { Blueprint, Draft } from './draft.js';
-import { plainPaths, resolveReadablePath } from './resolve-path.js';
-import type { ResolvedPath } from './resolve-path.js';
+import { plainPaths, resolveFilterPath } from './resolve-path.js';
+import type { FilterPath } from './resolve-path.js';
 import { ResourceShell } from './resource-shell.js';
 
 /** What Nest's injector made of the classes that a declaration names. */
@@ -41,6 +47,11 @@ export interface Parts {
   /** What a controller class of the application hooks into an entity's operations. */
   hooks(target: object | undefined): { readonly hooks: ResourceHooks; readonly scope: Permission | undefined };
   throttle(options: RestifyOptions): Throttle | undefined;
+  pagination(options: RestifyOptions): Pagination | undefined;
+  renderers(options: RestifyOptions): readonly Renderer[];
+  shape(options: RestifyOptions): ShapeRules | undefined;
+  /** As they are said, of the model or else of its prefix. */
+  conditional(options: RestifyOptions): ConditionalRules;
   /** Where a model names a throttle. */
   readonly counter?: RequestCounter;
 }
@@ -73,9 +84,9 @@ export function compileResources(blueprint: Blueprint, parts: Parts): CompiledMo
   const views = through.complete();
   for (const shell of shells.values()) shell.nested = linksOf(shell.fields).map(({ relation }) => relation);
   for (const shell of [...shells.values(), ...views.map((view) => view.shell)]) shell.setFields(leadingSomewhere(shell.fields, replacedRelations(byEntity.get(shell.entity), blueprint)));
-  for (const [entity, shell] of described(description.entities, shells)) completeQueries(shell, entity, optionsOf(byEntity.get(entity.id)));
+  for (const [entity, shell] of described(description.entities, shells)) completeQueries(shell, { entity, options: optionsOf(byEntity.get(entity.id)), limits: blueprint.defaults.queryLimits });
   const entities = new Map(description.entities.map((entity) => [entity.id, entity]));
-  for (const view of views) completeView(view, { entity: entities.get(view.shell.entity), draft: byEntity.get(view.shell.entity), parts });
+  for (const view of views) completeView(view, { entity: entities.get(view.shell.entity), draft: byEntity.get(view.shell.entity), parts, limits: blueprint.defaults.queryLimits });
   const resources = drafts.flatMap((draft) => shells.get(draft.entity.id) ?? []);
   const all = [...resources, ...views.map(({ shell }) => shell)];
   for (const shell of all) Object.freeze(shell);
@@ -128,14 +139,19 @@ function completeEntity(shell: ResourceShell, entity: EntityDescription, { bluep
   const readable = entity.writable ? OPERATIONS : (['list', 'retrieve'] as const);
   shell.operations = new Set((options.operations ?? readable).filter((operation) => entity.writable || operation === 'list' || operation === 'retrieve'));
   shell.strict = options.strict ?? blueprint.defaults.strict;
-  applyRules(shell, options, { parts, target: draft?.declaration.target });
+  applyRules(shell, options, { parts, target: draft?.declaration.target, entity });
 }
 
 /** Who may use it, and by which backends its lists are read. */
-function applyRules(shell: ResourceShell, options: RestifyOptions, { parts, target }: { parts: Parts; target: object | undefined }): void {
+function applyRules(shell: ResourceShell, options: RestifyOptions, { parts, target, entity }: { parts: Parts; target: object | undefined; entity: EntityDescription | undefined }): void {
   const { hooks, scope } = parts.hooks(target);
   shell.hooks = hooks;
   shell.backends = parts.backends(options);
+  shell.pagination = parts.pagination(options);
+  shell.renderers = parts.renderers(options);
+  shell.shape = parts.shape(options);
+  shell.conditional = compileConditional(parts.conditional(options), shell, entity);
+  shell.cacheControl = compileCacheControl(parts.conditional(options));
   shell.permission = scoped(parts.permission(options), scope);
   shell.interceptors = parts.interceptors(options);
   shell.piping = parts.piping(options, target);
@@ -150,20 +166,23 @@ export function scoped(permission: ResolvedPermission, scope: Permission | undef
   return scope ? { kind: 'all-of', permissions: [permission, { kind: 'one', permission: scope }] } : permission;
 }
 
-function completeQueries(shell: ResourceShell, entity: EntityDescription, options: RestifyOptions): void {
-  const plain = new Map(plainPaths(shell).flatMap((path): readonly (readonly [string, ResolvedPath])[] => {
-    const resolved = resolveReadablePath(path, shell);
+function completeQueries(shell: ResourceShell, { entity, options, limits }: { entity: EntityDescription; options: RestifyOptions; limits: QueryLimits }): void {
+  const plain = new Map(plainPaths(shell).flatMap((path): readonly (readonly [string, FilterPath])[] => {
+    const resolved = resolveFilterPath(path, shell);
     return resolved ? [[path, resolved]] : [];
   }));
   shell.filterTerms = compileFilterTerms(shell, options, plain);
   shell.searchFields = compileSearchFields(shell, options, plain);
   shell.orderingFields = compileOrderingFields(shell, options, plain);
+  shell.orderingNulls = options.orderingNulls ?? false;
   shell.ordering = compileOrdering(shell, entity, options);
+  shell.filterGroups = options.filterGroups ?? false;
+  shell.queryLimits = { ...limits, ...options.queryLimits };
 }
 
 /** A through model is ruled by its own declaration, else by what the relation says and the defaults of the prefix (contract 2). */
-function completeView({ shell, mapped, options }: CompiledView, { entity, draft, parts }: { entity: EntityDescription | undefined; draft: Draft | undefined; parts: Parts }): void {
-  applyRules(shell, options, { parts, target: draft?.declaration.target });
+function completeView({ shell, mapped, options }: CompiledView, { entity, draft, parts, limits }: { entity: EntityDescription | undefined; draft: Draft | undefined; parts: Parts; limits: QueryLimits }): void {
+  applyRules(shell, options, { parts, target: draft?.declaration.target, entity });
   shell.serializer = parts.serializer(options);
-  if (entity) completeQueries(shell, mapped ? entity : { ...entity, orderBy: [] }, options);
+  if (entity) completeQueries(shell, { entity: mapped ? entity : { ...entity, orderBy: [] }, options, limits });
 }

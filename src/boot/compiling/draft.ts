@@ -20,7 +20,8 @@ export interface Blueprint {
   readonly description: ModelDescription;
   readonly drafts: readonly Draft[];
   readonly defaults: RestifyDefaults;
-  /** As `forRoot` has it, unchecked. */
+  /** As `forRoot` has them, unchecked. */
+  readonly errorFormat: unknown;
   readonly acquireTimeout: number;
   /** Declared classes that an application lists, as entity or for a label, and what is wrong with them is not yet known. */
   readonly listed: readonly ListedClass[];

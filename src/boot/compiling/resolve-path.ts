@@ -3,41 +3,57 @@ import type { Column } from '../../model/column.js';
 import type { Operand } from '../../model/condition.js';
 import type { Field } from '../../model/field.js';
 import type { Relation } from '../../model/relation.js';
-import type { Resource } from '../../model/resource.js';
+import type { QueriedPath, Resource, SomeStep } from '../../model/resource.js';
 
 /** Where a name of the model leads, seen from a resource, over to-one relations. */
 export interface ResolvedPath {
   /** Several for a composite related key. */
   readonly operands: readonly Operand[];
-  /** A text column, a number, …; of a relation, its key. */
-  readonly leaf: 'column' | 'relation';
+  /** A text column, a number, …; of a relation, to one or to many, its key. */
+  readonly leaf: 'column' | 'relation' | 'many';
 }
+
+/** The same over to-many relations too. */
+export type FilterPath = ResolvedPath & QueriedPath;
 
 /**
  * A dotted path over readable fields. Undefined where a step is unknown, hidden, or leads to many: to a client, and to
- * the author of a filter, those are one thing.
+ * the author of a query, those are one thing.
  */
 export function resolveReadablePath(path: string, resource: Resource): ResolvedPath | undefined {
-  return resolve(path.split('.'), resource.fields, { resource, hops: [] });
+  const resolved = resolveFilterPath(path, resource);
+  return resolved?.some.length === 0 ? resolved : undefined;
+}
+
+/** As `resolveReadablePath`, where it may lead to many: at least one of them fits. */
+export function resolveFilterPath(path: string, resource: Resource): FilterPath | undefined {
+  return resolve(path.split('.'), resource.fields, { some: [], hops: [] });
 }
 
 interface Place {
-  readonly resource: Resource;
+  readonly some: readonly SomeStep[];
   readonly hops: readonly Relation[];
 }
 
-function resolve([name, ...rest]: readonly string[], fields: readonly Field[], place: Place): ResolvedPath | undefined {
+function resolve([name, ...rest]: readonly string[], fields: readonly Field[], place: Place): FilterPath | undefined {
+  const { some } = place;
   const field = fields.find((each) => each.name === name && each.readable);
   switch (field?.kind) {
     case 'column':
-      return rest.length > 0 ? undefined : { leaf: 'column', operands: [{ hops: place.hops, column: field.column }] };
+      return rest.length > 0 ? undefined : { leaf: 'column', some, operands: [{ hops: place.hops, column: field.column }] };
     case 'embedded':
       return rest.length > 0 ? resolve(rest, field.fields, place) : undefined;
     case 'to-one':
     case 'reverse-one': {
       const hops = [...place.hops, field.relation];
-      if (rest.length > 0) return resolve(rest, field.relation.target.fields, { resource: field.relation.target, hops });
-      return { leaf: 'relation', operands: keyOperands(field.relation, place.hops) };
+      if (rest.length > 0) return resolve(rest, field.relation.target.fields, { some, hops });
+      return { leaf: 'relation', some, operands: keyOperands(field.relation, place.hops) };
+    }
+    case 'link': {
+      const { target } = field.relation;
+      const within = [...some, { hops: place.hops, relation: field.relation }];
+      if (rest.length > 0) return resolve(rest, target.fields, { some: within, hops: [] });
+      return { leaf: 'many', some: within, operands: target.key.columns.map((column) => ({ hops: [], column })) };
     }
     default:
       return undefined;

@@ -1,18 +1,22 @@
 import type { Column } from '../../model/column.js';
-import type { Operand } from '../../model/condition.js';
+import type { CacheControl, Conditional } from '../../model/conditional.js';
 import type { Field } from '../../model/field.js';
+import { QUERY_LIMITS } from '../../model/limits.js';
 import type { RequestCounter, Throttle } from '../../model/throttle.js';
 import type { GuardLike } from '../../model/guard.js';
 import type { ResourceHooks } from '../../model/hooks.js';
 import type { InterceptorLike } from '../../model/interceptor.js';
+import type { Pagination } from '../../model/pagination.js';
 import type { Piping } from '../../model/pipe.js';
 import type { FilterBackend } from '../../model/filter-backend.js';
+import type { Renderer } from '../../model/renderer.js';
 import type { Operation } from '../../model/operation.js';
 import type { AuthenticationScheme } from '../../model/authentication.js';
 import type { ResolvedPermission } from '../../model/resolved-permission.js';
 import type { Relation, ToManyRelation } from '../../model/relation.js';
-import type { FilterTerm, Key, OrderTerm, Resource, SearchField } from '../../model/resource.js';
+import type { FilterTerm, Key, OrderingField, OrderTerm, Resource, SearchField } from '../../model/resource.js';
 import type { Serializer } from '../../model/serializer.js';
+import type { ShapeRules } from '../../model/shape.js';
 
 /**
  * A resource on its way: relations refer to each other's resources before those are finished. Compiling fills it step
@@ -34,10 +38,18 @@ export class ResourceShell implements Resource {
   relations: ReadonlyMap<string, Relation> = new Map();
   operations: ReadonlySet<Operation> = new Set();
   filterTerms: ReadonlyMap<string, FilterTerm> = new Map();
+  filterGroups = false;
+  queryLimits = QUERY_LIMITS;
   searchFields: readonly SearchField[] = [];
-  orderingFields: ReadonlyMap<string, readonly Operand[]> = new Map();
+  orderingFields: ReadonlyMap<string, OrderingField> = new Map();
+  orderingNulls = false;
   ordering: readonly OrderTerm[] = [];
   backends: readonly FilterBackend[] = [];
+  pagination: Pagination | undefined = undefined;
+  renderers: readonly Renderer[] = [];
+  shape: ShapeRules | undefined = undefined;
+  conditional: Conditional | undefined = undefined;
+  cacheControl: CacheControl | undefined = undefined;
   serializer: Serializer;
   permission: ResolvedPermission = { kind: 'all-of', permissions: [] };
   schemes: readonly AuthenticationScheme[] = [];

@@ -12,24 +12,24 @@ export interface ActionContext extends ActionKeys {
   readonly operate?: Operate;
 }
 
-const CONTEXTS = Symbol.for('nestjs-restify.actionContexts');
-
 /** Shared by all copies of the package in a process. */
-function contexts(): WeakMap<object, ActionContext> {
-  return ((globalThis as { [CONTEXTS]?: WeakMap<object, ActionContext> })[CONTEXTS] ??= new WeakMap<object, ActionContext>());
+const CONTEXT = Symbol.for('nestjs-restify.actionContext');
+
+interface MarkedRequest {
+  [CONTEXT]?: ActionContext;
 }
 
 export function setActionContext(request: object, context: ActionContext): void {
-  contexts().set(request, context);
+  (request as MarkedRequest)[CONTEXT] = context;
 }
 
 /** Undefined for anything but a request whose operation is replaced. */
 export function operationOf(request: unknown): Operate | undefined {
-  return typeof request === 'object' && request !== null ? contexts().get(request)?.operate : undefined;
+  return typeof request === 'object' && request !== null ? (request as MarkedRequest)[CONTEXT]?.operate : undefined;
 }
 
 function contextOf(context: ExecutionContext): ActionContext | undefined {
-  return contexts().get(context.switchToHttp().getRequest<object>());
+  return context.switchToHttp().getRequest<MarkedRequest>()[CONTEXT];
 }
 
 /**

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Column } from '../../model/column.js';
 import type { Field } from '../../model/field.js';
+import { QUERY_LIMITS } from '../../model/limits.js';
 import { OPERATIONS } from '../../model/operation.js';
 import type { Operation } from '../../model/operation.js';
 import type { ManyToManyRelation, OneToManyRelation, ToManyRelation } from '../../model/relation.js';
@@ -22,6 +23,11 @@ function resourceOf(id: string, { operations = OPERATIONS, links = [] }: { opera
     label: model,
     entity: model,
     registered: true,
+    pagination: undefined,
+    renderers: [],
+    shape: undefined,
+    conditional: undefined,
+    cacheControl: undefined,
     key: { columns: [ID] },
     identity: [ID],
     columns: new Map([[ID.id, ID]]),
@@ -31,8 +37,11 @@ function resourceOf(id: string, { operations = OPERATIONS, links = [] }: { opera
     relations: new Map(links.map((relation) => [relation.name, relation])),
     operations: new Set(operations),
     filterTerms: new Map(),
+    filterGroups: false,
+    queryLimits: QUERY_LIMITS,
     searchFields: [],
     orderingFields: new Map(),
+    orderingNulls: false,
     ordering: [],
     backends: [],
     serializer: new ModelSerializer(),

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { BODY_BYTES } from '../../model/limits.js';
 import type { ReceivedBody } from '../../request/parsing/json-body.js';
 import { isGone } from '../../request/parsing/is-gone.js';
 import type { RestResponse } from '../../request/responses/rest-response.js';
@@ -24,9 +25,6 @@ interface BodyError {
   readonly body?: unknown;
   readonly message: string;
 }
-
-/** Bodies that nobody has parsed are read here, up to this many bytes. */
-const MAX_BODY_BYTES = 100 * 1024;
 
 const BODY_ERRORS = new WeakMap<IncomingMessage, BodyError>();
 
@@ -138,7 +136,7 @@ async function receivedBody(request: ExpressRequest): Promise<ReceivedBody> {
   if (request.body !== undefined) return Buffer.isBuffer(request.body) ? { kind: 'text', text: request.body.toString('utf8') } : { kind: 'value', value: request.body };
   if (request.readableEnded || request.destroyed) return { kind: 'unsupported' };
   const isJson = /^\s*application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '');
-  const body = await readBody(request, MAX_BODY_BYTES);
+  const body = await readBody(request, BODY_BYTES);
   return body.kind === 'text' && !isJson ? { kind: 'unsupported' } : body;
 }
 

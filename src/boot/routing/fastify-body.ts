@@ -6,12 +6,18 @@ import type { ReceivedBody } from '../../request/parsing/json-body.js';
 import type { FastifyInstance, FastifyParser, FastifyRoute } from './fastify-types.js';
 import { readBody } from './request-body.js';
 
-const KEPT = new WeakMap<IncomingMessage, ReceivedBody>();
-const CONTENT_TYPES = new WeakMap<IncomingMessage, string>();
+const KEPT = Symbol('restify.body');
+const CONTENT_TYPE = Symbol('restify.contentType');
+
+/** What is known of a request stands on it. */
+interface MarkedRequest extends IncomingMessage {
+  [KEPT]?: ReceivedBody;
+  [CONTENT_TYPE]?: string;
+}
 
 /** What became of a body that nobody has refused yet. */
-export function keptBody(request: IncomingMessage): ReceivedBody | undefined {
-  return KEPT.get(request);
+export function keptBody(request: MarkedRequest): ReceivedBody | undefined {
+  return request[KEPT];
 }
 
 /**
@@ -21,11 +27,11 @@ export function keptBody(request: IncomingMessage): ReceivedBody | undefined {
 export function patientParser({ initialConfig }: FastifyInstance): FastifyParser {
   const limit = initialConfig.bodyLimit ?? 1024 * 1024;
   return (request, payload, done) => {
-    const { raw } = request;
+    const raw: MarkedRequest = request.raw;
     showContentType(raw);
     void readBody(decoded(payload, raw.headers['content-encoding']), limit).then((received) => {
       const body = judged(received, raw);
-      KEPT.set(raw, body);
+      raw[KEPT] = body;
       done(null, body.kind === 'value' ? body.value : undefined);
     });
   };
@@ -59,11 +65,12 @@ function judged(received: ReceivedBody, { headers }: IncomingMessage): ReceivedB
 
 /** Hooks that let every body reach the parser: Fastify refuses a media type that it does not understand before one is asked. */
 export const ANY_MEDIA_TYPE: Pick<FastifyRoute, 'preParsing' | 'preValidation'> = {
-  preParsing: ({ raw }, _reply, _payload, done) => {
+  preParsing: (request, _reply, _payload, done) => {
+    const raw: MarkedRequest = request.raw;
     const type = raw.headers['content-type'];
     // A QUERY without a type is refused, and is no method of ours.
     if (type !== undefined && raw.method !== 'QUERY') {
-      CONTENT_TYPES.set(raw, type);
+      raw[CONTENT_TYPE] = type;
       delete raw.headers['content-type'];
     }
     done();
@@ -74,7 +81,7 @@ export const ANY_MEDIA_TYPE: Pick<FastifyRoute, 'preParsing' | 'preValidation'> 
   },
 };
 
-function showContentType(request: IncomingMessage): void {
-  const type = CONTENT_TYPES.get(request);
+function showContentType(request: MarkedRequest): void {
+  const type = request[CONTENT_TYPE];
   if (type !== undefined) request.headers['content-type'] = type;
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { mergedVary } from '../../request/responses/contract-headers.js';
 import type { ReceivedBody } from '../../request/parsing/json-body.js';
+import { JSON_MEDIA_TYPE } from '../../values/media-type.js';
 import { isGone } from '../../request/parsing/is-gone.js';
 import type { RestResponse } from '../../request/responses/rest-response.js';
 import { endConnection, sendResponse, setContractHeaders, setResponseHeaders } from '../../request/responses/send-response.js';
@@ -21,21 +22,39 @@ interface MiddlewareRequest extends IncomingMessage {
   readonly user?: unknown;
 }
 
-/** Answers on their way through the application's hooks: Fastify does not count them as sent. */
-const HANDED_OVER = new WeakSet<FastifyReply>();
+/**
+ * Answers on their way through the application's hooks: Fastify does not count them as sent. Kept on the reply, because a
+ * weak collection that grows with every request makes each collection of young garbage look through it.
+ */
+const HANDED_OVER = Symbol('restify.handedOver');
+
+/** Set where an answer is a text of JSON: Fastify adds a charset to its media type. */
+const IS_TEXT = Symbol('restify.isText');
+
+interface MarkedReply extends FastifyReply {
+  [HANDED_OVER]?: boolean;
+  [IS_TEXT]?: boolean;
+}
+
+/** For an `onSend` hook: takes the charset away again (contract 7). */
+export function restoreMediaType(reply: MarkedReply): void {
+  if (reply[IS_TEXT] !== true) return;
+  reply[IS_TEXT] = false;
+  if (reply.getHeader('content-type') === JSON_WITH_CHARSET) reply.header('content-type', JSON_MEDIA_TYPE);
+}
 
 /** Notices when somebody else answers, such as a guard or an action: two answers to one call would be sent. */
-export function watchReply(reply: FastifyReply): void {
+export function watchReply(reply: MarkedReply): void {
   const send = reply.send.bind(reply);
   reply.send = (...payload) => {
-    HANDED_OVER.add(reply);
+    reply[HANDED_OVER] = true;
     return send(...payload);
   };
 }
 
 /** Fastify has not sent what it was given, and asks for an answer in its place. */
-export function reopenReply(reply: FastifyReply): void {
-  HANDED_OVER.delete(reply);
+export function reopenReply(reply: MarkedReply): void {
+  reply[HANDED_OVER] = false;
 }
 
 /** One call through Fastify, as its handlers see it. */
@@ -53,6 +72,16 @@ export function fastifyExchange(request: FastifyRequest & { user?: unknown }, re
 export function middlewareExchange(request: MiddlewareRequest, response: ServerResponse): AnswerableExchange {
   return new MiddlewareExchange(request, response);
 }
+
+let serializer: symbol | undefined;
+
+/** Whether a text is sent as it is: a serializer that the application has set for this reply would be given it. Where Fastify does not tell, it is not. */
+function takesTexts(reply: object): boolean {
+  serializer ??= Object.getOwnPropertySymbols(reply).find(({ description }) => description === 'fastify.reply.serializer');
+  return serializer !== undefined && (reply as { readonly [held: symbol]: unknown })[serializer] === null;
+}
+
+const JSON_WITH_CHARSET = `${JSON_MEDIA_TYPE}; charset=utf-8`;
 
 const EXCHANGE = Symbol('restify.exchange');
 
@@ -98,7 +127,7 @@ class FastifyExchange extends NodeExchange implements AnswerableExchange {
     private readonly reply: FastifyReply,
   ) {
     super(request.raw);
-    this.headers = headersOf(reply);
+    this.headers = new ReplyHeaders(reply);
   }
 
   isStill(reply: FastifyReply): boolean {
@@ -202,8 +231,8 @@ function receivedBody({ raw, body }: FastifyRequest): ReceivedBody {
   return body === undefined ? { kind: 'unsupported' } : { kind: 'value', value: body };
 }
 
-function isAnswered(reply: FastifyReply): boolean {
-  return HANDED_OVER.has(reply) || reply.sent || reply.raw.headersSent;
+function isAnswered(reply: MarkedReply): boolean {
+  return reply[HANDED_OVER] === true || reply.sent || reply.raw.headersSent;
 }
 
 /** `Vary` can stand on Node's response and on Fastify's reply, which would hide the other. */
@@ -214,25 +243,39 @@ export function varyOf(reply: FastifyReply): string {
   return mergedVary([...new Set([below, above].flatMap((each) => String(each ?? '').split(',').map((name) => name.trim())))]);
 }
 
-function headersOf(reply: FastifyReply): HeaderTarget {
-  return {
-    getHeader: (name) => (name === 'Vary' ? varyOf(reply) : reply.getHeader(name)),
-    hasHeader: (name) => reply.hasHeader(name),
-    setHeader: (name, value) => reply.header(name, value),
-    removeHeader: (name) => reply.removeHeader(name),
-  };
+class ReplyHeaders implements HeaderTarget {
+  constructor(private readonly reply: FastifyReply) {}
+
+  getHeader(name: string): string | readonly string[] | number | undefined {
+    return name === 'Vary' ? varyOf(this.reply) : this.reply.getHeader(name);
+  }
+
+  hasHeader(name: string): boolean {
+    return this.reply.hasHeader(name);
+  }
+
+  setHeader(name: string, value: string): unknown {
+    return this.reply.header(name, value);
+  }
+
+  removeHeader(name: string): unknown {
+    return this.reply.removeHeader(name);
+  }
 }
 
-/** Through Fastify's own way, so that the application's `onSend` hooks see it. Of a text it would name the charset, of bytes it does not. */
-async function sendReply(reply: FastifyReply, response: RestResponse, { allow, headers }: { readonly allow: string; readonly headers: HeaderTarget }): Promise<void> {
+/** Through Fastify's own way, so that the application's `onSend` hooks see it. */
+async function sendReply(reply: MarkedReply, response: RestResponse, { allow, headers }: { readonly allow: string; readonly headers: HeaderTarget }): Promise<void> {
   if (isAnswered(reply)) return;
-  HANDED_OVER.add(reply);
+  reply[HANDED_OVER] = true;
   reply.code(response.status);
   setResponseHeaders(headers, response, allow);
   endConnection(reply.raw, headers);
   const { body } = response;
-  if (body?.kind === 'text') reply.send(Buffer.from(body.text));
-  else if (body && reply.raw.req.method !== 'HEAD') await sendPieces(reply, body.pieces);
+  if (body?.kind === 'text') {
+    reply[IS_TEXT] = headers.getHeader('Content-Type') === JSON_MEDIA_TYPE && takesTexts(reply);
+    // One write with the headers; bytes would be a second one. A media type of the application's own stays as it is.
+    reply.send(reply[IS_TEXT] ? body.text : Buffer.from(body.text));
+  } else if (body && reply.raw.req.method !== 'HEAD') await sendPieces(reply, body.pieces);
   else {
     // HEAD has no body: the first page has told that there is no error.
     await body?.pieces[Symbol.asyncIterator]().return?.();

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isServed, servedMethod } from '../../model/operation.js';
-import { fastifyExchange, middlewareExchange, varyOf } from './fastify-exchange.js';
+import { fastifyExchange, middlewareExchange, restoreMediaType, varyOf } from './fastify-exchange.js';
 import { makeLegible } from './fastify-legible.js';
 import { CONSTRAINT, FastifyRoutes } from './fastify-routes.js';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from './fastify-types.js';
@@ -41,6 +41,7 @@ function prepareRequests(adapter: HttpAdapter, server: RestServer): void {
     if (server.isOurs(exchangeOf(request, reply))) {
       const vary = varyOf(reply);
       if (reply.getHeader('vary') !== vary) reply.header('vary', vary);
+      restoreMediaType(reply);
     }
     done();
   });

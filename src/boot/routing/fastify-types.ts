@@ -23,7 +23,7 @@ export interface FastifyReply {
   getHeaders(): Readonly<Record<string, string | readonly string[] | number | undefined>>;
   hasHeader(name: string): boolean;
   removeHeader(name: string): unknown;
-  send: (...payload: readonly [(Buffer | Readable)?]) => unknown;
+  send: (...payload: readonly [(string | Buffer | Readable)?]) => unknown;
   callNotFound(): unknown;
 }
 

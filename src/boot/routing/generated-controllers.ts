@@ -39,6 +39,7 @@ export class GeneratedControllers {
 
   /** Gives the classes their handlers. */
   bind(api: BuiltApi, binding: Binding): void {
+    let signed = false;
     for (const routes of api.byResource) {
       const own = this.hostOf(routes.resource, binding);
       if (!own) continue;
@@ -48,7 +49,10 @@ export class GeneratedControllers {
         // the child's endpoints stands before these too, and what stands before the parent's does not (contract 8).
         const child = url.route?.parent && this.hostOf(url.route.resource, binding);
         const generated = child?.joined ? { ...child, isOwn: child.controller === own.controller } : { ...own, isOwn: true };
-        if (url.route) bindUrl({ name: url.name, route: url.route, pattern: routePattern(api.prefix, url.route), model: collectionPath(api.prefix, routes.resource) }, { own, generated, server: binding.server });
+        if (!url.route) continue;
+        const isSign: boolean = !signed && url.route.actions.size === 0;
+        signed ||= isSign;
+        bindUrl({ name: url.name, route: url.route, pattern: routePattern(api.prefix, url.route), model: collectionPath(api.prefix, routes.resource), isSign }, { own, generated, server: binding.server });
       }
     }
   }
@@ -89,6 +93,9 @@ function emptyController(name: string): Type {
   return controller;
 }
 
+/** Under which @nestjs/swagger keeps what `@ApiExcludeEndpoint` says. */
+const SWAGGER_EXCLUDED = 'swagger/apiExcludeEndpoint';
+
 /** Routes of Nest by the methods of HTTP. */
 const REQUEST_METHODS: Partial<Readonly<Record<Method, RequestMethod>>> = {
   GET: RequestMethod.GET,
@@ -121,6 +128,14 @@ function urlsOf({ collection, object, nested, collectionActions, objectActions }
   ];
 }
 
+interface BoundUrl extends Url {
+  readonly route: Route;
+  readonly pattern: string;
+  readonly model: string;
+  /** The one URL of its prefix that @nestjs/swagger sees, so that the global prefix and the version can be read off. */
+  readonly isSign: boolean;
+}
+
 interface Hosts {
   /** The class of the URL's first resource: it holds the actions. */
   readonly own: Host;
@@ -129,7 +144,7 @@ interface Hosts {
   readonly server: RestServer;
 }
 
-function bindUrl({ name, pattern, model, route }: Url & { readonly route: Route; readonly pattern: string; readonly model: string }, { own, generated, server }: Hosts): void {
+function bindUrl({ name, pattern, model, route, isSign }: BoundUrl, { own, generated, server }: Hosts): void {
   // A function a path: each prefix has interceptors and pipes of its own, and no method of the class has such a name.
   const handlerName = (method: string): string => `${name}_${method.toLowerCase()} ${pattern}`;
   server.models.set(`/${pattern}`, `/${model}`);
@@ -141,12 +156,12 @@ function bindUrl({ name, pattern, model, route }: Url & { readonly route: Route;
     else addActionHandler(own.controller, { ...at, name: handlerName(method), method: handler });
   }
   // One route for all methods that the application leaves, those that the URL does not serve included: 405 is ours to say.
-  if (generated.isOwn || [...route.actions.values()].every(({ operation }) => operation !== undefined)) addHandler(generated.controller, { name: `${name} ${pattern}`, pattern, method: RequestMethod.ALL }, server);
+  if (generated.isOwn || [...route.actions.values()].every(({ operation }) => operation !== undefined)) addHandler(generated.controller, { name: `${name} ${pattern}`, pattern, method: RequestMethod.ALL, isSign }, server);
   // Two classes share the URL, and which of them Nest routes first is not known: neither takes what is the other's.
-  else for (const [method, request] of ROUTED) if (!route.actions.has(method)) addHandler(generated.controller, { name: handlerName(method), pattern, method: request }, server);
+  else for (const [method, request] of ROUTED) if (!route.actions.has(method)) addHandler(generated.controller, { name: handlerName(method), pattern, method: request, isSign: false }, server);
 }
 
-function addHandler(controller: Type, { name, pattern, method }: { name: string; pattern: string; method: RequestMethod }, server: RestServer): void {
+function addHandler(controller: Type, { name, pattern, method, isSign }: { name: string; pattern: string; method: RequestMethod; isSign: boolean }, server: RestServer): void {
   const prototype = controller.prototype as Record<string, unknown>;
   const handler = (request: object, response: object): Promise<void> => server.handle(server.exchangeOf(request, response));
   Object.defineProperty(handler, 'name', { value: name });
@@ -154,6 +169,8 @@ function addHandler(controller: Type, { name, pattern, method }: { name: string;
   Object.defineProperty(prototype, name, descriptor);
   RequestMapping({ path: [pattern], method })(prototype, name, descriptor);
   if (method === RequestMethod.ALL) markForAllMethods(handler);
+  // What it serves is in the compiled model, from which `RestifyOpenApi` describes it.
+  if (!isSign) Reflect.defineMetadata(SWAGGER_EXCLUDED, { disable: true }, handler);
   Reflect.defineMetadata(ROUTE_ARGUMENTS, REQUEST_AND_RESPONSE, controller, name);
 }
 

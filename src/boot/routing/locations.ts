@@ -7,7 +7,7 @@ import type { Served } from './served.js';
 /** Where a path stands among everything that is served. */
 export type Location =
   | { readonly kind: 'route'; readonly match: RouteMatch; readonly served: Served; /** The path below which the links of its prefix stand: `/rest/v1`. */ readonly base: string }
-  | { readonly kind: 'unknown' }
+  | { readonly kind: 'unknown'; /** The prefix that it stands below. */ readonly served: Served }
   | { readonly kind: 'index'; readonly base: string; readonly path: string }
   | { readonly kind: 'elsewhere' };
 
@@ -15,7 +15,6 @@ export type Location =
 export type Path = Pick<HttpExchange, 'path' | 'mountedAt'>;
 
 const ELSEWHERE: Location = { kind: 'elsewhere' };
-const UNKNOWN: Location = { kind: 'unknown' };
 
 /** From paths to what is served there: the same answer for everything that asks, whatever an HTTP library makes of the path. */
 export class Locations {
@@ -64,12 +63,12 @@ export class Locations {
 
 function belowPrefix(path: string, served: Served, { base, legible }: { readonly base: string; readonly legible: boolean }): Location | undefined {
   const prefix = served.api.prefix === '' ? '' : `/${served.api.prefix}`;
-  if (path === prefix && prefix !== '') return UNKNOWN;
+  if (path === prefix && prefix !== '') return { kind: 'unknown', served };
   if (!path.startsWith(prefix) || path[prefix.length] !== '/') return undefined;
   const match = legible ? served.api.match(withoutLastSlash(path.slice(prefix.length + 1))) : undefined;
   if (match) return { kind: 'route', served, match, base: base + prefix };
   // An empty prefix has nothing below it that is not somebody else's as well.
-  return prefix === '' ? undefined : UNKNOWN;
+  return prefix === '' ? undefined : { kind: 'unknown', served };
 }
 
 function withoutLastSlash(path: string): string {

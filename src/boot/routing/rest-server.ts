@@ -2,14 +2,17 @@ import type { LoggerService } from '@nestjs/common';
 import type { DeclarationProblem } from '../../errors/declaration-error.js';
 import { BodyTooLarge, MethodNotAllowed, NotFound, UnsupportedMediaType } from '../../errors/request-errors.js';
 import { servedMethod, statusOf } from '../../model/operation.js';
+import type { ErrorFormat } from '../../model/error-format.js';
 import type { Api } from '../../model/route.js';
 import type { Resource } from '../../model/resource.js';
 import { throttleRequest } from '../../request/throttling/throttle-request.js';
 import { errorResponse } from '../../request/responses/error-response.js';
+import { unsendable } from '../../request/responses/send-response.js';
 import { valueResponse } from '../../request/responses/rest-response.js';
 import type { RestResponse } from '../../request/responses/rest-response.js';
-import type { Admission } from '../../request/operations.js';
-import type { Around, Call } from '../../request/rest-pipeline.js';
+import type { Admission } from '../../request/asked.js';
+import type { Call } from '../../request/call.js';
+import type { Around } from '../../request/rest-pipeline.js';
 import { setActionContext } from './action-context.js';
 import { answerIndex } from './answer-index.js';
 import type { AnswerableExchange, ExchangeOf, Place } from './answerable-exchange.js';
@@ -25,6 +28,8 @@ interface Visit extends Path {
   admission?: Admission;
   /** What stands around the generated answer. */
   around?: Around;
+  /** What the generated operation has told of the state of its answer, where a method replaces it. */
+  validators?: Readonly<Record<string, string>>;
 }
 
 interface Matched {
@@ -75,7 +80,7 @@ export class RestServer {
   }
 
   /** What is served, in the order of the `forRoot` calls. */
-  get prefixes(): readonly Pick<Served, 'api' | 'pipeline' | 'resourceOf'>[] {
+  get prefixes(): readonly Pick<Served, 'api' | 'pipeline' | 'resourceOf' | 'index' | 'errorFormat'>[] {
     return this.locations.served;
   }
 
@@ -138,22 +143,27 @@ export class RestServer {
 
   /** Step two: answers, and writes. Never throws. */
   async handle(exchange: AnswerableExchange): Promise<void> {
-    await this.writing(exchange, async () => {
+    try {
       const { call, served } = this.routeOf(exchange);
       const { admission, around } = this.visitOf(exchange);
-      return served.pipeline.answer(call, admission ?? (await served.pipeline.admit(call)), around);
-    });
+      await this.send(exchange, await served.pipeline.answer(call, admission ?? (await served.pipeline.admit(call)), around));
+    } catch (error) {
+      await this.fail(exchange, error);
+    }
   }
 
   /** Before an action of the application's runs. Throws what contract 6 says. */
   async beginAction(exchange: AnswerableExchange): Promise<void> {
     const { call, served } = this.routeOf(exchange);
-    const admission = this.visitOf(exchange).admission ?? (await served.pipeline.admit(call));
+    const visit = this.visitOf(exchange);
+    const admission = (visit.admission ??= await served.pipeline.admit(call));
     exchange.setContractHeaders(call.match.route.allow);
     const action = call.match.route.actions.get(servedMethod(exchange.method));
     const told = action?.operation
       ? await served.pipeline.prepareReplacement(call, admission, (headers) => {
-          for (const [name, value] of Object.entries(headers)) exchange.setHeader(name, value);
+          const { ETag, 'Last-Modified': modified, ...others } = headers;
+          for (const [name, value] of Object.entries(others)) exchange.setHeader(name, value);
+          if (ETag !== undefined) visit.validators = modified === undefined ? { ETag } : { ETag, 'Last-Modified': modified };
         })
       : await served.pipeline.prepareAction(call, admission);
     setActionContext(exchange.request, { actor: admission.actor, ...told });
@@ -162,9 +172,11 @@ export class RestServer {
   /** What an action returned is the body: 200, or what `@HttpCode` says; nothing is 204 (contract 9). In the place of `create` it is 201. */
   async endAction(exchange: AnswerableExchange, value: unknown, code: number | undefined): Promise<void> {
     if (exchange.answered) return;
-    const { route } = this.routeOf(exchange).call.match;
-    const usual = statusOf(route.actions.get(servedMethod(exchange.method))?.operation);
-    await this.send(exchange, value === undefined && code !== undefined ? { status: code } : valueResponse(code ?? usual, value));
+    const { call, served } = this.routeOf(exchange);
+    const { admission, validators } = this.visitOf(exchange);
+    const operation = call.match.route.actions.get(servedMethod(exchange.method))?.operation;
+    const response = value === undefined && code !== undefined ? { status: code } : valueResponse(code ?? statusOf(operation), value, validators);
+    await this.send(exchange, operation && admission ? served.pipeline.conclude(call, admission, { response, surrounded: true }) : response);
   }
 
   /** What no route of Nest's has answered. False where it is none of our business. */
@@ -212,7 +224,7 @@ export class RestServer {
 
   /** Writes an error that something else threw on one of our URLs. */
   async fail(exchange: AnswerableExchange, error: unknown): Promise<void> {
-    const { response, logged } = errorResponse(error);
+    const { response, logged } = errorResponse(error, this.errorFormatOf(exchange));
     if (logged) this.log(exchange, error);
     await this.send(exchange, response);
   }
@@ -227,6 +239,11 @@ export class RestServer {
 
   /** A stream that fails half-way has broken the connection off; all that is left is the log. */
   private async send(exchange: AnswerableExchange, response: RestResponse): Promise<void> {
+    const wrong = unsendable(response);
+    if (wrong) {
+      await this.fail(exchange, wrong);
+      return;
+    }
     try {
       await exchange.send(response, allowOf(this.visitOf(exchange).location));
     } catch (error) {
@@ -238,6 +255,13 @@ export class RestServer {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     const text = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
     this.logger.error(`${exchange.method} ${exchange.path} failed: ${text}`);
+  }
+
+  /** That of the prefix; the index belongs to all of them, and tells errors as the first one does. */
+  private errorFormatOf(exchange: AnswerableExchange): ErrorFormat {
+    const { location } = this.visitOf(exchange);
+    const served = 'served' in location ? location.served : this.locations.served[0];
+    return served?.errorFormat ?? 'drf';
   }
 
   private routeOf(exchange: AnswerableExchange): Matched {

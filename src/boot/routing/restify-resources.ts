@@ -7,7 +7,7 @@ import type { Operation } from '../../model/operation.js';
 import type { Resource } from '../../model/resource.js';
 import type { Api, Route } from '../../model/route.js';
 import type { Representation } from '../../model/serializer.js';
-import type { Located } from '../../request/operations.js';
+import type { Located } from '../../request/asked.js';
 import type { RestPipeline } from '../../request/rest-pipeline.js';
 import { keyText, parseKeySegment } from '../../values/keys.js';
 import { withoutSlashes } from '../../restify.options.js';
@@ -24,7 +24,7 @@ export interface ResourceOptions {
 
 /** The operations of a model as one actor may run them, with the bodies and the errors that a client would see. */
 export interface ActorOperations {
-  /** The parameters of a list: filters, search, ordering. All rows, in memory. */
+  /** The parameters of a list: filters, search, ordering. All rows, in memory: pages are for clients. */
   list(parameters?: Readonly<Record<string, string>>): Promise<readonly Representation[]>;
   /** As `list`, read page by page while it is taken. */
   stream(parameters?: Readonly<Record<string, string>>): AsyncIterable<Representation>;

@@ -19,12 +19,12 @@ export class RestifyGuard implements CanActivate {
     const binding = bindingOf(context.getHandler());
     // The HTTP library reads a path in its own way: what it chose must be what was admitted.
     if (binding && !this.server.leadsTo(exchange, binding)) throw new NotFound();
-    const { guards, interceptors } = await this.server.admit(exchange);
+    const { guards, interceptors, throttle } = await this.server.admit(exchange);
     for (const guard of guards as readonly CanActivate[]) {
       const answer = guard.canActivate(context);
       if (!(await (isObservable(answer) ? lastValueFrom(answer) : answer))) throw new PermissionDenied();
     }
-    await this.server.throttle(exchange);
+    if (throttle) await this.server.throttle(exchange);
     if (interceptors.length > 0) this.server.surround(exchange, aroundOf(interceptors as readonly NestInterceptor[], context));
     return true;
   }

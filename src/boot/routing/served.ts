@@ -1,4 +1,5 @@
 import type { DeclarationProblem } from '../../errors/declaration-error.js';
+import type { ErrorFormat } from '../../model/error-format.js';
 import type { Resource } from '../../model/resource.js';
 import type { Api } from '../../model/route.js';
 import type { RestPipeline } from '../../request/rest-pipeline.js';
@@ -9,6 +10,7 @@ export interface Served {
   readonly pipeline: RestPipeline;
   /** By what was decorated. */
   readonly resourceOf: (entity: object) => Resource | undefined;
+  readonly errorFormat: ErrorFormat;
   /** Where its index stands, below the mount; undefined where it has none. */
   readonly index: string | undefined;
   readonly lateProblems: () => readonly DeclarationProblem[];

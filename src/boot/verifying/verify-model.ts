@@ -4,16 +4,23 @@ import type { Blueprint } from '../compiling/draft.js';
 import { verifyAcquireTimeout } from './verify-acquire-timeout.js';
 import { verifyActions } from './verify-actions.js';
 import { verifyComputed } from './verify-computed.js';
+import { verifyExpandable } from './verify-expandable.js';
+import { verifyConditional } from './verify-conditional.js';
 import { verifyJunctions } from './verify-junctions.js';
 import { verifyLayout } from './verify-layout.js';
 import { verifyListedClasses } from './verify-listed-classes.js';
+import { verifyOwnFilters } from './verify-own-filters.js';
 import { verifyOptionNames } from './verify-option-names.js';
 import { verifyPrefix } from './verify-prefix.js';
 import { verifyOperations } from './verify-operations.js';
+import { verifyPagination } from './verify-pagination.js';
 import { verifyParameters } from './verify-parameters.js';
+import { verifyRenderers } from './verify-renderers.js';
 import { verifyPaths } from './verify-paths.js';
 import { verifyPropertyNames } from './verify-property-names.js';
 import { verifyQueries } from './verify-queries.js';
+import { verifyQueryLimits } from './verify-query-limits.js';
+import { verifyShape } from './verify-shape.js';
 import { verifyThrough } from './verify-through.js';
 import { verifySupported } from './verify-supported.js';
 
@@ -29,7 +36,14 @@ const RULES = [
   verifyComputed,
   verifyOperations,
   verifyQueries,
+  verifyOwnFilters,
+  verifyQueryLimits,
   verifyParameters,
+  verifyPagination,
+  verifyRenderers,
+  verifyShape,
+  verifyExpandable,
+  verifyConditional,
   verifyJunctions,
   verifyThrough,
   verifyActions,

@@ -1,22 +1,13 @@
-import { didYouMean } from '../../errors/declaration-error.js';
 import type { DeclarationProblem } from '../../errors/declaration-error.js';
 import type { ModelDescription } from '../../model/entity-description.js';
 import type { Resource } from '../../model/resource.js';
-import { LOOKUPS } from '../../model/row-filter.js';
-import type { Lookup } from '../../model/row-filter.js';
 import { isPlain } from '../../model/value-type.js';
-import type { ValueType } from '../../model/value-type.js';
-import { filterEntries, orderEntry, orderOperands, searchEntry } from '../compiling/compile-queries.js';
+import { filterEntries, orderEntry, orderOperands, searchEntry, withNulls } from '../compiling/compile-queries.js';
 import type { CompiledModel } from '../compiling/compile-resources.js';
 import type { Blueprint, Draft } from '../compiling/draft.js';
-import { plainPaths, resolveReadablePath } from '../compiling/resolve-path.js';
-import type { ResolvedPath } from '../compiling/resolve-path.js';
-
-interface Place {
-  readonly where: string;
-  readonly draft: Draft;
-  readonly resource: Resource;
-}
+import { resolveFilterPath, resolveReadablePath } from '../compiling/resolve-path.js';
+import { unfitLookup } from './unfit-lookup.js';
+import { unknownPath } from './unknown-path.js';
 
 /** What may be filtered, searched and ordered by is a readable field, and of a type that the query makes sense for. */
 export function verifyQueries({ drafts, description }: Blueprint, model: CompiledModel): readonly DeclarationProblem[] {
@@ -31,8 +22,8 @@ function filterProblems(draft: Draft, resource: Resource): readonly DeclarationP
   const names = Array.isArray(draft.declaration.options.filterFields);
   return (filterEntries(draft.declaration.options) ?? []).flatMap(([path, lookup], index) => {
     const place = { where: `${draft.declaration.name}.filterFields${names ? `[${index}]` : `.${path}`}`, draft, resource };
-    const resolved = resolveReadablePath(path, resource);
-    if (!resolved) return [unknownPath(path, place)];
+    const resolved = resolveFilterPath(path, resource);
+    if (!resolved) return [unknownPath(path, place, 'many')];
     const why = unfitLookup(lookup, resolved);
     return why === undefined ? [] : [{ where: place.where, ...why }];
   });
@@ -63,8 +54,9 @@ function unable(where: string, prefix: string, what: string): DeclarationProblem
 
 function orderProblems(draft: Draft, resource: Resource): readonly DeclarationProblem[] {
   const { orderingFields = [], ordering = [] } = draft.declaration.options;
-  const fields = orderingFields.flatMap((path, index) => {
+  const fields = orderingFields.flatMap((text, index) => {
     const place = { where: `${draft.declaration.name}.orderingFields[${index}]`, draft, resource };
+    const { path } = withNulls(text);
     const resolved = resolveReadablePath(path, resource);
     if (!resolved) return [unknownPath(path, place)];
     return resolved.operands.every(({ column }) => isPlain(column.type)) ? [] : [unordered(path, place.where)];
@@ -81,35 +73,4 @@ function orderProblems(draft: Draft, resource: Resource): readonly DeclarationPr
 
 function unordered(path: string, where: string): DeclarationProblem {
   return { where, what: `the values of "${path}" have no order`, repair: 'Order by a number, a text, a date or a relation.' };
-}
-
-function unknownPath(path: string, { where, draft, resource }: Place): DeclarationProblem {
-  const [first = path] = path.split('.');
-  const field = resource.fieldsByName.get(first);
-  if (field?.kind === 'link') return { where, what: `"${first}" leads to many objects`, repair: 'Name a field of this model or of one that it refers to.' };
-  if (field && !field.readable) return { where, what: `"${first}" is write-only, and would leak through a query`, repair: 'Take it out.' };
-  if (field && 'relation' in field) {
-    const target = field.relation.target;
-    return { where, what: `"${path}" leads to no readable field of ${target.label}`, repair: didYouMean(path, plainPaths(target).map((each) => `${first}.${each}`)) };
-  }
-  const known = plainPaths(resource);
-  return { where, what: `"${path}" is no readable field of ${draft.declaration.name}`, repair: didYouMean(path, known) };
-}
-
-const TEXT_LOOKUPS: readonly Lookup[] = ['iexact', 'contains', 'icontains', 'startswith', 'istartswith', 'endswith', 'iendswith'];
-const KEY_LOOKUPS: readonly Lookup[] = ['exact', 'in', 'ne', 'isnull'];
-
-function unfitLookup(lookup: string, { leaf, operands }: ResolvedPath): { what: string; repair: string } | undefined {
-  if (!(LOOKUPS as readonly string[]).includes(lookup)) return { what: `"${lookup}" is no lookup`, repair: didYouMean(lookup, LOOKUPS) };
-  const known = lookup as Lookup;
-  const type = operands[0]?.column.type;
-  if (leaf === 'relation' && !KEY_LOOKUPS.includes(known)) return { what: `"${lookup}" does not fit a relation`, repair: 'A related key is compared by exact, in, ne or isnull.' };
-  if (operands.length > 1 && known !== 'exact' && known !== 'isnull') return { what: `"${lookup}" does not fit a composite key`, repair: 'Use exact or isnull.' };
-  return type === undefined ? undefined : unfitType(known, type);
-}
-
-function unfitType(lookup: Lookup, type: ValueType): { what: string; repair: string } | undefined {
-  if (TEXT_LOOKUPS.includes(lookup) && type.kind !== 'string') return { what: `"${lookup}" compares texts, and this is ${type.kind}`, repair: 'Use exact, in, gt, gte, lt or lte.' };
-  if (!isPlain(type) && lookup !== 'isnull') return { what: `${type.kind} values cannot be compared in a URL`, repair: 'Use isnull, or leave it out.' };
-  return undefined;
 }

@@ -8,8 +8,8 @@ import type { AuthenticationScheme, LibraryRequest, SchemeOutcome } from '../../
  * too, and 503 where a scheme fails.
  */
 export async function authenticate(request: LibraryRequest, schemes: readonly AuthenticationScheme[]): Promise<Actor> {
-  const found = (request as { user?: unknown }).user;
-  if (typeof found === 'object' && found !== null) return found;
+  const known = actorAtHand(request, schemes);
+  if (known !== undefined) return known;
   let wrong: AuthenticationScheme | undefined;
   for (const scheme of schemes) {
     // Credentials that one strategy does not know may be another's of the same scheme, and of no other scheme.
@@ -23,6 +23,13 @@ export async function authenticate(request: LibraryRequest, schemes: readonly Au
   }
   if (wrong) throw new NotAuthenticated(challengeOf(schemes), 'Invalid username/password.');
   return null;
+}
+
+/** Undefined where a scheme has to be asked. */
+export function actorAtHand(request: LibraryRequest, schemes: readonly AuthenticationScheme[]): Actor | undefined {
+  const found = (request as { user?: unknown }).user;
+  if (typeof found === 'object' && found !== null) return found;
+  return schemes.length === 0 ? null : undefined;
 }
 
 async function attempt(scheme: AuthenticationScheme, request: LibraryRequest): Promise<SchemeOutcome> {

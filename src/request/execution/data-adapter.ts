@@ -1,5 +1,7 @@
+import type { Json } from '../../errors/rest-error.js';
 import type { ModelDescription } from '../../model/entity-description.js';
-import type { CreatePlan, DeletePlan, ExistsPlan, ListPlan, ParentPlan, ParentValues, RetrievePlan, UpdatePlan } from '../../model/plan.js';
+import type { Counted } from '../../model/pagination.js';
+import type { CreatePlan, DeletePlan, ExistsPlan, ListPlan, PagePlan, ParentPlan, ParentValues, RelatedPlan, RetrievePlan, UpdatePlan } from '../../model/plan.js';
 import type { Resource } from '../../model/resource.js';
 import type { Representation, Row } from '../../model/serializer.js';
 
@@ -8,6 +10,32 @@ export interface RowWriting {
   /** The path below which the links of its model stand. */
   readonly basePath: string;
   readonly represent: (row: Row) => Representation;
+}
+
+/** A row as JSON, and canonical values of its stamps. */
+export interface StampedText {
+  readonly text: string;
+  readonly stamps: readonly Json[];
+}
+
+/** A page as it was read: its rows, or their text. */
+export interface PageOf<Rows> {
+  readonly rows: Rows;
+  readonly size: number;
+  /** Whether there are rows behind the last one that was read. */
+  readonly more: boolean;
+  readonly count: Counted | undefined;
+  /** Values of the order, where the plan asks for edges: of the row that was read first, which before a position is the page's last one. */
+  readonly first: readonly unknown[];
+  /** Of the row that was read last; told where there are more. */
+  readonly last: readonly unknown[];
+}
+
+/** A row that belongs to a parent, which is named by its `identity`. */
+export interface RelatedRow {
+  readonly identity: readonly Json[];
+  /** One object for each row, however many parents it belongs to. */
+  readonly row: Row;
 }
 
 /**
@@ -31,13 +59,25 @@ export interface DataAdapter {
    * `represent`, with commas between. Undefined where it does not.
    */
   listTexts(plan: ListPlan, writing: RowWriting): AsyncIterable<string> | undefined;
+  /** Throws 404 where the parent is not there, as a list does. Page and count are of one state of the rows, where the database gives one. */
+  page(plan: PagePlan): Promise<PageOf<readonly Row[]>>;
+  /** As `page`, the rows one text, byte for byte what `JSON.stringify` makes of `represent`, with commas between; by the database where it can. */
+  pageText(plan: PagePlan, writing: RowWriting): Promise<PageOf<string>>;
+  /** How many rows a plan with a `count` is about. */
+  countRows(plan: PagePlan): Promise<Counted>;
+  /** What belongs to rows that were read before: one statement for as many as an answer has by default, whatever belongs to them. Entities that computed fields need are loaded behind it. */
+  related(plan: RelatedPlan): Promise<readonly RelatedRow[]>;
   retrieve(plan: RetrievePlan): Promise<Row | undefined>;
   /** As `retrieve`, byte for byte what `JSON.stringify` makes of `represent`; written by the database where it can. */
   retrieveText(plan: RetrievePlan, writing: RowWriting): Promise<string | undefined>;
+  /** As `retrieveText`, with the values of the view's stamps, of the same state of the row. */
+  retrieveStamped(plan: RetrievePlan, writing: RowWriting): Promise<StampedText | undefined>;
+  /** Whether nothing of the application has a say in what is read of a row. Subscribers may come and go. */
+  readsAsStored(resource: Resource): boolean;
   /** Only ever inserts. All or nothing. */
   create(plan: CreatePlan): Promise<Row>;
-  /** Undefined where no row fits before. All or nothing. */
+  /** Undefined where no row fits before, or one is not as it is expected. All or nothing. */
   update(plan: UpdatePlan): Promise<Row | undefined>;
-  /** False where no row fits. All or nothing. */
+  /** False where no row fits, or one is not as it is expected. All or nothing. */
   delete(plan: DeletePlan): Promise<boolean>;
 }

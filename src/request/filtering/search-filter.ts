@@ -2,26 +2,29 @@ import { InvalidInput } from '../../errors/request-errors.js';
 import { allOf, oneOf } from '../../model/condition.js';
 import type { FilterBackend, FilterQuestion, Filtering } from '../../model/filter-backend.js';
 
-/** Terms of one search; more are refused. */
-export const MAX_SEARCH_TERMS = 50;
-
 /**
  * `search=<text>`: every term occurs in at least one search field of the object (contract 4). Terms stand between
  * blanks or commas; quotes keep a phrase together. `%` and `_` are literal.
  */
 export class SearchFilter implements FilterBackend {
-  filter({ resource, parameters }: FilterQuestion): Filtering {
-    const terms = searchTerms(parameters.get('search') ?? '');
-    if (terms.length > MAX_SEARCH_TERMS) throw InvalidInput.of('search', `Ensure there are no more than ${MAX_SEARCH_TERMS} terms.`);
-    if (terms.length === 0 || resource.searchFields.length === 0) return {};
-    return {
-      rows: allOf(terms.map((term) => oneOf(resource.searchFields.map(({ operand, match, within }) => allOf([{ kind: 'term', operand, match, term }, ...(within ? [within] : [])]))))),
-    };
+  filter(question: FilterQuestion): Filtering {
+    return searched('search', question);
   }
 
   parameters(): readonly string[] {
     return ['search'];
   }
+}
+
+/** What the text of this parameter keeps. */
+export function searched(name: string, { resource, parameters }: FilterQuestion): Filtering {
+  const terms = searchTerms(parameters.get(name) ?? '');
+  const { searchTerms: limit } = resource.queryLimits;
+  if (terms.length > limit) throw InvalidInput.of(name, `Ensure there are no more than ${limit} terms.`);
+  if (terms.length === 0 || resource.searchFields.length === 0) return {};
+  return {
+    rows: allOf(terms.map((term) => oneOf(resource.searchFields.map(({ operand, match, within }) => allOf([{ kind: 'term', operand, match, term }, ...(within ? [within] : [])]))))),
+  };
 }
 
 /** One pass over the text, so that no input is slow. */

@@ -28,6 +28,12 @@ export interface RouteDescription {
   readonly actions: Readonly<Partial<Record<'POST' | 'PUT', Readonly<Record<string, FieldDescription>>>>>;
 }
 
+/** Forms beside JSON, where something is read here. */
+function rendersOf({ operations, resource }: Route): readonly string[] {
+  const operation = operations.get('GET');
+  return operation === 'list' || operation === 'retrieve' ? resource.renderers.map(({ mediaType }) => mediaType) : [];
+}
+
 /** `given` are fields that the URL fills; `views` hold the model as the caller may write it, by method. */
 export function describeRoute(route: Route, given: ReadonlySet<string>, views: ReadonlyMap<'POST' | 'PUT', Resource>): RouteDescription {
   const kind = route.kind === 'object' || route.kind === 'through-object' ? 'Instance' : 'List';
@@ -37,7 +43,7 @@ export function describeRoute(route: Route, given: ReadonlySet<string>, views: R
     const view = views.get(method);
     if (operation && view) actions[method] = describeFields(view.fields.filter((field) => field.readable || isWritable(field)), operation, given);
   }
-  return { name: `${route.resource.label} ${kind}`, description: '', renders: [JSON_MEDIA_TYPE], parses: [JSON_MEDIA_TYPE], actions };
+  return { name: `${route.resource.label} ${kind}`, description: '', renders: [JSON_MEDIA_TYPE, ...rendersOf(route)], parses: [JSON_MEDIA_TYPE], actions };
 }
 
 function describeFields(fields: readonly Field[], operation: Operation, given: ReadonlySet<string>): Record<string, FieldDescription> {

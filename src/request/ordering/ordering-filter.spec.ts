@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Operand } from '../../model/condition.js';
+import type { OrderingField } from '../../model/resource.js';
 import { parseOrdering } from './ordering-filter.js';
 
 const LONG = 200_000;
@@ -8,16 +9,17 @@ function operand(id: string): Operand {
   return { hops: [], column: { id, path: id, type: { kind: 'string', trim: true }, nullable: false } };
 }
 
-const FIELDS: ReadonlyMap<string, readonly Operand[]> = new Map([
-  ['id', [operand('id')]],
-  ['votes', [operand('votes')]],
-  ['address.city', [operand('address_city')]],
-  ['pair', [operand('pair_a'), operand('pair_b')]],
+const FIELDS: ReadonlyMap<string, OrderingField> = new Map<string, OrderingField>([
+  ['id', { operands: [operand('id')] }],
+  ['votes', { operands: [operand('votes')] }],
+  ['address.city', { operands: [operand('address_city')] }],
+  ['pair', { operands: [operand('pair_a'), operand('pair_b')] }],
+  ['seen', { operands: [operand('seen')], nulls: 'last' }],
 ]);
 
 /** `votes` ascending, `-votes` descending, by the columns' names in the database. */
 function ordered(text: string): readonly string[] {
-  return parseOrdering(text, FIELDS).map(({ operand: { column }, descending }) => (descending ? `-${column.id}` : column.id));
+  return parseOrdering(text, { orderingFields: FIELDS, orderingNulls: false }).map(({ operand: { column }, descending }) => (descending ? `-${column.id}` : column.id));
 }
 
 test.each<[text: string, columns: readonly string[]]>([

@@ -1,14 +1,15 @@
-import type { Operand } from '../../model/condition.js';
+import type { NullsPlace } from '../../model/condition.js';
 import type { FilterBackend, FilterQuestion, Filtering } from '../../model/filter-backend.js';
-import type { OrderTerm } from '../../model/resource.js';
+import type { OrderTerm, Resource } from '../../model/resource.js';
 
 /**
  * `ordering=name,-other` (contract 4). Names that may not be ordered by are dropped; of a name that comes twice the
- * first one counts. Where nothing is left, the model's own order holds.
+ * first one counts. Where nothing is left, the model's own order holds. Where the model lets clients say it, a name may end
+ * with `.nullsfirst` or `.nullslast`.
  */
 export class OrderingFilter implements FilterBackend {
   filter({ resource, parameters }: FilterQuestion): Filtering {
-    const order = parseOrdering(parameters.get('ordering') ?? '', resource.orderingFields);
+    const order = parseOrdering(parameters.get('ordering') ?? '', resource);
     return order.length > 0 ? { order } : {};
   }
 
@@ -17,15 +18,24 @@ export class OrderingFilter implements FilterBackend {
   }
 }
 
-export function parseOrdering(text: string, fields: ReadonlyMap<string, readonly Operand[]>): readonly OrderTerm[] {
+const PLACES: Readonly<Record<NullsPlace, string>> = { first: '.nullsfirst', last: '.nullslast' };
+
+export function parseOrdering(text: string, { orderingFields, orderingNulls }: Pick<Resource, 'orderingFields' | 'orderingNulls'>): readonly OrderTerm[] {
   const seen = new Set<string>();
   return text.split(',').flatMap((part): readonly OrderTerm[] => {
     const given = part.trim();
     const descending = given.startsWith('-');
-    const name = descending ? given.slice(1) : given;
-    const operands = fields.get(name);
-    if (!operands || seen.has(name)) return [];
+    const asked = orderingNulls ? nullsOf(given) : undefined;
+    const name = given.slice(descending ? 1 : 0, asked ? -PLACES[asked].length : undefined);
+    const field = orderingFields.get(name);
+    if (!field || seen.has(name)) return [];
     seen.add(name);
-    return operands.map((operand) => ({ operand, descending }));
+    const nulls = asked ?? field.nulls;
+    return field.operands.map((operand) => ({ operand, descending, ...(nulls ? { nulls } : {}) }));
   });
+}
+
+function nullsOf(text: string): NullsPlace | undefined {
+  if (text.endsWith(PLACES.first)) return 'first';
+  return text.endsWith(PLACES.last) ? 'last' : undefined;
 }

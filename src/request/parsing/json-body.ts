@@ -1,4 +1,5 @@
 import { BodyTooLarge, InvalidInput, MalformedRequest, UnsupportedMediaType } from '../../errors/request-errors.js';
+import { BODY_DEPTH } from '../../model/limits.js';
 import { pythonTypeName } from '../../values/texts.js';
 
 /** What the HTTP layer made of a body before anybody asked for it. Its error waits until its turn (contract 6). */
@@ -11,8 +12,6 @@ export type ReceivedBody =
   | { readonly kind: 'unsupported' };
 
 export type JsonObject = Readonly<Record<string, unknown>>;
-
-const MAX_DEPTH = 100;
 
 /** The object of a request's body, `{}` where there is none. Throws 413, 415 and 400 in this order (contract 5 and 6). */
 export function readJsonObject(body: ReceivedBody, contentType: string | undefined): JsonObject {
@@ -64,7 +63,7 @@ function parseJson(text: string): unknown {
 function refuseDepth(value: unknown): void {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > MAX_DEPTH) throw MalformedRequest.json('nested too deeply');
+    if (depth > BODY_DEPTH) throw MalformedRequest.json('nested too deeply');
     level = level.flatMap((each): unknown[] => (typeof each === 'object' && each !== null ? Object.values(each).filter((inner) => typeof inner === 'object' && inner !== null) : []));
   }
 }

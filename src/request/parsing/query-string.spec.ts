@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { isRestError } from '../../errors/rest-error.js';
-import { parseQueryString } from './query-string.js';
+import { parseQueryString, valuesOf } from './query-string.js';
 
 const LONG = 1_000_000;
 
@@ -50,6 +50,29 @@ test('reads a hundred thousand parameters and a value of a million characters', 
   expect(parseQueryString(`a=${'+'.repeat(LONG)}`)).toEqual(new Map([['a', ' '.repeat(LONG)]]));
   expect(parseQueryString('&'.repeat(LONG)).size).toBe(0);
   expect(parseQueryString('a=&'.repeat(100_000))).toEqual(new Map([['a', '']]));
+});
+
+describe('all values of a parameter', () => {
+  test.each<[query: string, values: readonly string[]]>([
+    ['', []],
+    ['b=1', []],
+    ['a=1', ['1']],
+    ['a', ['']],
+    ['a=1&a=2', ['1', '2']],
+    ['a=2&b=x&%61=1&a=&a=2', ['2', '1', '', '2']],
+  ])('of %j are those in its order', (query, values) => {
+    expect(valuesOf('a', parseQueryString(query))).toEqual(values);
+  });
+
+  test('are those of one query string, and its last values stay', () => {
+    const [first, second] = [parseQueryString('a=1&a=2&__proto__=1&__proto__=2'), parseQueryString('a=3')];
+    expect([valuesOf('a', first), valuesOf('__proto__', first), valuesOf('constructor', first), valuesOf('a', second)]).toEqual([['1', '2'], ['1', '2'], [], ['3']]);
+    expect(first.get('a')).toBe('2');
+  });
+
+  test('are the one that there is where they are no query string', () => {
+    expect(valuesOf('a', new Map([['a', '1']]))).toEqual(['1']);
+  });
 });
 
 describe('what is no text', () => {

@@ -1,6 +1,9 @@
 import { InvalidInput, MalformedRequest } from '../../errors/request-errors.js';
 import { unstorableText } from '../../values/texts.js';
 
+/** All values of parameters that came more than once. They stand beside: next to nobody sends them. */
+const REPEATED = new WeakMap<ReadonlyMap<string, string>, Map<string, string[]>>();
+
 /**
  * The parameters of a query string, decoded; of a repeated one the last value. Brackets mean nothing. Throws a 400 for
  * what is no text: broken escapes, NUL, lone surrogates (contract 4).
@@ -16,9 +19,25 @@ export function parseQueryString(query: string): ReadonlyMap<string, string> {
     if (value === undefined) throw InvalidInput.of(name, 'Enter a valid text: its percent escapes are broken.');
     const unstorable = unstorableText(value);
     if (unstorable !== undefined) throw InvalidInput.of(name, unstorable);
+    const before = parameters.get(name);
+    if (before !== undefined) repeat(name, { before, value, parameters });
     parameters.set(name, value);
   }
   return parameters;
+}
+
+function repeat(name: string, { before, value, parameters }: { readonly before: string; readonly value: string; readonly parameters: ReadonlyMap<string, string> }): void {
+  const repeated = REPEATED.get(parameters) ?? new Map<string, string[]>();
+  REPEATED.set(parameters, repeated);
+  const values = repeated.get(name);
+  if (values) values.push(value);
+  else repeated.set(name, [before, value]);
+}
+
+/** All values of a parameter, in the order of the query string; of parameters that come from elsewhere the one that there is. */
+export function valuesOf(name: string, parameters: ReadonlyMap<string, string>): readonly string[] {
+  const value = parameters.get(name);
+  return REPEATED.get(parameters)?.get(name) ?? (value === undefined ? [] : [value]);
 }
 
 function decoded(text: string): string | undefined {

@@ -1,7 +1,9 @@
 import { InvalidInput, NotFound } from '../../errors/request-errors.js';
 import { emptyFieldErrors } from '../../errors/rest-error.js';
 import type { Json } from '../../errors/rest-error.js';
+import { FORMAT_PARAMETER } from '../../model/renderer.js';
 import type { Resource } from '../../model/resource.js';
+import { shapeParameters } from '../../model/shape.js';
 import type { RouteMatch } from '../../model/route.js';
 import { decodedSegment, parseKeySegment } from '../../values/keys.js';
 import { unstorableText } from '../../values/texts.js';
@@ -33,7 +35,8 @@ function keyOf(segment: string, resource: Resource): readonly Json[] {
 /** In a strict model, a parameter that no backend reads is an error. */
 export function refuseUnknownParameters(parameters: ReadonlyMap<string, string>, resource: Resource, isList: boolean): void {
   if (!resource.strict) return;
-  const known = new Set(isList ? resource.backends.flatMap((backend) => [...(backend.parameters?.(resource) ?? [])]) : []);
+  const ofLists = isList ? [...resource.backends.flatMap((backend) => [...(backend.parameters?.(resource) ?? [])]), ...(resource.pagination?.parameters() ?? [])] : [];
+  const known = new Set([...ofLists, ...shapeParameters(resource.shape), ...(resource.renderers.length > 0 ? [FORMAT_PARAMETER] : [])]);
   const errors = emptyFieldErrors();
   for (const name of parameters.keys()) if (!known.has(name)) errors[name] = ['Unknown parameter.'];
   if (Object.keys(errors).length > 0) throw new InvalidInput(errors);

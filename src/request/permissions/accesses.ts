@@ -29,8 +29,9 @@ export interface Caller {
 
 /** All that one caller may do, asked model by model and remembered for one request. */
 export class Accesses {
-  private readonly held = new Map<string, Promise<boolean>>();
-  private readonly seen = new Map<Resource, Promise<Condition>>();
+  // Made when they are wanted: most requests want none of them.
+  private held: Map<string, Promise<boolean>> | undefined;
+  private seen: Map<Resource, Promise<Condition>> | undefined;
 
   constructor(
     private readonly caller: Caller,
@@ -39,19 +40,21 @@ export class Accesses {
 
   /** Throws 401, 403 or 404 for a no. An action may have permissions in place of the model's. */
   async admit(resource: Resource, method: string, permission = resource.permission): Promise<Access> {
-    const answer = await decide(permission, this.question(resource, method));
-    if (answer.kind === 'refusal') throw this.refused(answer);
+    const asked = decide(permission, this.question(resource, method));
+    const answer = 'kind' in asked ? asked : await asked;
+    if (answer.kind !== 'grant') throw this.refused(answer);
     return this.accessOf(answer, resource);
   }
 
   /** Undefined for a no. */
   async find(resource: Resource, method: string): Promise<Access | undefined> {
     const answer = await decide(resource.permission, this.question(resource, method));
-    return answer.kind === 'refusal' ? undefined : this.accessOf(answer, resource);
+    return answer.kind === 'grant' ? this.accessOf(answer, resource) : undefined;
   }
 
   /** Rows that the caller may name from elsewhere: as a parent in a URL, or as a key in a body (contract 8). */
   visible(resource: Resource): Promise<Condition> {
+    this.seen ??= new Map();
     let seen = this.seen.get(resource);
     if (!seen) {
       seen = visibleRows(resource.permission, this.question(resource, 'GET')).then((rows) => this.resolveRows(rows, resource));
@@ -65,6 +68,7 @@ export class Accesses {
   }
 
   private holds(name: string): Promise<boolean> {
+    this.held ??= new Map();
     let held = this.held.get(name);
     if (!held) {
       held = Promise.resolve(this.caller.source.holds(this.caller.actor, name)).then((yes) => yes);

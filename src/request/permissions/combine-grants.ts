@@ -3,28 +3,40 @@ import type { AccessQuestion, FieldSet, Grant, Refusal } from '../../model/permi
 import type { ResolvedPermission } from '../../model/resolved-permission.js';
 import type { RowFilter } from '../../model/row-filter.js';
 
-/** What an expression of permissions answers. */
-export async function decide(permission: ResolvedPermission, question: AccessQuestion): Promise<Grant | Refusal> {
+type Decision = Grant | Refusal;
+
+/** What an expression of permissions answers: at once, where all that it asks do. */
+export function decide(permission: ResolvedPermission, question: AccessQuestion): Decision | Promise<Decision> {
   switch (permission.kind) {
     case 'one':
       return permission.permission.decide(question);
-    case 'all-of':
-      return decideAll(permission.permissions, question);
+    case 'all-of': {
+      const [only, ...more] = permission.permissions;
+      return only && more.length === 0 ? decide(only, question) : decideAll(permission.permissions, question);
+    }
     case 'any-of':
-      return anyGrant(await Promise.all(permission.permissions.map((each) => decide(each, question))));
+      return decideAny(permission.permissions, question);
     case 'not':
-      return opposite(await decide(permission.permission, question));
+      return decideOpposite(permission.permission, question);
     default:
       return permission satisfies never;
   }
 }
 
+async function decideAny(permissions: readonly ResolvedPermission[], question: AccessQuestion): Promise<Decision> {
+  return anyGrant(await Promise.all(permissions.map(async (each) => decide(each, question))));
+}
+
+async function decideOpposite(permission: ResolvedPermission, question: AccessQuestion): Promise<Decision> {
+  return opposite(await decide(permission, question));
+}
+
 /** In order, up to the first no: what comes behind it is not asked. */
-async function decideAll(permissions: readonly ResolvedPermission[], question: AccessQuestion): Promise<Grant | Refusal> {
+async function decideAll(permissions: readonly ResolvedPermission[], question: AccessQuestion): Promise<Decision> {
   let all = allow();
   for (const each of permissions) {
     const answer = await decide(each, question);
-    if (answer.kind === 'refusal') return answer;
+    if (answer.kind !== 'grant') return answer;
     all = { kind: 'grant', rows: bothRows(all.rows, answer.rows), readable: both(all.readable, answer.readable), writable: both(all.writable, answer.writable) };
   }
   return all;

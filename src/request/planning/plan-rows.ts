@@ -8,7 +8,7 @@ import type { ColumnPair, ToManyRelation } from '../../model/relation.js';
 import type { OrderTerm, Resource } from '../../model/resource.js';
 import type { ParsedBody } from '../../model/serializer.js';
 import type { ValueType } from '../../model/value-type.js';
-import { resolveRowFilter } from './resolve-row-filter.js';
+import { resolveRowFilter } from '../../values/resolve-row-filter.js';
 
 /** Rows of this key. */
 export function keyCondition(key: readonly Json[], resource: Resource): Condition {
@@ -51,16 +51,26 @@ function equalsOrNothing(pair: ColumnPair, value: Json): Condition {
 }
 
 /** The rows and the order of a list, from what each backend says. */
-export function planList(resource: Resource, base: Condition, filterings: readonly Filtering[]): ListPlan {
+export function planList(resource: Resource, { within, filterings, gone, parent }: Pick<ListPlan, 'gone' | 'parent'> & { readonly within: Condition; readonly filterings: readonly Filtering[] }): ListPlan {
   const rows = filterings.map((filtering) => rowsOf(filtering, resource));
   const asked = filterings.find((filtering) => filtering.order !== undefined && filtering.order.length > 0)?.order;
-  return { kind: 'list', resource, where: allOf([base, ...rows]), order: totalOrder(asked ?? resource.ordering, resource) };
+  const oneOff = filterings.some((filtering) => filtering.oneOff === true);
+  return { kind: 'list', resource, where: allOf([within, ...rows]), order: asked ? totalOrder(asked, resource) : ownOrder(resource), parent, gone, oneOff };
 }
 
 function rowsOf({ rows }: Filtering, resource: Resource): Condition {
   if (rows === undefined) return { kind: 'always' };
   const authored = rows.kind === 'where' || 'filters' in rows || 'filter' in rows;
   return authored ? resolveRowFilter(rows, resource) : rows;
+}
+
+const OWN_ORDERS = new WeakMap<Resource, readonly OrderTerm[]>();
+
+/** That of the model, where nobody asks for another one. */
+function ownOrder(resource: Resource): readonly OrderTerm[] {
+  const known = OWN_ORDERS.get(resource) ?? totalOrder(resource.ordering, resource);
+  OWN_ORDERS.set(resource, known);
+  return known;
 }
 
 /** Ties are broken by the key, so that a list has one order (contract 4). */

@@ -1,6 +1,8 @@
 import { PermissionDenied, ServerError } from '../../errors/request-errors.js';
 import { isRestError } from '../../errors/rest-error.js';
 import type { RestErrorAnswer } from '../../errors/rest-error.js';
+import type { ErrorFormat } from '../../model/error-format.js';
+import { problemResponse } from './problem-response.js';
 import { jsonResponse } from './rest-response.js';
 import type { RestResponse } from './rest-response.js';
 
@@ -17,19 +19,19 @@ export interface ErrorResponse {
 }
 
 /**
- * Every error as a JSON body of contract 6. An HttpException of the application keeps its status and its message; of
+ * Every error as a JSON body of contract 6, or as a problem of RFC 9457 with the same words. An HttpException of the application keeps its status and its message; of
  * anything unforeseen nothing gets out.
  */
-export function errorResponse(error: unknown): ErrorResponse {
-  if (isRestError(error)) return { response: written(error.answer), logged: error.answer.status >= 500 };
-  if (isHttpException(error)) return { response: written(fromHttpException(error)), logged: error.getStatus() >= 500 };
-  const exposed = exposedError(error);
-  if (exposed) return { response: written(exposed), logged: false };
-  return { response: written(new ServerError().answer), logged: true };
+export function errorResponse(error: unknown, format: ErrorFormat): ErrorResponse {
+  const { answer, logged } = judged(error);
+  return { response: format === 'problem' ? problemResponse(answer) : jsonResponse(answer.status, answer.body, answer.headers), logged };
 }
 
-function written({ status, body, headers }: RestErrorAnswer): RestResponse {
-  return jsonResponse(status, body, headers);
+function judged(error: unknown): { readonly answer: RestErrorAnswer; readonly logged: boolean } {
+  if (isRestError(error)) return { answer: error.answer, logged: error.answer.status >= 500 };
+  if (isHttpException(error)) return { answer: fromHttpException(error), logged: error.getStatus() >= 500 };
+  const exposed = exposedError(error);
+  return exposed ? { answer: exposed, logged: false } : { answer: new ServerError().answer, logged: true };
 }
 
 function isHttpException(error: unknown): error is HttpExceptionLike {

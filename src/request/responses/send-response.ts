@@ -1,3 +1,4 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import { FIXED_HEADERS, mergedVary } from './contract-headers.js';
 import { JSON_MEDIA_TYPE } from '../../values/media-type.js';
@@ -25,6 +26,23 @@ export async function sendResponse(target: ServerResponse, response: RestRespons
   await sendPieces(target, body.pieces);
 }
 
+/**
+ * Why a response cannot be sent: a header of an author's that is none. Asked before anything of it is handed over, because
+ * behind that nobody can answer any more, and the client would wait for ever.
+ */
+export function unsendable({ headers }: RestResponse): Error | undefined {
+  if (!headers) return undefined;
+  try {
+    for (const [name, value] of Object.entries(headers)) {
+      validateHeaderName(name);
+      validateHeaderValue(name, value);
+    }
+    return undefined;
+  } catch (error) {
+    return error as Error;
+  }
+}
+
 /** Where headers are set: Node's response, or what an HTTP library has in its place. */
 export interface HeaderTarget {
   getHeader(name: string): string | readonly string[] | number | undefined;
@@ -50,7 +68,7 @@ function change(target: HeaderTarget, name: string, value: string): void {
 export function setResponseHeaders(target: HeaderTarget, response: RestResponse, allow: string): void {
   setContractHeaders(target, allow);
   const { headers } = response;
-  if (headers) for (const [name, value] of Object.entries(headers)) target.setHeader(name, value);
+  if (headers) for (const [name, value] of Object.entries(headers)) if (name !== 'Cache-Control' || !target.hasHeader(name)) target.setHeader(name, value);
   if (response.body && !target.hasHeader('Content-Type')) target.setHeader('Content-Type', JSON_MEDIA_TYPE);
 }
 

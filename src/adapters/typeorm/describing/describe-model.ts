@@ -9,6 +9,7 @@ import { entityIdOf } from './entity-id.js';
 import { acceptsNull, isOwnColumn, sharesTable, unsupportedKinds } from './inheritance.js';
 import { unsupportedTrees } from './trees.js';
 import { valueTypeOf } from './value-type-of.js';
+import { describeStamps, isUnversioned } from './versions.js';
 
 /** All that boot needs to know of a data source, as plain data. Reads metadata only, never the database. */
 export function describeModel(dataSource: DataSource): ModelDescription {
@@ -39,6 +40,7 @@ function describeEntity(metadata: EntityMetadata, schema: unknown, dataSource: D
     writable: metadata.tableType !== 'view',
     columns: metadata.columns.map((column) => describeColumn(column, metadata, dataSource)),
     key: metadata.primaryColumns.map((column) => column.databaseName),
+    ...describeStamps(metadata),
     relations: describeRelations(metadata, dataSource),
     orderBy: describeOrder(metadata),
     unsupported: [...keyless(metadata), ...unsupportedKinds(metadata), ...unsupportedTrees(metadata)],
@@ -73,6 +75,7 @@ function describeColumn(column: ColumnMetadata, metadata: EntityMetadata, dataSo
     insertable: column.isInsert,
     updatable: column.isUpdate,
     transformed: column.transformer !== undefined,
+    unversioned: !supported || isUnversioned(column, described.type, { metadata, dataSource, settable: column.isUpdate && !isMadeForUs(column) }),
     fullText: metadata.indices.some((index) => index.isFulltext && index.columns.length === 1 && index.columns.includes(column)),
     ...(supported ? {} : { unsupported: described.unsupported }),
     ...(unfitKey === undefined ? {} : { unfitKey }),
@@ -108,8 +111,8 @@ function isFilledByOrm(column: ColumnMetadata): boolean {
 }
 
 function describeOrder(metadata: EntityMetadata): EntityDescription['orderBy'] {
-  return Object.entries(metadata.orderBy ?? {}).map(([path, order]) => ({
-    path,
-    descending: (typeof order === 'string' ? order : order.order) === 'DESC',
-  }));
+  return Object.entries(metadata.orderBy ?? {}).map(([path, said]) => {
+    const { order, nulls } = typeof said === 'string' ? { order: said } : said;
+    return { path, descending: order === 'DESC', ...(nulls ? { nulls: nulls === 'NULLS FIRST' ? 'first' : 'last' } : {}) };
+  });
 }

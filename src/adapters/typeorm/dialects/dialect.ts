@@ -50,6 +50,8 @@ export interface Dialect {
   readonly oneConnection: boolean;
   /** Where NULL stands in ascending order. */
   readonly nullsFirst: boolean;
+  /** `NULLS FIRST` and `NULLS LAST` are known behind a column of an order. */
+  readonly nullsClause: boolean;
   /** Behind a SELECT of a row that is about to be written. */
   readonly lockRow: string;
   readonly session: SessionNeed | undefined;
@@ -81,6 +83,8 @@ export interface Dialect {
   isSteady(type: ValueType): boolean;
   /** Undefined where the database cannot write rows as JSON. */
   readonly json: JsonWriter | undefined;
+  /** How many rows the planner expects of a SELECT; undefined where it does not say. */
+  readonly estimate: RowEstimate | undefined;
   refusal(error: unknown): DatabaseRefusal | undefined;
   /** Breaks a driver's connection off, so that its pool makes another one. */
   discard(connection: unknown): void;
@@ -90,6 +94,12 @@ export interface Dialect {
   concat(first: string, second: string): string;
   /** A statement behind which those who would change the shape of this tree at the same time wait; undefined where they do anyway. */
   lockTree(tree: { readonly table: string; readonly key: string }, bindText: (text: string) => string): string | undefined;
+}
+
+/** A statement that asks the planner, and what its only value says. */
+export interface RowEstimate {
+  question(select: string): string;
+  rows(answer: unknown): number | undefined;
 }
 
 export interface TextPart {

@@ -4,6 +4,7 @@ import type { ValueType } from '../../../model/value-type.js';
 import { driverErrorProperty, isConnectionLost, isSocketCode, likePattern } from './dialect.js';
 import type { Comparison, Bind, DatabaseRefusal, Dialect, TextPart } from './dialect.js';
 import { shortestSingle } from '../../../values/numbers.js';
+import { numberIn } from './planner-answer.js';
 import { decodeFloat, decodeStored } from './decode-stored.js';
 import { instantOf, wallClockOf } from './wall-clock.js';
 import type { WallZone } from './wall-clock.js';
@@ -37,9 +38,11 @@ export function mysql(zone: WallZone): Dialect {
   return {
     oneConnection: false,
     json: undefined,
+    estimate: { question: (select) => `EXPLAIN FORMAT=JSON ${select}`, rows: expectedRows },
     plainTable: undefined,
     isSteady: ({ kind }) => kind === 'integer' || kind === 'bigint',
     nullsFirst: true,
+    nullsClause: false,
     lockRow: ' FOR UPDATE',
     concat: (first, second) => `CONCAT(${first}, ${second})`,
     lockForWriting: undefined,
@@ -62,6 +65,13 @@ export function mysql(zone: WallZone): Dialect {
       (connection as MysqlConnection).destroy();
     },
   };
+}
+
+/** MySQL says what is left of a table, MariaDB what is read and how much of it, in hundredths, is left. */
+function expectedRows(answer: unknown): number | undefined {
+  const left = numberIn(answer, 'rows_produced_per_join');
+  const read = numberIn(answer, 'rows');
+  return left ?? (read === undefined ? undefined : Math.round((read * (numberIn(answer, 'filtered') ?? 100)) / 100));
 }
 
 /** Otherwise the server cuts what does not fit without a word. */

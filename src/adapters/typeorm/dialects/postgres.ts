@@ -4,6 +4,7 @@ import { driverErrorProperty, isConnectionLost, isSocketCode, likePattern } from
 import type { Bind, Comparison, DatabaseRefusal, Dialect, TextPart } from './dialect.js';
 import { formatInterval } from '../../../values/intervals.js';
 import { postgresJson } from './postgres-json.js';
+import { numberIn } from './planner-answer.js';
 import { decodeFloat, decodeStored } from './decode-stored.js';
 import { instantOf, wallClockOf } from './wall-clock.js';
 
@@ -11,6 +12,7 @@ import { instantOf, wallClockOf } from './wall-clock.js';
 export const postgres: Dialect = {
   oneConnection: false,
   nullsFirst: false,
+  nullsClause: true,
   lockRow: ' FOR UPDATE',
   concat: (first, second) => `${first} || ${second}`,
   lockForWriting: undefined,
@@ -34,6 +36,7 @@ export const postgres: Dialect = {
   }),
   isSteady: (type) => STEADY.has(type.kind) && !(type.kind === 'string' && type.loose === true),
   json: postgresJson,
+  estimate: { question: (select) => `EXPLAIN (FORMAT JSON) ${select}`, rows: (answer) => numberIn(answer, 'Plan Rows') },
   refusal,
   discard: (connection) => void (connection as PgClient).end().catch(() => undefined),
 };

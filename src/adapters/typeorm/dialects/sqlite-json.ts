@@ -44,9 +44,9 @@ function instant(column: string): string {
   return `replace(${column}, ' ', 'T') || CASE length(${column}) WHEN 23 THEN 'Z' ELSE '.000Z' END`;
 }
 
-/** `2022-10-02 09:23:28.297`, or without the fraction, and an instant that there is: SQLite would write it so itself. */
+/** `2022-10-02 09:23:28.297`, or without the fraction, and an instant that there is: SQLite would write it so itself. A zone or blanks may stand in the fraction's place. */
 function isInstant(column: string): string {
-  return `length(${column}) IN (19, 23) AND datetime(${column}) || substr(${column}, 20) = ${column} AND ${column} > '0001'`;
+  return `length(${column}) IN (19, 23) AND substr(${column}, -1) BETWEEN '0' AND '9' AND datetime(${column}) || substr(${column}, 20) = ${column} AND ${column} > '0001'`;
 }
 
 function object(members: readonly JsonMember[]): JsonSql {

@@ -11,6 +11,7 @@ import { instantOf, wallClockOf } from './wall-clock.js';
 export const sqlite: Dialect = {
   oneConnection: true,
   nullsFirst: true,
+  nullsClause: true,
   lockRow: '',
   concat: (first, second) => `${first} || ${second}`,
   lockForWriting,
@@ -34,6 +35,7 @@ export const sqlite: Dialect = {
   }),
   isSteady: ({ kind }) => STEADY.has(kind),
   json: sqliteJson,
+  estimate: undefined,
   refusal,
   // The one that all statements share stays.
   discard: () => undefined,
@@ -122,9 +124,10 @@ function parameter(placeholder: string, type: ValueType): string {
 function compare({ column, lookup, value, type }: Comparison, bind: Bind): string | undefined {
   if (type.kind === 'string' && lookup === 'exact') return `${column} = ${bind(value, type)} COLLATE BINARY`;
   if (type.kind === 'string' && lookup === 'ne') return `(${column} <> ${bind(value, type)} COLLATE BINARY OR ${column} IS NULL)`;
-  if (type.kind !== 'datetime' || typeof value !== 'string' || !value.endsWith('.000Z')) return undefined;
+  if (lookup === 'in') return compareList({ column, values: value as readonly Json[], type }, bind);
+  if (type.kind !== 'datetime' || !isWholeSecond(value)) return undefined;
   const long = (): string => bind(value, type);
-  const short = (): string => bind(wallClockOf(value, 'utc').slice(0, -'.000'.length), { kind: 'string', trim: false });
+  const short = (): string => bindShort(value, bind);
   switch (lookup) {
     case 'exact':
       return `${column} IN (${long()}, ${short()})`;
@@ -137,6 +140,21 @@ function compare({ column, lookup, value, type }: Comparison, bind: Bind): strin
     default:
       return undefined;
   }
+}
+
+function isWholeSecond(value: Json): value is string {
+  return typeof value === 'string' && value.endsWith('.000Z');
+}
+
+function bindShort(value: string, bind: Bind): string {
+  return bind(wallClockOf(value, 'utc').slice(0, -'.000'.length), { kind: 'string', trim: false });
+}
+
+/** As one list: alternatives nest, and SQLite bounds how deep. */
+function compareList({ column, values, type }: { column: string; values: readonly Json[]; type: ValueType }, bind: Bind): string | undefined {
+  if (values.length === 0 || (type.kind !== 'string' && type.kind !== 'datetime')) return undefined;
+  const bound = values.flatMap((each) => [bind(each, type), ...(type.kind === 'datetime' && isWholeSecond(each) ? [bindShort(each, bind)] : [])]);
+  return `${column}${type.kind === 'string' ? ' COLLATE BINARY' : ''} IN (${bound.join(', ')})`;
 }
 
 /** LIKE has no regard for the case of ASCII letters; `instr` and `substr` compare exactly. */

@@ -17,7 +17,11 @@ export class ConnectionGate {
   constructor(private readonly oneConnection: boolean) {}
 
   /** Runs statements, outside of every transaction but the one that they are asked from. */
-  async pass<Result>(statements: () => Promise<Result>, waiting: WaitingRoom): Promise<Result> {
+  pass<Result>(statements: () => Promise<Result>, waiting: WaitingRoom): Promise<Result> {
+    return this.busy ? this.passLater(statements, waiting) : statements();
+  }
+
+  private async passLater<Result>(statements: () => Promise<Result>, waiting: WaitingRoom): Promise<Result> {
     if (this.busy && this.inside.getStore() === this.busy) return statements();
     let deadline: number | undefined;
     while (this.busy) await waiting.inTime(this.busy, (deadline ??= waiting.deadline()));

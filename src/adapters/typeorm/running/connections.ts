@@ -60,15 +60,19 @@ export class Connections {
 
   /** One statement that reads. */
   read(statement: Statement, from: ReadFrom): Promise<Records> {
-    return this.reading(from, (runner) => this.direct.records(runner, statement));
+    return this.readingOver(from, ({ runner, connection }) => this.direct.recordsOf(connection, statement, runner));
   }
 
   /** Several statements that read, of one server, and so of one state of its rows as far as a replica has come. */
-  async reading<Result>(from: ReadFrom, work: (runner: QueryRunner) => Promise<Result>): Promise<Result> {
+  reading<Result>(from: ReadFrom, work: (runner: QueryRunner) => Promise<Result>): Promise<Result> {
+    return this.readingOver(from, ({ runner }) => work(runner));
+  }
+
+  private async readingOver<Result>(from: ReadFrom, work: (lent: Lent) => Promise<Result>): Promise<Result> {
     const mode = from === 'replica' ? 'slave' : 'master';
     for (let attempts = 1; ; attempts++) {
       try {
-        return await this.gate.pass(() => this.lending(mode, ({ runner }) => work(runner)), this.waiting);
+        return await this.gate.pass(() => this.lending(mode, work), this.waiting);
       } catch (error) {
         if (attempts >= MAX_ATTEMPTS || !this.isWorthAnother(error)) throw this.reported(judged(error, this.dialect));
         await pause(attempts);
@@ -82,7 +86,7 @@ export class Connections {
    */
   async write(statement: Statement): Promise<Records | undefined> {
     try {
-      return await this.gate.alone(() => this.lending('master', ({ runner }) => this.direct.records(runner, statement)), this.waiting);
+      return await this.gate.alone(() => this.lending('master', ({ runner, connection }) => this.direct.recordsOf(connection, statement, runner)), this.waiting);
     } catch (error) {
       const kind = this.dialect.refusal(error)?.kind;
       // Nobody can say what became of it.

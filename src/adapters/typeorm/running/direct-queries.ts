@@ -32,15 +32,20 @@ export class DirectQueries {
   }
 
   async records(runner: QueryRunner, statement: Statement): Promise<Records> {
+    return this.recordsOf(await runner.connect(), statement, runner);
+  }
+
+  /** As `records`, over the connection that the runner has. */
+  async recordsOf(connection: unknown, statement: Statement, runner: QueryRunner): Promise<Records> {
     const { sql } = statement;
     const parameters = statement.parameters as unknown[];
     if (!this.run || this.isWatched()) return ((await runner.query(sql, [...parameters])) as readonly object[]).map((record) => Object.values(record) as readonly unknown[]);
-    const connection: unknown = await runner.connect();
     const { logger, options } = this.dataSource;
     void logger.logQuery(sql, parameters, runner);
     const begun = Date.now();
     try {
-      const records = await this.run(connection, statement);
+      const given = this.run(connection, statement);
+      const records = given instanceof Promise ? await given : given;
       const taken = Date.now() - begun;
       if (options.maxQueryExecutionTime && taken > options.maxQueryExecutionTime) void logger.logQuerySlow(taken, sql, parameters, runner);
       return records;
@@ -65,13 +70,14 @@ interface SqliteStatement {
   all(...parameters: readonly unknown[]): Records;
 }
 
-/** Prepared statements of one connection; those that were made first go first. */
+/** Prepared statements of one connection that come again, and as many of all others; those that were made first go first. */
 const MAX_PREPARED = 200;
 
 function runOnSqlite(): Run {
-  const prepared = new WeakMap<object, Map<string, SqliteStatement>>();
-  return (connection, { sql, parameters }) => {
+  const [steadily, otherwise] = [new WeakMap<object, Map<string, SqliteStatement>>(), new WeakMap<object, Map<string, SqliteStatement>>()];
+  return (connection, { sql, parameters, steady, chosen }) => {
     const database = connection as SqliteConnection;
+    const prepared = steady === true && chosen !== true ? steadily : otherwise;
     const known = prepared.get(database) ?? new Map<string, SqliteStatement>();
     prepared.set(database, known);
     let statement = known.get(sql);
@@ -92,11 +98,13 @@ interface PostgresConnection {
 
 /** Each session keeps a plan for each of them, in its own memory. */
 const MAX_NAMED = 200;
+/** The same of what clients choose: whoever makes up many leaves the others theirs. */
+const MAX_CHOSEN = 50;
 
 function runOnPostgres({ named }: DirectOptions): Run {
-  const names = new Map<string, string>();
-  return async (connection, { sql, parameters, steady }) => {
-    const name = steady === true && named() ? nameOf(sql, names) : undefined;
+  const [names, chosenNames] = [new Map<string, string>(), new Map<string, string>()];
+  return async (connection, { sql, parameters, steady, chosen }) => {
+    const name = steady !== true || !named() ? undefined : chosen === true ? nameOf(sql, chosenNames, MAX_CHOSEN) : nameOf(sql, names, MAX_NAMED);
     const question = { text: sql, values: parameters, rowMode: 'array' } as const;
     const { rows } = await (connection as PostgresConnection).query(name === undefined ? question : { ...question, name });
     // What the driver still holds of a result outlives many collections of young garbage, and would keep the pages of a long list.
@@ -105,9 +113,9 @@ function runOnPostgres({ named }: DirectOptions): Run {
 }
 
 /** By what it says: behind a pooler, sessions are shared with processes that may know other statements. */
-function nameOf(sql: string, names: Map<string, string>): string | undefined {
+function nameOf(sql: string, names: Map<string, string>, most: number): string | undefined {
   const known = names.get(sql);
-  if (known !== undefined || names.size >= MAX_NAMED) return known;
+  if (known !== undefined || names.size >= most) return known;
   const name = `restify_${createHash('sha256').update(sql).digest('hex').slice(0, 40)}`;
   names.set(sql, name);
   return name;

@@ -105,7 +105,7 @@ export class EntityWriter implements RowWriter {
       this.tools.connections.transact(async (runner) => {
         const hooked = plan.hooks.before !== undefined;
         if (this.tree?.mayMove({ values: plan.values, hooked }) === true) await this.tree.begin(runner);
-        const key = await findLocked(this.resource, { columns: this.resource.identity, where: plan.where }, { runner, tools: this.tools });
+        const key = await findLocked(this.resource, { columns: this.resource.identity, where: plan.where, expected: plan.expected }, { runner, tools: this.tools });
         if (!key) return undefined;
         const entity = await this.load(key, runner);
         if (!entity) return undefined;
@@ -131,7 +131,7 @@ export class EntityWriter implements RowWriter {
     try {
       return await this.tools.connections.transact(async (runner) => {
         await this.tree?.begin(runner);
-        const key = await findLocked(this.resource, { columns: this.resource.identity, where: plan.where }, { runner, tools: this.tools });
+        const key = await findLocked(this.resource, { columns: this.resource.identity, where: plan.where, expected: plan.expected }, { runner, tools: this.tools });
         // Without its relations: TypeORM would cascade into related objects that were loaded with it.
         const entity = key ? await this.load(key, runner, []) : undefined;
         if (!key || !entity) return false;

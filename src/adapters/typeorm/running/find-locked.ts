@@ -2,29 +2,32 @@ import type { QueryRunner } from 'typeorm';
 import type { Json } from '../../../errors/rest-error.js';
 import type { Column } from '../../../model/column.js';
 import type { Condition } from '../../../model/condition.js';
+import type { Expectation } from '../../../model/plan.js';
 import type { Resource } from '../../../model/resource.js';
-import type { Dialect } from '../dialects/dialect.js';
 import { compileWhere } from '../sql/compile-condition.js';
+import { lockOf } from '../sql/lock-row.js';
 import { decodedRecord, readColumns, selectList } from '../sql/read-columns.js';
 import { Scope } from '../sql/scope.js';
 import type { WriterTools } from './row-writer.js';
 
-/** Columns of the row that is about to be written, locked where the database locks rows; undefined where none fits. */
+/** Columns of the row that is about to be written, locked where the database locks rows; undefined where none fits, or it is not as it is expected. */
 export async function findLocked(
   resource: Resource,
-  { columns, where }: { columns: readonly Column[]; where: Condition },
+  { columns, where, expected }: { columns: readonly Column[]; where: Condition; expected?: Expectation | undefined },
   { runner, tools }: { runner: QueryRunner; tools: WriterTools },
 ): Promise<readonly Json[] | undefined> {
   const scope = Scope.begin(tools.dialect, tools.tables, resource);
   const list = selectList(readColumns(columns, scope));
   const condition = compileWhere(where, scope);
   const from = scope.from();
-  const lock = lockOf(scope, from, tools.dialect);
+  const lock = lockOf(scope, from);
   const [record] = await tools.connections.records(runner, { sql: `SELECT ${list} FROM ${from} WHERE ${condition}${lock}`, parameters: scope.parameters });
-  return record && decodedRecord(record, columns, tools.dialect);
+  if (!record || (expected && !(await isExpected(expected, where, { runner, tools })))) return undefined;
+  return decodedRecord(record, columns, tools.dialect);
 }
 
-/** A row on the empty side of an outer join cannot be locked, so the lock names this table alone where there is one. */
-function lockOf({ alias }: Scope, from: string, { lockRow, nullsFirst }: Dialect): string {
-  return from.includes(' LEFT JOIN ') && !nullsFirst ? `${lockRow} OF ${alias}` : lockRow;
+/** Nobody changes it any more. It is read by a lock too: a snapshot may be older than the lock, where a condition has looked at other rows before. */
+async function isExpected({ resource, holds }: Expectation, where: Condition, { runner, tools }: { runner: QueryRunner; tools: WriterTools }): Promise<boolean> {
+  const row = await tools.readerOf(resource).retrieveLocked(where, runner);
+  return row !== undefined && holds(row);
 }

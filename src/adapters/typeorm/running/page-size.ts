@@ -1,23 +1,20 @@
+import { PAGE_CHARACTERS, PAGE_ROWS } from '../../../model/limits.js';
 import type { Records } from '../sql/statement.js';
 
-/** Rows of a page that are not wide. */
-const MOST_ROWS = 1000;
-/** Characters of a page: as many as a long list holds in memory a few times over. */
-const MOST_CHARACTERS = 256 * 1024;
 
 /** How many rows the next page of a resource has: fewer where its rows are wide, as far as the last thousand of them tell. */
 export class PageSize {
   private width = 0;
 
   get rows(): number {
-    let rows = MOST_ROWS;
+    let rows = PAGE_ROWS;
     // By halves, because each number is a statement of its own.
-    while (rows > 1 && rows * this.width > MOST_CHARACTERS) rows = Math.floor(rows / 2);
+    while (rows > 1 && rows * this.width > PAGE_CHARACTERS) rows = Math.floor(rows / 2);
     return rows;
   }
 
   learn(count: number, characters: number): void {
-    if (count > 0) this.width += (characters / count - this.width) * Math.min(1, count / MOST_ROWS);
+    if (count > 0) this.width += (characters / count - this.width) * Math.min(1, count / PAGE_ROWS);
   }
 }
 

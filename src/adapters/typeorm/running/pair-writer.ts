@@ -34,7 +34,7 @@ export class PairWriter implements RowWriter {
   async update(plan: UpdatePlan): Promise<Row | undefined> {
     return this.writing(() =>
       this.tools.connections.transact(async (runner) => {
-        const before = await this.find(plan.where, runner);
+        const before = await this.find(plan, runner);
         if (!before) return undefined;
         const { referenced, errors } = await this.tools.lookups.lookUp(plan.keys, runner);
         this.refuseInvalid([plan.errors, errors]);
@@ -49,7 +49,7 @@ export class PairWriter implements RowWriter {
 
   async delete(plan: DeletePlan): Promise<boolean> {
     return this.tools.connections.transact(async (runner) => {
-      const pair = await this.find(plan.where, runner);
+      const pair = await this.find(plan, runner);
       if (pair) await this.remove(pair, runner);
       return pair !== undefined;
     });
@@ -63,9 +63,9 @@ export class PairWriter implements RowWriter {
     });
   }
 
-  private async find(where: Condition, runner: QueryRunner): Promise<readonly ColumnValue[] | undefined> {
+  private async find({ where, expected }: Pick<DeletePlan, 'where' | 'expected'>, runner: QueryRunner): Promise<readonly ColumnValue[] | undefined> {
     const columns = [...this.resource.columns.values()];
-    const values = await findLocked(this.resource, { columns, where }, { runner, tools: this.tools });
+    const values = await findLocked(this.resource, { columns, where, expected }, { runner, tools: this.tools });
     return values && columns.map((column, index) => ({ column, value: values[index] ?? null }));
   }
 

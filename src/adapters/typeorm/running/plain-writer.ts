@@ -40,7 +40,7 @@ export class PlainWriter implements RowWriter {
   }
 
   async update(plan: UpdatePlan): Promise<Row | undefined> {
-    const statement = (await this.mayWrite(plan, 'update')) ? this.change(plan) : undefined;
+    const statement = !plan.expected && (await this.mayWrite(plan, 'update')) ? this.change(plan) : undefined;
     return (statement && (await this.written(statement))) ?? this.parts.general.update(plan);
   }
 

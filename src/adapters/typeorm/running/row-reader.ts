@@ -2,6 +2,7 @@ import type { QueryRunner } from 'typeorm';
 import { NotFound } from '../../../errors/request-errors.js';
 import { isRestError } from '../../../errors/rest-error.js';
 import type { Condition } from '../../../model/condition.js';
+import { stampsIn, stampsOf } from '../../../model/conditional.js';
 import type { ListPlan } from '../../../model/plan.js';
 import type { OrderTerm, Resource } from '../../../model/resource.js';
 import type { Row } from '../../../model/serializer.js';
@@ -9,7 +10,8 @@ import type { Dialect } from '../dialects/dialect.js';
 import { compileWhere } from '../sql/compile-condition.js';
 import { compileAfter, compileOrder, cursorColumns } from '../sql/compile-order.js';
 import { existsStatement } from '../sql/exists-statement.js';
-import { selectList } from '../sql/read-columns.js';
+import { lockOf } from '../sql/lock-row.js';
+import { decodedRecord, readColumns, selectList } from '../sql/read-columns.js';
 import { Scope } from '../sql/scope.js';
 import type { Statement } from '../sql/statement.js';
 import { StatementShapes } from '../sql/statement-shapes.js';
@@ -20,9 +22,10 @@ import { jsonRows } from '../sql/json-rows.js';
 import type { JsonRows } from '../sql/json-rows.js';
 import { TextPages } from '../sql/text-pages.js';
 import type { TextPage } from '../sql/text-pages.js';
-import type { RowWriting } from '../../../request/execution/data-adapter.js';
-import type { Connections } from './connections.js';
+import type { RowWriting, StampedText } from '../../../request/execution/data-adapter.js';
+import type { Connections, ReadFrom } from './connections.js';
 import { EntityLoader } from './entity-loader.js';
+import { RecentNames } from './recent-names.js';
 import { charactersOf, PageSize } from './page-size.js';
 
 interface PageQuestion {
@@ -31,6 +34,7 @@ interface PageQuestion {
   /** The cursor values of the last row before, or undefined for the first page. */
   readonly after: readonly unknown[] | undefined;
   readonly limit: number;
+  readonly locked?: boolean;
 }
 
 interface Page {
@@ -43,9 +47,11 @@ interface Page {
 export class RowReader {
   readonly selection: Selection;
   private readonly entities: EntityLoader | undefined;
-  private readonly json: JsonRows | undefined;
+  /** Undefined where the database does not write such rows. */
+  readonly json: JsonRows | undefined;
   private readonly shapes: StatementShapes;
   private readonly pageSize = new PageSize();
+  private readonly longLists = new RecentNames();
 
   constructor(
     private readonly resource: Resource,
@@ -55,9 +61,14 @@ export class RowReader {
   ) {
     this.selection = selectRows(resource, dialect);
     this.json = jsonRows(resource, dialect);
-    this.shapes = new StatementShapes(dialect);
+    this.shapes = new StatementShapes(dialect, this.chosen);
     const { metadata, dataSource } = tables.of(resource);
     this.entities = metadata.isJunction ? undefined : new EntityLoader(resource, metadata, dataSource);
+  }
+
+  /** Whether some client has chosen what is read. */
+  get chosen(): boolean {
+    return this.resource.chosen === true;
   }
 
   /** Page after page by keyset: no page costs more for standing further back, and none is read before it is wanted. */
@@ -89,29 +100,37 @@ export class RowReader {
     return this.entities?.isNeeded() === true;
   }
 
-  private async findParent({ parent }: ListPlan): Promise<void> {
+  /** Throws 404 where the parent is not there. */
+  async findParent({ parent }: Pick<ListPlan, 'parent'>): Promise<void> {
     if (!parent) return;
     const { length } = await this.connections.read(existsStatement(parent, this.dialect, this.tables), 'replica');
     if (length === 0) throw new NotFound();
   }
 
   /** What is wrong with the query is told of a parent that is there (contract 6). */
-  private async afterParent(plan: ListPlan, error: unknown): Promise<never> {
+  async afterParent(plan: Pick<ListPlan, 'parent'>, error: unknown): Promise<never> {
     if (isRestError(error) && error.answer.status === 400) await this.findParent(plan);
     throw error;
   }
 
   private async *textPages(plan: ListPlan, writing: RowWriting, json: JsonRows): AsyncGenerator<string> {
     const pages = new TextPages(plan, { json, basePath: writing.basePath, scope: () => Scope.begin(this.dialect, this.tables, this.resource) });
+    const { kind } = pages;
     let after: readonly unknown[] | undefined;
     for (;;) {
       const limit = this.pageSize.rows;
-      const statement = after ? pages.statement(after, limit) : this.shapes.of(`${limit} ${pages.kind}`, pages.conditions, () => pages.statement(undefined, limit));
+      const end = after !== undefined || pages.tellsItsEnd || this.longLists.has(kind);
+      const statement = after || plan.oneOff === true ? pages.statement(after, { limit, end }) : this.shapes.of(`${limit} ${String(end)} ${kind}`, pages.conditions, () => pages.statement(undefined, { limit, end }));
       const page = await this.readWanted(plan, async (runner) => {
         const records = await this.connections.records(runner, statement);
         return pages.read(records) ?? this.generalPage(writing, this.pageStatement({ where: plan.where, order: plan.order, after, limit }), { runner, cursor: plan.order.length });
       }).catch((error: unknown) => this.afterParent(plan, error));
       if (!page) return;
+      if (!end && page.count === limit) {
+        // Longer than lists of its kind were: read once more, with its end.
+        this.longLists.add(kind);
+        continue;
+      }
       this.pageSize.learn(page.count, page.text.length);
       yield page.text;
       if (page.count < limit) return;
@@ -149,10 +168,36 @@ export class RowReader {
     return typeof record[0] === 'string' ? record[0] : general();
   }
 
-  async retrieve(where: Condition, runner?: QueryRunner): Promise<Row | undefined> {
+  /** With the values of the view's stamps, by the same statement. */
+  async retrieveStamped(where: Condition, { basePath, represent }: RowWriting): Promise<StampedText | undefined> {
+    const { json } = this;
+    const general = async (): Promise<StampedText | undefined> => {
+      const row = await this.retrieve(where);
+      return row && { text: JSON.stringify(represent(row)), stamps: stampsIn(row, this.resource) };
+    };
+    if (!json || this.needsEntities()) return general();
+    const { columns } = stampsOf(this.resource);
+    const statement = this.shapes.of(`stamped ${basePath}`, [where], () => {
+      const scope = Scope.begin(this.dialect, this.tables, this.resource);
+      const list = selectList([json(scope, basePath), ...readColumns(columns, scope)]);
+      const condition = compileWhere(where, scope);
+      return { sql: `SELECT ${list} FROM ${scope.from()} WHERE ${condition} LIMIT 1`, parameters: scope.parameters };
+    });
+    const [record] = await this.connections.read(statement, 'replica');
+    if (!record) return undefined;
+    return typeof record[0] === 'string' ? { text: record[0], stamps: decodedRecord(record.slice(1), columns, this.dialect) } : general();
+  }
+
+  async retrieve(where: Condition, runner?: QueryRunner, from: ReadFrom = 'replica'): Promise<Row | undefined> {
     const statement = this.shapes.of('row', [where], () => this.pageStatement({ where, order: [], after: undefined, limit: 1 }));
-    const { rows } = await (runner ? this.readPage(statement, runner) : this.connections.reading('replica', (each) => this.readPage(statement, each)));
+    const { rows } = await (runner ? this.readPage(statement, runner) : this.connections.reading(from, (each) => this.readPage(statement, each)));
     return rows[0];
+  }
+
+  /** As the row is now, whatever the snapshot of the transaction says, and locked for it. */
+  async retrieveLocked(where: Condition, runner: QueryRunner): Promise<Row | undefined> {
+    const statement = this.shapes.of('locked row', [where], () => this.pageStatement({ where, order: [], after: undefined, limit: 1, locked: true }));
+    return (await this.readPage(statement, runner)).rows[0];
   }
 
   private async readPage(statement: Statement, runner: QueryRunner): Promise<Page> {
@@ -160,16 +205,17 @@ export class RowReader {
     return { records, rows: await this.rowsOf(records, runner) };
   }
 
-  private pageStatement({ where, order, after, limit }: PageQuestion): Statement {
+  private pageStatement({ where, order, after, limit, locked }: PageQuestion): Statement {
     const scope = Scope.begin(this.dialect, this.tables, this.resource);
     const expressions = [...this.selection.expressions(scope), ...cursorColumns(order, scope)];
     const conditions = [compileWhere(where, scope), ...(after ? [compileAfter(order, after, scope)] : [])];
     const sorted = order.length === 0 ? '' : ` ORDER BY ${compileOrder(order, scope)}`;
-    const sql = `SELECT ${selectList(expressions)} FROM ${scope.from()} WHERE ${conditions.join(' AND ')}${sorted} LIMIT ${limit}`;
+    const from = scope.from();
+    const sql = `SELECT ${selectList(expressions)} FROM ${from} WHERE ${conditions.join(' AND ')}${sorted} LIMIT ${limit}${locked === true ? lockOf(scope, from) : ''}`;
     return { sql, parameters: scope.parameters };
   }
 
-  private async rowsOf(records: readonly (readonly unknown[])[], runner: QueryRunner): Promise<readonly Row[]> {
+  async rowsOf(records: readonly (readonly unknown[])[], runner: QueryRunner): Promise<readonly Row[]> {
     const isPair = this.resource.identity !== this.resource.key.columns;
     const rows = records.map((record) => ({
       key: this.selection.readKey(record),

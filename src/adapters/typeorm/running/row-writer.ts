@@ -24,6 +24,8 @@ export interface WriterTools {
   readonly connections: Connections;
   readonly lookups: KeyLookups;
   readonly reader: RowReader;
+  /** Of another view of the same rows. */
+  readerOf(view: Resource): RowReader;
   readonly validate?: ValidateEntity;
   /** Every resource that the adapter was prepared for, for the look at who still refers to a row. */
   readonly resources: ReadonlySet<Resource>;

@@ -1,6 +1,6 @@
 import type { Json } from '../../../errors/rest-error.js';
+import { ALWAYS } from '../../../model/condition.js';
 import type { Condition, TermMatch } from '../../../model/condition.js';
-import type { Relation } from '../../../model/relation.js';
 import type { ValueType } from '../../../model/value-type.js';
 import type { TextPart } from '../dialects/dialect.js';
 import type { Scope } from './scope.js';
@@ -48,6 +48,7 @@ function compileComparison({ operand, lookup, value }: Extract<Condition, { kind
   const { type } = operand.column;
   const column = scope.operand(operand);
   if (value === null) return lookup === 'ne' ? `${column} IS NOT NULL` : lookup === 'exact' ? `${column} IS NULL` : FALSE;
+  if (lookup === 'in' && (value as readonly Json[]).length === 0) return FALSE;
   const bind = (each: Json, as: ValueType): string => scope.bind(each, as);
   const own = scope.dialect.compare({ column, lookup, value, type }, bind);
   if (own !== undefined) return own;
@@ -68,7 +69,6 @@ function compileComparison({ operand, lookup, value }: Extract<Condition, { kind
       return `${column} <= ${bind(value, type)}`;
     case 'in': {
       const values = value as readonly Json[];
-      if (values.length === 0) return FALSE;
       // Each value by the rules of `exact`, which some databases write in their own way.
       if (values.every((each) => scope.dialect.compare({ column, lookup: 'exact', value: each, type }, () => '') === undefined)) {
         return `${column} IN (${values.map((each) => bind(each, type)).join(', ')})`;
@@ -120,17 +120,16 @@ function compileTerm({ operand, match, term }: Extract<Condition, { kind: 'term'
 }
 
 /** EXISTS, and never a join: a row is listed once, however many related rows fit. */
-function compileRelated({ hops, relation, condition }: Extract<Condition, { kind: 'related' }>, scope: Scope): string {
+function compileRelated({ hops, relation, condition, through = ALWAYS }: Extract<Condition, { kind: 'related' }>, scope: Scope): string {
   const near = scope.join(hops);
   const far = scope.within(relation.target);
-  const steps = belonging(relation, near, far);
-  const inner = compileWhere(condition, far);
-  return `EXISTS (SELECT 1 FROM ${[...steps.tables, far.from()].join(' CROSS JOIN ')} WHERE ${[...steps.conditions, inner].join(' AND ')})`;
-}
-
-function belonging(relation: Relation, near: ReturnType<Scope['join']>, far: Scope): { tables: readonly string[]; conditions: readonly string[] } {
-  const target = { alias: far.alias, table: far.table };
-  if (relation.kind !== 'many-to-many') return { tables: [], conditions: [far.pairs(relation.on, near, target)] };
-  const step = far.junctionPairs(relation);
-  return { tables: [step.junction], conditions: [step.onParent(near), step.onTarget(target)] };
+  if (relation.kind !== 'many-to-many') {
+    const inner = compileWhere(condition, far);
+    return `EXISTS (SELECT 1 FROM ${far.from()} WHERE ${far.pairs(relation.on, near, far)} AND ${inner})`;
+  }
+  // A many-to-many is two steps: from the parent to the junction, from there to the target.
+  const { resource, parent, other } = relation.through;
+  const junction = scope.within(resource);
+  const conditions = [scope.pairs(parent, near, junction), scope.pairs(other, junction, far), compileWhere(through, junction), compileWhere(condition, far)];
+  return `EXISTS (SELECT 1 FROM ${junction.from()} CROSS JOIN ${far.from()} WHERE ${conditions.join(' AND ')})`;
 }

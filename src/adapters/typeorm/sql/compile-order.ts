@@ -4,7 +4,22 @@ import type { Scope } from './scope.js';
 
 /** The list of an ORDER BY. */
 export function compileOrder(order: readonly OrderTerm[], scope: Scope): string {
-  return order.map((term) => `${cursorOf(term, scope).compared}${term.descending ? ' DESC' : ' ASC'}`).join(', ');
+  return order.flatMap((term) => compileTerm(term, scope)).join(', ');
+}
+
+/** Where nulls stand is said only where the database would put them elsewhere: an index serves its own way. */
+function compileTerm(term: OrderTerm, scope: Scope): readonly string[] {
+  const { column, compared } = cursorOf(term, scope);
+  const sorted = `${compared}${term.descending ? ' DESC' : ' ASC'}`;
+  const first = nullsComeFirst(term, scope);
+  if (!mayBeNull(term) || first === nullsByItself(term, scope)) return [sorted];
+  return scope.dialect.nullsClause ? [`${sorted} NULLS ${first ? 'FIRST' : 'LAST'}`] : [`${column} IS NULL ${first ? 'DESC' : 'ASC'}`, sorted];
+}
+
+/** The same rows from the last to the first. */
+export function reversed(order: readonly OrderTerm[]): readonly OrderTerm[] {
+  // Whatever else a term comes to say has to be turned around here too.
+  return order.map(({ operand, descending, nulls, ...rest }) => ({ operand, descending: !descending, ...(nulls ? { nulls: nulls === 'first' ? 'last' : 'first' } : {}), ...(rest satisfies Readonly<Record<string, never>>) }));
 }
 
 /** What each term of the order is selected as, so that the next page can begin behind a row. */
@@ -13,17 +28,18 @@ export function cursorColumns(order: readonly OrderTerm[], scope: Scope): readon
 }
 
 /**
- * The rows behind the one with these cursor values: (a > x) OR (a = x AND b > y) OR …, with NULL where the database
- * puts it. Exact for every type, because the values are the database's own. Before several terms stands a >= x: no
+ * The rows behind the one with these cursor values, and that one too where it is asked for: (a > x) OR (a = x AND b > y) OR …,
+ * with NULL where the database puts it. Exact for every type, because the values are the database's own. Before several terms stands a >= x: no
  * database sees through the alternatives that an index of `a` can begin there.
  */
-export function compileAfter(order: readonly OrderTerm[], values: readonly unknown[], scope: Scope): string {
+export function compileAfter(order: readonly OrderTerm[], values: readonly unknown[], scope: Scope, inclusive = false): string {
   const [first, ...more] = order;
   const bound = first && more.length > 0 ? compileBound(first, values[0] as Json, scope) : undefined;
   const alternatives = order.map((term, index) => {
     const equal = order.slice(0, index).map((each, position) => compileTied(each, values[position] as Json, scope));
     return [...equal, compileBehind(term, values[index] as Json, scope)].join(' AND ');
   });
+  if (inclusive) alternatives.push(order.map((term, index) => compileTied(term, values[index] as Json, scope)).join(' AND '));
   const behind = `(${alternatives.map((each) => `(${each})`).join(' OR ')})`;
   return bound === undefined ? behind : `${bound} AND ${behind}`;
 }
@@ -54,7 +70,11 @@ function compileBehind(term: OrderTerm, value: Json, scope: Scope): string {
   return mayBeNull(term) && !first ? `(${behind} OR ${column} IS NULL)` : behind;
 }
 
-function nullsComeFirst({ descending }: OrderTerm, { dialect }: Scope): boolean {
+function nullsComeFirst(term: OrderTerm, scope: Scope): boolean {
+  return term.nulls === undefined ? nullsByItself(term, scope) : term.nulls === 'first';
+}
+
+function nullsByItself({ descending }: OrderTerm, { dialect }: Scope): boolean {
   return dialect.nullsFirst !== descending;
 }
 

@@ -102,18 +102,6 @@ export class Scope {
     return on.map((pair) => `${far.table.column(far.alias, pair.far)} = ${near.table.column(near.alias, pair.near)}`).join(' AND ');
   }
 
-  /** A many-to-many is two steps: from the parent to the junction, from there to the target. */
-  junctionPairs(relation: ManyToManyRelation): { junction: string; alias: string; onParent: (near: { alias: string; table: Table }) => string; onTarget: (far: { alias: string; table: Table }) => string } {
-    const { resource, parent, other } = relation.through;
-    const junction = { alias: this.nextAlias(), table: this.tables.of(resource) };
-    return {
-      junction: `${junction.table.path} ${junction.alias}`,
-      alias: junction.alias,
-      onParent: (near) => this.pairs(parent, near, junction),
-      onTarget: (far) => this.pairs(other, junction, far),
-    };
-  }
-
   private addJoin(path: string, near: { alias: string; table: Table }, relation: Exclude<Relation, ManyToManyRelation>): { alias: string; table: Table } {
     const far = { alias: this.nextAlias(), table: this.tables.of(relation.target) };
     const evenDeleted = relation.kind === 'to-one' && relation.evenDeleted === true;

@@ -13,6 +13,9 @@ interface Shape {
 /** A resource has a bounded number of filters, and they can be put together in any number of ways. */
 const MAX_SHAPES = 200;
 
+/** Of each of the many resources that clients may make by choosing fields. */
+const MAX_CHOSEN_SHAPES = 20;
+
 /**
  * Statements by the shape of their condition: what differs by a compared value alone is written once. Whether a shape can
  * be kept is tried on the first of its kind.
@@ -20,7 +23,10 @@ const MAX_SHAPES = 200;
 export class StatementShapes {
   private readonly shapes = new Map<string, Shape | undefined>();
 
-  constructor(private readonly dialect: Dialect) {}
+  constructor(
+    private readonly dialect: Dialect,
+    private readonly chosen = false,
+  ) {}
 
   /**
    * `kind` tells apart what is asked of the same conditions. `write` must write the leading values before all others, and
@@ -35,13 +41,13 @@ export class StatementShapes {
       key += ` ${text}`;
     }
     const shape = this.shapes.get(key);
-    if (shape) return { sql: shape.sql, parameters: leading.length + shape.constants.length === 0 ? values : [...leading, ...shape.constants, ...values], steady: true };
+    if (shape) return { sql: shape.sql, parameters: leading.length + shape.constants.length === 0 ? values : [...leading, ...shape.constants, ...values], steady: true, chosen: this.chosen };
     const statement = write();
-    if (this.shapes.size >= MAX_SHAPES || this.shapes.has(key)) return statement;
+    if (this.shapes.size >= (this.chosen ? MAX_CHOSEN_SHAPES : MAX_SHAPES) || this.shapes.has(key)) return statement;
     const constants = statement.parameters.slice(leading.length, statement.parameters.length - values.length);
     const fits = [...leading, ...constants, ...values].every((value, index) => statement.parameters[index] === value);
     this.shapes.set(key, fits ? { sql: statement.sql, constants } : undefined);
-    return { ...statement, steady: fits };
+    return { ...statement, steady: fits, chosen: this.chosen };
   }
 
   /** Undefined where the SQL may depend on a value. */
@@ -66,8 +72,9 @@ export class StatementShapes {
         return inner === undefined ? undefined : `(not ${inner})`;
       }
       case 'related': {
+        const through = condition.through ? this.shapeOf(condition.through, values) : '';
         const inner = this.shapeOf(condition.condition, values);
-        return inner === undefined ? undefined : `(${pathOf(condition.hops)}${condition.relation.name} has ${inner})`;
+        return through === undefined || inner === undefined ? undefined : `(${pathOf(condition.hops)}${condition.relation.name} has ${inner} through ${through})`;
       }
       case 'compare':
         return this.comparisonOf(condition, values);

@@ -7,4 +7,6 @@ export interface Statement {
   readonly parameters: readonly unknown[];
   /** Its text comes again with other values. */
   readonly steady?: boolean;
+  /** A client has chosen what it brings out: such statements may not push others out. */
+  readonly chosen?: boolean;
 }

@@ -39,12 +39,8 @@ export class TextPages {
     this.key = keyOrder(plan.order, plan.resource);
   }
 
-  /** Tells apart what lists of one resource ask of the same condition. */
   get kind(): string {
-    const { order, parent } = this.plan;
-    let kind = `list ${this.parts.basePath} ${parent?.resource.id ?? ''}`;
-    for (const { operand, descending } of order) kind += ` ${operand.hops.map(({ name }) => `${name}/`).join('')}${JSON.stringify(operand.column.id)}${descending ? '-' : '+'}`;
-    return kind;
+    return kindOfList(this.plan, this.parts.basePath);
   }
 
   /** Whose values stand at the end of the parameters of the first statement. */
@@ -53,16 +49,21 @@ export class TextPages {
     return parent ? [where, parent.where] : [where];
   }
 
-  /** The first one looks for the parent too. */
-  statement(after: readonly unknown[] | undefined, limit: number): Statement {
+  /** Whether a page tells its end at no cost. */
+  get tellsItsEnd(): boolean {
+    return this.key !== undefined;
+  }
+
+  /** The first one looks for the parent too. Without `end` the page does not tell where it ends: rows stand in memory twice for that. */
+  statement(after: readonly unknown[] | undefined, { limit, end }: { readonly limit: number; readonly end: boolean }): Statement {
     const { where, order, parent } = this.plan;
     const scope = this.parts.scope();
     const json = this.parts.json(scope, this.parts.basePath);
-    const cursors = this.key ? [scope.operand(this.key.operand)] : cursorColumns(order, scope);
+    const cursors = !end ? [] : this.key ? [scope.operand(this.key.operand)] : cursorColumns(order, scope);
     const conditions = [compileWhere(where, scope), ...(after ? [compileAfter(order, after, scope)] : [])];
     const sorted = compileOrder(order, scope);
     const rows = `SELECT ${selectList([json, ...cursors])} FROM ${scope.from()} WHERE ${conditions.join(' AND ')} ORDER BY ${sorted} LIMIT ${limit}`;
-    const last = this.key
+    const last = this.key && end
       ? [scope.dialect.cursor(`${this.key.descending ? 'min' : 'max'}(p.c1)`, this.key.operand.column.type).read]
       : cursors.map((_, index) => `(SELECT p.c${index + 1} FROM ${PAGE} LIMIT 1 OFFSET ${limit - 1})`);
     const page = ['count(*)', 'count(p.c0)', scope.dialect.json?.joined('p.c0') ?? 'NULL', parent && !after ? countOf(parent, scope) : '1', ...last];
@@ -77,7 +78,15 @@ export class TextPages {
   }
 }
 
-function countOf({ resource, where }: ExistsPlan, scope: Scope): string {
+/** Tells apart what lists of one resource ask of the same condition. */
+export function kindOfList({ order, parent }: Pick<ListPlan, 'order' | 'parent'>, basePath: string): string {
+  let kind = `list ${basePath} ${parent?.resource.id ?? ''}`;
+  for (const { operand, descending, nulls = '' } of order) kind += ` ${operand.hops.map(({ name }) => `${name}/`).join('')}${JSON.stringify(operand.column.id)}${descending ? '-' : '+'}${nulls}`;
+  return kind;
+}
+
+/** How many rows a plan finds, inside a statement. */
+export function countOf({ resource, where }: ExistsPlan, scope: Scope): string {
   const rows = scope.within(resource);
   const condition = compileWhere(where, rows);
   return `(SELECT count(*) FROM ${rows.from()} WHERE ${condition})`;

@@ -1,15 +1,25 @@
-import type { Json } from '../../errors/rest-error.js';
-import { allOf, ALWAYS, oneOf } from '../../model/condition.js';
-import type { Condition, Operand } from '../../model/condition.js';
-import type { Column } from '../../model/column.js';
-import type { Relation } from '../../model/relation.js';
-import type { Resource } from '../../model/resource.js';
-import type { RowFilter } from '../../model/row-filter.js';
-import { parseValue } from '../../values/parse-value.js';
+import type { Json } from '../errors/rest-error.js';
+import { allOf, ALWAYS, oneOf } from '../model/condition.js';
+import type { Condition, Operand } from '../model/condition.js';
+import type { Column } from '../model/column.js';
+import type { Relation } from '../model/relation.js';
+import type { Resource } from '../model/resource.js';
+import type { RowFilter } from '../model/row-filter.js';
+import { parseValue } from './parse-value.js';
+
+/** A value in an author's filter that its column cannot hold. */
+export class UnfitValue extends Error {
+  constructor(
+    said: string,
+    readonly messages: readonly string[],
+  ) {
+    super(`${said}, which does not fit: ${messages.join(' ')}`);
+  }
+}
 
 /**
  * An author's filter against the compiled model. Hidden columns count; a to-many relation means: at least one related
- * row. Throws a plain error, which is the author's to mend, for a name that the model does not have.
+ * row. Throws a plain error, which is the author's to mend, for a name that the model does not have, and for what is no filter.
  */
 export function resolveRowFilter(filter: RowFilter | 'all', resource: Resource): Condition {
   if (filter === 'all') return ALWAYS;
@@ -23,7 +33,8 @@ export function resolveRowFilter(filter: RowFilter | 'all', resource: Resource):
     case 'where':
       return resolveComparison(filter, resource);
     default:
-      return filter satisfies never;
+      // Given back as it is, it would be taken for a condition, and a text of it for SQL.
+      throw new Error(`A filter of rows is none: ${JSON.stringify(filter satisfies never)}. Make it by where(), and(), or() and not(), and wait for what it is made of.`);
   }
 }
 
@@ -70,7 +81,7 @@ function canonical({ path, lookup, value }: Comparison, { type }: Column): Json 
   // A part of a text need not be a whole value.
   if (lookup !== 'exact' && lookup !== 'ne' && type.kind === 'string') return String(value);
   const outcome = parseValue(value, type.kind === 'string' ? { ...type, trim: false } : type);
-  if (outcome.errors) throw new Error(`where("${path}", …) is given ${JSON.stringify(value)}, which does not fit: ${outcome.errors.join(' ')}`);
+  if (outcome.errors) throw new UnfitValue(`where("${path}", …) is given ${JSON.stringify(value)}`, outcome.errors);
   return outcome.value;
 }
 

@@ -1,0 +1,81 @@
+import { spawn } from 'node:child_process';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { cpuOfProcesses } from './process-cpu.js';
+import type { CpuByProcess } from './process-cpu.js';
+import { ROOT } from './root.js';
+
+/** The sample application as a cluster that runs. */
+export interface SampleCluster {
+  readonly workers: number;
+  readonly port: number;
+  /** Name under which the database sees its workers, each with its number behind it. */
+  readonly application: string;
+  /** CPU so far of those that answer, and of the one that hands them connections; undefined where it cannot be seen. */
+  cpu(): { readonly workers: CpuByProcess; readonly supervisor: CpuByProcess } | undefined;
+  stop(): Promise<void>;
+}
+
+const START_LIMIT = 120_000;
+
+/** Starts it as `npm run start:cluster` does, on no core of its own. Fails with what it has said. */
+export async function startSampleCluster(workers: number, environment: Readonly<Record<string, string>>): Promise<SampleCluster> {
+  const port = await freePort();
+  const application = `bench-cluster-${workers}-${process.pid}`;
+  const child = spawn(process.execPath, [join(ROOT, 'dist/sample-app/cluster.js')], {
+    cwd: ROOT,
+    env: { ...process.env, ...environment, NODE_ENV: 'production', NO_COLOR: '1', TZ: 'UTC', WORKERS: String(workers), PORT: String(port), PGAPPNAME: application },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let said = '';
+  const ended = new Promise<void>((resolve) => {
+    child.once('exit', () => {
+      resolve();
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    const limit = setTimeout(() => {
+      child.kill('SIGKILL');
+      reject(new Error(`The cluster did not start in time: ${said}`));
+    }, START_LIMIT);
+    const hear = (chunk: Buffer): void => {
+      said += chunk.toString();
+      if (!said.includes('Listening on')) return;
+      clearTimeout(limit);
+      resolve();
+    };
+    child.stdout.on('data', hear);
+    child.stderr.on('data', hear);
+    void ended.then(() => {
+      clearTimeout(limit);
+      reject(new Error(`The cluster did not start: ${said}`));
+    });
+  });
+  const answering = [...said.matchAll(/Worker \d+ answers: process (\d+)/g)].map(([, id]) => Number(id));
+  return {
+    workers,
+    port,
+    application,
+    cpu: () => {
+      const [ofWorkers, ofSupervisor] = [cpuOfProcesses(answering), cpuOfProcesses([child.pid ?? 0])];
+      return ofWorkers && ofSupervisor && { workers: ofWorkers, supervisor: ofSupervisor };
+    },
+    stop: async () => {
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+function freePort(): Promise<number> {
+  const server = createServer();
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => {
+        resolve(port);
+      });
+    });
+  });
+}

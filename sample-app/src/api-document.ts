@@ -1,0 +1,16 @@
+import type { INestApplication } from '@nestjs/common';
+import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { RestifyOpenApi } from 'nestjs-restify';
+
+/** The whole interface as a document of OpenAPI 3.1: what @nestjs/swagger knows, and everything that is generated. */
+export function apiDocument(app: INestApplication): OpenAPIObject {
+  const config = new DocumentBuilder()
+    .setTitle('Sample application')
+    .setVersion('1')
+    .setDescription('Polls, courses, a library and a help desk, generated from their entities.')
+    .setLicense('MIT', 'https://opensource.org/license/mit')
+    .setOpenAPIVersion('3.1.0')
+    .build();
+  return app.get(RestifyOpenApi).extend(SwaggerModule.createDocument(app, config));
+}

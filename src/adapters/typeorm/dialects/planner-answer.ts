@@ -1,0 +1,11 @@
+/** The first number of this name in what a planner answers, JSON as a text or parsed; from the outermost object inwards. */
+export function numberIn(answer: unknown, name: string): number | undefined {
+  const level: unknown[] = [typeof answer === 'string' ? JSON.parse(answer) : answer];
+  for (let each = level.shift(); each !== undefined; each = level.shift()) {
+    if (typeof each !== 'object' || each === null) continue;
+    const found = (each as Record<string, unknown>)[name];
+    if (found !== undefined && Number.isFinite(Number(found))) return Math.max(0, Math.round(Number(found)));
+    level.push(...(Object.values(each) as readonly unknown[]).filter((inner) => typeof inner === 'object' && inner !== null));
+  }
+  return undefined;
+}

@@ -1,0 +1,52 @@
+import type { RelatedPlan } from '../../../model/plan.js';
+import type { Row } from '../../../model/serializer.js';
+import type { RelatedRow } from '../../../request/execution/data-adapter.js';
+import { keyText } from '../../../values/keys.js';
+import type { Dialect } from '../dialects/dialect.js';
+import { decodedRecord } from '../sql/read-columns.js';
+import { relatedStatement } from '../sql/related-statement.js';
+import { Scope } from '../sql/scope.js';
+import type { Tables } from '../sql/tables.js';
+import type { Connections } from './connections.js';
+import type { RowReader } from './row-reader.js';
+
+export interface RelatedReading {
+  /** Of the plan's resource. */
+  readonly reader: RowReader;
+  readonly tables: Tables;
+  readonly dialect: Dialect;
+  readonly connections: Connections;
+}
+
+/** Parents of one statement: it has a bounded number of parameters, and each composite key is an alternative of its own. */
+const AT_ONCE = { single: 10_000, composite: 1_000 };
+
+/** Rows that belong to others. As many parents as an answer has by default are one statement. */
+export async function readRelated(plan: RelatedPlan, reading: RelatedReading): Promise<readonly RelatedRow[]> {
+  const step = plan.parent.identity.length === 1 ? AT_ONCE.single : AT_ONCE.composite;
+  const related: RelatedRow[] = [];
+  for (let at = 0; at < plan.identities.length && related.length < plan.limit; at += step) {
+    related.push(...(await readOnce({ ...plan, identities: plan.identities.slice(at, at + step), limit: plan.limit - related.length }, reading)));
+  }
+  return related;
+}
+
+/** A row that belongs to several of these parents is made once. */
+async function readOnce(plan: RelatedPlan, { reader, tables, dialect, connections }: RelatedReading): Promise<readonly RelatedRow[]> {
+  const scope = Scope.begin(dialect, tables, plan.resource);
+  const expressions = reader.selection.expressions(scope);
+  const statement = relatedStatement(plan, scope, expressions);
+  const { identity } = plan.parent;
+  const isOwn = (record: readonly unknown[]): string => keyText(reader.selection.readIdentity(record));
+  return connections.reading(plan.forWriting ? 'primary' : 'replica', async (runner) => {
+    const records = await connections.records(runner, statement);
+    const first = new Map(records.map((record) => [isOwn(record), record]));
+    const made = await reader.rowsOf([...first.values()], runner);
+    const rows = new Map<string, Row>(made.map((row) => [keyText(row.identity ?? row.key), row]));
+    return records.flatMap((record) => {
+      const row = rows.get(isOwn(record));
+      const parent = record.slice(expressions.length, expressions.length + identity.length);
+      return row ? [{ identity: decodedRecord(parent, identity, dialect), row }] : [];
+    });
+  });
+}

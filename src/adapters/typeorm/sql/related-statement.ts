@@ -1,0 +1,42 @@
+import type { Json } from '../../../errors/rest-error.js';
+import { allOf, equals, oneOf } from '../../../model/condition.js';
+import type { Condition } from '../../../model/condition.js';
+import type { RelatedPlan } from '../../../model/plan.js';
+import type { Resource } from '../../../model/resource.js';
+import { compileCondition, compileWhere } from './compile-condition.js';
+import { compileOrder } from './compile-order.js';
+import { readColumns, selectList } from './read-columns.js';
+import type { Scope } from './scope.js';
+import type { Statement } from './statement.js';
+
+/**
+ * Rows with the identity of the parent that each belongs to behind their `expressions`. The database joins them, by its own
+ * idea of what is equal; of many each parent's first ones are numbered.
+ */
+export function relatedStatement(plan: RelatedPlan, scope: Scope, expressions: readonly string[]): Statement {
+  const { parent, on, where, order, identities, most, limit } = plan;
+  const near = scope.within(parent);
+  const read = [...expressions, ...readColumns(parent.identity, near)];
+  const place = most === undefined ? undefined : placeIn(parent, near, compileOrder(order, scope));
+  const conditions = [compileCondition(identified(parent, identities), near), compileWhere(where, scope)];
+  const rows = `${scope.from()} INNER JOIN ${near.from()} ON ${scope.pairs(on, near, scope)} WHERE ${conditions.join(' AND ')}`;
+  const sql = place === undefined
+    ? `SELECT ${selectList(read)} FROM ${rows} LIMIT ${limit}`
+    : `SELECT r.* FROM (SELECT ${selectList(read)}, ${place} AS place FROM ${rows}) r WHERE r.place <= ${most ?? 1} ORDER BY r.place LIMIT ${limit}`;
+  return { sql, parameters: scope.parameters };
+}
+
+function placeIn({ identity }: Resource, near: Scope, order: string): string {
+  return `row_number() OVER (PARTITION BY ${identity.map((column) => near.own(column)).join(', ')} ORDER BY ${order})`;
+}
+
+/** Alternatives of one group: a chain of them is as deep as it is long, and SQLite bounds how deep an expression is. */
+const GROUPED = 50;
+
+/** Rows of these identities. */
+function identified({ identity }: Resource, identities: readonly (readonly Json[])[]): Condition {
+  const [column, ...more] = identity;
+  if (column && more.length === 0) return { kind: 'compare', operand: { hops: [], column }, lookup: 'in', value: identities.map(([value]) => value ?? null) };
+  const each = identities.map((values) => allOf(identity.map((part, index) => equals(part, values[index] ?? null))));
+  return oneOf(Array.from({ length: Math.ceil(each.length / GROUPED) }, (_, group) => oneOf(each.slice(group * GROUPED, (group + 1) * GROUPED))));
+}

@@ -1,0 +1,43 @@
+type Plain = Readonly<Record<string, unknown>>;
+
+/** What OpenAPI 3.0 said in its own words, in those of 3.1: `nullable`, and bounds that are left out by a flag. All else stays. */
+export function toOpenApi31(value: unknown): unknown {
+  return converted(value, false);
+}
+
+/** `isNamed` where the names are those that an author has given, and not words of OpenAPI. */
+function converted(value: unknown, isNamed: boolean): unknown {
+  if (Array.isArray(value)) return value.map(toOpenApi31);
+  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
+  const all = Object.fromEntries(Object.entries(value).map(([name, each]) => [name, !isNamed && DATA.has(name) ? each : converted(each, !isNamed && NAMED.has(name))]));
+  return isNamed ? all : withoutFlags(withNull(all));
+}
+
+/** What is no schema, whatever it looks like. */
+const DATA = new Set(['example', 'examples', 'default', 'enum', 'const']);
+
+const NAMED = new Set(['properties', 'patternProperties', '$defs', 'schemas', 'responses', 'paths', 'headers', 'content']);
+
+function withNull({ nullable, ...schema }: Plain): Plain {
+  // A property of that name is a schema itself.
+  if (typeof nullable !== 'boolean') return nullable === undefined ? schema : { ...schema, nullable };
+  if (!nullable) return schema;
+  const { type, enum: values, $ref, allOf, ...others } = schema;
+  // What is referred to does not know that it may be null here.
+  if ($ref !== undefined) return { ...others, anyOf: [{ $ref }, { type: 'null' }] };
+  if (allOf !== undefined) return { ...others, anyOf: [{ allOf }, { type: 'null' }] };
+  const types = Array.isArray(type) ? (type as readonly unknown[]) : [type];
+  return { ...schema, ...(type === undefined ? {} : { type: [...new Set([...types, 'null'])] }), ...(Array.isArray(values) ? { enum: [...new Set([...(values as readonly unknown[]), null])] } : {}) };
+}
+
+function withoutFlags(schema: Plain): Plain {
+  const { exclusiveMinimum, exclusiveMaximum, minimum, maximum, ...others } = schema;
+  if (typeof exclusiveMinimum !== 'boolean' && typeof exclusiveMaximum !== 'boolean') return schema;
+  return { ...others, ...bound('Minimum', minimum, exclusiveMinimum), ...bound('Maximum', maximum, exclusiveMaximum) };
+}
+
+function bound(name: 'Minimum' | 'Maximum', limit: unknown, exclusive: unknown): Plain {
+  const inclusive = limit === undefined ? {} : { [name.toLowerCase()]: limit };
+  if (typeof exclusive !== 'boolean') return { ...inclusive, ...(exclusive === undefined ? {} : { [`exclusive${name}`]: exclusive }) };
+  return exclusive && limit !== undefined ? { [`exclusive${name}`]: limit } : inclusive;
+}

@@ -1,0 +1,105 @@
+import type { ErrorFormat } from '../../model/error-format.js';
+import type { Resource } from '../../model/resource.js';
+import type { Route } from '../../model/route.js';
+import { Components, operationName, UniqueNames } from './component-names.js';
+import { schemeName, securityScheme } from './describe-access.js';
+import { errorReferences, SHARED_HEADERS, SHARED_RESPONSES, SHARED_SCHEMAS } from './describe-errors.js';
+import { describedMethods } from './described-route.js';
+import type { DescribedPlace } from './described-route.js';
+import { describeOperation, tagOf } from './describe-operation.js';
+import { mergeOperation } from './merge-operation.js';
+import type { ToldOperation } from './merge-operation.js';
+import type { OpenApiDocument, Operation, PathItem, Schema } from './open-api-types.js';
+
+/** One URL, and where it stands. */
+export interface PlacedRoute {
+  readonly route: Route;
+  /** `/api/rest/v1/polls/question/{pk}` */
+  readonly path: string;
+  /** The path of its prefix, mount included. */
+  readonly base: string;
+  readonly prefix: string;
+  readonly errorFormat: ErrorFormat;
+  /** What the document says of the application's own methods there. */
+  readonly told: PathItem;
+  /** Whether the document tells of all methods of the application's, so that one which is missing is meant to be. */
+  readonly isTold: boolean;
+}
+
+/** What a description adds to a document. */
+export interface ApiDescription {
+  readonly paths: Readonly<Record<string, PathItem>>;
+  readonly components: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
+}
+
+/** Everything that is served at these places, beside what stands in the document. */
+export function describeApi(placed: readonly PlacedRoute[], indexes: readonly string[], document: OpenApiDocument): ApiDescription {
+  const components = new Components(new Set(Object.keys(document.components?.schemas ?? {})));
+  const operationIds = new UniqueNames(idsOf(document));
+  const hasSecurity = (document.security ?? []).length > 0;
+  // A model's own URLs first: they give its schemas their names.
+  const nestedLast = [...placed.filter(({ route }) => !route.parent), ...placed.filter(({ route }) => route.parent)];
+  const items = new Map(nestedLast.map((each) => [each.path, pathItem(each, { base: each.base, prefix: each.prefix, errorFormat: each.errorFormat, components, operationIds, hasSecurity })]));
+  const routes = placed.map(({ path }) => [path, items.get(path) ?? {}] as const);
+  const index = indexes.map((path) => [path, { get: describeIndex(operationIds, placed[0]?.errorFormat ?? 'drf') }] as const);
+  const resources = new Set(placed.map(({ route }) => route.resource));
+  const paths: Readonly<Record<string, PathItem>> = Object.fromEntries([...index, ...routes].filter(([, item]) => Object.keys(item).length > 0));
+  const responses = usedIn(paths, 'responses', SHARED_RESPONSES);
+  return {
+    paths,
+    components: {
+      schemas: { ...usedIn([responses, SHARED_SCHEMAS], 'schemas', SHARED_SCHEMAS), ...Object.fromEntries(components.schemas) },
+      responses,
+      headers: usedIn([paths, responses], 'headers', SHARED_HEADERS),
+      securitySchemes: securitySchemes(resources),
+    },
+    tags: tagsOf(placed),
+  };
+}
+
+function pathItem({ route, told, isTold }: PlacedRoute, place: DescribedPlace): PathItem {
+  const entries = describedMethods(route).flatMap((described): readonly (readonly [string, Operation])[] => {
+    const name = described.method.toLowerCase();
+    const said = told[name] as ToldOperation | undefined;
+    if (!described.action) return [[name, describeOperation(described, place)]];
+    // The application has excluded it.
+    if (!said && isTold) return [];
+    const operation = describeOperation(described, place);
+    return [[name, said ? mergeOperation(operation, said, { isOverride: described.operation !== undefined, unique: (id) => place.operationIds.take([id, operationName(place.prefix, id)]) }) : operation]];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** The names of all models, and where they are (contract 1). */
+function describeIndex(operationIds: UniqueNames, errorFormat: ErrorFormat): Operation {
+  const schema: Schema = { type: 'object', additionalProperties: { type: 'string', format: 'uri' } };
+  return {
+    operationId: operationIds.take(['index']),
+    summary: 'The URLs of all models',
+    tags: ['index'],
+    parameters: [],
+    responses: { 200: { description: 'The answer.', content: { 'application/json': { schema } } }, ...errorReferences(new Set([406]), errorFormat) },
+    security: [],
+  };
+}
+
+/** Components to which something refers. */
+function usedIn<Component>(places: unknown, kind: string, components: Readonly<Record<string, Component>>): Readonly<Record<string, Component>> {
+  const text = JSON.stringify(places);
+  return Object.fromEntries(Object.entries(components).filter(([name]) => text.includes(`"#/components/${kind}/${name}"`)));
+}
+
+function idsOf({ paths }: OpenApiDocument): Set<string> {
+  const operations = Object.values(paths).flatMap((item) => Object.values(item)) as readonly ({ readonly operationId?: unknown } | null)[];
+  return new Set(operations.flatMap((operation) => (typeof operation?.operationId === 'string' ? [operation.operationId] : [])));
+}
+
+function securitySchemes(resources: ReadonlySet<Resource>): Readonly<Record<string, Schema>> {
+  return Object.fromEntries([...resources].flatMap(({ schemes }) => schemes).map((scheme) => [schemeName(scheme), securityScheme(scheme)]));
+}
+
+function tagsOf(placed: readonly PlacedRoute[]): ApiDescription['tags'] {
+  const descriptions = new Map(placed.map(({ route }) => [tagOf(route), `${(route.parent ?? route.resource).label}, of ${(route.parent ?? route.resource).app}`]));
+  return [{ name: 'index', description: 'What is served' }, ...[...descriptions].map(([name, description]) => ({ name, description }))];
+}

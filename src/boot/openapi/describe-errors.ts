@@ -1,0 +1,102 @@
+import type { ErrorFormat } from '../../model/error-format.js';
+import { PROBLEM_MEDIA_TYPE } from '../../values/media-type.js';
+import type { Reference, Response, Schema } from './open-api-types.js';
+
+/** Requests that are refused, and those that fail, as answers name them (contract 6). */
+export type ErrorStatus = 400 | 401 | 403 | 404 | 406 | 409 | 412 | 413 | 415 | 428 | 429 | 500 | 503;
+
+const NAMES: Readonly<Record<ErrorStatus, string>> = {
+  400: 'InvalidInput',
+  401: 'NotAuthenticated',
+  403: 'PermissionDenied',
+  404: 'NotFound',
+  406: 'NotAcceptable',
+  409: 'Restricted',
+  412: 'PreconditionFailed',
+  413: 'BodyTooLarge',
+  415: 'UnsupportedMediaType',
+  428: 'PreconditionRequired',
+  429: 'Throttled',
+  500: 'ServerError',
+  503: 'Unavailable',
+};
+
+const PREFIX = 'Restify';
+
+/** In the order of their numbers. */
+export function errorReferences(statuses: ReadonlySet<ErrorStatus>, format: ErrorFormat): Readonly<Record<string, Reference>> {
+  return Object.fromEntries([...statuses].sort((a, b) => a - b).map((status) => [String(status), { $ref: `#/components/responses/${responseName(status, format)}` }]));
+}
+
+function responseName(status: ErrorStatus, format: ErrorFormat): string {
+  return `${PREFIX}${NAMES[status]}${format === 'problem' ? 'Problem' : ''}`;
+}
+
+export const ALLOW: Reference = { $ref: `#/components/headers/${PREFIX}Allow` };
+export const LOCATION: Reference = { $ref: `#/components/headers/${PREFIX}Location` };
+const CHALLENGE: Reference = { $ref: `#/components/headers/${PREFIX}Challenge` };
+const RETRY_AFTER: Reference = { $ref: `#/components/headers/${PREFIX}RetryAfter` };
+const DETAIL: Reference = { $ref: `#/components/schemas/${PREFIX}Error` };
+const PROBLEM: Reference = { $ref: `#/components/schemas/${PREFIX}Problem` };
+const FIELD_ERRORS: Reference = { $ref: `#/components/schemas/${PREFIX}FieldErrors` };
+
+function refusal(description: string, detail: string, headers: Response['headers'] = {}): Response {
+  return { description, headers: { Allow: ALLOW, ...headers }, content: { 'application/json': { schema: { allOf: [DETAIL], examples: [{ detail }] } } } };
+}
+
+const RESPONSES: Readonly<Record<ErrorStatus, Response>> = {
+  400: {
+    description: 'What was sent does not fit: messages by field, all of them together; or a body that is no JSON.',
+    headers: { Allow: ALLOW },
+    content: { 'application/json': { schema: { anyOf: [FIELD_ERRORS, DETAIL], examples: [{ field: ['This field is required.'] }, { detail: 'JSON parse error - Unexpected end of JSON input' }] } } },
+  },
+  401: refusal('No credentials, or wrong ones.', 'Authentication credentials were not provided.', { 'WWW-Authenticate': CHALLENGE }),
+  403: refusal('The caller is not permitted to do this.', 'You do not have permission to perform this action.'),
+  404: refusal('There is no such object, or the caller may not see it.', 'Not found.'),
+  406: refusal('The answer would be JSON, which the Accept header does not take.', 'Could not satisfy the request Accept header.'),
+  409: refusal('Other objects still refer to this one.', 'This object cannot be deleted: objects of "polls.choice" still refer to it.'),
+  412: refusal('The object is not in the state that the request is about.', 'Precondition failed: the object is not as the request says.'),
+  413: refusal('The body is too large.', 'Request body is too large.'),
+  415: refusal('The body is no JSON by its Content-Type.', 'Unsupported media type "text/plain" in request.'),
+  428: refusal('The request must say which state of the object it is about.', 'Precondition required: send If-Match with the ETag of the object.'),
+  429: refusal('The caller has asked too often.', 'Request was throttled. Expected available in 5 seconds.', { 'Retry-After': RETRY_AFTER }),
+  500: refusal('Something unforeseen happened.', 'A server error occurred.'),
+  503: refusal('The database cannot be reached.', 'The service is temporarily unavailable. Try again later.', { 'Retry-After': RETRY_AFTER }),
+};
+
+/** The same in the words of RFC 9457. */
+function asProblem(response: Response): Response {
+  return { ...response, content: { [PROBLEM_MEDIA_TYPE]: { schema: PROBLEM } } };
+}
+
+/** What all operations share, in both forms. */
+export const SHARED_RESPONSES: Readonly<Record<string, Response>> = Object.fromEntries(
+  Object.entries(RESPONSES).flatMap(([text, response]) => {
+    const status = Number(text) as ErrorStatus;
+    return [[responseName(status, 'drf'), response], [responseName(status, 'problem'), asProblem(response)]] as const;
+  }),
+);
+
+export const SHARED_SCHEMAS: Readonly<Record<string, Schema>> = {
+  [`${PREFIX}Error`]: { type: 'object', title: 'Error', properties: { detail: { type: 'string' } }, required: ['detail'] },
+  [`${PREFIX}Problem`]: {
+    type: 'object',
+    title: 'Problem',
+    description: 'RFC 9457.',
+    properties: { type: { type: 'string', format: 'uri-reference' }, title: { type: 'string' }, status: { type: 'integer' }, detail: { type: 'string' }, errors: FIELD_ERRORS },
+    required: ['type', 'title', 'status', 'detail'],
+  },
+  [`${PREFIX}FieldErrors`]: {
+    type: 'object',
+    title: 'Errors by field',
+    description: 'Messages by the name of a field or of a parameter; `non_field_errors` holds those of no single one, and an embedded object has its own.',
+    additionalProperties: { anyOf: [{ type: 'array', items: { type: 'string' } }, FIELD_ERRORS] },
+  },
+};
+
+export const SHARED_HEADERS: Readonly<Record<string, unknown>> = {
+  [`${PREFIX}Allow`]: { description: 'The methods that this URL serves.', schema: { type: 'string', examples: ['GET, POST, HEAD, OPTIONS'] } },
+  [`${PREFIX}Location`]: { description: 'The absolute URL of the new object; left out where it cannot be asked for.', schema: { type: 'string', format: 'uri' } },
+  [`${PREFIX}Challenge`]: { description: 'How to say who one is, where the scheme has a challenge.', schema: { type: 'string', examples: ['Basic realm="api"'] } },
+  [`${PREFIX}RetryAfter`]: { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 0 } },
+};

@@ -1,0 +1,144 @@
+import { GROUPS_PARAMETER } from '../../model/filter-backend.js';
+import type { FilterBackend } from '../../model/filter-backend.js';
+import type { QueryLimits } from '../../model/limits.js';
+import type { PaginationDescription } from '../../model/pagination.js';
+import type { FieldTerm, FilterTerm, Resource } from '../../model/resource.js';
+import type { ValueType } from '../../model/value-type.js';
+import { FilterSet } from '../../request/filtering/filter-set.js';
+import { parameterType } from '../../values/parameter-type.js';
+import { valueSchema } from './describe-value.js';
+import type { Parameter, Response, Schema } from './open-api-types.js';
+
+/** How a list stands in an answer, and what a client says to get another part of it. */
+export interface ListShape {
+  readonly schema: Schema;
+  readonly parameters: readonly Parameter[];
+  readonly headers: NonNullable<Response['headers']>;
+  /** There may be no such part. */
+  readonly missing: boolean;
+}
+
+/** A list is the whole result, or a page of it (contract 4). */
+export function describeList({ pagination }: Resource, item: Schema): ListShape {
+  const rows: Schema = { type: 'array', items: item };
+  if (!pagination) return { schema: rows, parameters: [], headers: {}, missing: false };
+  const described = pagination.describe?.();
+  if (!described) return { schema: {}, parameters: pagination.parameters().map((name) => query(name, { type: 'string' })), headers: {}, missing: true };
+  const { parameters, headers = {}, envelope, missing } = described;
+  return {
+    schema: envelope ? enveloped(envelope, rows) : rows,
+    parameters: Object.entries(parameters).map(([name, { description, schema }]) => ({ ...query(name, schema), description })),
+    headers,
+    missing,
+  };
+}
+
+function enveloped({ members, optional, rows: name }: NonNullable<PaginationDescription['envelope']>, rows: Schema): Schema {
+  const properties = { ...members, [name]: rows };
+  return { type: 'object', properties, required: Object.keys(properties).filter((each) => !optional.includes(each)) };
+}
+
+/** The parameters that the backends of a model read, each once. */
+export function filterParameters(resource: Resource): readonly Parameter[] {
+  const found = new Map<string, Parameter>();
+  for (const backend of resource.backends) {
+    for (const name of backend.parameters?.(resource) ?? []) {
+      const parameter = found.has(name) ? undefined : filterParameter(name, backend, resource);
+      if (parameter) found.set(name, parameter);
+    }
+  }
+  return [...found.values()];
+}
+
+function filterParameter(name: string, backend: FilterBackend, resource: Resource): Parameter | undefined {
+  const { filterTerms, filterGroups, queryLimits, searchFields, orderingFields } = resource;
+  const typed = backend instanceof FilterSet ? backend.filters[name] : undefined;
+  if (typed) return query(name, valuesSchema(parameterType(typed), typed.list === true, queryLimits));
+  const term = filterTerms.get(name);
+  if (term) return isOtherName(name, term, filterTerms) ? undefined : termParameter(name, term, queryLimits);
+  if (name === GROUPS_PARAMETER && filterGroups) return { ...query(name, { type: 'string', maxLength: queryLimits.groupLength }), description: 'The filters put together: `or(votes__gte=3,not(text="A, b"))`.' };
+  if (name === 'search') return searchFields.length === 0 ? undefined : { ...query(name, { type: 'string' }), description: 'Objects in which every term occurs. Terms stand between blanks or commas; quotes keep a phrase together.' };
+  if (name === 'ordering') return orderingFields.size === 0 ? undefined : { ...query(name, orderingSchema(resource)), description: 'Fields to order by, the first one first; `-` before a name turns it round.' };
+  return query(name, { type: 'string' });
+}
+
+/** `votes__exact` is another name of `votes`, and `votes!` of `votes__ne`. */
+function isOtherName(name: string, term: FilterTerm, terms: Resource['filterTerms']): boolean {
+  const plain = name.endsWith('__exact') ? name.slice(0, -'__exact'.length) : name.endsWith('!') ? `${name.slice(0, -1)}__ne` : undefined;
+  return plain !== undefined && terms.get(plain) === term;
+}
+
+function termParameter(name: string, term: FilterTerm, limits: QueryLimits): Parameter {
+  if (term.kind === 'own') return query(name, valuesSchema(term.type, term.isList, limits));
+  const suffix = `__${term.lookup}`;
+  return { ...query(name, termSchema(term, limits)), description: LOOKUPS[term.lookup](name.endsWith(suffix) ? name.slice(0, -suffix.length) : name) };
+}
+
+function valuesSchema(type: ValueType, isList: boolean, { values }: QueryLimits): Schema {
+  return isList ? { type: 'array', items: askedSchema(type), maxItems: values } : askedSchema(type);
+}
+
+/** A list of values stands in one parameter, with commas between them. */
+function query(name: string, schema: Schema): Parameter {
+  return { name, in: 'query', required: false, schema, ...(schema.type === 'array' ? { style: 'form', explode: false } : {}) };
+}
+
+function orderingSchema({ orderingFields, orderingNulls }: Resource): Schema {
+  const directed = [...orderingFields.keys()].flatMap((name) => [name, `-${name}`]);
+  return { type: 'array', items: { type: 'string', enum: orderingNulls ? directed.flatMap((name) => [name, `${name}.nullsfirst`, `${name}.nullslast`]) : directed } };
+}
+
+/** What a parameter holds, by its lookup. */
+function termSchema({ operands: [first, ...others], lookup }: FieldTerm, limits: QueryLimits): Schema {
+  // The text of a composite key.
+  const type: ValueType = first && others.length === 0 ? first.column.type : { kind: 'string', trim: false };
+  switch (lookup) {
+    case 'exact':
+    case 'gt':
+    case 'gte':
+    case 'lt':
+    case 'lte':
+    case 'ne':
+      return askedSchema(type);
+    case 'in':
+      return valuesSchema(type, true, limits);
+    case 'range':
+      return { type: 'array', items: askedSchema(type), minItems: 2, maxItems: 2 };
+    case 'isnull':
+      return { type: 'boolean' };
+    case 'iexact':
+    case 'contains':
+    case 'icontains':
+    case 'startswith':
+    case 'istartswith':
+    case 'endswith':
+    case 'iendswith':
+      return { type: 'string' };
+    default:
+      return lookup satisfies never;
+  }
+}
+
+/** A text that is too long for its column is no error: nothing is equal to it. */
+function askedSchema(type: ValueType): Schema {
+  return type.kind === 'string' ? { type: 'string' } : valueSchema(type);
+}
+
+const LOOKUPS: Readonly<Record<FieldTerm['lookup'], (field: string) => string>> = {
+  exact: (field) => `\`${field}\` is this.`,
+  iexact: (field) => `\`${field}\` is this, in capitals or not.`,
+  gt: (field) => `\`${field}\` is greater.`,
+  gte: (field) => `\`${field}\` is greater or equal.`,
+  lt: (field) => `\`${field}\` is less.`,
+  lte: (field) => `\`${field}\` is less or equal.`,
+  in: (field) => `\`${field}\` is one of these.`,
+  range: (field) => `\`${field}\` is between these two, or one of them.`,
+  contains: (field) => `\`${field}\` contains this.`,
+  icontains: (field) => `\`${field}\` contains this, in capitals or not.`,
+  startswith: (field) => `\`${field}\` starts with this.`,
+  istartswith: (field) => `\`${field}\` starts with this, in capitals or not.`,
+  endswith: (field) => `\`${field}\` ends with this.`,
+  iendswith: (field) => `\`${field}\` ends with this, in capitals or not.`,
+  isnull: (field) => `\`${field}\` is null, or is not.`,
+  ne: (field) => `\`${field}\` is something else.`,
+};

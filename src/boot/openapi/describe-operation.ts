@@ -1,0 +1,113 @@
+import { FORMAT_PARAMETER } from '../../model/renderer.js';
+import type { Operation as OperationName } from '../../model/operation.js';
+import type { RouteAction } from '../../model/action.js';
+import type { Resource } from '../../model/resource.js';
+import type { Route } from '../../model/route.js';
+import { givenFields } from '../../request/operations.js';
+import { ModelSerializer } from '../../request/serializers/model-serializer.js';
+import { operationName } from './component-names.js';
+import { knownAccess, requirementsOf } from './describe-access.js';
+import type { KnownAccess } from './describe-access.js';
+import { FREE_OBJECT, formsOf, JSON_TYPE, schemaNames, SUFFIXES } from './described-route.js';
+import type { DescribedPlace, DescribedRoute } from './described-route.js';
+import { describeList, filterParameters } from './describe-list.js';
+import { requestSchema } from './describe-model.js';
+import { describeResponses } from './describe-responses.js';
+import { keySchema } from './describe-value.js';
+import { shapeParametersOf } from './describe-shape.js';
+import type { Operation, Parameter, Schema, SecurityRequirement } from './open-api-types.js';
+
+/** One method of one URL: what it takes, and everything that it can answer. */
+export function describeOperation(described: DescribedRoute, place: DescribedPlace): Operation {
+  const { route, action, operation } = described;
+  const { resource } = route;
+  const access = knownAccess(action?.permission ?? resource.permission, askedMethod(described));
+  const security = securityOf(resource, access, place);
+  return {
+    operationId: place.operationIds.take([operationName(...idParts(described)), operationName(place.prefix, ...idParts(described))]),
+    summary: summaryOf(described),
+    tags: [tagOf(route)],
+    parameters: [...pathParameters(route, action), ...(operation === 'list' ? listParameters(resource) : []), ...(operation && operation !== 'destroy' ? shapeParametersOf(resource.shape) : []), ...formParameters(described)],
+    ...bodyOf(described, place),
+    responses: describeResponses(described, access, place),
+    ...(security ? { security } : {}),
+  };
+}
+
+/** The tag of all URLs of a model. */
+export function tagOf({ parent, resource }: Route): string {
+  return (parent ?? resource).id;
+}
+
+/** An action below an object asks for the right to change it, but for GET. */
+function askedMethod({ route, method }: DescribedRoute): string {
+  return route.kind === 'object-action' && method !== 'GET' ? 'PATCH' : method;
+}
+
+function securityOf({ schemes }: Resource, access: KnownAccess, { hasSecurity }: DescribedPlace): readonly SecurityRequirement[] | undefined {
+  if (schemes.length > 0) return requirementsOf(schemes, access);
+  return hasSecurity ? undefined : [];
+}
+
+function idParts({ route, method, operation }: DescribedRoute): readonly string[] {
+  const { parent, resource, relation, segment } = route;
+  const above = parent ?? resource;
+  const one = route.actions.size === 1 && segment !== undefined;
+  const detail = route.kind === 'through-object' && operation === undefined ? 'detail' : '';
+  return [above.app, above.model, relation?.name ?? segment ?? '', detail, operation ?? (one ? '' : method.toLowerCase())];
+}
+
+const SUMMARIES: Readonly<Record<OperationName, (label: string) => string>> = {
+  list: (label) => `List objects: ${label}`,
+  create: (label) => `Create an object: ${label}`,
+  retrieve: (label) => `Get an object: ${label}`,
+  update: (label) => `Replace an object: ${label}`,
+  partialUpdate: (label) => `Change an object: ${label}`,
+  destroy: (label) => `Delete an object: ${label}`,
+};
+
+function summaryOf({ route, method, operation }: DescribedRoute): string {
+  const { resource, parent, relation, segment } = route;
+  const label = parent ? `${parent.label}, ${relation?.name ?? ''}` : resource.label;
+  return operation ? SUMMARIES[operation](label) : `${method} ${segment ?? ''}: ${label}`.replace(' :', ':');
+}
+
+function pathParameters({ kind, resource, parent }: Route, action: RouteAction | undefined): readonly Parameter[] {
+  if (kind === 'collection' || kind === 'collection-action') return [];
+  const pk = pathParameter('pk', keySchema((parent ?? resource).key), `The key: ${(parent ?? resource).label}`);
+  if (kind !== 'through-object') return [pk];
+  const any = action !== undefined && action.operation === undefined;
+  return [pk, pathParameter('childId', any ? { type: 'string' } : keySchema(resource.key), 'The key of the through object')];
+}
+
+function pathParameter(name: string, schema: Schema, description: string): Parameter {
+  return { name, in: 'path', required: true, description, schema };
+}
+
+function listParameters(resource: Resource): readonly Parameter[] {
+  return [...filterParameters(resource), ...describeList(resource, {}).parameters];
+}
+
+function bodyOf({ route, method, operation }: DescribedRoute, place: DescribedPlace): Pick<Operation, 'requestBody'> {
+  if (operation === 'create' || operation === 'update' || operation === 'partialUpdate') {
+    const { resource } = route;
+    const own = resource.serializer.parse !== ModelSerializer.prototype.parse;
+    const schema = own ? FREE_OBJECT : place.components.add(schemaNames(route, SUFFIXES[operation]), requestSchema({ resource, base: '', allFields: true }, operation, givenFields(route)));
+    const required = !own && requiresBody(place.components.schemas, schema);
+    return { requestBody: { required, content: { [JSON_TYPE]: { schema } } } };
+  }
+  // What a method of the application's takes is its own to say.
+  return operation === undefined && method !== 'GET' && method !== 'DELETE' ? { requestBody: { required: false, content: { [JSON_TYPE]: { schema: {} } } } } : {};
+}
+
+/** No body counts as an empty object. */
+function requiresBody(schemas: ReadonlyMap<string, Schema>, { $ref }: Schema): boolean {
+  const schema = schemas.get(String($ref).replace('#/components/schemas/', ''));
+  return schema?.required !== undefined;
+}
+
+function formParameters(described: DescribedRoute): readonly Parameter[] {
+  const forms = formsOf(described).map(({ format }) => format);
+  if (forms.length === 0) return [];
+  return [{ name: FORMAT_PARAMETER, in: 'query', required: false, schema: { type: 'string', enum: ['json', ...forms] }, description: 'The form of the answer; it wins over the Accept header.' }];
+}

@@ -1,0 +1,90 @@
+import type { Conditional } from '../../model/conditional.js';
+import { statusOf } from '../../model/operation.js';
+import type { Operation } from '../../model/operation.js';
+import type { Resource } from '../../model/resource.js';
+import { ModelSerializer } from '../../request/serializers/model-serializer.js';
+import type { KnownAccess } from './describe-access.js';
+import { FREE_OBJECT, formsOf, JSON_TYPE, schemaNames } from './described-route.js';
+import type { DescribedPlace, DescribedRoute } from './described-route.js';
+import { ALLOW, errorReferences, LOCATION } from './describe-errors.js';
+import type { ErrorStatus } from './describe-errors.js';
+import { describeList } from './describe-list.js';
+import { representationSchema } from './describe-model.js';
+import type { Response, Responses, Schema } from './open-api-types.js';
+
+/** Everything that a call can be answered with. */
+export function describeResponses(described: DescribedRoute, access: KnownAccess, place: DescribedPlace): Responses {
+  const errors = errorReferences(errorsOf(described, access), place.errorFormat);
+  return described.operation ? { ...successOf(described, access, place), ...errors } : { ...ownSuccess(described), ...errors, default: OWN_ANSWER };
+}
+
+/** A method of the application's may write the response itself, and throw what it likes. */
+const OWN_ANSWER: Response = { description: 'Whatever else the application answers.' };
+
+function ownSuccess({ action }: DescribedRoute): Responses {
+  const answer = { [String(action?.code ?? statusOf(undefined))]: answered('The answer of the application\'s own.', {}) };
+  return action?.code === undefined ? { ...answer, 204: { description: 'The answer has nothing to say.', headers: { Allow: ALLOW } } } : answer;
+}
+
+function successOf(described: DescribedRoute, access: KnownAccess, place: DescribedPlace): Responses {
+  const { route, operation, action } = described;
+  const status = String(action?.code ?? (operation === 'destroy' ? 204 : statusOf(operation)));
+  if (operation === 'destroy') return { [status]: { description: 'It is deleted.', headers: { Allow: ALLOW } } };
+  const object = objectSchema(described, access, place);
+  if (operation === 'list') {
+    const { schema, headers } = describeList(route.resource, object);
+    return { [status]: inForms(answered('The objects.', schema, headers), described) };
+  }
+  if (operation === 'create') return { [status]: answered('The new object.', object, hasOwnUrl(route.resource) ? { Location: LOCATION } : {}) };
+  const known: Responses = operation === 'retrieve' && route.resource.conditional ? { 304: { description: 'The caller has the object in this state.', headers: { Allow: ALLOW } } } : {};
+  return { [status]: inForms(answered('The whole object.', object), described), ...known };
+}
+
+function answered(description: string, schema: Schema, headers: Response['headers'] = {}): Response {
+  return { description, headers: { Allow: ALLOW, ...headers }, content: { [JSON_TYPE]: { schema } } };
+}
+
+function inForms(response: Response, described: DescribedRoute): Response {
+  const others = formsOf(described).map(({ mediaType }) => [mediaType, { schema: { type: 'string' } }] as const);
+  return { ...response, content: { ...response.content, ...Object.fromEntries(others) } };
+}
+
+function objectSchema({ route }: DescribedRoute, { allFields }: KnownAccess, { base, components }: DescribedPlace): Schema {
+  const { resource } = route;
+  if (resource.serializer.represent !== ModelSerializer.prototype.represent) return FREE_OBJECT;
+  const view = { resource, base: `${base}/${resource.app}/${resource.model}`, allFields };
+  return components.add(schemaNames(route, ''), representationSchema(view));
+}
+
+function ofConditions(operation: Operation, { require }: Conditional): readonly ErrorStatus[] {
+  if (operation === 'list' || operation === 'create') return [];
+  if (operation === 'retrieve') return [412];
+  return require ? [400, 412, 428] : [400, 412];
+}
+
+/** A new object is at an URL where that serves anything. */
+function hasOwnUrl({ operations }: Resource): boolean {
+  return [...operations].some((operation) => operation !== 'list' && operation !== 'create');
+}
+
+function errorsOf(described: DescribedRoute, { refuses, hides }: KnownAccess): ReadonlySet<ErrorStatus> {
+  const { route, method, operation, action } = described;
+  const { resource, kind } = route;
+  const statuses = new Set<ErrorStatus>([406, 500, 503]);
+  const guarded = resource.guards.length > 0;
+  const writes = operation === 'create' || operation === 'update' || operation === 'partialUpdate';
+  const free = operation === undefined;
+  const paged = operation === 'list' && describeList(resource, {}).missing;
+  if (writes || operation === 'list' || resource.strict || resource.shape || free) statuses.add(400);
+  if (resource.schemes.length > 0 || guarded) statuses.add(401);
+  if (refuses || guarded || action) statuses.add(403);
+  if ((kind !== 'collection' && kind !== 'collection-action') || hides || action || paged || formsOf(described).length > 0) statuses.add(404);
+  if (operation === 'destroy') statuses.add(409);
+  if (resource.conditional && operation !== undefined) for (const status of ofConditions(operation, resource.conditional)) statuses.add(status);
+  if (writes || (free && method !== 'GET')) {
+    statuses.add(413);
+    statuses.add(415);
+  }
+  if (resource.throttle) statuses.add(429);
+  return statuses;
+}

@@ -1,0 +1,139 @@
+import type { Key } from '../../model/resource.js';
+import type { TypeOf, ValueType } from '../../model/value-type.js';
+import type { Schema } from './open-api-types.js';
+
+const INTERVAL = '^P(-?\\d+Y)?(-?\\d+M)?(-?\\d+D)?(T(-?\\d+H)?(-?\\d+M)?(-?\\d+(\\.\\d+)?S)?)?$';
+
+/** A value in its canonical form (contract 2): what answers hold, and what requests do best to send. */
+export function valueSchema(type: ValueType): Schema {
+  switch (type.kind) {
+    case 'integer':
+      return { type: 'integer', ...integerBounds(type) };
+    case 'bigint':
+      return { type: 'string', format: 'int64', pattern: '^-?\\d+$' };
+    case 'decimal':
+      return { type: 'string', format: 'decimal', pattern: decimalPattern(type, type.exact === undefined ? '' : '(e[+-]\\d+)?') };
+    case 'float':
+      return { type: 'number', format: type.single === true ? 'float' : 'double', ...(type.unsigned === true ? { minimum: 0 } : {}) };
+    case 'boolean':
+      return { type: 'boolean' };
+    case 'string':
+      return { type: 'string', ...(type.maxLength === undefined ? {} : { maxLength: type.maxLength }) };
+    case 'date':
+      return { type: 'string', format: 'date' };
+    case 'time':
+      return { type: 'string', format: 'time-local', pattern: '^\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,6})?$' };
+    case 'datetime':
+      return { type: 'string', format: 'date-time' };
+    case 'interval':
+      return { type: 'string', pattern: INTERVAL, description: 'A duration of ISO 8601.' };
+    case 'uuid':
+      return { type: 'string', format: 'uuid' };
+    case 'enum':
+      return { ...typeOfAll(type.values), enum: type.values };
+    case 'set':
+      return { type: 'array', items: { type: 'string', enum: type.values }, uniqueItems: true };
+    case 'json':
+      return { description: 'Any JSON value.' };
+    case 'list':
+      return { type: 'array', items: valueSchema(type.of) };
+    case 'binary':
+      return { type: 'string', contentEncoding: 'base64', ...base64Length(type) };
+    default:
+      return type satisfies never;
+  }
+}
+
+/** A value of a body: beside the canonical form a number for what is kept as text, and no blank where none is allowed (contract 5). */
+export function bodySchema(type: ValueType, blank: boolean): Schema {
+  const schema = valueSchema(type);
+  switch (type.kind) {
+    case 'bigint':
+      return { ...schema, type: ['string', 'integer'] };
+    case 'decimal':
+      return { ...schema, type: ['string', 'number'], pattern: decimalPattern(type, '') };
+    case 'string':
+      return blank ? schema : { ...schema, minLength: 1, ...(type.trim ? { pattern: '\\S' } : {}) };
+    default:
+      return schema;
+  }
+}
+
+export function nullable(schema: Schema): Schema {
+  const { type, enum: values } = schema;
+  if (type === undefined && values === undefined) return schema;
+  const types = Array.isArray(type) ? (type as readonly unknown[]) : [type];
+  return { ...schema, ...(type === undefined ? {} : { type: [...types, 'null'] }), ...(Array.isArray(values) ? { enum: [...(values as readonly unknown[]), null] } : {}) };
+}
+
+/** A key in a body or a URL: a composite one is one text (contract 1). */
+export function keySchema({ columns: [first, ...others] }: Pick<Key, 'columns'>): Schema {
+  return first && others.length === 0 ? valueSchema(first.type) : { type: 'string' };
+}
+
+/** A value that the schema admits, for people to look at. `name` is what texts say. */
+export function exampleValue(type: ValueType, name: string): unknown {
+  switch (type.kind) {
+    case 'integer':
+      return Math.max(type.min, Math.min(1, type.max));
+    case 'bigint':
+      return '1';
+    case 'decimal':
+      return type.scale === 0 || (type.scale === undefined && type.precision !== undefined) ? '1' : (1.5).toFixed(Math.min(type.scale ?? 1, 20));
+    case 'float':
+      return 1.5;
+    case 'boolean':
+      return true;
+    case 'string':
+      return name.slice(0, type.maxLength ?? name.length);
+    case 'date':
+      return '2022-10-02';
+    case 'time':
+      return '09:23:28';
+    case 'datetime':
+      return `2022-10-02T09:23:28.${'297000'.slice(0, type.digits)}Z`;
+    case 'interval':
+      return 'P1DT2H';
+    case 'uuid':
+      return '6f1f1d3c-3c5a-4a0c-9a63-7f5f0f8f2c11';
+    case 'enum':
+      return type.values[0];
+    case 'set':
+      return type.values.slice(0, 1);
+    case 'json':
+      return {};
+    case 'list':
+      return [exampleValue(type.of, name)];
+    case 'binary':
+      return Buffer.from(name).subarray(0, type.maxLength).toString('base64');
+    default:
+      return type satisfies never;
+  }
+}
+
+export function exampleKey({ columns }: Pick<Key, 'columns'>): unknown {
+  const values = columns.map(({ type }) => exampleValue(type, 'key'));
+  return values.length === 1 ? values[0] : values.map((value) => encodeURIComponent(String(value))).join(',');
+}
+
+/** What JSON keeps exactly needs no word. */
+function integerBounds({ min, max }: TypeOf<'integer'>): Schema {
+  if (min === Number.MIN_SAFE_INTEGER && max === Number.MAX_SAFE_INTEGER) return { format: 'int64' };
+  return { format: min >= -(2 ** 31) && max < 2 ** 31 ? 'int32' : 'int64', minimum: min, maximum: max };
+}
+
+function typeOfAll(values: readonly (string | number)[]): Schema {
+  if (values.every((value) => typeof value === 'string')) return { type: 'string' };
+  return values.every((value) => typeof value === 'number') ? { type: values.every(Number.isInteger) ? 'integer' : 'number' } : {};
+}
+
+/** A database that keeps so many digits only shows a longer number with an exponent, which no body may have. */
+function decimalPattern({ unsigned }: TypeOf<'decimal'>, exponent: string): string {
+  return `^${unsigned === true ? '' : '-?'}\\d+(\\.\\d+)?${exponent}$`;
+}
+
+/** Of bytes, three are four characters. */
+function base64Length({ minLength, maxLength }: TypeOf<'binary'>): Schema {
+  const characters = (bytes: number): number => Math.ceil(bytes / 3) * 4;
+  return { ...(minLength === undefined ? {} : { minLength: characters(minLength) }), ...(maxLength === undefined ? {} : { maxLength: characters(maxLength) }) };
+}

@@ -1,0 +1,52 @@
+/** JSON Schema 2020-12, as OpenAPI 3.1 has it. */
+export type Schema = Readonly<Record<string, unknown>>;
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: 'path' | 'query';
+  readonly required: boolean;
+  readonly description?: string;
+  readonly schema: Schema;
+  readonly style?: string;
+  readonly explode?: boolean;
+}
+
+/** A type alias, so that a reference stands wherever a schema does. */
+export type Reference = { readonly $ref: string };
+
+export interface Response {
+  readonly description: string;
+  readonly headers?: Readonly<Record<string, Reference | { readonly description: string; readonly schema: Schema }>>;
+  readonly content?: Readonly<Record<string, { readonly schema: Schema }>>;
+}
+
+/** By status: `200`. */
+export type Responses = Readonly<Record<string, Response | Reference>>;
+
+/** Scopes by the name of a security scheme; an empty one is an anonymous caller. */
+export type SecurityRequirement = Readonly<Record<string, readonly string[]>>;
+
+export interface Operation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly tags: readonly string[];
+  readonly parameters: readonly Parameter[];
+  readonly requestBody?: { readonly required: boolean; readonly content: Readonly<Record<string, { readonly schema: Schema }>> };
+  readonly responses: Responses;
+  /** Left out where the document's own holds. */
+  readonly security?: readonly SecurityRequirement[];
+}
+
+/** By the method of HTTP in lower case. */
+export type PathItem = Readonly<Record<string, unknown>>;
+
+/** What is read and written of an OpenAPI document; all else of it stays as it is. */
+export interface OpenApiDocument {
+  readonly openapi: string;
+  readonly servers?: readonly unknown[];
+  readonly security?: readonly unknown[];
+  readonly tags?: readonly { readonly name: string }[];
+  readonly paths: Readonly<Record<string, PathItem>>;
+  readonly components?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+}

@@ -1,0 +1,87 @@
+/**
+ * Every limit that a request can run into and that is this package's own, with its default (docs/limits.md). Those of
+ * HTTP itself are Node's and the application's.
+ */
+
+/** What one query of a list may ask for; `queryLimits` of a model or of a prefix changes it. */
+export interface QueryLimits {
+  /** Values of one `in`, and of a list that an own filter takes. */
+  readonly values: number;
+  /** Terms of one search. */
+  readonly searchTerms: number;
+  /** Comparisons in the groups of one query. */
+  readonly groupTerms: number;
+  /** Steps over to-many relations in those comparisons: each is an EXISTS, which PostgreSQL may compile before it runs. */
+  readonly groupRelated: number;
+  /** How deep its groups stand in one another; the outermost one counts. */
+  readonly groupDepth: number;
+  /** Characters of the text that holds them. */
+  readonly groupLength: number;
+}
+
+export const QUERY_LIMITS: QueryLimits = { values: 100, searchTerms: 50, groupTerms: 30, groupRelated: 5, groupDepth: 4, groupLength: 2000 };
+
+/** More than this no limit may be: a database takes statements of a certain depth alone. */
+export const MOST_OF_QUERY: QueryLimits = { values: 500, searchTerms: 200, groupTerms: 200, groupRelated: 20, groupDepth: 20, groupLength: 10_000 };
+
+/** Bytes of a body, where the application has no body parser of its own. */
+export const BODY_BYTES = 100 * 1024;
+
+/** Objects and lists of a body that stand in one another (contract 5). */
+export const BODY_DEPTH = 100;
+
+/** Characters of a number; DRF's bound. */
+export const NUMBER_TEXT = 1000;
+
+/** Milliseconds that a request waits for a connection to the database. */
+export const ACQUIRE_TIMEOUT = 10_000;
+
+/** Rows of a list that are read at once. */
+export const PAGE_ROWS = 1000;
+
+/** Characters of them: as many as a long list holds in memory a few times over. */
+export const PAGE_CHARACTERS = 256 * 1024;
+
+/** Rows of a page for which the client names no number. */
+export const PAGE_SIZE = 50;
+
+/** Rows that a client may ask for in one page: a page is held in memory as a whole. */
+export const MAX_PAGE_SIZE = 100;
+
+/** Rows that a page may leave out before it begins: the database reads every one of them. */
+export const MAX_OFFSET = 10_000;
+
+/** Rows up to which an estimated count is exact; behind them it is an estimate, or ends. */
+export const COUNTED_ROWS = 10_000;
+
+/** Characters of a cursor: it has to fit into a URL. */
+export const MAX_CURSOR = 4_000;
+
+/** Characters of a secret that cursors are sealed with. */
+export const MIN_SECRET = 32;
+
+/** Relations in a row that a path of `expandable` may go over. */
+export const MAX_EXPANDED_DEPTH = 3;
+
+/** Relations that one request may expand: each is a statement for each page of rows. */
+export const MAX_EXPANSIONS = 10;
+
+/** Objects that stand in the place of one link. */
+export const MAX_EXPANDED_CHILDREN = 100;
+
+/** Objects of an answer with expansions. */
+export const MAX_EXPANDED_OBJECTS = 10_000;
+
+/** Characters of a list with expansions that are held back, so that too many objects are still an ordinary error. */
+export const HELD_CHARACTERS = 1024 * 1024;
+
+/** Choices of fields for which a resource keeps its statements: clients may make up any number. */
+export const KEPT_CHOICES = 30;
+/** Entity tags in one `If-Match` or `If-None-Match`. */
+export const MAX_ENTITY_TAGS = 100;
+
+/** Characters of one of these headers. */
+export const MAX_PRECONDITION = 4_000;
+
+/** Seconds for which the date of a change is not told, nor taken for exact: another change may follow with the same one. */
+export const MODIFIED_SETTLES = 60;

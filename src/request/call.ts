@@ -1,0 +1,32 @@
+import type { Json } from '../errors/rest-error.js';
+import type { PageLink } from '../model/pagination.js';
+import type { RouteMatch } from '../model/route.js';
+import { keyText } from '../values/keys.js';
+import type { Located } from './asked.js';
+import { pageLink } from './pagination/page-link.js';
+import type { HttpExchange } from './parsing/http-exchange.js';
+
+/** A matched call below one prefix. */
+export interface Call {
+  readonly exchange: HttpExchange;
+  readonly match: RouteMatch;
+  /** The path below which the links of this prefix stand: `/rest/v1`. */
+  readonly base: string;
+}
+
+/** Links to other pages of the list that is asked for, in its canonical form. */
+export function linksOf({ exchange, match, base }: Call, { keys }: Located): PageLink {
+  const { resource, parent, relation } = match.route;
+  const path = parent && relation && keys.key ? `${parent.app}/${parent.model}/${keyText(keys.key)}/${relation.name}` : `${resource.app}/${resource.model}`;
+  return pageLink(`${exchange.protocol}://${exchange.host}${base}/${path}/`, exchange.query);
+}
+
+/** The absolute URL of a new object, where it has one (contract 3). */
+export function locationOf(key: readonly Json[], { exchange, match, base }: Call): Readonly<Record<string, string>> {
+  const { route, keySegment } = match;
+  const { resource, relation, parent } = route;
+  const readable = [...resource.operations].some((operation) => operation !== 'list' && operation !== 'create');
+  if (!readable) return {};
+  const above = parent && relation ? `${parent.app}/${parent.model}/${keySegment ?? ''}/${relation.name}` : `${resource.app}/${resource.model}`;
+  return { Location: `${exchange.protocol}://${exchange.host}${base}/${above}/${keyText(key)}/` };
+}

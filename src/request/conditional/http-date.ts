@@ -1,0 +1,36 @@
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
+const TIME = '(?<hour>\\d{2}):(?<minute>\\d{2}):(?<second>\\d{2})';
+
+/** The three forms of RFC 9110, 5.6.7: the one that is sent, and two that old clients send. */
+const FORMS: readonly RegExp[] = [
+  new RegExp(`^[A-Z][a-z]{2}, (?<day>\\d{2}) (?<month>[A-Z][a-z]{2}) (?<year>\\d{4}) ${TIME} GMT$`),
+  new RegExp(`^[A-Z][a-z]{5,8}, (?<day>\\d{2})-(?<month>[A-Z][a-z]{2})-(?<year>\\d{2}) ${TIME} GMT$`),
+  new RegExp(`^[A-Z][a-z]{2} (?<month>[A-Z][a-z]{2}) (?<day>[ \\d]\\d) ${TIME} (?<year>\\d{4})$`),
+];
+
+/** Milliseconds since 1970 of an HTTP date; undefined for what is none, which is then ignored (RFC 9110, 13.1.3). */
+export function parseHttpDate(text: string, now: number): number | undefined {
+  for (const form of FORMS) {
+    const found = form.exec(text.trim())?.groups;
+    if (found) return instantOf(found, now);
+  }
+  return undefined;
+}
+
+function instantOf({ day, month, year = '', hour, minute, second }: Readonly<Record<string, string>>, now: number): number | undefined {
+  const index = MONTHS.indexOf(month as (typeof MONTHS)[number]);
+  if (index < 0 || Number(day) < 1 || Number(day) > 31 || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 60) return undefined;
+  return Date.UTC(year.length === 2 ? wholeYear(Number(year), now) : Number(year), index, Number(day), Number(hour), Number(minute), Number(second));
+}
+
+/** Two digits that would lie more than 50 years ahead are a year of the past. */
+function wholeYear(digits: number, now: number): number {
+  const current = new Date(now).getUTCFullYear();
+  const year = Math.floor(current / 100) * 100 + digits;
+  return year > current + 50 ? year - 100 : year;
+}
+
+/** In whole seconds: what is left of one is cut off. */
+export function httpDate(instant: number): string {
+  return new Date(instant).toUTCString();
+}

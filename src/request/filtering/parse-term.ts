@@ -1,0 +1,93 @@
+import type { Json } from '../../errors/rest-error.js';
+import { allOf, NEVER } from '../../model/condition.js';
+import type { Condition, Operand } from '../../model/condition.js';
+import type { FilterQuestion } from '../../model/filter-backend.js';
+import type { FieldTerm, FilterTerm, OwnTerm } from '../../model/resource.js';
+import type { ValueType } from '../../model/value-type.js';
+import { decodedSegment } from '../../values/keys.js';
+import { invalid, valid } from '../../values/outcome.js';
+import type { Outcome } from '../../values/outcome.js';
+import { parseText } from '../../values/parse-text.js';
+import { parseBoolean } from '../../values/parse-value.js';
+import { resolveRowFilter, UnfitValue } from '../../values/resolve-row-filter.js';
+import { splitValues } from '../../values/split-values.js';
+import { hasNone } from './same-rows.js';
+import type { PlacedCondition } from './same-rows.js';
+
+/** The text of a parameter as what it says of the rows, or django-filter's messages. */
+export function parseTerm(text: string, term: FilterTerm, question: FilterQuestion): Outcome<PlacedCondition> {
+  if (term.kind === 'own') return parseOwn(text, term, question);
+  const outcome = parseField(text, term, question.resource.queryLimits.values);
+  if (outcome.errors) return outcome;
+  if (term.isMany && term.lookup === 'isnull') return valid(hasNone(term.some, !isTrue(outcome.value)));
+  return valid({ some: term.some, condition: term.within ? allOf([outcome.value, term.within]) : outcome.value });
+}
+
+function isTrue(condition: Condition): boolean {
+  return condition.kind === 'compare' && condition.value === true;
+}
+
+function parseField(text: string, term: FieldTerm, limit: number): Outcome<Condition> {
+  const [first, ...others] = term.operands;
+  if (!first) return valid(NEVER);
+  switch (term.lookup) {
+    case 'isnull':
+      return compared(parseBoolean(text.toLowerCase()), first, term);
+    case 'in':
+      return compared(parseValues(text, first.column.type, limit), first, term);
+    case 'range': {
+      const range = parseValues(text, first.column.type, 2);
+      return !range.errors && range.value.length !== 2 ? invalid('Enter two values with a comma between them.') : compared(range, first, term);
+    }
+    default: {
+      if (others.length > 0) return parseCompositeKey(text, term);
+      const outcome = parseText(text, first.column.type);
+      const isOutOfRange = outcome.errors?.[0]?.startsWith('Ensure') === true;
+      return isOutOfRange && term.isKey && term.lookup === 'exact' ? valid(NEVER) : compared(outcome, first, term);
+    }
+  }
+}
+
+function compared(outcome: Outcome<Json>, operand: Operand, { lookup }: FieldTerm): Outcome<Condition> {
+  return outcome.errors ? outcome : valid({ kind: 'compare', operand, lookup, value: outcome.value });
+}
+
+/** Values with commas between them, each by the rules of one. */
+export function parseValues(text: string, type: ValueType, limit: number): Outcome<readonly Json[]> {
+  const parts = splitValues(text);
+  if (parts.errors) return parts;
+  if (parts.value.length > limit) return invalid(`Ensure there are no more than ${limit} values.`);
+  const values: Json[] = [];
+  for (const part of parts.value) {
+    const outcome = parseText(part, type);
+    if (outcome.errors) return outcome;
+    values.push(outcome.value);
+  }
+  return valid(values);
+}
+
+/** The text of a composite key, as it stands in a URL (contract 1). */
+function parseCompositeKey(text: string, term: FieldTerm): Outcome<Condition> {
+  const parts = text.split(',');
+  if (parts.length !== term.operands.length) return invalid(`Enter ${term.operands.length} values with commas between them.`);
+  const conditions: Condition[] = [];
+  for (const [index, operand] of term.operands.entries()) {
+    const outcome = compared(parseText(decodedSegment(parts[index] ?? '') ?? '', operand.column.type), operand, term);
+    if (outcome.errors) return outcome;
+    conditions.push(outcome.value);
+  }
+  return valid(allOf(conditions));
+}
+
+/** What the model's function makes of a value of its type; one that no column can hold is the caller's mistake. */
+function parseOwn(text: string, { type, isList, rows, within }: OwnTerm, question: FilterQuestion): Outcome<PlacedCondition> {
+  const outcome: Outcome<Json> = isList ? parseValues(text, type, question.resource.queryLimits.values) : parseText(text, type);
+  if (outcome.errors) return outcome;
+  try {
+    const condition = resolveRowFilter(rows(outcome.value, question), question.resource);
+    return valid({ some: [], condition: within ? allOf([condition, within]) : condition });
+  } catch (error) {
+    if (error instanceof UnfitValue) return invalid(...error.messages);
+    throw error;
+  }
+}

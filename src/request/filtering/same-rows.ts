@@ -1,0 +1,47 @@
+import { allOf, ALWAYS } from '../../model/condition.js';
+import type { Condition } from '../../model/condition.js';
+import type { SomeStep } from '../../model/resource.js';
+
+/** A condition on a row of a model, or of what it leads to over these to-many relations. */
+export interface PlacedCondition {
+  readonly some: readonly SomeStep[];
+  readonly condition: Condition;
+}
+
+/**
+ * All of them at once. Those that stand in rows of one to-many relation mean the same row: one choice that has the votes
+ * and the text, not two that have one of them each. So it is with Django's `filter()`.
+ */
+export function sameRows(placed: readonly PlacedCondition[], depth = 0): Condition {
+  const own: Condition[] = [];
+  const further = new Map<string, { readonly step: SomeStep; readonly placed: PlacedCondition[] }>();
+  for (const each of placed) {
+    const step = each.some[depth];
+    if (!step) {
+      own.push(each.condition);
+      continue;
+    }
+    const name = JSON.stringify([...step.hops, step.relation].map((relation) => relation.name));
+    const group = further.get(name) ?? { step, placed: [] };
+    further.set(name, group);
+    group.placed.push(each);
+  }
+  return allOf([...own, ...[...further.values()].map(({ step, placed }) => into(step, sameRows(placed, depth + 1)))]);
+}
+
+/** At least one related row fits, of those that the caller may see. */
+function into({ hops, relation, near, rows = ALWAYS, through }: SomeStep, condition: Condition): Condition {
+  const inner = allOf([rows, condition]);
+  if (inner.kind === 'never') return inner;
+  const related: Condition = { kind: 'related', hops, relation, condition: inner, ...(through ? { through } : {}) };
+  return near ? allOf([near, related]) : related;
+}
+
+/** Whether the last relation leads to no row that the caller may see, or (`some`) to one at least. */
+export function hasNone(steps: readonly SomeStep[], some: boolean): PlacedCondition {
+  const last = steps.at(-1);
+  if (!last) return { some: [], condition: ALWAYS };
+  const { near = ALWAYS, ...step } = last;
+  const related = into(step, ALWAYS);
+  return { some: steps.slice(0, -1), condition: allOf([near, some ? related : { kind: 'not', condition: related }]) };
+}

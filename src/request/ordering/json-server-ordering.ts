@@ -1,0 +1,24 @@
+import type { FilterBackend, FilterQuestion, Filtering } from '../../model/filter-backend.js';
+import { parseOrdering } from './ordering-filter.js';
+
+/**
+ * `_sort=votes,text&_order=desc,asc`, as json-server has them: in the place of `OrderingFilter`, by the same names and rules.
+ * A name without an order of its own is ascending.
+ */
+export class JsonServerOrdering implements FilterBackend {
+  filter({ resource, parameters }: FilterQuestion): Filtering {
+    const directions = (parameters.get('_order') ?? '').split(',');
+    const names = (parameters.get('_sort') ?? '').split(',');
+    const text = names.map((name, index) => (isDescending(directions[index]) ? `-${name.trim()}` : name)).join(',');
+    const order = parseOrdering(text, resource);
+    return order.length > 0 ? { order } : {};
+  }
+
+  parameters(): readonly string[] {
+    return ['_sort', '_order'];
+  }
+}
+
+function isDescending(direction: string | undefined): boolean {
+  return direction?.trim().toLowerCase() === 'desc';
+}

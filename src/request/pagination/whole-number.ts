@@ -1,0 +1,20 @@
+import { InvalidInput } from '../../errors/request-errors.js';
+
+/** Digits alone: what JavaScript or Python take for a number beside, such as `1e3`, ` 2` or `+2`, is none. */
+const DIGITS = /^\d{1,100}$/;
+
+/** Undefined where it does not fit. What is beyond JavaScript's whole numbers is the greatest of them. */
+export function digitsOf(text: string): number | undefined {
+  return DIGITS.test(text) ? Math.min(Number(text), Number.MAX_SAFE_INTEGER) : undefined;
+}
+
+/** A parameter that is a whole number; undefined where it is left out or empty. Throws 400, with DRF's messages. */
+export function wholeNumber(name: string, parameters: ReadonlyMap<string, string>, { min, max = Infinity }: { min: number; max?: number }): number | undefined {
+  const text = parameters.get(name) ?? '';
+  if (text === '') return undefined;
+  const value = digitsOf(text.replace(/^-(?=\d)/, ''));
+  if (value === undefined) throw InvalidInput.of(name, 'A valid integer is required.');
+  if (text.startsWith('-') || value < min) throw InvalidInput.of(name, `Ensure this value is greater than or equal to ${min}.`);
+  if (value > max) throw InvalidInput.of(name, `Ensure this value is less than or equal to ${max}.`);
+  return value;
+}

@@ -1,0 +1,63 @@
+import type { Json } from '../../errors/rest-error.js';
+import type { Condition } from '../../model/condition.js';
+import type { PageRequest, PageWindow } from '../../model/pagination.js';
+import type { CountPlan, ListPlan, PagePlan } from '../../model/plan.js';
+import type { Route } from '../../model/route.js';
+
+/**
+ * One page of the list. `open`: no grant hides a row of the resource from the caller. Throws a plain error, which is the author's
+ * to mend, for what a pagination of the application's own may not ask for.
+ */
+export function planPage(list: ListPlan, { window, count }: PageRequest, open: boolean): PagePlan {
+  return { ...list, kind: 'page', ...rowsOf(window, list.order.length), count: count && countPlan(list, count, open) };
+}
+
+function rowsOf(window: PageWindow, terms: number): Pick<PagePlan, 'limit' | 'offset' | 'from' | 'edges'> {
+  const offset = window.kind === 'offset' ? window.offset : 0;
+  // They stand in the text of the statement.
+  if (!Number.isSafeInteger(window.limit) || window.limit < 1 || !Number.isSafeInteger(offset) || offset < 0) throw new Error(`A pagination asks for ${JSON.stringify(window.limit)} rows behind ${JSON.stringify(offset)} others.`);
+  if (window.kind === 'cursor' && window.position && window.position.values.length !== terms) throw new Error(`A pagination names a position by ${window.position.values.length} values, in an order of ${terms}.`);
+  switch (window.kind) {
+    case 'offset':
+      return { limit: window.limit, offset, from: undefined, edges: false };
+    case 'last':
+      return { limit: window.limit, offset: 0, from: undefined, edges: false };
+    case 'cursor':
+      return { limit: window.limit, offset: 0, from: window.position, edges: true };
+    default:
+      return window satisfies never;
+  }
+}
+
+/** A planner knows of all rows of a table, and of every table: its estimate is for those who may see them. */
+function countPlan({ where, parent }: ListPlan, count: 'exact' | 'estimated', open: boolean): CountPlan {
+  if (count === 'exact') return count;
+  return open && !parent && isOwn(where) ? count : 'bounded';
+}
+
+/** Whether a condition says nothing of rows of other models. */
+function isOwn(condition: Condition): boolean {
+  switch (condition.kind) {
+    case 'always':
+    case 'never':
+      return true;
+    case 'and':
+    case 'or':
+      return condition.conditions.every(isOwn);
+    case 'not':
+      return isOwn(condition.condition);
+    case 'compare':
+    case 'term':
+      return condition.operand.hops.length === 0;
+    case 'related':
+      return false;
+    default:
+      return condition satisfies never;
+  }
+}
+
+/** Names a list and its order, types included: what a value of a cursor was compared with is still the same. */
+export function placeOf({ resource, order }: ListPlan, { parent, relation }: Route, key: readonly Json[] | undefined): string {
+  const terms = order.map(({ operand: { hops, column }, ...said }) => [hops.map(({ name }) => name), column.id, column.type.kind, said]);
+  return JSON.stringify([resource.id, parent?.id ?? null, relation?.name ?? null, key ?? null, terms]);
+}

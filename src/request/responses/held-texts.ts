@@ -1,0 +1,18 @@
+import { HELD_CHARACTERS } from '../../model/limits.js';
+import type { Representation, Row } from '../../model/serializer.js';
+
+/**
+ * Pages as texts, held back until they end, or have become too long for that: what goes wrong with a later page of a list of
+ * ordinary length is still an ordinary error answer.
+ */
+export async function* heldTexts(pages: AsyncIterable<readonly Row[]>, represent: (row: Row) => Representation): AsyncGenerator<string> {
+  const held: string[] = [];
+  let characters = 0;
+  for await (const rows of pages) {
+    const text = rows.map((row) => JSON.stringify(represent(row))).join(',');
+    characters += text.length;
+    held.push(text);
+    if (characters > HELD_CHARACTERS) yield* held.splice(0);
+  }
+  yield* held;
+}

@@ -1,0 +1,55 @@
+/** Names with dots between them, as a tree. */
+export interface Names {
+  /** Named by itself, with all that stands behind it. */
+  readonly whole: boolean;
+  readonly inner: ReadonlyMap<string, Names>;
+}
+
+interface Growing extends Names {
+  whole: boolean;
+  readonly inner: Map<string, Growing>;
+}
+
+/** The names of a parameter: `id,question.pub_date`. Undefined where it names nothing, as if it were left out. */
+export function askedNames(text: string | undefined): Names | undefined {
+  if (text === undefined) return undefined;
+  const root = grown();
+  for (const path of text.split(',')) {
+    const names = path.split('.').map((name) => name.trim());
+    if (names.length === 1 && names[0] === '') continue;
+    let at = root;
+    for (const name of names) {
+      const next = at.inner.get(name) ?? grown();
+      at.inner.set(name, next);
+      at = next;
+    }
+    at.whole = true;
+  }
+  return root.inner.size === 0 ? undefined : root;
+}
+
+function grown(): Growing {
+  return { whole: false, inner: new Map() };
+}
+
+/** Which fields of an object a client wants: `only` these, if it says so, and none of `omit`. */
+export interface Choice {
+  readonly only: Names | undefined;
+  readonly omit: Names | undefined;
+}
+
+export const EVERYTHING: Choice = { only: undefined, omit: undefined };
+
+export function choosesAll({ only, omit }: Choice): boolean {
+  return only === undefined && omit === undefined;
+}
+
+export function wants({ only, omit }: Choice, name: string): boolean {
+  return (only === undefined || only.inner.has(name)) && omit?.inner.get(name)?.whole !== true;
+}
+
+/** The same of what stands behind a name. */
+export function choiceBehind({ only, omit }: Choice, name: string): Choice {
+  const named = only?.inner.get(name);
+  return { only: named?.whole === true ? undefined : named, omit: omit?.inner.get(name) };
+}

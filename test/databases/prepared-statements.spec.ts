@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Restify } from 'nestjs-restify';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { withoutComparing } from '../support/compare-paths.js';
+import { onEachDatabase } from '../support/each-database.js';
+import { startApp } from '../support/start-app.js';
+import type { StartedApp } from '../support/start-app.js';
+
+withoutComparing();
+
+@Restify({ app: 'kept', filterFields: { id: ['exact', 'gte'], word: ['exact'] }, filterGroups: true })
+@Entity('kept_leaf')
+class Leaf {
+  @PrimaryColumn()
+  id: number;
+
+  @Column()
+  word: string;
+}
+
+onEachDatabase('statements that stay prepared', (database) => {
+  let started: StartedApp;
+  beforeAll(async () => {
+    started = await startApp({ entities: [Leaf], database, dataSource: { extra: { max: 1 } } });
+  });
+  afterAll(() => started.close());
+
+  test('are those of filters, and none of the groups that a client puts together', async () => {
+    const { client, dataSource } = started;
+    const prepared = async (): Promise<number> => Number((await dataSource.query<{ count: string }[]>('SELECT count(*) FROM pg_prepared_statements'))[0]?.count);
+    await client.get('/rest/v1/kept/leaf/');
+    const begun = await prepared();
+    for (let terms = 1; terms <= 30; terms++) expect((await client.get(`/rest/v1/kept/leaf/?filter=or(${Array<string>(terms).fill('id=1').join(',')})`)).status).toBe(200);
+    expect(await prepared()).toBe(begun);
+    await client.get('/rest/v1/kept/leaf/?id__gte=1&word=x');
+    await client.get('/rest/v1/kept/leaf/?id__gte=2&word=y');
+    expect(await prepared()).toBe(begun + 1);
+  });
+}, ['postgres']);

@@ -1,0 +1,2 @@
+import './on-fastify.js';
+import '../features/chosen-fields.spec.js';

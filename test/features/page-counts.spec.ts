@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { allow, LimitOffsetPagination, Restify, where } from 'nestjs-restify';
+import type { AccessQuestion, Grant, Permission } from 'nestjs-restify';
+import { Column, Entity, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
+import type { Relation } from 'typeorm';
+import { StatementLog } from '../faults/statement-log.js';
+import { StatementShapes } from '../../src/adapters/typeorm/sql/statement-shapes.js';
+import { withoutComparing } from '../support/compare-paths.js';
+import { onEachDatabase } from '../support/each-database.js';
+import { startApp } from '../support/start-app.js';
+import type { StartedApp } from '../support/start-app.js';
+
+withoutComparing();
+
+const ROWS = 10_500;
+
+/** With a team, its rows alone; without one, all. */
+class OfTeam implements Permission {
+  decide({ actor }: AccessQuestion): Grant {
+    const { team } = (actor ?? {}) as { readonly team?: number };
+    return team === undefined ? allow() : allow({ rows: where('team', 'gte', team) });
+  }
+}
+
+@Restify({ app: 'counts', permissions: [OfTeam], pagination: new LimitOffsetPagination({ pageSize: 2, count: 'estimated', countParameter: 'count' }), filterFields: { team: ['exact', 'gte'], 'origin.name': ['exact', 'isnull'] } })
+@Entity('counts_fact')
+class Fact {
+  @PrimaryGeneratedColumn()
+  id: number;
+
+  @Column()
+  team: number;
+
+  @ManyToOne(() => Origin, (origin) => origin.facts, { nullable: true })
+  origin: Relation<Origin> | null;
+}
+
+@Restify({ app: 'counts' })
+@Entity('counts_origin')
+class Origin {
+  @PrimaryGeneratedColumn()
+  id: number;
+
+  @Column()
+  name: string;
+
+  @OneToMany(() => Fact, (fact) => fact.origin)
+  facts: Relation<Fact[]>;
+}
+
+const SERIES = {
+  sqlite: `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${ROWS}) SELECT i % 100, 1 FROM n`,
+  postgres: `SELECT i % 100, 1 FROM generate_series(1, ${ROWS}) i`,
+  mariadb: `SELECT seq % 100, 1 FROM seq_1_to_${ROWS}`,
+} as const;
+
+onEachDatabase('a count', (database) => {
+  const log = new StatementLog();
+  let started: StartedApp;
+  beforeAll(async () => {
+    started = await startApp({
+      entities: [Fact, Origin],
+      database,
+      dataSource: { logging: true, logger: log },
+      configure: (app) => {
+        app.use((request: { headers: Record<string, string>; user?: object }, _response: unknown, next: () => void) => {
+          if (request.headers['x-team'] !== undefined) request.user = { team: Number(request.headers['x-team']) };
+          next();
+        });
+      },
+    });
+    const { dataSource } = started;
+    await dataSource.getRepository(Origin).insert([{ name: 'here' }, { name: 'there' }]);
+    const table = dataSource.driver.escape('counts_fact');
+    await dataSource.query(`INSERT INTO ${table} (team, ${dataSource.driver.escape('originId')}) ${SERIES[database.name]}`);
+    await dataSource.query(database.name === 'mariadb' ? `ANALYZE TABLE ${table}` : `ANALYZE ${table}`);
+  });
+  beforeEach(() => {
+    log.clear();
+  });
+  afterAll(() => started.close());
+  const count = async (path: string, headers: Record<string, string> = {}): Promise<unknown> => {
+    const answer = await started.client.get(`/rest/v1/counts/${path}`, { headers });
+    expect([answer.status, answer.text.slice(0, 100)]).toEqual([200, expect.stringMatching(/^\{"count":/)]);
+    return (answer.json as { readonly count: number | null }).count;
+  };
+  const asksPlanner = (): boolean => log.statements.some((each) => each.includes('EXPLAIN'));
+
+  test('is exact where a client asks for that, within its grants', async () => {
+    expect(await count('fact/?count=exact')).toBe(ROWS);
+    expect(await count('fact/?count=exact', { 'x-team': '99' })).toBe(ROWS / 100);
+    expect(asksPlanner()).toBe(false);
+  });
+
+  test('is not made where a client wants none', async () => {
+    expect(await count('fact/?count=none')).toBe(null);
+    expect(log.statements.filter((each) => /counts_fact/.test(each) && /count\(\*\) FROM .?counts_fact/.test(each))).toEqual([]);
+  });
+
+  test('is one statement together with its page, where the database writes rows itself', async () => {
+    if (database.name === 'mariadb') return;
+    await count('fact/?count=exact');
+    expect(log.statements).toHaveLength(1);
+  });
+
+  test('leaves the rows before a page out before it writes any of them', async () => {
+    if (database.name === 'mariadb') return;
+    await count('fact/?offset=9000&limit=1&count=none');
+    expect(log.statements).toEqual([expect.stringMatching(/FROM \(SELECT t0\.\* FROM .* LIMIT 2 OFFSET 9000\) t0/)]);
+  });
+
+  test('that is estimated is exact for few rows', async () => {
+    expect(await count('fact/?team=7')).toBe(ROWS / 100);
+    expect(asksPlanner()).toBe(false);
+  });
+
+  test('that is estimated is what the planner expects of many, or ends at ten thousand', async () => {
+    const all = Number(await count('fact/'));
+    if (database.name === 'sqlite') expect(all).toBe(10_000);
+    else {
+      expect(all).toBeGreaterThanOrEqual(10_000);
+      expect(all).toBeLessThan(ROWS * 1.5);
+      expect(asksPlanner()).toBe(true);
+    }
+    expect(Number(await count('fact/?team__gte=1'))).toBeGreaterThanOrEqual(10_000);
+  });
+
+  test('that is estimated tells nothing of rows that the caller may not see', async () => {
+    expect(await count('fact/', { 'x-team': '98' })).toBe((ROWS / 100) * 2);
+    expect(await count('fact/', { 'x-team': '0' })).toBe(10_000);
+    expect(await count('origin/1/facts/')).toBe(10_000);
+    expect(await count('origin/2/facts/')).toBe(0);
+    expect(await count('fact/?origin__name__isnull=false')).toBe(10_000);
+    expect(asksPlanner()).toBe(false);
+  });
+});
+
+test('statements are kept for pages of the usual size alone', async () => {
+  const started = await startApp({ entities: [Fact, Origin] });
+  const shapes = Object.getOwnPropertyDescriptor(StatementShapes.prototype, 'of')?.value as StatementShapes['of'];
+  const kinds: string[] = [];
+  StatementShapes.prototype.of = function (this: StatementShapes, kind, ...more) {
+    kinds.push(kind);
+    return shapes.call(this, kind, ...more);
+  };
+  for (const query of ['', '?limit=2', '?limit=3', '?offset=2', '?limit=99']) await started.client.get(`/rest/v1/counts/fact/${query}`);
+  StatementShapes.prototype.of = shapes;
+  await started.close();
+  expect(kinds).toHaveLength(2);
+});

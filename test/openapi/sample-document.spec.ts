@@ -1,0 +1,38 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { INestApplication } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { apiDocument } from '../../sample-app/src/api-document.js';
+import { AppModule } from '../../sample-app/src/app.module.js';
+import { lintOpenApi } from '../support/lint-openapi.js';
+
+describe('the document of the sample application', () => {
+  let app: INestApplication;
+  const before = process.env.DATABASE_URL;
+  beforeAll(async () => {
+    process.env.DATABASE_URL = 'sqlite::memory:';
+    app = await NestFactory.create(AppModule, { logger: false, abortOnError: false });
+  });
+  afterAll(async () => {
+    if (before === undefined) delete process.env.DATABASE_URL;
+    else process.env.DATABASE_URL = before;
+    await app.close();
+  });
+
+  test('is one of OpenAPI 3.1 to which Redocly\'s recommended rules have nothing to say', async () => {
+    const document = apiDocument(app);
+    expect(document.openapi).toBe('3.1.0');
+    expect(await lintOpenApi(document)).toEqual([]);
+  });
+
+  test('is what the linter would find a mistake in', async () => {
+    const { components, ...document } = apiDocument(app);
+    const rules = (await lintOpenApi({ ...document, components: { ...components, schemas: {} } })).map(({ ruleId }) => ruleId);
+    expect(rules).toContain('no-unresolved-refs');
+  });
+
+  test('is the same before the application has started as when it has', async () => {
+    const early = apiDocument(app);
+    await app.init();
+    expect(apiDocument(app)).toEqual(early);
+  });
+});
