@@ -4,6 +4,7 @@ import type { Condition, Operand } from '../model/condition.js';
 import type { Column } from '../model/column.js';
 import type { Relation } from '../model/relation.js';
 import type { Resource } from '../model/resource.js';
+import { LOOKUPS } from '../model/row-filter.js';
 import type { RowFilter } from '../model/row-filter.js';
 import { parseValue } from './parse-value.js';
 
@@ -68,6 +69,8 @@ function relationAt(path: string, resource: Resource): Relation | undefined {
 }
 
 function compare(operand: Operand, filter: Comparison): Condition {
+  // Given as it is, it would be taken for SQL.
+  if (!LOOKUPS.includes(filter.lookup)) throw new Error(`where("${filter.path}", "${String(filter.lookup)}", …): there is no such lookup. Known here: ${LOOKUPS.join(', ')}.`);
   return { kind: 'compare', operand, lookup: filter.lookup, value: canonical(filter, operand.column) };
 }
 
