@@ -125,9 +125,12 @@ function draftOf(entity: EntityDescription, labels: readonly FeatureLabel[]): Dr
 
 /** Controller classes of the process that join an entity which this prefix serves. */
 function joiningControllers(drafts: readonly Draft[], modules: ModulesContainer): Blueprint['controllers'] {
-  const listed = listedControllers(modules).map(({ declaration }) => declaration);
+  const all = listedControllers(modules);
   const served = new Set(drafts.map(({ declaration }) => declaration.target));
-  return [...controllerDeclarations().values()].filter(({ entity }) => served.has(entity)).map((declaration) => ({ declaration, listedIn: listed.filter((each) => each === declaration).length }));
+  return [...controllerDeclarations().values()].filter(({ entity }) => served.has(entity)).map((declaration) => {
+    const listed = all.filter((each) => each.declaration === declaration);
+    return { declaration, listedIn: listed.length, wraps: listed.some(({ wraps }) => wraps) };
+  });
 }
 
 /** Every `forFeature` of this application, and of no other. */

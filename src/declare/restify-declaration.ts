@@ -1,4 +1,5 @@
 import type { Authentication } from '../model/authentication.js';
+import type { BulkOptions } from '../model/bulk.js';
 import type { ConditionalOptions } from '../model/conditional.js';
 import type { GuardLike } from '../model/guard.js';
 import type { InterceptorLike } from '../model/interceptor.js';
@@ -98,6 +99,7 @@ type Searched<Name extends string> = Name | `${'^' | '=' | '$' | '@'}${Name}`;
  * | `expandable` | relations that clients may ask for as objects, by `expand`; with dots, three deep |
  * | `conditional` | objects have an `ETag`, and requests for them may be conditional; `false`: not, whatever the prefix says |
  * | `cacheControl` | the `Cache-Control` of what is read; `false`: none |
+ * | `bulk` | one request may write many objects: a POST of a list, a PATCH or DELETE of the list's URL; an object says which, and how many |
  * | `strict` | unknown body fields and query parameters are errors |
  * | `serializer` | replaces the one that is compiled from the model |
  * | `permissions` | who may do what; all of them must say yes |
@@ -134,6 +136,7 @@ export interface RestifyOptions<Entity extends object = any> { // eslint-disable
   readonly expandable?: readonly ExpandPathOf<Entity>[];
   readonly conditional?: boolean | ConditionalOptions;
   readonly cacheControl?: string | false;
+  readonly bulk?: boolean | (BulkOptions & { readonly upsert?: readonly PropertyOf<Entity>[] });
   readonly strict?: boolean;
   readonly serializer?: InjectableClass<Serializer>;
   readonly permissions?: readonly PermissionExpression[];
@@ -146,7 +149,7 @@ export interface RestifyOptions<Entity extends object = any> { // eslint-disable
 }
 
 /** What rules the rows of a junction that has no declaration of its own, from both of its sides. */
-export type ThroughOptions = Pick<RestifyOptions, 'permissions' | 'authentication' | 'guards' | 'interceptors' | 'pipes' | 'throttle' | 'operations' | 'filterBackends' | 'filterFields' | 'filterGroups' | 'filters' | 'searchFields' | 'orderingFields' | 'orderingNulls' | 'ordering' | 'queryLimits' | 'pagination' | 'renderers' | 'shape' | 'expandable' | 'conditional' | 'cacheControl' | 'strict' | 'serializer'>;
+export type ThroughOptions = Pick<RestifyOptions, 'permissions' | 'authentication' | 'guards' | 'interceptors' | 'pipes' | 'throttle' | 'operations' | 'filterBackends' | 'filterFields' | 'filterGroups' | 'filters' | 'searchFields' | 'orderingFields' | 'orderingNulls' | 'ordering' | 'queryLimits' | 'pagination' | 'renderers' | 'shape' | 'expandable' | 'conditional' | 'cacheControl' | 'bulk' | 'strict' | 'serializer'>;
 
 /** What was declared of one entity, unchecked. `target` is its class, or its `EntitySchema`. */
 export interface ResourceDeclaration {
@@ -183,6 +186,7 @@ export const OPTION_NAMES = [
   'expandable',
   'conditional',
   'cacheControl',
+  'bulk',
   'strict',
   'serializer',
   'permissions',

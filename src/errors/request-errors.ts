@@ -25,6 +25,16 @@ export class InvalidInput extends RestError {
   }
 }
 
+/** 400, messages by field of each object of a list, in its order: `{}` where nothing is wrong. */
+export class InvalidItems extends RestError {
+  readonly answer: RestErrorAnswer;
+
+  constructor(readonly items: readonly FieldErrors[]) {
+    super('Invalid input in a list');
+    this.answer = { status: 400, body: items };
+  }
+}
+
 /** 400, a body that is no JSON, or a query string that is no text. */
 export class MalformedRequest extends RestError {
   readonly answer: RestErrorAnswer;

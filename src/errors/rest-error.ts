@@ -15,7 +15,7 @@ export const NON_FIELD_ERRORS = 'non_field_errors';
 /** What the client is told about a request that failed: a status, a JSON body, and headers of its own. */
 export interface RestErrorAnswer {
   readonly status: number;
-  readonly body: { readonly detail: string } | FieldErrors;
+  readonly body: { readonly detail: string } | FieldErrors | readonly FieldErrors[];
   readonly headers?: Readonly<Record<string, string>>;
 }
 

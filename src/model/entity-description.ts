@@ -94,6 +94,8 @@ export interface EntityDescription {
   readonly columns: readonly ColumnDescription[];
   /** Column ids. */
   readonly key: readonly string[];
+  /** Sets of column ids of which no two rows have the same values: the key, unique constraints and unique indexes. */
+  readonly unique: readonly (readonly string[])[];
   /** The id of the column that the ORM counts the changes of a row in, where it tells all of them. */
   readonly version?: string;
   /** The id of the column in which the ORM keeps when a row was last changed. */

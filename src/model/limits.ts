@@ -77,6 +77,13 @@ export const HELD_CHARACTERS = 1024 * 1024;
 
 /** Choices of fields for which a resource keeps its statements: clients may make up any number. */
 export const KEPT_CHOICES = 30;
+
+/** Objects that one request may write, where a model lets it write many: each is a few statements of one transaction. */
+export const BULK_OBJECTS = 100;
+
+/** More than this a model may not let it write. */
+export const MOST_BULK_OBJECTS = 10_000;
+
 /** Entity tags in one `If-Match` or `If-None-Match`. */
 export const MAX_ENTITY_TAGS = 100;
 

@@ -48,6 +48,8 @@ export interface PagePlan extends Omit<ListPlan, 'kind'> {
   readonly offset: number;
   /** Rows on one side of it only. */
   readonly from: CursorPosition | undefined;
+  /** As of an `ExistsPlan`. */
+  readonly forWriting?: boolean;
   /** Whether it is asked where the page begins and ends. */
   readonly edges: boolean;
   readonly count: CountPlan | undefined;
@@ -164,5 +166,27 @@ export interface DeletePlan {
   readonly hooks: TransactionHooks;
 }
 
+/** A row that is changed where it is there, and else made. */
+export interface UpsertPlan {
+  readonly kind: 'upsert';
+  /** Its `where` finds the row. */
+  readonly update: UpdatePlan;
+  readonly create: CreatePlan;
+}
+
+/** A write that is refused already, so that it is told with the others. */
+export interface RefusedPlan {
+  readonly kind: 'refused';
+  readonly errors: FieldErrors;
+}
+
+/** Several writes, all or none. */
+export interface BatchPlan {
+  readonly kind: 'batch';
+  readonly steps: readonly (CreatePlan | UpdatePlan | DeletePlan | UpsertPlan | RefusedPlan)[];
+  /** What is not there when its turn comes is left out; else the whole batch is refused. */
+  readonly skipsMissing: boolean;
+}
+
 /** A finished order for the database. Its `where` is always grants of every hop of the URL, request filter, and key. */
-export type Plan = ListPlan | PagePlan | RelatedPlan | RetrievePlan | CreatePlan | UpdatePlan | DeletePlan;
+export type Plan = ListPlan | PagePlan | RelatedPlan | RetrievePlan | CreatePlan | UpdatePlan | DeletePlan | BatchPlan;

@@ -1,3 +1,4 @@
+import type { Bulk } from './bulk.js';
 import type { Column } from './column.js';
 import type { Condition, NullsPlace, Operand, TermMatch } from './condition.js';
 import type { CacheControl, Conditional } from './conditional.js';
@@ -143,6 +144,8 @@ export interface Resource {
   readonly chosen?: boolean;
   /** Undefined where no request is conditional. */
   readonly conditional: Conditional | undefined;
+  /** Undefined where a request writes one object. */
+  readonly bulk: Bulk | undefined;
   /** Undefined where answers say nothing of caches. */
   readonly cacheControl: CacheControl | undefined;
   readonly serializer: Serializer;

@@ -32,6 +32,8 @@ export interface Asked {
   /** Read when their turn comes, because their errors have one (contract 6). */
   readonly parameters: () => ReadonlyMap<string, string> | Promise<ReadonlyMap<string, string>>;
   readonly body: () => Promise<JsonObject>;
+  /** The body, which may be a list; undefined where the model takes none. */
+  readonly items?: (() => Promise<JsonObject | readonly unknown[]>) | undefined;
   /** Whether nobody waits for the answer any more. */
   readonly gone?: (() => boolean) | undefined;
 }
@@ -74,6 +76,8 @@ export interface Answered<Value = unknown> {
   readonly value: Value;
   readonly row?: Row;
   readonly key?: readonly Json[];
+  /** Undefined where it is that of the operation. */
+  readonly status?: number;
   /** Whether the value stands in the shape that the client asked for, and tells nothing of the state of the whole row. */
   readonly shaped?: boolean;
   /** Headers that tell the state of the row, of models whose requests may be conditional. */
@@ -81,6 +85,6 @@ export interface Answered<Value = unknown> {
 }
 
 /** Member by member: to spread one costs many times as much, and this is done for every request. */
-export function locatedIn({ route, keys, admission, base, parameters, body, gone }: Asked, { within, parent, pending }: Pick<Located, 'within' | 'parent'> & { readonly pending?: ExistsPlan }): Located {
-  return { route, keys, admission, base, parameters, body, gone, resource: admission.resource, within, parent, pending };
+export function locatedIn({ route, keys, admission, base, parameters, body, items, gone }: Asked, { within, parent, pending }: Pick<Located, 'within' | 'parent'> & { readonly pending?: ExistsPlan }): Located {
+  return { route, keys, admission, base, parameters, body, items, gone, resource: admission.resource, within, parent, pending };
 }

@@ -1,14 +1,12 @@
 import { NotFound } from '../errors/request-errors.js';
 import type { Json } from '../errors/rest-error.js';
-import { allOf, NEVER } from '../model/condition.js';
+import { allOf } from '../model/condition.js';
 import type { Condition } from '../model/condition.js';
 import type { FilterQuestion, Filtering } from '../model/filter-backend.js';
-import type { HookQuestion } from '../model/hooks.js';
 import type { Operation } from '../model/operation.js';
-import type { KeyCheck, ListPlan, TransactionHooks } from '../model/plan.js';
+import type { ListPlan } from '../model/plan.js';
 import type { Resource } from '../model/resource.js';
-import type { Route } from '../model/route.js';
-import type { ParsedBody, Representation, Row } from '../model/serializer.js';
+import type { Representation, Row } from '../model/serializer.js';
 import { locatedIn } from './asked.js';
 import type { Answered, Asked, ListAnswer, Located } from './asked.js';
 import { expandedList, ShapedAnswers } from './shaped-answers.js';
@@ -17,9 +15,9 @@ import { valuesOf } from './parsing/query-string.js';
 import { refuseUnknownParameters } from './parsing/rest-request.js';
 import { Preconditions } from './preconditions.js';
 import { queriedTargets, restrictQueries } from './permissions/restrict-queries.js';
-import { planAddedValues } from './planning/plan-added-values.js';
 import { ModelSerializer } from './serializers/model-serializer.js';
-import { belongsTo, joiningPairs, joiningValues, keyCondition, keysIn, planKeyChecks, planList, planParent } from './planning/plan-rows.js';
+import { belongsTo, joiningValues, keyCondition, planList, planParent } from './planning/plan-rows.js';
+import { parseBody, planCreate, planDelete, planUpdate } from './write-plans.js';
 
 /** The six operations, on whichever way in: plan, execute, serialise. They throw what contract 6 says. */
 export class Operations {
@@ -137,53 +135,30 @@ export class Operations {
   async create(asked: Located): Promise<Answered> {
     const located = await this.shaped(asked, false);
     await refuseParameters(located);
-    const { resource, route, parent } = located;
-    const added = await resource.hooks.values?.(questionOf(located));
-    const body = await this.parseBody(located, 'create', Object.keys(added ?? {}));
-    const fixed = parent && route.relation ? joiningPairs(route.relation).map((pair, index) => ({ column: pair.far, value: parent[index] ?? null })) : [];
-    const row = await this.adapter.create({
-      kind: 'create',
-      resource,
-      values: body.values,
-      errors: body.errors,
-      keys: await this.keyChecks(body, located),
-      fixed,
-      // What the URL says wins over what a hook says.
-      added: added ? planAddedValues(added, resource).filter(({ column }) => !fixed.some((each) => each.column.id === column.id)) : [],
-      where: located.within,
-      hooks: transactionHooks('create', located),
-    });
+    const row = await this.adapter.create(await planCreate(located, await located.body()));
     return { value: await shown(row, located), row, key: row.key, shaped: located.shape !== undefined };
   }
 
   async update(located: Located, operation: 'update' | 'partialUpdate'): Promise<Answered> {
-    const { resource, precondition } = located;
+    const { precondition } = located;
     const where = objectCondition(located);
     const { body, asked } = await this.afterObject(located, where, async () => {
       const asked = await this.shaped(located, false);
       await refuseParameters(asked);
-      return { asked, body: await this.parseBody(asked, operation) };
+      return { asked, body: parseBody(asked, operation, await asked.body()) };
     });
-    const row = await this.adapter.update({
-      kind: 'update',
-      resource,
-      where: precondition ? allOf([where, precondition.where]) : where,
-      expected: precondition?.expected,
-      after: located.within,
-      values: body.values,
-      errors: body.errors,
-      keys: await this.keyChecks(body, located),
-      hooks: transactionHooks(operation, located),
-    });
+    const plan = await planUpdate(located, { operation, body, where: precondition ? allOf([where, precondition.where]) : where });
+    const row = await this.adapter.update({ ...plan, expected: precondition?.expected });
     if (!row) throw await this.preconditions.whyNot(located, where);
     return { value: await shown(row, asked), row, shaped: asked.shape !== undefined };
   }
 
   async destroy(located: Located): Promise<void> {
-    const { resource, precondition } = located;
+    const { precondition } = located;
     const where = objectCondition(located);
     await (precondition ? this.afterObject(located, where, () => refuseParameters(located)) : refuseParameters(located));
-    const deleted = await this.adapter.delete({ kind: 'delete', resource, where: precondition ? allOf([where, precondition.where]) : where, expected: precondition?.expected, hooks: transactionHooks('destroy', located) });
+    const plan = planDelete(located, precondition ? allOf([where, precondition.where]) : where);
+    const deleted = await this.adapter.delete({ ...plan, expected: precondition?.expected });
     if (!deleted) throw await this.preconditions.whyNot(located, where);
   }
 
@@ -204,13 +179,6 @@ export class Operations {
     return restrictQueries(resource, new Map(accesses));
   }
 
-  /** The keys of a body, each among the rows that the caller may name. */
-  private async keyChecks(body: ParsedBody, { resource, admission }: Located): Promise<readonly KeyCheck[]> {
-    const visible = new Map<Resource, Condition>();
-    for (const { field } of keysIn(body.values, resource.fields)) visible.set(field.relation.target, await admission.accesses.visible(field.relation.target));
-    return planKeyChecks(body, resource, (target) => visible.get(target) ?? NEVER);
-  }
-
   /** The object comes before the body in the order of checks, and so do preconditions: a body's error waits for the look at the object. */
   private async afterObject<Result>(located: Located, where: Condition, read: () => Promise<Result>): Promise<Result> {
     try {
@@ -221,17 +189,6 @@ export class Operations {
       throw error;
     }
   }
-
-  private async parseBody({ resource, route, admission, body }: Located, operation: 'create' | 'update' | 'partialUpdate', added: readonly string[] = []): Promise<ParsedBody> {
-    const given = added.length === 0 ? givenFields(route) : new Set([...givenFields(route), ...added]);
-    return resource.serializer.parse(await body(), { resource, operation, actor: admission.actor, given });
-  }
-}
-
-/** Fields that the URL fills: the parent's side of a through object. */
-export function givenFields({ relation }: Route): ReadonlySet<string> {
-  const side = relation?.kind === 'many-to-many' ? relation.through.parentField : undefined;
-  return new Set(side === undefined ? [] : [side]);
 }
 
 /** A serializer of the application's own has a say in every row, and what is expanded comes from other rows. */
@@ -270,7 +227,7 @@ function represent(row: Row, located: Located): Representation {
 }
 
 /** With what is expanded in it. */
-async function shown(row: Row, located: Located): Promise<Representation> {
+export async function shown(row: Row, located: Located): Promise<Representation> {
   const [expanded = row] = located.shape ? await located.shape.expanded([row]) : [row];
   return represent(expanded, located);
 }
@@ -282,17 +239,4 @@ export function writingOf(located: Located): RowWriting {
 
 function basePathOf({ base, resource }: Located): string {
   return `${base}/${resource.app}/${resource.model}`;
-}
-
-function questionOf({ resource, admission }: Located): HookQuestion {
-  return { actor: admission.actor, resource, request: admission.request };
-}
-
-function transactionHooks(operation: Exclude<Operation, 'list' | 'retrieve'>, located: Located): TransactionHooks {
-  const { before, after } = located.resource.hooks;
-  const question = questionOf(located);
-  return {
-    ...(before ? { before: (entity, transaction) => before({ ...question, operation, entity, transaction }) } : {}),
-    ...(after ? { after: (entity, transaction) => after({ ...question, operation, entity, transaction }) } : {}),
-  };
 }

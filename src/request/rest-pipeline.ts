@@ -1,7 +1,9 @@
-import { MethodNotAllowed, NotFound } from '../errors/request-errors.js';
+import { MethodNotAllowed, NotFound, PreconditionFailed } from '../errors/request-errors.js';
 import type { Json } from '../errors/rest-error.js';
 import type { RouteAction } from '../model/action.js';
 import type { Actor } from '../model/actor.js';
+import { isOfMany, takesMany } from '../model/bulk.js';
+import type { BulkOperation } from '../model/bulk.js';
 import { allOf } from '../model/condition.js';
 import { isReading, METHOD_OF, servedMethod, statusOf } from '../model/operation.js';
 import type { Operation } from '../model/operation.js';
@@ -17,11 +19,12 @@ import { withoutValidators } from './conditional/validators.js';
 import { ConditionalObjects, concluded } from './conditional-objects.js';
 import type { DataAdapter } from './execution/data-adapter.js';
 import { describeRoute } from './metadata/describe-route.js';
-import { givenFields, Operations } from './operations.js';
-import type { Admission, Asked, Located } from './asked.js';
-import { readJsonObject } from './parsing/json-body.js';
+import { Operations } from './operations.js';
+import { givenFields } from './write-plans.js';
+import type { Admission, Answered, Located } from './asked.js';
+import { askedOver } from './asked-over.js';
+import { BulkWrites } from './bulk-writes.js';
 import type { JsonObject } from './parsing/json-body.js';
-import { parseQueryString } from './parsing/query-string.js';
 import { parseUrlKeys } from './parsing/rest-request.js';
 import { Accesses } from './permissions/accesses.js';
 import { restrictFields } from './permissions/restrict-resource.js';
@@ -42,10 +45,14 @@ export interface ActionKeys {
   readonly childPk: string | undefined;
 }
 
+const WRITE_CONDITIONS = ['if-match', 'if-unmodified-since'];
+
 /** An answer as a value, before it is sent. */
 interface Made {
   readonly value: unknown;
   readonly headers: Readonly<Record<string, string>>;
+  /** Undefined where it is that of the operation. */
+  readonly status?: number | undefined;
   /** Where the rows stand in the envelope of a page. */
   readonly rows?: string | undefined;
 }
@@ -72,6 +79,7 @@ export class RestPipeline {
   private readonly pages: PagedLists;
   private readonly rendered: RenderedAnswers;
   private readonly objects: ConditionalObjects;
+  private readonly bulk: BulkWrites;
 
   constructor(
     private readonly adapter: DataAdapter,
@@ -81,6 +89,7 @@ export class RestPipeline {
     this.pages = new PagedLists(adapter, this.operations);
     this.rendered = new RenderedAnswers(this.operations, this.pages);
     this.objects = new ConditionalObjects(adapter, this.operations);
+    this.bulk = new BulkWrites(adapter, this.operations);
   }
 
   /** Authenticate, authorize. Throws 401, 403. */
@@ -137,7 +146,7 @@ export class RestPipeline {
       return made;
     });
     // An interceptor that answers by itself has asked for no rows.
-    return renderer && located ? this.rendered.whole(value, located, { renderer, headers: told.headers, rows: told.rows }) : valueResponse(statusOf(operation), value, told.headers);
+    return renderer && located ? this.rendered.whole(value, located, { renderer, headers: told.headers, rows: told.rows }) : valueResponse(told.status ?? statusOf(operation), value, told.headers);
   }
 
   private async perform(operation: Operation, { call, admission, renderer }: { call: Call; admission: Admission; renderer: Renderer | undefined }): Promise<RestResponse> {
@@ -158,6 +167,10 @@ export class RestPipeline {
       return { status: 200, body: await (texts ? renderTexts(texts) : renderList(pages, represent)) };
     }
     const located = this.operations.locateOwn(asked) ?? (await this.operations.locate(asked));
+    if (takesMany(route, operation)) {
+      const { value, headers, status } = await this.valueOf(operation, located, call);
+      return valueResponse(status ?? statusOf(operation), value, headers);
+    }
     if (located.resource.conditional) return this.objects.respond(operation, located, { header: (name) => call.exchange.header(name), locationOf: (key) => locationOf(key, call) });
     const text = operation === 'retrieve' ? await this.operations.retrieveText(located) : undefined;
     if (text !== undefined) return { status: 200, body: { kind: 'text', text } };
@@ -172,8 +185,21 @@ export class RestPipeline {
       const page = await this.pages.value(located, pagination, linksOf(call, located));
       return { value: pageValue(page.rows, page), headers: page.headers ?? {}, rows: page.envelope?.rows };
     }
-    const { value, key, validators } = await (located.resource.conditional ? this.objects : this.operations).run(operation, located);
-    return { value, headers: { ...(key ? locationOf(key, call) : {}), ...validators } };
+    const runner = located.resource.conditional ? this.objects : this.operations;
+    const { value, key, status, validators } = await (takesMany(located.route, operation) ? this.written(operation, located, call) : runner.run(operation, located));
+    return { value, status, headers: { ...(key ? locationOf(key, call) : {}), ...validators } };
+  }
+
+  /** Many objects, or one where the body is one. */
+  private written(operation: BulkOperation, located: Located, call: Call): Promise<Answered> {
+    const { exchange, match } = call;
+    const { conditional } = match.route.resource;
+    // What a condition is about is one object.
+    if (conditional && operation !== 'create' && WRITE_CONDITIONS.some((name) => exchange.header(name) !== undefined)) throw new PreconditionFailed();
+    return this.bulk.run(operation, located, {
+      asking: (method) => this.relocated(method, call, located.admission),
+      one: (single) => (conditional ? this.objects : this.operations).run(operation, single),
+    });
   }
 
   /** With what the request asks of the object that it writes. */
@@ -227,43 +253,16 @@ export class RestPipeline {
     };
   }
 
-  private async locateAgain(operation: Operation, call: Call, { actor, request }: Admission): Promise<Located> {
-    const { resource, operations } = call.match.route;
-    if (![...operations.values()].includes(operation)) throw new Error(`${resource.label} has no operation "${operation}" at this URL.`);
-    return this.operations.locate(askedOver(call, await this.admitActor(actor, { resource, method: METHOD_OF[operation], ...(request ? { request } : {}) })));
+  private async locateAgain(operation: Operation, call: Call, admission: Admission): Promise<Located> {
+    const { route } = call.match;
+    if (![...route.operations.values()].includes(operation) || isOfMany(route, operation)) throw new Error(`${route.resource.label} has no operation "${operation}" at this URL.`);
+    return this.relocated(METHOD_OF[operation], call, admission);
   }
-}
 
-/** The operation as the exchange asks for it. */
-function askedOver(call: Call, admission: Admission): Asked {
-  const { exchange, match, base } = call;
-  const { route } = match;
-  const { piping } = route.resource;
-  return {
-    route,
-    keys: parseUrlKeys(match),
-    admission,
-    base,
-    gone: () => exchange.gone(),
-    parameters: () => {
-      const parameters = parseQueryString(exchange.query);
-      return piping ? pipedParameters(parameters, (value) => piping.transform(value, 'query')) : parameters;
-    },
-    body: async () => {
-      const body = readJsonObject(await exchange.body(), exchange.header('content-type'));
-      return piping ? pipedBody(await piping.transform(body, 'body'), route.resource) : body;
-    },
-  };
-}
-
-async function pipedParameters(parameters: ReadonlyMap<string, string>, pipe: (value: unknown) => Promise<unknown>): Promise<ReadonlyMap<string, string>> {
-  const piped = await pipe(Object.fromEntries(parameters));
-  return new Map(Object.entries(piped ?? {}).flatMap(([name, value]) => (value === undefined || value === null ? [] : [[name, String(value)] as const])));
-}
-
-function pipedBody(piped: unknown, resource: Resource): JsonObject {
-  if (typeof piped !== 'object' || piped === null || Array.isArray(piped)) throw new Error(`A pipe of ${resource.label} made something else than an object of a body.`);
-  return piped as JsonObject;
+  private async relocated(method: string, call: Call, { actor, request }: Admission): Promise<Located> {
+    const { resource } = call.match.route;
+    return this.operations.locate(askedOver(call, await this.admitActor(actor, { resource, method, ...(request ? { request } : {}) })));
+  }
 }
 
 /** The application's own method for this call, if there is one. */

@@ -70,7 +70,7 @@ function relationAt(path: string, resource: Resource): Relation | undefined {
 
 function compare(operand: Operand, filter: Comparison): Condition {
   // Given as it is, it would be taken for SQL.
-  if (!LOOKUPS.includes(filter.lookup)) throw new Error(`where("${filter.path}", "${String(filter.lookup)}", …): there is no such lookup. Known here: ${LOOKUPS.join(', ')}.`);
+  if (!LOOKUPS.includes(filter.lookup)) throw new Error(`where("${filter.path}", "${filter.lookup}", …): there is no such lookup. Known here: ${LOOKUPS.join(', ')}.`);
   return { kind: 'compare', operand, lookup: filter.lookup, value: canonical(filter, operand.column) };
 }
 

@@ -1,14 +1,15 @@
 import type { DataSource } from 'typeorm';
 import type { ModelDescription } from '../../model/entity-description.js';
 import type { Counted } from '../../model/pagination.js';
-import type { CreatePlan, DeletePlan, ExistsPlan, ListPlan, PagePlan, ParentPlan, ParentValues, RelatedPlan, RetrievePlan, UpdatePlan } from '../../model/plan.js';
+import type { BatchPlan, CreatePlan, DeletePlan, ExistsPlan, ListPlan, PagePlan, ParentPlan, ParentValues, RelatedPlan, RetrievePlan, UpdatePlan } from '../../model/plan.js';
 import type { Resource } from '../../model/resource.js';
 import type { Row } from '../../model/serializer.js';
-import type { DataAdapter, PageOf, RelatedRow, RowWriting, StampedText } from '../../request/execution/data-adapter.js';
+import type { DataAdapter, PageOf, RelatedRow, RowWriting, StampedText, Written } from '../../request/execution/data-adapter.js';
 import { describeModel } from './describing/describe-model.js';
 import { warningsOfOptions } from './describing/warn-of-options.js';
 import { chooseDialect } from './dialects/choose-dialect.js';
 import type { Dialect } from './dialects/dialect.js';
+import { BatchWriter } from './running/batch-writer.js';
 import { Connections } from './running/connections.js';
 import { EntityWriter } from './running/entity-writer.js';
 import { KeyLookups } from './running/key-lookup.js';
@@ -80,10 +81,13 @@ export class TypeOrmAdapter implements DataAdapter {
 
   private writerOf(resource: Resource): RowWriter {
     const prepared = this.of(resource);
+    return (prepared.writer ??= writerOf(resource, this.toolsOf(resource), this.settings.validates ?? (() => false)));
+  }
+
+  private toolsOf(resource: Resource): WriterTools {
     const { tables, dialect, connections, lookups, resources } = this;
     const { validate } = this.settings;
-    const tools = { tables, dialect, connections, lookups, reader: prepared.reader, readerOf: (view: Resource) => this.of(view).reader, resources, ...(validate ? { validate } : {}) };
-    return (prepared.writer ??= writerOf(resource, tools, this.settings.validates ?? (() => false)));
+    return { tables, dialect, connections, lookups, reader: this.of(resource).reader, readerOf: (view: Resource) => this.of(view).reader, resources, ...(validate ? { validate } : {}) };
   }
 
   findParent(plan: ParentPlan): Promise<ParentValues | undefined> {
@@ -145,6 +149,12 @@ export class TypeOrmAdapter implements DataAdapter {
 
   delete(plan: DeletePlan): Promise<boolean> {
     return this.writerOf(plan.resource).delete(plan);
+  }
+
+  writeAll(plan: BatchPlan): Promise<readonly Written[]> {
+    const { connections, dialect, lookups } = this;
+    const parts = { writerOf: (view: Resource) => this.writerOf(view), toolsOf: (view: Resource) => this.toolsOf(view), tools: { connections, dialect, lookups } };
+    return new BatchWriter(parts).write(plan);
   }
 
   private pagesOf(resource: Resource): PageReader {

@@ -20,6 +20,7 @@ import type { ResolvedPermission } from '../../model/resolved-permission.js';
 import type { Resource } from '../../model/resource.js';
 import type { Serializer } from '../../model/serializer.js';
 import type { ShapeRules } from '../../model/shape.js';
+import { compileBulk } from './compile-bulk.js';
 import { compileCacheControl, compileConditional } from './compile-conditional.js';
 import type { ConditionalRules } from './compile-conditional.js';
 import { compileFields } from './compile-fields.js';
@@ -152,6 +153,7 @@ function applyRules(shell: ResourceShell, options: RestifyOptions, { parts, targ
   shell.shape = parts.shape(options);
   shell.conditional = compileConditional(parts.conditional(options), shell, entity);
   shell.cacheControl = compileCacheControl(parts.conditional(options));
+  shell.bulk = compileBulk(options, shell.operations);
   shell.permission = scoped(parts.permission(options), scope);
   shell.interceptors = parts.interceptors(options);
   shell.piping = parts.piping(options, target);

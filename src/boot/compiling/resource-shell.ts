@@ -1,3 +1,4 @@
+import type { Bulk } from '../../model/bulk.js';
 import type { Column } from '../../model/column.js';
 import type { CacheControl, Conditional } from '../../model/conditional.js';
 import type { Field } from '../../model/field.js';
@@ -49,6 +50,7 @@ export class ResourceShell implements Resource {
   renderers: readonly Renderer[] = [];
   shape: ShapeRules | undefined = undefined;
   conditional: Conditional | undefined = undefined;
+  bulk: Bulk | undefined = undefined;
   cacheControl: CacheControl | undefined = undefined;
   serializer: Serializer;
   permission: ResolvedPermission = { kind: 'all-of', permissions: [] };

@@ -24,12 +24,15 @@ const NAMES: Readonly<Record<ErrorStatus, string>> = {
 const PREFIX = 'Restify';
 
 /** In the order of their numbers. */
-export function errorReferences(statuses: ReadonlySet<ErrorStatus>, format: ErrorFormat): Readonly<Record<string, Reference>> {
-  return Object.fromEntries([...statuses].sort((a, b) => a - b).map((status) => [String(status), { $ref: `#/components/responses/${responseName(status, format)}` }]));
+export function errorReferences(statuses: ReadonlySet<ErrorStatus>, format: ErrorFormat, hasItems = false): Readonly<Record<string, Reference>> {
+  return Object.fromEntries([...statuses].sort((a, b) => a - b).map((status) => [String(status), { $ref: `#/components/responses/${responseName(hasItems && status === 400 ? ITEMS : NAMES[status], format)}` }]));
 }
 
-function responseName(status: ErrorStatus, format: ErrorFormat): string {
-  return `${PREFIX}${NAMES[status]}${format === 'problem' ? 'Problem' : ''}`;
+/** What does not fit, of a body that may be a list. */
+const ITEMS = 'InvalidItems';
+
+function responseName(name: string, format: ErrorFormat): string {
+  return `${PREFIX}${name}${format === 'problem' ? 'Problem' : ''}`;
 }
 
 export const ALLOW: Reference = { $ref: `#/components/headers/${PREFIX}Allow` };
@@ -43,6 +46,14 @@ const FIELD_ERRORS: Reference = { $ref: `#/components/schemas/${PREFIX}FieldErro
 function refusal(description: string, detail: string, headers: Response['headers'] = {}): Response {
   return { description, headers: { Allow: ALLOW, ...headers }, content: { 'application/json': { schema: { allOf: [DETAIL], examples: [{ detail }] } } } };
 }
+
+const ERRORS_OF_ITEMS: Schema = { type: 'array', items: FIELD_ERRORS };
+
+const INVALID_ITEMS: Response = {
+  description: 'What was sent does not fit: messages by field; of a list for each of its objects, in their order, `{}` where nothing is wrong.',
+  headers: { Allow: ALLOW },
+  content: { 'application/json': { schema: { anyOf: [FIELD_ERRORS, ERRORS_OF_ITEMS, DETAIL], examples: [[{}, { field: ['This field is required.'] }]] } } },
+};
 
 const RESPONSES: Readonly<Record<ErrorStatus, Response>> = {
   400: {
@@ -71,10 +82,9 @@ function asProblem(response: Response): Response {
 
 /** What all operations share, in both forms. */
 export const SHARED_RESPONSES: Readonly<Record<string, Response>> = Object.fromEntries(
-  Object.entries(RESPONSES).flatMap(([text, response]) => {
-    const status = Number(text) as ErrorStatus;
-    return [[responseName(status, 'drf'), response], [responseName(status, 'problem'), asProblem(response)]] as const;
-  }),
+  [...Object.entries(RESPONSES).map(([status, response]) => [NAMES[Number(status) as ErrorStatus], response] as const), [ITEMS, INVALID_ITEMS] as const].flatMap(
+    ([name, response]) => [[responseName(name, 'drf'), response], [responseName(name, 'problem'), asProblem(response)]] as const,
+  ),
 );
 
 export const SHARED_SCHEMAS: Readonly<Record<string, Schema>> = {
@@ -83,7 +93,7 @@ export const SHARED_SCHEMAS: Readonly<Record<string, Schema>> = {
     type: 'object',
     title: 'Problem',
     description: 'RFC 9457.',
-    properties: { type: { type: 'string', format: 'uri-reference' }, title: { type: 'string' }, status: { type: 'integer' }, detail: { type: 'string' }, errors: FIELD_ERRORS },
+    properties: { type: { type: 'string', format: 'uri-reference' }, title: { type: 'string' }, status: { type: 'integer' }, detail: { type: 'string' }, errors: { anyOf: [FIELD_ERRORS, ERRORS_OF_ITEMS] } },
     required: ['type', 'title', 'status', 'detail'],
   },
   [`${PREFIX}FieldErrors`]: {

@@ -1,11 +1,13 @@
+import type { BulkOperation } from '../../model/bulk.js';
 import { FORMAT_PARAMETER } from '../../model/renderer.js';
 import type { Operation as OperationName } from '../../model/operation.js';
 import type { RouteAction } from '../../model/action.js';
 import type { Resource } from '../../model/resource.js';
 import type { Route } from '../../model/route.js';
-import { givenFields } from '../../request/operations.js';
+import { givenFields } from '../../request/write-plans.js';
 import { ModelSerializer } from '../../request/serializers/model-serializer.js';
 import { operationName } from './component-names.js';
+import { amountOf, bulkQuery, inAmount, withKey } from './describe-bulk.js';
 import { knownAccess, requirementsOf } from './describe-access.js';
 import type { KnownAccess } from './describe-access.js';
 import { FREE_OBJECT, formsOf, JSON_TYPE, schemaNames, SUFFIXES } from './described-route.js';
@@ -27,7 +29,7 @@ export function describeOperation(described: DescribedRoute, place: DescribedPla
     operationId: place.operationIds.take([operationName(...idParts(described)), operationName(place.prefix, ...idParts(described))]),
     summary: summaryOf(described),
     tags: [tagOf(route)],
-    parameters: [...pathParameters(route, action), ...(operation === 'list' ? listParameters(resource) : []), ...(operation && operation !== 'destroy' ? shapeParametersOf(resource.shape) : []), ...formParameters(described)],
+    parameters: [...pathParameters(route, action), ...(operation === 'list' ? listParameters(resource) : operation ? bulkQuery(resource, operation, amountOf(described)) : []), ...(operation && operation !== 'destroy' ? shapeParametersOf(resource.shape) : []), ...formParameters(described)],
     ...bodyOf(described, place),
     responses: describeResponses(described, access, place),
     ...(security ? { security } : {}),
@@ -49,12 +51,13 @@ function securityOf({ schemes }: Resource, access: KnownAccess, { hasSecurity }:
   return hasSecurity ? undefined : [];
 }
 
-function idParts({ route, method, operation }: DescribedRoute): readonly string[] {
+function idParts(described: DescribedRoute): readonly string[] {
+  const { route, method, operation } = described;
   const { parent, resource, relation, segment } = route;
   const above = parent ?? resource;
   const one = route.actions.size === 1 && segment !== undefined;
   const detail = route.kind === 'through-object' && operation === undefined ? 'detail' : '';
-  return [above.app, above.model, relation?.name ?? segment ?? '', detail, operation ?? (one ? '' : method.toLowerCase())];
+  return [above.app, above.model, relation?.name ?? segment ?? '', detail, operation ?? (one ? '' : method.toLowerCase()), amountOf(described) === 'many' ? 'many' : ''];
 }
 
 const SUMMARIES: Readonly<Record<OperationName, (label: string) => string>> = {
@@ -66,9 +69,17 @@ const SUMMARIES: Readonly<Record<OperationName, (label: string) => string>> = {
   destroy: (label) => `Delete an object: ${label}`,
 };
 
-function summaryOf({ route, method, operation }: DescribedRoute): string {
+const BULK_SUMMARIES: Readonly<Record<BulkOperation, (label: string) => string>> = {
+  create: (label) => `Create an object, or many: ${label}`,
+  partialUpdate: (label) => `Change many objects: ${label}`,
+  destroy: (label) => `Delete many objects: ${label}`,
+};
+
+function summaryOf(described: DescribedRoute): string {
+  const { route, method, operation } = described;
   const { resource, parent, relation, segment } = route;
   const label = parent ? `${parent.label}, ${relation?.name ?? ''}` : resource.label;
+  if (operation && amountOf(described) !== 'one') return BULK_SUMMARIES[operation as BulkOperation](label);
   return operation ? SUMMARIES[operation](label) : `${method} ${segment ?? ''}: ${label}`.replace(' :', ':');
 }
 
@@ -88,13 +99,17 @@ function listParameters(resource: Resource): readonly Parameter[] {
   return [...filterParameters(resource), ...describeList(resource, {}).parameters];
 }
 
-function bodyOf({ route, method, operation }: DescribedRoute, place: DescribedPlace): Pick<Operation, 'requestBody'> {
+function bodyOf(described: DescribedRoute, place: DescribedPlace): Pick<Operation, 'requestBody'> {
+  const { route, method, operation } = described;
   if (operation === 'create' || operation === 'update' || operation === 'partialUpdate') {
     const { resource } = route;
+    const amount = amountOf(described);
     const own = resource.serializer.parse !== ModelSerializer.prototype.parse;
     const schema = own ? FREE_OBJECT : place.components.add(schemaNames(route, SUFFIXES[operation]), requestSchema({ resource, base: '', allFields: true }, operation, givenFields(route)));
     const required = !own && requiresBody(place.components.schemas, schema);
-    return { requestBody: { required, content: { [JSON_TYPE]: { schema } } } };
+    const item = amount === 'many' && !own ? place.components.add(schemaNames(route, 'PatchItem'), withKey(requestSchema({ resource, base: '', allFields: true }, operation, givenFields(route)), resource)) : schema;
+    const taken: Schema = amount === 'one' ? schema : { anyOf: [schema, inAmount(item, 'many', resource)] };
+    return { requestBody: { required, content: { [JSON_TYPE]: { schema: taken } } } };
   }
   // What a method of the application's takes is its own to say.
   return operation === undefined && method !== 'GET' && method !== 'DELETE' ? { requestBody: { required: false, content: { [JSON_TYPE]: { schema: {} } } } } : {};

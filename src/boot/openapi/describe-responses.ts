@@ -6,6 +6,7 @@ import { ModelSerializer } from '../../request/serializers/model-serializer.js';
 import type { KnownAccess } from './describe-access.js';
 import { FREE_OBJECT, formsOf, JSON_TYPE, schemaNames } from './described-route.js';
 import type { DescribedPlace, DescribedRoute } from './described-route.js';
+import { amountOf, inAmount } from './describe-bulk.js';
 import { ALLOW, errorReferences, LOCATION } from './describe-errors.js';
 import type { ErrorStatus } from './describe-errors.js';
 import { describeList } from './describe-list.js';
@@ -14,7 +15,7 @@ import type { Response, Responses, Schema } from './open-api-types.js';
 
 /** Everything that a call can be answered with. */
 export function describeResponses(described: DescribedRoute, access: KnownAccess, place: DescribedPlace): Responses {
-  const errors = errorReferences(errorsOf(described, access), place.errorFormat);
+  const errors = errorReferences(errorsOf(described, access), place.errorFormat, amountOf(described) !== 'one');
   return described.operation ? { ...successOf(described, access, place), ...errors } : { ...ownSuccess(described), ...errors, default: OWN_ANSWER };
 }
 
@@ -29,13 +30,19 @@ function ownSuccess({ action }: DescribedRoute): Responses {
 function successOf(described: DescribedRoute, access: KnownAccess, place: DescribedPlace): Responses {
   const { route, operation, action } = described;
   const status = String(action?.code ?? (operation === 'destroy' ? 204 : statusOf(operation)));
-  if (operation === 'destroy') return { [status]: { description: 'It is deleted.', headers: { Allow: ALLOW } } };
+  const amount = amountOf(described);
+  if (operation === 'destroy') return { [status]: { description: amount === 'many' ? 'They are deleted.' : 'It is deleted.', headers: { Allow: ALLOW } } };
   const object = objectSchema(described, access, place);
+  const objects = inAmount(object, amount, route.resource);
+  if (amount === 'many') return { [status]: answered('The whole objects.', objects) };
   if (operation === 'list') {
     const { schema, headers } = describeList(route.resource, object);
     return { [status]: inForms(answered('The objects.', schema, headers), described) };
   }
-  if (operation === 'create') return { [status]: answered('The new object.', object, hasOwnUrl(route.resource) ? { Location: LOCATION } : {}) };
+  if (operation === 'create') {
+    const made = { [status]: answered(amount === 'one' ? 'The new object.' : 'The new object, or the objects of the list in their order.', objects, hasOwnUrl(route.resource) ? { Location: LOCATION } : {}) };
+    return amount !== 'one' && (route.resource.bulk?.upsert.length ?? 0) > 0 ? { 200: answered('All of them were there already, and are changed.', objects), ...made } : made;
+  }
   const known: Responses = operation === 'retrieve' && route.resource.conditional ? { 304: { description: 'The caller has the object in this state.', headers: { Allow: ALLOW } } } : {};
   return { [status]: inForms(answered('The whole object.', object), described), ...known };
 }
@@ -75,10 +82,12 @@ function errorsOf(described: DescribedRoute, { refuses, hides }: KnownAccess): R
   const writes = operation === 'create' || operation === 'update' || operation === 'partialUpdate';
   const free = operation === undefined;
   const paged = operation === 'list' && describeList(resource, {}).missing;
-  if (writes || operation === 'list' || resource.strict || resource.shape || free) statuses.add(400);
+  if (writes || operation === 'list' || amountOf(described) === 'many' || resource.strict || resource.shape || free) statuses.add(400);
   if (resource.schemes.length > 0 || guarded) statuses.add(401);
   if (refuses || guarded || action) statuses.add(403);
   if ((kind !== 'collection' && kind !== 'collection-action') || hides || action || paged || formsOf(described).length > 0) statuses.add(404);
+  // An upsert asks for another right too.
+  if (amountOf(described) === 'one-or-many' && (resource.bulk?.upsert.length ?? 0) > 0) statuses.add(403);
   if (operation === 'destroy') statuses.add(409);
   if (resource.conditional && operation !== undefined) for (const status of ofConditions(operation, resource.conditional)) statuses.add(status);
   if (writes || (free && method !== 'GET')) {

@@ -1,4 +1,5 @@
 import type { CompiledAction, RouteAction } from '../../model/action.js';
+import { isOfMany } from '../../model/bulk.js';
 import { METHODS } from '../../model/operation.js';
 import type { Method, Operation } from '../../model/operation.js';
 import type { ToManyRelation } from '../../model/relation.js';
@@ -12,6 +13,12 @@ const LIST_METHODS: readonly (readonly [Method, Operation])[] = [
 const OBJECT_METHODS: readonly (readonly [Method, Operation])[] = [
   ['GET', 'retrieve'],
   ['PUT', 'update'],
+  ['PATCH', 'partialUpdate'],
+  ['DELETE', 'destroy'],
+];
+
+/** Of lists of models that are written many objects at a time. */
+const BULK_METHODS: readonly (readonly [Method, Operation])[] = [
   ['PATCH', 'partialUpdate'],
   ['DELETE', 'destroy'],
 ];
@@ -131,10 +138,11 @@ interface RouteParts {
 }
 
 function routeOf(kind: RouteKind, resource: Resource, { name, parent, relation, actions: named = new Map(), replacements = new Map(), segment }: RouteParts): Route | undefined {
-  const operations = new Map(SERVED[kind].filter(([, operation]) => resource.operations.has(operation)));
+  const many = BULK_METHODS.filter(([, operation]) => isOfMany({ kind, resource }, operation));
+  const operations = new Map([...SERVED[kind], ...many].filter(([, operation]) => resource.operations.has(operation)));
   // What a nested action names is its own; it is the class of the child that replaces the rest.
   const replaced = [...operations].flatMap(([method, operation]): readonly (readonly [Method, RouteAction])[] => {
-    const replacement = replacements.get(operation);
+    const replacement = isOfMany({ kind, resource }, operation) ? undefined : replacements.get(operation);
     return replacement && !named.has(method) ? [[method, replacement]] : [];
   });
   const actions = new Map([...named, ...replaced]);

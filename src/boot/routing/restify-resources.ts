@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { MethodNotAllowed, NotFound } from '../../errors/request-errors.js';
 import type { Json } from '../../errors/rest-error.js';
 import type { Actor } from '../../model/actor.js';
+import { isOfMany } from '../../model/bulk.js';
 import { METHOD_OF } from '../../model/operation.js';
 import type { Operation } from '../../model/operation.js';
 import type { Resource } from '../../model/resource.js';
@@ -128,7 +129,7 @@ interface Asking extends Place {
 
 async function locate({ pipeline, base, actor, routes, parentPk, operation, pk, body, parameters }: Asking): Promise<Located> {
   const method = METHOD_OF[operation];
-  const route = routes.find(({ operations }) => [...operations.values()].includes(operation));
+  const route = routes.find((each) => [...each.operations.values()].includes(operation) && !isOfMany(each, operation));
   if (!route) throw new MethodNotAllowed(method);
   const admission = await pipeline.admitActor(actor, { resource: route.resource, method });
   const named = route.parent ?? route.resource;

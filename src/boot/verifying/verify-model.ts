@@ -3,6 +3,7 @@ import type { CompiledModel } from '../compiling/compile-resources.js';
 import type { Blueprint } from '../compiling/draft.js';
 import { verifyAcquireTimeout } from './verify-acquire-timeout.js';
 import { verifyActions } from './verify-actions.js';
+import { verifyBulk } from './verify-bulk.js';
 import { verifyComputed } from './verify-computed.js';
 import { verifyExpandable } from './verify-expandable.js';
 import { verifyConditional } from './verify-conditional.js';
@@ -44,6 +45,7 @@ const RULES = [
   verifyShape,
   verifyExpandable,
   verifyConditional,
+  verifyBulk,
   verifyJunctions,
   verifyThrough,
   verifyActions,

@@ -1,7 +1,7 @@
 import type { Json } from '../../errors/rest-error.js';
 import type { ModelDescription } from '../../model/entity-description.js';
 import type { Counted } from '../../model/pagination.js';
-import type { CreatePlan, DeletePlan, ExistsPlan, ListPlan, PagePlan, ParentPlan, ParentValues, RelatedPlan, RetrievePlan, UpdatePlan } from '../../model/plan.js';
+import type { BatchPlan, CreatePlan, DeletePlan, ExistsPlan, ListPlan, PagePlan, ParentPlan, ParentValues, RelatedPlan, RetrievePlan, UpdatePlan } from '../../model/plan.js';
 import type { Resource } from '../../model/resource.js';
 import type { Representation, Row } from '../../model/serializer.js';
 
@@ -36,6 +36,14 @@ export interface RelatedRow {
   readonly identity: readonly Json[];
   /** One object for each row, however many parents it belongs to. */
   readonly row: Row;
+}
+
+/** What became of one write of several. */
+export interface Written {
+  /** Undefined for a row that was deleted, or was not there. */
+  readonly row: Row | undefined;
+  /** Whether there was no such row before. */
+  readonly made: boolean;
 }
 
 /**
@@ -80,4 +88,9 @@ export interface DataAdapter {
   update(plan: UpdatePlan): Promise<Row | undefined>;
   /** False where no row fits, or one is not as it is expected. All or nothing. */
   delete(plan: DeletePlan): Promise<boolean>;
+  /**
+   * Each write as by itself, all of them in one transaction. What became of each, in their order. Rejects with
+   * `BatchRefused` where something is wrong with single ones, and with what else keeps one from being written.
+   */
+  writeAll(plan: BatchPlan): Promise<readonly Written[]>;
 }

@@ -15,16 +15,30 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** The object of a request's body, `{}` where there is none. Throws 413, 415 and 400 in this order (contract 5 and 6). */
 export function readJsonObject(body: ReceivedBody, contentType: string | undefined): JsonObject {
+  return objectOf(readJson(body, contentType));
+}
+
+/** As `readJsonObject`, where a list is a body too. Its items are whatever they are. */
+export function readJsonItems(body: ReceivedBody, contentType: string | undefined): JsonObject | readonly unknown[] {
+  const value = readJson(body, contentType);
+  return Array.isArray(value) ? (value as readonly unknown[]) : objectOf(value);
+}
+
+/** Throws 400 for what is no object. */
+export function objectOf(value: unknown): JsonObject {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw InvalidInput.ofNoField(value === null ? 'No data provided' : `Invalid data. Expected a dictionary, but got ${pythonTypeName(value)}.`);
+  }
+  return value as JsonObject;
+}
+
+function readJson(body: ReceivedBody, contentType: string | undefined): unknown {
   if (body.kind === 'none') return {};
   if (body.kind === 'too-large') throw new BodyTooLarge();
   if (!isJsonType(contentType) || body.kind === 'unsupported') throw new UnsupportedMediaType((contentType ?? '').slice(0, 200));
   const value = jsonValue(body);
   refuseDepth(value);
-  if (value === null) throw InvalidInput.ofNoField('No data provided');
-  if (typeof value !== 'object' || Array.isArray(value)) {
-    throw InvalidInput.ofNoField(`Invalid data. Expected a dictionary, but got ${pythonTypeName(value)}.`);
-  }
-  return value as JsonObject;
+  return value;
 }
 
 /** `application/json`, with no charset but utf-8. */

@@ -1,6 +1,7 @@
 import { InvalidInput, NotFound } from '../../errors/request-errors.js';
 import { emptyFieldErrors } from '../../errors/rest-error.js';
 import type { Json } from '../../errors/rest-error.js';
+import { bulkParameters } from '../../model/bulk.js';
 import { FORMAT_PARAMETER } from '../../model/renderer.js';
 import type { Resource } from '../../model/resource.js';
 import { shapeParameters } from '../../model/shape.js';
@@ -34,10 +35,17 @@ function keyOf(segment: string, resource: Resource): readonly Json[] {
 
 /** In a strict model, a parameter that no backend reads is an error. */
 export function refuseUnknownParameters(parameters: ReadonlyMap<string, string>, resource: Resource, isList: boolean): void {
-  if (!resource.strict) return;
-  const ofLists = isList ? [...resource.backends.flatMap((backend) => [...(backend.parameters?.(resource) ?? [])]), ...(resource.pagination?.parameters() ?? [])] : [];
-  const known = new Set([...ofLists, ...shapeParameters(resource.shape), ...(resource.renderers.length > 0 ? [FORMAT_PARAMETER] : [])]);
+  refuseParametersBut(parameters, resource.strict, () => {
+    const ofLists = isList ? [...resource.backends.flatMap((backend) => [...(backend.parameters?.(resource) ?? [])]), ...(resource.pagination?.parameters() ?? [])] : bulkParameters(resource.bulk);
+    return [...ofLists, ...shapeParameters(resource.shape), ...(resource.renderers.length > 0 ? [FORMAT_PARAMETER] : [])];
+  });
+}
+
+/** Where one is `strict`, a parameter that is none of these is an error. */
+export function refuseParametersBut(parameters: ReadonlyMap<string, string>, strict: boolean, known: () => readonly string[]): void {
+  if (!strict) return;
+  const names = new Set(known());
   const errors = emptyFieldErrors();
-  for (const name of parameters.keys()) if (!known.has(name)) errors[name] = ['Unknown parameter.'];
+  for (const name of parameters.keys()) if (!names.has(name)) errors[name] = ['Unknown parameter.'];
   if (Object.keys(errors).length > 0) throw new InvalidInput(errors);
 }

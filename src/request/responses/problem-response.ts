@@ -9,7 +9,7 @@ import type { RestResponse } from './rest-response.js';
  * of fields stand under `errors`, as they are in a body of contract 6.
  */
 export function problemResponse({ status, body, headers }: RestErrorAnswer): RestResponse {
-  const { detail } = body;
+  const detail = 'detail' in body ? body.detail : undefined;
   const told = typeof detail === 'string' ? { detail } : { detail: 'The request has invalid fields.', errors: body };
   return jsonResponse(status, { type: 'about:blank', title: STATUS_CODES[status] ?? 'Error', status, ...told }, { ...headers, 'Content-Type': PROBLEM_MEDIA_TYPE });
 }

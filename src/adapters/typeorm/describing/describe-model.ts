@@ -40,11 +40,18 @@ function describeEntity(metadata: EntityMetadata, schema: unknown, dataSource: D
     writable: metadata.tableType !== 'view',
     columns: metadata.columns.map((column) => describeColumn(column, metadata, dataSource)),
     key: metadata.primaryColumns.map((column) => column.databaseName),
+    unique: describeUnique(metadata),
     ...describeStamps(metadata),
     relations: describeRelations(metadata, dataSource),
     orderBy: describeOrder(metadata),
     unsupported: [...keyless(metadata), ...unsupportedKinds(metadata), ...unsupportedTrees(metadata)],
   };
+}
+
+/** Those of all rows: a partial index says nothing of the others. Relations of one to one are unique by an index of theirs. */
+function describeUnique({ primaryColumns, uniques, indices, relations }: EntityMetadata): EntityDescription['unique'] {
+  const sets = [primaryColumns, ...uniques.map(({ columns }) => columns), ...indices.filter(({ isUnique, where }) => isUnique && !where).map(({ columns }) => columns), ...relations.filter(({ isOneToOneOwner }) => isOneToOneOwner).map(({ joinColumns }) => joinColumns)];
+  return sets.filter((columns) => columns.length > 0).map((columns) => columns.map(({ databaseName }) => databaseName));
 }
 
 /** TypeORM asks for a key of tables, and of views it does not. */

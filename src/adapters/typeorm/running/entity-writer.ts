@@ -1,6 +1,6 @@
 import type { EntityMetadata, ObjectLiteral, QueryRunner } from 'typeorm';
 import type { RelationMetadata } from 'typeorm/metadata/RelationMetadata.js';
-import { InvalidInput, NotFound, PermissionDenied, RestrictedDeletion } from '../../../errors/request-errors.js';
+import { PermissionDenied, RestrictedDeletion } from '../../../errors/request-errors.js';
 import { addErrors, emptyFieldErrors, isRestError } from '../../../errors/rest-error.js';
 import type { FieldErrors, Json } from '../../../errors/rest-error.js';
 import { holdsFor } from '../../../model/holds-for.js';
@@ -13,7 +13,6 @@ import type { Resource } from '../../../model/resource.js';
 import type { Row } from '../../../model/serializer.js';
 import type { ValueType } from '../../../model/value-type.js';
 import { classOf } from '../describing/inheritance.js';
-import { Scope } from '../sql/scope.js';
 import { EmbeddedKeys, savesEmbedded } from './embedded-keys.js';
 import { emptyRelations, emptyRelationsAreNull, hidingEmpty } from './empty-relations.js';
 import { applyValues, columnIds, finerValues, identityOf, setColumns, stillSays, whereIdentity } from './entity-values.js';
@@ -21,18 +20,15 @@ import type { ReferencedValues } from './entity-values.js';
 import { findReferrer } from './find-referrer.js';
 import { findLocked } from './find-locked.js';
 import { standingIn } from './json-arrays.js';
-import { refusedWrite } from './refusals.js';
+import { judgedWrite } from './judge-write.js';
+import type { Judgement } from './judge-write.js';
+import type { KeyLookup } from './key-lookup.js';
 import { runHook } from './run-hook.js';
 import type { RowWriter, WriterTools } from './row-writer.js';
+import { writeExactly } from './write-exactly.js';
+import { begun, missing, NO_ERRORS, writeAlone } from './write-step.js';
+import type { WriteStep } from './write-step.js';
 import { TreeKeeper } from './trees/tree-keeper.js';
-
-/** What a refused write is judged by. */
-interface Judgement {
-  readonly keys: CreatePlan['keys'];
-  readonly fixed: CreatePlan['fixed'];
-  /** False where the caller may not have the row. */
-  readonly may: () => boolean | undefined;
-}
 
 /** What an update changes, and in which row. */
 interface Change {
@@ -73,7 +69,19 @@ export class EntityWriter implements RowWriter {
   }
 
   async create(plan: CreatePlan): Promise<Row> {
-    const { referenced, errors } = await this.tools.lookups.lookUp(plan.keys);
+    return writeAlone(await this.creation(plan), this.tools.connections);
+  }
+
+  update(plan: UpdatePlan): Promise<Row | undefined> {
+    return writeAlone(this.change(plan), this.tools.connections);
+  }
+
+  delete(plan: DeletePlan): Promise<boolean> {
+    return writeAlone(this.deletion(plan), this.tools.connections);
+  }
+
+  async creation(plan: CreatePlan, known?: KeyLookup): Promise<WriteStep<Row>> {
+    const { referenced, errors } = known ?? (await this.tools.lookups.lookUp(plan.keys));
     // Made anew for each attempt: a listener of one that was rolled back has changed its entity.
     const make = (): ObjectLiteral => {
       const entity = this.metadata.create() as ObjectLiteral;
@@ -81,72 +89,82 @@ export class EntityWriter implements RowWriter {
       setColumns(entity, this.metadata, [...plan.fixed, ...plan.added]);
       return entity;
     };
-    await this.refuseInvalid(make(), [plan.errors, errors]);
-    return this.writing({ keys: plan.keys, fixed: plan.fixed, may: () => this.mayStand(make(), plan.where) }, () =>
-      this.tools.connections.transact(async (runner) => {
-        const entity = make();
+    return {
+      errors: await this.errorsOf(make(), [plan.errors, errors]),
+      begin: async (runner) => {
         await this.tree?.begin(runner);
-        await runHook(plan.hooks.before, entity, { runner, dialect: this.tools.dialect });
-        const arrays = await standingIn(entity, this.model, () => this.insert(entity, runner));
-        const identity = this.givenIdentity(identityOf(entity, this.resource, this.metadata), plan.values);
-        await this.tree?.insert(entity, identity[0] ?? null, runner);
-        await this.keepFinerValues(identity, [...arrays, ...this.finerOf(entity, plan.values, false)], runner);
-        await runHook(plan.hooks.after, entity, { runner, dialect: this.tools.dialect });
-        const row = await this.readBack(identity, plan.where, runner);
-        if (!row) throw new PermissionDenied();
-        return row;
-      }),
-    );
+        return begun(() => this.make(plan, make(), runner));
+      },
+      judged: (error) => this.judged(error, { keys: plan.keys, fixed: plan.fixed, may: () => this.mayStand(make(), plan.where) }),
+    };
   }
 
-  async update(plan: UpdatePlan): Promise<Row | undefined> {
+  private async make(plan: CreatePlan, entity: ObjectLiteral, runner: QueryRunner): Promise<Row> {
+    await runHook(plan.hooks.before, entity, { runner, dialect: this.tools.dialect });
+    const arrays = await standingIn(entity, this.model, () => this.insert(entity, runner));
+    const identity = this.givenIdentity(identityOf(entity, this.resource, this.metadata), plan.values);
+    await this.tree?.insert(entity, identity[0] ?? null, runner);
+    await writeExactly(this.resource, identity, [...arrays, ...this.finerOf(entity, plan.values, false)], { runner, tools: this.tools });
+    await runHook(plan.hooks.after, entity, { runner, dialect: this.tools.dialect });
+    return this.readBack(identity, plan.where, runner);
+  }
+
+  change(plan: UpdatePlan): WriteStep<Row | undefined> {
     let changed: ObjectLiteral | undefined;
-    return this.writing({ keys: plan.keys, fixed: [], may: () => (changed ? this.mayStand(changed, plan.after) : undefined) }, () =>
-      this.tools.connections.transact(async (runner) => {
+    return {
+      errors: NO_ERRORS,
+      begin: async (runner) => {
         const hooked = plan.hooks.before !== undefined;
         if (this.tree?.mayMove({ values: plan.values, hooked }) === true) await this.tree.begin(runner);
         const key = await findLocked(this.resource, { columns: this.resource.identity, where: plan.where, expected: plan.expected }, { runner, tools: this.tools });
-        if (!key) return undefined;
-        const entity = await this.load(key, runner);
-        if (!entity) return undefined;
+        const entity = key && (await this.load(key, runner));
+        if (!key || !entity) return missing(undefined);
         const told = this.restoreKey(entity, key);
         const empty = emptyRelations(entity, this.metadata);
         const { referenced, errors } = await this.tools.lookups.lookUp(plan.keys, runner);
         applyValues(entity, this.resource, this.metadata, { values: plan.values, referenced });
         changed = entity;
-        await this.refuseInvalid(entity, [plan.errors, errors]);
-        await runHook(plan.hooks.before, entity, { runner, dialect: this.tools.dialect });
-        const arrays = plan.values.size > 0 || hooked ? await this.store(entity, { identity: key, told, values: plan.values, referenced, empty, hooked }, runner) : [];
-        const identity = identityOf(entity, this.resource, this.metadata);
-        await this.keepFinerValues(identity, [...arrays, ...this.finerOf(entity, plan.values, true)], runner);
-        await runHook(plan.hooks.after, entity, { runner, dialect: this.tools.dialect });
-        const row = await this.readBack(identity, plan.after, runner);
-        if (!row) throw new PermissionDenied();
-        return row;
-      }),
-    );
+        const change = { identity: key, told, values: plan.values, referenced, empty, hooked };
+        return begun(() => this.alter(plan, { entity, change, runner }), await this.errorsOf(entity, [plan.errors, errors]));
+      },
+      judged: (error) => this.judged(error, { keys: plan.keys, fixed: [], may: () => (changed ? this.mayStand(changed, plan.after) : undefined) }),
+    };
   }
 
-  async delete(plan: DeletePlan): Promise<boolean> {
-    try {
-      return await this.tools.connections.transact(async (runner) => {
+  private async alter(plan: UpdatePlan, { entity, change, runner }: { entity: ObjectLiteral; change: Change; runner: QueryRunner }): Promise<Row> {
+    await runHook(plan.hooks.before, entity, { runner, dialect: this.tools.dialect });
+    const arrays = plan.values.size > 0 || change.hooked === true ? await this.store(entity, change, runner) : [];
+    const identity = identityOf(entity, this.resource, this.metadata);
+    await writeExactly(this.resource, identity, [...arrays, ...this.finerOf(entity, plan.values, true)], { runner, tools: this.tools });
+    await runHook(plan.hooks.after, entity, { runner, dialect: this.tools.dialect });
+    return this.readBack(identity, plan.after, runner);
+  }
+
+  deletion(plan: DeletePlan): WriteStep<boolean> {
+    return {
+      errors: NO_ERRORS,
+      begin: async (runner) => {
         await this.tree?.begin(runner);
         const key = await findLocked(this.resource, { columns: this.resource.identity, where: plan.where, expected: plan.expected }, { runner, tools: this.tools });
         // Without its relations: TypeORM would cascade into related objects that were loaded with it.
-        const entity = key ? await this.load(key, runner, []) : undefined;
-        if (!key || !entity) return false;
-        const told = this.restoreKey(entity, key);
-        await runHook(plan.hooks.before, entity, { runner, dialect: this.tools.dialect });
-        // TypeORM takes the key off an entity that it removes; the hook is told which one it was.
-        const removed: ObjectLiteral = plan.hooks.after ? Object.assign(Object.create(Object.getPrototypeOf(entity) as object) as ObjectLiteral, entity) : entity;
-        await this.remove(entity, { identity: key, told }, runner);
-        await runHook(plan.hooks.after, removed, { runner, dialect: this.tools.dialect });
-        return true;
-      });
-    } catch (error) {
-      if (isRestError(error) || this.tools.dialect.refusal(error)?.kind !== 'foreign-key') throw error;
-      throw new RestrictedDeletion(await findReferrer(this.resource, plan.where, this.tools));
-    }
+        const entity = key && (await this.load(key, runner, []));
+        return key && entity ? begun(() => this.take(plan, { entity, identity: key, runner })) : missing(false);
+      },
+      judged: async (error) => {
+        if (isRestError(error) || this.tools.dialect.refusal(error)?.kind !== 'foreign-key') return error;
+        return new RestrictedDeletion(await findReferrer(this.resource, plan.where, this.tools));
+      },
+    };
+  }
+
+  private async take({ hooks }: DeletePlan, { entity, identity, runner }: { entity: ObjectLiteral; identity: readonly Json[]; runner: QueryRunner }): Promise<boolean> {
+    const told = this.restoreKey(entity, identity);
+    await runHook(hooks.before, entity, { runner, dialect: this.tools.dialect });
+    // TypeORM takes the key off an entity that it removes; the hook is told which one it was.
+    const removed: ObjectLiteral = hooks.after ? Object.assign(Object.create(Object.getPrototypeOf(entity) as object) as ObjectLiteral, entity) : entity;
+    await this.remove(entity, { identity, told }, runner);
+    await runHook(hooks.after, removed, { runner, dialect: this.tools.dialect });
+    return true;
   }
 
   private async remove(entity: ObjectLiteral, { identity, told }: Pick<Change, 'identity' | 'told'>, runner: QueryRunner): Promise<void> {
@@ -224,15 +242,6 @@ export class EntityWriter implements RowWriter {
     });
   }
 
-  /** What TypeORM does not write as the client gave it is written behind its statement. */
-  private async keepFinerValues(identity: readonly Json[], finer: readonly ColumnValue[], runner: QueryRunner): Promise<void> {
-    if (finer.length === 0) return;
-    const scope = Scope.begin(this.tools.dialect, this.tools.tables, this.resource);
-    const changes = finer.map(({ column, value }) => `${scope.table.name(column)} = ${scope.bind(value, column.type)}`);
-    const named = this.resource.identity.map((column, index) => `${scope.table.name(column)} = ${scope.bind(identity[index] ?? null, column.type)}`);
-    await runner.query(`UPDATE ${scope.table.path} SET ${changes.join(', ')} WHERE ${named.join(' AND ')}`, [...scope.parameters]);
-  }
-
   /** A listener may have put another value there. */
   private finerOf(entity: ObjectLiteral, values: FieldValues, change: boolean): readonly ColumnValue[] {
     const loses = (type: ValueType): boolean => change && !this.tools.dialect.loadsExactly(type);
@@ -253,21 +262,23 @@ export class EntityWriter implements RowWriter {
     await runner.manager.createQueryBuilder().insert().into(target, given).values(entity).execute();
   }
 
-  private async readBack(identity: readonly Json[], condition: Condition, runner: QueryRunner): Promise<Row | undefined> {
-    return this.tools.reader.retrieve(allOf([this.named(identity), condition]), runner);
+  /** Throws 403 for a row that the caller may not have. */
+  private async readBack(identity: readonly Json[], condition: Condition, runner: QueryRunner): Promise<Row> {
+    const row = await this.tools.reader.retrieve(allOf([this.named(identity), condition]), runner);
+    if (!row) throw new PermissionDenied();
+    return row;
   }
 
   private named(identity: readonly Json[]): Condition {
     return allOf(this.resource.identity.map((column, index) => equals(column, identity[index] ?? null)));
   }
 
-  /** All errors together: of the body, of its keys, and of the application's validators. */
-  private async refuseInvalid(entity: ObjectLiteral, found: readonly FieldErrors[]): Promise<void> {
+  /** All together: of the body, of its keys, and of the application's validators. */
+  private async errorsOf(entity: ObjectLiteral, found: readonly FieldErrors[]): Promise<FieldErrors> {
     const errors = emptyFieldErrors();
     for (const each of found) addErrors(errors, each);
-    const own = await this.tools.validate?.(entity, this.resource);
-    addErrors(errors, own ?? {});
-    if (Object.keys(errors).length > 0) throw new InvalidInput(errors);
+    addErrors(errors, (await this.tools.validate?.(entity, this.resource)) ?? {});
+    return errors;
   }
 
   /** Whether the caller may have such a row at all, as far as its own columns tell. */
@@ -279,21 +290,7 @@ export class EntityWriter implements RowWriter {
     });
   }
 
-  private async writing<Result>({ keys, fixed, may }: Judgement, write: () => Promise<Result>): Promise<Result> {
-    try {
-      return await write();
-    } catch (error) {
-      if (isRestError(error)) throw error;
-      const refusal = this.tools.dialect.refusal(error);
-      if (!refusal) throw error;
-      // A row that the caller may not have is refused as such: a unique index would tell of rows of others.
-      if (refusal.kind === 'unique' && may() === false) throw new PermissionDenied();
-      if (refusal.kind !== 'foreign-key') throw refusedWrite(refusal, this.resource, this.metadata) ?? error;
-      // A related row went away between the look and the write.
-      const { errors } = await this.tools.lookups.lookUp(keys);
-      if (Object.keys(errors).length > 0) throw new InvalidInput(errors);
-      // Nothing is wrong with the body: what the URL names has gone.
-      throw fixed.length > 0 ? new NotFound() : InvalidInput.ofNoField('A related object does not exist.');
-    }
+  private judged(error: unknown, judgement: Judgement): Promise<unknown> {
+    return judgedWrite(error, judgement, { ...this.model, tools: this.tools });
   }
 }

@@ -19,6 +19,9 @@ export interface KeyLookup {
   readonly errors: FieldErrors;
 }
 
+/** Keys of one statement: each is a subquery of it, and databases bound the columns of a result. */
+const MOST_KEYS = 100;
+
 /** Looks for rows that others refer to: a parent in the URL, keys in a body. */
 export class KeyLookups {
   constructor(
@@ -43,19 +46,28 @@ export class KeyLookups {
 
   /** All keys in one statement. Inside a transaction, with its connection; else from the primary, where a row that the client has just made is. */
   async lookUp(checks: readonly KeyCheck[], runner?: QueryRunner): Promise<KeyLookup> {
-    const errors = emptyFieldErrors();
-    if (checks.length === 0) return { referenced: new Map(), errors };
-    const statement = this.statement(checks);
-    const [found = []] = await (runner ? this.connections.records(runner, statement) : this.connections.read(statement, 'primary'));
-    const referenced = new Map<string, readonly Json[]>();
+    return lookupOf(checks, await this.found(checks, runner));
+  }
+
+  /** As `lookUp`, for several bodies: as few statements as hold that many keys. */
+  async lookUpEach(bodies: readonly (readonly KeyCheck[])[]): Promise<readonly KeyLookup[]> {
+    const checks = bodies.flat();
+    const found: (readonly Json[] | undefined)[] = [];
+    for (let at = 0; at < checks.length; at += MOST_KEYS) found.push(...(await this.found(checks.slice(at, at + MOST_KEYS))));
     let at = 0;
-    for (const check of checks) {
-      const { on } = check.field.relation;
-      const raw = found.slice(at, (at += on.length));
-      if (raw.some((value) => value === null || value === undefined)) addErrors(errors, errorAt(check.path, noSuchKey(String(keyRepresentation(check.key)))));
-      else referenced.set(check.path.join('.'), decodedRecord(raw, on.map(({ far }) => far), this.dialect));
-    }
-    return { referenced, errors };
+    return bodies.map((body) => lookupOf(body, found.slice(at, (at += body.length))));
+  }
+
+  /** For each key the columns that it refers to, or undefined where there is no such row. */
+  private async found(checks: readonly KeyCheck[], runner?: QueryRunner): Promise<readonly (readonly Json[] | undefined)[]> {
+    if (checks.length === 0) return [];
+    const statement = this.statement(checks);
+    const [record = []] = await (runner ? this.connections.records(runner, statement) : this.connections.read(statement, 'primary'));
+    let at = 0;
+    return checks.map(({ field: { relation: { on } } }) => {
+      const raw = record.slice(at, (at += on.length));
+      return raw.some((value) => value === null || value === undefined) ? undefined : decodedRecord(raw, on.map(({ far }) => far), this.dialect);
+    });
   }
 
   private statement(checks: readonly KeyCheck[]): Statement {
@@ -77,4 +89,15 @@ export class KeyLookups {
 /** A replica may not know yet of what this very client has written. */
 function sourceOf(forWriting: boolean): ReadFrom {
   return forWriting ? 'primary' : 'replica';
+}
+
+function lookupOf(checks: readonly KeyCheck[], found: readonly (readonly Json[] | undefined)[]): KeyLookup {
+  const errors = emptyFieldErrors();
+  const referenced = new Map<string, readonly Json[]>();
+  for (const [index, check] of checks.entries()) {
+    const values = found[index];
+    if (values) referenced.set(check.path.join('.'), values);
+    else addErrors(errors, errorAt(check.path, noSuchKey(String(keyRepresentation(check.key)))));
+  }
+  return { referenced, errors };
 }

@@ -42,7 +42,7 @@ export class PageReader {
 
   async rows(plan: PagePlan): Promise<PageOf<readonly Row[]>> {
     await this.reader.findParent(plan);
-    return this.connections.reading('replica', (runner) => (plan.gone?.() === true ? Promise.resolve({ ...UNWANTED, rows: [] }) : this.rowsBy(runner, plan)));
+    return this.connections.reading(plan.forWriting === true ? 'primary' : 'replica', (runner) => (plan.gone?.() === true ? Promise.resolve({ ...UNWANTED, rows: [] }) : this.rowsBy(runner, plan)));
   }
 
   /** Written by the database where it writes such rows. */

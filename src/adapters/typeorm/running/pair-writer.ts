@@ -1,6 +1,6 @@
 import type { QueryRunner } from 'typeorm';
 import { InvalidInput, PermissionDenied } from '../../../errors/request-errors.js';
-import { isRestError } from '../../../errors/rest-error.js';
+import { addErrors, emptyFieldErrors, isRestError } from '../../../errors/rest-error.js';
 import type { FieldErrors, Json } from '../../../errors/rest-error.js';
 import { allOf, equals } from '../../../model/condition.js';
 import type { Condition } from '../../../model/condition.js';
@@ -10,8 +10,11 @@ import type { Resource } from '../../../model/resource.js';
 import type { Row } from '../../../model/serializer.js';
 import type { ReferencedValues } from './entity-values.js';
 import { findLocked } from './find-locked.js';
+import type { KeyLookup } from './key-lookup.js';
 import { Scope } from '../sql/scope.js';
 import type { RowWriter, WriterTools } from './row-writer.js';
+import { begun, missing, NO_ERRORS, writeAlone } from './write-step.js';
+import type { WriteStep } from './write-step.js';
 
 /**
  * Writes the rows of a junction that only TypeORM knows: pairs of keys, with no entity, no listener and no column of
@@ -24,35 +27,59 @@ export class PairWriter implements RowWriter {
   ) {}
 
   async create(plan: CreatePlan): Promise<Row> {
-    const { referenced, errors } = await this.tools.lookups.lookUp(plan.keys);
-    this.refuseInvalid([plan.errors, errors]);
-    const columns = [...plan.fixed, ...this.columnsOf(plan.values, referenced)];
-    return this.writing(() => this.tools.connections.transact((runner) => this.insert(columns, plan.where, runner)));
+    return writeAlone(await this.creation(plan), this.tools.connections);
   }
 
   /** Replaces the pair by one with the other related side, in one transaction (contract 2). */
-  async update(plan: UpdatePlan): Promise<Row | undefined> {
-    return this.writing(() =>
-      this.tools.connections.transact(async (runner) => {
-        const before = await this.find(plan, runner);
-        if (!before) return undefined;
-        const { referenced, errors } = await this.tools.lookups.lookUp(plan.keys, runner);
-        this.refuseInvalid([plan.errors, errors]);
-        const changed = this.columnsOf(plan.values, referenced);
-        const after = before.map(({ column, value }) => ({ column, value: changed.find((each) => each.column.id === column.id)?.value ?? value }));
-        const same = after.every(({ value }, index) => value === before[index]?.value);
-        if (!same) await this.remove(before, runner);
-        return same ? this.readBack(after, plan.after, runner) : this.insert(after, plan.after, runner);
-      }),
-    );
+  update(plan: UpdatePlan): Promise<Row | undefined> {
+    return writeAlone(this.change(plan), this.tools.connections);
   }
 
-  async delete(plan: DeletePlan): Promise<boolean> {
-    return this.tools.connections.transact(async (runner) => {
-      const pair = await this.find(plan, runner);
-      if (pair) await this.remove(pair, runner);
-      return pair !== undefined;
-    });
+  delete(plan: DeletePlan): Promise<boolean> {
+    return writeAlone(this.deletion(plan), this.tools.connections);
+  }
+
+  async creation(plan: CreatePlan, known?: KeyLookup): Promise<WriteStep<Row>> {
+    const { referenced, errors } = known ?? (await this.tools.lookups.lookUp(plan.keys));
+    const columns = [...plan.fixed, ...this.columnsOf(plan.values, referenced)];
+    return { errors: together([plan.errors, errors]), begin: (runner) => Promise.resolve(begun(() => this.insert(columns, plan.where, runner))), judged: (error) => this.judged(error) };
+  }
+
+  change(plan: UpdatePlan): WriteStep<Row | undefined> {
+    return {
+      errors: NO_ERRORS,
+      begin: async (runner) => {
+        const before = await this.find(plan, runner);
+        if (!before) return missing(undefined);
+        const { referenced, errors } = await this.tools.lookups.lookUp(plan.keys, runner);
+        const changed = this.columnsOf(plan.values, referenced);
+        const after = before.map(({ column, value }) => ({ column, value: changed.find((each) => each.column.id === column.id)?.value ?? value }));
+        return begun(() => this.replace(before, after, { where: plan.after, runner }), together([plan.errors, errors]));
+      },
+      judged: (error) => this.judged(error),
+    };
+  }
+
+  private async replace(before: readonly ColumnValue[], after: readonly ColumnValue[], { where, runner }: { where: Condition; runner: QueryRunner }): Promise<Row> {
+    const same = after.every(({ value }, index) => value === before[index]?.value);
+    if (same) return this.readBack(after, where, runner);
+    await this.remove(before, runner);
+    return this.insert(after, where, runner);
+  }
+
+  deletion(plan: DeletePlan): WriteStep<boolean> {
+    return {
+      errors: NO_ERRORS,
+      begin: async (runner) => {
+        const pair = await this.find(plan, runner);
+        if (!pair) return missing(false);
+        return begun(async () => {
+          await this.remove(pair, runner);
+          return true;
+        });
+      },
+      judged: (error) => Promise.resolve(error),
+    };
   }
 
   private columnsOf(values: CreatePlan['values'], referenced: ReferencedValues): readonly ColumnValue[] {
@@ -90,22 +117,18 @@ export class PairWriter implements RowWriter {
     return row;
   }
 
-  private refuseInvalid(found: readonly FieldErrors[]): void {
-    const errors: FieldErrors = Object.assign(Object.create(null) as FieldErrors, ...found) as FieldErrors;
-    if (Object.keys(errors).length > 0) throw new InvalidInput(errors);
-  }
-
-  private async writing<Result>(write: () => Promise<Result>): Promise<Result> {
-    try {
-      return await write();
-    } catch (error) {
-      const refusal = isRestError(error) ? undefined : this.tools.dialect.refusal(error);
-      if (refusal?.kind === 'unique') {
-        const names = this.resource.fields.flatMap((field) => (field.kind === 'to-one' ? field.name : []));
-        throw InvalidInput.ofNoField(`The fields ${names.join(', ')} must make a unique set.`);
-      }
-      if (refusal?.kind === 'foreign-key') throw InvalidInput.ofNoField('A related object does not exist.');
-      throw error;
+  private judged(error: unknown): Promise<unknown> {
+    const refusal = isRestError(error) ? undefined : this.tools.dialect.refusal(error);
+    if (refusal?.kind === 'unique') {
+      const names = this.resource.fields.flatMap((field) => (field.kind === 'to-one' ? field.name : []));
+      return Promise.resolve(InvalidInput.ofNoField(`The fields ${names.join(', ')} must make a unique set.`));
     }
+    return Promise.resolve(refusal?.kind === 'foreign-key' ? InvalidInput.ofNoField('A related object does not exist.') : error);
   }
+}
+
+function together(found: readonly FieldErrors[]): FieldErrors {
+  const errors = emptyFieldErrors();
+  for (const each of found) addErrors(errors, each);
+  return errors;
 }

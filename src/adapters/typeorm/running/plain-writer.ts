@@ -1,4 +1,4 @@
-import type { EntityMetadata } from 'typeorm';
+import type { EntityMetadata, QueryRunner } from 'typeorm';
 import { touches } from '../../../model/condition.js';
 import { holdsFor } from '../../../model/holds-for.js';
 import type { ColumnValue, CreatePlan, DeletePlan, KeyCheck, UpdatePlan } from '../../../model/plan.js';
@@ -7,12 +7,15 @@ import type { Row } from '../../../model/serializer.js';
 import { compileWhere } from '../sql/compile-condition.js';
 import { selectList } from '../sql/read-columns.js';
 import { Scope } from '../sql/scope.js';
-import type { Statement } from '../sql/statement.js';
+import type { Records, Statement } from '../sql/statement.js';
 import { StatementShapes } from '../sql/statement-shapes.js';
 import { columnsOf } from './column-values.js';
+import type { KeyLookup } from './key-lookup.js';
 import { PlainTables } from './plain-tables.js';
 import type { PlainRules } from './plain-rules.js';
 import type { RowWriter, WriterTools } from './row-writer.js';
+import { begun, begunBlind, writeWithin } from './write-step.js';
+import type { WriteStep } from './write-step.js';
 
 /**
  * Writes a row by one statement that brings out the row as it then is, where nothing of the application has a say in the
@@ -40,12 +43,33 @@ export class PlainWriter implements RowWriter {
   }
 
   async update(plan: UpdatePlan): Promise<Row | undefined> {
-    const statement = !plan.expected && (await this.mayWrite(plan, 'update')) ? this.change(plan) : undefined;
+    const statement = !plan.expected && (await this.mayWrite(plan, 'update')) ? this.alteration(plan) : undefined;
     return (statement && (await this.written(statement))) ?? this.parts.general.update(plan);
   }
 
   delete(plan: DeletePlan): Promise<boolean> {
     return this.parts.general.delete(plan);
+  }
+
+  async creation(plan: CreatePlan, known?: KeyLookup): Promise<WriteStep<Row>> {
+    const found = known ?? (await this.tools.lookups.lookUp(plan.keys));
+    const general = await this.parts.general.creation(plan, found);
+    for (const _ in general.errors) return general;
+    const statement = (await this.mayWrite(plan, 'create')) ? this.insertion(plan) : undefined;
+    if (!statement) return general;
+    const otherwise = async (runner: QueryRunner): Promise<Row> => writeWithin(await this.parts.general.creation(plan, await this.tools.lookups.lookUp(plan.keys, runner)), runner);
+    return { ...general, begin: (runner) => Promise.resolve(begun(async () => (await this.writtenWithin(statement, runner)) ?? otherwise(runner))) };
+  }
+
+  async change(plan: UpdatePlan): Promise<WriteStep<Row | undefined>> {
+    const general = await this.parts.general.change(plan);
+    const statement = !plan.expected && (await this.mayWrite(plan, 'update')) ? this.alteration(plan) : undefined;
+    if (!statement) return general;
+    return { ...general, begin: (runner) => Promise.resolve(begunBlind(async () => (await this.writtenWithin(statement, runner)) ?? writeWithin(general, runner), () => general.begin(runner))) };
+  }
+
+  deletion(plan: DeletePlan): WriteStep<boolean> {
+    return this.parts.general.deletion(plan);
   }
 
   /** Whether nobody but the database has a say in this write. */
@@ -56,7 +80,14 @@ export class PlainWriter implements RowWriter {
   }
 
   private async written(statement: Statement): Promise<Row | undefined> {
-    const [record] = (await this.tools.connections.write(statement)) ?? [];
+    return this.rowOf((await this.tools.connections.write(statement)) ?? []);
+  }
+
+  private async writtenWithin(statement: Statement, runner: QueryRunner): Promise<Row | undefined> {
+    return this.rowOf(await this.tools.connections.records(runner, statement));
+  }
+
+  private rowOf([record]: Records): Row | undefined {
     return record && { key: this.tools.reader.selection.readKey(record), values: this.tools.reader.selection.readValues(record) };
   }
 
@@ -80,7 +111,7 @@ export class PlainWriter implements RowWriter {
     }, parameters);
   }
 
-  private change({ values, keys, where, after }: UpdatePlan): Statement | undefined {
+  private alteration({ values, keys, where, after }: UpdatePlan): Statement | undefined {
     const given = columnsOf(values, this.resource);
     const columns = given && distinct(given);
     // A condition over other rows would need a join, which an UPDATE has not.

@@ -5,14 +5,19 @@ import type { Row } from '../../../model/serializer.js';
 import type { Dialect } from '../dialects/dialect.js';
 import type { Tables } from '../sql/tables.js';
 import type { Connections } from './connections.js';
-import type { KeyLookups } from './key-lookup.js';
+import type { KeyLookup, KeyLookups } from './key-lookup.js';
 import type { RowReader } from './row-reader.js';
+import type { WriteStep } from './write-step.js';
 
 /** Writes rows of one resource. The promises are those of `DataAdapter`. */
 export interface RowWriter {
   create(plan: CreatePlan): Promise<Row>;
   update(plan: UpdatePlan): Promise<Row | undefined>;
   delete(plan: DeletePlan): Promise<boolean>;
+  /** The same, for a transaction that others share. Nothing is asked of the database behind this but in that transaction. `known`: what became of its keys, where somebody has looked. */
+  creation(plan: CreatePlan, known?: KeyLookup): Promise<WriteStep<Row>>;
+  change(plan: UpdatePlan): WriteStep<Row | undefined> | Promise<WriteStep<Row | undefined>>;
+  deletion(plan: DeletePlan): WriteStep<boolean>;
 }
 
 /** Runs an application's own validators over an entity that is about to be written. Empty where all is well. */

@@ -1,0 +1,175 @@
+import type { QueryRunner } from 'typeorm';
+import { BatchRefused } from '../../../errors/batch-refused.js';
+import type { StepRefusal } from '../../../errors/batch-refused.js';
+import type { InvalidInput } from '../../../errors/request-errors.js';
+import { isRestError } from '../../../errors/rest-error.js';
+import type { FieldErrors } from '../../../errors/rest-error.js';
+import type { BatchPlan, UpsertPlan } from '../../../model/plan.js';
+import type { Resource } from '../../../model/resource.js';
+import type { Row } from '../../../model/serializer.js';
+import type { Written } from '../../../request/execution/data-adapter.js';
+import { findLocked } from './find-locked.js';
+import type { KeyLookup } from './key-lookup.js';
+import type { RowWriter, WriterTools } from './row-writer.js';
+import { missing, NO_ERRORS } from './write-step.js';
+import type { BegunWrite, WriteStep } from './write-step.js';
+
+export interface BatchTools {
+  readonly writerOf: (resource: Resource) => RowWriter;
+  readonly toolsOf: (resource: Resource) => WriterTools;
+  readonly tools: Pick<WriterTools, 'connections' | 'dialect' | 'lookups'>;
+}
+
+const MISSING = 'missing';
+
+/** A row that was locked is there until it is written; one that nobody has looked for yet need not be. */
+type Outcome = Written | typeof MISSING;
+
+/** Attempts at a batch in which a row that was not there has been made by somebody else before it was written. */
+const MAX_ATTEMPTS = 3;
+
+/** Runs several writes in one transaction: first all are looked at, so that all errors are told together, then all are written. */
+export class BatchWriter {
+  constructor(private readonly parts: BatchTools) {}
+
+  async write(plan: BatchPlan): Promise<readonly Written[]> {
+    const steps = await this.stepsOf(plan);
+    // What is wrong with a new row is known without a look at any other.
+    if (plan.steps.every(({ kind }) => kind === 'create' || kind === 'refused')) refuse(steps.map(({ errors }) => errors));
+    const upserts = plan.steps.some(({ kind }) => kind === 'upsert');
+    for (let attempt = 1; ; attempt++) {
+      let at: WriteStep<Outcome> | undefined;
+      let place = 0;
+      try {
+        return await this.parts.tools.connections.transact((runner) =>
+          writeEach(steps, { runner, skipsMissing: plan.skipsMissing }, (step, index) => {
+            at = step;
+            place = index;
+          }),
+        );
+      } catch (error) {
+        if (upserts && attempt < MAX_ATTEMPTS && !isRestError(error) && this.parts.tools.dialect.refusal(error)?.kind === 'unique') continue;
+        const judged = error instanceof BatchRefused ? error : await at?.judged(error);
+        throw isInvalidInput(judged) ? new BatchRefused(new Map([[place, judged.fields]])) : (judged ?? error);
+      }
+    }
+  }
+
+  /** Everything that is asked of the database before the transaction is asked here: within it, there may be no other connection. */
+  private async stepsOf({ steps }: BatchPlan): Promise<readonly WriteStep<Outcome>[]> {
+    const keys = steps.map((step) => (step.kind === 'create' ? step.keys : step.kind === 'upsert' ? step.create.keys : []));
+    const known = await this.parts.tools.lookups.lookUpEach(keys);
+    const made: WriteStep<Outcome>[] = [];
+    for (const [index, step] of steps.entries()) {
+      switch (step.kind) {
+        case 'create':
+          made.push(mapped(await this.parts.writerOf(step.resource).creation(step, known[index]), madeRow));
+          break;
+        case 'update':
+          made.push(mapped(await this.parts.writerOf(step.resource).change(step), changedRow));
+          break;
+        case 'delete':
+          made.push(mapped(this.parts.writerOf(step.resource).deletion(step), (deleted) => (deleted ? { row: undefined, made: false } : MISSING)));
+          break;
+        case 'upsert':
+          made.push(await this.upsertion(step, known[index]));
+          break;
+        case 'refused':
+          made.push({ errors: step.errors, begin: () => Promise.resolve(missing(MISSING)), judged: (error) => Promise.resolve(error) });
+          break;
+        default:
+          step satisfies never;
+      }
+    }
+    return made;
+  }
+
+  /** Which of both it is, is known when the row has been looked for. */
+  private async upsertion({ create, update }: UpsertPlan, known: KeyLookup | undefined): Promise<WriteStep<Outcome>> {
+    const creation = mapped(await this.parts.writerOf(create.resource).creation(create, known), madeRow);
+    const change = mapped(await this.parts.writerOf(update.resource).change(update), changedRow);
+    let chosen = creation;
+    return {
+      errors: NO_ERRORS,
+      begin: async (runner) => {
+        const { resource, where } = update;
+        const found = await findLocked(resource, { columns: resource.identity, where }, { runner, tools: this.parts.toolsOf(resource) });
+        chosen = found ? change : creation;
+        const begun = await chosen.begin(runner);
+        return found ? begun : { ...begun, errors: { ...creation.errors, ...begun.errors } };
+      },
+      judged: (error) => chosen.judged(error),
+    };
+  }
+}
+
+async function writeEach(steps: readonly WriteStep<Outcome>[], { runner, skipsMissing }: { readonly runner: QueryRunner; readonly skipsMissing: boolean }, turn: (step: WriteStep<Outcome>, index: number) => void): Promise<readonly Written[]> {
+  const begun: BegunWrite<Outcome>[] = [];
+  for (const [index, step] of steps.entries()) {
+    turn(step, index);
+    begun.push(isRefused(step.errors) ? { errors: step.errors, missing: false, write: () => Promise.resolve(MISSING) } : await step.begin(runner));
+  }
+  const judge = (found: readonly Pick<BegunWrite<Outcome>, 'errors' | 'missing'>[]): readonly StepRefusal[] => found.map(({ errors, missing: isMissing }) => (isMissing && !skipsMissing ? MISSING : errors));
+  // What is wrong with any of them is told together.
+  if (judge(begun).some(isRefused)) refuse(judge(await looked(begun)));
+  const written: Written[] = [];
+  const refused: StepRefusal[] = [];
+  for (const [index, step] of steps.entries()) {
+    turn(step, index);
+    const { outcome, errors } = await judging(begun[index]);
+    if (outcome !== undefined && outcome !== MISSING) written.push(outcome);
+    refused.push(outcome === MISSING && !skipsMissing ? MISSING : errors);
+  }
+  refuse(refused);
+  return written;
+}
+
+/** One after the other: they share a connection. */
+async function looked(begun: readonly BegunWrite<Outcome>[]): Promise<readonly Pick<BegunWrite<Outcome>, 'errors' | 'missing'>[]> {
+  const all = [];
+  for (const each of begun) all.push(each.look ? await each.look() : each);
+  return all;
+}
+
+/** What is wrong with one write keeps the others from being written, and not from being judged. */
+async function judging(write: BegunWrite<Outcome> | undefined): Promise<{ readonly outcome?: Outcome | undefined; readonly errors: FieldErrors }> {
+  try {
+    return { outcome: await write?.write(), errors: NO_ERRORS };
+  } catch (error) {
+    if (!isInvalidInput(error)) throw error;
+    return { errors: error.fields };
+  }
+}
+
+/** The application may have thrown that of another copy of the package. */
+function isInvalidInput(error: unknown): error is InvalidInput {
+  return isRestError(error) && 'fields' in error;
+}
+
+function madeRow(row: Row): Outcome {
+  return { row, made: true };
+}
+
+function changedRow(row: Row | undefined): Outcome {
+  return row ? { row, made: false } : MISSING;
+}
+
+function refuse(found: readonly StepRefusal[]): void {
+  const refusals = new Map([...found.entries()].filter(([, each]) => isRefused(each)));
+  if (refusals.size > 0) throw new BatchRefused(refusals);
+}
+
+function isRefused(found: StepRefusal): boolean {
+  return found === MISSING || Object.keys(found).length > 0;
+}
+
+function mapped<From, To>(step: WriteStep<From>, to: (result: From) => To): WriteStep<To> {
+  return {
+    errors: step.errors,
+    judged: (error) => step.judged(error),
+    begin: async (runner) => {
+      const { errors, missing: isMissing, write, look } = await step.begin(runner);
+      return { errors, missing: isMissing, write: async () => to(await write()), ...(look ? { look } : {}) };
+    },
+  };
+}

@@ -1,0 +1,53 @@
+import type { Resource } from '../model/resource.js';
+import type { Admission, Asked } from './asked.js';
+import type { Call } from './call.js';
+import { readJsonItems, readJsonObject } from './parsing/json-body.js';
+import type { JsonObject } from './parsing/json-body.js';
+import { parseQueryString } from './parsing/query-string.js';
+import { parseUrlKeys } from './parsing/rest-request.js';
+
+/** The operation as the exchange asks for it. */
+export function askedOver(call: Call, admission: Admission): Asked {
+  const { exchange, match, base } = call;
+  const { route } = match;
+  const { piping, bulk } = route.resource;
+  return {
+    route,
+    keys: parseUrlKeys(match),
+    admission,
+    base,
+    gone: () => exchange.gone(),
+    parameters: () => {
+      const parameters = parseQueryString(exchange.query);
+      return piping ? pipedParameters(parameters, (value) => piping.transform(value, 'query')) : parameters;
+    },
+    body: async () => {
+      const body = readJsonObject(await exchange.body(), exchange.header('content-type'));
+      return piping ? pipedBody(await piping.transform(body, 'body'), route.resource) : body;
+    },
+    items: bulk ? () => itemsOver(call) : undefined,
+  };
+}
+
+async function pipedParameters(parameters: ReadonlyMap<string, string>, pipe: (value: unknown) => Promise<unknown>): Promise<ReadonlyMap<string, string>> {
+  const piped = await pipe(Object.fromEntries(parameters));
+  return new Map(Object.entries(piped ?? {}).flatMap(([name, value]) => (value === undefined || value === null ? [] : [[name, String(value)] as const])));
+}
+
+function pipedBody(piped: unknown, resource: Resource): JsonObject {
+  if (typeof piped !== 'object' || piped === null || Array.isArray(piped)) throw new Error(`A pipe of ${resource.label} made something else than an object of a body.`);
+  return piped as JsonObject;
+}
+
+/** A pipe is given one object at a time, whatever the list holds beside them. */
+async function itemsOver({ exchange, match }: Call): Promise<JsonObject | readonly unknown[]> {
+  const { resource } = match.route;
+  const { piping } = resource;
+  const body = readJsonItems(await exchange.body(), exchange.header('content-type'));
+  if (!piping) return body;
+  const piped = async (item: unknown): Promise<unknown> => (typeof item === 'object' && item !== null && !Array.isArray(item) ? pipedBody(await piping.transform(item, 'body'), resource) : item);
+  if (!Array.isArray(body)) return (await piped(body)) as JsonObject;
+  const items: unknown[] = [];
+  for (const item of body) items.push(await piped(item));
+  return items;
+}

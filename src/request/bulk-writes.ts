@@ -1,0 +1,266 @@
+import { isDeepStrictEqual } from 'node:util';
+import { BatchRefused } from '../errors/batch-refused.js';
+import type { StepRefusal } from '../errors/batch-refused.js';
+import { InvalidInput, InvalidItems, PermissionDenied } from '../errors/request-errors.js';
+import { emptyFieldErrors, isRestError, NON_FIELD_ERRORS } from '../errors/rest-error.js';
+import type { FieldErrors, Json } from '../errors/rest-error.js';
+import { KEYS_PARAMETER, UPSERT_PARAMETER } from '../model/bulk.js';
+import type { Bulk, BulkOperation } from '../model/bulk.js';
+import { allOf } from '../model/condition.js';
+import type { Condition } from '../model/condition.js';
+import type { BatchPlan, CreatePlan, DeletePlan, ListPlan, RefusedPlan, UpdatePlan, UpsertPlan } from '../model/plan.js';
+import { shapeParameters } from '../model/shape.js';
+import type { Representation, Row } from '../model/serializer.js';
+import { keyText, noSuchKey, parseKeySegment } from '../values/keys.js';
+import type { Answered, Located } from './asked.js';
+import type { DataAdapter, Written } from './execution/data-adapter.js';
+import { writingOf } from './operations.js';
+import type { Operations } from './operations.js';
+import { objectOf } from './parsing/json-body.js';
+import type { JsonObject } from './parsing/json-body.js';
+import { refuseParametersBut } from './parsing/rest-request.js';
+import { restrictFields } from './permissions/restrict-resource.js';
+import { keyFieldsOf, keyOfItem } from './planning/key-fields.js';
+import { keyCondition } from './planning/plan-rows.js';
+import { planUpsert } from './planning/plan-upsert.js';
+import { parseBody, planCreate, planDelete, planUpdate } from './write-plans.js';
+
+/** What a bulk write needs of the request that it belongs to. */
+export interface BulkRequest {
+  /** The same URL, as the caller may use it by another method. Throws 403. */
+  readonly asking: (method: 'PATCH') => Promise<Located>;
+  /** One object, as if the model had no bulk writes. */
+  readonly one: (located: Located) => Promise<Answered>;
+}
+
+/** Objects that a request names, and how it is told of one that is not there. */
+interface Named {
+  readonly conditions: readonly Condition[];
+  /** Undefined where the rows were found by a filter: what has gone since does not fit it any more. */
+  readonly keys: readonly (readonly Json[])[] | undefined;
+}
+
+/** Writes of many objects by one request: all of them, or none. They throw what contract 6 says. */
+export class BulkWrites {
+  constructor(
+    private readonly adapter: DataAdapter,
+    private readonly operations: Operations,
+  ) {}
+
+  async run(operation: BulkOperation, located: Located, request: BulkRequest): Promise<Answered> {
+    const { bulk } = located.resource;
+    if (!bulk) throw new Error(`${located.resource.label} has no bulk writes.`);
+    switch (operation) {
+      case 'create':
+        return this.create(located, bulk, request);
+      case 'partialUpdate':
+        return this.change(located, bulk);
+      case 'destroy':
+        await this.destroy(located, bulk);
+        return { value: undefined };
+      default:
+        return operation satisfies never;
+    }
+  }
+
+  /** A list of objects; one object where the body is one. */
+  private async create(located: Located, bulk: Bulk, { asking, one }: BulkRequest): Promise<Answered> {
+    const upserts = asksForUpsert(await located.parameters(), bulk);
+    const body = await bodyOf(located);
+    if (!Array.isArray(body) && !upserts) return one({ ...located, body: () => Promise.resolve(objectOf(body)) });
+    const items: readonly unknown[] = Array.isArray(body) ? body : [body];
+    refuseTooMany(items.length, bulk);
+    const making = await this.operations.shaped(located, false);
+    refuseParametersBut(await located.parameters(), making.resource.strict, () => [...shapeParameters(making.resource.shape), ...(bulk.upsert.length > 0 ? [UPSERT_PARAMETER] : [])]);
+    const changing = upserts ? await this.operations.shaped(await asking('PATCH'), false) : undefined;
+    const plans = await eachOf(items, (item): Promise<CreatePlan | UpsertPlan> => (changing ? this.upsertOf(item, { making, changing, bulk }) : planCreate(making, item)));
+    const steps = refuseTwice(plans, (plan) => (plan.kind === 'upsert' ? JSON.stringify(plan.update.where) : undefined), bulk.upsert.length === 1 ? (bulk.upsert[0] ?? '') : NON_FIELD_ERRORS);
+    const written = await this.writing({ kind: 'batch', steps, skipsMissing: false }, (refusals) => itemsRefused(refusals, items.length));
+    const value = await this.shown(written, (each) => (each.made ? making : (changing ?? making)));
+    const status = written.some(({ made }) => made) || written.length === 0 ? 201 : 200;
+    if (Array.isArray(body)) return { value, status };
+    const [only] = written;
+    return { value: value[0], status, ...(only?.made === true && only.row ? { key: only.row.key } : {}) };
+  }
+
+  /** What it changes a row to is what its caller may change; where there is none, it makes what its caller may make. */
+  private async upsertOf(item: JsonObject, { making, changing, bulk }: { readonly making: Located; readonly changing: Located; readonly bulk: Bulk }): Promise<CreatePlan | UpsertPlan> {
+    const create = await planCreate(making, item);
+    const where = planUpsert(create, bulk.upsert);
+    if (!where) return create;
+    const body = parseBody(changing, 'update', item);
+    return { kind: 'upsert', create, update: await planUpdate(changing, { operation: 'update', body, where: allOf([changing.within, where]) }) };
+  }
+
+  /** A list of objects with their keys, each with its own changes; or one change of all objects that the parameters name. */
+  private async change(asked: Located, bulk: Bulk): Promise<Answered> {
+    const body = await bodyOf(asked);
+    const located = await this.operations.shaped(asked, false);
+    if (Array.isArray(body)) {
+      const items: readonly unknown[] = body;
+      refuseParametersBut(await located.parameters(), true, () => shapeParameters(located.resource.shape));
+      refuseTooMany(items.length, bulk);
+      const { steps, keys, name } = await changesOf(items, located);
+      const written = await this.writing({ kind: 'batch', steps, skipsMissing: false }, (refusals) => itemsRefused(refusals, items.length, (index) => messageAt(name, noSuchKey(keyText(keys.get(index) ?? [])))));
+      return { value: await this.shown(written, () => located) };
+    }
+    const named = await this.named(located, bulk);
+    const parsed = parseBody(located, 'partialUpdate', objectOf(body));
+    const steps: UpdatePlan[] = [];
+    for (const where of named.conditions) steps.push(await planUpdate(located, { operation: 'partialUpdate', body: parsed, where }));
+    // Nobody is told by an empty answer that a body is wrong.
+    if (steps.length === 0 && Object.keys(parsed.errors).length > 0) throw new InvalidInput(parsed.errors);
+    const written = await this.writing({ kind: 'batch', steps, skipsMissing: named.keys === undefined }, (refusals) => namedRefused(refusals, named));
+    return { value: await this.shown(written, () => located) };
+  }
+
+  private async destroy(located: Located, bulk: Bulk): Promise<void> {
+    const named = await this.named(located, bulk);
+    const steps: readonly DeletePlan[] = named.conditions.map((where) => planDelete(located, where));
+    await this.writing({ kind: 'batch', steps, skipsMissing: named.keys === undefined }, (refusals) => namedRefused(refusals, named));
+  }
+
+  /**
+   * The objects that parameters name: keys, filters, or both. A parameter that names nothing, or that is empty, would mean
+   * more objects than somebody has in mind: it is an error. What a caller may not read can be named by its key alone.
+   */
+  private async named(located: Located, bulk: Bulk): Promise<Named> {
+    const { resource } = located;
+    const parameters = await located.parameters();
+    const filters = new Map([...parameters].filter(([name]) => name !== KEYS_PARAMETER && !shapeParameters(resource.shape).includes(name)));
+    const keysText = parameters.get(KEYS_PARAMETER);
+    if (filters.size === 0 && keysText === undefined) throw InvalidInput.ofNoField(`Name the objects: by "${KEYS_PARAMETER}", or by filters.`);
+    const keys = keysText === undefined ? undefined : parsedKeys(keysText, located, bulk);
+    const list = filters.size === 0 ? undefined : await this.filtered(located, filters);
+    const within = list?.where ?? located.within;
+    if (keys) return { keys, conditions: keys.map((key) => allOf([within, keyCondition(key, resource)])) };
+    if (!list) throw new Error('Nothing names the objects.');
+    const page = await this.adapter.page({ ...list, kind: 'page', limit: bulk.max, offset: 0, from: undefined, edges: false, count: undefined, forWriting: true });
+    if (page.more) throw InvalidInput.ofNoField(`More than ${bulk.max} objects fit: name fewer of them at a time.`);
+    return { keys: undefined, conditions: page.rows.map(({ key }) => allOf([within, keyCondition(key, resource)])) };
+  }
+
+  /** By fields that the caller may read, among rows that the caller may read: else what is written would tell of them. */
+  private async filtered(located: Located, filters: ReadonlyMap<string, string>): Promise<ListPlan> {
+    const { route, admission } = located;
+    const access = await admission.accesses.find(route.resource, 'GET');
+    if (!access) throw new PermissionDenied();
+    const view = restrictFields(route.resource, access);
+    refuseParametersBut(filters, true, () => view.backends.flatMap((backend) => [...(backend.parameters?.(view) ?? [])]));
+    for (const [name, value] of filters) if (value === '') throw InvalidInput.of(name, 'This field may not be blank.');
+    const asked = { ...located, resource: view, within: allOf([located.within, access.rows]), shape: undefined };
+    const [list, all] = [await this.operations.planned({ ...asked, parameters: () => filters }), await this.operations.planned({ ...asked, parameters: () => new Map<string, string>() })];
+    if (isDeepStrictEqual(list.where, all.where)) throw InvalidInput.ofNoField('These filters leave no object out.');
+    return list;
+  }
+
+  private async writing(plan: BatchPlan, refused: (refusals: ReadonlyMap<number, StepRefusal>) => Error): Promise<readonly Written[]> {
+    if (plan.steps.length === 0) return [];
+    try {
+      return await this.adapter.writeAll(plan);
+    } catch (error) {
+      throw error instanceof BatchRefused ? refused(error.refusals) : error;
+    }
+  }
+
+  /** In the order of the rows; what is expanded is read once for those of one view. */
+  private async shown(written: readonly Written[], viewOf: (each: Written) => Located): Promise<readonly Representation[]> {
+    const shown = new Map<Row, Representation>();
+    for (const located of new Set(written.map(viewOf))) {
+      const rows = written.flatMap((each) => (each.row && viewOf(each) === located ? [each.row] : []));
+      const expanded = located.shape ? await located.shape.expanded(rows) : rows;
+      const { represent } = writingOf(located);
+      for (const [index, row] of rows.entries()) shown.set(row, represent(expanded[index] ?? row));
+    }
+    return written.flatMap(({ row }): readonly Representation[] => (row ? [shown.get(row) ?? {}] : []));
+  }
+}
+
+async function bodyOf(located: Located): Promise<JsonObject | readonly unknown[]> {
+  return located.items ? located.items() : located.body();
+}
+
+function asksForUpsert(parameters: ReadonlyMap<string, string>, { upsert }: Bulk): boolean {
+  const asked = parameters.get(UPSERT_PARAMETER)?.toLowerCase();
+  if (asked === undefined || ['', 'false', '0'].includes(asked)) return false;
+  if (asked !== 'true' && asked !== '1') throw InvalidInput.of(UPSERT_PARAMETER, 'Must be a valid boolean.');
+  if (upsert.length === 0) throw InvalidInput.of(UPSERT_PARAMETER, 'Objects of this model can only be created.');
+  return true;
+}
+
+function refuseTooMany(count: number, { max }: Bulk): void {
+  if (count > max) throw InvalidInput.ofNoField(`Ensure this field has no more than ${max} elements.`);
+}
+
+/** The change of each item, of the object that its key names. */
+async function changesOf(items: readonly unknown[], located: Located): Promise<{ readonly steps: BatchPlan['steps']; readonly keys: ReadonlyMap<number, readonly Json[]>; readonly name: string }> {
+  const { resource, within } = located;
+  const fields = keyFieldsOf(resource);
+  const name = fields.length === 1 ? (fields[0]?.name ?? NON_FIELD_ERRORS) : NON_FIELD_ERRORS;
+  const keys = new Map<number, readonly Json[]>();
+  const plans = await eachOf(items, async (item, index) => {
+    const key = keyOfItem(item, fields, resource);
+    keys.set(index, key);
+    // A key that is not to be changed is no change.
+    const own = Object.fromEntries(Object.entries(item).filter(([each]) => !fields.some((field) => field.name === each)));
+    const body = parseBody(located, 'partialUpdate', own);
+    return planUpdate(located, { operation: 'partialUpdate', body, where: allOf([within, keyCondition(key, resource)]) });
+  });
+  return { steps: refuseTwice(plans, (plan) => (plan.kind === 'update' ? keyText(keys.get(plans.indexOf(plan)) ?? []) : undefined), name), keys, name };
+}
+
+/** Each item of a list; one of which nothing can be made is refused together with the others. */
+async function eachOf<Plan>(items: readonly unknown[], plan: (item: JsonObject, index: number) => Promise<Plan>): Promise<readonly (Plan | RefusedPlan)[]> {
+  const plans: (Plan | RefusedPlan)[] = [];
+  for (const [index, item] of items.entries()) {
+    try {
+      plans.push(await plan(objectOf(item), index));
+    } catch (error) {
+      if (!isRestError(error) || !('fields' in error)) throw error;
+      plans.push({ kind: 'refused', errors: (error as InvalidInput).fields });
+    }
+  }
+  return plans;
+}
+
+/** Two of one list would be one row: which of them it is to be, nobody says. */
+function refuseTwice<Plan extends { readonly kind: string }>(plans: readonly Plan[], textOf: (plan: Plan) => string | undefined, where: string): readonly (Plan | RefusedPlan)[] {
+  const texts = plans.map(textOf);
+  return plans.map((plan, index) => (texts[index] !== undefined && texts.indexOf(texts[index]) < index ? { kind: 'refused', errors: messageAt(where, 'This object is in the list already.') } : plan));
+}
+
+function parsedKeys(text: string, { resource }: Located, bulk: Bulk): readonly (readonly Json[])[] {
+  const parts = text.split(resource.key.columns.length === 1 ? ',' : ';').filter((part) => part !== '');
+  if (parts.length === 0) throw InvalidInput.of(KEYS_PARAMETER, 'This field may not be blank.');
+  if (parts.length > bulk.max) throw InvalidInput.of(KEYS_PARAMETER, `Ensure this field has no more than ${bulk.max} elements.`);
+  const unknown: string[] = [];
+  const keys = new Map<string, readonly Json[]>();
+  for (const part of parts) {
+    const key = parseKeySegment(part, resource.key);
+    if (key) keys.set(keyText(key), key);
+    else unknown.push(part);
+  }
+  if (unknown.length > 0) throw InvalidInput.of(KEYS_PARAMETER, ...unknown.map(noSuchKey));
+  return [...keys.values()];
+}
+
+function messageAt(name: string, ...messages: string[]): FieldErrors {
+  return InvalidInput.of(name, ...messages).fields;
+}
+
+function itemsRefused(refusals: ReadonlyMap<number, StepRefusal>, count: number, missing: (index: number) => FieldErrors = () => messageAt(NON_FIELD_ERRORS, 'Not found.')): InvalidItems {
+  return new InvalidItems(
+    Array.from({ length: count }, (_, index) => {
+      const refusal = refusals.get(index);
+      return refusal === 'missing' ? missing(index) : (refusal ?? emptyFieldErrors());
+    }),
+  );
+}
+
+/** One body is wrong in one way: as the first row is told it. */
+function namedRefused(refusals: ReadonlyMap<number, StepRefusal>, { keys }: Named): InvalidInput {
+  const gone = [...refusals].flatMap(([index, refusal]) => (refusal === 'missing' ? [keys?.[index] ?? []] : []));
+  if (gone.length > 0) return InvalidInput.of(KEYS_PARAMETER, ...gone.map((key) => noSuchKey(keyText(key))));
+  const [first] = [...refusals.values()].filter((refusal) => refusal !== 'missing');
+  return new InvalidInput(first ?? emptyFieldErrors());
+}
