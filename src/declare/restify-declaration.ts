@@ -1,5 +1,6 @@
 import type { Authentication } from '../model/authentication.js';
 import type { ConditionalOptions } from '../model/conditional.js';
+import type { IdempotencyOptions } from '../model/idempotency.js';
 import type { GuardLike } from '../model/guard.js';
 import type { InterceptorLike } from '../model/interceptor.js';
 import type { PipeLike } from '../model/pipe.js';
@@ -98,6 +99,7 @@ type Searched<Name extends string> = Name | `${'^' | '=' | '$' | '@'}${Name}`;
  * | `expandable` | relations that clients may ask for as objects, by `expand`; with dots, three deep |
  * | `conditional` | objects have an `ETag`, and requests for them may be conditional; `false`: not, whatever the prefix says |
  * | `cacheControl` | the `Cache-Control` of what is read; `false`: none |
+ * | `idempotency` | a POST with an `Idempotency-Key` is done once, however often it comes; `false`: not, whatever the prefix says |
  * | `strict` | unknown body fields and query parameters are errors |
  * | `serializer` | replaces the one that is compiled from the model |
  * | `permissions` | who may do what; all of them must say yes |
@@ -134,6 +136,7 @@ export interface RestifyOptions<Entity extends object = any> { // eslint-disable
   readonly expandable?: readonly ExpandPathOf<Entity>[];
   readonly conditional?: boolean | ConditionalOptions;
   readonly cacheControl?: string | false;
+  readonly idempotency?: boolean | IdempotencyOptions;
   readonly strict?: boolean;
   readonly serializer?: InjectableClass<Serializer>;
   readonly permissions?: readonly PermissionExpression[];
@@ -146,7 +149,7 @@ export interface RestifyOptions<Entity extends object = any> { // eslint-disable
 }
 
 /** What rules the rows of a junction that has no declaration of its own, from both of its sides. */
-export type ThroughOptions = Pick<RestifyOptions, 'permissions' | 'authentication' | 'guards' | 'interceptors' | 'pipes' | 'throttle' | 'operations' | 'filterBackends' | 'filterFields' | 'filterGroups' | 'filters' | 'searchFields' | 'orderingFields' | 'orderingNulls' | 'ordering' | 'queryLimits' | 'pagination' | 'renderers' | 'shape' | 'expandable' | 'conditional' | 'cacheControl' | 'strict' | 'serializer'>;
+export type ThroughOptions = Pick<RestifyOptions, 'permissions' | 'authentication' | 'guards' | 'interceptors' | 'pipes' | 'throttle' | 'operations' | 'filterBackends' | 'filterFields' | 'filterGroups' | 'filters' | 'searchFields' | 'orderingFields' | 'orderingNulls' | 'ordering' | 'queryLimits' | 'pagination' | 'renderers' | 'shape' | 'expandable' | 'conditional' | 'cacheControl' | 'idempotency' | 'strict' | 'serializer'>;
 
 /** What was declared of one entity, unchecked. `target` is its class, or its `EntitySchema`. */
 export interface ResourceDeclaration {
@@ -183,6 +186,7 @@ export const OPTION_NAMES = [
   'expandable',
   'conditional',
   'cacheControl',
+  'idempotency',
   'strict',
   'serializer',
   'permissions',

@@ -123,6 +123,9 @@ export interface TransactionHooks {
   readonly after?: (entity: object, transaction: object) => Promise<void>;
 }
 
+/** Run inside the transaction that has made these rows, as they are answered; what it throws undoes them. */
+export type CompletedRows = (rows: readonly Row[], transaction: object) => Promise<void>;
+
 export interface CreatePlan {
   readonly kind: 'create';
   readonly resource: Resource;
@@ -137,6 +140,7 @@ export interface CreatePlan {
   /** The row must satisfy it when it is written. */
   readonly where: Condition;
   readonly hooks: TransactionHooks;
+  readonly completed?: CompletedRows | undefined;
 }
 
 export interface UpdatePlan {

@@ -29,6 +29,7 @@ import { PagedLists } from './paged-lists.js';
 import { keyCondition } from './planning/plan-rows.js';
 import { resolveRowFilter } from '../values/resolve-row-filter.js';
 import { RenderedAnswers } from './rendered-answers.js';
+import { RepeatableRequest } from './repeatable-request.js';
 import { negotiate } from './responses/negotiate.js';
 import { chooseRenderer, formatOf } from './responses/renderers/choose-renderer.js';
 import { renderList, renderTexts } from './responses/render-list.js';
@@ -161,8 +162,8 @@ export class RestPipeline {
     if (located.resource.conditional) return this.objects.respond(operation, located, { header: (name) => call.exchange.header(name), locationOf: (key) => locationOf(key, call) });
     const text = operation === 'retrieve' ? await this.operations.retrieveText(located) : undefined;
     if (text !== undefined) return { status: 200, body: { kind: 'text', text } };
-    const { value, key } = await this.operations.run(operation, located);
-    return valueResponse(statusOf(operation), value, key ? locationOf(key, call) : {});
+    const { value, key, told } = await this.operations.run(operation, located);
+    return valueResponse(statusOf(operation), value, { ...(key ? locationOf(key, call) : {}), ...told });
   }
 
   /** The whole answer as it is sent, for whoever stands around it; a list is the page that is asked for. */
@@ -172,8 +173,8 @@ export class RestPipeline {
       const page = await this.pages.value(located, pagination, linksOf(call, located));
       return { value: pageValue(page.rows, page), headers: page.headers ?? {}, rows: page.envelope?.rows };
     }
-    const { value, key, validators } = await (located.resource.conditional ? this.objects : this.operations).run(operation, located);
-    return { value, headers: { ...(key ? locationOf(key, call) : {}), ...validators } };
+    const { value, key, validators, told } = await (located.resource.conditional ? this.objects : this.operations).run(operation, located);
+    return { value, headers: { ...(key ? locationOf(key, call) : {}), ...validators, ...told } };
   }
 
   /** With what the request asks of the object that it writes. */
@@ -208,6 +209,8 @@ export class RestPipeline {
     const found = await this.operations.locate(askedOver(call, admission));
     const located = asked ? await this.conditionally(asked, found, call) : found;
     await this.objects.refuseUnmet(located);
+    // A method may do without `super`, which would ask.
+    if (asked === 'create') located.repeatable?.key();
     const { key, childKey } = located.keys;
     let written = false;
     const object = route.parent ? childKey : key;
@@ -238,10 +241,13 @@ export class RestPipeline {
 function askedOver(call: Call, admission: Admission): Asked {
   const { exchange, match, base } = call;
   const { route } = match;
-  const { piping } = route.resource;
+  const { piping, idempotency: rules } = route.resource;
+  const keys = parseUrlKeys(match);
+  const repeatable = rules && exchange.method === 'POST' ? new RepeatableRequest(call, { caller: { actor: admission.actor, address: exchange.address }, keys, rules }) : undefined;
   return {
     route,
-    keys: parseUrlKeys(match),
+    keys,
+    repeatable,
     admission,
     base,
     gone: () => exchange.gone(),
@@ -250,7 +256,7 @@ function askedOver(call: Call, admission: Admission): Asked {
       return piping ? pipedParameters(parameters, (value) => piping.transform(value, 'query')) : parameters;
     },
     body: async () => {
-      const body = readJsonObject(await exchange.body(), exchange.header('content-type'));
+      const body = readJsonObject(await (repeatable ?? exchange).body(), exchange.header('content-type'));
       return piping ? pipedBody(await piping.transform(body, 'body'), route.resource) : body;
     },
   };

@@ -9,6 +9,7 @@ import { describeModel } from './describing/describe-model.js';
 import { warningsOfOptions } from './describing/warn-of-options.js';
 import { chooseDialect } from './dialects/choose-dialect.js';
 import type { Dialect } from './dialects/dialect.js';
+import { TypeOrmAnswers } from './idempotency/typeorm-answers.js';
 import { Connections } from './running/connections.js';
 import { EntityWriter } from './running/entity-writer.js';
 import { KeyLookups } from './running/key-lookup.js';
@@ -39,6 +40,7 @@ export interface AdapterSettings {
 
 /** `DataAdapter` over a connected TypeORM data source. */
 export class TypeOrmAdapter implements DataAdapter {
+  readonly answers: TypeOrmAnswers;
   private readonly dialect: Dialect;
   private readonly tables: Tables;
   private readonly connections: Connections;
@@ -55,6 +57,7 @@ export class TypeOrmAdapter implements DataAdapter {
     this.tables = new Tables(dataSource);
     this.connections = new Connections(dataSource, this.dialect, settings.acquireTimeout);
     this.lookups = new KeyLookups(this.tables, this.dialect, this.connections);
+    this.answers = new TypeOrmAnswers(dataSource, { connections: this.connections, dialect: this.dialect });
   }
 
   describe(): ModelDescription {

@@ -22,6 +22,7 @@ import type { Serializer } from '../../model/serializer.js';
 import type { ShapeRules } from '../../model/shape.js';
 import { compileCacheControl, compileConditional } from './compile-conditional.js';
 import type { ConditionalRules } from './compile-conditional.js';
+import { compileIdempotency } from './compile-idempotency.js';
 import { compileFields } from './compile-fields.js';
 import { compileFilterTerms, compileOrdering, compileOrderingFields, compileSearchFields } from './compile-queries.js';
 import { compileRelations } from './compile-relations.js';
@@ -52,6 +53,7 @@ export interface Parts {
   shape(options: RestifyOptions): ShapeRules | undefined;
   /** As they are said, of the model or else of its prefix. */
   conditional(options: RestifyOptions): ConditionalRules;
+  idempotency(options: RestifyOptions): RestifyOptions['idempotency'];
   /** Where a model names a throttle. */
   readonly counter?: RequestCounter;
 }
@@ -152,6 +154,7 @@ function applyRules(shell: ResourceShell, options: RestifyOptions, { parts, targ
   shell.shape = parts.shape(options);
   shell.conditional = compileConditional(parts.conditional(options), shell, entity);
   shell.cacheControl = compileCacheControl(parts.conditional(options));
+  shell.idempotency = compileIdempotency(parts.idempotency(options));
   shell.permission = scoped(parts.permission(options), scope);
   shell.interceptors = parts.interceptors(options);
   shell.piping = parts.piping(options, target);

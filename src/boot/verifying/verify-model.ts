@@ -6,6 +6,7 @@ import { verifyActions } from './verify-actions.js';
 import { verifyComputed } from './verify-computed.js';
 import { verifyExpandable } from './verify-expandable.js';
 import { verifyConditional } from './verify-conditional.js';
+import { verifyIdempotency } from './verify-idempotency.js';
 import { verifyJunctions } from './verify-junctions.js';
 import { verifyLayout } from './verify-layout.js';
 import { verifyListedClasses } from './verify-listed-classes.js';
@@ -44,6 +45,7 @@ const RULES = [
   verifyShape,
   verifyExpandable,
   verifyConditional,
+  verifyIdempotency,
   verifyJunctions,
   verifyThrough,
   verifyActions,

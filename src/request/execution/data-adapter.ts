@@ -4,6 +4,7 @@ import type { Counted } from '../../model/pagination.js';
 import type { CreatePlan, DeletePlan, ExistsPlan, ListPlan, PagePlan, ParentPlan, ParentValues, RelatedPlan, RetrievePlan, UpdatePlan } from '../../model/plan.js';
 import type { Resource } from '../../model/resource.js';
 import type { Representation, Row } from '../../model/serializer.js';
+import type { AnswerStore } from './answer-store.js';
 
 /** How a row is written in process. */
 export interface RowWriting {
@@ -43,6 +44,8 @@ export interface RelatedRow {
  * the contract names (invalid input, a restricted deletion, a database that is away); anything else is unforeseen.
  */
 export interface DataAdapter {
+  /** Of the same database, so that an answer is kept by the transaction that writes its rows. */
+  readonly answers: AnswerStore;
   describe(): ModelDescription;
   /** Once, at boot, for each resource that it will be asked for; views of them need none. */
   prepare(resource: Resource): void;

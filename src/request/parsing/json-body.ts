@@ -27,6 +27,13 @@ export function readJsonObject(body: ReceivedBody, contentType: string | undefin
   return value as JsonObject;
 }
 
+/** What was received, whatever it is; nothing is null. Throws 400 for what is no JSON. */
+export function readJson(body: ReceivedBody): unknown {
+  const value = jsonValue(body) ?? null;
+  refuseDepth(value);
+  return value;
+}
+
 /** `application/json`, with no charset but utf-8. */
 function isJsonType(contentType: string | undefined): boolean {
   const [type = '', ...parameters] = (contentType ?? '').split(';');

@@ -22,7 +22,7 @@ import { findReferrer } from './find-referrer.js';
 import { findLocked } from './find-locked.js';
 import { standingIn } from './json-arrays.js';
 import { refusedWrite } from './refusals.js';
-import { runHook } from './run-hook.js';
+import { completed, runHook } from './run-hook.js';
 import type { RowWriter, WriterTools } from './row-writer.js';
 import { TreeKeeper } from './trees/tree-keeper.js';
 
@@ -92,9 +92,7 @@ export class EntityWriter implements RowWriter {
         await this.tree?.insert(entity, identity[0] ?? null, runner);
         await this.keepFinerValues(identity, [...arrays, ...this.finerOf(entity, plan.values, false)], runner);
         await runHook(plan.hooks.after, entity, { runner, dialect: this.tools.dialect });
-        const row = await this.readBack(identity, plan.where, runner);
-        if (!row) throw new PermissionDenied();
-        return row;
+        return completed(await this.readBack(identity, plan.where, runner), plan, { runner, dialect: this.tools.dialect });
       }),
     );
   }

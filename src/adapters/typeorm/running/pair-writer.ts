@@ -12,6 +12,7 @@ import type { ReferencedValues } from './entity-values.js';
 import { findLocked } from './find-locked.js';
 import { Scope } from '../sql/scope.js';
 import type { RowWriter, WriterTools } from './row-writer.js';
+import { completed } from './run-hook.js';
 
 /**
  * Writes the rows of a junction that only TypeORM knows: pairs of keys, with no entity, no listener and no column of
@@ -27,7 +28,7 @@ export class PairWriter implements RowWriter {
     const { referenced, errors } = await this.tools.lookups.lookUp(plan.keys);
     this.refuseInvalid([plan.errors, errors]);
     const columns = [...plan.fixed, ...this.columnsOf(plan.values, referenced)];
-    return this.writing(() => this.tools.connections.transact((runner) => this.insert(columns, plan.where, runner)));
+    return this.writing(() => this.tools.connections.transact(async (runner) => completed(await this.insert(columns, plan.where, runner), plan, { runner, dialect: this.tools.dialect })));
   }
 
   /** Replaces the pair by one with the other related side, in one transaction (contract 2). */
