@@ -2,21 +2,37 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { Injectable } from '@nestjs/common';
 import type { CallHandler, INestApplication, NestInterceptor } from '@nestjs/common';
 import { MinLength } from 'class-validator';
+import { request } from 'node:http';
 import { allow, deny, IdempotencyRecord, ModelSerializer, ResourceController, Restify, RestifyController, RestifyModule, where } from 'nestjs-restify';
 import type { AccessQuestion, Grant, Permission, Refusal, RepresentContext, Representation, Row, Write } from 'nestjs-restify';
 import { map } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { Column, Entity, EventSubscriber, JoinColumn, JoinTable, ManyToMany, ManyToOne, OneToMany, PrimaryGeneratedColumn, VersionColumn } from 'typeorm';
 import type { EntitySubscriberInterface, InsertEvent, Relation } from 'typeorm';
+import { documentOf } from '../openapi/document.js';
+import type { PlainOperation } from '../openapi/document.js';
 import type { Answer, Client, RequestOptions } from '../support/client.js';
 import { onEachDatabase } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
+import { lintOpenApi } from '../support/lint-openapi.js';
 
 type Body = Readonly<Record<string, unknown>>;
 
 /** What permissions answer, and what hooks do; made anew before each test. */
-let rules: { grant: (question: AccessQuestion) => Grant | Refusal; before: (write: Write<Order>) => Promise<void>; values: () => Promise<void>; ran: string[] };
+let rules = freshRules();
+
+interface Rules {
+  grant: (question: AccessQuestion) => Grant | Refusal;
+  before: (write: Write<Order>) => Promise<unknown>;
+  values: () => Promise<void>;
+  committed: () => void;
+  readonly ran: string[];
+}
+
+function freshRules(): Rules {
+  return { grant: () => allow(), before: () => Promise.resolve(), values: () => Promise.resolve(), committed: () => undefined, ran: [] };
+}
 
 class Changing implements Permission {
   decide(question: AccessQuestion): Grant | Refusal {
@@ -46,6 +62,10 @@ class OrderController extends ResourceController<Order> {
 class Listener implements EntitySubscriberInterface {
   afterInsert({ metadata }: InsertEvent<object>): void {
     rules.ran.push(`inserted ${metadata.tableName}`);
+  }
+
+  afterTransactionCommit(): void {
+    if (rules.ran.at(-1) === 'inserted idem_order') rules.committed();
   }
 
   afterLoad(entity: object): void {
@@ -138,7 +158,9 @@ class Double {
 class DoubleController extends ResourceController<Double> {
   override async create(request: object): Promise<unknown> {
     rules.ran.push('method');
-    return [await super.create(request), await super.create(request, { text: `copy ${rules.ran.length}` })];
+    const first: unknown = await super.create(request);
+    const second: unknown = await super.create(request, { text: `copy ${rules.ran.length}` });
+    return [first, second];
   }
 }
 
@@ -191,7 +213,7 @@ function withKey(key: string, headers: Readonly<Record<string, string>> = {}): R
 }
 
 beforeEach(() => {
-  rules = { grant: () => allow(), before: () => Promise.resolve(), values: () => Promise.resolve(), ran: [] };
+  rules = freshRules();
 });
 
 onEachDatabase('a POST with an Idempotency-Key', (database) => {
@@ -369,7 +391,7 @@ onEachDatabase('a POST with an Idempotency-Key', (database) => {
     expect(told(await client.post(ORDER, { text: 'short' }, withKey(key)))).toEqual([201, second.text, second.headers.location, 'true']);
     expect(await records()).toBe(1);
     expect((await client.post('/rest/v1/idem/plain/', { title: 'x' }, withKey(key))).status).toBe(201);
-    const [shortest] = (await started.dataSource.createQueryBuilder().select('MIN(record.ends)', 'least').from(IdempotencyRecord, 'record').getRawMany()) as { least: string }[];
+    const [shortest] = await started.dataSource.createQueryBuilder().select('MIN(record.ends)', 'least').from(IdempotencyRecord, 'record').getRawMany<{ readonly least: string }>();
     expect(Math.round((Number(shortest?.least) - Date.now()) / 10_000)).toBe(10);
   });
 
@@ -406,9 +428,10 @@ onEachDatabase('a POST with an Idempotency-Key', (database) => {
     expect(tried.map(({ status }) => status)).toEqual([400, 400]);
     rules.before = () => Promise.reject(new Error('The hook fails.'));
     expect((await post(ORDER, { text: 'hooked' })).status).toBe(500);
-    rules.before = ({ manager }) => manager.query('INSERT INTO nowhere VALUES (1)').then(() => undefined);
+    rules.before = ({ manager }) => manager.query('INSERT INTO nowhere VALUES (1)');
     expect((await post(ORDER, { text: 'hooked' })).status).toBe(500);
-    rules = { ...rules, before: () => Promise.resolve(), grant: () => allow({ rows: where('team', 'blue') }) };
+    rules.before = () => Promise.resolve();
+    rules.grant = () => allow({ rows: where('team', 'blue') });
     expect((await post(ORDER, { text: 'hooked' })).status).toBe(403);
     rules.grant = () => allow();
     expect([await records(), await count(Order, { text: 'hooked' })]).toEqual([0, 0]);
@@ -417,6 +440,38 @@ onEachDatabase('a POST with an Idempotency-Key', (database) => {
       expect([first.status, first.headers['idempotency-replayed'], (await post(path, body)).headers['idempotency-replayed']]).toEqual([201, undefined, 'true']);
     }
     expect(await count(Order, { text: 'hooked' })).toBe(1);
+  });
+
+  test('is answered when nobody could tell what became of it', async () => {
+    const key = freshKey();
+    rules.committed = () => {
+      throw new Error('The answer of COMMIT is lost.');
+    };
+    expect((await client.post(ORDER, { text: 'committed' }, withKey(key))).status).toBe(500);
+    rules.committed = () => undefined;
+    const again = await client.post(ORDER, { text: 'committed' }, withKey(key));
+    expect([again.status, again.json, again.headers['idempotency-replayed']]).toEqual([201, expect.objectContaining({ text: 'committed' }), 'true']);
+    expect(await count(Order, { text: 'committed' })).toBe(1);
+  });
+
+  test('is done once when it comes to several processes', async () => {
+    // SQLite in memory is one process's own.
+    if (database.name === 'sqlite') return;
+    const options = started.dataSource.options;
+    const other = await startApp({ entities: ENTITIES, database, dataSource: { ...options, subscribers: [] }, controllers: [OrderController, DoubleController, SlowController], providers: [Wrapping] });
+    try {
+      for (let round = 0; round < 5; round++) {
+        const key = freshKey();
+        const text = `processes ${round}`;
+        const answers = await Promise.all([client, other.client, client, other.client, client, other.client].map((each) => each.post(ORDER, { text }, withKey(key))));
+        expect(answers.filter(({ status, headers }) => status === 201 && headers['idempotency-replayed'] === undefined).length).toBe(1);
+        expect(answers.every(({ status }) => status === 201 || status === 409)).toBe(true);
+        expect(await count(Order, { text })).toBe(1);
+        expect((await other.client.post(ORDER, { text }, withKey(key))).json).toEqual(answers.find(({ status }) => status === 201)?.json);
+      }
+    } finally {
+      await other.close();
+    }
   });
 
   test('is answered as it was, whatever is computed and represented', async () => {
@@ -502,8 +557,15 @@ describe('on any database', () => {
   });
 
   test('a key that comes twice is none', async () => {
-    const { status } = await client.send('POST', ORDER, { raw: '{"text": "twice"}', headers: { 'content-type': 'application/json', 'Idempotency-Key': 'a', 'idempotency-key': 'b' } });
-    // Node joins them by a comma and a blank; where a client does, that is no key either.
+    const status = await new Promise((resolve, reject) => {
+      const headers = { 'content-type': 'application/json', 'idempotency-key': ['a', 'b'] };
+      request({ port: started.port, path: ORDER, method: 'POST', headers }, (incoming) => {
+        incoming.resume();
+        resolve(incoming.statusCode);
+      })
+        .on('error', reject)
+        .end('{"text": "twice"}');
+    });
     expect(status).toBe(400);
     expect((await client.post(ORDER, { text: 'twice' }, withKey('a, b'))).status).toBe(400);
   });
@@ -540,6 +602,19 @@ describe('on any database', () => {
     for (const [method, path, status] of [['GET', ORDER, 200], ['OPTIONS', ORDER, 200], ['PATCH', order, 200], ['DELETE', order, 204]] as const) {
       expect([method, (await client.send(method, path, asked)).status]).toEqual([method, status]);
     }
+  });
+
+  test('is described, where a model takes it', async () => {
+    const document = documentOf(started.app);
+    const post = (path: string): PlainOperation | undefined => document.paths[path]?.post;
+    const header = (path: string): unknown => post(path)?.parameters.find((each) => each.in === 'header');
+    expect(header('/rest/v1/idem/order')).toMatchObject({ name: 'Idempotency-Key', required: false, schema: { type: 'string' } });
+    expect(header('/rest/v1/idem/plain')).toMatchObject({ name: 'Idempotency-Key', required: true });
+    expect(header('/rest/v1/idem/off')).toBeUndefined();
+    expect(post('/rest/v1/idem/shop/{pk}/tags')?.responses).toMatchObject({ 201: { headers: { 'Idempotency-Replayed': expect.anything() } }, 409: { $ref: '#/components/responses/RestifyKeyInUse' }, 422: { $ref: '#/components/responses/RestifyKeyReused' } });
+    expect(Object.keys(post('/rest/v1/idem/off')?.responses ?? {})).not.toContain('422');
+    expect(Object.keys(document.components.responses ?? {})).toEqual(expect.arrayContaining(['RestifyKeyInUse', 'RestifyKeyReused', 'RestifyRestricted']));
+    expect((await lintOpenApi(document)).filter(({ severity }) => severity === 'error')).toEqual([]);
   });
 
   test('interceptors stand around the answer that is given again', async () => {

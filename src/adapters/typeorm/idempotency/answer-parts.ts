@@ -1,8 +1,7 @@
 import { ANSWER_PART } from '../../../model/limits.js';
 
-/** The same JSON without a character that a database could store as another one, or cut in two. */
+/** The same JSON without a character that a database could store as another one, or cut in two: surrogates stand escaped each for itself. */
 export function asciiJson(json: string): string {
-  // eslint-disable-next-line no-control-regex -- all that is not ASCII, unit by unit, so that surrogates are kept as they are
   return json.replace(/[^\x00-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 

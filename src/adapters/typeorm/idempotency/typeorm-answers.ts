@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { In, IsNull, LessThanOrEqual } from 'typeorm';
+import { In, IsNull, LessThanOrEqual, MoreThan } from 'typeorm';
 import type { DataSource, EntityManager } from 'typeorm';
 import { isRestError } from '../../../errors/rest-error.js';
 import { keepsAnswers } from '../../../model/idempotency.js';
@@ -116,7 +116,7 @@ export class TypeOrmAnswers implements AnswerStore {
         .callListeners(false)
         .execute();
       if (affected === 0) return false;
-      await manager.createQueryBuilder().delete().from(this.record).where('id = :id AND part > 0', { id }).callListeners(false).execute();
+      await manager.createQueryBuilder().delete().from(this.record).where({ id, part: MoreThan(0) }).callListeners(false).execute();
       return true;
     });
   }
