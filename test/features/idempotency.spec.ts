@@ -136,7 +136,7 @@ class Note {
 class Wrapping implements NestInterceptor {
   intercept(_: unknown, next: CallHandler): Observable<unknown> {
     rules.ran.push('around');
-    return next.handle().pipe(map((value) => ({ wrapped: value })));
+    return next.handle().pipe(map((value: unknown) => ({ wrapped: value })));
   }
 }
 
