@@ -4,7 +4,7 @@ import tseslint from 'typescript-eslint';
 const root = fileURLToPath(new URL('.', import.meta.url));
 
 /** Rooms of `src/` in the order in which they may import one another: a room sees those before it (ARCHITECTURE.md). */
-const STEPS = ['authentication', 'permissions', 'throttling', 'filtering', 'ordering', 'pagination', 'shaping', 'conditional', 'serializers', 'metadata'];
+const STEPS = ['authentication', 'permissions', 'throttling', 'filtering', 'ordering', 'pagination', 'shaping', 'conditional', 'idempotency', 'serializers', 'metadata'];
 
 function forbid(files, group, message) {
   return { files, rules: { 'no-restricted-imports': ['error', { patterns: [{ group, message }] }] } };
@@ -39,7 +39,7 @@ export default tseslint.config(
   ...STEPS.map((step) =>
     forbid([`src/request/${step}/**`], [NEST, ...TYPEORM, '**/boot/**', '**/adapters/**', ...[...STEPS, 'parsing', 'planning', 'execution', 'responses'].filter((other) => other !== step).map((other) => `**/${other}/**`)], 'A step of a request knows no other step.'),
   ),
-  forbid(['src/request/parsing/**', 'src/request/planning/**', 'src/request/execution/**', 'src/request/responses/**', 'src/request/asked-over.ts', 'src/request/bulk-writes.ts', 'src/request/call.ts', 'src/request/conditional-objects.ts', 'src/request/expansions.ts', 'src/request/paged-lists.ts', 'src/request/preconditions.ts', 'src/request/shaped-answers.ts', 'src/request/write-plans.ts', 'src/request/rest-pipeline.ts'], [NEST, ...TYPEORM, '**/boot/**', '**/adapters/**'], 'A request knows neither Nest nor the ORM.'),
+  forbid(['src/request/parsing/**', 'src/request/planning/**', 'src/request/execution/**', 'src/request/responses/**', 'src/request/asked-over.ts', 'src/request/bulk-writes.ts', 'src/request/call.ts', 'src/request/conditional-objects.ts', 'src/request/expansions.ts', 'src/request/idempotent-creates.ts', 'src/request/paged-lists.ts', 'src/request/preconditions.ts', 'src/request/repeatable-request.ts', 'src/request/represent-row.ts', 'src/request/shaped-answers.ts', 'src/request/write-plans.ts', 'src/request/rest-pipeline.ts'], [NEST, ...TYPEORM, '**/boot/**', '**/adapters/**'], 'A request knows neither Nest nor the ORM.'),
   forbid(['src/adapters/**'], [NEST, '**/boot/**', '**/declare/**', '**/rest-pipeline.js', '**/filtering/**', '**/parsing/**', '**/responses/**'], 'An adapter knows the port that it implements, and the words.'),
   forbid(['src/boot/compiling/**', 'src/boot/verifying/**'], [NEST, ...TYPEORM, '**/adapters/**', '**/routing/**'], 'Compiling and verifying are pure.'),
   forbid(['src/boot/openapi/**'], [NEST, ...TYPEORM, '**/adapters/**', '**/routing/**', '**/compiling/**', '**/verifying/**', '**/declare/**'], 'A description is made from the compiled model alone.'),

@@ -44,6 +44,8 @@ export type { RenderedRows, Renderer } from './model/renderer.js';
 export type { ErrorFormat } from './model/error-format.js';
 export type { ShapeOptions } from './model/shape.js';
 export type { ConditionalOptions } from './model/conditional.js';
+export type { IdempotencyOptions } from './model/idempotency.js';
+export { IdempotencyRecord } from './adapters/typeorm/idempotency/idempotency-record.js';
 export { and, or, where } from './model/row-filter.js';
 export type { Lookup, RowFilter } from './model/row-filter.js';
 

@@ -1,6 +1,7 @@
 import type { InjectableClass } from './declare/restify-declaration.js';
 import type { Authentication } from './model/authentication.js';
 import type { ConditionalOptions } from './model/conditional.js';
+import type { IdempotencyOptions } from './model/idempotency.js';
 import type { Pagination } from './model/pagination.js';
 import type { ErrorFormat } from './model/error-format.js';
 import type { Renderer } from './model/renderer.js';
@@ -22,6 +23,7 @@ export interface RestifyDefaults {
   readonly shape?: boolean | ShapeOptions;
   readonly conditional?: boolean | ConditionalOptions;
   readonly cacheControl?: string | false;
+  readonly idempotency?: boolean | IdempotencyOptions;
   readonly strict: boolean;
   readonly queryLimits: QueryLimits;
   readonly permissions?: readonly PermissionExpression[];
@@ -54,6 +56,8 @@ export interface RestifyModuleOptions {
   readonly conditional?: boolean | ConditionalOptions;
   /** The `Cache-Control` of what is read, in models that do not say. Default: `private, no-cache` where requests may be conditional, else none. */
   readonly cacheControl?: string | false;
+  /** Whether a POST with an `Idempotency-Key` is done once, however often it comes, in models that do not say. Default: false. */
+  readonly idempotency?: boolean | IdempotencyOptions;
   /** Unknown body fields and query parameters are errors in models that do not say. Default: false. */
   readonly strict?: boolean;
   /** What one query may ask for, in models that do not say. Defaults: docs/limits.md. */
@@ -85,14 +89,14 @@ export interface ResolvedOptions {
 }
 
 export function resolveOptions(prefix: string, options: RestifyModuleOptions): ResolvedOptions {
-  const { dataSource, acquireTimeout, index, filterBackends, pagination, renderers, errorFormat, shape, conditional, cacheControl, strict, queryLimits, permissions, authentication, guards, interceptors, pipes, throttle } = options;
+  const { dataSource, acquireTimeout, index, filterBackends, pagination, renderers, errorFormat, shape, conditional, cacheControl, idempotency, strict, queryLimits, permissions, authentication, guards, interceptors, pipes, throttle } = options;
   return {
     prefix: withoutSlashes(prefix),
     dataSource,
     acquireTimeout: acquireTimeout ?? ACQUIRE_TIMEOUT,
     index: index === false ? undefined : withoutSlashes(index ?? ''),
     errorFormat: errorFormat ?? 'drf',
-    defaults: { strict: strict ?? false, queryLimits: { ...QUERY_LIMITS, ...queryLimits }, ...(renderers ? { renderers } : {}), ...(shape === undefined ? {} : { shape }), ...(conditional === undefined ? {} : { conditional }), ...(cacheControl === undefined ? {} : { cacheControl }), ...(filterBackends ? { filterBackends } : {}), ...(pagination === undefined ? {} : { pagination }), ...(permissions ? { permissions } : {}), ...(authentication ? { authentication } : {}), ...(guards ? { guards } : {}), ...(interceptors ? { interceptors } : {}), ...(pipes ? { pipes } : {}), ...(throttle ? { throttle } : {}) },
+    defaults: { strict: strict ?? false, queryLimits: { ...QUERY_LIMITS, ...queryLimits }, ...(renderers ? { renderers } : {}), ...(shape === undefined ? {} : { shape }), ...(conditional === undefined ? {} : { conditional }), ...(cacheControl === undefined ? {} : { cacheControl }), ...(idempotency === undefined ? {} : { idempotency }), ...(filterBackends ? { filterBackends } : {}), ...(pagination === undefined ? {} : { pagination }), ...(permissions ? { permissions } : {}), ...(authentication ? { authentication } : {}), ...(guards ? { guards } : {}), ...(interceptors ? { interceptors } : {}), ...(pipes ? { pipes } : {}), ...(throttle ? { throttle } : {}) },
   };
 }
 

@@ -106,7 +106,7 @@ export function judgeUnconnected(description: ModelDescription, context: Pick<Bo
   const blueprint = blueprintOf(description, context);
   const serializer = new ModelSerializer();
   const backends = [new FieldFilter(), new SearchFilter(), new OrderingFilter()];
-  const parts: Parts = { backends: (options) => (options.filterBackends ? [] : backends), serializer: () => serializer, permission: () => ({ kind: 'all-of', permissions: [] }), schemes: () => [], guards: () => [], interceptors: () => [], piping: () => undefined, hooks: () => ({ hooks: {}, scope: undefined }), throttle: () => undefined, pagination: (options) => paginationOf(options, blueprint.defaults), renderers: (options) => options.renderers ?? blueprint.defaults.renderers ?? [], shape: (options) => compileShape(options, blueprint.defaults), conditional: (options) => conditionalOf(options, blueprint.defaults), permissions: () => ({ kind: 'all-of', permissions: [] }) };
+  const parts: Parts = { backends: (options) => (options.filterBackends ? [] : backends), serializer: () => serializer, permission: () => ({ kind: 'all-of', permissions: [] }), schemes: () => [], guards: () => [], interceptors: () => [], piping: () => undefined, hooks: () => ({ hooks: {}, scope: undefined }), throttle: () => undefined, pagination: (options) => paginationOf(options, blueprint.defaults), renderers: (options) => options.renderers ?? blueprint.defaults.renderers ?? [], shape: (options) => compileShape(options, blueprint.defaults), conditional: (options) => conditionalOf(options, blueprint.defaults), idempotency: (options) => options.idempotency ?? blueprint.defaults.idempotency, permissions: () => ({ kind: 'all-of', permissions: [] }) };
   return problemsOfModel(blueprint, compileResources(blueprint, parts));
 }
 
@@ -186,6 +186,7 @@ async function injectedParts({ drafts, defaults, controllers }: Blueprint, { mod
     renderers: (options) => options.renderers ?? defaults.renderers ?? [],
     shape: (options) => compileShape(options, defaults),
     conditional: (options) => conditionalOf(options, defaults),
+    idempotency: (options) => options.idempotency ?? defaults.idempotency,
     ...(throttled ? { counter: await loadCounter((token) => foundAnywhere(token, moduleRef)) } : {}),
     permissions: (permissions) => resolved({ kind: 'all-of', permissions }, got),
     schemes: (options) => (options.authentication ?? defaults.authentication ?? []).map((each) => schemes.get(each)).filter((each) => each !== undefined),

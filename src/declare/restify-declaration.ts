@@ -1,6 +1,7 @@
 import type { Authentication } from '../model/authentication.js';
 import type { BulkOptions } from '../model/bulk.js';
 import type { ConditionalOptions } from '../model/conditional.js';
+import type { IdempotencyOptions } from '../model/idempotency.js';
 import type { GuardLike } from '../model/guard.js';
 import type { InterceptorLike } from '../model/interceptor.js';
 import type { PipeLike } from '../model/pipe.js';
@@ -100,6 +101,7 @@ type Searched<Name extends string> = Name | `${'^' | '=' | '$' | '@'}${Name}`;
  * | `conditional` | objects have an `ETag`, and requests for them may be conditional; `false`: not, whatever the prefix says |
  * | `cacheControl` | the `Cache-Control` of what is read; `false`: none |
  * | `bulk` | one request may write many objects: a POST of a list, a PATCH or DELETE of the list's URL; an object says which, and how many |
+ * | `idempotency` | a POST with an `Idempotency-Key` is done once, however often it comes; `false`: not, whatever the prefix says |
  * | `strict` | unknown body fields and query parameters are errors |
  * | `serializer` | replaces the one that is compiled from the model |
  * | `permissions` | who may do what; all of them must say yes |
@@ -137,6 +139,7 @@ export interface RestifyOptions<Entity extends object = any> { // eslint-disable
   readonly conditional?: boolean | ConditionalOptions;
   readonly cacheControl?: string | false;
   readonly bulk?: boolean | (BulkOptions & { readonly upsert?: readonly PropertyOf<Entity>[] });
+  readonly idempotency?: boolean | IdempotencyOptions;
   readonly strict?: boolean;
   readonly serializer?: InjectableClass<Serializer>;
   readonly permissions?: readonly PermissionExpression[];
@@ -149,7 +152,7 @@ export interface RestifyOptions<Entity extends object = any> { // eslint-disable
 }
 
 /** What rules the rows of a junction that has no declaration of its own, from both of its sides. */
-export type ThroughOptions = Pick<RestifyOptions, 'permissions' | 'authentication' | 'guards' | 'interceptors' | 'pipes' | 'throttle' | 'operations' | 'filterBackends' | 'filterFields' | 'filterGroups' | 'filters' | 'searchFields' | 'orderingFields' | 'orderingNulls' | 'ordering' | 'queryLimits' | 'pagination' | 'renderers' | 'shape' | 'expandable' | 'conditional' | 'cacheControl' | 'bulk' | 'strict' | 'serializer'>;
+export type ThroughOptions = Pick<RestifyOptions, 'permissions' | 'authentication' | 'guards' | 'interceptors' | 'pipes' | 'throttle' | 'operations' | 'filterBackends' | 'filterFields' | 'filterGroups' | 'filters' | 'searchFields' | 'orderingFields' | 'orderingNulls' | 'ordering' | 'queryLimits' | 'pagination' | 'renderers' | 'shape' | 'expandable' | 'conditional' | 'cacheControl' | 'bulk' | 'idempotency' | 'strict' | 'serializer'>;
 
 /** What was declared of one entity, unchecked. `target` is its class, or its `EntitySchema`. */
 export interface ResourceDeclaration {
@@ -187,6 +190,7 @@ export const OPTION_NAMES = [
   'conditional',
   'cacheControl',
   'bulk',
+  'idempotency',
   'strict',
   'serializer',
   'permissions',

@@ -105,6 +105,15 @@ export class RestrictedDeletion extends RestError {
   }
 }
 
+/** 409: another request with this `Idempotency-Key` has not ended yet. The client may ask again for its answer. */
+export class KeyInUse extends RestError {
+  readonly answer = detail(409, 'A request with this Idempotency-Key has not ended yet. Try again later.', { 'Retry-After': '1' });
+
+  constructor() {
+    super('Idempotency-Key in use');
+  }
+}
+
 /** 412: the object is not in the state that the request is about. */
 export class PreconditionFailed extends RestError {
   readonly answer = detail(412, 'Precondition failed: the object is not as the request says.');
@@ -126,6 +135,15 @@ export class UnsupportedMediaType extends RestError {
   constructor(mediaType: string) {
     super(`Unsupported media type ${mediaType}`);
     this.answer = detail(415, `Unsupported media type "${mediaType}" in request.`);
+  }
+}
+
+/** 422: the key belongs to a request that asked for something else. */
+export class KeyReused extends RestError {
+  readonly answer = detail(422, 'This Idempotency-Key was sent with another request. Send a new one.');
+
+  constructor() {
+    super('Idempotency-Key reused');
   }
 }
 

@@ -92,3 +92,24 @@ export const MAX_PRECONDITION = 4_000;
 
 /** Seconds for which the date of a change is not told, nor taken for exact: another change may follow with the same one. */
 export const MODIFIED_SETTLES = 60;
+
+/** Characters of an `Idempotency-Key`. */
+export const MAX_IDEMPOTENCY_KEY = 255;
+
+/** Seconds for which an answer is kept for the key with which it was asked for. */
+export const IDEMPOTENCY_LIFE = 24 * 60 * 60;
+
+/** More than this it may not be: what ends never is never removed. */
+export const MAX_IDEMPOTENCY_LIFE = 30 * 24 * 60 * 60;
+
+/** Seconds after which a request that has said nothing of itself is taken for dead, and another one with its key may run. */
+export const CLAIM_LEASE = 60;
+
+/** Characters of an answer in one row: a TEXT of MariaDB holds 65,535 bytes. */
+export const ANSWER_PART = 60_000;
+
+/** Answers whose time is over that are removed at once. */
+export const ENDED_ANSWERS = 100;
+
+/** Seconds after which a process looks for them again, where it has found all of them. */
+export const ENDED_EVERY = 60;

@@ -125,6 +125,9 @@ export interface TransactionHooks {
   readonly after?: (entity: object, transaction: object) => Promise<void>;
 }
 
+/** Run inside the transaction that has made these rows, as they are answered; what it throws undoes them. */
+export type CompletedRows = (rows: readonly Row[], transaction: object) => Promise<void>;
+
 export interface CreatePlan {
   readonly kind: 'create';
   readonly resource: Resource;
@@ -139,6 +142,7 @@ export interface CreatePlan {
   /** The row must satisfy it when it is written. */
   readonly where: Condition;
   readonly hooks: TransactionHooks;
+  readonly completed?: CompletedRows | undefined;
 }
 
 export interface UpdatePlan {
@@ -186,6 +190,7 @@ export interface BatchPlan {
   readonly steps: readonly (CreatePlan | UpdatePlan | DeletePlan | UpsertPlan | RefusedPlan)[];
   /** What is not there when its turn comes is left out; else the whole batch is refused. */
   readonly skipsMissing: boolean;
+  readonly completed?: CompletedRows | undefined;
 }
 
 /** A finished order for the database. Its `where` is always grants of every hop of the URL, request filter, and key. */

@@ -3,6 +3,7 @@ import type { Column } from './column.js';
 import type { Condition, NullsPlace, Operand, TermMatch } from './condition.js';
 import type { CacheControl, Conditional } from './conditional.js';
 import type { Field } from './field.js';
+import type { Idempotency } from './idempotency.js';
 import type { QueryLimits } from './limits.js';
 import type { OwnFilterRows } from './own-filter.js';
 import type { RequestCounter, Throttle } from './throttle.js';
@@ -148,6 +149,8 @@ export interface Resource {
   readonly bulk: Bulk | undefined;
   /** Undefined where answers say nothing of caches. */
   readonly cacheControl: CacheControl | undefined;
+  /** Undefined where a POST that comes twice is done twice. */
+  readonly idempotency: Idempotency | undefined;
   readonly serializer: Serializer;
   readonly permission: ResolvedPermission;
   /** How callers say who they are, in the order in which it is tried. */

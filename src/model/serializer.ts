@@ -18,6 +18,10 @@ export interface Row {
   readonly entity?: object;
   /** By field: what stands in the place of its key or link, where a client has asked for the objects themselves. */
   readonly expanded?: ReadonlyMap<string, unknown>;
+  /** Its JSON object as it was answered before, of a row that a repeated request has made already. */
+  readonly answered?: Representation;
+  /** Of an upsert: it was there before. */
+  readonly changed?: boolean;
 }
 
 export interface RepresentContext {

@@ -1,19 +1,24 @@
 import type { Resource } from '../model/resource.js';
 import type { Admission, Asked } from './asked.js';
 import type { Call } from './call.js';
+import type { HttpExchange } from './parsing/http-exchange.js';
 import { readJsonItems, readJsonObject } from './parsing/json-body.js';
 import type { JsonObject } from './parsing/json-body.js';
 import { parseQueryString } from './parsing/query-string.js';
 import { parseUrlKeys } from './parsing/rest-request.js';
+import { RepeatableRequest } from './repeatable-request.js';
 
 /** The operation as the exchange asks for it. */
 export function askedOver(call: Call, admission: Admission): Asked {
   const { exchange, match, base } = call;
   const { route } = match;
-  const { piping, bulk } = route.resource;
+  const { piping, bulk, idempotency: rules } = route.resource;
+  const keys = parseUrlKeys(match);
+  const repeatable = rules && exchange.method === 'POST' ? new RepeatableRequest(call, { caller: { actor: admission.actor, address: exchange.address }, keys, rules }) : undefined;
   return {
     route,
-    keys: parseUrlKeys(match),
+    keys,
+    repeatable,
     admission,
     base,
     gone: () => exchange.gone(),
@@ -22,10 +27,10 @@ export function askedOver(call: Call, admission: Admission): Asked {
       return piping ? pipedParameters(parameters, (value) => piping.transform(value, 'query')) : parameters;
     },
     body: async () => {
-      const body = readJsonObject(await exchange.body(), exchange.header('content-type'));
+      const body = readJsonObject(await (repeatable ?? exchange).body(), exchange.header('content-type'));
       return piping ? pipedBody(await piping.transform(body, 'body'), route.resource) : body;
     },
-    items: bulk ? () => itemsOver(call) : undefined,
+    items: bulk ? () => itemsOver(call, repeatable ?? exchange) : undefined,
   };
 }
 
@@ -40,10 +45,10 @@ function pipedBody(piped: unknown, resource: Resource): JsonObject {
 }
 
 /** A pipe is given one object at a time, whatever the list holds beside them. */
-async function itemsOver({ exchange, match }: Call): Promise<JsonObject | readonly unknown[]> {
+async function itemsOver({ exchange, match }: Call, from: Pick<HttpExchange, 'body'>): Promise<JsonObject | readonly unknown[]> {
   const { resource } = match.route;
   const { piping } = resource;
-  const body = readJsonItems(await exchange.body(), exchange.header('content-type'));
+  const body = readJsonItems(await from.body(), exchange.header('content-type'));
   if (!piping) return body;
   const piped = async (item: unknown): Promise<unknown> => (typeof item === 'object' && item !== null && !Array.isArray(item) ? pipedBody(await piping.transform(item, 'body'), resource) : item);
   if (!Array.isArray(body)) return (await piped(body)) as JsonObject;

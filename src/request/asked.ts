@@ -6,6 +6,7 @@ import type { Resource } from '../model/resource.js';
 import type { Route } from '../model/route.js';
 import type { JsonObject } from './parsing/json-body.js';
 import type { Representation, Row } from '../model/serializer.js';
+import type { ClaimRequest } from './execution/answer-store.js';
 import type { UrlKeys } from './parsing/rest-request.js';
 import type { Accesses } from './permissions/accesses.js';
 
@@ -22,6 +23,14 @@ export interface Admission {
   readonly request: object | undefined;
 }
 
+/** A request that may come twice. */
+export interface Repeatable {
+  /** By which it is known again; undefined where it has none. Throws 400. */
+  key(): string | undefined;
+  /** For the next thing that is made by it. Throws 400. */
+  claim(key: string): Promise<ClaimRequest>;
+}
+
 /** An operation as somebody asks for it: over HTTP, or the application itself. */
 export interface Asked {
   readonly route: Route;
@@ -36,6 +45,8 @@ export interface Asked {
   readonly items?: (() => Promise<JsonObject | readonly unknown[]>) | undefined;
   /** Whether nobody waits for the answer any more. */
   readonly gone?: (() => boolean) | undefined;
+  /** Where what it makes is made once, however often it comes. */
+  readonly repeatable?: Repeatable | undefined;
 }
 
 /** The form that parameters give to an answer. */
@@ -82,9 +93,11 @@ export interface Answered<Value = unknown> {
   readonly shaped?: boolean;
   /** Headers that tell the state of the row, of models whose requests may be conditional. */
   readonly validators?: Readonly<Record<string, string>>;
+  /** Headers that tell how the answer came about. */
+  readonly told?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Member by member: to spread one costs many times as much, and this is done for every request. */
-export function locatedIn({ route, keys, admission, base, parameters, body, items, gone }: Asked, { within, parent, pending }: Pick<Located, 'within' | 'parent'> & { readonly pending?: ExistsPlan }): Located {
-  return { route, keys, admission, base, parameters, body, items, gone, resource: admission.resource, within, parent, pending };
+export function locatedIn({ route, keys, admission, base, parameters, body, items, gone, repeatable }: Asked, { within, parent, pending }: Pick<Located, 'within' | 'parent'> & { readonly pending?: ExistsPlan }): Located {
+  return { route, keys, admission, base, parameters, body, items, gone, repeatable, resource: admission.resource, within, parent, pending };
 }

@@ -8,13 +8,14 @@ import { KEYS_PARAMETER, UPSERT_PARAMETER } from '../model/bulk.js';
 import type { Bulk, BulkOperation } from '../model/bulk.js';
 import { allOf } from '../model/condition.js';
 import type { Condition } from '../model/condition.js';
-import type { BatchPlan, CreatePlan, DeletePlan, ListPlan, RefusedPlan, UpdatePlan, UpsertPlan } from '../model/plan.js';
+import type { BatchPlan, CompletedRows, CreatePlan, DeletePlan, ListPlan, RefusedPlan, UpdatePlan, UpsertPlan } from '../model/plan.js';
 import { shapeParameters } from '../model/shape.js';
 import type { Representation, Row } from '../model/serializer.js';
 import { keyText, noSuchKey, parseKeySegment } from '../values/keys.js';
 import type { Answered, Located } from './asked.js';
-import type { DataAdapter, Written } from './execution/data-adapter.js';
-import { writingOf } from './operations.js';
+import type { DataAdapter } from './execution/data-adapter.js';
+import { IdempotentCreates } from './idempotent-creates.js';
+import { REPLAYED } from './operations.js';
 import type { Operations } from './operations.js';
 import { objectOf } from './parsing/json-body.js';
 import type { JsonObject } from './parsing/json-body.js';
@@ -23,6 +24,7 @@ import { restrictFields } from './permissions/restrict-resource.js';
 import { keyFieldsOf, keyOfItem } from './planning/key-fields.js';
 import { keyCondition } from './planning/plan-rows.js';
 import { planUpsert } from './planning/plan-upsert.js';
+import { represent } from './represent-row.js';
 import { parseBody, planCreate, planDelete, planUpdate } from './write-plans.js';
 
 /** What a bulk write needs of the request that it belongs to. */
@@ -42,10 +44,14 @@ interface Named {
 
 /** Writes of many objects by one request: all of them, or none. They throw what contract 6 says. */
 export class BulkWrites {
+  private readonly idempotent: IdempotentCreates;
+
   constructor(
     private readonly adapter: DataAdapter,
     private readonly operations: Operations,
-  ) {}
+  ) {
+    this.idempotent = new IdempotentCreates(adapter, adapter.answers);
+  }
 
   async run(operation: BulkOperation, located: Located, request: BulkRequest): Promise<Answered> {
     const { bulk } = located.resource;
@@ -73,14 +79,19 @@ export class BulkWrites {
     const making = await this.operations.shaped(located, false);
     refuseParametersBut(await located.parameters(), making.resource.strict, () => [...shapeParameters(making.resource.shape), ...(bulk.upsert.length > 0 ? [UPSERT_PARAMETER] : [])]);
     const changing = upserts ? await this.operations.shaped(await asking('PATCH'), false) : undefined;
+    const { rows, replayed } = await this.idempotent.perform({ ...making, items: () => Promise.resolve(body) }, (read, completed) => this.made(items, { making: read, changing, bulk, completed }), changing);
+    const value = await shownIn(rows, (row) => (row.changed === true ? (changing ?? making) : making));
+    const status = rows.length === 0 || rows.some(({ changed }) => changed !== true) ? 201 : 200;
+    const told = replayed ? REPLAYED : undefined;
+    if (Array.isArray(body)) return { value, status, told };
+    const [row] = rows;
+    return { value: value[0], status, told, ...(row && row.changed !== true ? { key: row.key } : {}) };
+  }
+
+  private async made(items: readonly unknown[], { making, changing, bulk, completed }: { readonly making: Located; readonly changing: Located | undefined; readonly bulk: Bulk; readonly completed: CompletedRows | undefined }): Promise<readonly Row[]> {
     const plans = await eachOf(items, (item): Promise<CreatePlan | UpsertPlan> => (changing ? this.upsertOf(item, { making, changing, bulk }) : planCreate(making, item)));
     const steps = refuseTwice(plans, (plan) => (plan.kind === 'upsert' ? JSON.stringify(plan.update.where) : undefined), bulk.upsert.length === 1 ? (bulk.upsert[0] ?? '') : NON_FIELD_ERRORS);
-    const written = await this.writing({ kind: 'batch', steps, skipsMissing: false }, (refusals) => itemsRefused(refusals, items.length));
-    const value = await this.shown(written, (each) => (each.made ? making : (changing ?? making)));
-    const status = written.some(({ made }) => made) || written.length === 0 ? 201 : 200;
-    if (Array.isArray(body)) return { value, status };
-    const [only] = written;
-    return { value: value[0], status, ...(only?.made === true && only.row ? { key: only.row.key } : {}) };
+    return this.writing({ kind: 'batch', steps, skipsMissing: false, completed }, (refusals) => itemsRefused(refusals, items.length));
   }
 
   /** What it changes a row to is what its caller may change; where there is none, it makes what its caller may make. */
@@ -102,7 +113,7 @@ export class BulkWrites {
       refuseTooMany(items.length, bulk);
       const { steps, keys, name } = await changesOf(items, located);
       const written = await this.writing({ kind: 'batch', steps, skipsMissing: false }, (refusals) => itemsRefused(refusals, items.length, (index) => messageAt(name, noSuchKey(keyText(keys.get(index) ?? [])))));
-      return { value: await this.shown(written, () => located) };
+      return { value: await shownIn(written, () => located) };
     }
     const named = await this.named(located, bulk);
     const parsed = parseBody(located, 'partialUpdate', objectOf(body));
@@ -111,7 +122,7 @@ export class BulkWrites {
     // Nobody is told by an empty answer that a body is wrong.
     if (steps.length === 0 && Object.keys(parsed.errors).length > 0) throw new InvalidInput(parsed.errors);
     const written = await this.writing({ kind: 'batch', steps, skipsMissing: named.keys === undefined }, (refusals) => namedRefused(refusals, named));
-    return { value: await this.shown(written, () => located) };
+    return { value: await shownIn(written, () => located) };
   }
 
   private async destroy(located: Located, bulk: Bulk): Promise<void> {
@@ -154,7 +165,7 @@ export class BulkWrites {
     return list;
   }
 
-  private async writing(plan: BatchPlan, refused: (refusals: ReadonlyMap<number, StepRefusal>) => Error): Promise<readonly Written[]> {
+  private async writing(plan: BatchPlan, refused: (refusals: ReadonlyMap<number, StepRefusal>) => Error): Promise<readonly Row[]> {
     if (plan.steps.length === 0) return [];
     try {
       return await this.adapter.writeAll(plan);
@@ -162,18 +173,17 @@ export class BulkWrites {
       throw error instanceof BatchRefused ? refused(error.refusals) : error;
     }
   }
+}
 
-  /** In the order of the rows; what is expanded is read once for those of one view. */
-  private async shown(written: readonly Written[], viewOf: (each: Written) => Located): Promise<readonly Representation[]> {
-    const shown = new Map<Row, Representation>();
-    for (const located of new Set(written.map(viewOf))) {
-      const rows = written.flatMap((each) => (each.row && viewOf(each) === located ? [each.row] : []));
-      const expanded = located.shape ? await located.shape.expanded(rows) : rows;
-      const { represent } = writingOf(located);
-      for (const [index, row] of rows.entries()) shown.set(row, represent(expanded[index] ?? row));
-    }
-    return written.flatMap(({ row }): readonly Representation[] => (row ? [shown.get(row) ?? {}] : []));
+/** In the order of the rows; what is expanded is read once for those of one view. */
+async function shownIn(rows: readonly Row[], viewOf: (row: Row) => Located): Promise<readonly Representation[]> {
+  const shown = new Map<Row, Representation>();
+  for (const located of new Set(rows.map(viewOf))) {
+    const seen = rows.filter((row) => viewOf(row) === located);
+    const expanded = located.shape ? await located.shape.expanded(seen) : seen;
+    for (const [index, row] of seen.entries()) shown.set(row, represent(expanded[index] ?? row, located));
   }
+  return rows.map((row) => shown.get(row) ?? {});
 }
 
 async function bodyOf(located: Located): Promise<JsonObject | readonly unknown[]> {

@@ -13,11 +13,12 @@ import type { HeaderOf } from './conditional/judge-reading.js';
 import { lastModified, showTheSame, stateOf, tagged, withBody } from './conditional/validators.js';
 import type { ObjectView, Validators } from './conditional/validators.js';
 import type { DataAdapter } from './execution/data-adapter.js';
-import { isPlain, objectCondition, writingOf } from './operations.js';
+import { isPlain, objectCondition } from './operations.js';
 import type { Operations } from './operations.js';
 import { restrictFields } from './permissions/restrict-resource.js';
 import { planPrecondition } from './conditional/plan-precondition.js';
 import { Preconditions } from './preconditions.js';
+import { writingOf } from './represent-row.js';
 import { valueResponse } from './responses/rest-response.js';
 import type { RestResponse } from './responses/rest-response.js';
 
@@ -53,8 +54,8 @@ export class ConditionalObjects {
       const { text, stamps } = await this.operations.retrieveStamped(located);
       return { status: 200, headers: this.validators(located, stamps, () => text), body: { kind: 'text', text } };
     }
-    const { value, key, validators } = await this.run(operation, await this.asking(operation, located, header));
-    return valueResponse(statusOf(operation), value, { ...(key ? locationOf(key) : {}), ...validators });
+    const { value, key, validators, told } = await this.run(operation, await this.asking(operation, located, header));
+    return valueResponse(statusOf(operation), value, { ...(key ? locationOf(key) : {}), ...validators, ...told });
   }
 
   /** Throws 412 and 428 beside what operations throw. */

@@ -6,27 +6,35 @@ import type { FilterQuestion, Filtering } from '../model/filter-backend.js';
 import type { Operation } from '../model/operation.js';
 import type { ListPlan } from '../model/plan.js';
 import type { Resource } from '../model/resource.js';
-import type { Representation, Row } from '../model/serializer.js';
+import type { Representation } from '../model/serializer.js';
 import { locatedIn } from './asked.js';
 import type { Answered, Asked, ListAnswer, Located } from './asked.js';
 import { expandedList, ShapedAnswers } from './shaped-answers.js';
-import type { DataAdapter, RowWriting, StampedText } from './execution/data-adapter.js';
+import type { DataAdapter, StampedText } from './execution/data-adapter.js';
+import { IdempotentCreates } from './idempotent-creates.js';
+import type { MadeRows } from './idempotent-creates.js';
 import { valuesOf } from './parsing/query-string.js';
 import { refuseUnknownParameters } from './parsing/rest-request.js';
 import { Preconditions } from './preconditions.js';
+import { basePathOf, represent, shown, writingOf } from './represent-row.js';
 import { queriedTargets, restrictQueries } from './permissions/restrict-queries.js';
 import { ModelSerializer } from './serializers/model-serializer.js';
 import { belongsTo, joiningValues, keyCondition, planList, planParent } from './planning/plan-rows.js';
 import { parseBody, planCreate, planDelete, planUpdate } from './write-plans.js';
 
+/** Told of an answer that was given before. */
+export const REPLAYED = { 'Idempotency-Replayed': 'true' };
+
 /** The six operations, on whichever way in: plan, execute, serialise. They throw what contract 6 says. */
 export class Operations {
   private readonly shapes: ShapedAnswers;
   private readonly preconditions: Preconditions;
+  private readonly idempotent: IdempotentCreates;
 
   constructor(private readonly adapter: DataAdapter) {
     this.shapes = new ShapedAnswers(adapter, (located) => this.planned(located));
     this.preconditions = new Preconditions(adapter);
+    this.idempotent = new IdempotentCreates(adapter, adapter.answers);
   }
 
   /** What is asked for on a URL that names no parent; undefined for one that does. */
@@ -135,8 +143,15 @@ export class Operations {
   async create(asked: Located): Promise<Answered> {
     const located = await this.shaped(asked, false);
     await refuseParameters(located);
-    const row = await this.adapter.create(await planCreate(located, await located.body()));
-    return { value: await shown(row, located), row, key: row.key, shaped: located.shape !== undefined };
+    const { rows, replayed } = await this.made(located);
+    const [row] = rows;
+    if (!row) throw new Error(`Nothing was made of ${located.resource.label}.`);
+    return { value: await shown(row, located), row, key: row.key, shaped: located.shape !== undefined, told: replayed ? REPLAYED : undefined };
+  }
+
+  /** Once, where the request says so. */
+  private made(located: Located): Promise<MadeRows> {
+    return this.idempotent.perform(located, async (read, completed) => [await this.adapter.create({ ...(await planCreate(read, await read.body())), completed })]);
   }
 
   async update(located: Located, operation: 'update' | 'partialUpdate'): Promise<Answered> {
@@ -218,25 +233,4 @@ export function objectCondition({ route, resource, keys, within }: Located): Con
 
 async function refuseParameters(located: Located): Promise<void> {
   if (located.resource.strict) refuseUnknownParameters(await located.parameters(), located.resource, false);
-}
-
-function represent(row: Row, located: Located): Representation {
-  const { resource, admission, shape } = located;
-  if (shape) return shape.represent(row);
-  return resource.serializer.represent(row, { resource, actor: admission.actor, basePath: basePathOf(located) });
-}
-
-/** With what is expanded in it. */
-export async function shown(row: Row, located: Located): Promise<Representation> {
-  const [expanded = row] = located.shape ? await located.shape.expanded([row]) : [row];
-  return represent(expanded, located);
-}
-
-/** How a row of the answer is written in process. */
-export function writingOf(located: Located): RowWriting {
-  return { basePath: basePathOf(located), represent: (row) => represent(row, located) };
-}
-
-function basePathOf({ base, resource }: Located): string {
-  return `${base}/${resource.app}/${resource.model}`;
 }

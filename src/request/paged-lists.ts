@@ -4,8 +4,9 @@ import type { ListPlan, PagePlan } from '../model/plan.js';
 import type { Representation, Row } from '../model/serializer.js';
 import type { DataAdapter, PageOf } from './execution/data-adapter.js';
 import type { Located } from './asked.js';
-import { isPlain, writingOf } from './operations.js';
+import { isPlain } from './operations.js';
 import type { Operations } from './operations.js';
+import { writingOf } from './represent-row.js';
 import { placeOf, planPage } from './planning/plan-page.js';
 
 /** The rows of a page, in whichever form, and what is told of it. */

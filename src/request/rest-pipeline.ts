@@ -174,8 +174,8 @@ export class RestPipeline {
     if (located.resource.conditional) return this.objects.respond(operation, located, { header: (name) => call.exchange.header(name), locationOf: (key) => locationOf(key, call) });
     const text = operation === 'retrieve' ? await this.operations.retrieveText(located) : undefined;
     if (text !== undefined) return { status: 200, body: { kind: 'text', text } };
-    const { value, key } = await this.operations.run(operation, located);
-    return valueResponse(statusOf(operation), value, key ? locationOf(key, call) : {});
+    const { value, key, told } = await this.operations.run(operation, located);
+    return valueResponse(statusOf(operation), value, { ...(key ? locationOf(key, call) : {}), ...told });
   }
 
   /** The whole answer as it is sent, for whoever stands around it; a list is the page that is asked for. */
@@ -186,8 +186,8 @@ export class RestPipeline {
       return { value: pageValue(page.rows, page), headers: page.headers ?? {}, rows: page.envelope?.rows };
     }
     const runner = located.resource.conditional ? this.objects : this.operations;
-    const { value, key, status, validators } = await (takesMany(located.route, operation) ? this.written(operation, located, call) : runner.run(operation, located));
-    return { value, status, headers: { ...(key ? locationOf(key, call) : {}), ...validators } };
+    const { value, key, status, validators, told } = await (takesMany(located.route, operation) ? this.written(operation, located, call) : runner.run(operation, located));
+    return { value, status, headers: { ...(key ? locationOf(key, call) : {}), ...validators, ...told } };
   }
 
   /** Many objects, or one where the body is one. */
@@ -234,6 +234,8 @@ export class RestPipeline {
     const found = await this.operations.locate(askedOver(call, admission));
     const located = asked ? await this.conditionally(asked, found, call) : found;
     await this.objects.refuseUnmet(located);
+    // A method may do without `super`, which would ask.
+    if (asked === 'create') located.repeatable?.key();
     const { key, childKey } = located.keys;
     let written = false;
     const object = route.parent ? childKey : key;

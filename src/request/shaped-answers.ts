@@ -121,7 +121,7 @@ export class ShapedAnswers {
 
 function represented(row: Row, { resource, choice, located }: { resource: Resource; choice: Choice; located: Located }): Representation {
   const { base, admission } = located;
-  const body = resource.serializer.represent(row, { resource, actor: admission.actor, basePath: `${base}/${resource.app}/${resource.model}` });
+  const body = row.answered ?? resource.serializer.represent(row, { resource, actor: admission.actor, basePath: `${base}/${resource.app}/${resource.model}` });
   return withExpanded(chooseMembers(body, choice, resource.fields), row);
 }
 

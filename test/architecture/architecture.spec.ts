@@ -70,7 +70,7 @@ function roomOf(path: string): string {
   return third === undefined ? `${first}/${second.replace(/\.ts$/, '')}` : `${first}/${second}`;
 }
 
-const STEPS = ['authentication', 'permissions', 'throttling', 'filtering', 'ordering', 'pagination', 'shaping', 'conditional', 'serializers', 'metadata'].map((step) => `request/${step}`);
+const STEPS = ['authentication', 'permissions', 'throttling', 'filtering', 'ordering', 'pagination', 'shaping', 'conditional', 'idempotency', 'serializers', 'metadata'].map((step) => `request/${step}`);
 const WORDS = ['errors', 'model', 'values'];
 const REQUEST = [...WORDS, ...STEPS, 'request/parsing', 'request/planning', 'request/execution', 'request/responses'];
 const DECLARED = [...WORDS, 'declare', 'restify.options'];
@@ -89,15 +89,18 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'request/responses': [...WORDS, ...STEPS, 'request/parsing', 'request/planning', 'request/execution'],
   'request/asked': REQUEST,
   'request/call': [...REQUEST, 'request/asked'],
-  'request/asked-over': [...REQUEST, 'request/asked', 'request/call'],
+  'request/asked-over': [...REQUEST, 'request/asked', 'request/call', 'request/repeatable-request'],
+  'request/represent-row': [...REQUEST, 'request/asked'],
+  'request/repeatable-request': [...REQUEST, 'request/asked', 'request/call'],
+  'request/idempotent-creates': [...REQUEST, 'request/asked', 'request/represent-row'],
   'request/preconditions': [...REQUEST, 'request/asked'],
   'request/write-plans': [...REQUEST, 'request/asked'],
   'request/expansions': REQUEST,
   'request/shaped-answers': [...REQUEST, 'request/asked', 'request/expansions'],
-  'request/operations': [...REQUEST, 'request/asked', 'request/preconditions', 'request/shaped-answers', 'request/write-plans'],
-  'request/bulk-writes': [...REQUEST, 'request/asked', 'request/operations', 'request/write-plans'],
-  'request/conditional-objects': [...REQUEST, 'request/asked', 'request/preconditions', 'request/operations'],
-  'request/paged-lists': [...REQUEST, 'request/asked', 'request/operations'],
+  'request/operations': [...REQUEST, 'request/asked', 'request/preconditions', 'request/shaped-answers', 'request/represent-row', 'request/idempotent-creates', 'request/write-plans'],
+  'request/bulk-writes': [...REQUEST, 'request/asked', 'request/idempotent-creates', 'request/operations', 'request/represent-row', 'request/write-plans'],
+  'request/conditional-objects': [...REQUEST, 'request/asked', 'request/preconditions', 'request/operations', 'request/represent-row'],
+  'request/paged-lists': [...REQUEST, 'request/asked', 'request/operations', 'request/represent-row'],
   'request/rendered-answers': [...REQUEST, 'request/asked', 'request/operations', 'request/paged-lists'],
   'request/rest-pipeline': [...REQUEST, 'request/asked', 'request/asked-over', 'request/bulk-writes', 'request/operations', 'request/paged-lists', 'request/rendered-answers', 'request/conditional-objects', 'request/call', 'request/write-plans'],
   'adapters/typeorm': [...WORDS, 'request/execution'],
@@ -206,6 +209,7 @@ const EXPORTED_VALUES = [
   'FieldFilter',
   'FilterSet',
   'CursorPagination',
+  'IdempotencyRecord',
   'InvalidInput',
   'InvalidPage',
   'JsonServerFilter',
@@ -259,6 +263,7 @@ const EXPORTED_VALUES = [
 const EXPORTED_TYPES = [
   'ShapeOptions',
   'ConditionalOptions',
+  'IdempotencyOptions',
   'CountKind',
   'Counted',
   'CursorOptions',

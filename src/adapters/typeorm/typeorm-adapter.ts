@@ -4,12 +4,13 @@ import type { Counted } from '../../model/pagination.js';
 import type { BatchPlan, CreatePlan, DeletePlan, ExistsPlan, ListPlan, PagePlan, ParentPlan, ParentValues, RelatedPlan, RetrievePlan, UpdatePlan } from '../../model/plan.js';
 import type { Resource } from '../../model/resource.js';
 import type { Row } from '../../model/serializer.js';
-import type { DataAdapter, PageOf, RelatedRow, RowWriting, StampedText, Written } from '../../request/execution/data-adapter.js';
+import type { DataAdapter, PageOf, RelatedRow, RowWriting, StampedText } from '../../request/execution/data-adapter.js';
 import { describeModel } from './describing/describe-model.js';
 import { warningsOfOptions } from './describing/warn-of-options.js';
 import { chooseDialect } from './dialects/choose-dialect.js';
 import type { Dialect } from './dialects/dialect.js';
 import { BatchWriter } from './running/batch-writer.js';
+import { TypeOrmAnswers } from './idempotency/typeorm-answers.js';
 import { Connections } from './running/connections.js';
 import { EntityWriter } from './running/entity-writer.js';
 import { KeyLookups } from './running/key-lookup.js';
@@ -40,6 +41,7 @@ export interface AdapterSettings {
 
 /** `DataAdapter` over a connected TypeORM data source. */
 export class TypeOrmAdapter implements DataAdapter {
+  readonly answers: TypeOrmAnswers;
   private readonly dialect: Dialect;
   private readonly tables: Tables;
   private readonly connections: Connections;
@@ -56,6 +58,7 @@ export class TypeOrmAdapter implements DataAdapter {
     this.tables = new Tables(dataSource);
     this.connections = new Connections(dataSource, this.dialect, settings.acquireTimeout);
     this.lookups = new KeyLookups(this.tables, this.dialect, this.connections);
+    this.answers = new TypeOrmAnswers(dataSource, { connections: this.connections, dialect: this.dialect });
   }
 
   describe(): ModelDescription {
@@ -151,7 +154,7 @@ export class TypeOrmAdapter implements DataAdapter {
     return this.writerOf(plan.resource).delete(plan);
   }
 
-  writeAll(plan: BatchPlan): Promise<readonly Written[]> {
+  writeAll(plan: BatchPlan): Promise<readonly Row[]> {
     const { connections, dialect, lookups } = this;
     const parts = { writerOf: (view: Resource) => this.writerOf(view), toolsOf: (view: Resource) => this.toolsOf(view), tools: { connections, dialect, lookups } };
     return new BatchWriter(parts).write(plan);

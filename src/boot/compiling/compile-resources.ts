@@ -23,6 +23,7 @@ import type { ShapeRules } from '../../model/shape.js';
 import { compileBulk } from './compile-bulk.js';
 import { compileCacheControl, compileConditional } from './compile-conditional.js';
 import type { ConditionalRules } from './compile-conditional.js';
+import { compileIdempotency } from './compile-idempotency.js';
 import { compileFields } from './compile-fields.js';
 import { compileFilterTerms, compileOrdering, compileOrderingFields, compileSearchFields } from './compile-queries.js';
 import { compileRelations } from './compile-relations.js';
@@ -53,6 +54,7 @@ export interface Parts {
   shape(options: RestifyOptions): ShapeRules | undefined;
   /** As they are said, of the model or else of its prefix. */
   conditional(options: RestifyOptions): ConditionalRules;
+  idempotency(options: RestifyOptions): RestifyOptions['idempotency'];
   /** Where a model names a throttle. */
   readonly counter?: RequestCounter;
 }
@@ -154,6 +156,7 @@ function applyRules(shell: ResourceShell, options: RestifyOptions, { parts, targ
   shell.conditional = compileConditional(parts.conditional(options), shell, entity);
   shell.cacheControl = compileCacheControl(parts.conditional(options));
   shell.bulk = compileBulk(options, shell.operations);
+  shell.idempotency = compileIdempotency(parts.idempotency(options));
   shell.permission = scoped(parts.permission(options), scope);
   shell.interceptors = parts.interceptors(options);
   shell.piping = parts.piping(options, target);

@@ -2,6 +2,7 @@ import type { Bulk } from '../../model/bulk.js';
 import type { Column } from '../../model/column.js';
 import type { CacheControl, Conditional } from '../../model/conditional.js';
 import type { Field } from '../../model/field.js';
+import type { Idempotency } from '../../model/idempotency.js';
 import { QUERY_LIMITS } from '../../model/limits.js';
 import type { RequestCounter, Throttle } from '../../model/throttle.js';
 import type { GuardLike } from '../../model/guard.js';
@@ -52,6 +53,7 @@ export class ResourceShell implements Resource {
   conditional: Conditional | undefined = undefined;
   bulk: Bulk | undefined = undefined;
   cacheControl: CacheControl | undefined = undefined;
+  idempotency: Idempotency | undefined = undefined;
   serializer: Serializer;
   permission: ResolvedPermission = { kind: 'all-of', permissions: [] };
   schemes: readonly AuthenticationScheme[] = [];

@@ -3,7 +3,7 @@ import { PROBLEM_MEDIA_TYPE } from '../../values/media-type.js';
 import type { Reference, Response, Schema } from './open-api-types.js';
 
 /** Requests that are refused, and those that fail, as answers name them (contract 6). */
-export type ErrorStatus = 400 | 401 | 403 | 404 | 406 | 409 | 412 | 413 | 415 | 428 | 429 | 500 | 503;
+export type ErrorStatus = 400 | 401 | 403 | 404 | 406 | 409 | 412 | 413 | 415 | 422 | 428 | 429 | 500 | 503;
 
 const NAMES: Readonly<Record<ErrorStatus, string>> = {
   400: 'InvalidInput',
@@ -15,6 +15,7 @@ const NAMES: Readonly<Record<ErrorStatus, string>> = {
   412: 'PreconditionFailed',
   413: 'BodyTooLarge',
   415: 'UnsupportedMediaType',
+  422: 'KeyReused',
   428: 'PreconditionRequired',
   429: 'Throttled',
   500: 'ServerError',
@@ -22,10 +23,16 @@ const NAMES: Readonly<Record<ErrorStatus, string>> = {
 };
 
 const PREFIX = 'Restify';
+const KEY_IN_USE = 'KeyInUse';
 
 /** In the order of their numbers. */
 export function errorReferences(statuses: ReadonlySet<ErrorStatus>, format: ErrorFormat, hasItems = false): Readonly<Record<string, Reference>> {
   return Object.fromEntries([...statuses].sort((a, b) => a - b).map((status) => [String(status), { $ref: `#/components/responses/${responseName(hasItems && status === 400 ? ITEMS : NAMES[status], format)}` }]));
+}
+
+/** 409 of a POST, where it has nothing to do with other objects. */
+export function keyInUseReference(format: ErrorFormat): Reference {
+  return { $ref: `#/components/responses/${responseName(KEY_IN_USE, format)}` };
 }
 
 /** What does not fit, of a body that may be a list. */
@@ -36,6 +43,7 @@ function responseName(name: string, format: ErrorFormat): string {
 }
 
 export const ALLOW: Reference = { $ref: `#/components/headers/${PREFIX}Allow` };
+export const REPLAYED: Reference = { $ref: `#/components/headers/${PREFIX}Replayed` };
 export const LOCATION: Reference = { $ref: `#/components/headers/${PREFIX}Location` };
 const CHALLENGE: Reference = { $ref: `#/components/headers/${PREFIX}Challenge` };
 const RETRY_AFTER: Reference = { $ref: `#/components/headers/${PREFIX}RetryAfter` };
@@ -69,6 +77,7 @@ const RESPONSES: Readonly<Record<ErrorStatus, Response>> = {
   412: refusal('The object is not in the state that the request is about.', 'Precondition failed: the object is not as the request says.'),
   413: refusal('The body is too large.', 'Request body is too large.'),
   415: refusal('The body is no JSON by its Content-Type.', 'Unsupported media type "text/plain" in request.'),
+  422: refusal('The Idempotency-Key was sent with another request.', 'This Idempotency-Key was sent with another request. Send a new one.'),
   428: refusal('The request must say which state of the object it is about.', 'Precondition required: send If-Match with the ETag of the object.'),
   429: refusal('The caller has asked too often.', 'Request was throttled. Expected available in 5 seconds.', { 'Retry-After': RETRY_AFTER }),
   500: refusal('Something unforeseen happened.', 'A server error occurred.'),
@@ -80,9 +89,11 @@ function asProblem(response: Response): Response {
   return { ...response, content: { [PROBLEM_MEDIA_TYPE]: { schema: PROBLEM } } };
 }
 
+const KEY_IN_USE_RESPONSE = refusal('Another request with this Idempotency-Key has not ended yet.', 'A request with this Idempotency-Key has not ended yet. Try again later.', { 'Retry-After': RETRY_AFTER });
+
 /** What all operations share, in both forms. */
 export const SHARED_RESPONSES: Readonly<Record<string, Response>> = Object.fromEntries(
-  [...Object.entries(RESPONSES).map(([status, response]) => [NAMES[Number(status) as ErrorStatus], response] as const), [ITEMS, INVALID_ITEMS] as const].flatMap(
+  [...Object.entries(RESPONSES).map(([status, response]) => [NAMES[Number(status) as ErrorStatus], response] as const), [ITEMS, INVALID_ITEMS] as const, [KEY_IN_USE, KEY_IN_USE_RESPONSE] as const].flatMap(
     ([name, response]) => [[responseName(name, 'drf'), response], [responseName(name, 'problem'), asProblem(response)]] as const,
   ),
 );
@@ -107,6 +118,7 @@ export const SHARED_SCHEMAS: Readonly<Record<string, Schema>> = {
 export const SHARED_HEADERS: Readonly<Record<string, unknown>> = {
   [`${PREFIX}Allow`]: { description: 'The methods that this URL serves.', schema: { type: 'string', examples: ['GET, POST, HEAD, OPTIONS'] } },
   [`${PREFIX}Location`]: { description: 'The absolute URL of the new object; left out where it cannot be asked for.', schema: { type: 'string', format: 'uri' } },
+  [`${PREFIX}Replayed`]: { description: '`true` where an earlier request with the same Idempotency-Key has made the object, and this is its answer.', schema: { type: 'string', enum: ['true'] } },
   [`${PREFIX}Challenge`]: { description: 'How to say who one is, where the scheme has a challenge.', schema: { type: 'string', examples: ['Basic realm="api"'] } },
   [`${PREFIX}RetryAfter`]: { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 0 } },
 };

@@ -1,4 +1,5 @@
 import type { BulkOperation } from '../../model/bulk.js';
+import { MAX_IDEMPOTENCY_KEY } from '../../model/limits.js';
 import { FORMAT_PARAMETER } from '../../model/renderer.js';
 import type { Operation as OperationName } from '../../model/operation.js';
 import type { RouteAction } from '../../model/action.js';
@@ -10,7 +11,7 @@ import { operationName } from './component-names.js';
 import { amountOf, bulkQuery, inAmount, withKey } from './describe-bulk.js';
 import { knownAccess, requirementsOf } from './describe-access.js';
 import type { KnownAccess } from './describe-access.js';
-import { FREE_OBJECT, formsOf, JSON_TYPE, schemaNames, SUFFIXES } from './described-route.js';
+import { FREE_OBJECT, formsOf, isRepeatable, JSON_TYPE, schemaNames, SUFFIXES } from './described-route.js';
 import type { DescribedPlace, DescribedRoute } from './described-route.js';
 import { describeList, filterParameters } from './describe-list.js';
 import { requestSchema } from './describe-model.js';
@@ -29,7 +30,7 @@ export function describeOperation(described: DescribedRoute, place: DescribedPla
     operationId: place.operationIds.take([operationName(...idParts(described)), operationName(place.prefix, ...idParts(described))]),
     summary: summaryOf(described),
     tags: [tagOf(route)],
-    parameters: [...pathParameters(route, action), ...(operation === 'list' ? listParameters(resource) : operation ? bulkQuery(resource, operation, amountOf(described)) : []), ...(operation && operation !== 'destroy' ? shapeParametersOf(resource.shape) : []), ...formParameters(described)],
+    parameters: [...pathParameters(route, action), ...(operation === 'list' ? listParameters(resource) : operation ? bulkQuery(resource, operation, amountOf(described)) : []), ...(operation && operation !== 'destroy' ? shapeParametersOf(resource.shape) : []), ...formParameters(described), ...keyParameters(described)],
     ...bodyOf(described, place),
     responses: describeResponses(described, access, place),
     ...(security ? { security } : {}),
@@ -125,4 +126,11 @@ function formParameters(described: DescribedRoute): readonly Parameter[] {
   const forms = formsOf(described).map(({ format }) => format);
   if (forms.length === 0) return [];
   return [{ name: FORMAT_PARAMETER, in: 'query', required: false, schema: { type: 'string', enum: ['json', ...forms] }, description: 'The form of the answer; it wins over the Accept header.' }];
+}
+
+/** The key by which a request is known again. In its quotes it is longer, and any character may be escaped. */
+function keyParameters(described: DescribedRoute): readonly Parameter[] {
+  if (!isRepeatable(described)) return [];
+  const required = described.route.resource.idempotency?.require === true;
+  return [{ name: 'Idempotency-Key', in: 'header', required, schema: { type: 'string', minLength: 1, maxLength: 2 * MAX_IDEMPOTENCY_KEY + 2 }, description: 'A new one, such as a UUID, for each new object; the same one when the request is sent again, and the object is made once.' }];
 }

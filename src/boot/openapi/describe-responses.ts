@@ -4,10 +4,10 @@ import type { Operation } from '../../model/operation.js';
 import type { Resource } from '../../model/resource.js';
 import { ModelSerializer } from '../../request/serializers/model-serializer.js';
 import type { KnownAccess } from './describe-access.js';
-import { FREE_OBJECT, formsOf, JSON_TYPE, schemaNames } from './described-route.js';
+import { FREE_OBJECT, formsOf, isRepeatable, JSON_TYPE, schemaNames } from './described-route.js';
 import type { DescribedPlace, DescribedRoute } from './described-route.js';
 import { amountOf, inAmount } from './describe-bulk.js';
-import { ALLOW, errorReferences, LOCATION } from './describe-errors.js';
+import { ALLOW, errorReferences, keyInUseReference, LOCATION, REPLAYED } from './describe-errors.js';
 import type { ErrorStatus } from './describe-errors.js';
 import { describeList } from './describe-list.js';
 import { representationSchema } from './describe-model.js';
@@ -15,7 +15,7 @@ import type { Response, Responses, Schema } from './open-api-types.js';
 
 /** Everything that a call can be answered with. */
 export function describeResponses(described: DescribedRoute, access: KnownAccess, place: DescribedPlace): Responses {
-  const errors = errorReferences(errorsOf(described, access), place.errorFormat, amountOf(described) !== 'one');
+  const errors = { ...errorReferences(errorsOf(described, access), place.errorFormat, amountOf(described) !== 'one'), ...(isRepeatable(described) ? { 409: keyInUseReference(place.errorFormat) } : {}) };
   return described.operation ? { ...successOf(described, access, place), ...errors } : { ...ownSuccess(described), ...errors, default: OWN_ANSWER };
 }
 
@@ -40,8 +40,9 @@ function successOf(described: DescribedRoute, access: KnownAccess, place: Descri
     return { [status]: inForms(answered('The objects.', schema, headers), described) };
   }
   if (operation === 'create') {
-    const made = { [status]: answered(amount === 'one' ? 'The new object.' : 'The new object, or the objects of the list in their order.', objects, hasOwnUrl(route.resource) ? { Location: LOCATION } : {}) };
-    return amount !== 'one' && (route.resource.bulk?.upsert.length ?? 0) > 0 ? { 200: answered('All of them were there already, and are changed.', objects), ...made } : made;
+    const replayed: NonNullable<Response['headers']> = isRepeatable(described) ? { 'Idempotency-Replayed': REPLAYED } : {};
+    const made = { [status]: answered(amount === 'one' ? 'The new object.' : 'The new object, or the objects of the list in their order.', objects, { ...(hasOwnUrl(route.resource) ? { Location: LOCATION } : {}), ...replayed }) };
+    return amount !== 'one' && (route.resource.bulk?.upsert.length ?? 0) > 0 ? { 200: answered('All of them were there already, and are changed.', objects, replayed), ...made } : made;
   }
   const known: Responses = operation === 'retrieve' && route.resource.conditional ? { 304: { description: 'The caller has the object in this state.', headers: { Allow: ALLOW } } } : {};
   return { [status]: inForms(answered('The whole object.', object), described), ...known };
@@ -94,6 +95,7 @@ function errorsOf(described: DescribedRoute, { refuses, hides }: KnownAccess): R
     statuses.add(413);
     statuses.add(415);
   }
+  if (isRepeatable(described)) statuses.add(422);
   if (resource.throttle) statuses.add(429);
   return statuses;
 }

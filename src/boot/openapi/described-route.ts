@@ -43,6 +43,11 @@ export function formsOf({ route, operation, action }: DescribedRoute): readonly 
   return !action && (operation === 'list' || operation === 'retrieve') ? route.resource.renderers : [];
 }
 
+/** Whether it takes an `Idempotency-Key`. */
+export function isRepeatable({ route, method, operation }: DescribedRoute): boolean {
+  return operation === 'create' && method === 'POST' && route.resource.idempotency !== undefined;
+}
+
 export const JSON_TYPE = 'application/json';
 
 /** What the application writes or reads itself has no shape that is known. */

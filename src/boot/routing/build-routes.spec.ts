@@ -27,7 +27,7 @@ function resourceOf(id: string, { operations = OPERATIONS, links = [] }: { opera
     renderers: [],
     shape: undefined,
     conditional: undefined,
-    bulk: undefined, cacheControl: undefined,
+    bulk: undefined, cacheControl: undefined, idempotency: undefined,
     key: { columns: [ID] },
     identity: [ID],
     columns: new Map([[ID.id, ID]]),

@@ -7,6 +7,7 @@ import { verifyBulk } from './verify-bulk.js';
 import { verifyComputed } from './verify-computed.js';
 import { verifyExpandable } from './verify-expandable.js';
 import { verifyConditional } from './verify-conditional.js';
+import { verifyIdempotency } from './verify-idempotency.js';
 import { verifyJunctions } from './verify-junctions.js';
 import { verifyLayout } from './verify-layout.js';
 import { verifyListedClasses } from './verify-listed-classes.js';
@@ -46,6 +47,7 @@ const RULES = [
   verifyExpandable,
   verifyConditional,
   verifyBulk,
+  verifyIdempotency,
   verifyJunctions,
   verifyThrough,
   verifyActions,

@@ -4,6 +4,7 @@ import type { Counted } from '../../model/pagination.js';
 import type { BatchPlan, CreatePlan, DeletePlan, ExistsPlan, ListPlan, PagePlan, ParentPlan, ParentValues, RelatedPlan, RetrievePlan, UpdatePlan } from '../../model/plan.js';
 import type { Resource } from '../../model/resource.js';
 import type { Representation, Row } from '../../model/serializer.js';
+import type { AnswerStore } from './answer-store.js';
 
 /** How a row is written in process. */
 export interface RowWriting {
@@ -38,19 +39,13 @@ export interface RelatedRow {
   readonly row: Row;
 }
 
-/** What became of one write of several. */
-export interface Written {
-  /** Undefined for a row that was deleted, or was not there. */
-  readonly row: Row | undefined;
-  /** Whether there was no such row before. */
-  readonly made: boolean;
-}
-
 /**
  * The port to an ORM: describes its entities at boot and runs plans. Every method rejects with a `RestError` for what
  * the contract names (invalid input, a restricted deletion, a database that is away); anything else is unforeseen.
  */
 export interface DataAdapter {
+  /** Of the same database, so that an answer is kept by the transaction that writes its rows. */
+  readonly answers: AnswerStore;
   describe(): ModelDescription;
   /** Once, at boot, for each resource that it will be asked for; views of them need none. */
   prepare(resource: Resource): void;
@@ -89,8 +84,8 @@ export interface DataAdapter {
   /** False where no row fits, or one is not as it is expected. All or nothing. */
   delete(plan: DeletePlan): Promise<boolean>;
   /**
-   * Each write as by itself, all of them in one transaction. What became of each, in their order. Rejects with
+   * Each write as by itself, all of them in one transaction. The rows that were made and changed, in their order. Rejects with
    * `BatchRefused` where something is wrong with single ones, and with what else keeps one from being written.
    */
-  writeAll(plan: BatchPlan): Promise<readonly Written[]>;
+  writeAll(plan: BatchPlan): Promise<readonly Row[]>;
 }

@@ -15,12 +15,12 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** The object of a request's body, `{}` where there is none. Throws 413, 415 and 400 in this order (contract 5 and 6). */
 export function readJsonObject(body: ReceivedBody, contentType: string | undefined): JsonObject {
-  return objectOf(readJson(body, contentType));
+  return objectOf(readBody(body, contentType));
 }
 
 /** As `readJsonObject`, where a list is a body too. Its items are whatever they are. */
 export function readJsonItems(body: ReceivedBody, contentType: string | undefined): JsonObject | readonly unknown[] {
-  const value = readJson(body, contentType);
+  const value = readBody(body, contentType);
   return Array.isArray(value) ? (value as readonly unknown[]) : objectOf(value);
 }
 
@@ -32,11 +32,18 @@ export function objectOf(value: unknown): JsonObject {
   return value as JsonObject;
 }
 
-function readJson(body: ReceivedBody, contentType: string | undefined): unknown {
+function readBody(body: ReceivedBody, contentType: string | undefined): unknown {
   if (body.kind === 'none') return {};
   if (body.kind === 'too-large') throw new BodyTooLarge();
   if (!isJsonType(contentType) || body.kind === 'unsupported') throw new UnsupportedMediaType((contentType ?? '').slice(0, 200));
   const value = jsonValue(body);
+  refuseDepth(value);
+  return value;
+}
+
+/** What was received, whatever it is; nothing is null. Throws 400 for what is no JSON. */
+export function readJson(body: ReceivedBody): unknown {
+  const value = jsonValue(body) ?? null;
   refuseDepth(value);
   return value;
 }

@@ -7,10 +7,11 @@ import type { FieldErrors } from '../../../errors/rest-error.js';
 import type { BatchPlan, UpsertPlan } from '../../../model/plan.js';
 import type { Resource } from '../../../model/resource.js';
 import type { Row } from '../../../model/serializer.js';
-import type { Written } from '../../../request/execution/data-adapter.js';
+import type { Dialect } from '../dialects/dialect.js';
 import { findLocked } from './find-locked.js';
 import type { KeyLookup } from './key-lookup.js';
 import type { RowWriter, WriterTools } from './row-writer.js';
+import { runHook } from './run-hook.js';
 import { missing, NO_ERRORS } from './write-step.js';
 import type { BegunWrite, WriteStep } from './write-step.js';
 
@@ -21,9 +22,10 @@ export interface BatchTools {
 }
 
 const MISSING = 'missing';
+const DELETED = 'deleted';
 
 /** A row that was locked is there until it is written; one that nobody has looked for yet need not be. */
-type Outcome = Written | typeof MISSING;
+type Outcome = Row | typeof DELETED | typeof MISSING;
 
 /** Attempts at a batch in which a row that was not there has been made by somebody else before it was written. */
 const MAX_ATTEMPTS = 3;
@@ -32,7 +34,7 @@ const MAX_ATTEMPTS = 3;
 export class BatchWriter {
   constructor(private readonly parts: BatchTools) {}
 
-  async write(plan: BatchPlan): Promise<readonly Written[]> {
+  async write(plan: BatchPlan): Promise<readonly Row[]> {
     const steps = await this.stepsOf(plan);
     // What is wrong with a new row is known without a look at any other.
     if (plan.steps.every(({ kind }) => kind === 'create' || kind === 'refused')) refuse(steps.map(({ errors }) => errors));
@@ -42,7 +44,7 @@ export class BatchWriter {
       let place = 0;
       try {
         return await this.parts.tools.connections.transact((runner) =>
-          writeEach(steps, { runner, skipsMissing: plan.skipsMissing }, (step, index) => {
+          writeEach(steps, { runner, plan, dialect: this.parts.tools.dialect }, (step, index) => {
             at = step;
             place = index;
           }),
@@ -69,7 +71,7 @@ export class BatchWriter {
           made.push(mapped(await this.parts.writerOf(step.resource).change(step), changedRow));
           break;
         case 'delete':
-          made.push(mapped(this.parts.writerOf(step.resource).deletion(step), (deleted) => (deleted ? { row: undefined, made: false } : MISSING)));
+          made.push(mapped(this.parts.writerOf(step.resource).deletion(step), (deleted) => (deleted ? DELETED : MISSING)));
           break;
         case 'upsert':
           made.push(await this.upsertion(step, known[index]));
@@ -103,7 +105,7 @@ export class BatchWriter {
   }
 }
 
-async function writeEach(steps: readonly WriteStep<Outcome>[], { runner, skipsMissing }: { readonly runner: QueryRunner; readonly skipsMissing: boolean }, turn: (step: WriteStep<Outcome>, index: number) => void): Promise<readonly Written[]> {
+async function writeEach(steps: readonly WriteStep<Outcome>[], { runner, plan: { skipsMissing, completed }, dialect }: { readonly runner: QueryRunner; readonly plan: BatchPlan; readonly dialect: Dialect }, turn: (step: WriteStep<Outcome>, index: number) => void): Promise<readonly Row[]> {
   const begun: BegunWrite<Outcome>[] = [];
   for (const [index, step] of steps.entries()) {
     turn(step, index);
@@ -112,15 +114,16 @@ async function writeEach(steps: readonly WriteStep<Outcome>[], { runner, skipsMi
   const judge = (found: readonly Pick<BegunWrite<Outcome>, 'errors' | 'missing'>[]): readonly StepRefusal[] => found.map(({ errors, missing: isMissing }) => (isMissing && !skipsMissing ? MISSING : errors));
   // What is wrong with any of them is told together.
   if (judge(begun).some(isRefused)) refuse(judge(await looked(begun)));
-  const written: Written[] = [];
+  const written: Row[] = [];
   const refused: StepRefusal[] = [];
   for (const [index, step] of steps.entries()) {
     turn(step, index);
     const { outcome, errors } = await judging(begun[index]);
-    if (outcome !== undefined && outcome !== MISSING) written.push(outcome);
+    if (typeof outcome === 'object') written.push(outcome);
     refused.push(outcome === MISSING && !skipsMissing ? MISSING : errors);
   }
   refuse(refused);
+  await runHook(completed, written, { runner, dialect });
   return written;
 }
 
@@ -147,11 +150,11 @@ function isInvalidInput(error: unknown): error is InvalidInput {
 }
 
 function madeRow(row: Row): Outcome {
-  return { row, made: true };
+  return row;
 }
 
 function changedRow(row: Row | undefined): Outcome {
-  return row ? { row, made: false } : MISSING;
+  return row ? { ...row, changed: true } : MISSING;
 }
 
 function refuse(found: readonly StepRefusal[]): void {

@@ -23,7 +23,7 @@ import { standingIn } from './json-arrays.js';
 import { judgedWrite } from './judge-write.js';
 import type { Judgement } from './judge-write.js';
 import type { KeyLookup } from './key-lookup.js';
-import { runHook } from './run-hook.js';
+import { completed, runHook } from './run-hook.js';
 import type { RowWriter, WriterTools } from './row-writer.js';
 import { writeExactly } from './write-exactly.js';
 import { begun, missing, NO_ERRORS, writeAlone } from './write-step.js';
@@ -106,7 +106,7 @@ export class EntityWriter implements RowWriter {
     await this.tree?.insert(entity, identity[0] ?? null, runner);
     await writeExactly(this.resource, identity, [...arrays, ...this.finerOf(entity, plan.values, false)], { runner, tools: this.tools });
     await runHook(plan.hooks.after, entity, { runner, dialect: this.tools.dialect });
-    return this.readBack(identity, plan.where, runner);
+    return completed(await this.readBack(identity, plan.where, runner), plan, { runner, dialect: this.tools.dialect });
   }
 
   change(plan: UpdatePlan): WriteStep<Row | undefined> {

@@ -13,6 +13,7 @@ import { findLocked } from './find-locked.js';
 import type { KeyLookup } from './key-lookup.js';
 import { Scope } from '../sql/scope.js';
 import type { RowWriter, WriterTools } from './row-writer.js';
+import { completed } from './run-hook.js';
 import { begun, missing, NO_ERRORS, writeAlone } from './write-step.js';
 import type { WriteStep } from './write-step.js';
 
@@ -42,7 +43,7 @@ export class PairWriter implements RowWriter {
   async creation(plan: CreatePlan, known?: KeyLookup): Promise<WriteStep<Row>> {
     const { referenced, errors } = known ?? (await this.tools.lookups.lookUp(plan.keys));
     const columns = [...plan.fixed, ...this.columnsOf(plan.values, referenced)];
-    return { errors: together([plan.errors, errors]), begin: (runner) => Promise.resolve(begun(() => this.insert(columns, plan.where, runner))), judged: (error) => this.judged(error) };
+    return { errors: together([plan.errors, errors]), begin: (runner) => Promise.resolve(begun(async () => completed(await this.insert(columns, plan.where, runner), plan, { runner, dialect: this.tools.dialect }))), judged: (error) => this.judged(error) };
   }
 
   change(plan: UpdatePlan): WriteStep<Row | undefined> {

@@ -73,7 +73,9 @@ export class PlainWriter implements RowWriter {
   }
 
   /** Whether nobody but the database has a say in this write. */
-  private async mayWrite({ errors, hooks }: CreatePlan | UpdatePlan, operation: 'create' | 'update'): Promise<boolean> {
+  private async mayWrite(plan: CreatePlan | UpdatePlan, operation: 'create' | 'update'): Promise<boolean> {
+    const { errors, hooks } = plan;
+    if (plan.kind === 'create' && plan.completed) return false;
     if (hooks.before || hooks.after || !this.parts.rules[operation] || this.parts.rules.isListenedTo() || this.tools.reader.needsEntities()) return false;
     for (const _ in errors) return false;
     return this.tables.isPlain(this.metadata, this.tools);

@@ -1,0 +1,15 @@
+import type { Actor } from './actor.js';
+
+/** Who asks, and from where: the address that the application's proxy setting vouches for. */
+export interface Caller {
+  readonly actor: Actor;
+  readonly address: string;
+}
+
+type Name = string | number;
+
+/** What an actor is called, in its `id`, `sub`, `username` and `name`; undefined where one says nothing. */
+export function namesOf(actor: NonNullable<Actor>): readonly (Name | undefined)[] {
+  const { id, sub, username, name } = actor as Readonly<Record<string, unknown>>;
+  return [id, sub, username, name].map((each) => (typeof each === 'string' || typeof each === 'number' ? each : undefined));
+}

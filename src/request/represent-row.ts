@@ -1,0 +1,25 @@
+import type { Representation, Row } from '../model/serializer.js';
+import type { Located } from './asked.js';
+import type { RowWriting } from './execution/data-adapter.js';
+
+/** The JSON object of a row of the answer, as it was answered before where it was. */
+export function represent(row: Row, located: Located): Representation {
+  const { resource, admission, shape } = located;
+  if (shape) return shape.represent(row);
+  return row.answered ?? resource.serializer.represent(row, { resource, actor: admission.actor, basePath: basePathOf(located) });
+}
+
+/** With what is expanded in it. */
+export async function shown(row: Row, located: Located): Promise<Representation> {
+  const [expanded = row] = located.shape ? await located.shape.expanded([row]) : [row];
+  return represent(expanded, located);
+}
+
+/** How a row of the answer is written in process. */
+export function writingOf(located: Located): RowWriting {
+  return { basePath: basePathOf(located), represent: (row) => represent(row, located) };
+}
+
+export function basePathOf({ base, resource }: Located): string {
+  return `${base}/${resource.app}/${resource.model}`;
+}
