@@ -44,6 +44,9 @@ function responseName(name: string, format: ErrorFormat): string {
 
 export const ALLOW: Reference = { $ref: `#/components/headers/${PREFIX}Allow` };
 export const REPLAYED: Reference = { $ref: `#/components/headers/${PREFIX}Replayed` };
+export const ETAG: Reference = { $ref: `#/components/headers/${PREFIX}ETag` };
+export const LAST_MODIFIED: Reference = { $ref: `#/components/headers/${PREFIX}LastModified` };
+export const CACHE_CONTROL: Reference = { $ref: `#/components/headers/${PREFIX}CacheControl` };
 export const LOCATION: Reference = { $ref: `#/components/headers/${PREFIX}Location` };
 const CHALLENGE: Reference = { $ref: `#/components/headers/${PREFIX}Challenge` };
 const RETRY_AFTER: Reference = { $ref: `#/components/headers/${PREFIX}RetryAfter` };
@@ -118,6 +121,9 @@ export const SHARED_SCHEMAS: Readonly<Record<string, Schema>> = {
 export const SHARED_HEADERS: Readonly<Record<string, unknown>> = {
   [`${PREFIX}Allow`]: { description: 'The methods that this URL serves.', schema: { type: 'string', examples: ['GET, POST, HEAD, OPTIONS'] } },
   [`${PREFIX}Location`]: { description: 'The absolute URL of the new object; left out where it cannot be asked for.', schema: { type: 'string', format: 'uri' } },
+  [`${PREFIX}ETag`]: { description: 'Names the state of the object, for If-Match and If-None-Match; left out of an answer that does not show the whole object.', schema: { type: 'string', examples: ['"v1.UqaD-NZh2AbhdPVI"'] } },
+  [`${PREFIX}LastModified`]: { description: 'When the object was changed; told once that is a while ago.', schema: { type: 'string', examples: ['Sat, 21 Nov 2026 08:00:00 GMT'] } },
+  [`${PREFIX}CacheControl`]: { description: 'Who may keep the answer, and for how long.', schema: { type: 'string', examples: ['private, no-cache'] } },
   [`${PREFIX}Replayed`]: { description: '`true` where an earlier request with the same Idempotency-Key has made the object, and this is its answer.', schema: { type: 'string', enum: ['true'] } },
   [`${PREFIX}Challenge`]: { description: 'How to say who one is, where the scheme has a challenge.', schema: { type: 'string', examples: ['Basic realm="api"'] } },
   [`${PREFIX}RetryAfter`]: { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 0 } },

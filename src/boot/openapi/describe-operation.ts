@@ -9,6 +9,7 @@ import { givenFields } from '../../request/write-plans.js';
 import { ModelSerializer } from '../../request/serializers/model-serializer.js';
 import { operationName } from './component-names.js';
 import { amountOf, bulkQuery, inAmount, withKey } from './describe-bulk.js';
+import { conditionParameters } from './describe-conditions.js';
 import { knownAccess, requirementsOf } from './describe-access.js';
 import type { KnownAccess } from './describe-access.js';
 import { FREE_OBJECT, formsOf, isRepeatable, JSON_TYPE, schemaNames, SUFFIXES } from './described-route.js';
@@ -30,7 +31,7 @@ export function describeOperation(described: DescribedRoute, place: DescribedPla
     operationId: place.operationIds.take([operationName(...idParts(described)), operationName(place.prefix, ...idParts(described))]),
     summary: summaryOf(described),
     tags: [tagOf(route)],
-    parameters: [...pathParameters(route, action), ...(operation === 'list' ? listParameters(resource) : operation ? bulkQuery(resource, operation, amountOf(described)) : []), ...(operation && operation !== 'destroy' ? shapeParametersOf(resource.shape) : []), ...formParameters(described), ...keyParameters(described)],
+    parameters: [...pathParameters(route, action), ...(operation === 'list' ? listParameters(resource) : operation ? bulkQuery(resource, operation, amountOf(described)) : []), ...(operation && operation !== 'destroy' ? shapeParametersOf(resource.shape) : []), ...formParameters(described), ...conditionParameters(described), ...keyParameters(described)],
     ...bodyOf(described, place),
     responses: describeResponses(described, access, place),
     ...(security ? { security } : {}),

@@ -7,6 +7,7 @@ import type { KnownAccess } from './describe-access.js';
 import { FREE_OBJECT, formsOf, isRepeatable, JSON_TYPE, schemaNames } from './described-route.js';
 import type { DescribedPlace, DescribedRoute } from './described-route.js';
 import { amountOf, inAmount } from './describe-bulk.js';
+import { stateHeaders } from './describe-conditions.js';
 import { ALLOW, errorReferences, keyInUseReference, LOCATION, REPLAYED } from './describe-errors.js';
 import type { ErrorStatus } from './describe-errors.js';
 import { describeList } from './describe-list.js';
@@ -34,18 +35,19 @@ function successOf(described: DescribedRoute, access: KnownAccess, place: Descri
   if (operation === 'destroy') return { [status]: { description: amount === 'many' ? 'They are deleted.' : 'It is deleted.', headers: { Allow: ALLOW } } };
   const object = objectSchema(described, access, place);
   const objects = inAmount(object, amount, route.resource);
+  const state = stateHeaders(described);
   if (amount === 'many') return { [status]: answered('The whole objects.', objects) };
   if (operation === 'list') {
     const { schema, headers } = describeList(route.resource, object);
-    return { [status]: inForms(answered('The objects.', schema, headers), described) };
+    return { [status]: inForms(answered('The objects.', schema, { ...headers, ...state }), described) };
   }
   if (operation === 'create') {
     const replayed: NonNullable<Response['headers']> = isRepeatable(described) ? { 'Idempotency-Replayed': REPLAYED } : {};
-    const made = { [status]: answered(amount === 'one' ? 'The new object.' : 'The new object, or the objects of the list in their order.', objects, { ...(hasOwnUrl(route.resource) ? { Location: LOCATION } : {}), ...replayed }) };
+    const made = { [status]: answered(amount === 'one' ? 'The new object.' : 'The new object, or the objects of the list in their order.', objects, { ...(hasOwnUrl(route.resource) ? { Location: LOCATION } : {}), ...state, ...replayed }) };
     return amount !== 'one' && (route.resource.bulk?.upsert.length ?? 0) > 0 ? { 200: answered('All of them were there already, and are changed.', objects, replayed), ...made } : made;
   }
-  const known: Responses = operation === 'retrieve' && route.resource.conditional ? { 304: { description: 'The caller has the object in this state.', headers: { Allow: ALLOW } } } : {};
-  return { [status]: inForms(answered('The whole object.', object), described), ...known };
+  const known: Responses = operation === 'retrieve' && route.resource.conditional ? { 304: { description: 'The caller has the object in this state.', headers: { Allow: ALLOW, ...state } } } : {};
+  return { [status]: inForms(answered('The whole object.', object, state), described), ...known };
 }
 
 function answered(description: string, schema: Schema, headers: Response['headers'] = {}): Response {
