@@ -1,7 +1,7 @@
 import type { Contestant } from './contestants.js';
 import { openDatabase } from './databases.js';
 import type { BenchDatabase, DatabaseName } from './databases.js';
-import { measureWorkload } from './measure.js';
+import { measureWorkload, settle } from './measure.js';
 import type { Entrant, Measured } from './measure.js';
 import type { BenchOptions } from './options.js';
 import type { DatabaseResult } from './report.js';
@@ -19,6 +19,8 @@ export async function benchDatabase(name: DatabaseName, options: BenchOptions): 
   try {
     const missing = await startAll(options.contestants, database, entrants);
     const measured: Measured[] = [];
+    console.error(`${name}: settling`);
+    await settle(entrants);
     for (const workload of options.workloads) {
       console.error(`${name}: ${workload}`);
       measured.push(...(await measureWorkload(workload, entrants, { database, settings: options })));

@@ -39,6 +39,18 @@ export interface MeasureSettings {
   readonly warmUp: number;
 }
 
+/** Requests behind which a server has compiled what all of them go through: the longer its way, the more it takes. */
+const SETTLED = 20_000;
+
+/** As many requests for each before anything is measured, so that the first workload is no slower for being the first. */
+export async function settle(entrants: readonly Entrant[]): Promise<void> {
+  for (const { contestant, server } of entrants) {
+    const workload = serves(contestant, 'retrieve') ? 'retrieve' : 'constant';
+    // Who fails is told so by its first workload.
+    if (serves(contestant, workload)) await loadAmount(server.port, contestant.style, { workload, amount: SETTLED }).catch(() => undefined);
+  }
+}
+
 /** Checks all answers, warms all up, and measures in rounds, each of which begins with another contestant. */
 export async function measureWorkload(workload: Workload, entrants: readonly Entrant[], { database, settings }: { readonly database: BenchDatabase; readonly settings: MeasureSettings }): Promise<Measured[]> {
   const able = entrants.filter(({ contestant }) => serves(contestant, workload));
