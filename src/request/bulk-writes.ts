@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { BatchRefused } from '../errors/batch-refused.js';
 import type { StepRefusal } from '../errors/batch-refused.js';
-import { InvalidInput, InvalidItems, PermissionDenied } from '../errors/request-errors.js';
+import { InvalidInput, InvalidItems, PreconditionFailed } from '../errors/request-errors.js';
 import { emptyFieldErrors, isRestError, NON_FIELD_ERRORS } from '../errors/rest-error.js';
 import type { FieldErrors, Json } from '../errors/rest-error.js';
 import { KEYS_PARAMETER, UPSERT_PARAMETER } from '../model/bulk.js';
@@ -14,11 +14,13 @@ import type { Representation, Row } from '../model/serializer.js';
 import { keyText, noSuchKey, parseKeySegment } from '../values/keys.js';
 import type { Answered, Located } from './asked.js';
 import type { DataAdapter } from './execution/data-adapter.js';
+import { refuseIdleParameters } from './filtering/idle-parameters.js';
 import { IdempotentCreates } from './idempotent-creates.js';
 import { REPLAYED } from './operations.js';
 import type { Operations } from './operations.js';
 import { objectOf } from './parsing/json-body.js';
 import type { JsonObject } from './parsing/json-body.js';
+import { parametersOf, valuesOf } from './parsing/query-string.js';
 import { refuseParametersBut } from './parsing/rest-request.js';
 import { restrictFields } from './permissions/restrict-resource.js';
 import { keyFieldsOf, keyOfItem } from './planning/key-fields.js';
@@ -31,6 +33,8 @@ import { parseBody, planCreate, planDelete, planUpdate } from './write-plans.js'
 export interface BulkRequest {
   /** The same URL, as the caller may use it by another method. Throws 403. */
   readonly asking: (method: 'PATCH') => Promise<Located>;
+  /** Whether the request asks something of the state of an object. */
+  readonly conditional: boolean;
   /** One object, as if the model had no bulk writes. */
   readonly one: (located: Located) => Promise<Answered>;
 }
@@ -70,8 +74,9 @@ export class BulkWrites {
   }
 
   /** A list of objects; one object where the body is one. */
-  private async create(located: Located, bulk: Bulk, { asking, one }: BulkRequest): Promise<Answered> {
+  private async create(located: Located, bulk: Bulk, { asking, conditional, one }: BulkRequest): Promise<Answered> {
     const upserts = asksForUpsert(await located.parameters(), bulk);
+    if (upserts && conditional) throw new PreconditionFailed();
     const body = await bodyOf(located);
     if (!Array.isArray(body) && !upserts) return one({ ...located, body: () => Promise.resolve(objectOf(body)) });
     const items: readonly unknown[] = Array.isArray(body) ? body : [body];
@@ -99,8 +104,11 @@ export class BulkWrites {
     const create = await planCreate(making, item);
     const where = planUpsert(create, bulk.upsert);
     if (!where) return create;
-    const body = parseBody(changing, 'update', item);
-    return { kind: 'upsert', create, update: await planUpdate(changing, { operation: 'update', body, where: allOf([changing.within, where]) }) };
+    // The row is found by these fields, which the application may have said: they are no part of the change.
+    const body = parseBody(changing, 'update', item, bulk.upsert);
+    const update = await planUpdate(changing, { operation: 'update', body, where: allOf([changing.within, where]) });
+    const named = create.keys.filter(({ path: [name] }) => name !== undefined && bulk.upsert.includes(name));
+    return { kind: 'upsert', create, update: { ...update, keys: [...update.keys, ...named] } };
   }
 
   /** A list of objects with their keys, each with its own changes; or one change of all objects that the parameters name. */
@@ -138,8 +146,9 @@ export class BulkWrites {
   private async named(located: Located, bulk: Bulk): Promise<Named> {
     const { resource } = located;
     const parameters = await located.parameters();
-    const filters = new Map([...parameters].filter(([name]) => name !== KEYS_PARAMETER && !shapeParameters(resource.shape).includes(name)));
+    const filters = parametersOf(parameters, (name) => name !== KEYS_PARAMETER && !shapeParameters(resource.shape).includes(name));
     const keysText = parameters.get(KEYS_PARAMETER);
+    if (valuesOf(KEYS_PARAMETER, parameters).length > 1) throw InvalidInput.of(KEYS_PARAMETER, 'Give this parameter once.');
     if (filters.size === 0 && keysText === undefined) throw InvalidInput.ofNoField(`Name the objects: by "${KEYS_PARAMETER}", or by filters.`);
     const keys = keysText === undefined ? undefined : parsedKeys(keysText, located, bulk);
     const list = filters.size === 0 ? undefined : await this.filtered(located, filters);
@@ -154,14 +163,17 @@ export class BulkWrites {
   /** By fields that the caller may read, among rows that the caller may read: else what is written would tell of them. */
   private async filtered(located: Located, filters: ReadonlyMap<string, string>): Promise<ListPlan> {
     const { route, admission } = located;
-    const access = await admission.accesses.find(route.resource, 'GET');
-    if (!access) throw new PermissionDenied();
-    const view = restrictFields(route.resource, access);
+    const access = await admission.accesses.admit(route.resource, 'GET');
+    const asked = { ...located, resource: restrictFields(route.resource, access), within: allOf([located.within, access.rows]), shape: undefined };
+    // A list passes over what its caller may not filter by; here that would name more than is meant.
+    const view = await this.operations.queried(asked);
     refuseParametersBut(filters, true, () => view.backends.flatMap((backend) => [...(backend.parameters?.(view) ?? [])]));
-    for (const [name, value] of filters) if (value === '') throw InvalidInput.of(name, 'This field may not be blank.');
-    const asked = { ...located, resource: view, within: allOf([located.within, access.rows]), shape: undefined };
+    const values = (name: string): readonly string[] => valuesOf(name, filters);
+    for (const name of filters.keys()) if (values(name).includes('')) throw InvalidInput.of(name, 'This field may not be blank.');
     const [list, all] = [await this.operations.planned({ ...asked, parameters: () => filters }), await this.operations.planned({ ...asked, parameters: () => new Map<string, string>() })];
-    if (isDeepStrictEqual(list.where, all.where)) throw InvalidInput.ofNoField('These filters leave no object out.');
+    // A parameter may also take away what a backend leaves out by itself.
+    if ([all.where, asked.within].some((where) => isDeepStrictEqual(list.where, where))) throw InvalidInput.ofNoField('These filters leave no object out.');
+    await refuseIdleParameters({ resource: view, parameters: filters, values, actor: admission.actor });
     return list;
   }
 

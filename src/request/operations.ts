@@ -101,7 +101,7 @@ export class Operations {
   /** What the parameters ask for, all rows of it. Throws what contract 6 says, in its order. */
   async planned(located: Located): Promise<ListPlan> {
     const { within, gone, pending } = located;
-    const resource = queriedTargets(located.resource).length === 0 ? located.resource : await this.queriedBy(located);
+    const resource = queriedTargets(located.resource).length === 0 ? located.resource : await this.queried(located);
     const filterings = await this.afterParent(located, () => filteringsOf(resource, located));
     return planList(resource, { within, filterings, gone, parent: pending });
   }
@@ -188,7 +188,7 @@ export class Operations {
   }
 
   /** Queries over relations stand under the grants of the models that they lead to. */
-  private async queriedBy({ resource, admission }: Located): Promise<Resource> {
+  async queried({ resource, admission }: Located): Promise<Resource> {
     const targets = queriedTargets(resource);
     const accesses = await Promise.all(targets.map(async (target) => [target, await admission.accesses.find(target, 'GET')] as const));
     return restrictQueries(resource, new Map(accesses));

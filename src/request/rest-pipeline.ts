@@ -194,9 +194,11 @@ export class RestPipeline {
   private written(operation: BulkOperation, located: Located, call: Call): Promise<Answered> {
     const { exchange, match } = call;
     const { conditional } = match.route.resource;
+    const asksForState = conditional !== undefined && WRITE_CONDITIONS.some((name) => exchange.header(name) !== undefined);
     // What a condition is about is one object.
-    if (conditional && operation !== 'create' && WRITE_CONDITIONS.some((name) => exchange.header(name) !== undefined)) throw new PreconditionFailed();
+    if (asksForState && operation !== 'create') throw new PreconditionFailed();
     return this.bulk.run(operation, located, {
+      conditional: asksForState,
       asking: (method) => this.relocated(method, call, located.admission),
       one: (single) => (conditional ? this.objects : this.operations).run(operation, single),
     });

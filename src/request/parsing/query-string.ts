@@ -40,6 +40,14 @@ export function valuesOf(name: string, parameters: ReadonlyMap<string, string>):
   return REPEATED.get(parameters)?.get(name) ?? (value === undefined ? [] : [value]);
 }
 
+/** Those of these names, with all their values. */
+export function parametersOf(parameters: ReadonlyMap<string, string>, isWanted: (name: string) => boolean): ReadonlyMap<string, string> {
+  const wanted = new Map([...parameters].filter(([name]) => isWanted(name)));
+  const repeated = REPEATED.get(parameters);
+  if (repeated) REPEATED.set(wanted, new Map([...repeated].filter(([name]) => isWanted(name))));
+  return wanted;
+}
+
 function decoded(text: string): string | undefined {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));

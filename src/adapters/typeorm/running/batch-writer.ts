@@ -43,12 +43,13 @@ export class BatchWriter {
       let at: WriteStep<Outcome> | undefined;
       let place = 0;
       try {
-        return await this.parts.tools.connections.transact((runner) =>
-          writeEach(steps, { runner, plan, dialect: this.parts.tools.dialect }, (step, index) => {
+        return await this.parts.tools.connections.transact(async (runner) => {
+          await this.lockAll(plan, runner);
+          return writeEach(steps, { runner, plan, dialect: this.parts.tools.dialect }, (step, index) => {
             at = step;
             place = index;
-          }),
-        );
+          });
+        });
       } catch (error) {
         if (upserts && attempt < MAX_ATTEMPTS && !isRestError(error) && this.parts.tools.dialect.refusal(error)?.kind === 'unique') continue;
         const judged = error instanceof BatchRefused ? error : await at?.judged(error);
@@ -86,6 +87,17 @@ export class BatchWriter {
     return made;
   }
 
+  /** Before the first look where that is what all others see, or a row for which a lock was waited for would be written as it was before. */
+  private async lockAll({ steps }: BatchPlan, runner: QueryRunner): Promise<void> {
+    if (!this.parts.tools.dialect.keepsSnapshot || steps.length < 2) return;
+    for (const step of steps) {
+      const found = step.kind === 'upsert' ? step.update : step.kind === 'update' || step.kind === 'delete' ? step : undefined;
+      const tools = found && this.parts.toolsOf(found.resource);
+      // Those who write a tree wait for each other before they lock any row of it.
+      if (tools && tools.tables.of(found.resource).metadata.treeType === undefined) await findLocked(found.resource, { columns: found.resource.identity, where: found.where }, { runner, tools });
+    }
+  }
+
   /** Which of both it is, is known when the row has been looked for. */
   private async upsertion({ create, update }: UpsertPlan, known: KeyLookup | undefined): Promise<WriteStep<Outcome>> {
     const creation = mapped(await this.parts.writerOf(create.resource).creation(create, known), madeRow);
@@ -105,7 +117,8 @@ export class BatchWriter {
   }
 }
 
-async function writeEach(steps: readonly WriteStep<Outcome>[], { runner, plan: { skipsMissing, completed }, dialect }: { readonly runner: QueryRunner; readonly plan: BatchPlan; readonly dialect: Dialect }, turn: (step: WriteStep<Outcome>, index: number) => void): Promise<readonly Row[]> {
+async function writeEach(steps: readonly WriteStep<Outcome>[], { runner, plan, dialect }: { readonly runner: QueryRunner; readonly plan: BatchPlan; readonly dialect: Dialect }, turn: (step: WriteStep<Outcome>, index: number) => void): Promise<readonly Row[]> {
+  const { skipsMissing, completed } = plan;
   const begun: BegunWrite<Outcome>[] = [];
   for (const [index, step] of steps.entries()) {
     turn(step, index);
@@ -118,7 +131,12 @@ async function writeEach(steps: readonly WriteStep<Outcome>[], { runner, plan: {
   const refused: StepRefusal[] = [];
   for (const [index, step] of steps.entries()) {
     turn(step, index);
-    const { outcome, errors } = await judging(begun[index]);
+    const kind = plan.steps[index]?.kind;
+    const first = begun[index];
+    // What has been written since may have changed the row: a hook, a listener or a trigger has a say in other rows too.
+    const isOld = index > 0 && first !== undefined && !first.look && (kind === 'update' || kind === 'upsert');
+    const current = isOld ? await step.begin(runner) : first;
+    const { outcome, errors } = current && isRefused(current.errors) ? { outcome: undefined, errors: current.errors } : await judging(current);
     if (typeof outcome === 'object') written.push(outcome);
     refused.push(outcome === MISSING && !skipsMissing ? MISSING : errors);
   }

@@ -1,0 +1,45 @@
+import { isDeepStrictEqual } from 'node:util';
+import { InvalidInput } from '../../errors/request-errors.js';
+import { emptyFieldErrors, isRestError } from '../../errors/rest-error.js';
+import type { FilterBackend, FilterQuestion, Filtering } from '../../model/filter-backend.js';
+
+/**
+ * Refuses parameters that leave no row out beside others that do, and values that are passed over because another one comes
+ * behind: who names rows to be written does not mean more of them. What gives an order may leave none out.
+ */
+export async function refuseIdleParameters(question: FilterQuestion): Promise<void> {
+  const { resource, parameters, values } = question;
+  const errors = emptyFieldErrors();
+  for (const backend of resource.backends) {
+    const names = (backend.parameters?.(resource) ?? []).filter((name) => parameters.has(name));
+    if (names.length === 0) continue;
+    const { rows, order } = await backend.filter(question);
+    if (order) continue;
+    for (const name of names) {
+      if (isDeepStrictEqual(rows, await rowsOf(backend, without(name, question)))) errors[name] = ['This parameter leaves no object out.'];
+      else if (values(name).length > 1 && isDeepStrictEqual(rows, await rowsOf(backend, once(name, question)))) errors[name] = ['Give this parameter once.'];
+    }
+  }
+  if (Object.keys(errors).length > 0) throw new InvalidInput(errors);
+}
+
+/** `refused` where the backend does not do without what is left out. */
+async function rowsOf(backend: FilterBackend, question: FilterQuestion): Promise<Filtering['rows'] | 'refused'> {
+  try {
+    return (await backend.filter(question)).rows;
+  } catch (error) {
+    if (!isRestError(error)) throw error;
+    return 'refused';
+  }
+}
+
+function without(left: string, question: FilterQuestion): FilterQuestion {
+  const { parameters, values } = question;
+  return { ...question, parameters: new Map([...parameters].filter(([name]) => name !== left)), values: (name) => (name === left ? [] : values(name)) };
+}
+
+/** With its last value alone. */
+function once(repeated: string, question: FilterQuestion): FilterQuestion {
+  const { values } = question;
+  return { ...question, values: (name) => (name === repeated ? values(name).slice(-1) : values(name)) };
+}
