@@ -228,7 +228,7 @@ async function changesOf(items: readonly unknown[], located: Located): Promise<{
     const body = parseBody(located, 'partialUpdate', own);
     return planUpdate(located, { operation: 'partialUpdate', body, where: allOf([within, keyCondition(key, resource)]) });
   });
-  return { steps: refuseTwice(plans, (plan) => (plan.kind === 'update' ? keyText(keys.get(plans.indexOf(plan)) ?? []) : undefined), name), keys, name };
+  return { steps: refuseTwice(plans, (plan, index) => (plan.kind === 'update' ? keyText(keys.get(index) ?? []) : undefined), name), keys, name };
 }
 
 /** Each item of a list; one of which nothing can be made is refused together with the others. */
@@ -246,9 +246,15 @@ async function eachOf<Plan>(items: readonly unknown[], plan: (item: JsonObject, 
 }
 
 /** Two of one list would be one row: which of them it is to be, nobody says. */
-function refuseTwice<Plan extends { readonly kind: string }>(plans: readonly Plan[], textOf: (plan: Plan) => string | undefined, where: string): readonly (Plan | RefusedPlan)[] {
-  const texts = plans.map(textOf);
-  return plans.map((plan, index) => (texts[index] !== undefined && texts.indexOf(texts[index]) < index ? { kind: 'refused', errors: messageAt(where, 'This object is in the list already.') } : plan));
+function refuseTwice<Plan extends { readonly kind: string }>(plans: readonly Plan[], textOf: (plan: Plan, index: number) => string | undefined, where: string): readonly (Plan | RefusedPlan)[] {
+  const seen = new Set<string>();
+  return plans.map((plan, index) => {
+    const text = textOf(plan, index);
+    if (text === undefined) return plan;
+    const isKnown = seen.has(text);
+    seen.add(text);
+    return isKnown ? { kind: 'refused', errors: messageAt(where, 'This object is in the list already.') } : plan;
+  });
 }
 
 function parsedKeys(text: string, { resource }: Located, bulk: Bulk): readonly (readonly Json[])[] {

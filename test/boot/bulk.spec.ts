@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { UseInterceptors } from '@nestjs/common';
-import { ResourceController, restify, RestifyController } from 'nestjs-restify';
+import { MANY_TO_MANY_DETAIL_ACTION, NestedAction, ResourceController, restify, RestifyController } from 'nestjs-restify';
 import { Column, Entity, Index, JoinTable, ManyToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import { declareUnchecked, problemsOf } from './refused-start.js';
@@ -47,6 +47,33 @@ class Wrapped {
 @RestifyController(Wrapped)
 @UseInterceptors({ intercept: (_, next) => next.handle() })
 class WrappedController {}
+
+@Entity('boot_put')
+class Put {
+  @PrimaryGeneratedColumn() id: number;
+  @Column({ unique: true }) code: string;
+}
+
+@RestifyController(Put)
+class PutController extends ResourceController<Put> {
+  override update(): Promise<undefined> {
+    return Promise.resolve(undefined);
+  }
+}
+
+@Entity('boot_keeper')
+class Keeper {
+  @PrimaryGeneratedColumn() id: number;
+  @ManyToMany(() => Thing) @JoinTable() things: Relation<Thing[]>;
+}
+
+@RestifyController(Keeper)
+class KeeperController {
+  @NestedAction(MANY_TO_MANY_DETAIL_ACTION, 'things', { methods: ['DELETE'] })
+  leave(): undefined {
+    return undefined;
+  }
+}
 
 const NONE = 'Thing.bulk: the model has none of these operations. Add them to its operations, or leave bulk out.';
 const REPAIR = "Write true, false or { operations: ['create', 'partialUpdate', 'destroy'], upsert: ['code'], max: 100 }, with any of the three.";
@@ -97,6 +124,19 @@ describe('bulk writes refuse to start', () => {
     ]);
     restify(Wrapped, { app: 'boot', bulk: true });
     expect(await problemsOf({ entities: [Wrapped], controllers: [WrappedController] })).toEqual(['Wrapped.bulk: writes of many objects would go around the interceptors of WrappedController. Give them as interceptors of @Restify, or leave bulk out.']);
+    restify(Put, { app: 'boot', bulk: { operations: ['create'], upsert: ['code'] } });
+    expect(await problemsOf({ entities: [Put], controllers: [PutController] })).toEqual([
+      'Put.bulk.upsert: changes of objects that are there would go around PutController.update. Leave upsert out; or put what the method does into beforeWrite and afterWrite, which are called for each object.',
+    ]);
+    restify(Thing, { app: 'boot' });
+    restify(Keeper, { app: 'boot', through: { things: { bulk: true } } });
+    expect(await problemsOf({ entities: [Thing, Keeper], controllers: [KeeperController] })).toEqual([
+      "keeper_things.bulk: writes of many objects would go around KeeperController.leave. Leave 'destroy' out: bulk: { operations: ['create', 'partialUpdate'] }.",
+    ]);
+    restify(Thing, { app: 'boot', operations: ['list', 'create'], bulk: { upsert: ['name'] } });
+    expect(await problemsOf({ entities: [Thing] })).toEqual(["Thing.bulk.upsert: objects of the model are not changed. Add 'update' to its operations, or leave upsert out."]);
+    restify(Thing, { app: 'boot', bulk: { operations: ['create'], upsert: ['name'] }, conditional: { require: true } });
+    expect(await problemsOf({ entities: [Thing] })).toEqual(['Thing.bulk.upsert: the model asks each change for the state that it is about, and an object that may be there or not has none. Leave upsert out.']);
     restify(Thing, { app: 'boot', bulk: true, conditional: { require: true } });
     expect(await problemsOf({ entities: [Thing] })).toEqual(["Thing.bulk: the model asks each change for the state that it is about, and a change of many can name none. Leave 'partialUpdate' and 'destroy' out: bulk: { operations: ['create'] }."]);
   });

@@ -78,11 +78,11 @@ class Loud {
   @Column({ length: 20 }) text: string;
 }
 
-@Restify({ app: 'bulkover', bulk: true, conditional: true })
+@Restify({ app: 'bulkover', bulk: { upsert: ['text'] }, conditional: true })
 @Entity('bulkover_page')
 class Page {
   @PrimaryGeneratedColumn() id: number;
-  @Column({ length: 20 }) text: string;
+  @Column({ length: 20, unique: true }) text: string;
   @VersionColumn() version: number;
 }
 
@@ -152,6 +152,7 @@ onEachDatabase('bulk writes beside what the application adds', (database) => {
     expect([many.status, many.headers.etag]).toEqual([201, undefined]);
     const headers = { 'if-match': String(made.headers.etag) };
     expect((await client.patch(`${PAGES}?text=a`, { text: 'x' }, { headers })).status).toBe(412);
+    for (const body of [{ text: 'a' }, [{ text: 'a' }]]) expect((await client.post(`${PAGES}?upsert=true`, body, { headers })).status).toBe(412);
     expect((await client.delete(`${PAGES}?text=a`, { headers: { 'if-unmodified-since': 'Thu, 01 Jan 1970 00:00:00 GMT' } })).status).toBe(412);
     expect(await client.patch(`${PAGES}?text=a`, { text: 'x' })).toMatchObject({ status: 200, json: [{ text: 'x', version: 2 }] });
   });

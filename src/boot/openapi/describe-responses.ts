@@ -89,8 +89,8 @@ function errorsOf(described: DescribedRoute, { refuses, hides }: KnownAccess): R
   if (resource.schemes.length > 0 || guarded) statuses.add(401);
   if (refuses || guarded || action) statuses.add(403);
   if ((kind !== 'collection' && kind !== 'collection-action') || hides || action || paged || formsOf(described).length > 0) statuses.add(404);
-  // An upsert asks for another right too.
-  if (amountOf(described) === 'one-or-many' && (resource.bulk?.upsert.length ?? 0) > 0) statuses.add(403);
+  // An upsert asks for another right too, and can meet no condition.
+  if (amountOf(described) === 'one-or-many' && (resource.bulk?.upsert.length ?? 0) > 0) for (const status of resource.conditional ? ([403, 412] as const) : ([403] as const)) statuses.add(status);
   if (operation === 'destroy') statuses.add(409);
   if (resource.conditional && operation !== undefined) for (const status of ofConditions(operation, resource.conditional)) statuses.add(status);
   if (writes || (free && method !== 'GET')) {

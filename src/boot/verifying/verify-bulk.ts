@@ -1,3 +1,4 @@
+import { MANY_TO_MANY_DETAIL_ACTION } from '../../declare/action-declaration.js';
 import type { DeclarationProblem } from '../../errors/declaration-error.js';
 import { didYouMean } from '../../errors/declaration-error.js';
 import { BULK_OPERATIONS, bulkParameters } from '../../model/bulk.js';
@@ -14,7 +15,7 @@ export function verifyBulk(blueprint: Blueprint, model: CompiledModel): readonly
   const given = placesOf(blueprint).flatMap(({ where, options: { bulk } }) => optionProblems(`${where}.bulk`, bulk));
   const misread = new Set(given.map(({ where }) => where.split('.bulk')[0]));
   const entities = new Map(blueprint.description.entities.map((entity) => [entity.id, entity]));
-  return toldOnce([...given, ...model.all.flatMap((resource) => (resource.bulk && !misread.has(resource.label) ? [...operationProblems(resource, blueprint), ...upsertProblems(resource, entities.get(resource.entity)), ...parameterProblems(resource)] : []))]);
+  return toldOnce([...given, ...model.all.flatMap((resource) => (resource.bulk && !misread.has(resource.label) ? [...operationProblems(resource, blueprint), ...nestedProblems(resource, blueprint, model), ...upsertProblems(resource, entities.get(resource.entity)), ...parameterProblems(resource)] : []))]);
 }
 
 const REPAIR = "Write true, false or { operations: ['create', 'partialUpdate', 'destroy'], upsert: ['code'], max: 100 }, with any of the three.";
@@ -39,19 +40,40 @@ function listProblems(where: string, given: unknown, known: readonly string[] | 
   });
 }
 
+/** An upsert changes as these do. */
+const CHANGES = ['update', 'partialUpdate'] as const;
+
 /** What stands around one object would not stand around many. */
-function operationProblems({ label, entity, bulk, conditional }: Resource, { controllers, drafts }: Blueprint): readonly DeclarationProblem[] {
+function operationProblems({ label, entity, bulk, conditional, operations }: Resource, { controllers, drafts }: Blueprint): readonly DeclarationProblem[] {
   const where = `${label}.bulk`;
   const target = drafts.find((draft) => draft.entity.id === entity)?.declaration.target;
   const names = [...(bulk?.operations ?? [])];
+  const upserts = bulk !== undefined && bulk.upsert.length > 0;
   return [
     ...(names.length === 0 ? [{ where, what: 'the model has none of these operations', repair: 'Add them to its operations, or leave bulk out.' }] : []),
     ...controllers.filter(({ declaration }) => declaration.entity === target).flatMap(({ declaration: { name, replaced }, wraps }) => [
       ...names.filter((operation) => replaced.some((each) => each === operation)).map((operation) => ({ where, what: `writes of many objects would go around ${name}.${operation}`, repair: `Leave '${operation}' out: bulk: { operations: [${others(operation)}] }; or put what the method does into beforeWrite and afterWrite, which are called for each object.` })),
+      ...(upserts ? CHANGES.filter((operation) => replaced.includes(operation)).map((operation) => ({ where: `${where}.upsert`, what: `changes of objects that are there would go around ${name}.${operation}`, repair: 'Leave upsert out; or put what the method does into beforeWrite and afterWrite, which are called for each object.' })) : []),
       ...(wraps ? [{ where, what: `writes of many objects would go around the interceptors of ${name}`, repair: 'Give them as interceptors of @Restify, or leave bulk out.' }] : []),
     ]),
     ...(conditional?.require === true && names.some((operation) => operation !== 'create') ? [{ where, what: 'the model asks each change for the state that it is about, and a change of many can name none', repair: "Leave 'partialUpdate' and 'destroy' out: bulk: { operations: ['create'] }." }] : []),
+    ...(conditional?.require === true && upserts ? [{ where: `${where}.upsert`, what: 'the model asks each change for the state that it is about, and an object that may be there or not has none', repair: 'Leave upsert out.' }] : []),
+    ...(upserts && !CHANGES.some((operation) => operations.has(operation)) ? [{ where: `${where}.upsert`, what: 'objects of the model are not changed', repair: "Add 'update' to its operations, or leave upsert out." }] : []),
   ];
+}
+
+/** What an action stands for that answers a through object would be done beside it in the list. */
+function nestedProblems({ label, bulk }: Resource, { controllers, drafts }: Blueprint, { all }: CompiledModel): readonly DeclarationProblem[] {
+  return controllers.flatMap(({ declaration: { name, entity, actions } }) => {
+    const parent = all.find((each) => each.entity === drafts.find((draft) => draft.declaration.target === entity)?.entity.id);
+    return actions.flatMap((action): readonly DeclarationProblem[] => {
+      const relation = action.kind === 'nested' && action.replaces === MANY_TO_MANY_DETAIL_ACTION ? parent?.relations.get(action.relation) : undefined;
+      if (relation?.kind !== 'many-to-many' || relation.through.resource.label !== label) return [];
+      const methods = action.options.methods ?? [];
+      const around = [...(bulk?.operations.has('partialUpdate') === true && methods.includes('PATCH') ? ['partialUpdate'] : []), ...(bulk?.operations.has('destroy') === true && methods.includes('DELETE') ? ['destroy'] : [])];
+      return around.map((operation) => ({ where: `${label}.bulk`, what: `writes of many objects would go around ${name}.${action.method}`, repair: `Leave '${operation}' out: bulk: { operations: [${others(operation)}] }.` }));
+    });
+  });
 }
 
 function others(operation: string): string {
@@ -66,7 +88,7 @@ function upsertProblems({ label, bulk, fieldsByName }: Resource, entity: EntityD
   if (bulk?.operations.has('create') !== true) return [{ where, what: 'objects of the model are not created in lists', repair: "Add 'create' to bulk.operations, or leave upsert out." }];
   const columns = names.map((name) => columnsOf(name, fieldsByName));
   const wrong = names.filter((_, index) => columns[index] === undefined);
-  if (wrong.length > 0) return wrong.map((name) => ({ where, what: `"${name}" is no column and no relation that bodies may write`, repair: didYouMean(name, [...fieldsByName.keys()]) }));
+  if (wrong.length > 0) return wrong.map((name) => ({ where, what: `"${name}" is no column and no relation that bodies may write`, repair: didYouMean(name, [...fieldsByName.keys()].filter((each) => each !== name)) }));
   const ids = new Set(columns.flatMap((each) => each ?? []));
   const isUnique = entity?.unique.some((set) => set.length === ids.size && set.every((id) => ids.has(id)));
   return isUnique === true ? [] : [{ where, what: `the database lets several rows have the same ${names.join(' and ')}`, repair: `Give the entity a unique index of just these: @Unique([${names.map((name) => `'${name}'`).join(', ')}]).` }];
