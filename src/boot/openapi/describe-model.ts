@@ -2,6 +2,8 @@ import type { Field, InnerField } from '../../model/field.js';
 import type { Resource } from '../../model/resource.js';
 import { isWritable } from '../../model/field.js';
 import { bodySchema, exampleKey, exampleValue, keySchema, nullable, valueSchema } from './describe-value.js';
+import type { Expandable } from '../../model/shape.js';
+import { ModelSerializer } from '../../request/serializers/model-serializer.js';
 import { mayLack, orExpanded } from './describe-shape.js';
 import type { Schema } from './open-api-types.js';
 
@@ -16,10 +18,41 @@ export interface ModelView {
 /** An object of an answer. A field that some callers may not see need not be there. */
 export function representationSchema({ resource, base, allFields }: ModelView): Schema {
   const shown = resource.fields.filter((field) => field.readable);
-  const link = `${base}/${encodeURI(String(exampleKey(resource.key)))}`;
   const whole = !mayLack(resource.shape);
-  const properties = shown.map((field): readonly [string, Schema] => [field.name, orExpanded(shownField(field, { link, whole }), field, resource.shape)]);
+  const properties = shownProperties(resource, { base, whole, expandable: resource.shape?.expandable ?? NOTHING });
   return objectOf(properties, { title: resource.label, required: allFields && whole ? shown.map(({ name }) => name) : [] });
+}
+
+const NOTHING: Expandable = new Map();
+
+/** How an object stands in an answer: below which path, with all its fields or some, and which of them may be objects themselves. */
+interface Standing {
+  readonly base: string;
+  readonly whole: boolean;
+  readonly expandable: Expandable;
+}
+
+function shownProperties(resource: Resource, { base, whole, expandable }: Standing): readonly (readonly [string, Schema])[] {
+  const link = `${base}/${encodeURI(String(exampleKey(resource.key)))}`;
+  return resource.fields.filter((field) => field.readable).map((field) => {
+    const schema = shownField(field, { link, whole });
+    const behind = expandable.get(field.name);
+    const target = behind && expandedTo(field);
+    return [field.name, target ? orExpanded(schema, field, expandedObject(target, { base: base.slice(0, -`${resource.app}/${resource.model}`.length) + `${target.app}/${target.model}`, expandable: behind })) : schema];
+  });
+}
+
+/** What the caller may see of it: any of its fields may be missing. A serializer of the application's own writes what it likes. */
+function expandedObject(target: Resource, standing: Omit<Standing, 'whole'>): Schema {
+  if (target.serializer.represent !== ModelSerializer.prototype.represent) return { type: 'object' };
+  return objectOf(shownProperties(target, { ...standing, whole: false }), { required: [] });
+}
+
+/** Whose objects stand in the place of a field: behind a many-to-many its through objects. */
+function expandedTo(field: Field): Resource | undefined {
+  if (field.kind === 'to-one' || field.kind === 'reverse-one') return field.relation.target;
+  if (field.kind !== 'link') return undefined;
+  return field.relation.kind === 'one-to-many' ? field.relation.target : field.relation.through.resource;
 }
 
 /** The path of the object, and whether all of its fields are always there. */

@@ -26,11 +26,9 @@ export function mayLack(rules: ShapeRules | undefined): boolean {
   return rules?.fieldsParameter !== undefined;
 }
 
-/** A key or a link, or what stands in its place: objects of another model, as far as the caller may see them. */
-export function orExpanded(schema: Schema, field: Field, rules: ShapeRules | undefined): Schema {
-  if (rules?.expandable.has(field.name) !== true) return schema;
+/** A key or a link, or what stands in its place: objects of another model, or an array of them. */
+export function orExpanded(schema: Schema, field: Field, object: Schema): Schema {
   const { title, readOnly, examples, ...plain } = schema;
-  const object: Schema = { type: 'object' };
   const kept = Object.fromEntries(Object.entries({ title, readOnly, examples }).filter(([, value]) => value !== undefined));
   return { ...kept, anyOf: [plain, field.kind === 'link' ? { type: 'array', items: object } : object] };
 }
