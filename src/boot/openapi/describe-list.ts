@@ -5,6 +5,7 @@ import type { PaginationDescription } from '../../model/pagination.js';
 import type { FieldTerm, FilterTerm, Resource } from '../../model/resource.js';
 import type { ValueType } from '../../model/value-type.js';
 import { FilterSet } from '../../request/filtering/filter-set.js';
+import { jsonServerTerm, JsonServerFilter } from '../../request/filtering/json-server-filter.js';
 import { parameterType } from '../../values/parameter-type.js';
 import { valueSchema } from './describe-value.js';
 import type { Parameter, Response, Schema } from './open-api-types.js';
@@ -54,6 +55,8 @@ function filterParameter(name: string, backend: FilterBackend, resource: Resourc
   const { filterTerms, filterGroups, queryLimits, searchFields, orderingFields } = resource;
   const typed = backend instanceof FilterSet ? backend.filters[name] : undefined;
   if (typed) return query(name, valuesSchema(parameterType(typed), typed.list === true, queryLimits));
+  const theirs = backend instanceof JsonServerFilter ? jsonServerTerm(name, resource) : undefined;
+  if (theirs) return termParameter(name, theirs, queryLimits, (lookup) => (lookup === 'icontains' ? '_like' : `_${lookup}`));
   const term = filterTerms.get(name);
   if (term) return isOtherName(name, term, filterTerms) ? undefined : termParameter(name, term, queryLimits);
   if (name === GROUPS_PARAMETER && filterGroups) return { ...query(name, { type: 'string', maxLength: queryLimits.groupLength }), description: 'The filters put together: `or(votes__gte=3,not(text="A, b"))`.' };
@@ -68,10 +71,10 @@ function isOtherName(name: string, term: FilterTerm, terms: Resource['filterTerm
   return plain !== undefined && terms.get(plain) === term;
 }
 
-function termParameter(name: string, term: FilterTerm, limits: QueryLimits): Parameter {
+function termParameter(name: string, term: FilterTerm, limits: QueryLimits, endingOf = (lookup: string): string => `__${lookup}`): Parameter {
   if (term.kind === 'own') return query(name, valuesSchema(term.type, term.isList, limits));
-  const suffix = `__${term.lookup}`;
-  return { ...query(name, termSchema(term, limits)), description: LOOKUPS[term.lookup](name.endsWith(suffix) ? name.slice(0, -suffix.length) : name) };
+  const ending = term.lookup === 'exact' && !name.endsWith('__exact') ? '' : endingOf(term.lookup);
+  return { ...query(name, termSchema(term, limits)), description: LOOKUPS[term.lookup](name.endsWith(ending) ? name.slice(0, name.length - ending.length) : name) };
 }
 
 function valuesSchema(type: ValueType, isList: boolean, { values }: QueryLimits): Schema {

@@ -1,3 +1,4 @@
+import type { ThroughOptions } from '../../declare/restify-declaration.js';
 import type { DeclarationProblem } from '../../errors/declaration-error.js';
 import type { ModelDescription } from '../../model/entity-description.js';
 import type { Resource } from '../../model/resource.js';
@@ -14,7 +15,17 @@ export function verifyQueries({ drafts, description }: Blueprint, model: Compile
   const resources = new Map(model.resources.map((resource) => [resource.entity, resource]));
   return drafts.flatMap((draft) => {
     const resource = resources.get(draft.entity.id);
-    return resource ? [...filterProblems(draft, resource), ...searchProblems(draft, resource, description), ...orderProblems(draft, resource)] : [];
+    return resource ? [{ draft, resource }, ...junctionsOf(draft, resource)].flatMap((each) => [...filterProblems(each.draft, each.resource), ...searchProblems(each.draft, each.resource, description), ...orderProblems(each.draft, each.resource)]) : [];
+  });
+}
+
+/** What `through` says of junctions without a declaration of their own, as if it were one. */
+function junctionsOf(draft: Draft, { relations }: Resource): readonly { readonly draft: Draft; readonly resource: Resource }[] {
+  const { declaration } = draft;
+  return Object.entries((declaration.options.through ?? {}) as Readonly<Record<string, ThroughOptions>>).flatMap(([name, options]) => {
+    const relation = relations.get(name);
+    if (relation?.kind !== 'many-to-many' || relation.through.resource.registered) return [];
+    return [{ draft: { ...draft, declaration: { ...declaration, name: `${declaration.name}.through.${name}`, options } }, resource: relation.through.resource }];
   });
 }
 

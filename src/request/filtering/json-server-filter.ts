@@ -31,7 +31,7 @@ export class JsonServerFilter implements FilterBackend {
     const placed: PlacedCondition[] = [];
     let repeated = 0;
     for (const name of parameters.keys()) {
-      const term = termOf(name, resource);
+      const term = jsonServerTerm(name, resource);
       const texts = term ? textsOf(name, term, question) : [];
       if (!term || texts.length === 0) continue;
       if (texts.length > 1) repeated += texts.length;
@@ -53,8 +53,8 @@ export class JsonServerFilter implements FilterBackend {
   }
 }
 
-/** A field or filter of that name comes before an ending. */
-function termOf(name: string, { filterTerms }: Resource): FilterTerm | undefined {
+/** What a parameter filters by. A field or filter of that name comes before an ending. */
+export function jsonServerTerm(name: string, { filterTerms }: Resource): FilterTerm | undefined {
   const named = filterTerms.get(name);
   if (named && isPlain(name, named)) return named;
   const ending = ENDINGS.find(([theirs]) => name.endsWith(theirs));
