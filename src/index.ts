@@ -43,6 +43,7 @@ export { NdjsonRenderer } from './request/responses/renderers/ndjson-renderer.js
 export type { RenderedRows, Renderer } from './model/renderer.js';
 export type { ErrorFormat } from './model/error-format.js';
 export type { ShapeOptions } from './model/shape.js';
+export type { BulkOperation, BulkOptions } from './model/bulk.js';
 export type { ConditionalOptions } from './model/conditional.js';
 export type { IdempotencyOptions } from './model/idempotency.js';
 export { IdempotencyRecord } from './adapters/typeorm/idempotency/idempotency-record.js';

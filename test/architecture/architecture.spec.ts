@@ -262,6 +262,8 @@ const EXPORTED_VALUES = [
 ];
 const EXPORTED_TYPES = [
   'ShapeOptions',
+  'BulkOperation',
+  'BulkOptions',
   'ConditionalOptions',
   'IdempotencyOptions',
   'CountKind',

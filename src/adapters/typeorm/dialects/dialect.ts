@@ -54,8 +54,6 @@ export interface Dialect {
   readonly nullsClause: boolean;
   /** Behind a SELECT of a row that is about to be written. */
   readonly lockRow: string;
-  /** Whether a transaction goes on reading what was there at its first look, which a lock does not change. */
-  readonly keepsSnapshot: boolean;
   readonly session: SessionNeed | undefined;
   /** Whether different values of this type are still different when TypeORM has loaded them. */
   loadsExactly(type: ValueType): boolean;

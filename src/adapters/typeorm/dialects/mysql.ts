@@ -44,7 +44,6 @@ export function mysql(zone: WallZone): Dialect {
     nullsFirst: true,
     nullsClause: false,
     lockRow: ' FOR UPDATE',
-    keepsSnapshot: true,
     concat: (first, second) => `CONCAT(${first}, ${second})`,
     lockForWriting: undefined,
     lockTree: ({ table, key }) => `SELECT ${key} FROM ${table} ORDER BY ${key} LIMIT 1 FOR UPDATE`,

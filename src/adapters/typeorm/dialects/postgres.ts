@@ -14,7 +14,6 @@ export const postgres: Dialect = {
   nullsFirst: false,
   nullsClause: true,
   lockRow: ' FOR UPDATE',
-  keepsSnapshot: false,
   concat: (first, second) => `${first} || ${second}`,
   lockForWriting: undefined,
   lockTree: ({ table }, bindText) => `SELECT pg_advisory_xact_lock(hashtext(${bindText(table)}))`,

@@ -13,7 +13,6 @@ export const sqlite: Dialect = {
   nullsFirst: true,
   nullsClause: true,
   lockRow: '',
-  keepsSnapshot: false,
   concat: (first, second) => `${first} || ${second}`,
   lockForWriting,
   lockTree: () => undefined,

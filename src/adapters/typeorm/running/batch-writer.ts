@@ -89,8 +89,9 @@ export class BatchWriter {
 
   /** Before the first look where that is what all others see, or a row for which a lock was waited for would be written as it was before. */
   private async lockAll({ steps }: BatchPlan, runner: QueryRunner): Promise<void> {
-    if (!this.parts.tools.dialect.keepsSnapshot || steps.length < 2) return;
-    for (const step of steps) {
+    if (this.parts.tools.dialect.lockRow === '' || steps.length < 2) return;
+    // In one order for all: two requests that lock each other's rows would wait until the database ends one.
+    for (const step of [...steps].sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1))) {
       const found = step.kind === 'upsert' ? step.update : step.kind === 'update' || step.kind === 'delete' ? step : undefined;
       const tools = found && this.parts.toolsOf(found.resource);
       // Those who write a tree wait for each other before they lock any row of it.
@@ -115,6 +116,10 @@ export class BatchWriter {
       judged: (error) => chosen.judged(error),
     };
   }
+}
+
+function orderOf(step: BatchPlan['steps'][number]): string {
+  return step.kind === 'update' || step.kind === 'delete' ? JSON.stringify(step.where) : step.kind === 'upsert' ? JSON.stringify(step.update.where) : '';
 }
 
 async function writeEach(steps: readonly WriteStep<Outcome>[], { runner, plan, dialect }: { readonly runner: QueryRunner; readonly plan: BatchPlan; readonly dialect: Dialect }, turn: (step: WriteStep<Outcome>, index: number) => void): Promise<readonly Row[]> {

@@ -24,9 +24,10 @@ import { judgedWrite } from './judge-write.js';
 import type { Judgement } from './judge-write.js';
 import type { KeyLookup } from './key-lookup.js';
 import { completed, runHook } from './run-hook.js';
-import type { RowWriter, WriterTools } from './row-writer.js';
+import type { WriterTools } from './row-writer.js';
+import { StepWriter } from './step-writer.js';
 import { writeExactly } from './write-exactly.js';
-import { begun, missing, NO_ERRORS, writeAlone } from './write-step.js';
+import { begun, missing, NO_ERRORS } from './write-step.js';
 import type { WriteStep } from './write-step.js';
 import { TreeKeeper } from './trees/tree-keeper.js';
 
@@ -47,7 +48,7 @@ interface Change {
  * Writes rows of an entity through TypeORM, so that its listeners, subscribers, defaults and cascades do their work.
  * Each write is one transaction; the answer is read back inside it.
  */
-export class EntityWriter implements RowWriter {
+export class EntityWriter extends StepWriter {
   private readonly metadata: EntityMetadata;
   private readonly forward: readonly string[];
   private readonly embedded: EmbeddedKeys;
@@ -58,26 +59,15 @@ export class EntityWriter implements RowWriter {
 
   constructor(
     private readonly resource: Resource,
-    private readonly tools: WriterTools,
+    tools: WriterTools,
   ) {
+    super(tools);
     this.metadata = tools.tables.of(resource).metadata;
     this.model = { resource, metadata: this.metadata };
     this.forward = this.metadata.relations.filter((relation) => relation.isWithJoinColumn && !relation.isLazy && !relation.embeddedMetadata).map((relation) => relation.propertyPath);
     this.embedded = new EmbeddedKeys(resource, this.metadata, tools);
     this.tree = TreeKeeper.of(resource, this.metadata, tools);
     this.saves = savesEmbedded(this.metadata);
-  }
-
-  async create(plan: CreatePlan): Promise<Row> {
-    return writeAlone(await this.creation(plan), this.tools.connections);
-  }
-
-  update(plan: UpdatePlan): Promise<Row | undefined> {
-    return writeAlone(this.change(plan), this.tools.connections);
-  }
-
-  delete(plan: DeletePlan): Promise<boolean> {
-    return writeAlone(this.deletion(plan), this.tools.connections);
   }
 
   async creation(plan: CreatePlan, known?: KeyLookup): Promise<WriteStep<Row>> {

@@ -12,32 +12,22 @@ import type { ReferencedValues } from './entity-values.js';
 import { findLocked } from './find-locked.js';
 import type { KeyLookup } from './key-lookup.js';
 import { Scope } from '../sql/scope.js';
-import type { RowWriter, WriterTools } from './row-writer.js';
+import type { WriterTools } from './row-writer.js';
+import { StepWriter } from './step-writer.js';
 import { completed } from './run-hook.js';
-import { begun, missing, NO_ERRORS, writeAlone } from './write-step.js';
+import { begun, missing, NO_ERRORS } from './write-step.js';
 import type { WriteStep } from './write-step.js';
 
 /**
  * Writes the rows of a junction that only TypeORM knows: pairs of keys, with no entity, no listener and no column of
  * their own. A pair is never changed: another related side is another pair.
  */
-export class PairWriter implements RowWriter {
+export class PairWriter extends StepWriter {
   constructor(
     private readonly resource: Resource,
-    private readonly tools: WriterTools,
-  ) {}
-
-  async create(plan: CreatePlan): Promise<Row> {
-    return writeAlone(await this.creation(plan), this.tools.connections);
-  }
-
-  /** Replaces the pair by one with the other related side, in one transaction (contract 2). */
-  update(plan: UpdatePlan): Promise<Row | undefined> {
-    return writeAlone(this.change(plan), this.tools.connections);
-  }
-
-  delete(plan: DeletePlan): Promise<boolean> {
-    return writeAlone(this.deletion(plan), this.tools.connections);
+    tools: WriterTools,
+  ) {
+    super(tools);
   }
 
   async creation(plan: CreatePlan, known?: KeyLookup): Promise<WriteStep<Row>> {
@@ -46,6 +36,7 @@ export class PairWriter implements RowWriter {
     return { errors: together([plan.errors, errors]), begin: (runner) => Promise.resolve(begun(async () => completed(await this.insert(columns, plan.where, runner), plan, { runner, dialect: this.tools.dialect }))), judged: (error) => this.judged(error) };
   }
 
+  /** Replaces the pair by one with the other related side (contract 2). */
   change(plan: UpdatePlan): WriteStep<Row | undefined> {
     return {
       errors: NO_ERRORS,
