@@ -7,6 +7,7 @@ import { refuseEarly } from './boot/early-refusal.js';
 import type { FeatureLabel } from './boot/boot-prefix.js';
 import { GeneratedControllers } from './boot/routing/generated-controllers.js';
 import type { HttpPlatform } from './boot/routing/http-platform.js';
+import { enhancersOf } from './boot/routing/nest-enhancers.js';
 import { platformOf } from './boot/routing/platform-of.js';
 import { RestifyOpenApi } from './boot/routing/restify-open-api.js';
 import { RestifyResources } from './boot/routing/restify-resources.js';
@@ -34,7 +35,7 @@ export type AsyncFactoryResult = Omit<RestifyModuleOptions, 'dataSource'> & { re
 /** Holds all prefixes of one application. Imported by every `forRoot`, and one module all the same. */
 @Global()
 @Module({
-  providers: [{ provide: REST_SERVER, inject: [HttpAdapterHost], useFactory: (host: HttpAdapterHost) => new RestServer(new Logger('Restify'), (request, response) => platformOf(host.httpAdapter.getType()).exchange(request, response)) }, RestifyUrls, RestifyResources, RestifyOpenApi],
+  providers: [{ provide: REST_SERVER, inject: [HttpAdapterHost, ModuleRef], useFactory: (host: HttpAdapterHost, moduleRef: ModuleRef) => new RestServer(new Logger('Restify'), (request, response) => platformOf(host.httpAdapter.getType()).exchange(request, response), enhancersOf(moduleRef)) }, RestifyUrls, RestifyResources, RestifyOpenApi],
   exports: [REST_SERVER, RestifyUrls, RestifyResources, RestifyOpenApi],
 })
 export class RestifyCoreModule implements NestModule, OnModuleInit {

@@ -62,7 +62,7 @@ export interface BootContext {
  */
 export async function bootPrefix(context: BootContext): Promise<void> {
   const { options, dataSource, server, controllers } = context;
-  server.claim(options.prefix, controllers);
+  server.claims.claim(options.prefix, controllers);
   const validator = await loadEntityValidator();
   const adapter = new TypeOrmAdapter(dataSource, { acquireTimeout: options.acquireTimeout, ...validator });
   const blueprint = blueprintOf(adapter.describe(), context);
@@ -113,7 +113,7 @@ export function judgeUnconnected(description: ModelDescription, context: Pick<Bo
 function blueprintOf(description: ModelDescription, { options, controllers, modules, server }: Pick<BootContext, 'options' | 'controllers' | 'modules' | 'server'>): Blueprint {
   const labels = featureLabels(modules);
   const drafts = description.entities.flatMap((entity) => draftOf(entity, labels) ?? []);
-  return { prefix: options.prefix, takenPrefixes: server.claimedBeside(controllers), description, drafts, controllers: joiningControllers(drafts, modules), defaults: options.defaults, errorFormat: options.errorFormat, acquireTimeout: options.acquireTimeout, listed: listedClasses(description, labels, modules), laidOut: controllers.targets };
+  return { prefix: options.prefix, takenPrefixes: server.claims.beside(controllers), description, drafts, controllers: joiningControllers(drafts, modules), defaults: options.defaults, errorFormat: options.errorFormat, acquireTimeout: options.acquireTimeout, listed: listedClasses(description, labels, modules), laidOut: controllers.targets };
 }
 
 function draftOf(entity: EntityDescription, labels: readonly FeatureLabel[]): Draft | undefined {

@@ -64,8 +64,6 @@ export interface AnswerShape {
 export interface ListAnswer {
   readonly pages: AsyncIterable<readonly Row[]>;
   readonly represent: (row: Row) => Representation;
-  /** The same as texts, where the database writes the rows itself, or where they are held back. */
-  readonly texts: AsyncIterable<string> | undefined;
 }
 
 /** What was asked for, and the rows that it is about. */

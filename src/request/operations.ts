@@ -2,21 +2,30 @@ import { NotFound } from '../errors/request-errors.js';
 import type { Json } from '../errors/rest-error.js';
 import { allOf } from '../model/condition.js';
 import type { Condition } from '../model/condition.js';
-import type { FilterQuestion, Filtering } from '../model/filter-backend.js';
+import type { FilterBackend, FilterQuestion, Filtering } from '../model/filter-backend.js';
 import type { Operation } from '../model/operation.js';
 import type { ListPlan } from '../model/plan.js';
 import type { Resource } from '../model/resource.js';
 import type { Representation } from '../model/serializer.js';
 import { locatedIn } from './asked.js';
 import type { Answered, Asked, ListAnswer, Located } from './asked.js';
-import { expandedList, ShapedAnswers } from './shaped-answers.js';
+import { isLater, whenThere } from '../values/soon.js';
+import type { Soon } from '../values/soon.js';
+import { textsOf } from './responses/render-list.js';
+import { expandedList, expandedTexts, ShapedAnswers } from './shaped-answers.js';
 import type { DataAdapter, StampedText } from './execution/data-adapter.js';
+import { FieldFilter } from './filtering/field-filter.js';
+import { JsonServerFilter } from './filtering/json-server-filter.js';
+import { JsonServerSearch } from './filtering/json-server-search.js';
+import { SearchFilter } from './filtering/search-filter.js';
+import { JsonServerOrdering } from './ordering/json-server-ordering.js';
+import { OrderingFilter } from './ordering/ordering-filter.js';
 import { IdempotentCreates } from './idempotent-creates.js';
 import type { MadeRows } from './idempotent-creates.js';
 import { valuesOf } from './parsing/query-string.js';
 import { refuseUnknownParameters } from './parsing/rest-request.js';
 import { Preconditions } from './preconditions.js';
-import { basePathOf, represent, shown, writingOf } from './represent-row.js';
+import { shown, writingOf } from './represent-row.js';
 import { queriedTargets, restrictQueries } from './permissions/restrict-queries.js';
 import { ModelSerializer } from './serializers/model-serializer.js';
 import { belongsTo, joiningValues, keyCondition, planList, planParent } from './planning/plan-rows.js';
@@ -32,7 +41,7 @@ export class Operations {
   private readonly idempotent: IdempotentCreates;
 
   constructor(private readonly adapter: DataAdapter) {
-    this.shapes = new ShapedAnswers(adapter, (located) => this.planned(located));
+    this.shapes = new ShapedAnswers(adapter, async (located) => this.planned(located));
     this.preconditions = new Preconditions(adapter);
     this.idempotent = new IdempotentCreates(adapter, adapter.answers);
   }
@@ -54,12 +63,16 @@ export class Operations {
   }
 
   /** As `locate`, for a list: where the URL's key says which rows belong to the parent, the list finds out by itself whether it is there. */
-  async locateList(asked: Asked): Promise<Located> {
+  locateList(asked: Asked): Soon<Located> {
     const { route, keys, admission } = asked;
-    const values = route.parent && route.relation && keys.key ? joiningValues(keys.key, route.parent, route.relation) : undefined;
-    if (!route.parent || !route.relation || !keys.key || !values) return this.locate(asked);
-    const { where, forWriting } = planParent(keys.key, { parent: route.parent, relation: route.relation, rows: await admission.accesses.visible(route.parent), forWriting: false });
-    return locatedIn(asked, { within: allOf([admission.rows, belongsTo(route.relation, values)]), parent: values, pending: { resource: route.parent, where, forWriting } });
+    const { parent, relation } = route;
+    const { key } = keys;
+    const values = parent && relation && key ? joiningValues(key, parent, relation) : undefined;
+    if (!parent || !relation || !key || !values) return this.locate(asked);
+    return whenThere(admission.accesses.visible(parent), (rows) => {
+      const { where, forWriting } = planParent(key, { parent, relation, rows, forWriting: false });
+      return locatedIn(asked, { within: allOf([admission.rows, belongsTo(relation, values)]), parent: values, pending: { resource: parent, where, forWriting } });
+    });
   }
 
   /** The whole answer as a value: a list in memory; nothing for a row that is deleted. */
@@ -83,13 +96,24 @@ export class Operations {
   }
 
   /** All rows, whatever the pagination of the model. */
-  async list(asked: Located): Promise<ListAnswer> {
-    const located = asked.resource.shape ? await this.shaped(asked) : asked;
-    const plan = await this.planned(located);
-    const writing = writingOf(located);
-    const read = this.adapter.list(plan);
-    if (located.shape?.expands === true) return expandedList(read, located.shape);
-    return { pages: read, represent: writing.represent, texts: isPlain(located) ? this.adapter.listTexts(plan, writing) : undefined };
+  list(asked: Located): Soon<ListAnswer> {
+    return this.listed(asked, (located, plan) => {
+      const read = this.adapter.list(plan);
+      return located.shape?.expands === true ? expandedList(read, located.shape) : { pages: read, represent: writingOf(located).represent };
+    });
+  }
+
+  /** As `list`, as texts of rows with commas between; one where it is short, at once where nothing is waited for. */
+  listTexts(asked: Located): Soon<string | AsyncIterable<string>> {
+    return this.listed(asked, (located, plan) => {
+      if (located.shape?.expands === true) return expandedTexts(this.adapter.list(plan), located.shape);
+      const writing = writingOf(located);
+      return (isPlain(located) ? this.adapter.listTexts(plan, writing) : undefined) ?? textsOf(this.adapter.list(plan), writing.represent);
+    });
+  }
+
+  private listed<Answer>(asked: Located, answer: (located: Located, plan: ListPlan) => Soon<Answer>): Soon<Answer> {
+    return whenThere(asked.resource.shape ? this.shaped(asked) : asked, (located) => whenThere(this.planned(located), (plan) => answer(located, plan)));
   }
 
   /** In the shape that the parameters say, where the model lets them. Throws 400, and 404 for a parent that is not there. */
@@ -99,11 +123,10 @@ export class Operations {
   }
 
   /** What the parameters ask for, all rows of it. Throws what contract 6 says, in its order. */
-  async planned(located: Located): Promise<ListPlan> {
+  planned(located: Located): Soon<ListPlan> {
     const { within, gone, pending } = located;
-    const resource = queriedTargets(located.resource).length === 0 ? located.resource : await this.queried(located);
-    const filterings = await this.afterParent(located, () => filteringsOf(resource, located));
-    return planList(resource, { within, filterings, gone, parent: pending });
+    return whenThere(queriedTargets(located.resource).length === 0 ? located.resource : this.queried(located), (resource) =>
+      whenThere(this.afterParent(located, () => filteringsOf(resource, located)), (filterings) => planList(resource, { within, filterings, gone, parent: pending })));
   }
 
   private async wholeList(located: Located): Promise<readonly Representation[]> {
@@ -121,15 +144,27 @@ export class Operations {
     return { value: await shown(row, located), row, shaped: located.shape !== undefined };
   }
 
-  /** The row as JSON, or undefined where a serializer of the application's own has a say in it. */
-  async retrieveText(asked: Located): Promise<string | undefined> {
-    const located = asked.resource.shape ? await this.shaped(asked) : asked;
+  /** The row as JSON, or undefined where a serializer of the application's own has a say in it. At once, where nothing is waited for. */
+  retrieveText(located: Located): Soon<string | undefined> {
+    const { resource } = located;
+    if (resource.shape || resource.strict) return this.retrieveTextAsked(located);
+    return isPlain(located) ? this.textOf(located) : undefined;
+  }
+
+  /** Of a model for which parameters say something. */
+  private async retrieveTextAsked(asked: Located): Promise<string | undefined> {
+    const located = await this.shaped(asked);
     if (!isPlain(located)) return located.resource.shape && JSON.stringify((await this.retrieve(located)).value);
-    if (located.resource.strict) await refuseParameters(located);
+    await refuseParameters(located);
+    return this.textOf(located);
+  }
+
+  private textOf(located: Located): Soon<string> {
     const plan = { kind: 'retrieve', resource: located.resource, where: objectCondition(located) } as const;
-    const text = await this.adapter.retrieveText(plan, { basePath: basePathOf(located), represent: (row) => represent(row, located) });
-    if (text === undefined) throw new NotFound();
-    return text;
+    return whenThere(this.adapter.retrieveText(plan, writingOf(located)), (text) => {
+      if (text === undefined) throw new NotFound();
+      return text;
+    });
   }
 
   /** As `retrieveText`, with what validators are made of. Of the whole row: not in a shape that a client asks for. */
@@ -178,12 +213,17 @@ export class Operations {
   }
 
   /** The parent comes before the query in the order of checks: an error of the query waits for the look at the parent. */
-  async afterParent<Result>({ pending }: Pick<Located, 'pending'>, read: () => Promise<Result>): Promise<Result> {
-    try {
-      return await read();
-    } catch (error) {
+  afterParent<Result>({ pending }: Pick<Located, 'pending'>, read: () => Soon<Result>): Soon<Result> {
+    const failed = async (error: unknown): Promise<never> => {
       if (pending && !(await this.adapter.exists(pending))) throw new NotFound();
       throw error;
+    };
+    try {
+      const given = read();
+      return isLater(given) && pending ? given.catch(failed) : given;
+    } catch (error) {
+      if (!pending) throw error;
+      return failed(error);
     }
   }
 
@@ -211,17 +251,25 @@ export function isPlain({ resource, shape }: Located): boolean {
   return resource.serializer.constructor === ModelSerializer && shape?.expands !== true;
 }
 
-async function filteringsOf(resource: Resource, { admission, parameters: read }: Located): Promise<readonly Filtering[]> {
-  const given = read();
-  const parameters = given instanceof Map ? given : await given;
-  refuseUnknownParameters(parameters, resource, true);
-  const question: FilterQuestion = { resource, parameters, values: (name) => valuesOf(name, parameters), actor: admission.actor };
-  const filterings: Filtering[] = [];
-  for (const backend of resource.backends) {
-    const filtering = backend.filter(question);
-    filterings.push('then' in filtering ? await filtering : filtering);
-  }
-  return filterings;
+function filteringsOf(resource: Resource, { admission, parameters: read }: Located): Soon<readonly Filtering[]> {
+  return whenThere(read(), (parameters) => {
+    if (parameters.size === 0 && resource.backends.every(saysNothingAlone)) return [];
+    refuseUnknownParameters(parameters, resource, true);
+    const question: FilterQuestion = { resource, parameters, values: (name) => valuesOf(name, parameters), actor: admission.actor };
+    return askEach(resource.backends, question, []);
+  });
+}
+
+/** Of a request without parameters. A class that extends one of ours may say something. */
+const SAY_NOTHING_ALONE: ReadonlySet<unknown> = new Set([FieldFilter, SearchFilter, OrderingFilter, JsonServerFilter, JsonServerSearch, JsonServerOrdering]);
+
+function saysNothingAlone({ constructor }: FilterBackend): boolean {
+  return SAY_NOTHING_ALONE.has(constructor);
+}
+
+/** One behind the other: what is wrong with the query is told by the first that finds it. */
+function askEach([backend, ...more]: readonly FilterBackend[], question: FilterQuestion, told: readonly Filtering[]): Soon<readonly Filtering[]> {
+  return backend ? whenThere(backend.filter(question), (filtering) => askEach(more, question, [...told, filtering])) : told;
 }
 
 /** The row that the URL names. */

@@ -30,11 +30,13 @@ import { Accesses } from './permissions/accesses.js';
 import { restrictFields } from './permissions/restrict-resource.js';
 import { PagedLists } from './paged-lists.js';
 import { keyCondition } from './planning/plan-rows.js';
+import { whenThere } from '../values/soon.js';
+import type { Soon } from '../values/soon.js';
 import { resolveRowFilter } from '../values/resolve-row-filter.js';
 import { RenderedAnswers } from './rendered-answers.js';
 import { negotiate } from './responses/negotiate.js';
 import { chooseRenderer, formatOf } from './responses/renderers/choose-renderer.js';
-import { renderList, renderTexts } from './responses/render-list.js';
+import { renderTexts } from './responses/render-list.js';
 import { pageValue, renderPage } from './responses/render-page.js';
 import { jsonResponse, valueResponse } from './responses/rest-response.js';
 import type { RestResponse } from './responses/rest-response.js';
@@ -93,29 +95,24 @@ export class RestPipeline {
   }
 
   /** Authenticate, authorize. Throws 401, 403. */
-  async admit(call: Call): Promise<Admission> {
+  admit(call: Call): Soon<Admission> {
     const { request } = call.exchange;
     const { resource } = call.match.route;
     const known = actorAtHand(request, resource.schemes);
-    const actor = known === undefined ? await authenticate(request, resource.schemes) : known;
-    return this.admitActor(actor, { resource, method: askedMethod(call), request, action: actionOf(call) });
+    return whenThere(known === undefined ? authenticate(request, resource.schemes) : known, (actor) => this.admitActor(actor, { resource, method: askedMethod(call), request, action: actionOf(call) }));
   }
 
   /** Throws 403, and 401 for an anonymous caller of a model that can challenge. */
-  async admitActor(actor: Actor, { resource, method, request, action }: { resource: Resource; method: string; request?: object; action?: RouteAction | undefined }): Promise<Admission> {
+  admitActor(actor: Actor, { resource, method, request, action }: { resource: Resource; method: string; request?: object; action?: RouteAction | undefined }): Soon<Admission> {
     const accesses = new Accesses({ actor, source: this.permissionSource, challenge: challengeOf(resource.schemes), request }, resolveRowFilter);
-    const access = await accesses.admit(resource, method, action?.permission);
-    return { actor, accesses, rows: access.rows, resource: restrictFields(resource, access), reading: isReading(method), request };
+    return whenThere(accesses.admit(resource, method, action?.permission), (access) => ({ actor, accesses, rows: access.rows, resource: restrictFields(resource, access), reading: isReading(method), request }));
   }
 
   /** Method, Accept, keys and parent, then the operation: parse, plan, execute, serialise, respond. */
-  async answer(call: Call, admission: Admission, around?: Around): Promise<RestResponse> {
+  answer(call: Call, admission: Admission, around?: Around): Soon<RestResponse> {
     const { exchange, match } = call;
     const { route } = match;
-    if (exchange.method === 'OPTIONS') {
-      negotiate(exchange.header('accept'));
-      return jsonResponse(200, describeRoute(route, givenFields(route), await writableViews(route, admission)));
-    }
+    if (exchange.method === 'OPTIONS') return optionsOf(call, admission);
     // Only the action itself answers what it replaces: its permissions may not be those of the default.
     if (actionOf(call)) throw new NotFound();
     const operation = route.operations.get(servedMethod(exchange.method));
@@ -125,7 +122,7 @@ export class RestPipeline {
     const renderer = rendered && chooseRenderer(renderers, { accept: exchange.header('accept'), format: formatOf(exchange.query) });
     if (!rendered) negotiate(exchange.header('accept'));
     const response = around ? this.answerAround(operation, { call, admission, around, renderer }) : this.perform(operation, { call, admission, renderer });
-    return conditional || cacheControl ? this.conclude(call, admission, { response: await response, surrounded: around !== undefined }) : response;
+    return conditional || cacheControl ? whenThere(response, (made) => this.conclude(call, admission, { response: made, surrounded: around !== undefined })) : response;
   }
 
   /** Behind what has answered, of a model whose answers tell of caches or of their state. Throws 412. */
@@ -149,31 +146,34 @@ export class RestPipeline {
     return renderer && located ? this.rendered.whole(value, located, { renderer, headers: told.headers, rows: told.rows }) : valueResponse(told.status ?? statusOf(operation), value, told.headers);
   }
 
-  private async perform(operation: Operation, { call, admission, renderer }: { call: Call; admission: Admission; renderer: Renderer | undefined }): Promise<RestResponse> {
+  /** Plain reading first: nothing of it is waited for but the database. */
+  private perform(operation: Operation, { call, admission, renderer }: { call: Call; admission: Admission; renderer: Renderer | undefined }): Soon<RestResponse> {
+    const { pagination, conditional } = call.match.route.resource;
+    if (renderer || (operation === 'list' ? pagination : operation !== 'retrieve' || conditional)) return this.performAny(operation, { call, admission, renderer });
+    const asked = askedOver(call, admission);
+    if (operation === 'list') return whenThere(this.operations.locateOwn(asked) ?? this.operations.locateList(asked), (list) => whenThere(this.operations.listTexts(list), (texts) => whenThere(renderTexts(texts), (body) => ({ status: 200, body }))));
+    return whenThere(this.operations.locateOwn(asked) ?? this.operations.locate(asked), (located) => whenThere(this.operations.retrieveText(located), (text) => (text === undefined ? this.run(operation, located, call) : { status: 200, body: { kind: 'text', text } })));
+  }
+
+  private async performAny(operation: Operation, { call, admission, renderer }: { call: Call; admission: Admission; renderer: Renderer | undefined }): Promise<RestResponse> {
     const asked = askedOver(call, admission);
     const { route } = call.match;
-    if (renderer && (operation === 'list' || operation === 'retrieve')) {
-      const located = this.operations.locateOwn(asked) ?? (await this.operations.locate(asked));
-      return this.rendered.read(operation, located, { renderer, link: linksOf(call, located) });
+    const located = this.operations.locateOwn(asked) ?? (await (operation === 'list' && !renderer ? this.operations.locateList(asked) : this.operations.locate(asked)));
+    if (renderer && (operation === 'list' || operation === 'retrieve')) return this.rendered.read(operation, located, { renderer, link: linksOf(call, located) });
+    const { pagination, conditional } = route.resource;
+    if (operation === 'list' && pagination) {
+      const page = await this.pages.text(located, pagination, linksOf(call, located));
+      return renderPage(page.rows, page);
     }
-    if (operation === 'list') {
-      const list = this.operations.locateOwn(asked) ?? (await this.operations.locateList(asked));
-      const { pagination } = route.resource;
-      if (pagination) {
-        const page = await this.pages.text(list, pagination, linksOf(call, list));
-        return renderPage(page.rows, page);
-      }
-      const { pages, represent, texts } = await this.operations.list(list);
-      return { status: 200, body: await (texts ? renderTexts(texts) : renderList(pages, represent)) };
-    }
-    const located = this.operations.locateOwn(asked) ?? (await this.operations.locate(asked));
     if (takesMany(route, operation)) {
       const { value, headers, status } = await this.valueOf(operation, located, call);
       return valueResponse(status ?? statusOf(operation), value, headers);
     }
-    if (located.resource.conditional) return this.objects.respond(operation, located, { header: (name) => call.exchange.header(name), locationOf: (key) => locationOf(key, call) });
-    const text = operation === 'retrieve' ? await this.operations.retrieveText(located) : undefined;
-    if (text !== undefined) return { status: 200, body: { kind: 'text', text } };
+    if (conditional) return this.objects.respond(operation, located, { header: (name) => call.exchange.header(name), locationOf: (key) => locationOf(key, call) });
+    return this.run(operation, located, call);
+  }
+
+  private async run(operation: Operation, located: Located, call: Call): Promise<RestResponse> {
     const { value, key, told } = await this.operations.run(operation, located);
     return valueResponse(statusOf(operation), value, { ...(key ? locationOf(key, call) : {}), ...told });
   }
@@ -267,6 +267,11 @@ export class RestPipeline {
     const { resource } = call.match.route;
     return this.operations.locate(askedOver(call, await this.admitActor(actor, { resource, method, ...(request ? { request } : {}) })));
   }
+}
+
+async function optionsOf({ exchange, match: { route } }: Call, admission: Admission): Promise<RestResponse> {
+  negotiate(exchange.header('accept'));
+  return jsonResponse(200, describeRoute(route, givenFields(route), await writableViews(route, admission)));
 }
 
 /** The application's own method for this call, if there is one. */

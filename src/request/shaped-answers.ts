@@ -138,9 +138,13 @@ function shapeOf(shown: ShapedObject, expander: Expander, view: Resource): Answe
 
 /** A list with what is expanded in it, page by page. */
 export function expandedList(read: AsyncIterable<readonly Row[]>, shape: AnswerShape): ListAnswer {
-  const represent = (row: Row): Representation => shape.represent(row);
-  const pages = { [Symbol.asyncIterator]: () => expandedPages(read, shape) };
-  return { pages, represent, texts: heldTexts(pages, represent) };
+  return { pages: { [Symbol.asyncIterator]: () => expandedPages(read, shape) }, represent: (row) => shape.represent(row) };
+}
+
+/** The same as texts, held back while the list is of ordinary length. */
+export function expandedTexts(read: AsyncIterable<readonly Row[]>, shape: AnswerShape): AsyncIterable<string> {
+  const { pages, represent } = expandedList(read, shape);
+  return heldTexts(pages, represent);
 }
 
 async function* expandedPages(pages: AsyncIterable<readonly Row[]>, shape: AnswerShape): AsyncGenerator<readonly Row[]> {

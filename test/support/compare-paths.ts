@@ -4,6 +4,7 @@ import { stampsIn } from '../../src/model/conditional.js';
 import type { ListPlan } from '../../src/model/plan.js';
 import type { Resource } from '../../src/model/resource.js';
 import type { PageOf, RowWriting } from '../../src/request/execution/data-adapter.js';
+import type { Soon } from '../../src/values/soon.js';
 import { withoutComparingWrites } from './compare-writes.js';
 
 /** How many lists and rows the database has written itself in this file of tests, each compared with the general path. */
@@ -22,7 +23,7 @@ const fastPage = Object.getOwnPropertyDescriptor(PageReader.prototype, 'text')?.
  */
 RowReader.prototype.texts = function (this: RowReader, plan, writing) {
   const texts = fast.call(this, plan, writing);
-  return texts && both(this, { plan, writing, texts });
+  return texts === undefined ? undefined : both(this, { plan, writing, texts: iterated(texts) });
 };
 
 /** The same for a single row. */
@@ -98,6 +99,13 @@ async function* both(reader: RowReader, { plan, writing, texts }: { plan: ListPl
   await general.return(undefined);
 }
 
+/** One text is a list of one page. */
+async function* iterated(given: Soon<string | AsyncIterable<string>>): AsyncGenerator<string> {
+  const texts = await given;
+  if (typeof texts === 'string') yield texts;
+  else yield* texts;
+}
+
 function withComma(text: string): string {
   return text === '' ? '' : `${text},`;
 }
@@ -111,7 +119,7 @@ async function mustAgree(reader: RowReader, plan: ListPlan, writing: RowWriting)
   let last: readonly [string, string] | undefined;
   for (let attempt = 0; attempt < 5; attempt++) {
     const texts = fast.call(reader, plan, writing);
-    last = [await whole(texts ?? generalTexts(reader, plan, writing)), await whole(generalTexts(reader, plan, writing))];
+    last = [await whole(texts === undefined ? generalTexts(reader, plan, writing) : iterated(texts)), await whole(generalTexts(reader, plan, writing))];
     if (last[0] === last[1]) return;
   }
   throw new Error(`The database writes\n${last?.[0] ?? ''}\nand the process\n${last?.[1] ?? ''}`);

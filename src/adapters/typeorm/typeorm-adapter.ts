@@ -5,6 +5,7 @@ import type { BatchPlan, CreatePlan, DeletePlan, ExistsPlan, ListPlan, PagePlan,
 import type { Resource } from '../../model/resource.js';
 import type { Row } from '../../model/serializer.js';
 import type { DataAdapter, PageOf, RelatedRow, RowWriting, StampedText } from '../../request/execution/data-adapter.js';
+import type { Soon } from '../../values/soon.js';
 import { describeModel } from './describing/describe-model.js';
 import { warningsOfOptions } from './describing/warn-of-options.js';
 import { chooseDialect } from './dialects/choose-dialect.js';
@@ -105,7 +106,7 @@ export class TypeOrmAdapter implements DataAdapter {
     return this.of(plan.resource).reader.list(plan);
   }
 
-  listTexts(plan: ListPlan, writing: RowWriting): AsyncIterable<string> | undefined {
+  listTexts(plan: ListPlan, writing: RowWriting): Soon<string | AsyncIterable<string>> | undefined {
     return this.of(plan.resource).reader.texts(plan, writing);
   }
 
@@ -130,7 +131,7 @@ export class TypeOrmAdapter implements DataAdapter {
     return this.of(plan.resource).reader.retrieve(plan.where, undefined, plan.forWriting === true ? 'primary' : 'replica');
   }
 
-  retrieveText(plan: RetrievePlan, writing: RowWriting): Promise<string | undefined> {
+  retrieveText(plan: RetrievePlan, writing: RowWriting): Soon<string | undefined> {
     return this.of(plan.resource).reader.retrieveText(plan.where, writing);
   }
 

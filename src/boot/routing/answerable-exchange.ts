@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { RouteMatch } from '../../model/route.js';
 import type { HttpExchange } from '../../request/parsing/http-exchange.js';
+import type { Soon } from '../../values/soon.js';
 import type { RestResponse } from '../../request/responses/rest-response.js';
 
 /** One call, with the way to answer it. */
@@ -12,8 +13,8 @@ export interface AnswerableExchange extends HttpExchange {
   /** The headers of contract 7; what the application has set itself is kept. */
   setContractHeaders(allow: string): void;
   setHeader(name: string, value: string): void;
-  /** Resolves when all is handed over, or when the client has gone. Does nothing where somebody has answered already. */
-  send(response: RestResponse, allow: string): Promise<void>;
+  /** Done when all is handed over, or when the client has gone: at once, for one text. Does nothing where somebody has answered already. */
+  send(response: RestResponse, allow: string): Soon<void>;
 }
 
 /** A route, with the prefix that it stands below; or the index, or an unknown path below a prefix. */

@@ -5,6 +5,7 @@ import { isGone } from '../../request/parsing/is-gone.js';
 import type { RestResponse } from '../../request/responses/rest-response.js';
 import { sendResponse, setContractHeaders } from '../../request/responses/send-response.js';
 import type { AnswerableExchange } from './answerable-exchange.js';
+import type { Soon } from '../../values/soon.js';
 import { headerOf, withoutOrigin } from './request-line.js';
 import { hasBody, readBody } from './request-body.js';
 
@@ -118,7 +119,7 @@ class ExpressExchange implements AnswerableExchange {
     this.response.setHeader(name, value);
   }
 
-  send(answer: RestResponse, allow: string): Promise<void> {
+  send(answer: RestResponse, allow: string): Soon<void> {
     return sendResponse(this.response, answer, allow);
   }
 }

@@ -21,7 +21,7 @@ const RESTORED = new WeakMap<RestServer, () => void>();
 
 /** Before the routes and the application's middleware: the headers, and a body that cannot be parsed is no error yet. */
 function prepareRequests(adapter: HttpAdapter, server: RestServer): void {
-  RESTORED.set(server, registerInOneStep(adapter.getInstance()));
+  RESTORED.set(server, registerInOneStep(adapter.getInstance(), (request, response) => server.handleAlone(expressExchange(request, response))));
   adapter.use((request: IncomingMessage, response: ServerResponse, next: Next) => {
     server.begin(expressExchange(request, response));
     next();
@@ -51,7 +51,7 @@ function answerTheRest(adapter: HttpAdapter, server: RestServer): void {
     if (!server.isOurs(exchange) || response.headersSent) next(error);
     // Express gives up on a path with broken escapes before it has a route; ours match such a path all the same.
     else if (error instanceof URIError) settle(server.handleRest(exchange), next);
-    else settle(server.fail(exchange, error).then(() => true), next);
+    else void server.fail(exchange, error);
   });
 }
 

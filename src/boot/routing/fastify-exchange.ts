@@ -7,6 +7,7 @@ import { isGone } from '../../request/parsing/is-gone.js';
 import type { RestResponse } from '../../request/responses/rest-response.js';
 import { endConnection, sendResponse, setContractHeaders, setResponseHeaders } from '../../request/responses/send-response.js';
 import type { HeaderTarget } from '../../request/responses/send-response.js';
+import type { Soon } from '../../values/soon.js';
 import { keptBody } from './fastify-body.js';
 import { writtenUrl } from './fastify-legible.js';
 import type { FastifyReply, FastifyRequest } from './fastify-types.js';
@@ -166,7 +167,7 @@ class FastifyExchange extends NodeExchange implements AnswerableExchange {
     this.reply.header(name, value);
   }
 
-  send(response: RestResponse, allow: string): Promise<void> {
+  send(response: RestResponse, allow: string): Soon<void> {
     return sendReply(this.reply, response, { allow, headers: this.headers });
   }
 }
@@ -215,7 +216,7 @@ class MiddlewareExchange extends NodeExchange implements AnswerableExchange {
     this.response.setHeader(name, value);
   }
 
-  send(answer: RestResponse, allow: string): Promise<void> {
+  send(answer: RestResponse, allow: string): Soon<void> {
     return sendResponse(this.response, answer, allow);
   }
 }
@@ -264,7 +265,7 @@ class ReplyHeaders implements HeaderTarget {
 }
 
 /** Through Fastify's own way, so that the application's `onSend` hooks see it. */
-async function sendReply(reply: MarkedReply, response: RestResponse, { allow, headers }: { readonly allow: string; readonly headers: HeaderTarget }): Promise<void> {
+function sendReply(reply: MarkedReply, response: RestResponse, { allow, headers }: { readonly allow: string; readonly headers: HeaderTarget }): Soon<void> {
   if (isAnswered(reply)) return;
   reply[HANDED_OVER] = true;
   reply.code(response.status);
@@ -275,12 +276,14 @@ async function sendReply(reply: MarkedReply, response: RestResponse, { allow, he
     reply[IS_TEXT] = headers.getHeader('Content-Type') === JSON_MEDIA_TYPE && takesTexts(reply);
     // One write with the headers; bytes would be a second one. A media type of the application's own stays as it is.
     reply.send(reply[IS_TEXT] ? body.text : Buffer.from(body.text));
-  } else if (body && reply.raw.req.method !== 'HEAD') await sendPieces(reply, body.pieces);
-  else {
-    // HEAD has no body: the first page has told that there is no error.
-    await body?.pieces[Symbol.asyncIterator]().return?.();
-    reply.send();
-  }
+  } else if (!body) reply.send();
+  else return reply.raw.req.method === 'HEAD' ? sendNone(reply, body.pieces) : sendPieces(reply, body.pieces);
+}
+
+/** HEAD has no body: the first page has told that there is no error. */
+async function sendNone(reply: FastifyReply, pieces: AsyncIterable<string>): Promise<void> {
+  await pieces[Symbol.asyncIterator]().return?.();
+  reply.send();
 }
 
 /** Until all is handed over, or the client has gone. Rejects where the pieces fail: Fastify has broken the connection off. */

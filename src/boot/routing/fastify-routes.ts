@@ -131,8 +131,9 @@ export class FastifyRoutes {
       this.answerRest(request, reply);
       return;
     }
-    watchReply(reply);
     request.params = { ...withoutRest(request.params), ...parametersOf(place.match) };
+    if (this.server.handleAlone(exchange)) return;
+    watchReply(reply);
     // Nest's handler answers by itself, what it throws included; its promise would make Fastify answer a second time.
     void Promise.resolve(handler.call(undefined, request, reply)).catch((error: unknown) => this.server.fail(exchange, error));
   }

@@ -7,6 +7,7 @@ import type { Resource } from '../../model/resource.js';
 import { addActionHandler, ROUTE_ARGUMENTS, routedClass, standForMiddleware } from './application-controllers.js';
 import type { ListedController } from './application-controllers.js';
 import type { BuiltApi, ResourceRoutes } from './build-routes.js';
+import type { Soon } from '../../values/soon.js';
 import { markForAllMethods } from './express-all-methods.js';
 import { collectionPath, routePattern, urlOf } from './route-pattern.js';
 import { RestifyExceptionFilter } from './restify-exception.filter.js';
@@ -148,6 +149,8 @@ function bindUrl({ name, pattern, model, route, isSign }: BoundUrl, { own, gener
   // A function a path: each prefix has interceptors and pipes of its own, and no method of the class has such a name.
   const handlerName = (method: string): string => `${name}_${method.toLowerCase()} ${pattern}`;
   server.models.set(`/${pattern}`, `/${model}`);
+  const { guards, interceptors, throttle } = route.resource;
+  if (!generated.joined && route.actions.size === 0 && guards.length === 0 && interceptors.length === 0 && !throttle) server.alone.add(route);
   for (const [method, action] of route.actions) {
     const { handler, operation } = action;
     const request = REQUEST_METHODS[method] ?? RequestMethod.ALL;
@@ -163,7 +166,7 @@ function bindUrl({ name, pattern, model, route, isSign }: BoundUrl, { own, gener
 
 function addHandler(controller: Type, { name, pattern, method, isSign }: { name: string; pattern: string; method: RequestMethod; isSign: boolean }, server: RestServer): void {
   const prototype = controller.prototype as Record<string, unknown>;
-  const handler = (request: object, response: object): Promise<void> => server.handle(server.exchangeOf(request, response));
+  const handler = (request: object, response: object): Soon<void> => server.handle(server.exchangeOf(request, response));
   Object.defineProperty(handler, 'name', { value: name });
   const descriptor = { value: handler, writable: true, configurable: true, enumerable: false };
   Object.defineProperty(prototype, name, descriptor);

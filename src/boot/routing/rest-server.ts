@@ -3,13 +3,15 @@ import type { DeclarationProblem } from '../../errors/declaration-error.js';
 import { BodyTooLarge, MethodNotAllowed, NotFound, UnsupportedMediaType } from '../../errors/request-errors.js';
 import { servedMethod, statusOf } from '../../model/operation.js';
 import type { ErrorFormat } from '../../model/error-format.js';
-import type { Api } from '../../model/route.js';
+import type { Api, Route } from '../../model/route.js';
 import type { Resource } from '../../model/resource.js';
 import { throttleRequest } from '../../request/throttling/throttle-request.js';
 import { errorResponse } from '../../request/responses/error-response.js';
 import { unsendable } from '../../request/responses/send-response.js';
 import { valueResponse } from '../../request/responses/rest-response.js';
 import type { RestResponse } from '../../request/responses/rest-response.js';
+import { isLater, whenThere } from '../../values/soon.js';
+import type { Soon } from '../../values/soon.js';
 import type { Admission } from '../../request/asked.js';
 import type { Call } from '../../request/call.js';
 import type { Around } from '../../request/rest-pipeline.js';
@@ -18,6 +20,7 @@ import { answerIndex } from './answer-index.js';
 import type { AnswerableExchange, ExchangeOf, Place } from './answerable-exchange.js';
 import { Locations } from './locations.js';
 import type { Location, Path } from './locations.js';
+import { PrefixClaims } from './prefix-claims.js';
 import { urlOf } from './route-pattern.js';
 import type { ActionBinding } from './route-pattern.js';
 import type { Served } from './served.js';
@@ -48,11 +51,15 @@ export class RestServer {
   readonly models = new Map<string, string>();
   /** Where a request keeps its visit: two applications in one process have one each. */
   private readonly visits = Symbol('restify');
-  private readonly claims: { readonly prefix: string; readonly owner: object }[] = [];
+  /** Routes whose generated answer nothing that the model declares stands around. */
+  readonly alone = new Set<Route>();
+  readonly claims = new PrefixClaims();
 
   constructor(
     private readonly logger: LoggerService,
     readonly exchangeOf: ExchangeOf,
+    /** Whether the application has something that Nest runs around every handler. */
+    private readonly isEnhanced: () => boolean,
   ) {}
 
   add(served: Served): void {
@@ -67,16 +74,6 @@ export class RestServer {
 
   warn(text: string): void {
     this.logger.warn(text);
-  }
-
-  /** Before anything of a prefix is awaited, so that of two that boot at once the second finds the first. */
-  claim(prefix: string, owner: object): void {
-    this.claims.push({ prefix, owner });
-  }
-
-  /** Prefixes that others have claimed. */
-  claimedBeside(owner: object): readonly string[] {
-    return this.claims.filter((each) => each.owner !== owner).map(({ prefix }) => prefix);
   }
 
   /** What is served, in the order of the `forRoot` calls. */
@@ -141,15 +138,21 @@ export class RestServer {
     this.visitOf(exchange).around = around;
   }
 
-  /** Step two: answers, and writes. Never throws. */
-  async handle(exchange: AnswerableExchange): Promise<void> {
-    try {
+  /** Step two: answers, and writes. Never throws, nor rejects. */
+  handle(exchange: AnswerableExchange): Soon<void> {
+    return this.writing(exchange, () => {
       const { call, served } = this.routeOf(exchange);
       const { admission, around } = this.visitOf(exchange);
-      await this.send(exchange, await served.pipeline.answer(call, admission ?? (await served.pipeline.admit(call)), around));
-    } catch (error) {
-      await this.fail(exchange, error);
-    }
+      return whenThere(admission ?? served.pipeline.admit(call), (admitted) => served.pipeline.answer(call, admitted, around));
+    });
+  }
+
+  /** Both steps, where nothing of Nest's and nothing of the model's stands around them. False where Nest's handler has to be called. */
+  handleAlone(exchange: AnswerableExchange): boolean {
+    const { location } = this.visitOf(exchange);
+    if (location.kind !== 'route' || !this.alone.has(location.match.route) || this.isEnhanced()) return false;
+    void this.handle(exchange);
+    return true;
   }
 
   /** Before an action of the application's runs. Throws what contract 6 says. */
@@ -191,7 +194,7 @@ export class RestServer {
         return true;
       case 'index':
         if (this.foreign.has(location.path)) return false;
-        await this.writing(exchange, () => Promise.resolve(answerIndex(exchange, { apis: this.apis, base: location.base })));
+        await this.writing(exchange, () => answerIndex(exchange, { apis: this.apis, base: location.base }));
         return true;
       case 'elsewhere':
         return false;
@@ -223,29 +226,31 @@ export class RestServer {
   }
 
   /** Writes an error that something else threw on one of our URLs. */
-  async fail(exchange: AnswerableExchange, error: unknown): Promise<void> {
+  fail(exchange: AnswerableExchange, error: unknown): Soon<void> {
     const { response, logged } = errorResponse(error, this.errorFormatOf(exchange));
     if (logged) this.log(exchange, error);
-    await this.send(exchange, response);
+    return this.send(exchange, response);
   }
 
-  private async writing(exchange: AnswerableExchange, answer: () => Promise<RestResponse>): Promise<void> {
+  private writing(exchange: AnswerableExchange, answer: () => Soon<RestResponse>): Soon<void> {
     try {
-      await this.send(exchange, await answer());
+      const given = answer();
+      if (!isLater(given)) return this.send(exchange, given);
+      return given.then((response) => this.send(exchange, response), (error: unknown) => this.fail(exchange, error));
     } catch (error) {
-      await this.fail(exchange, error);
+      return this.fail(exchange, error);
     }
   }
 
   /** A stream that fails half-way has broken the connection off; all that is left is the log. */
-  private async send(exchange: AnswerableExchange, response: RestResponse): Promise<void> {
+  private send(exchange: AnswerableExchange, response: RestResponse): Soon<void> {
     const wrong = unsendable(response);
-    if (wrong) {
-      await this.fail(exchange, wrong);
-      return;
-    }
+    if (wrong) return this.fail(exchange, wrong);
     try {
-      await exchange.send(response, allowOf(this.visitOf(exchange).location));
+      const sent = exchange.send(response, allowOf(this.visitOf(exchange).location));
+      if (isLater(sent)) return sent.catch((error: unknown) => {
+        this.log(exchange, error);
+      });
     } catch (error) {
       this.log(exchange, error);
     }

@@ -4,6 +4,7 @@ import type { Counted } from '../../model/pagination.js';
 import type { BatchPlan, CreatePlan, DeletePlan, ExistsPlan, ListPlan, PagePlan, ParentPlan, ParentValues, RelatedPlan, RetrievePlan, UpdatePlan } from '../../model/plan.js';
 import type { Resource } from '../../model/resource.js';
 import type { Representation, Row } from '../../model/serializer.js';
+import type { Soon } from '../../values/soon.js';
 import type { AnswerStore } from './answer-store.js';
 
 /** How a row is written in process. */
@@ -59,9 +60,10 @@ export interface DataAdapter {
   list(plan: ListPlan): AsyncIterable<readonly Row[]>;
   /**
    * As `list`, where the database writes the rows itself: each page one text, byte for byte what `JSON.stringify` makes of
-   * `represent`, with commas between. Undefined where it does not.
+   * `represent`, with commas between. Reads the first page, and gives its text where there is no other one, at once where
+   * nothing has to be waited for. Undefined where the database does not write them.
    */
-  listTexts(plan: ListPlan, writing: RowWriting): AsyncIterable<string> | undefined;
+  listTexts(plan: ListPlan, writing: RowWriting): Soon<string | AsyncIterable<string>> | undefined;
   /** Throws 404 where the parent is not there, as a list does. Page and count are of one state of the rows, where the database gives one. */
   page(plan: PagePlan): Promise<PageOf<readonly Row[]>>;
   /** As `page`, the rows one text, byte for byte what `JSON.stringify` makes of `represent`, with commas between; by the database where it can. */
@@ -71,8 +73,8 @@ export interface DataAdapter {
   /** What belongs to rows that were read before: one statement for as many as an answer has by default, whatever belongs to them. Entities that computed fields need are loaded behind it. */
   related(plan: RelatedPlan): Promise<readonly RelatedRow[]>;
   retrieve(plan: RetrievePlan): Promise<Row | undefined>;
-  /** As `retrieve`, byte for byte what `JSON.stringify` makes of `represent`; written by the database where it can. */
-  retrieveText(plan: RetrievePlan, writing: RowWriting): Promise<string | undefined>;
+  /** As `retrieve`, byte for byte what `JSON.stringify` makes of `represent`; written by the database where it can, and at once where nothing has to be waited for. */
+  retrieveText(plan: RetrievePlan, writing: RowWriting): Soon<string | undefined>;
   /** As `retrieveText`, with the values of the view's stamps, of the same state of the row. */
   retrieveStamped(plan: RetrievePlan, writing: RowWriting): Promise<StampedText | undefined>;
   /** Whether nothing of the application has a say in what is read of a row. Subscribers may come and go. */

@@ -6,6 +6,8 @@ import type { AccessQuestion, FieldSet, Grant, Refusal } from '../../model/permi
 import type { PermissionSource } from '../../model/permission-source.js';
 import type { Resource } from '../../model/resource.js';
 import type { RowFilter } from '../../model/row-filter.js';
+import { whenThere } from '../../values/soon.js';
+import type { Soon } from '../../values/soon.js';
 import { decide, visibleRows } from './combine-grants.js';
 
 /** What the permissions of a model leave a caller. */
@@ -31,7 +33,7 @@ export interface Caller {
 export class Accesses {
   // Made when they are wanted: most requests want none of them.
   private held: Map<string, Promise<boolean>> | undefined;
-  private seen: Map<Resource, Promise<Condition>> | undefined;
+  private seen: Map<Resource, Soon<Condition>> | undefined;
 
   constructor(
     private readonly caller: Caller,
@@ -39,11 +41,11 @@ export class Accesses {
   ) {}
 
   /** Throws 401, 403 or 404 for a no. An action may have permissions in place of the model's. */
-  async admit(resource: Resource, method: string, permission = resource.permission): Promise<Access> {
-    const asked = decide(permission, this.question(resource, method));
-    const answer = 'kind' in asked ? asked : await asked;
-    if (answer.kind !== 'grant') throw this.refused(answer);
-    return this.accessOf(answer, resource);
+  admit(resource: Resource, method: string, permission = resource.permission): Soon<Access> {
+    return whenThere(decide(permission, this.question(resource, method)), (answer) => {
+      if (answer.kind !== 'grant') throw this.refused(answer);
+      return this.accessOf(answer, resource);
+    });
   }
 
   /** Undefined for a no. */
@@ -53,11 +55,11 @@ export class Accesses {
   }
 
   /** Rows that the caller may name from elsewhere: as a parent in a URL, or as a key in a body (contract 8). */
-  visible(resource: Resource): Promise<Condition> {
+  visible(resource: Resource): Soon<Condition> {
     this.seen ??= new Map();
     let seen = this.seen.get(resource);
     if (!seen) {
-      seen = visibleRows(resource.permission, this.question(resource, 'GET')).then((rows) => this.resolveRows(rows, resource));
+      seen = whenThere(visibleRows(resource.permission, this.question(resource, 'GET')), (rows) => this.resolveRows(rows, resource));
       this.seen.set(resource, seen);
     }
     return seen;

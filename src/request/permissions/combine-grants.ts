@@ -2,11 +2,13 @@ import { allow, deny, hide } from '../../model/permission.js';
 import type { AccessQuestion, FieldSet, Grant, Refusal } from '../../model/permission.js';
 import type { ResolvedPermission } from '../../model/resolved-permission.js';
 import type { RowFilter } from '../../model/row-filter.js';
+import { whenThere } from '../../values/soon.js';
+import type { Soon } from '../../values/soon.js';
 
 type Decision = Grant | Refusal;
 
 /** What an expression of permissions answers: at once, where all that it asks do. */
-export function decide(permission: ResolvedPermission, question: AccessQuestion): Decision | Promise<Decision> {
+export function decide(permission: ResolvedPermission, question: AccessQuestion): Soon<Decision> {
   switch (permission.kind) {
     case 'one':
       return permission.permission.decide(question);
@@ -70,35 +72,42 @@ function opposite(answer: Grant | Refusal): Grant | Refusal {
  * A refusal for want of rights hides nothing; every row condition that is stated hides, also beside a refusal
  * (contract 8).
  */
-export async function visibleRows(permission: ResolvedPermission, question: AccessQuestion): Promise<'all' | RowFilter> {
-  return (await statedRows(permission, question)) ?? 'all';
+export function visibleRows(permission: ResolvedPermission, question: AccessQuestion): Soon<'all' | RowFilter> {
+  return whenThere(statedRows(permission, question), (rows) => rows ?? 'all');
 }
 
 /** Undefined where nothing is stated, because everybody who was asked refused for want of rights. */
-async function statedRows(permission: ResolvedPermission, question: AccessQuestion): Promise<'all' | RowFilter | undefined> {
+function statedRows(permission: ResolvedPermission, question: AccessQuestion): Soon<'all' | RowFilter | undefined> {
   switch (permission.kind) {
     case 'one':
-      return shown(await permission.permission.decide(question));
+      return whenThere(decide(permission, question), shown);
     case 'all-of': {
-      const rows = await allStated(permission.permissions, question);
-      return rows.length === 0 && permission.permissions.length > 0 ? undefined : rows.reduce(bothRows, 'all');
+      const [only, ...more] = permission.permissions;
+      return only && more.length === 0 ? statedRows(only, question) : statedByAll(permission.permissions, question);
     }
-    case 'any-of': {
-      // Hidden is what all of them hide. One that refuses gives no row away: `anyOf(IsAdmin, OwnRows)` hides from
-      // everybody else what is not theirs.
-      const rows = await allStated(permission.permissions, question);
-      if (rows.length === 0) return undefined;
-      return rows.includes('all') ? 'all' : { kind: 'or', filters: rows as readonly RowFilter[] };
-    }
+    case 'any-of':
+      return statedByAny(permission.permissions, question);
     case 'not':
-      return shown(opposite(await decide(permission.permission, question)));
+      return whenThere(decide(permission.permission, question), (answer) => shown(opposite(answer)));
     default:
       return permission satisfies never;
   }
 }
 
+async function statedByAll(permissions: readonly ResolvedPermission[], question: AccessQuestion): Promise<'all' | RowFilter | undefined> {
+  const rows = await allStated(permissions, question);
+  return rows.length === 0 && permissions.length > 0 ? undefined : rows.reduce(bothRows, 'all');
+}
+
+/** Hidden is what all of them hide. One that refuses gives no row away: `anyOf(IsAdmin, OwnRows)` hides from everybody else what is not theirs. */
+async function statedByAny(permissions: readonly ResolvedPermission[], question: AccessQuestion): Promise<'all' | RowFilter | undefined> {
+  const rows = await allStated(permissions, question);
+  if (rows.length === 0) return undefined;
+  return rows.includes('all') ? 'all' : { kind: 'or', filters: rows as readonly RowFilter[] };
+}
+
 async function allStated(permissions: readonly ResolvedPermission[], question: AccessQuestion): Promise<readonly ('all' | RowFilter)[]> {
-  const rows = await Promise.all(permissions.map((each) => statedRows(each, question)));
+  const rows = await Promise.all(permissions.map(async (each) => statedRows(each, question)));
   return rows.filter((each) => each !== undefined);
 }
 

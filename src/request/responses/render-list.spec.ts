@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Row } from '../../model/serializer.js';
-import { renderList } from './render-list.js';
+import type { Representation, Row } from '../../model/serializer.js';
+import { renderTexts, textsOf } from './render-list.js';
 import type { ResponseBody } from './rest-response.js';
 
 function row(id: number): Row {
@@ -45,6 +45,11 @@ async function textOf(body: ResponseBody): Promise<string> {
 
 async function rendered(...pages: readonly (readonly Row[])[]): Promise<string> {
   return textOf(await renderList(new Pages(pages), represent));
+}
+
+/** As an operation and its answer do it together. */
+async function renderList(pages: Pages, represent: (row: Row) => Representation): Promise<ResponseBody> {
+  return renderTexts(textsOf(pages, represent));
 }
 
 describe('a list', () => {

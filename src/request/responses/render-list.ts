@@ -1,20 +1,22 @@
 import type { Row, Representation } from '../../model/serializer.js';
+import type { Soon } from '../../values/soon.js';
 import type { ResponseBody } from './rest-response.js';
 
-/**
- * A JSON array of any length. A list of one page is one text; a longer one is made page by page while it is sent. What
- * goes wrong before the second page is thrown here, and is still an ordinary error answer.
- */
-export function renderList(pages: AsyncIterable<readonly Row[]>, represent: (row: Row) => Representation): Promise<ResponseBody> {
-  return renderTexts(textsOf(pages, represent));
-}
-
-async function* textsOf(pages: AsyncIterable<readonly Row[]>, represent: (row: Row) => Representation): AsyncGenerator<string> {
+/** Rows as JSON with commas between, a text for each page. */
+export async function* textsOf(pages: AsyncIterable<readonly Row[]>, represent: (row: Row) => Representation): AsyncGenerator<string> {
   for await (const rows of pages) yield rows.map((row) => JSON.stringify(represent(row))).join(',');
 }
 
-/** As `renderList`, of pages that are texts already: rows as JSON with commas between. An empty one is a page without rows. */
-export async function renderTexts(texts: AsyncIterable<string>): Promise<ResponseBody> {
+/**
+ * A JSON array of any length, of texts of its pages: rows as JSON with commas between. An empty one is a page without rows.
+ * A list of one page is one text; a longer one is made page by page while it is sent. What goes wrong before the second page
+ * is thrown here, and is still an ordinary error answer.
+ */
+export function renderTexts(texts: string | AsyncIterable<string>): Soon<ResponseBody> {
+  return typeof texts === 'string' ? { kind: 'text', text: `[${texts}]` } : renderPages(texts);
+}
+
+async function renderPages(texts: AsyncIterable<string>): Promise<ResponseBody> {
   const iterator = texts[Symbol.asyncIterator]();
   const first = await iterator.next();
   const second = first.done === true ? first : await iterator.next();

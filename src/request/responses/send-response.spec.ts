@@ -51,7 +51,7 @@ async function serve(response: RestResponse, { allow = 'GET, HEAD, OPTIONS', bef
   const { promise: sent, settle } = settling();
   const server = createServer((_request, target) => {
     before?.(target);
-    sendResponse(target, response, allow).then(() => { settle(undefined); }, settle);
+    Promise.resolve(sendResponse(target, response, allow)).then(() => { settle(undefined); }, settle);
   });
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -307,7 +307,7 @@ describe('a stream', () => {
     const { promise: sent, settle } = settling();
     const server = createServer((_request, target) => {
       target.on('close', () => {
-        sendResponse(target, stream(pieces), 'GET').then(() => { settle(undefined); }, settle);
+        Promise.resolve(sendResponse(target, stream(pieces), 'GET')).then(() => { settle(undefined); }, settle);
       });
     });
     servers.push(server);

@@ -2,28 +2,24 @@ import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import { FIXED_HEADERS, mergedVary } from './contract-headers.js';
 import { JSON_MEDIA_TYPE } from '../../values/media-type.js';
+import type { Soon } from '../../values/soon.js';
 import type { RestResponse } from './rest-response.js';
 
 /**
- * Writes a response. What the application has set itself is kept. Resolves when all is handed over, or when the client
- * has gone; a stream that fails breaks the connection off, so that nobody takes a part for the whole.
+ * Writes a response. What the application has set itself is kept. Done when all is handed over, or when the client has
+ * gone; a stream that fails breaks the connection off, so that nobody takes a part for the whole.
  */
-export async function sendResponse(target: ServerResponse, response: RestResponse, allow: string): Promise<void> {
+export function sendResponse(target: ServerResponse, response: RestResponse, allow: string): Soon<void> {
   if (target.headersSent) return;
   target.statusCode = response.status;
   setResponseHeaders(target, response, allow);
   endConnection(target, target);
   const { body } = response;
-  if (!body) {
-    target.end();
-    return;
-  }
-  if (body.kind === 'text') {
+  if (!body) target.end();
+  else if (body.kind === 'text') {
     target.setHeader('Content-Length', Buffer.byteLength(body.text));
     target.end(body.text);
-    return;
-  }
-  await sendPieces(target, body.pieces);
+  } else return sendPieces(target, body.pieces);
 }
 
 /**

@@ -5,6 +5,8 @@ export interface JsonSql {
   readonly sql: string;
   /** SQL of whether the form is right for this row; left out where it always is. */
   readonly guard?: string;
+  /** SQL of a number that must be one that the process reads exactly. */
+  readonly exact?: string;
 }
 
 /** A member of a JSON object: its name is one of the compiled model. */

@@ -16,6 +16,11 @@ export class ConnectionGate {
 
   constructor(private readonly oneConnection: boolean) {}
 
+  /** Whether there is one connection, and nobody holds it. */
+  get isFree(): boolean {
+    return this.oneConnection && this.busy === undefined;
+  }
+
   /** Runs statements, outside of every transaction but the one that they are asked from. */
   pass<Result>(statements: () => Promise<Result>, waiting: WaitingRoom): Promise<Result> {
     return this.busy ? this.passLater(statements, waiting) : statements();

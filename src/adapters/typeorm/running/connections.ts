@@ -3,9 +3,11 @@ import type { DataSource, QueryRunner } from 'typeorm';
 import { DatabaseAway, InvalidInput } from '../../../errors/request-errors.js';
 import { isRestError } from '../../../errors/rest-error.js';
 import type { Dialect } from '../dialects/dialect.js';
+import type { Soon } from '../../../values/soon.js';
 import type { Records, Statement } from '../sql/statement.js';
 import { ConnectionGate } from './connection-gate.js';
 import { DirectQueries } from './direct-queries.js';
+import { lendOf, poolOf } from './pooled.js';
 import { prepareSession, sessionIsFit } from './sessions.js';
 import { WaitingRoom } from './waiting-room.js';
 
@@ -53,14 +55,49 @@ export class Connections {
     this.gate = gate;
   }
 
+  private get lendingRules(): Parameters<typeof lendOf>[2] {
+    return { waiting: this.waiting, isBroken: this.isBroken };
+  }
+
+  private readonly isBroken = (error: unknown): boolean => this.dialect.refusal(error)?.kind === 'away';
+
   /** On a runner that was lent. */
-  records(runner: QueryRunner, statement: Statement): Promise<Records> {
+  async records(runner: QueryRunner, statement: Statement): Promise<Records> {
     return this.direct.records(runner, statement);
   }
 
-  /** One statement that reads. */
-  read(statement: Statement, from: ReadFrom): Promise<Records> {
-    return this.readingOver(from, ({ runner, connection }) => this.direct.recordsOf(connection, statement, runner));
+  /** One statement that reads: at once, where the database has one connection, which answers at once and which nobody holds. */
+  read(statement: Statement, from: ReadFrom): Soon<Records> {
+    return this.readAtOnce(statement) ?? this.readAlone(from, ({ runner, connection }) => this.direct.recordsOf(connection, statement, runner));
+  }
+
+  /** As `read`, unless nobody wants it any more when there is a connection: who has waited for one may have gone meanwhile. */
+  readWanted(statement: Statement, { from, gone }: { readonly from: ReadFrom; readonly gone: (() => boolean) | undefined }): Soon<Records | undefined> {
+    if (this.gate.isFree && gone?.() === true) return undefined;
+    return this.readAtOnce(statement) ?? this.readAlone(from, ({ runner, connection }) => (gone?.() === true ? undefined : this.direct.recordsOf(connection, statement, runner)));
+  }
+
+  /** Over a connection of the driver's pool, where it has one; what the database has given up, or knows no more, is tried again in the general way. */
+  private readAlone<Result>(from: ReadFrom, work: (lent: Pick<Lent, 'connection'> & { readonly runner?: QueryRunner }) => Soon<Result>): Promise<Result> {
+    const general = (): Promise<Result> => this.readingOver(from, async (lent) => work(lent));
+    const pool = this.direct.isWatched() ? undefined : poolOf(this.dataSource, from);
+    if (!pool) return general();
+    return lendOf(pool, async (connection) => work({ connection }), this.lendingRules).catch((error: unknown) => {
+      if (this.isWorthAnother(error)) return general();
+      throw this.reported(judged(error, this.dialect));
+    });
+  }
+
+  /** Undefined where it has to be waited for, and where it may come about by another attempt. */
+  private readAtOnce(statement: Statement): Records | undefined {
+    const lent = this.gate.isFree ? this.direct.atHand() : undefined;
+    if (!lent) return undefined;
+    try {
+      return this.direct.recordsOf(lent.connection, statement, lent.runner) as Records;
+    } catch (error) {
+      if (this.isWorthAnother(error)) return undefined;
+      throw this.reported(judged(error, this.dialect));
+    }
   }
 
   /** Several statements that read, of one server, and so of one state of its rows as far as a replica has come. */
@@ -86,7 +123,9 @@ export class Connections {
    */
   async write(statement: Statement): Promise<Records | undefined> {
     try {
-      return await this.gate.alone(() => this.lending('master', ({ runner, connection }) => this.direct.recordsOf(connection, statement, runner)), this.waiting);
+      const pool = this.direct.isWatched() ? undefined : poolOf(this.dataSource, 'primary');
+      if (pool) return await lendOf(pool, async (connection) => this.direct.recordsOf(connection, statement), this.lendingRules);
+      return await this.gate.alone(() => this.lending('master', async ({ runner, connection }) => this.direct.recordsOf(connection, statement, runner)), this.waiting);
     } catch (error) {
       const kind = this.dialect.refusal(error)?.kind;
       // Nobody can say what became of it.

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
 import { QueryFailedError } from 'typeorm';
 import type { DataSource, QueryRunner } from 'typeorm';
+import { isLater } from '../../../values/soon.js';
+import type { Soon } from '../../../values/soon.js';
 import type { Records, Statement } from '../sql/statement.js';
 
 /** Runs one statement on a driver's own connection. */
-type Run = (connection: unknown, statement: Statement) => Records | Promise<Records>;
+type Run = (connection: unknown, statement: Statement) => Soon<Records>;
 
 const DRIVERS: Readonly<Record<string, (options: DirectOptions) => Run>> = {
   'better-sqlite3': runOnSqlite,
@@ -35,28 +37,50 @@ export class DirectQueries {
     return this.recordsOf(await runner.connect(), statement, runner);
   }
 
-  /** As `records`, over the connection that the runner has. */
-  async recordsOf(connection: unknown, statement: Statement, runner: QueryRunner): Promise<Records> {
-    const { sql } = statement;
-    const parameters = statement.parameters as unknown[];
-    if (!this.run || this.isWatched()) return ((await runner.query(sql, [...parameters])) as readonly object[]).map((record) => Object.values(record) as readonly unknown[]);
+  /** As `records`, over the connection that the runner has, or that the driver's pool has lent; at once, where the driver answers at once. */
+  recordsOf(connection: unknown, statement: Statement, runner?: QueryRunner): Soon<Records> {
+    if (!this.run || (runner && this.isWatched())) return this.throughRunner(statement, runner);
     const { logger, options } = this.dataSource;
-    void logger.logQuery(sql, parameters, runner);
-    const begun = Date.now();
+    const { sql } = statement;
+    void logger.logQuery(sql, statement.parameters as unknown[], runner);
+    const begun = options.maxQueryExecutionTime ? Date.now() : 0;
     try {
       const given = this.run(connection, statement);
-      const records = given instanceof Promise ? await given : given;
-      const taken = Date.now() - begun;
-      if (options.maxQueryExecutionTime && taken > options.maxQueryExecutionTime) void logger.logQuerySlow(taken, sql, parameters, runner);
-      return records;
+      if (isLater(given)) return given.then((records) => this.ended(records, { begun, statement, runner }), (error: unknown) => this.failed(error, statement, runner));
+      return this.ended(given, { begun, statement, runner });
     } catch (error) {
-      void logger.logQueryError(error as Error, sql, parameters, runner);
-      throw new QueryFailedError(sql, parameters, error as Error);
+      return this.failed(error, statement, runner);
     }
   }
 
+  /** The one connection of a data source whose driver answers at once; undefined where it has none, or somebody listens to its queries. */
+  atHand(): { readonly runner: QueryRunner; readonly connection: unknown } | undefined {
+    const { driver, options } = this.dataSource;
+    if (options.type !== 'better-sqlite3' || this.isWatched()) return undefined;
+    const { databaseConnection: connection } = driver as { readonly databaseConnection?: { readonly open?: boolean } };
+    return connection?.open === true ? { runner: this.dataSource.createQueryRunner('master'), connection } : undefined;
+  }
+
+  private ended(records: Records, { begun, statement, runner }: { readonly begun: number; readonly statement: Statement; readonly runner: QueryRunner | undefined }): Records {
+    const { logger, options } = this.dataSource;
+    if (!options.maxQueryExecutionTime) return records;
+    const taken = Date.now() - begun;
+    if (taken > options.maxQueryExecutionTime) void logger.logQuerySlow(taken, statement.sql, statement.parameters as unknown[], runner);
+    return records;
+  }
+
+  private failed(error: unknown, { sql, parameters }: Statement, runner: QueryRunner | undefined): never {
+    void this.dataSource.logger.logQueryError(error as Error, sql, parameters as unknown[], runner);
+    throw new QueryFailedError(sql, parameters as unknown[], error as Error);
+  }
+
+  private async throughRunner({ sql, parameters }: Statement, runner: QueryRunner | undefined): Promise<Records> {
+    if (!runner) throw new Error('This driver has no statements but those of its query runners.');
+    return ((await runner.query(sql, [...parameters])) as readonly object[]).map((record) => Object.values(record) as readonly unknown[]);
+  }
+
   /** Asked each time: applications add subscribers while they run. */
-  private isWatched(): boolean {
+  isWatched(): boolean {
     return this.dataSource.subscribers.some((each) => each.beforeQuery !== undefined || each.afterQuery !== undefined);
   }
 }
@@ -91,9 +115,16 @@ function runOnSqlite(): Run {
   };
 }
 
+interface Question {
+  readonly name?: string;
+  readonly text: string;
+  readonly values: readonly unknown[];
+  readonly rowMode: 'array';
+}
+
 /** Of pg's client. */
 interface PostgresConnection {
-  query(question: { readonly name?: string; readonly text: string; readonly values: readonly unknown[]; readonly rowMode: 'array' }): Promise<{ readonly rows: (readonly unknown[])[] }>;
+  query(question: Question, answered: (error: Error | null | undefined, result: { readonly rows: (readonly unknown[])[] }) => void): unknown;
 }
 
 /** Each session keeps a plan for each of them, in its own memory. */
@@ -103,12 +134,16 @@ const MAX_CHOSEN = 50;
 
 function runOnPostgres({ named }: DirectOptions): Run {
   const [names, chosenNames] = [new Map<string, string>(), new Map<string, string>()];
-  return async (connection, { sql, parameters, steady, chosen }) => {
+  return (connection, { sql, parameters, steady, chosen }) => {
     const name = steady !== true || !named() ? undefined : chosen === true ? nameOf(sql, chosenNames, MAX_CHOSEN) : nameOf(sql, names, MAX_NAMED);
-    const question = { text: sql, values: parameters, rowMode: 'array' } as const;
-    const { rows } = await (connection as PostgresConnection).query(name === undefined ? question : { ...question, name });
-    // What the driver still holds of a result outlives many collections of young garbage, and would keep the pages of a long list.
-    return rows.splice(0);
+    const question: Question = name === undefined ? { text: sql, values: parameters, rowMode: 'array' } : { name, text: sql, values: parameters, rowMode: 'array' };
+    return new Promise((resolve, reject) => {
+      (connection as PostgresConnection).query(question, (error, result) => {
+        if (error) reject(error);
+        // What the driver still holds of a result outlives many collections of young garbage, and would keep the pages of a long list.
+        else resolve(result.rows.splice(0));
+      });
+    });
   };
 }
 

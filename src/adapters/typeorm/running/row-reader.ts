@@ -6,6 +6,8 @@ import { stampsIn, stampsOf } from '../../../model/conditional.js';
 import type { ListPlan } from '../../../model/plan.js';
 import type { OrderTerm, Resource } from '../../../model/resource.js';
 import type { Row } from '../../../model/serializer.js';
+import { isLater, whenThere } from '../../../values/soon.js';
+import type { Soon } from '../../../values/soon.js';
 import type { Dialect } from '../dialects/dialect.js';
 import { compileWhere } from '../sql/compile-condition.js';
 import { compileAfter, compileOrder, cursorColumns } from '../sql/compile-order.js';
@@ -13,7 +15,7 @@ import { existsStatement } from '../sql/exists-statement.js';
 import { lockOf } from '../sql/lock-row.js';
 import { decodedRecord, readColumns, selectList } from '../sql/read-columns.js';
 import { Scope } from '../sql/scope.js';
-import type { Statement } from '../sql/statement.js';
+import type { Records, Statement } from '../sql/statement.js';
 import { StatementShapes } from '../sql/statement-shapes.js';
 import { selectRows } from '../sql/select-rows.js';
 import type { Selection } from '../sql/select-rows.js';
@@ -41,6 +43,15 @@ interface Page {
   /** As the database gave them: values, then the cursor's. */
   readonly records: readonly (readonly unknown[])[];
   readonly rows: readonly Row[];
+}
+
+/** A list whose rows the database writes. */
+interface TextList {
+  readonly plan: ListPlan;
+  readonly writing: RowWriting;
+  readonly pages: TextPages;
+  /** Tells it apart from lists in another order, or of another parent's model. */
+  readonly kind: string;
 }
 
 /** Reads the rows of one resource. */
@@ -89,10 +100,14 @@ export class RowReader {
     }
   }
 
-  /** As `list`, each page one text of its rows with commas between. Undefined where the database does not write such rows. */
-  texts(plan: ListPlan, writing: RowWriting): AsyncIterable<string> | undefined {
+  /** As `list`, each page one text of its rows with commas between: the only one as it is, at once where nothing is waited for. Undefined where the database does not write such rows. */
+  texts(plan: ListPlan, writing: RowWriting): Soon<string | AsyncIterable<string>> | undefined {
     const { json } = this;
-    return json && !this.needsEntities() ? this.textPages(plan, writing, json) : undefined;
+    if (!json || this.needsEntities()) return undefined;
+    const pages = new TextPages(plan, { json, basePath: writing.basePath, scope: () => Scope.begin(this.dialect, this.tables, this.resource) });
+    const list: TextList = { plan, writing, pages, kind: pages.kind };
+    const limit = this.pageSize.rows;
+    return whenThere(this.textPage(list, undefined, limit), (page) => (!page ? '' : page.count < limit ? page.text : this.textsFrom(list, page)));
   }
 
   /** Whether rows are made of entities, because something of the application has a say in their values. */
@@ -113,28 +128,40 @@ export class RowReader {
     throw error;
   }
 
-  private async *textPages(plan: ListPlan, writing: RowWriting, json: JsonRows): AsyncGenerator<string> {
-    const pages = new TextPages(plan, { json, basePath: writing.basePath, scope: () => Scope.begin(this.dialect, this.tables, this.resource) });
-    const { kind } = pages;
-    let after: readonly unknown[] | undefined;
-    for (;;) {
+  private async *textsFrom(list: TextList, first: TextPage): AsyncGenerator<string> {
+    for (let page = first; ; ) {
+      yield page.text;
       const limit = this.pageSize.rows;
-      const end = after !== undefined || pages.tellsItsEnd || this.longLists.has(kind);
-      const statement = after || plan.oneOff === true ? pages.statement(after, { limit, end }) : this.shapes.of(`${limit} ${String(end)} ${kind}`, pages.conditions, () => pages.statement(undefined, { limit, end }));
-      const page = await this.readWanted(plan, async (runner) => {
-        const records = await this.connections.records(runner, statement);
-        return pages.read(records) ?? this.generalPage(writing, this.pageStatement({ where: plan.where, order: plan.order, after, limit }), { runner, cursor: plan.order.length });
-      }).catch((error: unknown) => this.afterParent(plan, error));
-      if (!page) return;
+      const next = await this.textPage(list, page.last, limit);
+      if (!next) return;
+      if (next.count < limit) {
+        yield next.text;
+        return;
+      }
+      page = next;
+    }
+  }
+
+  /** Undefined where nobody wants it any more. */
+  private textPage(list: TextList, after: readonly unknown[] | undefined, limit: number): Soon<TextPage | undefined> {
+    const { plan, pages, kind } = list;
+    const end = after !== undefined || this.longLists.has(kind);
+    const statement = after || plan.oneOff === true ? pages.statement(after, { limit, end }) : this.shapes.of(`${limit} ${String(end)} ${kind}`, pages.conditions, () => pages.statement(undefined, { limit, end }));
+    const taken = (records: Records | undefined): Soon<TextPage | undefined> => records && whenThere(pages.read(records) ?? this.generalPage(list, after, limit), (page) => {
+      if (!page) return undefined;
       if (!end && page.count === limit) {
         // Longer than lists of its kind were: read once more, with its end.
         this.longLists.add(kind);
-        continue;
+        return this.textPage(list, after, limit);
       }
       this.pageSize.learn(page.count, page.text.length);
-      yield page.text;
-      if (page.count < limit) return;
-      after = page.last;
+      return page;
+    });
+    try {
+      const read = whenThere(this.connections.readWanted(statement, { from: 'replica', gone: plan.gone }), taken);
+      return isLater(read) ? read.catch((error: unknown) => this.afterParent(plan, error)) : read;
+    } catch (error) {
+      return this.afterParent(plan, error);
     }
   }
 
@@ -144,13 +171,14 @@ export class RowReader {
   }
 
   /** A page with a row that only the process can write. */
-  private async generalPage({ represent }: RowWriting, statement: Statement, { runner, cursor }: { runner: QueryRunner; cursor: number }): Promise<TextPage> {
-    const { records, rows } = await this.readPage(statement, runner);
-    return { text: rows.map((row) => JSON.stringify(represent(row))).join(','), count: records.length, last: records.at(-1)?.slice(-cursor) ?? [] };
+  private async generalPage({ plan, writing }: TextList, after: readonly unknown[] | undefined, limit: number): Promise<TextPage | undefined> {
+    const statement = this.pageStatement({ where: plan.where, order: plan.order, after, limit });
+    const page = await this.readWanted(plan, (runner) => this.readPage(statement, runner));
+    return page && { text: page.rows.map((row) => JSON.stringify(writing.represent(row))).join(','), count: page.records.length, last: page.records.at(-1)?.slice(-plan.order.length) ?? [] };
   }
 
-  /** The row as JSON, by the database where it can write it. */
-  async retrieveText(where: Condition, { basePath, represent }: RowWriting): Promise<string | undefined> {
+  /** The row as JSON, by the database where it can write it; at once, where nothing is waited for. */
+  retrieveText(where: Condition, { basePath, represent }: RowWriting): Soon<string | undefined> {
     const { json } = this;
     const general = async (): Promise<string | undefined> => {
       const row = await this.retrieve(where);
@@ -163,9 +191,7 @@ export class RowReader {
       const condition = compileWhere(where, scope);
       return { sql: `SELECT ${text} AS c0 FROM ${scope.from()} WHERE ${condition} LIMIT 1`, parameters: scope.parameters };
     });
-    const [record] = await this.connections.read(statement, 'replica');
-    if (!record) return undefined;
-    return typeof record[0] === 'string' ? record[0] : general();
+    return whenThere(this.connections.read(statement, 'replica'), ([record]) => (!record ? undefined : typeof record[0] === 'string' ? record[0] : general()));
   }
 
   /** With the values of the view's stamps, by the same statement. */

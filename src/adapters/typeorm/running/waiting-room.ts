@@ -24,11 +24,17 @@ export class WaitingRoom {
   /** What `waited` gives, if it comes before the deadline (a time of `Date.now()`); else a 503. What comes later is the caller's to see to. */
   inTime<Result>(waited: Promise<Result>, until: number): Promise<Result> {
     return new Promise((resolve, reject) => {
-      const here: Waiting = { until, giveUp: reject };
-      this.waiting.add(here);
-      if (!this.timer || this.timer.at > until) this.wakeAt(until);
-      waited.finally(() => this.waiting.delete(here)).then(resolve, reject);
+      const leave = this.enter(until, reject);
+      waited.finally(leave).then(resolve, reject);
     });
+  }
+
+  /** Until the function that it gives is called, which says whether that was in time; `giveUp` is told a 503 where it was not. */
+  enter(until: number, giveUp: (error: Error) => void): () => boolean {
+    const here: Waiting = { until, giveUp };
+    this.waiting.add(here);
+    if (!this.timer || this.timer.at > until) this.wakeAt(until);
+    return () => this.waiting.delete(here);
   }
 
   /** The timer is left running when nobody waits any more, and holds no process up. */

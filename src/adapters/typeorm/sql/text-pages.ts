@@ -49,11 +49,6 @@ export class TextPages {
     return parent ? [where, parent.where] : [where];
   }
 
-  /** Whether a page tells its end at no cost. */
-  get tellsItsEnd(): boolean {
-    return this.key !== undefined;
-  }
-
   /** The first one looks for the parent too. Without `end` the page does not tell where it ends: rows stand in memory twice for that. */
   statement(after: readonly unknown[] | undefined, { limit, end }: { readonly limit: number; readonly end: boolean }): Statement {
     const { where, order, parent } = this.plan;

@@ -1,0 +1,2 @@
+import './on-fastify.js';
+import '../features/around-handlers.spec.js';

@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { restify } from 'nestjs-restify';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { compared } from '../support/compare-paths.js';
+import { startApp } from '../support/start-app.js';
+import type { StartedApp } from '../support/start-app.js';
+
+/** What SQLite takes into a column, whatever is declared of it. */
+const VALUES = [
+  'NULL', '7', '-0', '5.0', '1.5', '-0.0', '1e300', '9e18', '9007199254740993', '9223372036854775807', "'5'", "'5.0'", "'seven'", "''", "' 5'", "x'35'", "x''",
+  "'2022-10-02 09:23:28.297'", "'2022-10-02 09:23:28'", "'2022-10-02T09:23:28.297'", "'2022-10-02 09:23:28.297Z'", "'2022-10-02 09:23:28.29Z'", "'2022-10-02 09:23:28.5'", "'2022-10-02 09:23:28.1234'", "'2022-10-02 09:23:28.999999'",
+  "'2022-10-02 09:23:28 '", "' 2022-10-02 09:23:28.29'", "'2022-10-02  9:23:28.297'", "'2022-10-02 09:23 +05:30'", "'2022-10-02 09:23'", "'2022-10-02'", "'2022-02-30 10:00:00.000'", "'2022-02-29 10:00:00'", "'2024-02-29 10:00:00.000'", "'2022-10-02 24:00:00.000'", "'2022-10-02 24:00:00'",
+  "'2022-10-02 23:59:60.000'", "'2022-13-02 10:00:00.000'", "'0000-05-01 00:00:00.000'", "'0000-05-01 00:00:00'", "'0001-01-01 00:00:00.000'", "'9999-12-31 23:59:59.999'", "'-001-01-01 00:00:00.00'", "'12022-10-02 09:23:28.29'", "'now'", "'2459000.500000000000000'", '2459000.5', '1664702608',
+];
+
+/** A table that somebody has made, with columns of each affinity that SQLite has. */
+function entityOf(affinity: string): new () => object {
+  const name = `odd_${affinity === '' ? 'none' : affinity.toLowerCase()}`;
+  class Odd {
+    readonly id: number;
+  }
+  PrimaryColumn({ type: 'integer' })(Odd.prototype, 'id');
+  Column({ type: 'integer', nullable: true })(Odd.prototype, 'whole');
+  Column({ type: 'varchar', nullable: true })(Odd.prototype, 'word');
+  Column({ type: 'datetime', nullable: true })(Odd.prototype, 'moment');
+  Column({ type: 'date', nullable: true })(Odd.prototype, 'day');
+  Column({ type: 'boolean', nullable: true })(Odd.prototype, 'open');
+  Entity({ name, synchronize: false })(Odd);
+  restify(Odd, { app: 'odd', name: name.slice('odd_'.length) });
+  return Odd;
+}
+
+describe.each(['', 'INTEGER', 'TEXT', 'REAL', 'NUMERIC', 'BLOB'])('columns of the affinity "%s"', (affinity) => {
+  const name = affinity === '' ? 'none' : affinity.toLowerCase();
+  let started: StartedApp;
+  beforeAll(async () => {
+    started = await startApp({ entities: [entityOf(affinity)], undescribed: 'all' });
+    await started.dataSource.query(`CREATE TABLE odd_${name} (id INTEGER PRIMARY KEY, whole ${affinity}, word ${affinity}, moment ${affinity}, day ${affinity}, open ${affinity})`);
+  });
+  afterAll(() => started.close());
+
+  test.each(['whole', 'word', 'moment', 'day', 'open'])('show each value of %s as the process would', async (column) => {
+    const { client, dataSource } = started;
+    await dataSource.query(`DELETE FROM odd_${name}`);
+    await dataSource.query(`INSERT INTO odd_${name}(${column}) VALUES ${VALUES.map((value) => `(${value})`).join(', ')}`);
+    const before = compared.rows;
+    // Each by itself, so that what the database writes is not written in process for the sake of a neighbour. The two are compared to the byte.
+    const statuses = new Map<string, number>();
+    for (let id = 1; id <= VALUES.length; id++) statuses.set(VALUES[id - 1] ?? "", (await client.get(`/rest/v1/odd/${name}/${id}/`)).status);
+    expect([...statuses].filter(([, status]) => status !== 200)).toEqual([]);
+    expect(compared.rows - before).toBe(VALUES.length);
+    expect((await client.get(`/rest/v1/odd/${name}/`)).status).toBe(200);
+  });
+});
