@@ -50,7 +50,7 @@ export function lendOf<Result>(pool: Pool, use: (connection: unknown) => Promise
         },
         (failure: unknown) => {
           release(isBroken(failure));
-          reject(failure as Error);
+          reject(failure);
         },
       );
     });
