@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { mergedVary } from '../../request/responses/contract-headers.js';
 import type { ReceivedBody } from '../../request/parsing/json-body.js';
@@ -9,19 +9,12 @@ import { endConnection, sendResponse, setContractHeaders, setResponseHeaders } f
 import type { HeaderTarget } from '../../request/responses/send-response.js';
 import type { Soon } from '../../values/soon.js';
 import { keptBody } from './fastify-body.js';
-import { writtenUrl } from './fastify-legible.js';
 import type { FastifyReply, FastifyRequest } from './fastify-types.js';
 import type { AnswerableExchange } from './answerable-exchange.js';
 import { hasBody } from './request-body.js';
-import { headerOf, withoutOrigin } from './request-line.js';
-
-/** Node's request, as Fastify gives it to middleware. */
-interface MiddlewareRequest extends IncomingMessage {
-  readonly originalUrl?: string;
-  readonly protocol?: string;
-  readonly ip?: string;
-  readonly user?: unknown;
-}
+import { readUrl, urlOf } from './fastify-url.js';
+import type { MiddlewareRequest } from './fastify-url.js';
+import { headerOf } from './request-line.js';
 
 /**
  * Answers on their way through the application's hooks: Fastify does not count them as sent. Kept on the reply, because a
@@ -99,11 +92,10 @@ abstract class NodeExchange {
   private readonly url: string;
 
   constructor(readonly raw: MiddlewareRequest) {
-    this.url = urlOf(raw);
-    const url = withoutOrigin(this.url);
-    const query = url.indexOf('?');
-    this.path = query < 0 ? url : url.slice(0, query);
-    this.query = query < 0 ? '' : url.slice(query + 1);
+    const { url, path, query } = readUrl(raw);
+    this.url = url;
+    this.path = path;
+    this.query = query;
   }
 
   /** Somebody may have given the request another path. */
@@ -221,10 +213,6 @@ class MiddlewareExchange extends NodeExchange implements AnswerableExchange {
   }
 }
 
-function urlOf(raw: MiddlewareRequest): string {
-  return writtenUrl(raw) ?? raw.originalUrl ?? raw.url ?? '/';
-}
-
 function receivedBody({ raw, body }: FastifyRequest): ReceivedBody {
   const kept = keptBody(raw);
   if (kept) return kept;
@@ -251,8 +239,9 @@ class ReplyHeaders implements HeaderTarget {
     return name === 'Vary' ? varyOf(this.reply) : this.reply.getHeader(name);
   }
 
+  /** Most stand on Node's response since the request began. */
   hasHeader(name: string): boolean {
-    return this.reply.hasHeader(name);
+    return this.reply.raw.hasHeader(name) || this.reply.hasHeader(name);
   }
 
   setHeader(name: string, value: string): unknown {

@@ -123,6 +123,8 @@ export class Connections {
    */
   async write(statement: Statement): Promise<Records | undefined> {
     try {
+      const lent = this.gate.isFree ? this.direct.atHand() : undefined;
+      if (lent) return await this.direct.recordsOf(lent.connection, statement, lent.runner);
       const pool = this.direct.isWatched() ? undefined : poolOf(this.dataSource, 'primary');
       if (pool) return await lendOf(pool, async (connection) => this.direct.recordsOf(connection, statement), this.lendingRules);
       return await this.gate.alone(() => this.lending('master', async ({ runner, connection }) => this.direct.recordsOf(connection, statement, runner)), this.waiting);

@@ -34,25 +34,14 @@ export function lendOf<Result>(pool: Pool, use: (connection: unknown) => Promise
     const leave = waiting.enter(waiting.deadline(), reject);
     pool.connect((error, client, release) => {
       const inTime = leave();
-      if (error || !client) {
-        reject(error ?? new Error('The pool has no connection'));
-        return;
+      if (error || !client) reject(error ?? new Error('The pool has no connection'));
+      else if (!inTime) release();
+      else {
+        heed(client);
+        const used = use(client);
+        used.then(() => { release(); }, (failure: unknown) => { release(isBroken(failure)); });
+        resolve(used);
       }
-      if (!inTime) {
-        release();
-        return;
-      }
-      heed(client);
-      use(client).then(
-        (result) => {
-          release();
-          resolve(result);
-        },
-        (failure: unknown) => {
-          release(isBroken(failure));
-          reject(failure);
-        },
-      );
     });
   });
 }

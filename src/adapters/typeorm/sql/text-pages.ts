@@ -75,9 +75,19 @@ export class TextPages {
 
 /** Tells apart what lists of one resource ask of the same condition. */
 export function kindOfList({ order, parent }: Pick<ListPlan, 'order' | 'parent'>, basePath: string): string {
-  let kind = `list ${basePath} ${parent?.resource.id ?? ''}`;
-  for (const { operand, descending, nulls = '' } of order) kind += ` ${operand.hops.map(({ name }) => `${name}/`).join('')}${JSON.stringify(operand.column.id)}${descending ? '-' : '+'}${nulls}`;
-  return kind;
+  return `list ${basePath} ${parent?.resource.id ?? ''}${orderText(order)}`;
+}
+
+/** Of the orders that models have of their own; others are another list for each request. */
+const ORDER_TEXTS = new WeakMap<readonly OrderTerm[], string>();
+
+function orderText(order: readonly OrderTerm[]): string {
+  const known = ORDER_TEXTS.get(order);
+  if (known !== undefined) return known;
+  let text = '';
+  for (const { operand, descending, nulls = '' } of order) text += ` ${operand.hops.map(({ name }) => `${name}/`).join('')}${JSON.stringify(operand.column.id)}${descending ? '-' : '+'}${nulls}`;
+  ORDER_TEXTS.set(order, text);
+  return text;
 }
 
 /** How many rows a plan finds, inside a statement. */
