@@ -185,6 +185,19 @@ describe('around generated answers', () => {
     expect([statuses, throughNest]).toEqual([[200, 404], 1]);
   });
 
+  test('middleware may do something behind its next()', async () => {
+    const { client } = await begin({
+      configure: (app) => {
+        app.use((_request: unknown, response: { setHeader(name: string, value: string): void }, next: () => void) => {
+          next();
+          response.setHeader('x-behind', 'yes');
+        });
+      },
+    });
+    const answer = await client.get(SHELVES);
+    expect([answer.status, answer.headers['x-behind'], throughNest]).toEqual([200, 'yes', 0]);
+  });
+
   test('a global prefix and middleware stay where they are', async () => {
     const { client } = await begin({
       configure: (app) => {

@@ -40,6 +40,7 @@ interface Matched {
   readonly served: Served;
 }
 
+const NOW = Promise.resolve();
 const INDEX_ALLOW = 'GET, HEAD, OPTIONS';
 
 /** All prefixes of one application, behind its HTTP library. */
@@ -151,7 +152,8 @@ export class RestServer {
   handleAlone(exchange: AnswerableExchange): boolean {
     const { location } = this.visitOf(exchange);
     if (location.kind !== 'route' || !this.alone.has(location.match.route) || this.isEnhanced()) return false;
-    void this.handle(exchange);
+    // When whoever has called is done: middleware may have something to do behind its `next()`, and finds no answer sent yet.
+    void NOW.then(() => this.handle(exchange));
     return true;
   }
 
@@ -203,10 +205,7 @@ export class RestServer {
     }
   }
 
-  /**
-   * A URL of ours that Nest has not routed: a method that Nest does not know, or a path that the HTTP library cannot
-   * decode. Only ever refused: what the application put before its routes has not seen this request.
-   */
+  /** A URL of ours that Nest has not routed: a method that Nest does not know, or a path that the HTTP library cannot decode. Only ever refused: what the application put before its routes has not seen this request. */
   private async refuseUnrouted(exchange: AnswerableExchange, { call, served }: Matched): Promise<void> {
     await this.writing(exchange, async () => {
       await served.pipeline.admit(call);
