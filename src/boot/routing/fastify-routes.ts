@@ -132,8 +132,8 @@ export class FastifyRoutes {
       return;
     }
     request.params = { ...withoutRest(request.params), ...parametersOf(place.match) };
-    if (this.server.handleAlone(exchange)) return;
     watchReply(reply);
+    if (this.server.handleAlone(exchange)) return;
     // Nest's handler answers by itself, what it throws included; its promise would make Fastify answer a second time.
     void Promise.resolve(handler.call(undefined, request, reply)).catch((error: unknown) => this.server.fail(exchange, error));
   }

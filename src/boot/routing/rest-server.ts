@@ -6,7 +6,7 @@ import type { ErrorFormat } from '../../model/error-format.js';
 import type { Api, Route } from '../../model/route.js';
 import type { Resource } from '../../model/resource.js';
 import { throttleRequest } from '../../request/throttling/throttle-request.js';
-import { errorResponse } from '../../request/responses/error-response.js';
+import { behindMiddleware, responseTo, whatFailed } from './answer-anyhow.js';
 import { unsendable } from '../../request/responses/send-response.js';
 import { valueResponse } from '../../request/responses/rest-response.js';
 import type { RestResponse } from '../../request/responses/rest-response.js';
@@ -40,7 +40,6 @@ interface Matched {
   readonly served: Served;
 }
 
-const NOW = Promise.resolve();
 const INDEX_ALLOW = 'GET, HEAD, OPTIONS';
 
 /** All prefixes of one application, behind its HTTP library. */
@@ -152,8 +151,7 @@ export class RestServer {
   handleAlone(exchange: AnswerableExchange): boolean {
     const { location } = this.visitOf(exchange);
     if (location.kind !== 'route' || !this.alone.has(location.match.route) || this.isEnhanced()) return false;
-    // When whoever has called is done: middleware may have something to do behind its `next()`, and finds no answer sent yet.
-    void NOW.then(() => this.handle(exchange));
+    void behindMiddleware().then(() => this.handle(exchange));
     return true;
   }
 
@@ -226,7 +224,7 @@ export class RestServer {
 
   /** Writes an error that something else threw on one of our URLs. */
   fail(exchange: AnswerableExchange, error: unknown): Soon<void> {
-    const { response, logged } = errorResponse(error, this.errorFormatOf(exchange));
+    const { response, logged } = responseTo(error, this.errorFormatOf(exchange));
     if (logged) this.log(exchange, error);
     return this.send(exchange, response);
   }
@@ -255,10 +253,13 @@ export class RestServer {
     }
   }
 
-  private log(exchange: AnswerableExchange, error: unknown): void {
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    const text = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
-    this.logger.error(`${exchange.method} ${exchange.path} failed: ${text}`);
+  /** Whatever a logger makes of it, and whatever was thrown: an answer follows. */
+  private log({ method, path }: AnswerableExchange, error: unknown): void {
+    try {
+      this.logger.error(`${method} ${path} failed: ${whatFailed(error)}`);
+    } catch {
+      // Nobody is left to be told.
+    }
   }
 
   /** That of the prefix; the index belongs to all of them, and tells errors as the first one does. */

@@ -8,6 +8,7 @@ import type { Records, Statement } from '../sql/statement.js';
 import { ConnectionGate } from './connection-gate.js';
 import { DirectQueries } from './direct-queries.js';
 import { lendOf, poolOf } from './pooled.js';
+import type { LendingRules } from './pooled.js';
 import { prepareSession, sessionIsFit } from './sessions.js';
 import { WaitingRoom } from './waiting-room.js';
 
@@ -55,7 +56,7 @@ export class Connections {
     this.gate = gate;
   }
 
-  private get lendingRules(): Parameters<typeof lendOf>[2] {
+  private get lendingRules(): LendingRules {
     return { waiting: this.waiting, isBroken: this.isBroken };
   }
 

@@ -15,9 +15,12 @@ interface Pools {
   readonly slaves?: readonly Pool[];
 }
 
-/** The driver's own pool for statements that stand alone; undefined where the driver has none of the kind. One of several replicas by chance, as TypeORM does. */
+/**
+ * The driver's own pool for statements that stand alone; undefined where the driver has none of the kind, and where a logger of the
+ * application's may ask for the query runner. One of several replicas by chance, as TypeORM does.
+ */
 export function poolOf({ driver, options }: DataSource, from: 'primary' | 'replica'): Pool | undefined {
-  if (options.type !== 'postgres') return undefined;
+  if (options.type !== 'postgres' || typeof options.logger === 'object') return undefined;
   const { master, slaves = [] } = driver as unknown as Pools;
   return from === 'replica' && slaves.length > 0 ? slaves[Math.floor(Math.random() * slaves.length)] : master;
 }
@@ -25,11 +28,34 @@ export function poolOf({ driver, options }: DataSource, from: 'primary' | 'repli
 /** Clients that are listened to: an error of one that runs nothing would end the process. Whoever runs something is told by that. */
 const HEEDED = new WeakSet<Client>();
 
+export interface LendingRules {
+  readonly waiting: WaitingRoom;
+  readonly isBroken: (error: unknown) => boolean;
+}
+
 /**
  * Lends a connection of a pool, without a query runner of TypeORM's around it: what costs most of a small statement. One that
  * comes too late goes back at once, and one that is broken goes to nobody else.
  */
-export function lendOf<Result>(pool: Pool, use: (connection: unknown) => Promise<Result>, { waiting, isBroken }: { readonly waiting: WaitingRoom; readonly isBroken: (error: unknown) => boolean }): Promise<Result> {
+export async function lendOf<Result>(pool: Pool, use: (connection: unknown) => Promise<Result>, { waiting, isBroken }: LendingRules): Promise<Result> {
+  // Awaited, because a pool calls back in the asynchronous context of whoever has given the connection back.
+  const { client, release } = await taken(pool, waiting);
+  try {
+    const result = await use(client);
+    release();
+    return result;
+  } catch (error) {
+    release(isBroken(error));
+    throw error;
+  }
+}
+
+interface Taken {
+  readonly client: Client;
+  readonly release: (broken?: boolean) => void;
+}
+
+function taken(pool: Pool, waiting: WaitingRoom): Promise<Taken> {
   return new Promise((resolve, reject) => {
     const leave = waiting.enter(waiting.deadline(), reject);
     pool.connect((error, client, release) => {
@@ -38,9 +64,7 @@ export function lendOf<Result>(pool: Pool, use: (connection: unknown) => Promise
       else if (!inTime) release();
       else {
         heed(client);
-        const used = use(client);
-        used.then(() => { release(); }, (failure: unknown) => { release(isBroken(failure)); });
-        resolve(used);
+        resolve({ client, release });
       }
     });
   });

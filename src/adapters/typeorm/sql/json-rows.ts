@@ -75,6 +75,8 @@ function keyMember(name: string, relation: ToOneRelation, writer: JsonWriter): M
 function linkMember({ name, relation }: LinkField, resource: Resource, writer: JsonWriter): MemberSql | undefined {
   const [key, ...more] = resource.identity;
   const textOf = key && writer.keyTextOf(key.type);
-  if (!textOf || more.length > 0 || !isPlainName(relation.name)) return undefined;
-  return (scope, basePath) => ({ name, sql: writer.link(scope.bindText(writer.textBegin(`${basePath}/`)), textOf(scope.own(key)), `/${relation.name}/`) });
+  const sqlOf = key && writer.columnOf(key.type);
+  if (!textOf || !sqlOf || more.length > 0 || !isPlainName(relation.name)) return undefined;
+  // Whatever keeps the key from being written keeps its link, too.
+  return (scope, basePath) => ({ ...sqlOf(scope.own(key)), name, sql: writer.link(scope.bindText(writer.textBegin(`${basePath}/`)), textOf(scope.own(key)), `/${relation.name}/`) });
 }

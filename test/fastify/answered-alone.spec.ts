@@ -1,0 +1,2 @@
+import './on-fastify.js';
+import '../regression/answered-alone.spec.js';
