@@ -4,6 +4,7 @@ import type { StepRefusal } from '../../../errors/batch-refused.js';
 import type { InvalidInput } from '../../../errors/request-errors.js';
 import { isRestError } from '../../../errors/rest-error.js';
 import type { FieldErrors } from '../../../errors/rest-error.js';
+import type { Condition } from '../../../model/condition.js';
 import type { BatchPlan, UpsertPlan } from '../../../model/plan.js';
 import type { Resource } from '../../../model/resource.js';
 import type { Row } from '../../../model/serializer.js';
@@ -91,11 +92,12 @@ export class BatchWriter {
   private async lockAll({ steps }: BatchPlan, runner: QueryRunner): Promise<void> {
     if (this.parts.tools.dialect.lockRow === '' || steps.length < 2) return;
     // In one order for all: two requests that lock each other's rows would wait until the database ends one.
-    for (const step of [...steps].sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1))) {
-      const found = step.kind === 'upsert' ? step.update : step.kind === 'update' || step.kind === 'delete' ? step : undefined;
-      const tools = found && this.parts.toolsOf(found.resource);
+    const found = steps.flatMap((step) => (step.kind === 'upsert' ? step.update : step.kind === 'update' || step.kind === 'delete' ? step : []));
+    const inOrder = found.map(({ resource, where }) => ({ resource, where, place: placeOf(where) })).sort((a, b) => (a.place < b.place ? -1 : a.place > b.place ? 1 : 0));
+    for (const { resource, where } of inOrder) {
+      const tools = this.parts.toolsOf(resource);
       // Those who write a tree wait for each other before they lock any row of it.
-      if (tools && tools.tables.of(found.resource).metadata.treeType === undefined) await findLocked(found.resource, { columns: found.resource.identity, where: found.where }, { runner, tools });
+      if (tools.tables.of(resource).metadata.treeType === undefined) await findLocked(resource, { columns: resource.identity, where }, { runner, tools });
     }
   }
 
@@ -118,8 +120,10 @@ export class BatchWriter {
   }
 }
 
-function orderOf(step: BatchPlan['steps'][number]): string {
-  return step.kind === 'update' || step.kind === 'delete' ? JSON.stringify(step.where) : step.kind === 'upsert' ? JSON.stringify(step.update.where) : '';
+/** By the values of the row's own columns, its key among them; what else a caller's grants say of it is the same for all rows of one request. */
+function placeOf(where: Condition): string {
+  if (where.kind === 'and') return where.conditions.map(placeOf).join('');
+  return where.kind === 'compare' && where.operand.hops.length === 0 ? JSON.stringify([where.operand.column.id, where.value]) : '';
 }
 
 async function writeEach(steps: readonly WriteStep<Outcome>[], { runner, plan, dialect }: { readonly runner: QueryRunner; readonly plan: BatchPlan; readonly dialect: Dialect }, turn: (step: WriteStep<Outcome>, index: number) => void): Promise<readonly Row[]> {
