@@ -56,6 +56,11 @@ export class Connections {
     this.gate = gate;
   }
 
+  /** Who subscribes to queries hears of those of query runners alone. */
+  private poolFor(from: ReadFrom): ReturnType<typeof poolOf> {
+    return this.direct.isWatched() ? undefined : poolOf(this.dataSource, from);
+  }
+
   private get lendingRules(): LendingRules {
     return { waiting: this.waiting, isBroken: this.isBroken };
   }
@@ -81,7 +86,7 @@ export class Connections {
   /** Over a connection of the driver's pool, where it has one; what the database has given up, or knows no more, is tried again in the general way. */
   private readAlone<Result>(from: ReadFrom, work: (lent: Pick<Lent, 'connection'> & { readonly runner?: QueryRunner }) => Soon<Result>): Promise<Result> {
     const general = (): Promise<Result> => this.readingOver(from, async (lent) => work(lent));
-    const pool = this.direct.isWatched() ? undefined : poolOf(this.dataSource, from);
+    const pool = this.poolFor(from);
     if (!pool) return general();
     return lendOf(pool, async (connection) => work({ connection }), this.lendingRules).catch((error: unknown) => {
       if (this.isWorthAnother(error)) return general();
@@ -126,7 +131,7 @@ export class Connections {
     try {
       const lent = this.gate.isFree ? this.direct.atHand() : undefined;
       if (lent) return await this.direct.recordsOf(lent.connection, statement, lent.runner);
-      const pool = this.direct.isWatched() ? undefined : poolOf(this.dataSource, 'primary');
+      const pool = this.poolFor('primary');
       if (pool) return await lendOf(pool, async (connection) => this.direct.recordsOf(connection, statement), this.lendingRules);
       return await this.gate.alone(() => this.lending('master', async ({ runner, connection }) => this.direct.recordsOf(connection, statement, runner)), this.waiting);
     } catch (error) {
