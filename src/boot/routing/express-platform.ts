@@ -3,6 +3,7 @@ import { registerInOneStep } from './express-all-methods.js';
 import { expressExchange, isBodyError, keepBodyError } from './express-exchange.js';
 import { flattenRoutes } from './express-flat-routes.js';
 import type { ExpressRouter } from './express-flat-routes.js';
+import { makeForExpress } from './express-prototypes.js';
 import type { HttpAdapter, HttpPlatform } from './http-platform.js';
 import { OwnRoutes } from './own-routes.js';
 import type { RestServer } from './rest-server.js';
@@ -21,6 +22,7 @@ const RESTORED = new WeakMap<RestServer, () => void>();
 
 /** Before the routes and the application's middleware: the headers, and a body that cannot be parsed is no error yet. */
 function prepareRequests(adapter: HttpAdapter, server: RestServer): void {
+  makeForExpress(adapter.getHttpServer(), adapter.getInstance());
   RESTORED.set(server, registerInOneStep(adapter.getInstance(), (request, response) => server.handleAlone(expressExchange(request, response))));
   adapter.use((request: IncomingMessage, response: ServerResponse, next: Next) => {
     server.begin(expressExchange(request, response));

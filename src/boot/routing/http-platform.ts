@@ -5,6 +5,7 @@ import type { RestServer } from './rest-server.js';
 export interface HttpAdapter {
   use(handler: unknown): unknown;
   getInstance(): unknown;
+  getHttpServer(): unknown;
 }
 
 /** An HTTP library below Nest: all that is said of one in particular stands behind this. */
