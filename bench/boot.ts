@@ -10,7 +10,9 @@ import type { RunningServer } from './server-process.js';
 const SERVER = 'dist/bench/servers/boot.js';
 /** As many as compiling and the first large collections of garbage take, and as many as hide a single one. */
 const WARM_UP = 20_000;
-const REQUESTS = 8000;
+const REQUESTS = 2000;
+/** Short turns of both, for what else the machine does changes from one second to the next: of each pair the ratio is taken. */
+const TURNS = 8;
 
 const KINDS = ['restify', 'empty-typeorm', 'empty'] as const;
 
@@ -46,8 +48,15 @@ async function startTimes(platform: string, { entities, rounds }: { readonly ent
   return { restify: middle(found.restify), 'empty-typeorm': middle(found['empty-typeorm']), empty: middle(found.empty) };
 }
 
+interface RequestCost {
+  readonly large: number;
+  readonly small: number;
+  /** The median of what pairs of turns give. */
+  readonly ratio: number;
+}
+
 /** CPU per request: the last of many entities in turns with the only one of a small application. */
-async function requestCost(platform: string, { entities, rounds }: { readonly entities: number; readonly rounds: number }): Promise<readonly [large: number, small: number]> {
+async function requestCost(platform: string, { entities, rounds }: { readonly entities: number; readonly rounds: number }): Promise<RequestCost> {
   const large = await start({ kind: 'restify', platform, entities });
   const small = await start({ kind: 'restify', platform, entities: 1 });
   const pairs = [
@@ -55,15 +64,16 @@ async function requestCost(platform: string, { entities, rounds }: { readonly en
     { server: small, path: '/rest/v1/big/model0/1/', costs: new Array<number>() },
   ];
   for (const { server, path } of pairs) await loadPath(server.port, path, WARM_UP);
-  for (let round = 0; round < rounds; round++) {
-    for (const { server, path, costs } of pairs) {
+  for (let turn = 0; turn < rounds * TURNS; turn++) {
+    for (const { server, path, costs } of turn % 2 === 0 ? pairs : pairs.toReversed()) {
       const before = (await server.usage()).cpuMicroseconds;
       const { requests } = await loadPath(server.port, path, REQUESTS);
       costs.push(((await server.usage()).cpuMicroseconds - before) / requests);
     }
   }
   await Promise.all(pairs.map(({ server }) => server.stop()));
-  return [median(pairs[0]?.costs ?? []) ?? 0, median(pairs[1]?.costs ?? []) ?? 0];
+  const [many = [], one = []] = pairs.map(({ costs }) => costs);
+  return { large: median(many) ?? 0, small: median(one) ?? 0, ratio: median(many.map((cost, at) => cost / (one[at] ?? cost))) ?? 0 };
 }
 
 function both({ cpu, wall }: StartTime): string {
@@ -82,8 +92,8 @@ const lines: string[][] = [];
 for (const platform of ['express', 'fastify']) {
   try {
     const { restify: ours, 'empty-typeorm': typeOrm, empty } = await startTimes(platform, { entities, rounds });
-    const [large, small] = await requestCost(platform, { entities, rounds });
-    lines.push([platform, both(ours), both(typeOrm), against(ours.cpu / typeOrm.cpu, 1.5), both(empty), (ours.cpu / empty.cpu).toFixed(2), `${large.toFixed(0)} µs`, `${small.toFixed(0)} µs`, against(large / small, 1.15)]);
+    const { large, small, ratio } = await requestCost(platform, { entities, rounds });
+    lines.push([platform, both(ours), both(typeOrm), against(ours.cpu / typeOrm.cpu, 1.5), both(empty), (ours.cpu / empty.cpu).toFixed(2), `${large.toFixed(0)} µs`, `${small.toFixed(0)} µs`, against(ratio, 1.15)]);
   } catch (error) {
     lines.push([platform, `not available: ${error instanceof Error ? error.message : String(error)}`, '', '', '', '', '', '', '']);
   }

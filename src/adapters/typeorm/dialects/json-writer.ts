@@ -5,8 +5,18 @@ export interface JsonSql {
   readonly sql: string;
   /** SQL of whether the form is right for this row; left out where it always is. */
   readonly guard?: string;
-  /** SQL of a number that must be one that the process reads exactly. */
-  readonly exact?: string;
+  /** SQL of a column that must hold no bytes: as JSON they could look like something else. */
+  readonly bytes?: string;
+}
+
+/** How the values of a column become JSON, or parts of a path. */
+export interface JsonColumn {
+  of(column: string): JsonSql;
+  /**
+   * The source of a regular expression, for a database that takes values of any kind: what is written looks so if, and only
+   * if, the process would have written the same. It has no alternatives outside groups, and what it repeats ends where the next thing begins.
+   */
+  readonly form?: string;
 }
 
 /** A member of a JSON object: its name is one of the compiled model. */
@@ -20,9 +30,9 @@ export interface JsonMember extends JsonSql {
  */
 export interface JsonWriter {
   /** Undefined for kinds whose text only `decode` can make. */
-  columnOf(type: ValueType): ((column: string) => JsonSql) | undefined;
+  columnOf(type: ValueType): JsonColumn | undefined;
   /** A key as a part of a path; undefined for kinds that a path would escape. */
-  keyTextOf(type: ValueType): ((column: string) => string) | undefined;
+  keyTextOf(type: ValueType): JsonColumn | undefined;
   /** A text: `begin` is a placeholder that is bound to `textBegin(text)`, `key` is of `keyText`, `end` has letters, digits, `_` and `/` alone. */
   link(begin: string, key: string, end: string): string;
   textBegin(text: string): string;

@@ -5,9 +5,9 @@ import type { JsonMember, JsonSql, JsonWriter } from './json-writer.js';
 export const postgresJson: JsonWriter = {
   columnOf: (type) => {
     const text = textOf(type);
-    return text && ((column) => nullable(text(column)));
+    return text && { of: (column) => nullable(text(column)) };
   },
-  keyTextOf: ({ kind }) => (kind === 'integer' || kind === 'bigint' || kind === 'uuid' ? (column) => `${column}::text` : undefined),
+  keyTextOf: ({ kind }) => (kind === 'integer' || kind === 'bigint' || kind === 'uuid' ? { of: (column) => ({ sql: `${column}::text` }) } : undefined),
   link: (begin, key, end) => `${begin}::text || ${key} || '${end}"'`,
   textBegin: (text) => JSON.stringify(text).slice(0, -1),
   object,

@@ -1,66 +1,84 @@
 import type { ValueType } from '../../../model/value-type.js';
-import type { JsonMember, JsonSql, JsonWriter } from './json-writer.js';
+import type { JsonColumn, JsonMember, JsonSql, JsonWriter } from './json-writer.js';
 
-/** By SQLite's own JSON functions. A column can hold values of any kind, so each is guarded by its kind. */
+/**
+ * By SQLite's own JSON functions. A column can hold values of any kind, and each kind looks different as JSON: that each value
+ * is of the column's kind is read off the text. Bytes alone do not show there, where they are such as SQLite keeps JSON in.
+ */
 export const sqliteJson: JsonWriter = {
   columnOf,
-  keyTextOf: ({ kind }) => (kind === 'integer' || kind === 'bigint' || kind === 'uuid' ? (column) => column : undefined),
+  keyTextOf,
   link: (begin, key, end) => `${begin} || ${key} || '${end}'`,
   textBegin: (text) => text,
   object,
   joined: (column) => `group_concat(${column}, ',')`,
 };
 
-function columnOf(type: ValueType): ((column: string) => JsonSql) | undefined {
+/** Up to 9e15, which the process reads exactly. What is above goes through it. */
+const WHOLE = '-?(?:0|[1-9]\\d{0,14}|[1-8]\\d{15})';
+const TEXT = '(?:null|"[^"\\\\]*(?:\\\\.[^"\\\\]*)*")';
+
+function columnOf(type: ValueType): JsonColumn | undefined {
   switch (type.kind) {
     case 'integer':
-      return (column) => ({ sql: column, guard: isKind(column, 'integer'), exact: column });
+      return { of: asItIs, form: `(?:null|${WHOLE})` };
     case 'bigint':
-      return (column) => ({ sql: `CAST(${column} AS TEXT)`, guard: isKind(column, 'integer') });
+      return { of: (column) => ({ sql: `CAST(${column} AS TEXT)`, guard: isKind(column, 'integer') }), form: '(?:null|"-?\\d+")' };
     case 'boolean':
-      return (column) => ({ sql: `CASE WHEN ${column} IS NULL THEN NULL WHEN ${column} = 0 THEN json('false') ELSE json('true') END`, guard: isKind(column, 'integer') });
+      // Without its affinity: a text is no truth.
+      return { of: (column) => ({ sql: `CASE WHEN +${column} = 1 THEN json('true') WHEN +${column} = 0 THEN json('false') ELSE ${column} END`, bytes: column }), form: '(?:null|true|false)' };
     case 'string':
     case 'uuid':
     case 'date':
-      return asText;
+      return { of: asItIs, form: TEXT };
     case 'enum':
-      return type.values.every((each) => typeof each === 'string') ? asText : undefined;
+      return type.values.every((each) => typeof each === 'string') ? { of: asItIs, form: TEXT } : undefined;
     case 'datetime':
-      return type.digits === 3 ? (column) => ({ sql: instant(column), guard: `(${isInstant(column)})` }) : undefined;
+      return type.digits === 3 ? { of: (column) => ({ sql: instant(column), bytes: column }), form: `(?:null|"${INSTANT}")` } : undefined;
     default:
       return undefined;
   }
 }
 
-function asText(column: string): JsonSql {
-  return { sql: column, guard: isKind(column, 'text') };
+function asItIs(column: string): JsonSql {
+  return { sql: column, bytes: column };
+}
+
+function keyTextOf({ kind }: ValueType): JsonColumn | undefined {
+  switch (kind) {
+    case 'integer':
+      return { of: asItIs, form: WHOLE };
+    case 'bigint':
+      return { of: (column) => ({ sql: column, guard: isKind(column, 'integer') }), form: '-?\\d+' };
+    case 'uuid':
+      return { of: (column) => ({ sql: column, guard: isKind(column, 'text') }), form: '[\\w.~-]+' };
+    default:
+      return undefined;
+  }
 }
 
 function isKind(column: string, kind: 'integer' | 'text'): string {
   return `typeof(${column}) IN ('${kind}', 'null')`;
 }
 
-/** Whether the process reads each of these as the number that it is. Bits tell it of most rows at once; of one with a negative number they do not. */
-function areExact(columns: readonly string[]): string {
-  const each = columns.map((column) => `(${column} BETWEEN ${Number.MIN_SAFE_INTEGER} AND ${Number.MAX_SAFE_INTEGER}) IS NOT 0`).join(' AND ');
-  return `((${columns.map((column) => `ifnull(${column}, 0)`).join(' | ')}) BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER} OR ${each})`;
-}
-
+/** `2022-10-02 09:23:28.297`, or without the fraction. */
 function instant(column: string): string {
   return `replace(${column}, ' ', 'T') || CASE length(${column}) WHEN 23 THEN 'Z' ELSE '.000Z' END`;
 }
 
-/**
- * None, or `2022-10-02 09:23:28.297`, or without the fraction, and an instant that there is: SQLite would write it so itself.
- * Before SQLite 3.46 it writes no fractions, and the process does.
- */
-function isInstant(column: string): string {
-  return `datetime(${column}, 'floor', 'subsec') IS ${column} AND (+${column} > '0001') IS NOT 0 OR length(${column}) = 19 AND datetime(${column}, '+0 days') = ${column} AND +${column} > '0001'`;
-}
+/** The days of each month, the 29th of February those of leap years, and no year 0, which the process has other words for. */
+const DAY_OF_YEAR = '(?:0[1-9]|1[0-2])-(?:0[1-9]|1\\d|2[0-8])|(?:0[469]|11)-(?:29|30)|(?:0[13578]|1[02])-(?:29|30|31)';
+const LEAP_YEAR = '(?:\\d\\d(?:0[48]|[2468][048]|[13579][26])|(?:0[48]|[2468][048]|[13579][26])00)';
+const INSTANT = `(?:(?!0000)\\d{4}-(?:${DAY_OF_YEAR})|${LEAP_YEAR}-02-29)T(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d\\.\\d{3}Z`;
 
 function object(members: readonly JsonMember[]): JsonSql {
-  const exact = [...new Set(members.flatMap(({ exact: column }) => column ?? []))];
-  const guards = [...new Set(members.flatMap(({ guard }) => guard ?? [])), ...(exact.length === 0 ? [] : [areExact(exact)])];
+  const bytes = [...new Set(members.flatMap(({ bytes: column }) => column ?? []))];
+  const guards = [...new Set(members.flatMap(({ guard }) => guard ?? [])), ...(bytes.length === 0 ? [] : [holdNone(bytes)])];
   const sql = `json_object(${members.map(({ name, sql: value }) => `'${name}', ${value}`).join(', ')})`;
   return guards.length === 0 ? { sql } : { sql, guard: guards.join(' AND ') };
+}
+
+/** Bytes are greater than all else. */
+function holdNone(columns: readonly string[]): string {
+  return `(${columns.map((column) => `${column} >= x''`).join(' OR ')}) IS NOT TRUE`;
 }

@@ -6,6 +6,7 @@ import type { Row } from '../../../model/serializer.js';
 import type { PageOf, RowWriting } from '../../../request/execution/data-adapter.js';
 import type { Dialect } from '../dialects/dialect.js';
 import { countStatement, edgeColumns, fittingRows, pageRows, readTextPage, textPageStatement } from '../sql/page-statement.js';
+import type { JsonRows } from '../sql/json-rows.js';
 import { Scope } from '../sql/scope.js';
 import { StatementShapes } from '../sql/statement-shapes.js';
 import type { Records, Statement } from '../sql/statement.js';
@@ -47,10 +48,11 @@ export class PageReader {
 
   /** Written by the database where it writes such rows. */
   async text(plan: PagePlan, writing: RowWriting): Promise<PageOf<string>> {
-    const statement = this.textStatement(plan, writing);
+    const json = this.reader.needsEntities() ? undefined : this.reader.json;
+    const statement = json && this.textStatement(plan, writing, json);
     if (!statement) return textOf(await this.rows(plan), writing);
     return this.connections
-      .reading('replica', (runner) => (plan.gone?.() === true ? Promise.resolve({ ...UNWANTED, rows: '' }) : this.textBy(runner, { plan, writing, statement })))
+      .reading('replica', (runner) => (plan.gone?.() === true ? Promise.resolve({ ...UNWANTED, rows: '' }) : this.textBy(runner, { plan, writing, statement, json })))
       .catch((error: unknown) => this.reader.afterParent(plan, error));
   }
 
@@ -70,16 +72,14 @@ export class PageReader {
     return { rows: plan.from?.backward === true ? [...rows].reverse() : rows, size: rows.length, more: read.length > records.length, count, ...edges };
   }
 
-  private async textBy(runner: QueryRunner, { plan, writing, statement }: { plan: PagePlan; writing: RowWriting; statement: Statement }): Promise<PageOf<string>> {
-    const { text, counted, ...page } = readTextPage(await this.connections.records(runner, statement));
+  private async textBy(runner: QueryRunner, { plan, writing, statement, json }: { plan: PagePlan; writing: RowWriting; statement: Statement; json: JsonRows }): Promise<PageOf<string>> {
+    const { text, counted, ...page } = readTextPage(await this.connections.records(runner, statement), json);
     // A page with a row that only the process can write.
     if (text === undefined) return textOf(await this.rowsBy(runner, plan), writing);
     return { ...page, rows: text, count: plan.count && (await this.judged(runner, plan, counted)) };
   }
 
-  private textStatement(plan: PagePlan, { basePath }: RowWriting): Statement | undefined {
-    const json = this.reader.needsEntities() ? undefined : this.reader.json;
-    if (!json) return undefined;
+  private textStatement(plan: PagePlan, { basePath }: RowWriting, json: JsonRows): Statement {
     const write = (): Statement => textPageStatement(plan, this.begin(plan), { json, basePath });
     const { resource, where, parent, count, edges, limit } = plan;
     // Where a page begins, and how many rows it has, is in the text of its statement: only usual first pages come again.

@@ -187,11 +187,11 @@ export class RowReader {
     if (!json || this.needsEntities()) return general();
     const statement = this.shapes.of(`text ${basePath}`, [where], () => {
       const scope = Scope.begin(this.dialect, this.tables, this.resource);
-      const text = json(scope, basePath);
+      const text = json.sql(scope, basePath);
       const condition = compileWhere(where, scope);
       return { sql: `SELECT ${text} AS c0 FROM ${scope.from()} WHERE ${condition} LIMIT 1`, parameters: scope.parameters };
     });
-    return whenThere(this.connections.read(statement, 'replica'), ([record]) => (!record ? undefined : typeof record[0] === 'string' ? record[0] : general()));
+    return whenThere(this.connections.read(statement, 'replica'), ([record]) => (!record ? undefined : isWritten(record[0], json) ? record[0] : general()));
   }
 
   /** With the values of the view's stamps, by the same statement. */
@@ -205,13 +205,13 @@ export class RowReader {
     const { columns } = stampsOf(this.resource);
     const statement = this.shapes.of(`stamped ${basePath}`, [where], () => {
       const scope = Scope.begin(this.dialect, this.tables, this.resource);
-      const list = selectList([json(scope, basePath), ...readColumns(columns, scope)]);
+      const list = selectList([json.sql(scope, basePath), ...readColumns(columns, scope)]);
       const condition = compileWhere(where, scope);
       return { sql: `SELECT ${list} FROM ${scope.from()} WHERE ${condition} LIMIT 1`, parameters: scope.parameters };
     });
     const [record] = await this.connections.read(statement, 'replica');
     if (!record) return undefined;
-    return typeof record[0] === 'string' ? { text: record[0], stamps: decodedRecord(record.slice(1), columns, this.dialect) } : general();
+    return isWritten(record[0], json) ? { text: record[0], stamps: decodedRecord(record.slice(1), columns, this.dialect) } : general();
   }
 
   async retrieve(where: Condition, runner?: QueryRunner, from: ReadFrom = 'replica'): Promise<Row | undefined> {
@@ -251,4 +251,8 @@ export class RowReader {
     if (!this.entities || !this.needsEntities()) return rows;
     return this.entities.attach(rows, records.map((record) => this.selection.readIdentity(record)), runner);
   }
+}
+
+function isWritten(text: unknown, json: JsonRows): text is string {
+  return typeof text === 'string' && json.areRight(text);
 }

@@ -6,8 +6,13 @@ import { isPlainName } from '../dialects/json-writer.js';
 import type { JsonMember, JsonWriter } from '../dialects/json-writer.js';
 import type { Scope } from './scope.js';
 
-/** SQL of a row's whole JSON object; NULL for a row that only the process can write. */
-export type JsonRows = (scope: Scope, basePath: string) => string;
+/** The rows of a resource as JSON, by the database. */
+export interface JsonRows {
+  /** SQL of a row's whole object; NULL for a row that only the process can write. */
+  sql(scope: Scope, basePath: string): string;
+  /** Whether rows that were written so, with commas between, are what the process would have written. */
+  areRight(rows: string): boolean;
+}
 
 /** A function of SQL has a bounded number of arguments, in every build at least 127. */
 const MAX_FIELDS = 60;
@@ -19,21 +24,54 @@ const MAX_FIELDS = 60;
 export function jsonRows(resource: Resource, dialect: Dialect): JsonRows | undefined {
   const writer = dialect.json;
   if (!writer) return undefined;
-  const fields = readable(resource.fields).map((field) => memberOf(field, resource, writer));
-  if (fields.length > MAX_FIELDS || !fields.every((field) => field !== undefined)) return undefined;
-  return (scope, basePath) => {
-    const { sql, guard } = writer.object(fields.map((field) => field(scope, basePath)));
-    return guard === undefined ? sql : `CASE WHEN ${guard} THEN ${sql} END`;
+  const members = membersOf(readable(resource.fields), resource, writer);
+  if (!members) return undefined;
+  return {
+    sql: (scope, basePath) => {
+      const { sql, guard } = writer.object(members.map((member) => member.sql(scope, basePath)));
+      return guard === undefined ? sql : `CASE WHEN ${guard} THEN ${sql} END`;
+    },
+    areRight: formed(objectForm(members)),
   };
 }
 
-type MemberSql = (scope: Scope, basePath: string) => JsonMember;
+/** Looked at as a whole: one pass over the text of a page costs less than a look of the database's at each value. */
+function formed(form: string | undefined): (rows: string) => boolean {
+  if (form === undefined) return () => true;
+  const rows = new RegExp(`^(?:${form}(?:,(?=\\{)|$))*$`);
+  return (text) => {
+    try {
+      return rows.test(text);
+    } catch {
+      // A single value of many megabytes is more than it can go back over.
+      return false;
+    }
+  };
+}
+
+/** A member whose SQL stands in an object, and what it looks like there. */
+interface Member {
+  readonly name: string;
+  sql(scope: Scope, basePath: string): JsonMember;
+  readonly form: string | undefined;
+}
+
+function membersOf(fields: readonly Field[], resource: Resource, writer: JsonWriter): readonly Member[] | undefined {
+  const members = fields.map((field) => memberOf(field, resource, writer));
+  return members.length <= MAX_FIELDS && members.every((member) => member !== undefined) ? members : undefined;
+}
+
+/** Undefined where the database vouches for all of it. */
+function objectForm(members: readonly Member[]): string | undefined {
+  if (members.some(({ form }) => form === undefined)) return undefined;
+  return `\\{${members.map(({ name, form }) => `"${name}":${String(form)}`).join(',')}\\}`;
+}
 
 function readable<Each extends Field>(fields: readonly Each[]): readonly Each[] {
   return fields.filter((field) => field.readable);
 }
 
-function memberOf(field: Field, resource: Resource, writer: JsonWriter): MemberSql | undefined {
+function memberOf(field: Field, resource: Resource, writer: JsonWriter): Member | undefined {
   if (!isPlainName(field.name)) return undefined;
   switch (field.kind) {
     case 'column':
@@ -53,30 +91,38 @@ function memberOf(field: Field, resource: Resource, writer: JsonWriter): MemberS
   }
 }
 
-function columnMember(name: string, column: ColumnField['column'], writer: JsonWriter): MemberSql | undefined {
-  const sqlOf = writer.columnOf(column.type);
-  return sqlOf && ((scope) => ({ name, ...sqlOf(scope.own(column)) }));
+function columnMember(name: string, column: ColumnField['column'], writer: JsonWriter): Member | undefined {
+  const written = writer.columnOf(column.type);
+  return written && { name, form: written.form, sql: (scope) => ({ name, ...written.of(scope.own(column)) }) };
 }
 
-function embeddedMember(field: EmbeddedField, resource: Resource, writer: JsonWriter): MemberSql | undefined {
-  const inner = readable(field.fields).map((each) => memberOf(each, resource, writer));
-  if (inner.length > MAX_FIELDS || !inner.every((each) => each !== undefined)) return undefined;
-  return (scope, basePath) => ({ name: field.name, ...writer.object(inner.map((each) => each(scope, basePath))) });
+function embeddedMember(field: EmbeddedField, resource: Resource, writer: JsonWriter): Member | undefined {
+  const { name } = field;
+  const inner = membersOf(readable(field.fields), resource, writer);
+  return inner && { name, form: objectForm(inner), sql: (scope, basePath) => ({ name, ...writer.object(inner.map((each) => each.sql(scope, basePath))) }) };
 }
 
 /** The related key, where it stands in this row and is one column. */
-function keyMember(name: string, relation: ToOneRelation, writer: JsonWriter): MemberSql | undefined {
+function keyMember(name: string, relation: ToOneRelation, writer: JsonWriter): Member | undefined {
   const [key, ...more] = relation.target.key.columns;
   const near = relation.on.find((pair) => pair.far.id === key?.id)?.near;
   if (!relation.byKey || more.length > 0 || !near) return undefined;
   return columnMember(name, near, writer);
 }
 
-function linkMember({ name, relation }: LinkField, resource: Resource, writer: JsonWriter): MemberSql | undefined {
+function linkMember({ name, relation }: LinkField, resource: Resource, writer: JsonWriter): Member | undefined {
   const [key, ...more] = resource.identity;
-  const textOf = key && writer.keyTextOf(key.type);
-  const sqlOf = key && writer.columnOf(key.type);
-  if (!textOf || !sqlOf || more.length > 0 || !isPlainName(relation.name)) return undefined;
-  // Whatever keeps the key from being written keeps its link, too.
-  return (scope, basePath) => ({ ...sqlOf(scope.own(key)), name, sql: writer.link(scope.bindText(writer.textBegin(`${basePath}/`)), textOf(scope.own(key)), `/${relation.name}/`) });
+  const keyText = key && writer.keyTextOf(key.type);
+  if (!keyText || more.length > 0 || !isPlainName(relation.name)) return undefined;
+  const end = `/${relation.name}/`;
+  return {
+    name,
+    form: keyText.form === undefined ? undefined : `"(?:[^"\\\\]|\\\\.)*/${keyText.form}${end}"`,
+    sql: (scope, basePath) => {
+      const begin = scope.bindText(writer.textBegin(`${basePath}/`));
+      // Whatever keeps the key from being written keeps its link, too.
+      const { sql, ...kept } = keyText.of(scope.own(key));
+      return { ...kept, name, sql: writer.link(begin, sql, end) };
+    },
+  };
 }

@@ -26,7 +26,7 @@ function windowOf(limit: number, offset: number): string {
 /** The same as texts of its own table's columns. A database writes what it then leaves out: here it leaves out first, and writes then. */
 function pageTexts(plan: PagePlan, scope: Scope, { json, basePath }: { json: JsonRows; basePath: string }): string {
   const { where, order, limit, offset } = plan;
-  const text = json(scope, basePath);
+  const text = json.sql(scope, basePath);
   if (offset === 0) return pageRows(plan, scope, [text, ...edgeColumns(plan, scope)]);
   const condition = compileWhere(where, scope);
   const sorted = compileOrder(order, scope);
@@ -95,12 +95,13 @@ export interface TextPageRecord {
 }
 
 /** Throws 404 where the parent is not there. */
-export function readTextPage([record = []]: Records): TextPageRecord {
+export function readTextPage([record = []]: Records, json: JsonRows): TextPageRecord {
   const [size, written, text, read, parents, total, ...edges] = record;
   if (Number(parents) === 0) throw new NotFound();
   const half = edges.length / 2;
+  const rows = String(text ?? '');
   return {
-    text: Number(written) < Number(size) ? undefined : String(text ?? ''),
+    text: Number(written) < Number(size) || !json.areRight(rows) ? undefined : rows,
     size: Number(size),
     more: Number(read) > Number(size),
     counted: Number(total),

@@ -53,7 +53,7 @@ export class TextPages {
   statement(after: readonly unknown[] | undefined, { limit, end }: { readonly limit: number; readonly end: boolean }): Statement {
     const { where, order, parent } = this.plan;
     const scope = this.parts.scope();
-    const json = this.parts.json(scope, this.parts.basePath);
+    const json = this.parts.json.sql(scope, this.parts.basePath);
     const cursors = !end ? [] : this.key ? [scope.operand(this.key.operand)] : cursorColumns(order, scope);
     const conditions = [compileWhere(where, scope), ...(after ? [compileAfter(order, after, scope)] : [])];
     const sorted = compileOrder(order, scope);
@@ -69,7 +69,9 @@ export class TextPages {
   read([record = []]: Records): TextPage | undefined {
     const [count, written, text, parents, ...last] = record;
     if (Number(parents) === 0) throw new NotFound();
-    return Number(written) < Number(count) ? undefined : { text: String(text ?? ''), count: Number(count), last };
+    if (Number(written) < Number(count)) return undefined;
+    const rows = String(text ?? '');
+    return this.parts.json.areRight(rows) ? { text: rows, count: Number(count), last } : undefined;
   }
 }
 
