@@ -74,6 +74,7 @@ export async function bootPrefix(context: BootContext): Promise<void> {
     await dataSource.destroy();
     throw new DeclarationError(problems);
   }
+  await adapter.learn();
   for (const resource of model.all) adapter.prepare(resource);
   for (const warning of [...openJunctions(blueprint), ...adapter.warnings()]) server.warn(warning);
   const targets = new Map(blueprint.drafts.map((draft) => [draft.entity.id, draft.declaration.target]));

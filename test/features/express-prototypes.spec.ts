@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { EventEmitter } from 'node:events';
 import { IncomingMessage, ServerResponse, createServer, request as sendRequest } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -144,7 +145,21 @@ function statusOf(port: number, path: string, headers: Readonly<Record<string, s
     expect(seen.map((prototype, at) => prototype === OWN[at])).toEqual([true, true]);
   });
 
-  test.each(['connect', 'checkContinue', 'checkExpectation'])('not while somebody listens for %s', async (event) => {
+  test('not while somebody stands round what the server emits, and may set what Express gets', async () => {
+    const seen: unknown[] = [];
+    const emit = EventEmitter.prototype.emit.bind(server);
+    server.emit = (event: string, ...given: unknown[]): boolean => {
+      if (event === 'request') {
+        seen.push(Object.getPrototypeOf(given[0]));
+        (given[0] as { path?: string }).path = '/seen';
+      }
+      return emit(event, ...given);
+    };
+    expect((await started.client.get(LEAVES)).status).toBe(200);
+    expect(seen.map((prototype) => prototype === IncomingMessage.prototype)).toEqual([true]);
+  });
+
+  test.each(['connect', 'checkContinue', 'checkExpectation', 'dropRequest'])('not while somebody listens for %s', async (event) => {
     server.on(event, () => undefined);
     expect((await started.client.get(LEAVES)).status).toBe(200);
     expect(made[0]?.every((prototype, at) => prototype === OWN[at])).toBe(true);

@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { restify } from 'nestjs-restify';
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Restify, restify } from 'nestjs-restify';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Column, DataSource, Entity, ManyToOne, OneToMany, PrimaryColumn, PrimaryGeneratedColumn, ViewColumn, ViewEntity, VirtualColumn } from 'typeorm';
+import type { Relation } from 'typeorm';
 import { compared } from '../support/compare-paths.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
@@ -54,4 +58,116 @@ describe.each(['', 'INTEGER', 'TEXT', 'REAL', 'NUMERIC', 'BLOB'])('columns of th
     expect(compared.rows - before).toBe(VALUES.length);
     expect((await client.get(`/rest/v1/odd/${name}/`)).status).toBe(200);
   });
+});
+
+@Restify('odd')
+@Entity('odd_made')
+class Made {
+  @PrimaryGeneratedColumn() id: number;
+  @Column() source: string;
+  @Column({ type: 'text', nullable: true, asExpression: "source -> '$.text'", generatedType: 'VIRTUAL' }) text: string | null;
+  @Column({ type: 'text', nullable: true, asExpression: "source -> '$.text'", generatedType: 'STORED' }) stored: string | null;
+}
+
+@ViewEntity({ name: 'odd_seen', expression: `SELECT id, source -> '$.text' AS text FROM odd_made` })
+@Restify('odd')
+class Seen {
+  @PrimaryColumn({ type: 'integer' }) id: number;
+  @ViewColumn() text: string;
+}
+
+@ViewEntity({ name: 'odd_through', expression: `SELECT id, text FROM odd_made WHERE id > 0` })
+@Restify('odd')
+class Through {
+  @PrimaryColumn({ type: 'integer' }) id: number;
+  @ViewColumn() text: string;
+}
+
+/** Of whose columns the entity knows nothing. */
+@Restify('odd')
+@Entity('Odd_Migrated', { synchronize: false })
+class Migrated {
+  @PrimaryColumn() id: number;
+  @Column({ insert: false, update: false }) text: string;
+}
+
+@Restify('odd')
+@Entity('odd_asked')
+class Asked {
+  @PrimaryGeneratedColumn() id: number;
+  @Column() source: string;
+  @VirtualColumn({ type: 'varchar', query: (alias) => `SELECT m.source -> '$.text' FROM odd_asked m WHERE m.id = ${alias}.id` }) text: string;
+}
+
+/** Such a text is marked as JSON, until it is stored. Each model by itself: what one table has, views show of it. */
+test.each([
+  ['made', [Made]],
+  ['seen', [Made, Seen]],
+  ['through', [Made, Through]],
+  ['migrated', [Migrated]],
+  ['asked', [Asked]],
+])('texts that SQLite takes for JSON, of %s', async (name, entities) => {
+  const folder = mkdtempSync(join(tmpdir(), 'restify-odd-'));
+  const database = join(folder, 'odd.sqlite');
+  const before = new DataSource({ type: 'better-sqlite3', database });
+  await before.initialize();
+  if (name === 'migrated') {
+    await before.query(`CREATE TABLE odd_migrated (id INTEGER PRIMARY KEY, source varchar, text varchar GENERATED ALWAYS AS (source -> '$.text') VIRTUAL)`);
+    await before.query(`INSERT INTO odd_migrated VALUES (1, '{"text":"Bob"}')`);
+  }
+  await before.destroy();
+  const started = await startApp({ entities, dataSource: { database }, undescribed: 'all' });
+  try {
+    const { client } = started;
+    if (name !== 'migrated') expect((await client.post(`/rest/v1/odd/${name === 'asked' ? 'asked' : 'made'}/`, { source: '{"text":"Bob"}' })).status).toBe(201);
+    const answer = await client.get(`/rest/v1/odd/${name}/1/`);
+    expect(answer).toMatchObject({ status: 200, json: { text: '"Bob"' } });
+    expect((await client.get(`/rest/v1/odd/${name}/`)).json).toEqual([answer.json]);
+  } finally {
+    await started.close();
+    rmSync(folder, { recursive: true });
+  }
+});
+
+@Restify('odd')
+@Entity('odd_tag')
+class Tag {
+  @PrimaryColumn('uuid') id: string;
+  @Column() text: string;
+  @OneToMany(() => Use, (use) => use.tag) uses: Relation<Use[]>;
+}
+
+@Restify('odd')
+@Entity('odd_number', { synchronize: false })
+class Numbered {
+  @PrimaryColumn({ type: 'integer' }) id: number;
+  @OneToMany(() => Use, (use) => use.numbered) uses: Relation<Use[]>;
+}
+
+@Restify('odd')
+@Entity('odd_use')
+class Use {
+  @PrimaryGeneratedColumn() id: number;
+  @ManyToOne(() => Tag, (tag) => tag.uses) tag: Relation<Tag>;
+  @ManyToOne(() => Numbered, (numbered) => numbered.uses, { createForeignKeyConstraints: false }) numbered: Relation<Numbered>;
+}
+
+test('links over keys that a path has to escape', async () => {
+  const started = await startApp({ entities: [Tag, Numbered, Use], restify: { shape: true }, undescribed: 'all' });
+  try {
+    await started.dataSource.query('CREATE TABLE odd_number (id INT PRIMARY KEY)');
+    for (const key of ['a/b', '../b', '/a', 'a"/b', 'a\\/b', 'é/a', 'a\n/b', 'a?x/b', 'a b', '', 'plain-key_1.~', 'x/5', '5', ' 5']) {
+      const before = compared.pages;
+      await started.dataSource.query(`DELETE FROM odd_tag`);
+      await started.dataSource.query(`DELETE FROM odd_number`);
+      await started.dataSource.query(`INSERT INTO odd_tag (id, text) VALUES (?, 'x')`, [key]);
+      await started.dataSource.query(`INSERT INTO odd_number VALUES (?)`, [key]);
+      for (const path of ['tag/', 'tag/?fields=uses', 'numbered/', 'numbered/?fields=uses']) expect([key, path, (await started.client.get(`/rest/v1/odd/${path}`)).status]).toEqual([key, path, 200]);
+      expect(compared.pages - before).toBeGreaterThanOrEqual(4);
+      const [{ uses }] = (await started.client.get('/rest/v1/odd/tag/')).json as [{ uses: string }];
+      expect(uses).toBe(`/rest/v1/odd/tag/${encodeURIComponent(key)}/uses/`);
+    }
+  } finally {
+    await started.close();
+  }
 });

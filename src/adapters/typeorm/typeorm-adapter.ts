@@ -15,6 +15,7 @@ import { TypeOrmAnswers } from './idempotency/typeorm-answers.js';
 import { Connections } from './running/connections.js';
 import { EntityWriter } from './running/entity-writer.js';
 import { KeyLookups } from './running/key-lookup.js';
+import { MarkedTables } from './running/marked-tables.js';
 import { PageReader } from './running/page-reader.js';
 import { plainRules } from './running/plain-rules.js';
 import { PlainWriter } from './running/plain-writer.js';
@@ -47,6 +48,7 @@ export class TypeOrmAdapter implements DataAdapter {
   private readonly tables: Tables;
   private readonly connections: Connections;
   private readonly lookups: KeyLookups;
+  private readonly marked: MarkedTables;
   /** By resource, and by each view of one that some caller's grants leave. */
   private readonly prepared = new WeakMap<Resource, Prepared>();
   private readonly resources = new Set<Resource>();
@@ -57,6 +59,7 @@ export class TypeOrmAdapter implements DataAdapter {
   ) {
     this.dialect = chooseDialect(dataSource);
     this.tables = new Tables(dataSource);
+    this.marked = new MarkedTables(this.dialect.json);
     this.connections = new Connections(dataSource, this.dialect, settings.acquireTimeout);
     this.lookups = new KeyLookups(this.tables, this.dialect, this.connections);
     this.answers = new TypeOrmAnswers(dataSource, { connections: this.connections, dialect: this.dialect });
@@ -71,6 +74,11 @@ export class TypeOrmAdapter implements DataAdapter {
     return warningsOfOptions(this.dataSource);
   }
 
+  /** What the database alone can tell of its tables, before any resource is prepared. */
+  learn(): Promise<void> {
+    return this.marked.learn(this.dataSource);
+  }
+
   prepare(resource: Resource): void {
     this.resources.add(resource);
     this.prepareView(resource);
@@ -78,7 +86,8 @@ export class TypeOrmAdapter implements DataAdapter {
   }
 
   private prepareView(resource: Resource): Prepared {
-    const prepared: Prepared = { reader: new RowReader(resource, this.tables, this.dialect, this.connections), pages: undefined, writer: undefined };
+    const { tables, dialect, connections, marked } = this;
+    const prepared: Prepared = { reader: new RowReader(resource, { tables, dialect, connections, marked }), pages: undefined, writer: undefined };
     this.prepared.set(resource, prepared);
     return prepared;
   }

@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server } from 'node:http';
 
@@ -14,7 +15,7 @@ type Maker = new (...args: never[]) => object;
 type Beginning = (this: object, ...args: readonly unknown[]) => void;
 
 /** Listeners of a server that are given requests which Express never sees. */
-const ELSEWHERE = ['upgrade', 'connect', 'checkContinue', 'checkExpectation'] as const;
+const ELSEWHERE = ['upgrade', 'connect', 'checkContinue', 'checkExpectation', 'dropRequest'] as const;
 
 /**
  * Express gives each request and each response its own prototype when it is handed them, and everything that Node, Express and
@@ -58,7 +59,8 @@ function isFunction(maker: Maker): boolean {
 
 function isAlone(server: Server, application: unknown): boolean {
   const listeners = server.listeners('request');
-  return listeners.length === 1 && listeners[0] === application && ELSEWHERE.every((event) => server.listenerCount(event) === 0);
+  // Whoever has put himself round `emit` (tracing does) sees a request before Express does.
+  return server.emit === EventEmitter.prototype.emit && listeners.length === 1 && listeners[0] === application && ELSEWHERE.every((event) => server.listenerCount(event) === 0);
 }
 
 function lead(server: Server, place: symbol, to: () => Maker): void {

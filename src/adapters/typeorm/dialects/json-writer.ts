@@ -31,13 +31,15 @@ export interface JsonMember extends JsonSql {
 export interface JsonWriter {
   /** Undefined for kinds whose text only `decode` can make. */
   columnOf(type: ValueType): JsonColumn | undefined;
-  /** A key as a part of a path; undefined for kinds that a path would escape. */
-  keyTextOf(type: ValueType): JsonColumn | undefined;
+  /** A key as a part of a path; undefined for kinds that a path would escape. `shown`: it stands in the object itself, too. */
+  keyTextOf(type: ValueType, shown: boolean): JsonColumn | undefined;
   /** A text: `begin` is a placeholder that is bound to `textBegin(text)`, `key` is of `keyText`, `end` has letters, digits, `_` and `/` alone. */
   link(begin: string, key: string, end: string): string;
   textBegin(text: string): string;
   /** NULL where a guard does not hold. */
   object(members: readonly JsonMember[]): JsonSql;
+  /** Where values of some columns may be marked as JSON: SQL of the tables (`name`) that have columns which are made when they are read. */
+  readonly marking?: string;
   /** The rows of a subquery in their order, commas between; NULL is left out. */
   joined(column: string): string;
 }

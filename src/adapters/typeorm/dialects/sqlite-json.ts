@@ -12,6 +12,7 @@ export const sqliteJson: JsonWriter = {
   textBegin: (text) => text,
   object,
   joined: (column) => `group_concat(${column}, ',')`,
+  marking: `SELECT DISTINCT t.name AS name FROM (SELECT name, type FROM sqlite_master UNION ALL SELECT name, type FROM sqlite_temp_master) t, pragma_table_xinfo(t.name) c WHERE t.type = 'table' AND c.hidden = 2`,
 };
 
 /** Up to 9e15, which the process reads exactly. What is above goes through it. */
@@ -44,14 +45,15 @@ function asItIs(column: string): JsonSql {
   return { sql: column, bytes: column };
 }
 
-function keyTextOf({ kind }: ValueType): JsonColumn | undefined {
+function keyTextOf({ kind }: ValueType, shown: boolean): JsonColumn | undefined {
   switch (kind) {
     case 'integer':
-      return { of: asItIs, form: WHOLE };
+      // Where it is shown, its own form tells it from a text such as `x/5`, of which a path shows the end.
+      return { of: shown ? asItIs : (column) => ({ sql: column, guard: isKind(column, 'integer') }), form: WHOLE };
     case 'bigint':
       return { of: (column) => ({ sql: column, guard: isKind(column, 'integer') }), form: '-?\\d+' };
     case 'uuid':
-      return { of: (column) => ({ sql: column, guard: isKind(column, 'text') }), form: '[\\w.~-]+' };
+      return { of: (column) => ({ sql: column, guard: `${isKind(column, 'text')} AND ${column} NOT GLOB '*[^A-Za-z0-9_.~-]*'` }), form: '[\\w.~-]+' };
     default:
       return undefined;
   }

@@ -27,6 +27,7 @@ import type { TextPage } from '../sql/text-pages.js';
 import type { RowWriting, StampedText } from '../../../request/execution/data-adapter.js';
 import type { Connections, ReadFrom } from './connections.js';
 import { EntityLoader } from './entity-loader.js';
+import type { MarkedTables } from './marked-tables.js';
 import { RecentNames } from './recent-names.js';
 import { charactersOf, PageSize } from './page-size.js';
 
@@ -54,8 +55,18 @@ interface TextList {
   readonly kind: string;
 }
 
+export interface RowReaderTools {
+  readonly tables: Tables;
+  readonly dialect: Dialect;
+  readonly connections: Connections;
+  readonly marked: MarkedTables;
+}
+
 /** Reads the rows of one resource. */
 export class RowReader {
+  private readonly tables: Tables;
+  private readonly dialect: Dialect;
+  private readonly connections: Connections;
   readonly selection: Selection;
   private readonly entities: EntityLoader | undefined;
   /** Undefined where the database does not write such rows. */
@@ -66,14 +77,15 @@ export class RowReader {
 
   constructor(
     private readonly resource: Resource,
-    private readonly tables: Tables,
-    private readonly dialect: Dialect,
-    private readonly connections: Connections,
+    { tables, dialect, connections, marked }: RowReaderTools,
   ) {
+    this.tables = tables;
+    this.dialect = dialect;
+    this.connections = connections;
     this.selection = selectRows(resource, dialect);
-    this.json = jsonRows(resource, dialect);
     this.shapes = new StatementShapes(dialect, this.chosen);
     const { metadata, dataSource } = tables.of(resource);
+    this.json = marked.mayMark(metadata) ? undefined : jsonRows(resource, dialect);
     this.entities = metadata.isJunction ? undefined : new EntityLoader(resource, metadata, dataSource);
   }
 

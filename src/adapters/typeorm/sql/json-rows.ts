@@ -43,7 +43,7 @@ function formed(form: string | undefined): (rows: string) => boolean {
     try {
       return rows.test(text);
     } catch {
-      // A single value of many megabytes is more than it can go back over.
+      // A page with millions of escapes is more than it can go back over.
       return false;
     }
   };
@@ -112,7 +112,7 @@ function keyMember(name: string, relation: ToOneRelation, writer: JsonWriter): M
 
 function linkMember({ name, relation }: LinkField, resource: Resource, writer: JsonWriter): Member | undefined {
   const [key, ...more] = resource.identity;
-  const keyText = key && writer.keyTextOf(key.type);
+  const keyText = key && writer.keyTextOf(key.type, resource.fields.some((field) => field.kind === 'column' && field.readable && field.column.id === key.id));
   if (!keyText || more.length > 0 || !isPlainName(relation.name)) return undefined;
   const end = `/${relation.name}/`;
   return {
