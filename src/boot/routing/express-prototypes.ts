@@ -32,8 +32,8 @@ export function makeForExpress(server: unknown, application: unknown): void {
   if (!places[0] || !places[1] || !isFunction(IncomingMessage) || !isFunction(ServerResponse)) return;
   // A request is made just before its response: what holds for the one holds for the other.
   let alone = false;
-  const forRequests = requestsOf(application);
-  const forResponses = responsesOf(application);
+  const forRequests = made(IncomingMessage, application.request);
+  const forResponses = made(ServerResponse, application.response);
   lead(server, places[0], () => ((alone = isAlone(server, application)) ? forRequests : IncomingMessage));
   lead(server, places[1], () => (alone ? forResponses : ServerResponse));
 }
@@ -74,20 +74,12 @@ function lead(server: Server, place: symbol, to: () => Maker): void {
   });
 }
 
-function requestsOf({ request }: ExpressApplication): Maker {
-  const begin = IncomingMessage as unknown as Beginning;
-  function ExpressRequest(this: object, socket: unknown): void {
-    begin.call(this, socket);
+/** Makes what `maker` makes, of another prototype. A request is made of its socket; a response of its request, and options. */
+function made(maker: Maker, prototype: object): Maker {
+  const begin = maker as unknown as Beginning;
+  function Made(this: object, first: unknown, second: unknown): void {
+    begin.call(this, first, second);
   }
-  ExpressRequest.prototype = request;
-  return ExpressRequest as unknown as Maker;
-}
-
-function responsesOf({ response }: ExpressApplication): Maker {
-  const begin = ServerResponse as unknown as Beginning;
-  function ExpressResponse(this: object, request: unknown, options: unknown): void {
-    begin.call(this, request, options);
-  }
-  ExpressResponse.prototype = response;
-  return ExpressResponse as unknown as Maker;
+  Made.prototype = prototype;
+  return Made as unknown as Maker;
 }

@@ -13,8 +13,8 @@ export interface JsonSql {
 export interface JsonColumn {
   of(column: string): JsonSql;
   /**
-   * The source of a regular expression, for a database that takes values of any kind: what is written looks so if, and only
-   * if, the process would have written the same. It has no alternatives outside groups, and what it repeats ends where the next thing begins.
+   * The source of a regular expression, for a database that takes values of any kind: what is written looks so only if
+   * the process would have written the same. It has no alternatives outside groups, and what it repeats ends where the next thing begins.
    */
   readonly form?: string;
 }
