@@ -104,6 +104,8 @@ function instanceOf(app: INestApplication): FastifyInstance {
 
 describe('an application on Fastify', () => {
   let started: StartedApp;
+  /** What sends the answers of requests that ask for it. */
+  const sends: unknown[] = [];
   beforeAll(async () => {
     started = await startApp({
       entities: ENTITIES,
@@ -121,6 +123,7 @@ describe('an application on Fastify', () => {
         });
         instance.addHook('onSend', (request, reply, payload, done) => {
           reply.header('set-cookie', 'seen=1');
+          if (request.headers['x-sends'] !== undefined) sends.push(Object.getOwnPropertyDescriptor(reply, 'send')?.value);
           const fails = request.headers['x-fail'] === 'send' && reply.statusCode === 200;
           setImmediate(() => {
             if (fails) done(new Error('secret'));
@@ -253,6 +256,13 @@ describe('an application on Fastify', () => {
       server.closeAllConnections();
       server.close();
     }
+  });
+
+  test('has nothing of its own on a reply that would hold it in memory behind its answer', async () => {
+    const headers = { 'x-sends': '1' };
+    for (const path of [NOTES, NOTES, `${NOTES}own/`]) await started.client.get(path, { headers });
+    expect(sends).toHaveLength(3);
+    expect(new Set(sends).size).toBe(1);
   });
 
   test('lets an action answer by itself, while hooks still hold its answer', async () => {

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
-import { Readable } from 'node:stream';
 import { mergedVary } from '../../request/responses/contract-headers.js';
 import type { ReceivedBody } from '../../request/parsing/json-body.js';
 import { JSON_MEDIA_TYPE } from '../../values/media-type.js';
 import { isGone } from '../../request/parsing/is-gone.js';
+import { PieceStream } from '../../request/responses/piece-stream.js';
 import type { RestResponse } from '../../request/responses/rest-response.js';
 import { endConnection, sendResponse, setContractHeaders, setResponseHeaders } from '../../request/responses/send-response.js';
 import type { HeaderTarget } from '../../request/responses/send-response.js';
@@ -22,11 +22,15 @@ import { headerOf } from './request-line.js';
  */
 const HANDED_OVER = Symbol('restify.handedOver');
 
+/** What `send` was before somebody watched it. */
+const SEND = Symbol('restify.send');
+
 /** Set where an answer is a text of JSON: Fastify adds a charset to its media type. */
 const IS_TEXT = Symbol('restify.isText');
 
 interface MarkedReply extends FastifyReply {
   [HANDED_OVER]?: boolean;
+  [SEND]?: FastifyReply['send'];
   [IS_TEXT]?: boolean;
 }
 
@@ -39,11 +43,14 @@ export function restoreMediaType(reply: MarkedReply): void {
 
 /** Notices when somebody else answers, such as a guard or an action: two answers to one call would be sent. */
 export function watchReply(reply: MarkedReply): void {
-  const send = reply.send.bind(reply);
-  reply.send = (...payload) => {
-    reply[HANDED_OVER] = true;
-    return send(...payload);
-  };
+  reply[SEND] = reply.send;
+  reply.send = sendWatched;
+}
+
+/** One function for all replies: a closure for each keeps its whole request from being collected while it is young. */
+function sendWatched(this: MarkedReply, ...payload: Parameters<FastifyReply['send']>): unknown {
+  this[HANDED_OVER] = true;
+  return this[SEND]?.call(this, ...payload);
 }
 
 /** Fastify has not sent what it was given, and asks for an answer in its place. */
@@ -277,7 +284,7 @@ async function sendNone(reply: FastifyReply, pieces: AsyncIterable<string>): Pro
 
 /** Until all is handed over, or the client has gone. Rejects where the pieces fail: Fastify has broken the connection off. */
 function sendPieces(reply: FastifyReply, pieces: AsyncIterable<string>): Promise<void> {
-  const stream = Readable.from(pieces);
+  const stream = new PieceStream(pieces);
   return new Promise((resolve, reject) => {
     stream.once('error', reject);
     stream.once('close', resolve);
