@@ -1,15 +1,17 @@
 import './on-fastify.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { Body, Controller, Get, Param, Post, Res, Version, VersioningType } from '@nestjs/common';
-import type { INestApplication } from '@nestjs/common';
+import { Body, Controller, Get, Module, Param, Post, Res, Version, VersioningType } from '@nestjs/common';
+import type { INestApplication, MiddlewareConsumer, NestModule, Type } from '@nestjs/common';
 import type { FastifyInstance } from 'fastify';
 import { Action, basic, ChildPk, IsAuthenticated, MANY_TO_MANY_DETAIL_ACTION, NestedAction, Restify, RestifyController } from 'nestjs-restify';
 import { Entity, JoinTable, ManyToMany, PrimaryColumn, Column } from 'typeorm';
 import type { Relation } from 'typeorm';
 import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { chunked, sendRaw } from '../features/raw-request.js';
 import { Client } from '../support/client.js';
+import type { Answer } from '../support/client.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
 
@@ -133,7 +135,8 @@ describe('an application on Fastify', () => {
         // For what the application's own routes send.
         instance.addHook('onRequest', (request, reply, done) => {
           if (request.headers['x-serializer'] !== undefined) reply.serializer((payload: unknown) => JSON.stringify({ payload }));
-          done();
+          if (request.headers['x-early'] === undefined) done();
+          else void reply.code(451).header('x-frame-options', 'SAMEORIGIN').send({ early: true });
         });
         app.enableCors({ origin: ['http://a.example', 'http://b.example'] });
       },
@@ -224,6 +227,15 @@ describe('an application on Fastify', () => {
     expect([own.headers.vary, own.headers['access-control-allow-origin']]).toEqual(['Origin, Accept, Cookie', 'http://a.example']);
     const answered = await started.client.get(NOTES, { headers: { ...headers, 'x-stop': '1' } });
     expect([answered.status, answered.headers.vary, answered.headers.allow]).toEqual([451, 'Origin, Accept, Cookie', 'GET, POST, HEAD, OPTIONS']);
+  });
+
+  test('gives its headers to what a hook in front of all others answers, and none to answers elsewhere', async () => {
+    const headers = { 'x-early': '1' };
+    const early = await started.client.get(NOTES, { headers });
+    expect([early.status, early.json]).toEqual([451, { early: true }]);
+    expect(early.headers).toMatchObject({ allow: 'GET, POST, HEAD, OPTIONS', vary: 'Origin, Accept, Cookie', 'x-content-type-options': 'nosniff', 'x-frame-options': 'SAMEORIGIN' });
+    const elsewhere = await started.client.get('/elsewhere', { headers });
+    expect([elsewhere.status, elsewhere.headers.allow]).toEqual([451, undefined]);
   });
 
   test('leaves the application\'s own routes alone, a catch-all too, and answers unknown paths below the prefix itself', async () => {
@@ -364,5 +376,55 @@ describe('options of Fastify', () => {
     } finally {
       await started.close();
     }
+  });
+});
+
+/** Whose middleware answers all there is. */
+@Module({})
+class Stopping implements NestModule {
+  configure(consumer: MiddlewareConsumer): void {
+    consumer
+      .apply((_request: IncomingMessage, response: ServerResponse) => {
+        response.statusCode = 451;
+        response.setHeader('X-Frame-Options', 'SAMEORIGIN');
+        response.end('{}');
+      })
+      .forRoutes('{*path}');
+  }
+}
+
+describe('middleware on Fastify', () => {
+  /** A list, as it is answered, and whether it went through middleware on its way. */
+  async function listed(imports: readonly Type[]): Promise<{ readonly answer: Answer; readonly passed: boolean }> {
+    let passed = false;
+    const started = await startApp({
+      entities: ENTITIES,
+      controllers: CONTROLLERS,
+      imports,
+      undescribed: [451],
+      configure: (app) => {
+        instanceOf(app).addHook('onResponse', (request, _reply, done) => {
+          passed = 'originalUrl' in request.raw;
+          done();
+        });
+      },
+    });
+    try {
+      return { answer: await started.client.get(NOTES), passed };
+    } finally {
+      await started.close();
+    }
+  }
+
+  test('answers behind the headers of every response, which it may change', async () => {
+    const { answer, passed } = await listed([Stopping]);
+    expect([answer.status, passed]).toEqual([451, true]);
+    expect(answer.headers).toMatchObject({ allow: 'GET, POST, HEAD, OPTIONS', vary: 'Accept, Cookie', 'x-content-type-options': 'nosniff', 'x-frame-options': 'SAMEORIGIN' });
+  });
+
+  test('is not gone through where an application has none', async () => {
+    const { answer, passed } = await listed([]);
+    expect([answer.status, answer.json, passed]).toEqual([200, [], false]);
+    expect(answer.headers).toMatchObject({ allow: 'GET, POST, HEAD, OPTIONS', vary: 'Accept, Cookie', 'x-content-type-options': 'nosniff', 'x-frame-options': 'DENY' });
   });
 });

@@ -243,7 +243,7 @@ class ReplyHeaders implements HeaderTarget {
   constructor(private readonly reply: FastifyReply) {}
 
   getHeader(name: string): string | readonly string[] | number | undefined {
-    return name === 'Vary' ? varyOf(this.reply) : this.reply.getHeader(name);
+    return name === 'vary' ? varyOf(this.reply) : this.reply.getHeader(name);
   }
 
   /** Most stand on Node's response since the request began. */
@@ -269,7 +269,7 @@ function sendReply(reply: MarkedReply, response: RestResponse, { allow, headers 
   endConnection(reply.raw, headers);
   const { body } = response;
   if (body?.kind === 'text') {
-    reply[IS_TEXT] = headers.getHeader('Content-Type') === JSON_MEDIA_TYPE && takesTexts(reply);
+    reply[IS_TEXT] = headers.getHeader('content-type') === JSON_MEDIA_TYPE && takesTexts(reply);
     // One write with the headers; bytes would be a second one. A media type of the application's own stays as it is.
     reply.send(reply[IS_TEXT] ? body.text : Buffer.from(body.text));
   } else if (!body) reply.send();

@@ -3,7 +3,7 @@ import { isServed, servedMethod } from '../../model/operation.js';
 import { fastifyExchange, middlewareExchange, restoreMediaType, varyOf } from './fastify-exchange.js';
 import { makeLegible } from './fastify-legible.js';
 import { CONSTRAINT, FastifyRoutes } from './fastify-routes.js';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from './fastify-types.js';
+import type { FastifyInstance, FastifyMiddleware, FastifyReply, FastifyRequest } from './fastify-types.js';
 import type { AnswerableExchange } from './answerable-exchange.js';
 import type { HttpAdapter, HttpPlatform } from './http-platform.js';
 import type { RestServer } from './rest-server.js';
@@ -30,15 +30,18 @@ function prepareRequests(adapter: HttpAdapter, server: RestServer): void {
   instance.addHook('onRoute', (route) => {
     routes.see(route);
   });
-  adapter.use((request: IncomingMessage, response: ServerResponse, next: () => void) => {
-    server.begin(exchangeOf(request, response));
+  putInFront(instance, (request, response, next) => {
+    server.begin(middlewareExchange(request, response));
     next();
   });
   instance.addHook('onRequest', (request, reply, done) => {
+    server.begin(middlewareExchange(request.raw, reply.raw));
     answerUnrouted(server, { request, reply, done });
   });
   instance.addHook('onSend', (request, reply, _payload, done) => {
     if (server.isOurs(exchangeOf(request, reply))) {
+      // A hook that stands before ours may have answered.
+      if (!reply.raw.headersSent) server.begin(middlewareExchange(request.raw, reply.raw));
       const vary = varyOf(reply);
       if (reply.getHeader('vary') !== vary) reply.header('vary', vary);
       restoreMediaType(reply);
@@ -49,6 +52,20 @@ function prepareRequests(adapter: HttpAdapter, server: RestServer): void {
 
 function answerTheRest(adapter: HttpAdapter, server: RestServer): void {
   ROUTES.get(server)?.register(adapter.getInstance() as FastifyInstance);
+}
+
+/**
+ * In front of whatever middleware comes, and with the first of it: to go through middleware costs each request more than
+ * what this does, and a hook does it where there is none.
+ */
+function putInFront(instance: FastifyInstance, middleware: FastifyMiddleware): void {
+  const { use } = instance;
+  let stands = false;
+  instance.use &&= function (this: FastifyInstance, ...given) {
+    if (!stands) use?.call(instance, middleware);
+    stands = true;
+    return use?.call(this, ...given);
+  };
 }
 
 /** Asked by Fastify's router before it looks at the path. */

@@ -1,6 +1,6 @@
 import { isServed, METHODS } from '../../model/operation.js';
 import type { Resource } from '../../model/resource.js';
-import type { Route } from '../../model/route.js';
+import type { Route, RouteMatch } from '../../model/route.js';
 import { decodedSegment } from '../../values/keys.js';
 import { ANY_MEDIA_TYPE, patientParser } from './fastify-body.js';
 import { fastifyExchange, reopenReply, watchReply } from './fastify-exchange.js';
@@ -131,7 +131,7 @@ export class FastifyRoutes {
       this.answerRest(request, reply);
       return;
     }
-    request.params = { ...withoutRest(request.params), ...parametersOf(place.match) };
+    request.params = parametersOf(place.match, request.params);
     watchReply(reply);
     if (this.server.handleAlone(exchange)) return;
     // Nest's handler answers by itself, what it throws included; its promise would make Fastify answer a second time.
@@ -215,17 +215,11 @@ function setFirst<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): voi
   if (!map.has(key)) map.set(key, value);
 }
 
-/** Those of the mount: `/*` alone has no name. */
-function withoutRest(parameters: unknown): Readonly<Record<string, unknown>> {
+/** As Express gives them to `@Param`, beside those of the mount: `/*` alone has no name. */
+function parametersOf({ keySegment, childSegment }: Pick<RouteMatch, 'keySegment' | 'childSegment'>, ofMount: unknown): Readonly<Record<string, unknown>> {
   const named: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(parameters ?? {})) if (name !== '*') named[name] = value;
+  for (const [name, value] of Object.entries(ofMount ?? {})) if (name !== '*') named[name] = value;
+  if (keySegment !== undefined) named.pk = decodedSegment(keySegment) ?? keySegment;
+  if (childSegment !== undefined) named.childId = childSegment.split('/').map((each) => decodedSegment(each) ?? each);
   return named;
-}
-
-/** As Express gives them to `@Param`. */
-function parametersOf({ keySegment, childSegment }: { readonly keySegment: string | undefined; readonly childSegment: string | undefined }): Readonly<Record<string, unknown>> {
-  return {
-    ...(keySegment === undefined ? {} : { pk: decodedSegment(keySegment) ?? keySegment }),
-    ...(childSegment === undefined ? {} : { childId: childSegment.split('/').map((each) => decodedSegment(each) ?? each) }),
-  };
 }

@@ -50,9 +50,13 @@ interface ConstraintStrategy {
   deriveConstraint(request: IncomingMessage): string | undefined;
 }
 
+export type FastifyMiddleware = (request: IncomingMessage, response: ServerResponse, next: () => void) => void;
+
 export interface FastifyInstance {
   readonly initialConfig: { readonly bodyLimit?: number };
   readonly supportedMethods: readonly string[];
+  /** Where a plugin for middleware is registered. */
+  use?: (this: FastifyInstance, ...given: readonly unknown[]) => unknown;
   addConstraintStrategy(strategy: ConstraintStrategy): void;
   addHook(name: 'onRoute', hook: (route: FastifyRoute) => void): unknown;
   addHook(name: 'onRequest', hook: (request: FastifyRequest, reply: FastifyReply, done: () => void) => void): unknown;

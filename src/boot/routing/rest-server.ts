@@ -12,28 +12,18 @@ import { valueResponse } from '../../request/responses/rest-response.js';
 import type { RestResponse } from '../../request/responses/rest-response.js';
 import { isLater, whenThere } from '../../values/soon.js';
 import type { Soon } from '../../values/soon.js';
-import type { Admission } from '../../request/asked.js';
 import type { Call } from '../../request/call.js';
 import type { Around } from '../../request/rest-pipeline.js';
 import { setActionContext } from './action-context.js';
 import { answerIndex } from './answer-index.js';
 import type { AnswerableExchange, ExchangeOf, Place } from './answerable-exchange.js';
 import { Locations } from './locations.js';
-import type { Location, Path } from './locations.js';
+import type { Location } from './locations.js';
 import { PrefixClaims } from './prefix-claims.js';
 import { urlOf } from './route-pattern.js';
 import type { ActionBinding } from './route-pattern.js';
 import type { Served } from './served.js';
-
-/** What is known of one request, from the first that asks to the answer. */
-interface Visit extends Path {
-  readonly location: Location;
-  admission?: Admission;
-  /** What stands around the generated answer. */
-  around?: Around;
-  /** What the generated operation has told of the state of its answer, where a method replaces it. */
-  validators?: Readonly<Record<string, string>>;
-}
+import { Visits } from './visits.js';
 
 interface Matched {
   readonly call: Call;
@@ -49,8 +39,7 @@ export class RestServer {
   readonly foreign = this.locations.foreign;
   /** By the path of each generated route as Nest was told it, without the global prefix (`/rest/v1/polls/question/:pk`), that of its model. */
   readonly models = new Map<string, string>();
-  /** Where a request keeps its visit: two applications in one process have one each. */
-  private readonly visits = Symbol('restify');
+  private readonly visits = new Visits(this.locations);
   /** Routes whose generated answer nothing that the model declares stands around. */
   readonly alone = new Set<Route>();
   readonly claims = new PrefixClaims();
@@ -87,41 +76,42 @@ export class RestServer {
 
   /** Whether the path is the index or below a prefix, a route or not. */
   isOurs(exchange: AnswerableExchange): boolean {
-    return this.owns(this.visitOf(exchange).location);
+    return this.owns(this.visits.of(exchange).location);
   }
 
   /** What a path leads to; undefined for what is somebody else's. */
   placeOf(exchange: AnswerableExchange): Place | undefined {
-    const { location } = this.visitOf(exchange);
+    const { location } = this.visits.of(exchange);
     if (location.kind === 'route') return { kind: 'route', prefix: location.served.api.prefix, match: location.match };
     return this.owns(location) ? { kind: 'rest' } : undefined;
   }
 
   /** The prefix below which a request stands, and what comes before it; undefined for one of somebody else's. */
   whereabouts(exchange: AnswerableExchange): { readonly prefix: string; readonly base: string } | undefined {
-    const { location } = this.visitOf(exchange);
+    const { location } = this.visits.of(exchange);
     if (location.kind !== 'route') return undefined;
     const { prefix } = location.served.api;
     return { prefix, base: prefix === '' ? location.base : location.base.slice(0, -prefix.length - 1) };
   }
 
-  /** Before anything else of the application has seen the request: what it sets itself later is kept. */
+  /** Once, before anything else of the application has seen the request: what it sets itself later is kept. */
   begin(exchange: AnswerableExchange): void {
-    const { location } = this.visitOf(exchange);
-    if (this.owns(location)) exchange.setContractHeaders(allowOf(location));
+    const visit = this.visits.of(exchange);
+    if (visit.begun !== true && this.owns(visit.location)) exchange.setContractHeaders(allowOf(visit.location));
+    visit.begun = true;
   }
 
   /** Step one of every generated route, run by its guard. Throws what contract 6 says. */
   async admit(exchange: AnswerableExchange): Promise<Resource> {
     const { call, served } = this.routeOf(exchange);
-    const visit = this.visitOf(exchange);
+    const visit = this.visits.of(exchange);
     visit.admission = await served.pipeline.admit(call);
     return call.match.route.resource;
   }
 
   /** Whether a request's own path and method are those that an action was bound to. */
   leadsTo(exchange: AnswerableExchange, { url, method, handler }: ActionBinding): boolean {
-    const { location } = this.visitOf(exchange);
+    const { location } = this.visits.of(exchange);
     if (location.kind !== 'route') return false;
     const { route } = location.match;
     return urlOf(route) === url && servedMethod(exchange.method) === method && route.actions.get(method)?.handler === handler;
@@ -129,27 +119,27 @@ export class RestServer {
 
   /** Behind the guards. Throws 429. */
   async throttle(exchange: AnswerableExchange): Promise<void> {
-    const { admission } = this.visitOf(exchange);
+    const { admission } = this.visits.of(exchange);
     if (admission) await throttleRequest(this.routeOf(exchange).call.match.route.resource, { actor: admission.actor, address: exchange.address });
   }
 
   /** What stands around the generated answer to this request, told by its guard. */
   surround(exchange: AnswerableExchange, around: Around): void {
-    this.visitOf(exchange).around = around;
+    this.visits.of(exchange).around = around;
   }
 
   /** Step two: answers, and writes. Never throws, nor rejects. */
   handle(exchange: AnswerableExchange): Soon<void> {
     return this.writing(exchange, () => {
       const { call, served } = this.routeOf(exchange);
-      const { admission, around } = this.visitOf(exchange);
+      const { admission, around } = this.visits.of(exchange);
       return whenThere(admission ?? served.pipeline.admit(call), (admitted) => served.pipeline.answer(call, admitted, around));
     });
   }
 
   /** Both steps, where nothing of Nest's and nothing of the model's stands around them. False where Nest's handler has to be called. */
   handleAlone(exchange: AnswerableExchange): boolean {
-    const { location } = this.visitOf(exchange);
+    const { location } = this.visits.of(exchange);
     if (location.kind !== 'route' || !this.alone.has(location.match.route) || this.isEnhanced()) return false;
     void behindMiddleware().then(() => this.handle(exchange));
     return true;
@@ -158,7 +148,7 @@ export class RestServer {
   /** Before an action of the application's runs. Throws what contract 6 says. */
   async beginAction(exchange: AnswerableExchange): Promise<void> {
     const { call, served } = this.routeOf(exchange);
-    const visit = this.visitOf(exchange);
+    const visit = this.visits.of(exchange);
     const admission = (visit.admission ??= await served.pipeline.admit(call));
     exchange.setContractHeaders(call.match.route.allow);
     const action = call.match.route.actions.get(servedMethod(exchange.method));
@@ -176,7 +166,7 @@ export class RestServer {
   async endAction(exchange: AnswerableExchange, value: unknown, code: number | undefined): Promise<void> {
     if (exchange.answered) return;
     const { call, served } = this.routeOf(exchange);
-    const { admission, validators } = this.visitOf(exchange);
+    const { admission, validators } = this.visits.of(exchange);
     const operation = call.match.route.actions.get(servedMethod(exchange.method))?.operation;
     const response = value === undefined && code !== undefined ? { status: code } : valueResponse(code ?? statusOf(operation), value, validators);
     await this.send(exchange, operation && admission ? served.pipeline.conclude(call, admission, { response, surrounded: true }) : response);
@@ -184,7 +174,7 @@ export class RestServer {
 
   /** What no route of Nest's has answered. False where it is none of our business. */
   async handleRest(exchange: AnswerableExchange): Promise<boolean> {
-    const { location } = this.visitOf(exchange);
+    const { location } = this.visits.of(exchange);
     switch (location.kind) {
       case 'route':
         await this.refuseUnrouted(exchange, { call: callOf(exchange, location), served: location.served });
@@ -244,7 +234,7 @@ export class RestServer {
     const wrong = unsendable(response);
     if (wrong) return this.fail(exchange, wrong);
     try {
-      const sent = exchange.send(response, allowOf(this.visitOf(exchange).location));
+      const sent = exchange.send(response, allowOf(this.visits.of(exchange).location));
       if (isLater(sent)) return sent.catch((error: unknown) => {
         this.log(exchange, error);
       });
@@ -264,29 +254,19 @@ export class RestServer {
 
   /** That of the prefix; the index belongs to all of them, and tells errors as the first one does. */
   private errorFormatOf(exchange: AnswerableExchange): ErrorFormat {
-    const { location } = this.visitOf(exchange);
+    const { location } = this.visits.of(exchange);
     const served = 'served' in location ? location.served : this.locations.served[0];
     return served?.errorFormat ?? 'drf';
   }
 
   private routeOf(exchange: AnswerableExchange): Matched {
-    const { location } = this.visitOf(exchange);
+    const { location } = this.visits.of(exchange);
     if (location.kind !== 'route') throw new NotFound();
     return { call: callOf(exchange, location), served: location.served };
   }
 
   private owns(location: Location): boolean {
     return location.kind === 'index' ? !this.foreign.has(location.path) : location.kind !== 'elsewhere';
-  }
-
-  /** Kept on Node's own request, and begun anew where somebody has given it another path. */
-  private visitOf({ raw, path, mountedAt }: AnswerableExchange): Visit {
-    const holder = raw as object as { [visits: symbol]: Visit | undefined };
-    const known = holder[this.visits];
-    if (known && known.path === path && known.mountedAt === mountedAt) return known;
-    const visit: Visit = { path, mountedAt, location: this.locations.of({ path, mountedAt }) };
-    holder[this.visits] = visit;
-    return visit;
   }
 }
 

@@ -39,7 +39,7 @@ export function unsendable({ headers }: RestResponse): Error | undefined {
   }
 }
 
-/** Where headers are set: Node's response, or what an HTTP library has in its place. */
+/** Where headers are set: Node's response, or what an HTTP library has in its place. Asked for by names in lower case. */
 export interface HeaderTarget {
   getHeader(name: string): string | readonly string[] | number | undefined;
   hasHeader(name: string): boolean;
@@ -49,23 +49,23 @@ export interface HeaderTarget {
 
 /** The headers of contract 7. Set early too, for what the application answers itself on one of our URLs. */
 export function setContractHeaders(target: HeaderTarget, allow: string): void {
-  if (target.hasHeader('X-Powered-By')) target.removeHeader('X-Powered-By');
-  change(target, 'Allow', allow);
-  change(target, 'Vary', mergedVary(target.getHeader('Vary')));
-  for (const [name, value] of FIXED_HEADERS) if (!target.hasHeader(name)) target.setHeader(name, value);
+  if (target.hasHeader('x-powered-by')) target.removeHeader('X-Powered-By');
+  if (target.getHeader('allow') !== allow) target.setHeader('Allow', allow);
+  const before = target.getHeader('vary');
+  const vary = mergedVary(before);
+  if (before !== vary) target.setHeader('Vary', vary);
+  for (const [name, value, key] of FIXED) if (!target.hasHeader(key)) target.setHeader(name, value);
 }
 
-/** To set a header costs more than to look at it, and most stand there since the request began. */
-function change(target: HeaderTarget, name: string, value: string): void {
-  if (target.getHeader(name) !== value) target.setHeader(name, value);
-}
+/** Looked up by names that need not be made lower for it: most stand there since the request began. */
+const FIXED = FIXED_HEADERS.map(([name, value]) => [name, value, name.toLowerCase()] as const);
 
 /** All headers of a response but those that say how long it is. */
 export function setResponseHeaders(target: HeaderTarget, response: RestResponse, allow: string): void {
   setContractHeaders(target, allow);
   const { headers } = response;
-  if (headers) for (const [name, value] of Object.entries(headers)) if (name !== 'Cache-Control' || !target.hasHeader(name)) target.setHeader(name, value);
-  if (response.body && !target.hasHeader('Content-Type')) target.setHeader('Content-Type', JSON_MEDIA_TYPE);
+  if (headers) for (const [name, value] of Object.entries(headers)) if (name !== 'Cache-Control' || !target.hasHeader('cache-control')) target.setHeader(name, value);
+  if (response.body && !target.hasHeader('content-type')) target.setHeader('Content-Type', JSON_MEDIA_TYPE);
 }
 
 /** A server that closes waits for its connections: one that is kept would be used, and waited for, again. */

@@ -117,7 +117,7 @@ function linkMember({ name, relation }: LinkField, resource: Resource, writer: J
   const end = `/${relation.name}/`;
   return {
     name,
-    form: keyText.form === undefined ? undefined : `"(?:[^"\\\\]|\\\\.)*/${keyText.form}${end}"`,
+    form: keyText.form === undefined ? undefined : `"[^"\\\\]*(?:\\\\.[^"\\\\]*)*/${keyText.form}${end}"`,
     sql: (scope, basePath) => {
       const begin = scope.bindText(writer.textBegin(`${basePath}/`));
       // Whatever keeps the key from being written keeps its link, too.
