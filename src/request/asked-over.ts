@@ -1,4 +1,5 @@
 import type { Resource } from '../model/resource.js';
+import { whenThere } from '../values/soon.js';
 import type { Admission, Asked } from './asked.js';
 import type { Call } from './call.js';
 import type { HttpExchange } from './parsing/http-exchange.js';
@@ -26,10 +27,11 @@ export function askedOver(call: Call, admission: Admission): Asked {
       const parameters = parseQueryString(exchange.query);
       return piping ? pipedParameters(parameters, (value) => piping.transform(value, 'query')) : parameters;
     },
-    body: async () => {
-      const body = readJsonObject(await (repeatable ?? exchange).body(), exchange.header('content-type'));
-      return piping ? pipedBody(await piping.transform(body, 'body'), route.resource) : body;
-    },
+    body: () =>
+      whenThere((repeatable ?? exchange).body(), (received) => {
+        const body = readJsonObject(received, exchange.header('content-type'));
+        return piping ? whenThere(piping.transform(body, 'body'), (piped) => pipedBody(piped, route.resource)) : body;
+      }),
     items: bulk ? () => itemsOver(call, repeatable ?? exchange) : undefined,
   };
 }

@@ -4,6 +4,7 @@ import type { Condition } from '../model/condition.js';
 import type { ExistsPlan, ParentValues, Precondition } from '../model/plan.js';
 import type { Resource } from '../model/resource.js';
 import type { Route } from '../model/route.js';
+import type { Soon } from '../values/soon.js';
 import type { JsonObject } from './parsing/json-body.js';
 import type { Representation, Row } from '../model/serializer.js';
 import type { ClaimRequest } from './execution/answer-store.js';
@@ -40,9 +41,9 @@ export interface Asked {
   readonly base: string;
   /** Read when their turn comes, because their errors have one (contract 6). */
   readonly parameters: () => ReadonlyMap<string, string> | Promise<ReadonlyMap<string, string>>;
-  readonly body: () => Promise<JsonObject>;
+  readonly body: () => Soon<JsonObject>;
   /** The body, which may be a list; undefined where the model takes none. */
-  readonly items?: (() => Promise<JsonObject | readonly unknown[]>) | undefined;
+  readonly items?: (() => Soon<JsonObject | readonly unknown[]>) | undefined;
   /** Whether nobody waits for the answer any more. */
   readonly gone?: (() => boolean) | undefined;
   /** Where what it makes is made once, however often it comes. */

@@ -11,6 +11,7 @@ import type { Condition } from '../model/condition.js';
 import type { BatchPlan, CompletedRows, CreatePlan, DeletePlan, ListPlan, RefusedPlan, UpdatePlan, UpsertPlan } from '../model/plan.js';
 import { shapeParameters } from '../model/shape.js';
 import type { Representation, Row } from '../model/serializer.js';
+import type { Soon } from '../values/soon.js';
 import { keyText, noSuchKey, parseKeySegment } from '../values/keys.js';
 import type { Answered, Located } from './asked.js';
 import type { DataAdapter } from './execution/data-adapter.js';
@@ -94,7 +95,7 @@ export class BulkWrites {
   }
 
   private async made(items: readonly unknown[], { making, changing, bulk, completed }: { readonly making: Located; readonly changing: Located | undefined; readonly bulk: Bulk; readonly completed: CompletedRows | undefined }): Promise<readonly Row[]> {
-    const plans = await eachOf(items, (item): Promise<CreatePlan | UpsertPlan> => (changing ? this.upsertOf(item, { making, changing, bulk }) : planCreate(making, item)));
+    const plans = await eachOf(items, (item): Soon<CreatePlan | UpsertPlan> => (changing ? this.upsertOf(item, { making, changing, bulk }) : planCreate(making, item)));
     const steps = refuseTwice(plans, (plan) => (plan.kind === 'upsert' ? JSON.stringify(plan.update.where) : undefined), bulk.upsert.length === 1 ? (bulk.upsert[0] ?? '') : NON_FIELD_ERRORS);
     return this.writing({ kind: 'batch', steps, skipsMissing: false, completed }, (refusals) => itemsRefused(refusals, items.length));
   }
@@ -232,7 +233,7 @@ async function changesOf(items: readonly unknown[], located: Located): Promise<{
 }
 
 /** Each item of a list; one of which nothing can be made is refused together with the others. */
-async function eachOf<Plan>(items: readonly unknown[], plan: (item: JsonObject, index: number) => Promise<Plan>): Promise<readonly (Plan | RefusedPlan)[]> {
+async function eachOf<Plan>(items: readonly unknown[], plan: (item: JsonObject, index: number) => Soon<Plan>): Promise<readonly (Plan | RefusedPlan)[]> {
   const plans: (Plan | RefusedPlan)[] = [];
   for (const [index, item] of items.entries()) {
     try {

@@ -4,9 +4,9 @@ import { allOf } from '../model/condition.js';
 import type { Condition } from '../model/condition.js';
 import type { FilterBackend, FilterQuestion, Filtering } from '../model/filter-backend.js';
 import type { Operation } from '../model/operation.js';
-import type { ListPlan } from '../model/plan.js';
+import type { CompletedRows, ListPlan } from '../model/plan.js';
 import type { Resource } from '../model/resource.js';
-import type { Representation } from '../model/serializer.js';
+import type { Representation, Row } from '../model/serializer.js';
 import { locatedIn } from './asked.js';
 import type { Answered, Asked, ListAnswer, Located } from './asked.js';
 import { isLater, whenThere } from '../values/soon.js';
@@ -21,7 +21,6 @@ import { SearchFilter } from './filtering/search-filter.js';
 import { JsonServerOrdering } from './ordering/json-server-ordering.js';
 import { OrderingFilter } from './ordering/ordering-filter.js';
 import { IdempotentCreates } from './idempotent-creates.js';
-import type { MadeRows } from './idempotent-creates.js';
 import { valuesOf } from './parsing/query-string.js';
 import { refuseUnknownParameters } from './parsing/rest-request.js';
 import { Preconditions } from './preconditions.js';
@@ -76,10 +75,10 @@ export class Operations {
   }
 
   /** The whole answer as a value: a list in memory; nothing for a row that is deleted. */
-  async run(operation: Operation, located: Located): Promise<Answered> {
+  run(operation: Operation, located: Located): Promise<Answered> {
     switch (operation) {
       case 'list':
-        return { value: await this.wholeList(located) };
+        return this.wholeList(located).then((value) => ({ value }));
       case 'create':
         return this.create(located);
       case 'retrieve':
@@ -88,8 +87,7 @@ export class Operations {
       case 'partialUpdate':
         return this.update(located, operation);
       case 'destroy':
-        await this.destroy(located);
-        return { value: undefined };
+        return this.destroy(located).then(() => ({ value: undefined }));
       default:
         return operation satisfies never;
     }
@@ -176,25 +174,31 @@ export class Operations {
   }
 
   async create(asked: Located): Promise<Answered> {
-    const located = await this.shaped(asked, false);
-    await refuseParameters(located);
-    const { rows, replayed } = await this.made(located);
-    const [row] = rows;
-    if (!row) throw new Error(`Nothing was made of ${located.resource.label}.`);
+    const { shape, strict } = asked.resource;
+    const located = shape ? await this.shaped(asked, false) : asked;
+    if (strict) await refuseParameters(located);
+    const { row, replayed } = located.repeatable ? await this.madeOnce(located) : { row: await this.made(located, undefined), replayed: false };
     return { value: await shown(row, located), row, key: row.key, shaped: located.shape !== undefined, told: replayed ? REPLAYED : undefined };
   }
 
-  /** Once, where the request says so. */
-  private made(located: Located): Promise<MadeRows> {
-    return this.idempotent.perform(located, async (read, completed) => [await this.adapter.create({ ...(await planCreate(read, await read.body())), completed })]);
+  private async madeOnce(located: Located): Promise<{ readonly row: Row; readonly replayed: boolean }> {
+    const { rows, replayed } = await this.idempotent.perform(located, async (read, completed) => [await this.made(read, completed)]);
+    const [row] = rows;
+    if (!row) throw new Error(`Nothing was made of ${located.resource.label}.`);
+    return { row, replayed };
+  }
+
+  private made(located: Located, completed: CompletedRows | undefined): Soon<Row> {
+    return whenThere(located.body(), (body) => whenThere(planCreate(located, body), (plan) => this.adapter.create(completed ? { ...plan, completed } : plan)));
   }
 
   async update(located: Located, operation: 'update' | 'partialUpdate'): Promise<Answered> {
     const { precondition } = located;
     const where = objectCondition(located);
+    const { shape, strict } = located.resource;
     const { body, asked } = await this.afterObject(located, where, async () => {
-      const asked = await this.shaped(located, false);
-      await refuseParameters(asked);
+      const asked = shape ? await this.shaped(located, false) : located;
+      if (strict) await refuseParameters(asked);
       return { asked, body: parseBody(asked, operation, await asked.body()) };
     });
     const plan = await planUpdate(located, { operation, body, where: precondition ? allOf([where, precondition.where]) : where });

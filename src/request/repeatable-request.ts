@@ -1,6 +1,7 @@
 import type { Caller } from '../model/caller.js';
 import type { Idempotency } from '../model/idempotency.js';
 import { keyText } from '../values/keys.js';
+import type { Soon } from '../values/soon.js';
 import type { Repeatable } from './asked.js';
 import type { Call } from './call.js';
 import { callerOf, digestOfRequest, digestOfScope } from './idempotency/digests.js';
@@ -12,7 +13,7 @@ import type { UrlKeys } from './parsing/rest-request.js';
 
 /** A POST that may come twice, of a model where it is done once. One object a request. */
 export class RepeatableRequest implements Repeatable {
-  private received: Promise<ReceivedBody> | undefined;
+  private received: Soon<ReceivedBody> | undefined;
   private begun = 0;
 
   constructor(
@@ -21,7 +22,7 @@ export class RepeatableRequest implements Repeatable {
   ) {}
 
   /** As the exchange gives it, once: nobody can read a stream again. */
-  body(): Promise<ReceivedBody> {
+  body(): Soon<ReceivedBody> {
     return (this.received ??= this.call.exchange.body());
   }
 

@@ -1,4 +1,5 @@
 import type { Representation, Row } from '../model/serializer.js';
+import type { Soon } from '../values/soon.js';
 import type { Located } from './asked.js';
 import type { RowWriting } from './execution/data-adapter.js';
 
@@ -10,9 +11,8 @@ export function represent(row: Row, located: Located): Representation {
 }
 
 /** With what is expanded in it. */
-export async function shown(row: Row, located: Located): Promise<Representation> {
-  const [expanded = row] = located.shape ? await located.shape.expanded([row]) : [row];
-  return represent(expanded, located);
+export function shown(row: Row, located: Located): Soon<Representation> {
+  return located.shape ? located.shape.expanded([row]).then(([expanded = row]) => represent(expanded, located)) : represent(row, located);
 }
 
 /** How a row of the answer is written in process. */

@@ -1,39 +1,38 @@
-import { NEVER } from '../model/condition.js';
+import type { Json } from '../errors/rest-error.js';
 import type { Condition } from '../model/condition.js';
 import type { HookQuestion, WriteOperation } from '../model/hooks.js';
 import type { CreatePlan, DeletePlan, KeyCheck, TransactionHooks, UpdatePlan } from '../model/plan.js';
-import type { Resource } from '../model/resource.js';
 import type { Route } from '../model/route.js';
 import type { ParsedBody } from '../model/serializer.js';
-import type { Located } from './asked.js';
+import { whenThere } from '../values/soon.js';
+import type { Soon } from '../values/soon.js';
+import type { Admission, Located } from './asked.js';
 import type { JsonObject } from './parsing/json-body.js';
 import { planAddedValues } from './planning/plan-added-values.js';
-import { joiningPairs, keysIn, planKeyChecks } from './planning/plan-rows.js';
+import { joiningPairs, keysIn, planKeyCheck } from './planning/plan-rows.js';
+import type { NamedKey } from './planning/plan-rows.js';
 
 /** A new row. What is wrong with the body stands in the plan, so that all of it is told together. */
-export async function planCreate(located: Located, body: JsonObject): Promise<CreatePlan> {
+export function planCreate(located: Located, body: JsonObject): Soon<CreatePlan> {
+  const { resource } = located;
+  return resource.hooks.values ? whenThere(resource.hooks.values(questionOf(located)), (added) => planCreateWith(added, located, body)) : planCreateWith({}, located, body);
+}
+
+function planCreateWith(given: Readonly<Record<string, Json>>, located: Located, body: JsonObject): Soon<CreatePlan> {
   const { resource, route, parent } = located;
-  const added = await resource.hooks.values?.(questionOf(located));
-  const parsed = parseBody(located, 'create', body, Object.keys(added ?? {}));
-  const fixed = parent && route.relation ? joiningPairs(route.relation).map((pair, index) => ({ column: pair.far, value: parent[index] ?? null })) : [];
-  return {
-    kind: 'create',
-    resource,
-    values: parsed.values,
-    errors: parsed.errors,
-    keys: await keyChecks(parsed, located),
-    fixed,
+  const parsed = parseBody(located, 'create', body, Object.keys(given));
+  return whenThere(keyChecks(parsed, located), (keys) => {
+    const fixed = parent && route.relation ? joiningPairs(route.relation).map((pair, index) => ({ column: pair.far, value: parent[index] ?? null })) : [];
     // What the URL says wins over what a hook says.
-    added: added ? planAddedValues(added, resource).filter(({ column }) => !fixed.some((each) => each.column.id === column.id)) : [],
-    where: located.within,
-    hooks: transactionHooks('create', located),
-  };
+    const added = planAddedValues(given, resource).filter(({ column }) => !fixed.some((each) => each.column.id === column.id));
+    return { kind: 'create', resource, values: parsed.values, errors: parsed.errors, keys, fixed, added, where: located.within, hooks: transactionHooks('create', located) };
+  });
 }
 
 /** The row that `where` names. */
-export async function planUpdate(located: Located, { operation, body, where }: { readonly operation: 'update' | 'partialUpdate'; readonly body: ParsedBody; readonly where: Condition }): Promise<UpdatePlan> {
+export function planUpdate(located: Located, { operation, body, where }: { readonly operation: 'update' | 'partialUpdate'; readonly body: ParsedBody; readonly where: Condition }): Soon<UpdatePlan> {
   const { resource, within } = located;
-  return { kind: 'update', resource, where, after: within, values: body.values, errors: body.errors, keys: await keyChecks(body, located), hooks: transactionHooks(operation, located) };
+  return whenThere(keyChecks(body, located), (keys) => ({ kind: 'update', resource, where, after: within, values: body.values, errors: body.errors, keys, hooks: transactionHooks(operation, located) }));
 }
 
 /** The row that `where` names. */
@@ -54,10 +53,17 @@ export function givenFields({ relation }: Route): ReadonlySet<string> {
 }
 
 /** The keys of a body, each among the rows that the caller may name. */
-async function keyChecks(body: ParsedBody, { resource, admission }: Located): Promise<readonly KeyCheck[]> {
-  const visible = new Map<Resource, Condition>();
-  for (const { field } of keysIn(body.values, resource.fields)) visible.set(field.relation.target, await admission.accesses.visible(field.relation.target));
-  return planKeyChecks(body, resource, (target) => visible.get(target) ?? NEVER);
+function keyChecks({ values }: ParsedBody, { resource, admission }: Located): Soon<readonly KeyCheck[]> {
+  const named = keysIn(values, resource.fields);
+  return named.length === 0 ? NO_CHECKS : checked(named, admission, []);
+}
+
+const NO_CHECKS: readonly KeyCheck[] = [];
+
+/** One behind the other, as permissions are asked. */
+function checked(named: readonly NamedKey[], admission: Admission, checks: readonly KeyCheck[]): Soon<readonly KeyCheck[]> {
+  const next = named[checks.length];
+  return next ? whenThere(admission.accesses.visible(next.field.relation.target), (rows) => checked(named, admission, [...checks, planKeyCheck(next, rows)])) : checks;
 }
 
 function questionOf({ resource, admission }: Located): HookQuestion {

@@ -152,11 +152,11 @@ export class TypeOrmAdapter implements DataAdapter {
     return !this.of(resource).reader.needsEntities();
   }
 
-  create(plan: CreatePlan): Promise<Row> {
+  create(plan: CreatePlan): Soon<Row> {
     return this.writerOf(plan.resource).create(plan);
   }
 
-  update(plan: UpdatePlan): Promise<Row | undefined> {
+  update(plan: UpdatePlan): Soon<Row | undefined> {
     return this.writerOf(plan.resource).update(plan);
   }
 

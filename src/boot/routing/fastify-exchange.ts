@@ -150,8 +150,8 @@ class FastifyExchange extends NodeExchange implements AnswerableExchange {
     return isAnswered(this.reply);
   }
 
-  body(): Promise<ReceivedBody> {
-    return Promise.resolve(receivedBody(this.request));
+  body(): ReceivedBody {
+    return receivedBody(this.request);
   }
 
   gone(): boolean {
@@ -199,8 +199,8 @@ class MiddlewareExchange extends NodeExchange implements AnswerableExchange {
     return this.response.headersSent;
   }
 
-  body(): Promise<ReceivedBody> {
-    return Promise.resolve(hasBody(this.raw) ? { kind: 'unsupported' } : { kind: 'none' });
+  body(): ReceivedBody {
+    return { kind: hasBody(this.raw) ? 'unsupported' : 'none' };
   }
 
   gone(): boolean {

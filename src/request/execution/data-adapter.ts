@@ -80,9 +80,9 @@ export interface DataAdapter {
   /** Whether nothing of the application has a say in what is read of a row. Subscribers may come and go. */
   readsAsStored(resource: Resource): boolean;
   /** Only ever inserts. All or nothing. */
-  create(plan: CreatePlan): Promise<Row>;
+  create(plan: CreatePlan): Soon<Row>;
   /** Undefined where no row fits before, or one is not as it is expected. All or nothing. */
-  update(plan: UpdatePlan): Promise<Row | undefined>;
+  update(plan: UpdatePlan): Soon<Row | undefined>;
   /** False where no row fits, or one is not as it is expected. All or nothing. */
   delete(plan: DeletePlan): Promise<boolean>;
   /**

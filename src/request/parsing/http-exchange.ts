@@ -1,4 +1,5 @@
 import type { LibraryRequest } from '../../model/authentication.js';
+import type { Soon } from '../../values/soon.js';
 import type { ReceivedBody } from './json-body.js';
 
 /** One HTTP call, as every HTTP library gives it. */
@@ -19,7 +20,7 @@ export interface HttpExchange {
   /** The library's own request, the same object in everything that Nest runs for one call. */
   readonly request: LibraryRequest;
   header(name: string): string | undefined;
-  body(): Promise<ReceivedBody>;
+  body(): Soon<ReceivedBody>;
   /** Whether nobody waits for the answer any more. */
   gone(): boolean;
 }

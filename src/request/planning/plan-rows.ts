@@ -6,7 +6,6 @@ import type { Filtering } from '../../model/filter-backend.js';
 import type { KeyCheck, ListPlan, ParentPlan, ParentValues } from '../../model/plan.js';
 import type { ColumnPair, ToManyRelation } from '../../model/relation.js';
 import type { OrderTerm, Resource } from '../../model/resource.js';
-import type { ParsedBody } from '../../model/serializer.js';
 import type { ValueType } from '../../model/value-type.js';
 import { resolveRowFilter } from '../../values/resolve-row-filter.js';
 
@@ -80,21 +79,24 @@ function totalOrder(order: readonly OrderTerm[], resource: Resource): readonly O
   return [...order, ...rest.map((operand) => ({ operand, descending: false }))];
 }
 
-/** The keys in a body, each with the rows that the caller may refer to. */
-export function planKeyChecks(body: ParsedBody, resource: Resource, rowsOfTarget: (target: Resource) => Condition): readonly KeyCheck[] {
-  return keysIn(body.values, resource.fields).map(({ field, path, key }) => {
-    const { target } = field.relation;
-    return { field, path, key, where: allOf([rowsOfTarget(target), keyCondition(key, target)]) };
-  });
+/** A key that a body names. */
+export type NamedKey = Omit<KeyCheck, 'where'>;
+
+/** A key in a body, with the rows that the caller may refer to. */
+export function planKeyCheck(named: NamedKey, rows: Condition): KeyCheck {
+  return { ...named, where: allOf([rows, keyCondition(named.key, named.field.relation.target)]) };
 }
 
 /** The keys that a body names, those in embedded objects included. */
-export function keysIn(values: ReadonlyMap<string, unknown>, fields: readonly Field[], within: readonly string[] = []): readonly Omit<KeyCheck, 'where'>[] {
-  return fields.flatMap((field): readonly Omit<KeyCheck, 'where'>[] => {
+export function keysIn(values: ReadonlyMap<string, unknown>, fields: readonly Field[], within: readonly string[] = []): readonly NamedKey[] {
+  const named: NamedKey[] = [];
+  for (const field of fields) {
+    if (field.kind !== 'embedded' && field.kind !== 'to-one') continue;
     const value = values.get(field.name);
-    if (value === null || value === undefined) return [];
+    if (value === null || value === undefined) continue;
     const path = [...within, field.name];
-    if (field.kind === 'embedded') return keysIn(new Map(Object.entries(value)), field.fields, path);
-    return field.kind === 'to-one' ? [{ field, path, key: value as readonly Json[] }] : [];
-  });
+    if (field.kind === 'to-one') named.push({ field, path, key: value as readonly Json[] });
+    else named.push(...keysIn(new Map(Object.entries(value)), field.fields, path));
+  }
+  return named;
 }

@@ -127,21 +127,35 @@ export class Connections {
    * One statement that writes, and is all or nothing by itself. Undefined where the database does not take it: nothing has
    * been written then.
    */
-  async write(statement: Statement): Promise<Records | undefined> {
+  write(statement: Statement): Soon<Records | undefined> {
+    const lent = this.gate.isFree ? this.direct.atHand() : undefined;
+    if (!lent) return this.writeLater(statement);
     try {
-      const lent = this.gate.isFree ? this.direct.atHand() : undefined;
-      if (lent) return await this.direct.recordsOf(lent.connection, statement, lent.runner);
+      return this.direct.recordsOf(lent.connection, statement, lent.runner);
+    } catch (error) {
+      this.refuseUnknown(error);
+      return undefined;
+    }
+  }
+
+  private async writeLater(statement: Statement): Promise<Records | undefined> {
+    try {
       const pool = this.poolFor('primary');
       if (pool) return await lendOf(pool, async (connection) => this.direct.recordsOf(connection, statement), this.lendingRules);
       return await this.gate.alone(() => this.lending('master', async ({ runner, connection }) => this.direct.recordsOf(connection, statement, runner)), this.waiting);
     } catch (error) {
-      const kind = this.dialect.refusal(error)?.kind;
-      // Nobody can say what became of it.
-      if (kind === 'away' || kind === 'timeout' || isRestError(error)) throw this.reported(error);
-      if (!(error instanceof QueryFailedError)) throw error;
-      if (kind === 'unprepared') this.named = false;
+      this.refuseUnknown(error);
       return undefined;
     }
+  }
+
+  /** What the database has refused, it has not written. Throws what leaves that open. */
+  private refuseUnknown(error: unknown): void {
+    const kind = this.dialect.refusal(error)?.kind;
+    // Nobody can say what became of it.
+    if (kind === 'away' || kind === 'timeout' || isRestError(error)) throw this.reported(error);
+    if (!(error instanceof QueryFailedError)) throw error;
+    if (kind === 'unprepared') this.named = false;
   }
 
   /** Whether sessions are as a write needs them. */

@@ -4,6 +4,8 @@ import { holdsFor } from '../../../model/holds-for.js';
 import type { ColumnValue, CreatePlan, DeletePlan, KeyCheck, UpdatePlan } from '../../../model/plan.js';
 import type { Resource } from '../../../model/resource.js';
 import type { Row } from '../../../model/serializer.js';
+import { whenThere } from '../../../values/soon.js';
+import type { Soon } from '../../../values/soon.js';
 import { compileWhere } from '../sql/compile-condition.js';
 import { selectList } from '../sql/read-columns.js';
 import { Scope } from '../sql/scope.js';
@@ -37,14 +39,18 @@ export class PlainWriter implements RowWriter {
     this.shapes = new StatementShapes(tools.dialect);
   }
 
-  async create(plan: CreatePlan): Promise<Row> {
-    const statement = (await this.mayWrite(plan, 'create')) ? this.insertion(plan) : undefined;
-    return (statement && (await this.written(statement))) ?? this.parts.general.create(plan);
+  create(plan: CreatePlan): Soon<Row> {
+    return whenThere(this.mayWrite(plan, 'create'), (may) => {
+      const statement = may ? this.insertion(plan) : undefined;
+      return statement ? whenThere(this.written(statement), (row) => row ?? this.parts.general.create(plan)) : this.parts.general.create(plan);
+    });
   }
 
-  async update(plan: UpdatePlan): Promise<Row | undefined> {
-    const statement = !plan.expected && (await this.mayWrite(plan, 'update')) ? this.alteration(plan) : undefined;
-    return (statement && (await this.written(statement))) ?? this.parts.general.update(plan);
+  update(plan: UpdatePlan): Soon<Row | undefined> {
+    return whenThere(!plan.expected && this.mayWrite(plan, 'update'), (may) => {
+      const statement = may ? this.alteration(plan) : undefined;
+      return statement ? whenThere(this.written(statement), (row) => row ?? this.parts.general.update(plan)) : this.parts.general.update(plan);
+    });
   }
 
   delete(plan: DeletePlan): Promise<boolean> {
@@ -73,7 +79,7 @@ export class PlainWriter implements RowWriter {
   }
 
   /** Whether nobody but the database has a say in this write. */
-  private async mayWrite(plan: CreatePlan | UpdatePlan, operation: 'create' | 'update'): Promise<boolean> {
+  private mayWrite(plan: CreatePlan | UpdatePlan, operation: 'create' | 'update'): Soon<boolean> {
     const { errors, hooks } = plan;
     if (plan.kind === 'create' && plan.completed) return false;
     if (hooks.before || hooks.after || !this.parts.rules[operation] || this.parts.rules.isListenedTo() || this.tools.reader.needsEntities()) return false;
@@ -81,8 +87,8 @@ export class PlainWriter implements RowWriter {
     return this.tables.isPlain(this.metadata, this.tools);
   }
 
-  private async written(statement: Statement): Promise<Row | undefined> {
-    return this.rowOf((await this.tools.connections.write(statement)) ?? []);
+  private written(statement: Statement): Soon<Row | undefined> {
+    return whenThere(this.tools.connections.write(statement), (records) => this.rowOf(records ?? []));
   }
 
   private async writtenWithin(statement: Statement, runner: QueryRunner): Promise<Row | undefined> {

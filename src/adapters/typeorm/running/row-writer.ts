@@ -2,6 +2,7 @@ import type { FieldErrors } from '../../../errors/rest-error.js';
 import type { CreatePlan, DeletePlan, UpdatePlan } from '../../../model/plan.js';
 import type { Resource } from '../../../model/resource.js';
 import type { Row } from '../../../model/serializer.js';
+import type { Soon } from '../../../values/soon.js';
 import type { Dialect } from '../dialects/dialect.js';
 import type { Tables } from '../sql/tables.js';
 import type { Connections } from './connections.js';
@@ -11,8 +12,8 @@ import type { WriteStep } from './write-step.js';
 
 /** Writes rows of one resource. The promises are those of `DataAdapter`. */
 export interface RowWriter {
-  create(plan: CreatePlan): Promise<Row>;
-  update(plan: UpdatePlan): Promise<Row | undefined>;
+  create(plan: CreatePlan): Soon<Row>;
+  update(plan: UpdatePlan): Soon<Row | undefined>;
   delete(plan: DeletePlan): Promise<boolean>;
   /** The same, for a transaction that others share. Nothing is asked of the database behind this but in that transaction. `known`: what became of its keys, where somebody has looked. */
   creation(plan: CreatePlan, known?: KeyLookup): Promise<WriteStep<Row>>;
