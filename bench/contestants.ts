@@ -18,6 +18,8 @@ export const CONTESTANTS: readonly Contestant[] = [
   { name: 'raw', file: 'dist/bench/servers/raw.js', style: PLAIN },
   { name: 'bare-express', file: 'dist/bench/servers/bare-express.js', style: PLAIN },
   { name: 'bare-fastify', file: 'dist/bench/servers/bare-fastify.js', style: PLAIN },
+  { name: 'contract-express', file: 'dist/bench/servers/contract-express.js', style: RESTIFY },
+  { name: 'contract-fastify', file: 'dist/bench/servers/contract-fastify.js', style: RESTIFY },
   { name: 'constant-express', file: 'dist/bench/servers/constant-express.js', style: PLAIN },
   { name: 'constant-fastify', file: 'dist/bench/servers/constant-fastify.js', style: PLAIN },
   { name: 'dataui-crud', file: 'bench/dist/rivals/dataui-crud.js', style: DATAUI, rival: true },

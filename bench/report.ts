@@ -30,7 +30,7 @@ export function reportOf(result: DatabaseResult): string {
     `### Server CPU per request, in microseconds: median (lowest–highest)\n\n${figures(result, CPU)}`,
     ...(has(result, DATABASE_CPU) ? [`### CPU of the database's processes per request, in microseconds: median (lowest–highest)\n\n${figures(result, DATABASE_CPU)}`] : []),
     `### Requests per second: median (lowest–highest)\n\n${figures(result, SPEED)}`,
-    `### Goals\n\nThe limit is the ratio of CPU that a bare handler behind the same library reaches: it checks nothing, and sends what one prepared statement brings out as text.\n\n${goals(result)}`,
+    `### Goals\n\nThe limit is the ratio of CPU that a bare handler behind the same library reaches: it checks nothing, and sends what one prepared statement brings out as text. Beside it stands that of the same answers, written by hand for these tables alone.\n\n${goals(result)}`,
     ...rivals(result),
   ];
   return `${sections.join('\n\n')}\n`;
@@ -46,12 +46,15 @@ function goals(result: DatabaseResult): string {
   return table(['', ...COMPARISONS.map(({ fast, slow }) => `${fast} ÷ ${slow}`)], lines);
 }
 
-function goalCell(result: DatabaseResult, { workload, fast, slow, limit, goal }: Comparison & { readonly workload: Workload; readonly goal: number }): string {
+function goalCell(result: DatabaseResult, { workload, fast, slow, limit, same, goal }: Comparison & { readonly workload: Workload; readonly goal: number }): string {
   const speed = ratio(result, { workload, fast, slow }, 'requests');
   const cpu = ratio(result, { workload, fast, slow }, 'cpu');
   if (speed === undefined || cpu === undefined) return `≥ ${goal}: not measured`;
-  const most = ratio(result, { workload, fast: limit, slow }, 'cpu');
-  return `≥ ${goal}: requests/s ${verdict(speed, goal)}, CPU ${verdict(cpu, goal)}${most === undefined ? '' : `, limit ${most.toFixed(2)}`}`;
+  const beside = [['limit', limit], ['same answers', same]].flatMap(([name = '', contestant = '']) => {
+    const most = ratio(result, { workload, fast: contestant, slow }, 'cpu');
+    return most === undefined ? [] : [`, ${name} ${most.toFixed(2)}`];
+  });
+  return `≥ ${goal}: requests/s ${verdict(speed, goal)}, CPU ${verdict(cpu, goal)}${beside.join('')}`;
 }
 
 function verdict(value: number, goal: number): string {

@@ -1,25 +1,6 @@
-import { ExpressAdapter } from '@nestjs/platform-express';
-import { IncomingMessage, ServerResponse, createServer } from 'node:http';
 import { BareApp } from './bare-app.js';
+import { BegunAdapter } from './begun-adapter.js';
 import { serve } from './serve.js';
 import { startNest } from './start-nest.js';
 
-type Begin = (this: object, ...args: readonly unknown[]) => void;
-
-/** Requests and responses that have Express's prototypes from the beginning, without which the limit would be above what stands behind it. */
-class BareAdapter extends ExpressAdapter {
-  override initHttpServer(): void {
-    const application = this.getInstance<Parameters<typeof createServer>[1] & { readonly request: object; readonly response: object }>();
-    this.httpServer = createServer({ IncomingMessage: beginning(IncomingMessage, application.request), ServerResponse: beginning(ServerResponse, application.response) }, application);
-  }
-}
-
-function beginning<Made extends object>(made: Made, prototype: object): Made {
-  function Begun(this: object, first: unknown, second: unknown): void {
-    (made as unknown as Begin).call(this, first, second);
-  }
-  Begun.prototype = prototype;
-  return Begun as unknown as Made;
-}
-
-await serve(() => startNest(BareApp, new BareAdapter()));
+await serve(() => startNest(BareApp, new BegunAdapter()));

@@ -5,7 +5,12 @@ declare module 'better-sqlite3' {
     get(...values: readonly unknown[]): Record<string, unknown> | undefined;
     /** Gives the first column alone. */
     pluck(): this;
+    /** Gives records without names. */
+    raw(): RawStatement;
     run(...values: readonly unknown[]): unknown;
+  }
+  export interface RawStatement {
+    all(...values: readonly unknown[]): unknown[][];
   }
   export default class Database {
     constructor(file: string);

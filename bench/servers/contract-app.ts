@@ -1,0 +1,125 @@
+import { BadRequestException, Body, Controller, Get, HttpCode, Module, NotFoundException, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { openContractDatabase } from './contract-database.js';
+
+const database = openContractDatabase();
+
+/** Node's response, on Express and, behind Fastify's reply, on Fastify. */
+type Reply = ServerResponse | { readonly raw: ServerResponse; header(name: string, value: string): unknown; send(answer: string | Readable): unknown };
+
+/** Contract 7. */
+const HEADERS = Object.entries({
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Referrer-Policy': 'same-origin',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+  'Vary': 'Accept, Cookie',
+  'Content-Type': 'application/json',
+});
+
+const LIST = 'GET, POST, HEAD, OPTIONS';
+const OBJECT = 'GET, PUT, PATCH, DELETE, HEAD, OPTIONS';
+
+function begin(reply: Reply, allow: string, location?: string): void {
+  const set = (name: string, value: string): unknown => ('raw' in reply ? reply.header(name, value) : reply.setHeader(name, value));
+  for (const [name, value] of HEADERS) set(name, value);
+  set('Allow', allow);
+  if (location !== undefined) set('Location', location);
+}
+
+function send(reply: Reply, text: string | undefined, allow: string, location?: string): void {
+  if (text === undefined) throw new NotFoundException();
+  begin(reply, allow, location);
+  if ('raw' in reply) {
+    reply.send(text);
+    return;
+  }
+  reply.setHeader('Content-Length', Buffer.byteLength(text));
+  reply.end(text);
+}
+
+function listOf(rows: string | undefined): string | undefined {
+  return rows === undefined ? undefined : `[${rows}]`;
+}
+
+/** A long list, a page at a time, as the client takes it. */
+async function* allChoices(): AsyncGenerator<string> {
+  let glue = '[';
+  for (let after: unknown = -1; after !== undefined; ) {
+    const { text, last } = await database.choices(after);
+    if (text !== '') yield glue + text;
+    if (text !== '') glue = ',';
+    after = last;
+  }
+  yield glue === '[' ? '[]' : ']';
+}
+
+function instant(value: unknown): string {
+  return value instanceof Date ? value.toISOString() : `${String(value).replace(' ', 'T')}${String(value).length === 23 ? '' : '.000'}Z`;
+}
+
+function refuse(field: string): never {
+  throw new BadRequestException({ [field]: ['This value is not valid.'] });
+}
+
+/**
+ * What the same answers cost where they are written by hand for these four tables: the contract's headers, its links, the looks
+ * at what SQLite has written, pages of long lists, Location. No permissions, no query but that of the benchmark, no other model.
+ */
+@Controller('rest/v1')
+class ContractController {
+  @Get('polls/question/:id/')
+  async question(@Param('id') id: string, @Res() reply: Reply): Promise<void> {
+    send(reply, await database.question(Number(id)), OBJECT);
+  }
+
+  @Patch('polls/question/:id/')
+  async updateQuestion(@Param('id') id: string, @Body() { question_text }: { question_text?: unknown }, @Res() reply: Reply): Promise<void> {
+    if (typeof question_text !== 'string' || question_text.length > 200) refuse('question_text');
+    const row = await database.updateQuestion(Number(id), question_text);
+    send(reply, row && JSON.stringify({ id: row[0], question_text: row[1], pub_date: instant(row[2]), choices: `/rest/v1/polls/question/${String(row[0])}/choices/` }), OBJECT);
+  }
+
+  @Get('polls/question/:id/choices/')
+  async choicesOf(@Param('id') id: string, @Res() reply: Reply): Promise<void> {
+    send(reply, listOf(await database.choicesOf(Number(id))), LIST);
+  }
+
+  @Get('polls/choice/')
+  async choices(@Query() { votes }: { votes?: string }, @Res() reply: Reply): Promise<void> {
+    if (votes !== undefined) {
+      send(reply, listOf(await database.choicesWithVotes(Number(votes))), LIST);
+      return;
+    }
+    begin(reply, LIST);
+    const pieces = Readable.from(allChoices(), { highWaterMark: 0 });
+    if ('raw' in reply) reply.send(pieces);
+    else pieces.pipe(reply);
+  }
+
+  @Post('polls/choice/')
+  @HttpCode(201)
+  async createChoice(@Body() { choice_text, votes, note = null, question }: Readonly<Record<string, unknown>>, @Res() reply: Reply): Promise<void> {
+    if (typeof choice_text !== 'string' || choice_text.length > 200) refuse('choice_text');
+    if (!Number.isSafeInteger(votes)) refuse('votes');
+    if (note !== null && typeof note !== 'string') refuse('note');
+    if (!Number.isSafeInteger(question)) refuse('question');
+    const row = await database.createChoice([choice_text, votes, note, question]);
+    if (!row) refuse('question');
+    send(reply, JSON.stringify({ id: row[0], choice_text: row[1], votes: row[2], note: row[3], question: row[4] }), LIST, `/rest/v1/polls/choice/${String(row[0])}/`);
+  }
+
+  @Get('edu/student/')
+  async students(@Res() reply: Reply): Promise<void> {
+    send(reply, listOf(await database.students()), LIST);
+  }
+
+  @Get('edu/student/:id/course_set/')
+  async enrolmentsOf(@Param('id') id: string, @Res() reply: Reply): Promise<void> {
+    send(reply, listOf(await database.enrolmentsOf(Number(id))), LIST);
+  }
+}
+
+@Module({ controllers: [ContractController] })
+export class ContractApp {}
