@@ -36,4 +36,16 @@ onEachDatabase('statements that stay prepared', (database) => {
     await client.get('/rest/v1/kept/leaf/?id__gte=2&word=y');
     expect(await prepared()).toBe(begun + 1);
   });
+
+  test('are those of the later pages of a long list, one for all of them', async () => {
+    const { client, dataSource } = started;
+    await dataSource.getRepository(Leaf).insert(Array.from({ length: 4500 }, (_, index) => ({ id: index + 1, word: `w${index}` })));
+    for (const path of ['/rest/v1/kept/leaf/', '/rest/v1/kept/leaf/', '/rest/v1/kept/leaf/?id__gte=2']) {
+      const rows = (await client.get(path)).json as readonly { readonly id: number }[];
+      const first = path.endsWith('2') ? 2 : 1;
+      expect(rows.map(({ id }) => id)).toEqual(Array.from({ length: 4501 - first }, (_, index) => first + index));
+    }
+    const kept = await dataSource.query<{ statement: string }[]>(`SELECT statement FROM pg_prepared_statements WHERE statement LIKE '%"id" > $%'`);
+    expect(kept).toHaveLength(2);
+  });
 }, ['postgres']);

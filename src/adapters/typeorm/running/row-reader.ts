@@ -158,7 +158,9 @@ export class RowReader {
   private textPage(list: TextList, after: readonly unknown[] | undefined, limit: number): Soon<TextPage | undefined> {
     const { plan, pages, kind } = list;
     const end = after !== undefined || this.longLists.has(kind);
-    const statement = after || plan.oneOff === true ? pages.statement(after, { limit, end }) : this.shapes.of(`${limit} ${String(end)} ${kind}`, pages.conditions, () => pages.statement(undefined, { limit, end }));
+    const write = (): Statement => pages.statement(after, { limit, end });
+    const conditions = plan.oneOff === true ? undefined : after ? pages.conditionsBehind(after) : pages.conditions;
+    const statement = conditions ? this.shapes.of(`${limit} ${after ? 'behind' : String(end)} ${kind}`, conditions, write) : write();
     const taken = (records: Records | undefined): Soon<TextPage | undefined> => records && whenThere(pages.read(records) ?? this.generalPage(list, after, limit), (page) => {
       if (!page) return undefined;
       if (!end && page.count === limit) {

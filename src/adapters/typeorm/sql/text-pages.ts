@@ -1,4 +1,5 @@
 import { NotFound } from '../../../errors/request-errors.js';
+import type { Json } from '../../../errors/rest-error.js';
 import type { Condition } from '../../../model/condition.js';
 import type { ExistsPlan, ListPlan } from '../../../model/plan.js';
 import type { OrderTerm, Resource } from '../../../model/resource.js';
@@ -47,6 +48,11 @@ export class TextPages {
   get conditions(): readonly Condition[] {
     const { where, parent } = this.plan;
     return parent ? [where, parent.where] : [where];
+  }
+
+  /** As `conditions`, of the statement behind a row; undefined where that one is another for other values. */
+  conditionsBehind([value]: readonly unknown[]): readonly Condition[] | undefined {
+    return this.key && [this.plan.where, { kind: 'compare', operand: this.key.operand, lookup: this.key.descending ? 'lt' : 'gt', value: value as Json }];
   }
 
   /** The first one looks for the parent too. Without `end` the page does not tell where it ends: rows stand in memory twice for that. */
