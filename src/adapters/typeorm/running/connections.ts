@@ -265,6 +265,7 @@ function judged(error: unknown, dialect: Dialect): unknown {
   return !isRestError(error) && dialect.refusal(error)?.kind === 'data' ? InvalidInput.of('search', 'Enter a valid search pattern.') : error;
 }
 
+/** Twice as long each time: on a busy machine, those that got in each other's way would meet again. */
 function pause(attempts: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, Math.random() * 20 * attempts));
+  return new Promise((resolve) => setTimeout(resolve, Math.random() * 20 * 2 ** attempts));
 }
