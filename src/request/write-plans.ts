@@ -14,18 +14,15 @@ import type { NamedKey } from './planning/plan-rows.js';
 
 /** A new row. What is wrong with the body stands in the plan, so that all of it is told together. */
 export function planCreate(located: Located, body: JsonObject): Soon<CreatePlan> {
-  const { resource } = located;
-  return resource.hooks.values ? whenThere(resource.hooks.values(questionOf(located)), (added) => planCreateWith(added, located, body)) : planCreateWith({}, located, body);
-}
-
-function planCreateWith(given: Readonly<Record<string, Json>>, located: Located, body: JsonObject): Soon<CreatePlan> {
   const { resource, route, parent } = located;
-  const parsed = parseBody(located, 'create', body, Object.keys(given));
-  return whenThere(keyChecks(parsed, located), (keys) => {
-    const fixed = parent && route.relation ? joiningPairs(route.relation).map((pair, index) => ({ column: pair.far, value: parent[index] ?? null })) : [];
-    // What the URL says wins over what a hook says.
-    const added = planAddedValues(given, resource).filter(({ column }) => !fixed.some((each) => each.column.id === column.id));
-    return { kind: 'create', resource, values: parsed.values, errors: parsed.errors, keys, fixed, added, where: located.within, hooks: transactionHooks('create', located) };
+  return whenThere(resource.hooks.values?.(questionOf(located)) ?? {}, (given: Readonly<Record<string, Json>>) => {
+    const parsed = parseBody(located, 'create', body, Object.keys(given));
+    return whenThere(keyChecks(parsed, located), (keys) => {
+      const fixed = parent && route.relation ? joiningPairs(route.relation).map((pair, index) => ({ column: pair.far, value: parent[index] ?? null })) : [];
+      // What the URL says wins over what a hook says.
+      const added = planAddedValues(given, resource).filter(({ column }) => !fixed.some((each) => each.column.id === column.id));
+      return { kind: 'create', resource, values: parsed.values, errors: parsed.errors, keys, fixed, added, where: located.within, hooks: transactionHooks('create', located) };
+    });
   });
 }
 
@@ -54,11 +51,8 @@ export function givenFields({ relation }: Route): ReadonlySet<string> {
 
 /** The keys of a body, each among the rows that the caller may name. */
 function keyChecks({ values }: ParsedBody, { resource, admission }: Located): Soon<readonly KeyCheck[]> {
-  const named = keysIn(values, resource.fields);
-  return named.length === 0 ? NO_CHECKS : checked(named, admission, []);
+  return checked(keysIn(values, resource.fields), admission, []);
 }
-
-const NO_CHECKS: readonly KeyCheck[] = [];
 
 /** One behind the other, as permissions are asked. */
 function checked(named: readonly NamedKey[], admission: Admission, checks: readonly KeyCheck[]): Soon<readonly KeyCheck[]> {
