@@ -10,6 +10,7 @@ export type { ExpandPathOf, PathOf, PropertyOf, RestifyOptions } from './declare
 export { RestifyResources } from './boot/routing/restify-resources.js';
 export type { ActorOperations, KeyInput, ResourceAccess, ResourceOptions } from './boot/routing/restify-resources.js';
 export { RestifyOpenApi } from './boot/routing/restify-open-api.js';
+export { RestifyOperations } from './boot/routing/restify-operations.js';
 export { RestifyUrls } from './boot/routing/restify-urls.js';
 export type { ReverseOptions, UrlParameters } from './boot/routing/restify-urls.js';
 export { RestifyController } from './boot/routing/restify-controller.decorator.js';
@@ -29,7 +30,7 @@ export { JsonServerSearch } from './request/filtering/json-server-search.js';
 export { JsonServerOrdering } from './request/ordering/json-server-ordering.js';
 export { JsonServerPagination } from './request/pagination/json-server-pagination.js';
 export type { JsonServerOptions } from './request/pagination/json-server-pagination.js';
-export type { FilterBackend, FilterQuestion, Filtering } from './model/filter-backend.js';
+export type { FilterBackend, FilterQuestion, Filtering, ListKind } from './model/filter-backend.js';
 export { LimitOffsetPagination } from './request/pagination/limit-offset-pagination.js';
 export type { LimitOffsetOptions } from './request/pagination/limit-offset-pagination.js';
 export { PageNumberPagination } from './request/pagination/page-number-pagination.js';
@@ -55,13 +56,13 @@ export type { ParseContext, ParsedBody, RepresentContext, Representation, Row, S
 
 export { AllowAny, IsAdmin, IsAuthenticated, IsAuthenticatedOrReadOnly, ModelPermissions, ModelPermissionsOrAnonReadOnly } from './request/permissions/built-in.js';
 export { allow, deny, hide } from './model/permission.js';
-export type { AccessQuestion, Allowance, FieldSet, Grant, Permission, Refusal } from './model/permission.js';
+export type { AccessQuestion, Allowance, FieldSet, Grant, Hiding, Permission, Refusal } from './model/permission.js';
 export { allOf, anyOf, not } from './model/permission-expression.js';
 export type { PermissionClass, PermissionExpression } from './model/permission-expression.js';
 export { ActorPermissionSource, PermissionSource } from './model/permission-source.js';
 
 export { basic, strategy } from './model/authentication.js';
-export type { Authentication, BasicAuthentication, Credentials, NamedAuthentication, VerifyBasic } from './model/authentication.js';
+export type { Authentication, AuthenticationThrottle, BasicAuthentication, ChallengeOptions, Credentials, NamedAuthentication, VerifyBasic } from './model/authentication.js';
 export { secretsEqual } from './request/authentication/secrets-equal.js';
 
 export { ResourceController } from './boot/resource-controller.js';

@@ -1,5 +1,5 @@
 import { Global, Inject, Logger, Module } from '@nestjs/common';
-import type { DynamicModule, FactoryProvider, NestModule, OnModuleInit, Provider, Type } from '@nestjs/common';
+import type { BeforeApplicationShutdown, DynamicModule, FactoryProvider, NestModule, OnModuleInit, Provider, Type } from '@nestjs/common';
 import { HttpAdapterHost, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { DataSource } from 'typeorm';
 import { bootPrefix, judgeUnconnected } from './boot/boot-prefix.js';
@@ -8,7 +8,9 @@ import type { FeatureLabel } from './boot/boot-prefix.js';
 import { GeneratedControllers } from './boot/routing/generated-controllers.js';
 import type { HttpPlatform } from './boot/routing/http-platform.js';
 import { enhancersOf } from './boot/routing/nest-enhancers.js';
+import { OpenSockets } from './boot/routing/open-sockets.js';
 import { platformOf } from './boot/routing/platform-of.js';
+import { RestifyOperations } from './boot/routing/restify-operations.js';
 import { RestifyOpenApi } from './boot/routing/restify-open-api.js';
 import { RestifyResources } from './boot/routing/restify-resources.js';
 import { RestifyUrls } from './boot/routing/restify-urls.js';
@@ -35,10 +37,12 @@ export type AsyncFactoryResult = Omit<RestifyModuleOptions, 'dataSource'> & { re
 /** Holds all prefixes of one application. Imported by every `forRoot`, and one module all the same. */
 @Global()
 @Module({
-  providers: [{ provide: REST_SERVER, inject: [HttpAdapterHost, ModuleRef], useFactory: (host: HttpAdapterHost, moduleRef: ModuleRef) => new RestServer(new Logger('Restify'), (request, response) => platformOf(host.httpAdapter.getType()).exchange(request, response), enhancersOf(moduleRef)) }, RestifyUrls, RestifyResources, RestifyOpenApi],
-  exports: [REST_SERVER, RestifyUrls, RestifyResources, RestifyOpenApi],
+  providers: [{ provide: REST_SERVER, inject: [HttpAdapterHost, ModuleRef], useFactory: (host: HttpAdapterHost, moduleRef: ModuleRef) => new RestServer(new Logger('Restify'), (request, response) => platformOf(host.httpAdapter.getType()).exchange(request, response), enhancersOf(moduleRef)) }, RestifyUrls, RestifyOperations, RestifyResources, RestifyOpenApi],
+  exports: [REST_SERVER, RestifyUrls, RestifyOperations, RestifyResources, RestifyOpenApi],
 })
-export class RestifyCoreModule implements NestModule, OnModuleInit {
+export class RestifyCoreModule implements NestModule, OnModuleInit, BeforeApplicationShutdown {
+  private sockets: OpenSockets | undefined;
+
   constructor(
     private readonly adapterHost: HttpAdapterHost,
     @Inject(REST_SERVER) private readonly server: RestServer,
@@ -46,6 +50,7 @@ export class RestifyCoreModule implements NestModule, OnModuleInit {
 
   /** Nest calls it between its body parser and the routes. */
   configure(): void {
+    this.sockets = OpenSockets.of(this.adapterHost.httpAdapter.getHttpServer());
     this.platform().prepareRequests(this.adapterHost.httpAdapter, this.server);
   }
 
@@ -54,6 +59,11 @@ export class RestifyCoreModule implements NestModule, OnModuleInit {
     const problems = this.server.lateProblems();
     if (problems.length > 0) throw new DeclarationError(problems);
     this.platform().answerTheRest(this.adapterHost.httpAdapter, this.server);
+  }
+
+  /** Nest calls it before it closes the server. */
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.sockets?.drain(this.server.shutdownGrace);
   }
 
   private platform(): HttpPlatform {

@@ -1,16 +1,17 @@
 import type { InjectableClass } from './declare/restify-declaration.js';
-import type { Authentication } from './model/authentication.js';
+import type { Authentication, AuthenticationThrottle } from './model/authentication.js';
 import type { ConditionalOptions } from './model/conditional.js';
 import type { IdempotencyOptions } from './model/idempotency.js';
 import type { Pagination } from './model/pagination.js';
 import type { ErrorFormat } from './model/error-format.js';
 import type { Renderer } from './model/renderer.js';
+import type { Hiding } from './model/permission.js';
 import type { PermissionExpression } from './model/permission-expression.js';
 import type { GuardLike } from './model/guard.js';
 import type { InterceptorLike } from './model/interceptor.js';
 import type { PipeLike } from './model/pipe.js';
 import type { Throttle } from './model/throttle.js';
-import { ACQUIRE_TIMEOUT, QUERY_LIMITS } from './model/limits.js';
+import { ACQUIRE_TIMEOUT, AUTHENTICATION_TIMEOUT, QUERY_LIMITS, SHUTDOWN_GRACE, STATEMENT_TIMEOUT } from './model/limits.js';
 import type { QueryLimits } from './model/limits.js';
 import type { FilterBackend } from './model/filter-backend.js';
 import type { ShapeOptions } from './model/shape.js';
@@ -24,6 +25,7 @@ export interface RestifyDefaults {
   readonly conditional?: boolean | ConditionalOptions;
   readonly cacheControl?: string | false;
   readonly idempotency?: boolean | IdempotencyOptions;
+  readonly returnDeleted: boolean;
   readonly strict: boolean;
   readonly queryLimits: QueryLimits;
   readonly permissions?: readonly PermissionExpression[];
@@ -40,6 +42,12 @@ export interface RestifyModuleOptions {
   readonly dataSource?: string;
   /** Milliseconds that a request waits for a connection to the database, before it is answered with 503. Default: 10,000. */
   readonly acquireTimeout?: number;
+  /** Milliseconds that a statement may read on PostgreSQL, MariaDB and MySQL, before it is cancelled and answered with 503; `false`: any time. Default: 30,000. */
+  readonly statementTimeout?: number | false;
+  /** Milliseconds that half a request may stand still while the application ends, before its connection is closed. Default: 5,000. */
+  readonly shutdownGrace?: number;
+  /** Whether one caller, in a pool of three connections or more, leaves the last one to others. Default: true. */
+  readonly fairShare?: boolean;
   /** Where the index stands, below the global prefix; `false` turns it off. Default: `/`. */
   readonly index?: false | string;
   /** The filter backends of models that name none. Default: `FieldFilter`, `SearchFilter`, `OrderingFilter`. */
@@ -58,14 +66,25 @@ export interface RestifyModuleOptions {
   readonly cacheControl?: string | false;
   /** Whether a POST with an `Idempotency-Key` is done once, however often it comes, in models that do not say. Default: false. */
   readonly idempotency?: boolean | IdempotencyOptions;
+  /** DELETE of an object answers 200 with the object that is gone, in models that do not say, and not 204. Default: false. */
+  readonly returnDeleted?: boolean;
   /** Unknown body fields and query parameters are errors in models that do not say. Default: false. */
   readonly strict?: boolean;
   /** What one query may ask for, in models that do not say. Defaults: docs/limits.md. */
   readonly queryLimits?: Partial<QueryLimits>;
   /** The permissions of models that name none. Default: `AllowAny`. */
   readonly permissions?: readonly PermissionExpression[];
+  /**
+   * What a refusal hides that does not say, where rows are named as a parent in a URL or as a key in a body: `rows` hides all
+   * of them from who may not read the model. Default: `nothing`.
+   */
+  readonly refusalsHide?: Hiding;
   /** How callers say who they are, for models that do not say. Default: the actor that the application puts on the request. */
   readonly authentication?: readonly Authentication[];
+  /** Milliseconds that the check of a request's credentials may take, before it is answered with 503. Default: 10,000. */
+  readonly authenticationTimeout?: number;
+  /** How many credentials may be refused, over all models of the prefix, before no more are looked at; `false`: any number. Default: 30 of one address and 10 of one user name from it, in a minute. */
+  readonly authenticationThrottle?: false | AuthenticationThrottle;
   /** Guards of Nest for models that name none. */
   readonly guards?: readonly InjectableClass<GuardLike>[];
   /** Interceptors of Nest for models that name none. */
@@ -80,27 +99,45 @@ export interface RestifyModuleOptions {
 export interface ResolvedOptions {
   /** Without slashes around it: `rest/v1`. */
   readonly prefix: string;
+  /** As they were given, for whoever judges them. */
+  readonly given: { readonly prefix: unknown; readonly options: RestifyModuleOptions };
   readonly dataSource: string | undefined;
   readonly acquireTimeout: number;
+  readonly authenticationTimeout: number;
+  readonly authenticationThrottle: false | AuthenticationThrottle;
+  /** Undefined for any time. */
+  readonly statementTimeout: number | undefined;
+  readonly shutdownGrace: number;
+  readonly fairShare: boolean;
   /** Without a slash before it; undefined where there is no index. */
   readonly index: string | undefined;
   readonly errorFormat: ErrorFormat;
+  readonly refusalsHide: Hiding;
   readonly defaults: RestifyDefaults;
 }
 
 export function resolveOptions(prefix: string, options: RestifyModuleOptions): ResolvedOptions {
-  const { dataSource, acquireTimeout, index, filterBackends, pagination, renderers, errorFormat, shape, conditional, cacheControl, idempotency, strict, queryLimits, permissions, authentication, guards, interceptors, pipes, throttle } = options;
+  const { dataSource, acquireTimeout, statementTimeout, fairShare, authenticationTimeout, authenticationThrottle, shutdownGrace, index, filterBackends, pagination, renderers, errorFormat, refusalsHide, shape, conditional, cacheControl, idempotency, returnDeleted, strict, queryLimits, permissions, authentication, guards, interceptors, pipes, throttle } = options;
   return {
     prefix: withoutSlashes(prefix),
+    given: { prefix, options },
     dataSource,
     acquireTimeout: acquireTimeout ?? ACQUIRE_TIMEOUT,
+    authenticationTimeout: authenticationTimeout ?? AUTHENTICATION_TIMEOUT,
+    authenticationThrottle: authenticationThrottle ?? {},
+    statementTimeout: statementTimeout === false ? undefined : (statementTimeout ?? STATEMENT_TIMEOUT),
+    shutdownGrace: shutdownGrace ?? SHUTDOWN_GRACE,
+    fairShare: fairShare ?? true,
     index: index === false ? undefined : withoutSlashes(index ?? ''),
     errorFormat: errorFormat ?? 'drf',
-    defaults: { strict: strict ?? false, queryLimits: { ...QUERY_LIMITS, ...queryLimits }, ...(renderers ? { renderers } : {}), ...(shape === undefined ? {} : { shape }), ...(conditional === undefined ? {} : { conditional }), ...(cacheControl === undefined ? {} : { cacheControl }), ...(idempotency === undefined ? {} : { idempotency }), ...(filterBackends ? { filterBackends } : {}), ...(pagination === undefined ? {} : { pagination }), ...(permissions ? { permissions } : {}), ...(authentication ? { authentication } : {}), ...(guards ? { guards } : {}), ...(interceptors ? { interceptors } : {}), ...(pipes ? { pipes } : {}), ...(throttle ? { throttle } : {}) },
+    refusalsHide: refusalsHide ?? 'nothing',
+    defaults: { returnDeleted: returnDeleted ?? false, strict: strict ?? false, queryLimits: { ...QUERY_LIMITS, ...queryLimits }, ...(renderers ? { renderers } : {}), ...(shape === undefined ? {} : { shape }), ...(conditional === undefined ? {} : { conditional }), ...(cacheControl === undefined ? {} : { cacheControl }), ...(idempotency === undefined ? {} : { idempotency }), ...(filterBackends ? { filterBackends } : {}), ...(pagination === undefined ? {} : { pagination }), ...(permissions ? { permissions } : {}), ...(authentication ? { authentication } : {}), ...(guards ? { guards } : {}), ...(interceptors ? { interceptors } : {}), ...(pipes ? { pipes } : {}), ...(throttle ? { throttle } : {}) },
   };
 }
 
 /** A path as prefixes are kept: `/rest/v1/` is `rest/v1`. */
 export function withoutSlashes(path: string): string {
-  return path.replace(/^\/+|\/+$/g, '');
+  // What is no text is refused when it is judged.
+  const given: unknown = path;
+  return String(given).replace(/^\/+|\/+$/g, '');
 }

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { Restify, RestifyModule } from 'nestjs-restify';
+import { AllowAny, Restify, RestifyModule } from 'nestjs-restify';
 import { Column, Entity, JoinColumn, JoinTable, ManyToMany, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import { dataSourceOptions } from './data-source-options.js';
@@ -97,7 +97,7 @@ export class Enrolment {
 @Module({
   imports: [
     TypeOrmModule.forRoot({ ...dataSourceOptions(), entities: [Question, Choice, Student, Course, Enrolment], retryAttempts: 0 }),
-    RestifyModule.forRoot('rest/v1'),
+    RestifyModule.forRoot('rest/v1', { permissions: [AllowAny] }),
   ],
 })
 export class RestifyApp {}

@@ -5,6 +5,7 @@ import { Comment } from './desk/comment.entity.js';
 import { Ticket } from './desk/ticket.entity.js';
 import { Author } from './library/author.entity.js';
 import { Book } from './library/book.entity.js';
+import { Review } from './library/review.entity.js';
 import { Event } from './club/event.entity.js';
 import { Member } from './club/member.entity.js';
 import { Payment } from './club/payment.entity.js';
@@ -17,9 +18,10 @@ import { Student as EduStudent } from './edu/student.entity.js';
 import { Student as LabStudent } from './lab/student.entity.js';
 import { System } from './lab/system.entity.js';
 import { CreateSchema1760000000000 } from './migrations/1760000000000-create-schema.js';
+import { AddReviews1760000000001 } from './migrations/1760000000001-add-reviews.js';
 import { wholeNumber } from './whole-number.js';
 
-export const ENTITIES = [Question, Choice, LabStudent, System, EduStudent, Course, Enrollment, Friendship, Book, Author, Ticket, Comment, Agent, Assignment, Member, Event, Payment];
+export const ENTITIES = [Question, Choice, LabStudent, System, EduStudent, Course, Enrollment, Friendship, Book, Author, Review, Ticket, Comment, Agent, Assignment, Member, Event, Payment];
 
 /** The variables of the environment that say where the data is. */
 export interface DatabaseEnvironment {
@@ -44,7 +46,7 @@ export interface DatabaseEnvironment {
  * With a `REPLICA_URL` reads go there, and writes with all that belongs to them to `DATABASE_URL`.
  */
 export function dataSourceOptions(environment: DatabaseEnvironment): DataSourceOptions {
-  const common = { entities: ENTITIES, migrations: [CreateSchema1760000000000], migrationsRun: true };
+  const common = { entities: ENTITIES, migrations: [CreateSchema1760000000000, AddReviews1760000000001], migrationsRun: true };
   const { DATABASE_URL: url = '', REPLICA_URL: replica = '' } = environment;
   if (isSqlite(url)) {
     if (replica !== '') throw new Error('REPLICA_URL names a replica, and SQLite has none. Let DATABASE_URL name a server (postgres:, mariadb:, mysql:), or leave REPLICA_URL out.');

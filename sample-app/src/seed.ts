@@ -4,6 +4,7 @@ import { Book } from './library/book.entity.js';
 import { Choice } from './polls/choice.entity.js';
 import { Course } from './edu/course.entity.js';
 import { Enrollment } from './edu/enrollment.entity.js';
+import { Review } from './library/review.entity.js';
 import { Question } from './polls/question.entity.js';
 import { Student as EduStudent } from './edu/student.entity.js';
 import { Student as LabStudent } from './lab/student.entity.js';
@@ -25,7 +26,11 @@ export async function seed(dataSource: DataSource): Promise<boolean> {
     const [logic] = await manager.save(Course, [{ name: 'Logic' }, { name: 'Compilers' }]);
     await manager.save(Enrollment, { student: alan, course: logic });
     const authors = await manager.save(Author, [{ name: 'Kernighan' }, { name: 'Ritchie' }]);
-    await manager.save(Book, { title: 'The C Programming Language', authors });
+    const book = await manager.save(Book, { title: 'The C Programming Language', authors });
+    await manager.save(Review, [
+      { text: 'Short and clear', stars: 4, book },
+      { text: 'A classic', stars: 5, book },
+    ]);
     return true;
   });
 }

@@ -1,3 +1,4 @@
+import type { FilterBackend } from '../model/filter-backend.js';
 import type { ModuleRef, ModulesContainer } from '@nestjs/core';
 import type { DataSource } from 'typeorm';
 import { loadEntityValidator } from '../adapters/class-validator/entity-validator.js';
@@ -13,7 +14,9 @@ import type { PermissionClass, PermissionExpression } from '../model/permission-
 import { ActorPermissionSource, PermissionSource } from '../model/permission-source.js';
 import type { ResolvedPermission } from '../model/resolved-permission.js';
 import type { Resource } from '../model/resource.js';
-import { AllowAny } from '../request/permissions/built-in.js';
+import type { PermissionRules } from '../request/permissions/accesses.js';
+import { AllowAny, isBuiltIn } from '../request/permissions/built-in.js';
+import { RefusalWatch } from '../request/permissions/refusal-watch.js';
 import { loadCounter } from '../adapters/throttler/load-counter.js';
 import { loadSchemes } from '../adapters/passport/load-schemes.js';
 import { FieldFilter } from '../request/filtering/field-filter.js';
@@ -22,10 +25,11 @@ import { OrderingFilter } from '../request/ordering/ordering-filter.js';
 import { RestPipeline } from '../request/rest-pipeline.js';
 import { ModelSerializer } from '../request/serializers/model-serializer.js';
 import type { ResolvedOptions, RestifyDefaults } from '../restify.options.js';
+import { authenticatorOf } from './authenticator-of.js';
 import { controllerHooks } from './controller-hooks.js';
 import { injectedInstance } from './injected-instance.js';
 import { pipingOf } from './piping-of.js';
-import { openJunctions } from './verifying/open-junctions.js';
+import { openModels } from './verifying/open-models.js';
 import { compileActions, compileReplacements } from './compiling/compile-actions.js';
 import type { ConditionalRules } from './compiling/compile-conditional.js';
 import { compileResources } from './compiling/compile-resources.js';
@@ -38,8 +42,12 @@ import { buildApi } from './routing/build-routes.js';
 import type { GeneratedControllers } from './routing/generated-controllers.js';
 import type { RestServer } from './routing/rest-server.js';
 import { RESTIFY_FEATURE, TYPEORM_OPTIONS } from './tokens.js';
+import { fitSchemes } from './verifying/unfit-scheme.js';
 import { noMethods } from './verifying/verify-actions.js';
 import { problemsOfModel } from './verifying/verify-model.js';
+import { verifyOptions } from './verifying/verify-options.js';
+
+const STANDARD_BACKENDS: readonly InjectableClass<FilterBackend>[] = [FieldFilter, SearchFilter, OrderingFilter];
 
 /** The label that `RestifyModule.forFeature` gives to entities. */
 export interface FeatureLabel {
@@ -64,19 +72,15 @@ export async function bootPrefix(context: BootContext): Promise<void> {
   const { options, dataSource, server, controllers } = context;
   server.claims.claim(options.prefix, controllers);
   const validator = await loadEntityValidator();
-  const adapter = new TypeOrmAdapter(dataSource, { acquireTimeout: options.acquireTimeout, ...validator });
+  const adapter = new TypeOrmAdapter(dataSource, { acquireTimeout: options.acquireTimeout, statementTimeout: options.statementTimeout, fairShare: options.fairShare, ...validator });
   const blueprint = blueprintOf(adapter.describe(), context);
+  await refuse(verifyOptions({ prefix: options.prefix, given: options.given, drafts: blueprint.drafts }), dataSource);
   const parts = await injectedParts(blueprint, context);
   const model = compileResources(blueprint, parts);
-  const problems = problemsOfModel(blueprint, model);
-  if (problems.length > 0) {
-    // Nothing else would close it: an application that does not start has no shutdown.
-    await dataSource.destroy();
-    throw new DeclarationError(problems);
-  }
+  await refuse(problemsOfModel(blueprint, model), dataSource);
   await adapter.learn();
   for (const resource of model.all) adapter.prepare(resource);
-  for (const warning of [...openJunctions(blueprint), ...adapter.warnings()]) server.warn(warning);
+  for (const warning of [...openModels(blueprint), ...adapter.warnings()]) server.warn(warning);
   const targets = new Map(blueprint.drafts.map((draft) => [draft.entity.id, draft.declaration.target]));
   const listed = listedControllers(context.modules);
   const listedOf = byEntity(listed);
@@ -93,7 +97,15 @@ export async function bootPrefix(context: BootContext): Promise<void> {
     ...[...new Set(api.routes.flatMap(({ resource }) => resource.schemes))].flatMap(({ problem }) => problem?.() ?? []),
     ...listed.flatMap((each) => noMethods(each.declaration.name, propertiesForMethods(each))),
   ];
-  server.add({ api, resourceOf, lateProblems, pipeline: new RestPipeline(adapter, permissionSource(context.moduleRef)), index: options.index, errorFormat: options.errorFormat, order: controllers.order });
+  const pipeline = new RestPipeline(adapter, permissionRules(context), authenticatorOf(context));
+  server.add({ api, resourceOf, lateProblems, reported: (error) => adapter.reported(error), pipeline, index: options.index, errorFormat: options.errorFormat, shutdownGrace: options.shutdownGrace, order: controllers.order });
+}
+
+async function refuse(problems: readonly DeclarationProblem[], dataSource: DataSource): Promise<void> {
+  if (problems.length === 0) return;
+  // Nothing else would close it: an application that does not start has no shutdown.
+  await dataSource.destroy();
+  throw new DeclarationError(problems);
 }
 
 function byEntity(listed: readonly ListedController[]): ReadonlyMap<unknown, readonly ListedController[]> {
@@ -105,16 +117,35 @@ function byEntity(listed: readonly ListedController[]): ReadonlyMap<unknown, rea
 /** What is wrong with a model, told without a connection and without instances of the application's own classes. */
 export function judgeUnconnected(description: ModelDescription, context: Pick<BootContext, 'options' | 'controllers' | 'modules' | 'server'>): readonly DeclarationProblem[] {
   const blueprint = blueprintOf(description, context);
+  const unfit = verifyOptions({ prefix: context.options.prefix, given: context.options.given, drafts: blueprint.drafts });
+  if (unfit.length > 0) return unfit;
   const serializer = new ModelSerializer();
   const backends = [new FieldFilter(), new SearchFilter(), new OrderingFilter()];
-  const parts: Parts = { backends: (options) => (options.filterBackends ? [] : backends), serializer: () => serializer, permission: () => ({ kind: 'all-of', permissions: [] }), schemes: () => [], guards: () => [], interceptors: () => [], piping: () => undefined, hooks: () => ({ hooks: {}, scope: undefined }), throttle: () => undefined, pagination: (options) => paginationOf(options, blueprint.defaults), renderers: (options) => options.renderers ?? blueprint.defaults.renderers ?? [], shape: (options) => compileShape(options, blueprint.defaults), conditional: (options) => conditionalOf(options, blueprint.defaults), idempotency: (options) => options.idempotency ?? blueprint.defaults.idempotency, permissions: () => ({ kind: 'all-of', permissions: [] }) };
+  const parts: Parts = { backends: (options) => (options.filterBackends ? [] : backends), serializer: () => serializer, permission: () => ({ kind: 'all-of', permissions: [] }), schemes: () => [], refusalsThrottled: false, guards: () => [], interceptors: () => [], piping: () => undefined, hooks: () => ({ hooks: {}, scope: undefined }), throttle: () => undefined, pagination: (options) => paginationOf(options, blueprint.defaults), renderers: (options) => options.renderers ?? blueprint.defaults.renderers ?? [], shape: (options) => compileShape(options, blueprint.defaults), conditional: (options) => conditionalOf(options, blueprint.defaults), idempotency: (options) => options.idempotency ?? blueprint.defaults.idempotency, permissions: () => ({ kind: 'all-of', permissions: [] }) };
   return problemsOfModel(blueprint, compileResources(blueprint, parts));
 }
 
 function blueprintOf(description: ModelDescription, { options, controllers, modules, server }: Pick<BootContext, 'options' | 'controllers' | 'modules' | 'server'>): Blueprint {
   const labels = featureLabels(modules);
   const drafts = description.entities.flatMap((entity) => draftOf(entity, labels) ?? []);
-  return { prefix: options.prefix, takenPrefixes: server.claims.beside(controllers), description, drafts, controllers: joiningControllers(drafts, modules), defaults: options.defaults, errorFormat: options.errorFormat, acquireTimeout: options.acquireTimeout, listed: listedClasses(description, labels, modules), laidOut: controllers.targets };
+  return {
+    prefix: options.prefix,
+    takenPrefixes: server.claims.beside(controllers),
+    description,
+    drafts,
+    controllers: joiningControllers(drafts, modules),
+    defaults: options.defaults,
+    errorFormat: options.errorFormat,
+    refusalsHide: options.refusalsHide,
+    allowAny: AllowAny,
+    acquireTimeout: options.acquireTimeout,
+    statementTimeout: options.statementTimeout,
+    authenticationTimeout: options.authenticationTimeout,
+    authenticationThrottle: options.authenticationThrottle,
+    shutdownGrace: options.shutdownGrace,
+    listed: listedClasses(description, labels, modules),
+    laidOut: controllers.targets,
+  };
 }
 
 function draftOf(entity: EntityDescription, labels: readonly FeatureLabel[]): Draft | undefined {
@@ -161,23 +192,35 @@ function listedClasses(description: ModelDescription, labels: readonly FeatureLa
 }
 
 /** Instances of all classes that declarations name: the application's own provider where it has one. */
-async function injectedParts({ drafts, defaults, controllers }: Blueprint, { moduleRef, modules }: BootContext): Promise<Parts> {
+async function injectedParts({ drafts, defaults, controllers }: Blueprint, { moduleRef, modules, options, server }: BootContext): Promise<Parts> {
   const instances = new Map<unknown, unknown>();
   const make = async (type: InjectableClass<unknown>): Promise<void> => {
     if (!instances.has(type)) instances.set(type, await injectedInstance(type, { moduleRef, modules }));
   };
-  const standard: readonly InjectableClass<unknown>[] = [FieldFilter, SearchFilter, OrderingFilter, ModelSerializer, AllowAny];
+  const standard: readonly InjectableClass<unknown>[] = [...STANDARD_BACKENDS, ModelSerializer, AllowAny];
   const given = [defaults, ...drafts.flatMap(({ declaration: { options } }) => [options, ...Object.values(options.through ?? {})])] as readonly RestifyOptions[];
   const throttled = given.some(({ throttle }) => throttle !== undefined);
   const ofActions = controllers.flatMap(({ declaration }) => declaration.actions.flatMap(({ options }) => (options.permissions ?? []).flatMap(permissionClasses)));
-  const schemes = await loadSchemes(given.flatMap(({ authentication }) => authentication ?? []));
+  const schemes = await loadSchemes(given.flatMap(({ authentication }) => fitSchemes(authentication)));
   for (const type of [...standard, ...given.flatMap(classesOf), ...ofActions]) await make(type);
   const listed = listedControllers(modules);
   const got = <Instance>(type: InjectableClass<Instance>): Instance => instances.get(type) as Instance;
+  const watches = new Map<PermissionClass, RefusalWatch>();
+  const watchOf = (type: PermissionClass): RefusalWatch => {
+    const watch = watches.get(type) ?? new RefusalWatch(type.name, (text) => {
+      server.warn(text);
+    });
+    watches.set(type, watch);
+    return watch;
+  };
+  const one = (type: PermissionClass): ResolvedPermission => {
+    const allFields = isBuiltIn(type);
+    return { kind: 'one', permission: got(type), allFields, watch: allFields || options.refusalsHide === 'rows' ? undefined : watchOf(type) };
+  };
   return {
-    backends: (options) => (options.filterBackends ?? defaults.filterBackends ?? [FieldFilter, SearchFilter, OrderingFilter]).map(got),
+    backends: (options) => (options.filterBackends ?? defaults.filterBackends ?? STANDARD_BACKENDS).map(got),
     serializer: (options) => got(options.serializer ?? ModelSerializer),
-    permission: (options) => resolved({ kind: 'all-of', permissions: options.permissions ?? defaults.permissions ?? [AllowAny] }, got),
+    permission: (options) => resolved({ kind: 'all-of', permissions: options.permissions ?? defaults.permissions ?? [AllowAny] }, one),
     guards: (options) => (options.guards ?? defaults.guards ?? []).map(got),
     interceptors: (options) => (options.interceptors ?? defaults.interceptors ?? []).map(got),
     piping: (options, target) => pipingOf((options.pipes ?? defaults.pipes ?? []).map(got), target),
@@ -189,8 +232,9 @@ async function injectedParts({ drafts, defaults, controllers }: Blueprint, { mod
     conditional: (options) => conditionalOf(options, defaults),
     idempotency: (options) => options.idempotency ?? defaults.idempotency,
     ...(throttled ? { counter: await loadCounter((token) => foundAnywhere(token, moduleRef)) } : {}),
-    permissions: (permissions) => resolved({ kind: 'all-of', permissions }, got),
-    schemes: (options) => (options.authentication ?? defaults.authentication ?? []).map((each) => schemes.get(each)).filter((each) => each !== undefined),
+    permissions: (permissions) => resolved({ kind: 'all-of', permissions }, one),
+    refusalsThrottled: options.authenticationThrottle !== false,
+    schemes: (options) => fitSchemes(options.authentication ?? defaults.authentication).map((each) => schemes.get(each)).filter((each) => each !== undefined),
   };
 }
 
@@ -214,10 +258,20 @@ function permissionClasses(expression: PermissionExpression): readonly Permissio
   return expression.kind === 'not-permission' ? permissionClasses(expression.permission) : expression.permissions.flatMap(permissionClasses);
 }
 
-function resolved(expression: PermissionExpression, got: <Instance>(type: InjectableClass<Instance>) => Instance): ResolvedPermission {
-  if (typeof expression === 'function') return { kind: 'one', permission: got(expression) };
-  if (expression.kind === 'not-permission') return { kind: 'not', permission: resolved(expression.permission, got) };
-  return { kind: expression.kind, permissions: expression.permissions.map((each) => resolved(each, got)) };
+function resolved(expression: PermissionExpression, one: (type: PermissionClass) => ResolvedPermission): ResolvedPermission {
+  if (typeof expression === 'function') return one(expression);
+  if (expression.kind === 'not-permission') return { kind: 'not', permission: resolved(expression.permission, one) };
+  return { kind: expression.kind, permissions: expression.permissions.map((each) => resolved(each, one)) };
+}
+
+function permissionRules({ options, moduleRef, server }: BootContext): PermissionRules {
+  return {
+    source: permissionSource(moduleRef),
+    refusalsHide: options.refusalsHide,
+    failed: (error, { resource, method }) => {
+      server.report(`A permission of ${resource.id} failed behind one that refuses ${method}, and every row counts as hidden`, error);
+    },
+  };
 }
 
 /** The application's own, from any of its modules, else the default. */

@@ -102,6 +102,7 @@ type Searched<Name extends string> = Name | `${'^' | '=' | '$' | '@'}${Name}`;
  * | `cacheControl` | the `Cache-Control` of what is read; `false`: none |
  * | `bulk` | one request may write many objects: a POST of a list, a PATCH or DELETE of the list's URL; an object says which, and how many |
  * | `idempotency` | a POST with an `Idempotency-Key` is done once, however often it comes; `false`: not, whatever the prefix says |
+ * | `returnDeleted` | DELETE of an object answers 200 with the object that is gone, and not 204 |
  * | `strict` | unknown body fields and query parameters are errors |
  * | `serializer` | replaces the one that is compiled from the model |
  * | `permissions` | who may do what; all of them must say yes |
@@ -140,6 +141,7 @@ export interface RestifyOptions<Entity extends object = any> { // eslint-disable
   readonly cacheControl?: string | false;
   readonly bulk?: boolean | (BulkOptions & { readonly upsert?: readonly PropertyOf<Entity>[] });
   readonly idempotency?: boolean | IdempotencyOptions;
+  readonly returnDeleted?: boolean;
   readonly strict?: boolean;
   readonly serializer?: InjectableClass<Serializer>;
   readonly permissions?: readonly PermissionExpression[];
@@ -152,7 +154,7 @@ export interface RestifyOptions<Entity extends object = any> { // eslint-disable
 }
 
 /** What rules the rows of a junction that has no declaration of its own, from both of its sides. */
-export type ThroughOptions = Pick<RestifyOptions, 'permissions' | 'authentication' | 'guards' | 'interceptors' | 'pipes' | 'throttle' | 'operations' | 'filterBackends' | 'filterFields' | 'filterGroups' | 'filters' | 'searchFields' | 'orderingFields' | 'orderingNulls' | 'ordering' | 'queryLimits' | 'pagination' | 'renderers' | 'shape' | 'expandable' | 'conditional' | 'cacheControl' | 'bulk' | 'idempotency' | 'strict' | 'serializer'>;
+export type ThroughOptions = Pick<RestifyOptions, 'permissions' | 'authentication' | 'guards' | 'interceptors' | 'pipes' | 'throttle' | 'operations' | 'filterBackends' | 'filterFields' | 'filterGroups' | 'filters' | 'searchFields' | 'orderingFields' | 'orderingNulls' | 'ordering' | 'queryLimits' | 'pagination' | 'renderers' | 'shape' | 'expandable' | 'conditional' | 'cacheControl' | 'bulk' | 'idempotency' | 'returnDeleted' | 'strict' | 'serializer'>;
 
 /** What was declared of one entity, unchecked. `target` is its class, or its `EntitySchema`. */
 export interface ResourceDeclaration {
@@ -191,6 +193,7 @@ export const OPTION_NAMES = [
   'cacheControl',
   'bulk',
   'idempotency',
+  'returnDeleted',
   'strict',
   'serializer',
   'permissions',

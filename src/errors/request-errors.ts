@@ -138,6 +138,16 @@ export class UnsupportedMediaType extends RestError {
   }
 }
 
+/** 415. `coding` is the request's own `Content-Encoding`, and `decoded` what it may be. */
+export class UnsupportedContentCoding extends RestError {
+  readonly answer: RestErrorAnswer;
+
+  constructor(coding: string, decoded: string) {
+    super(`Unsupported content encoding ${coding}`);
+    this.answer = detail(415, `Unsupported content encoding "${coding}" in request.`, { 'Accept-Encoding': decoded });
+  }
+}
+
 /** 422: the key belongs to a request that asked for something else. */
 export class KeyReused extends RestError {
   readonly answer = detail(422, 'This Idempotency-Key was sent with another request. Send a new one.');
@@ -172,6 +182,15 @@ export class DatabaseAway extends RestError {
 
   constructor(options?: ErrorOptions) {
     super('The database is away', options);
+  }
+}
+
+/** Never sent: what was asked for has been cancelled, because its client has closed the connection. Nothing to be logged as a failure. */
+export class ClientGone extends RestError {
+  readonly answer = detail(499, 'The client has closed the connection.');
+
+  constructor(options?: ErrorOptions) {
+    super('The client has gone', options);
   }
 }
 

@@ -1,11 +1,17 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { DeclarationProblem } from '../errors/declaration-error.js';
 
-/** Tells whether a user name and a password are right: the actor, or null. What it throws is a 503. */
+/** Tells whether a user name and a password are right: the actor, or null. What it throws is a 503, but for Nest's UnauthorizedException. */
 export type VerifyBasic = (username: string, password: string) => object | null | undefined | false | Promise<object | null | undefined | false>;
 
+/** How a scheme is challenged for, where it is not by its own name. */
+export interface ChallengeOptions {
+  /** The name in `WWW-Authenticate`. One that browsers do not know, such as `XBasic`, opens no box for a password. */
+  readonly challenge?: string;
+}
+
 /** HTTP Basic, checked by a function of the application. */
-export interface BasicAuthentication {
+export interface BasicAuthentication extends ChallengeOptions {
   readonly kind: 'basic';
   readonly verify: VerifyBasic;
 }
@@ -19,9 +25,9 @@ export interface NamedAuthentication {
 
 /**
  * Where the credentials of a strategy stand, so that wrong ones, which are 401, are told from none: under a scheme of the
- * Authorization header, or in a header of their own.
+ * Authorization header, or in a header of their own, which has no challenge unless one is named.
  */
-export type Credentials = { readonly scheme: string } | { readonly header: string };
+export type Credentials = ({ readonly scheme: string } | { readonly header: string }) & ChallengeOptions;
 
 /** How callers say who they are: `basic(verify)`, or a Passport strategy by name. */
 export type Authentication = BasicAuthentication | NamedAuthentication | string;
@@ -33,8 +39,8 @@ export type Authentication = BasicAuthentication | NamedAuthentication | string;
  * RestifyModule.forRoot('rest/v1', { authentication: [basic((name, password) => users.check(name, password))] })
  * ```
  */
-export function basic(verify: VerifyBasic): BasicAuthentication {
-  return { kind: 'basic', verify };
+export function basic(verify: VerifyBasic, options: ChallengeOptions = {}): BasicAuthentication {
+  return { kind: 'basic', verify, ...options };
 }
 
 /**
@@ -45,9 +51,22 @@ export function basic(verify: VerifyBasic): BasicAuthentication {
  * RestifyModule.forRoot('rest/v1', { authentication: ['jwt', strategy('api-key', { header: 'X-API-Key' })] })
  * ```
  */
-export function strategy(name: string, credentials: string | { readonly header: string } = 'Bearer'): NamedAuthentication {
+export function strategy(name: string, credentials: string | Credentials = 'Bearer'): NamedAuthentication {
   return { kind: 'strategy', name, credentials: typeof credentials === 'string' ? { scheme: credentials } : credentials };
 }
+
+/** How many credentials may be refused in some time, before no more are looked at for as long. */
+export interface AuthenticationThrottle {
+  /** Refusals of one address. Default: 30. */
+  readonly perAddress?: number;
+  /** Refusals of one user name from one address. Default: 10. */
+  readonly perUser?: number;
+  /** Milliseconds. Default: 60,000. */
+  readonly ttl?: number;
+}
+
+/** The same, with every default filled in. */
+export type RefusalLimits = Required<AuthenticationThrottle>;
 
 /** What a scheme makes of a request. */
 export type SchemeOutcome =
@@ -70,5 +89,9 @@ export interface AuthenticationScheme {
   readonly problem?: () => DeclarationProblem | undefined;
   /** The value of `WWW-Authenticate`, where the scheme can challenge. */
   readonly challenge: string | undefined;
-  authenticate(request: LibraryRequest): Promise<SchemeOutcome>;
+  /** What a caller with wrong credentials of this scheme is told. */
+  readonly refusal: string;
+  /** Whether credentials of it stand in the request, and which user name they have; nothing is checked. */
+  presented(request: LibraryRequest): { readonly username: string | undefined } | undefined;
+  authenticate(request: LibraryRequest): SchemeOutcome | Promise<SchemeOutcome>;
 }

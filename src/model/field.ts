@@ -24,6 +24,8 @@ export interface ColumnField extends FieldBase {
   readonly type: ValueType;
   /** Whether `""` is a value (contract 5). */
   readonly blank: boolean;
+  /** The relation that the column is the key of, where the column itself is what bodies write: the row must be one that the caller may name. */
+  readonly refers?: ToOneRelation;
 }
 
 /** An embedded object: a nested object in bodies. */

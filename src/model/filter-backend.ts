@@ -11,10 +11,17 @@ export interface FilterQuestion {
   readonly resource: Resource;
   /** Query parameters, decoded; of a repeated one, the last value. */
   readonly parameters: ReadonlyMap<string, string>;
-  /** All values of a parameter, in the order in which they came; `[]` where it did not come. Behind a pipe, which sees the last value, that one alone. */
+  /** All values of a parameter, in the order in which they came; `[]` where it did not come. Behind a pipe, which sees the last value or the whole list, that one alone. */
   readonly values: (name: string) => readonly string[];
   readonly actor: Actor;
 }
+
+/**
+ * How a parameter takes several values. `names` and `values` are lists with commas between them, in `values` with quotes around
+ * what has commas of its own: where such a parameter comes more than once, its lists are put one behind the other. Of `each`
+ * the backend reads all by `FilterQuestion.values`. Of all three, `name[]` is `name`.
+ */
+export type ListKind = 'names' | 'values' | 'each';
 
 /** What a backend answers. It can only narrow: the conditions of all backends are AND-ed with the grants. */
 export interface Filtering {
@@ -45,4 +52,6 @@ export interface FilterBackend {
   filter(question: FilterQuestion): Filtering | Promise<Filtering>;
   /** The parameters that it reads of this model. In a `strict` model others are refused; no field may have such a name. */
   parameters?(resource: Resource): readonly string[];
+  /** Those of them that take several values; of all others the last one counts. */
+  lists?(resource: Resource): ReadonlyMap<string, ListKind>;
 }

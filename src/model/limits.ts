@@ -1,3 +1,5 @@
+import type { RefusalLimits } from './authentication.js';
+
 /**
  * Every limit that a request can run into and that is this package's own, with its default (docs/limits.md). Those of
  * HTTP itself are Node's and the application's.
@@ -19,7 +21,7 @@ export interface QueryLimits {
   readonly groupLength: number;
 }
 
-export const QUERY_LIMITS: QueryLimits = { values: 100, searchTerms: 50, groupTerms: 30, groupRelated: 5, groupDepth: 4, groupLength: 2000 };
+export const QUERY_LIMITS: QueryLimits = { values: 100, searchTerms: 20, groupTerms: 30, groupRelated: 5, groupDepth: 4, groupLength: 2000 };
 
 /** More than this no limit may be: a database takes statements of a certain depth alone. */
 export const MOST_OF_QUERY: QueryLimits = { values: 500, searchTerms: 200, groupTerms: 200, groupRelated: 20, groupDepth: 20, groupLength: 10_000 };
@@ -35,6 +37,27 @@ export const NUMBER_TEXT = 1000;
 
 /** Milliseconds that a request waits for a connection to the database. */
 export const ACQUIRE_TIMEOUT = 10_000;
+
+/** Milliseconds that no timer takes. */
+export const LONGEST_TIMER = 2 ** 31;
+
+/** Milliseconds that the check of a request's credentials may take. */
+export const AUTHENTICATION_TIMEOUT = 10_000;
+
+/** Credentials that are refused in `ttl` milliseconds, before no more are looked at. */
+export const REFUSAL_LIMITS: RefusalLimits = { perAddress: 30, perUser: 10, ttl: 60_000 };
+
+/** More than this they may not be: the time of each refusal is remembered. */
+export const MOST_REFUSALS: RefusalLimits = { perAddress: 10_000, perUser: 10_000, ttl: 24 * 60 * 60 * 1000 };
+
+/** Addresses whose refusals are remembered, and as many user names; of more, those are forgotten that have been quiet the longest. */
+export const REMEMBERED_CALLERS = 10_000;
+
+/** Milliseconds that a statement may read, on a server. */
+export const STATEMENT_TIMEOUT = 30_000;
+
+/** Milliseconds that half a request may stand still while the application ends. */
+export const SHUTDOWN_GRACE = 5_000;
 
 /** Rows of a list that are read at once. */
 export const PAGE_ROWS = 1000;

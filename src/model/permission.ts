@@ -27,12 +27,20 @@ export interface Grant {
 }
 
 /**
+ * What a refusal hides where rows are named from elsewhere, as a parent in a URL or as a key in a body (contract 8):
+ * every row, or none.
+ */
+export type Hiding = 'rows' | 'nothing';
+
+/**
  * A no. `forbidden` is 403, or 401 for an anonymous caller where a scheme can challenge; `hidden` answers as if there
- * were no such row.
+ * were no such row, and hides every row elsewhere too.
  */
 export interface Refusal {
   readonly kind: 'refusal';
   readonly reason: 'forbidden' | 'hidden';
+  /** Left out: what the prefix says (`refusalsHide`), and there the default is that nothing is hidden. */
+  readonly hides?: Hiding;
 }
 
 /**
@@ -42,7 +50,7 @@ export interface Refusal {
  * @Injectable()
  * export class OwnTickets implements Permission {
  *   decide({ actor }: AccessQuestion): Grant | Refusal {
- *     return isUser(actor) ? allow({ rows: where('owner', actor.id) }) : deny();
+ *     return isUser(actor) ? allow({ rows: where('owner', actor.id) }) : deny({ hides: 'rows' });
  *   }
  * }
  * ```
@@ -60,13 +68,41 @@ export interface Allowance {
   readonly writable?: readonly string[];
 }
 
-/** What is null, as an author has it whom no type holds back, is no filter, and not all rows either. */
-export function allow({ rows, readable, writable }: Allowance = {}): Grant {
-  return { kind: 'grant', rows: rows === undefined ? 'all' : rows, readable: readable ? new Set(readable) : 'all', writable: writable ? new Set(writable) : 'all' };
+/**
+ * An option that is given and has no value is an error: it comes from a value that was looked up and not found, and must
+ * not mean all rows or all fields.
+ */
+export function allow(allowance: Allowance = {}): Grant {
+  const { rows } = allowance;
+  // Of an author whom no type holds back it may also be null.
+  if ('rows' in allowance && !(rows as unknown)) throw new TypeError(noValue('rows', 'all rows'));
+  const [readable, writable] = [fieldSet('readable', allowance), fieldSet('writable', allowance)];
+  return { kind: 'grant', rows: rows ?? 'all', readable, writable };
 }
 
-export function deny(): Refusal {
-  return { kind: 'refusal', reason: 'forbidden' };
+function fieldSet(name: 'readable' | 'writable', allowance: Allowance): FieldSet {
+  if (!(name in allowance)) return 'all';
+  const names: unknown = allowance[name];
+  if (!Array.isArray(names)) throw new TypeError(noValue(name, 'all fields'));
+  return new Set<string>(names);
+}
+
+function noValue(name: keyof Allowance, all: string): string {
+  return `allow({ ${name} }) was given nothing that it can use. Leave the option out to grant ${all}.`;
+}
+
+/**
+ * 403, or 401 for an anonymous caller where a scheme can challenge. It hides no row where rows are named from elsewhere;
+ * `hides: 'rows'` hides all of them, and belongs into every permission that grants some callers some rows. `hides:
+ * 'nothing'` says that the rows may be named, whatever the prefix says.
+ */
+export function deny(options: { readonly hides?: Hiding } = {}): Refusal {
+  if (!('hides' in options)) return { kind: 'refusal', reason: 'forbidden' };
+  const { hides } = options;
+  if (hides !== 'rows' && hides !== 'nothing') {
+    throw new TypeError("deny({ hides }) takes 'rows' or 'nothing'. Leave the option out for what the prefix says.");
+  }
+  return { kind: 'refusal', reason: 'forbidden', hides };
 }
 
 /** As if the rows were not there: 404. */

@@ -1,9 +1,9 @@
 import type { FieldErrors, Json, RestError } from '../errors/rest-error.js';
 import type { Column } from './column.js';
 import type { Condition } from './condition.js';
-import type { ToOneField } from './field.js';
 import type { CursorPosition } from './pagination.js';
-import type { ColumnPair } from './relation.js';
+import type { ColumnPair, ToOneRelation } from './relation.js';
+import type { Requester } from './requester.js';
 import type { OrderTerm, Resource } from './resource.js';
 import type { Row } from './serializer.js';
 
@@ -13,6 +13,7 @@ export interface ExistsPlan {
   readonly where: Condition;
   /** A write follows, or was asked for: a row that was made a moment ago must be found. */
   readonly forWriting: boolean;
+  readonly requester?: Requester | undefined;
 }
 
 /** A row that must be there first: the parent that the URL names, under what hides it. */
@@ -34,8 +35,7 @@ export interface ListPlan {
   readonly parent?: ExistsPlan | undefined;
   /** No statement of it is worth keeping: its rows are put together by the caller. */
   readonly oneOff?: boolean;
-  /** Whether nobody waits for the rows any more. */
-  readonly gone?: (() => boolean) | undefined;
+  readonly requester?: Requester | undefined;
 }
 
 /** Which rows behind which page are counted: `bounded` as `estimated`, but never by an estimate. */
@@ -73,6 +73,7 @@ export interface RelatedPlan {
   readonly limit: number;
   /** The parents were written a moment ago. */
   readonly forWriting: boolean;
+  readonly requester?: Requester | undefined;
 }
 
 export interface RetrievePlan {
@@ -81,6 +82,7 @@ export interface RetrievePlan {
   readonly where: Condition;
   /** As of an `ExistsPlan`. */
   readonly forWriting?: boolean;
+  readonly requester?: Requester | undefined;
 }
 
 /** What a row must be before it is written: asked when it is locked, and before anything else is judged. */
@@ -104,9 +106,10 @@ export type FieldValues = ReadonlyMap<string, unknown>;
 
 /** A key in a body: a row of the target that must exist and be seen by the caller. */
 export interface KeyCheck {
-  readonly field: ToOneField;
+  readonly relation: ToOneRelation;
   /** Where it stands in the body: names of fields, of embedded objects first. */
   readonly path: readonly string[];
+  /** As it was given: the target's key, or the value of the column that refers to it. */
   readonly key: readonly Json[];
   readonly where: Condition;
 }
@@ -131,6 +134,7 @@ export type CompletedRows = (rows: readonly Row[], transaction: object) => Promi
 export interface CreatePlan {
   readonly kind: 'create';
   readonly resource: Resource;
+  readonly requester?: Requester | undefined;
   readonly values: FieldValues;
   /** What is wrong with the other fields. The adapter adds what only the rows can tell, and refuses with all of it. */
   readonly errors: FieldErrors;
@@ -148,6 +152,7 @@ export interface CreatePlan {
 export interface UpdatePlan {
   readonly kind: 'update';
   readonly resource: Resource;
+  readonly requester?: Requester | undefined;
   /** The row that the URL names, before. */
   readonly where: Condition;
   /** Undefined is answered where it does not hold. */
@@ -164,7 +169,10 @@ export interface UpdatePlan {
 export interface DeletePlan {
   readonly kind: 'delete';
   readonly resource: Resource;
+  readonly requester?: Requester | undefined;
   readonly where: Condition;
+  /** Whether the caller may view a model, and so be told that objects of it refer to the row. */
+  readonly mayView: (resource: Resource) => Promise<boolean>;
   /** As of an `UpdatePlan`. */
   readonly expected?: Expectation | undefined;
   readonly hooks: TransactionHooks;

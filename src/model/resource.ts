@@ -122,6 +122,8 @@ export interface Resource {
   readonly nested: readonly ToManyRelation[];
   /** All relations of the entity, shown or not, by name. What is shown is a field. */
   readonly relations: ReadonlyMap<string, Relation>;
+  /** Relations to served models of which a column belongs to another relation too: what is written of one moves the other. */
+  readonly overlapping: readonly ToOneRelation[];
   readonly operations: ReadonlySet<Operation>;
   /** By query parameter: `votes`, `question__pub_date__gte`, `votes!`. */
   readonly filterTerms: ReadonlyMap<string, FilterTerm>;
@@ -153,8 +155,12 @@ export interface Resource {
   readonly idempotency: Idempotency | undefined;
   readonly serializer: Serializer;
   readonly permission: ResolvedPermission;
+  /** Its permission may grant some of the fields. */
+  readonly grantsSomeFields: boolean;
   /** How callers say who they are, in the order in which it is tried. */
   readonly schemes: readonly AuthenticationScheme[];
+  /** Whether a caller whose credentials were refused too often is 429. */
+  readonly refusalsThrottled: boolean;
   /** Guards of Nest, run when the permission has said yes. */
   readonly guards: readonly GuardLike[];
   /** Interceptors of Nest, around whatever answers. */
@@ -165,6 +171,8 @@ export interface Resource {
   readonly throttle: Throttle | undefined;
   /** Counts for `throttle`. */
   readonly counter: RequestCounter | undefined;
+  /** DELETE of an object answers with what it was. */
+  readonly returnDeleted: boolean;
   /** Unknown body fields and query parameters are errors. */
   readonly strict: boolean;
 }

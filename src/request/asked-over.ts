@@ -2,9 +2,11 @@ import type { Resource } from '../model/resource.js';
 import { whenThere } from '../values/soon.js';
 import type { Admission, Asked } from './asked.js';
 import type { Call } from './call.js';
+import { HttpRequester } from './http-requester.js';
 import type { HttpExchange } from './parsing/http-exchange.js';
 import { readJsonItems, readJsonObject } from './parsing/json-body.js';
 import type { JsonObject } from './parsing/json-body.js';
+import { joinLists } from './parsing/list-parameters.js';
 import { parseQueryString } from './parsing/query-string.js';
 import { parseUrlKeys } from './parsing/rest-request.js';
 import { RepeatableRequest } from './repeatable-request.js';
@@ -22,10 +24,10 @@ export function askedOver(call: Call, admission: Admission): Asked {
     repeatable,
     admission,
     base,
-    gone: () => exchange.gone(),
+    requester: new HttpRequester(exchange, admission.actor),
     parameters: () => {
       const parameters = parseQueryString(exchange.query);
-      return piping ? pipedParameters(parameters, (value) => piping.transform(value, 'query')) : parameters;
+      return piping ? pipedParameters(joinLists(parameters, route.resource), (value) => piping.transform(value, 'query')) : parameters;
     },
     body: () =>
       whenThere((repeatable ?? exchange).body(), (received) => {

@@ -2,6 +2,7 @@ import type { Json } from '../errors/rest-error.js';
 import type { Actor } from '../model/actor.js';
 import type { Condition } from '../model/condition.js';
 import type { ExistsPlan, ParentValues, Precondition } from '../model/plan.js';
+import type { Requester } from '../model/requester.js';
 import type { Resource } from '../model/resource.js';
 import type { Route } from '../model/route.js';
 import type { Soon } from '../values/soon.js';
@@ -44,8 +45,8 @@ export interface Asked {
   readonly body: () => Soon<JsonObject>;
   /** The body, which may be a list; undefined where the model takes none. */
   readonly items?: (() => Soon<JsonObject | readonly unknown[]>) | undefined;
-  /** Whether nobody waits for the answer any more. */
-  readonly gone?: (() => boolean) | undefined;
+  /** Undefined where the application asks itself. */
+  readonly requester?: Requester | undefined;
   /** Where what it makes is made once, however often it comes. */
   readonly repeatable?: Repeatable | undefined;
 }
@@ -97,6 +98,6 @@ export interface Answered<Value = unknown> {
 }
 
 /** Member by member: to spread one costs many times as much, and this is done for every request. */
-export function locatedIn({ route, keys, admission, base, parameters, body, items, gone, repeatable }: Asked, { within, parent, pending }: Pick<Located, 'within' | 'parent'> & { readonly pending?: ExistsPlan }): Located {
-  return { route, keys, admission, base, parameters, body, items, gone, repeatable, resource: admission.resource, within, parent, pending };
+export function locatedIn({ route, keys, admission, base, parameters, body, items, requester, repeatable }: Asked, { within, parent, pending }: Pick<Located, 'within' | 'parent'> & { readonly pending?: ExistsPlan }): Located {
+  return { route, keys, admission, base, parameters, body, items, requester, repeatable, resource: admission.resource, within, parent, pending };
 }

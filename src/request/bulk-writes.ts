@@ -6,11 +6,12 @@ import { emptyFieldErrors, isRestError, NON_FIELD_ERRORS } from '../errors/rest-
 import type { FieldErrors, Json } from '../errors/rest-error.js';
 import { KEYS_PARAMETER, UPSERT_PARAMETER } from '../model/bulk.js';
 import type { Bulk, BulkOperation } from '../model/bulk.js';
-import { allOf } from '../model/condition.js';
+import { allOf, equals } from '../model/condition.js';
 import type { Condition } from '../model/condition.js';
 import type { BatchPlan, CompletedRows, CreatePlan, DeletePlan, ListPlan, RefusedPlan, UpdatePlan, UpsertPlan } from '../model/plan.js';
 import { shapeParameters } from '../model/shape.js';
 import type { Representation, Row } from '../model/serializer.js';
+import { divided } from '../values/event-loop.js';
 import type { Soon } from '../values/soon.js';
 import { keyText, noSuchKey, parseKeySegment } from '../values/keys.js';
 import type { Answered, Located } from './asked.js';
@@ -21,12 +22,14 @@ import { REPLAYED } from './operations.js';
 import type { Operations } from './operations.js';
 import { objectOf } from './parsing/json-body.js';
 import type { JsonObject } from './parsing/json-body.js';
+import { foldLists, foldShape } from './parsing/list-parameters.js';
 import { parametersOf, valuesOf } from './parsing/query-string.js';
 import { refuseParametersBut } from './parsing/rest-request.js';
+import { asksForUpsert } from './parsing/upsert-parameter.js';
 import { restrictFields } from './permissions/restrict-resource.js';
 import { keyFieldsOf, keyOfItem } from './planning/key-fields.js';
 import { keyCondition } from './planning/plan-rows.js';
-import { planUpsert } from './planning/plan-upsert.js';
+import { upsertedValues } from './planning/plan-upsert.js';
 import { represent } from './represent-row.js';
 import { parseBody, planCreate, planDelete, planUpdate } from './write-plans.js';
 
@@ -83,7 +86,7 @@ export class BulkWrites {
     const items: readonly unknown[] = Array.isArray(body) ? body : [body];
     refuseTooMany(items.length, bulk);
     const making = await this.operations.shaped(located, false);
-    refuseParametersBut(await located.parameters(), making.resource.strict, () => [...shapeParameters(making.resource.shape), ...(bulk.upsert.length > 0 ? [UPSERT_PARAMETER] : [])]);
+    refuseParametersBut(foldShape(await located.parameters(), making.resource), making.resource.strict, () => [...shapeParameters(making.resource.shape), ...(bulk.upsert.length > 0 ? [UPSERT_PARAMETER] : [])]);
     const changing = upserts ? await this.operations.shaped(await asking('PATCH'), false) : undefined;
     const { rows, replayed } = await this.idempotent.perform({ ...making, items: () => Promise.resolve(body) }, (read, completed) => this.made(items, { making: read, changing, bulk, completed }), changing);
     const value = await shownIn(rows, (row) => (row.changed === true ? (changing ?? making) : making));
@@ -95,21 +98,24 @@ export class BulkWrites {
   }
 
   private async made(items: readonly unknown[], { making, changing, bulk, completed }: { readonly making: Located; readonly changing: Located | undefined; readonly bulk: Bulk; readonly completed: CompletedRows | undefined }): Promise<readonly Row[]> {
-    const plans = await eachOf(items, (item): Soon<CreatePlan | UpsertPlan> => (changing ? this.upsertOf(item, { making, changing, bulk }) : planCreate(making, item)));
-    const steps = refuseTwice(plans, (plan) => (plan.kind === 'upsert' ? JSON.stringify(plan.update.where) : undefined), bulk.upsert.length === 1 ? (bulk.upsert[0] ?? '') : NON_FIELD_ERRORS);
+    const named = new Map<object, string>();
+    const plans = await eachOf(items, (item): Soon<CreatePlan | UpsertPlan> => (changing ? this.upsertOf(item, { making, changing, bulk, named }) : planCreate(making, item)));
+    const steps = refuseTwice(plans, (plan) => named.get(plan), bulk.upsert.length === 1 ? (bulk.upsert[0] ?? '') : NON_FIELD_ERRORS);
     return this.writing({ kind: 'batch', steps, skipsMissing: false, completed }, (refusals) => itemsRefused(refusals, items.length));
   }
 
-  /** What it changes a row to is what its caller may change; where there is none, it makes what its caller may make. */
-  private async upsertOf(item: JsonObject, { making, changing, bulk }: { readonly making: Located; readonly changing: Located; readonly bulk: Bulk }): Promise<CreatePlan | UpsertPlan> {
+  /** What it changes a row to is what its caller may change; where there is none, it makes what its caller may make. `named`: texts that name the rows. */
+  private async upsertOf(item: JsonObject, { making, changing, bulk, named }: { readonly making: Located; readonly changing: Located; readonly bulk: Bulk; readonly named: Map<object, string> }): Promise<CreatePlan | UpsertPlan> {
     const create = await planCreate(making, item);
-    const where = planUpsert(create, bulk.upsert);
-    if (!where) return create;
+    const values = upsertedValues(create, bulk.upsert);
+    if (!values) return create;
     // The row is found by these fields, which the application may have said: they are no part of the change.
     const body = parseBody(changing, 'update', item, bulk.upsert);
-    const update = await planUpdate(changing, { operation: 'update', body, where: allOf([changing.within, where]) });
-    const named = create.keys.filter(({ path: [name] }) => name !== undefined && bulk.upsert.includes(name));
-    return { kind: 'upsert', create, update: { ...update, keys: [...update.keys, ...named] } };
+    const update = await planUpdate(changing, { operation: 'update', body, where: allOf([changing.within, ...values.map(({ column, value }) => equals(column, value))]) });
+    const keys = create.keys.filter(({ path: [name] }) => name !== undefined && bulk.upsert.includes(name));
+    const plan: UpsertPlan = { kind: 'upsert', create, update: { ...update, keys: [...update.keys, ...keys] } };
+    named.set(plan, keyText(values.map(({ value }) => value)));
+    return plan;
   }
 
   /** A list of objects with their keys, each with its own changes; or one change of all objects that the parameters name. */
@@ -118,7 +124,7 @@ export class BulkWrites {
     const located = await this.operations.shaped(asked, false);
     if (Array.isArray(body)) {
       const items: readonly unknown[] = body;
-      refuseParametersBut(await located.parameters(), true, () => shapeParameters(located.resource.shape));
+      refuseParametersBut(foldShape(await located.parameters(), located.resource), true, () => shapeParameters(located.resource.shape));
       refuseTooMany(items.length, bulk);
       const { steps, keys, name } = await changesOf(items, located);
       const written = await this.writing({ kind: 'batch', steps, skipsMissing: false }, (refusals) => itemsRefused(refusals, items.length, (index) => messageAt(name, noSuchKey(keyText(keys.get(index) ?? [])))));
@@ -127,7 +133,7 @@ export class BulkWrites {
     const named = await this.named(located, bulk);
     const parsed = parseBody(located, 'partialUpdate', objectOf(body));
     const steps: UpdatePlan[] = [];
-    for (const where of named.conditions) steps.push(await planUpdate(located, { operation: 'partialUpdate', body: parsed, where }));
+    for await (const where of divided(named.conditions)) steps.push(await planUpdate(located, { operation: 'partialUpdate', body: parsed, where }));
     // Nobody is told by an empty answer that a body is wrong.
     if (steps.length === 0 && Object.keys(parsed.errors).length > 0) throw new InvalidInput(parsed.errors);
     const written = await this.writing({ kind: 'batch', steps, skipsMissing: named.keys === undefined }, (refusals) => namedRefused(refusals, named));
@@ -146,7 +152,7 @@ export class BulkWrites {
    */
   private async named(located: Located, bulk: Bulk): Promise<Named> {
     const { resource } = located;
-    const parameters = await located.parameters();
+    const parameters = foldShape(await located.parameters(), resource);
     const filters = parametersOf(parameters, (name) => name !== KEYS_PARAMETER && !shapeParameters(resource.shape).includes(name));
     const keysText = parameters.get(KEYS_PARAMETER);
     if (valuesOf(KEYS_PARAMETER, parameters).length > 1) throw InvalidInput.of(KEYS_PARAMETER, 'Give this parameter once.');
@@ -162,19 +168,19 @@ export class BulkWrites {
   }
 
   /** By fields that the caller may read, among rows that the caller may read: else what is written would tell of them. */
-  private async filtered(located: Located, filters: ReadonlyMap<string, string>): Promise<ListPlan> {
+  private async filtered(located: Located, given: ReadonlyMap<string, string>): Promise<ListPlan> {
     const { route, admission } = located;
     const access = await admission.accesses.admit(route.resource, 'GET');
     const asked = { ...located, resource: restrictFields(route.resource, access), within: allOf([located.within, access.rows]), shape: undefined };
     // A list passes over what its caller may not filter by; here that would name more than is meant.
     const view = await this.operations.queried(asked);
+    const filters = foldLists(given, view);
     refuseParametersBut(filters, true, () => view.backends.flatMap((backend) => [...(backend.parameters?.(view) ?? [])]));
-    const values = (name: string): readonly string[] => valuesOf(name, filters);
-    for (const name of filters.keys()) if (values(name).includes('')) throw InvalidInput.of(name, 'This field may not be blank.');
+    for (const name of given.keys()) if (valuesOf(name, given).includes('')) throw InvalidInput.of(name, 'This field may not be blank.');
     const [list, all] = [await this.operations.planned({ ...asked, parameters: () => filters }), await this.operations.planned({ ...asked, parameters: () => new Map<string, string>() })];
     // A parameter may also take away what a backend leaves out by itself.
     if ([all.where, asked.within].some((where) => isDeepStrictEqual(list.where, where))) throw InvalidInput.ofNoField('These filters leave no object out.');
-    await refuseIdleParameters({ resource: view, parameters: filters, values, actor: admission.actor });
+    await refuseIdleParameters({ resource: view, parameters: filters, values: (name) => valuesOf(name, filters), actor: admission.actor });
     return list;
   }
 
@@ -194,21 +200,13 @@ async function shownIn(rows: readonly Row[], viewOf: (row: Row) => Located): Pro
   for (const located of new Set(rows.map(viewOf))) {
     const seen = rows.filter((row) => viewOf(row) === located);
     const expanded = located.shape ? await located.shape.expanded(seen) : seen;
-    for (const [index, row] of seen.entries()) shown.set(row, represent(expanded[index] ?? row, located));
+    for await (const [index, row] of divided(seen.entries())) shown.set(row, represent(expanded[index] ?? row, located));
   }
   return rows.map((row) => shown.get(row) ?? {});
 }
 
 async function bodyOf(located: Located): Promise<JsonObject | readonly unknown[]> {
   return located.items ? located.items() : located.body();
-}
-
-function asksForUpsert(parameters: ReadonlyMap<string, string>, { upsert }: Bulk): boolean {
-  const asked = parameters.get(UPSERT_PARAMETER)?.toLowerCase();
-  if (asked === undefined || ['', 'false', '0'].includes(asked)) return false;
-  if (asked !== 'true' && asked !== '1') throw InvalidInput.of(UPSERT_PARAMETER, 'Must be a valid boolean.');
-  if (upsert.length === 0) throw InvalidInput.of(UPSERT_PARAMETER, 'Objects of this model can only be created.');
-  return true;
 }
 
 function refuseTooMany(count: number, { max }: Bulk): void {
@@ -235,7 +233,7 @@ async function changesOf(items: readonly unknown[], located: Located): Promise<{
 /** Each item of a list; one of which nothing can be made is refused together with the others. */
 async function eachOf<Plan>(items: readonly unknown[], plan: (item: JsonObject, index: number) => Soon<Plan>): Promise<readonly (Plan | RefusedPlan)[]> {
   const plans: (Plan | RefusedPlan)[] = [];
-  for (const [index, item] of items.entries()) {
+  for await (const [index, item] of divided(items.entries())) {
     try {
       plans.push(await plan(objectOf(item), index));
     } catch (error) {
@@ -259,8 +257,8 @@ function refuseTwice<Plan extends { readonly kind: string }>(plans: readonly Pla
 }
 
 function parsedKeys(text: string, { resource }: Located, bulk: Bulk): readonly (readonly Json[])[] {
-  const parts = text.split(resource.key.columns.length === 1 ? ',' : ';').filter((part) => part !== '');
-  if (parts.length === 0) throw InvalidInput.of(KEYS_PARAMETER, 'This field may not be blank.');
+  const parts = text.split(resource.key.columns.length === 1 ? ',' : ';');
+  if (parts.includes('')) throw InvalidInput.of(KEYS_PARAMETER, 'This field may not be blank.');
   if (parts.length > bulk.max) throw InvalidInput.of(KEYS_PARAMETER, `Ensure this field has no more than ${bulk.max} elements.`);
   const unknown: string[] = [];
   const keys = new Map<string, readonly Json[]>();

@@ -1,4 +1,6 @@
 import type { Json } from '../errors/rest-error.js';
+import type { RouteAction } from '../model/action.js';
+import { isReading, servedMethod } from '../model/operation.js';
 import type { PageLink } from '../model/pagination.js';
 import type { RouteMatch } from '../model/route.js';
 import { keyText } from '../values/keys.js';
@@ -29,4 +31,14 @@ export function locationOf(key: readonly Json[], { exchange, match, base }: Call
   if (!readable) return {};
   const above = parent && relation ? `${parent.app}/${parent.model}/${keySegment ?? ''}/${relation.name}` : `${resource.app}/${resource.model}`;
   return { Location: `${exchange.protocol}://${exchange.host}${base}/${above}/${keyText(key)}/` };
+}
+
+/** The application's own method for this call, if there is one. */
+export function actionOf({ exchange, match }: Call): RouteAction | undefined {
+  return match.route.actions.get(servedMethod(exchange.method));
+}
+
+/** An action below an object asks for the right to view it for GET, and to change it for all else. */
+export function askedMethod({ exchange, match }: Call): string {
+  return match.route.kind === 'object-action' && !isReading(exchange.method) ? 'PATCH' : exchange.method;
 }

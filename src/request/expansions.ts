@@ -1,9 +1,11 @@
 import { InvalidInput } from '../errors/request-errors.js';
 import type { Condition } from '../model/condition.js';
+import type { RelatedPlan } from '../model/plan.js';
 import type { ColumnPair } from '../model/relation.js';
 import type { OrderTerm, Resource } from '../model/resource.js';
 import type { Representation, Row } from '../model/serializer.js';
 import type { ShapeRules } from '../model/shape.js';
+import { DividedWork } from '../values/event-loop.js';
 import { keyText } from '../values/keys.js';
 import type { DataAdapter } from './execution/data-adapter.js';
 
@@ -45,11 +47,12 @@ interface Written {
  */
 export class Expander {
   private left: number;
+  private readonly work = new DividedWork();
 
   constructor(
     private readonly adapter: DataAdapter,
     private readonly rules: Pick<ShapeRules, 'maxChildren' | 'maxObjects' | 'expandParameter'>,
-    private readonly forWriting: boolean,
+    private readonly asked: Pick<RelatedPlan, 'forWriting' | 'requester'>,
   ) {
     this.left = rules.maxObjects;
   }
@@ -84,9 +87,10 @@ export class Expander {
 
   /** What belongs to these rows, by their identities, each object with what is expanded in it. */
   private async found(rows: readonly Row[], parent: Resource, { many, on, where, order, behind }: Expansion): Promise<Found> {
+    if (this.work.isLong) await this.work.pause();
     const identities = [...new Map(rows.map((row) => [identityText(row), row.identity ?? row.key])).values()];
     const most = many ? this.rules.maxChildren + 1 : undefined;
-    const related = await this.adapter.related({ kind: 'related', resource: behind.resource, where, order, parent, on, identities, most, limit: this.left + 1, forWriting: this.forWriting });
+    const related = await this.adapter.related({ kind: 'related', resource: behind.resource, where, order, parent, on, identities, most, limit: this.left + 1, ...this.asked });
     this.bounded(related.length);
     // One that belongs to several rows is read, expanded and written once.
     const each = [...new Set(related.map(({ row }) => row))];

@@ -5,12 +5,14 @@ import { holdsFor } from '../model/holds-for.js';
 import type { CompletedRows } from '../model/plan.js';
 import type { Resource } from '../model/resource.js';
 import type { Representation, Row } from '../model/serializer.js';
+import { divided } from '../values/event-loop.js';
 import type { Located } from './asked.js';
 import type { AnswerStore, Claim } from './execution/answer-store.js';
 import type { DataAdapter } from './execution/data-adapter.js';
 import { objectOf } from './parsing/json-body.js';
 import { belongsTo, keyCondition } from './planning/plan-rows.js';
 import { represent } from './represent-row.js';
+import { ModelSerializer } from './serializers/model-serializer.js';
 
 /** Makes one row or many. `completed` must be run inside their transaction, when they are there; what it throws undoes them. */
 export type WriteRows = (located: Located, completed: CompletedRows | undefined) => Promise<readonly Row[]>;
@@ -90,19 +92,21 @@ export class IdempotentCreates {
 
   private async restored(answer: string, views: Views): Promise<readonly Row[]> {
     const kept = JSON.parse(answer) as readonly KeptRow[];
-    for (const each of kept) if (!(await this.mayHave(each, viewOf(each, views)))) throw new PermissionDenied();
-    return kept.map(({ value, key, identity, values, changed = false }) => ({
-      key,
-      changed,
-      values: viewOf({ changed }, views).resource.fields.filter(({ readable }) => readable).map(({ name }) => values[name]),
-      ...(identity ? { identity } : {}),
-      answered: value,
-    }));
+    for await (const each of divided(kept)) if (!(await this.mayHave(each, viewOf(each, views)))) throw new PermissionDenied();
+    return kept.map(({ value, key, identity, values, changed = false }) => {
+      const { resource } = viewOf({ changed }, views);
+      return {
+        key,
+        changed,
+        values: resource.fields.filter(({ readable }) => readable).map(({ name }) => values[name]),
+        ...(identity ? { identity } : {}),
+        answered: readableNow(value, values, resource),
+      };
+    });
   }
 
-  /** Whether the grants of now leave the caller the row with all that was answered of it. A row that is gone tells nothing new. */
+  /** Whether the grants of now leave the caller the row. One that is gone tells nothing new. */
   private async mayHave({ key, values }: KeptRow, { resource, within, route, parent }: Located): Promise<boolean> {
-    if (Object.keys(values).some((name) => resource.fieldsByName.get(name)?.readable !== true)) return false;
     const holds = holdsFor(within, (id) => valueOfColumn(id, resource, values));
     if (holds !== undefined) return holds;
     const named = allOf([keyCondition(key, resource), ...(parent && route.relation ? [belongsTo(route.relation, parent)] : [])]);
@@ -135,6 +139,17 @@ function keptRow(row: Row, located: Located): KeptRow {
     ...(row.changed === true ? { changed: true } : {}),
     values: Object.fromEntries(shown.map(({ name }, index) => [name, row.values[index] ?? null])),
   };
+}
+
+/**
+ * What was answered, without the fields that the caller may not read any more. Undefined where a serializer of the
+ * application's own has made more of them than members of their names: it represents what is left.
+ */
+function readableNow(value: Representation, values: KeptRow['values'], { fieldsByName, serializer }: Resource): Representation | undefined {
+  const hidden = new Set(Object.keys(values).filter((name) => fieldsByName.get(name)?.readable !== true));
+  if (hidden.size === 0) return value;
+  if (serializer.constructor !== ModelSerializer) return undefined;
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !hidden.has(name)));
 }
 
 /** Undefined where the kept values do not tell. */

@@ -4,7 +4,7 @@ import { allOf } from '../model/condition.js';
 import type { Condition } from '../model/condition.js';
 import type { FilterBackend, FilterQuestion, Filtering } from '../model/filter-backend.js';
 import type { Operation } from '../model/operation.js';
-import type { CompletedRows, ListPlan } from '../model/plan.js';
+import type { CompletedRows, ListPlan, RetrievePlan } from '../model/plan.js';
 import type { Resource } from '../model/resource.js';
 import type { Representation, Row } from '../model/serializer.js';
 import { locatedIn } from './asked.js';
@@ -21,11 +21,13 @@ import { SearchFilter } from './filtering/search-filter.js';
 import { JsonServerOrdering } from './ordering/json-server-ordering.js';
 import { OrderingFilter } from './ordering/ordering-filter.js';
 import { IdempotentCreates } from './idempotent-creates.js';
+import { foldLists } from './parsing/list-parameters.js';
 import { valuesOf } from './parsing/query-string.js';
 import { refuseUnknownParameters } from './parsing/rest-request.js';
 import { Preconditions } from './preconditions.js';
 import { shown, writingOf } from './represent-row.js';
 import { queriedTargets, restrictQueries } from './permissions/restrict-queries.js';
+import { shownByGet } from './shown-by-get.js';
 import { ModelSerializer } from './serializers/model-serializer.js';
 import { belongsTo, joiningValues, keyCondition, planList, planParent } from './planning/plan-rows.js';
 import { parseBody, planCreate, planDelete, planUpdate } from './write-plans.js';
@@ -53,24 +55,24 @@ export class Operations {
 
   /** The parent that the URL names, if it names one. Throws 404. */
   async locate(asked: Asked): Promise<Located> {
-    const { route, keys, admission } = asked;
+    const { route, keys, admission, requester } = asked;
     const { rows, accesses } = admission;
     if (!route.parent || !route.relation || !keys.key) return locatedIn(asked, { within: rows, parent: undefined });
-    const parent = await this.adapter.findParent(planParent(keys.key, { parent: route.parent, relation: route.relation, rows: await accesses.visible(route.parent), forWriting: !admission.reading }));
+    const parent = await this.adapter.findParent(planParent(keys.key, { parent: route.parent, relation: route.relation, rows: await accesses.visible(route.parent), forWriting: !admission.reading, requester }));
     if (!parent) throw new NotFound();
     return locatedIn(asked, { within: allOf([rows, belongsTo(route.relation, parent)]), parent });
   }
 
   /** As `locate`, for a list: where the URL's key says which rows belong to the parent, the list finds out by itself whether it is there. */
   locateList(asked: Asked): Soon<Located> {
-    const { route, keys, admission } = asked;
+    const { route, keys, admission, requester } = asked;
     const { parent, relation } = route;
     const { key } = keys;
     const values = parent && relation && key ? joiningValues(key, parent, relation) : undefined;
     if (!parent || !relation || !key || !values) return this.locate(asked);
     return whenThere(admission.accesses.visible(parent), (rows) => {
-      const { where, forWriting } = planParent(key, { parent, relation, rows, forWriting: false });
-      return locatedIn(asked, { within: allOf([admission.rows, belongsTo(relation, values)]), parent: values, pending: { resource: parent, where, forWriting } });
+      const { where } = planParent(key, { parent, relation, rows, forWriting: false });
+      return locatedIn(asked, { within: allOf([admission.rows, belongsTo(relation, values)]), parent: values, pending: { resource: parent, where, forWriting: false, requester } });
     });
   }
 
@@ -87,7 +89,7 @@ export class Operations {
       case 'partialUpdate':
         return this.update(located, operation);
       case 'destroy':
-        return this.destroy(located).then(() => ({ value: undefined }));
+        return this.destroy(located).then((value) => ({ value }));
       default:
         return operation satisfies never;
     }
@@ -122,9 +124,9 @@ export class Operations {
 
   /** What the parameters ask for, all rows of it. Throws what contract 6 says, in its order. */
   planned(located: Located): Soon<ListPlan> {
-    const { within, gone, pending } = located;
+    const { within, requester, pending } = located;
     return whenThere(queriedTargets(located.resource).length === 0 ? located.resource : this.queried(located), (resource) =>
-      whenThere(this.afterParent(located, () => filteringsOf(resource, located)), (filterings) => planList(resource, { within, filterings, gone, parent: pending })));
+      whenThere(this.afterParent(located, () => filteringsOf(resource, located)), (filterings) => planList(resource, { within, filterings, requester, parent: pending })));
   }
 
   private async wholeList(located: Located): Promise<readonly Representation[]> {
@@ -137,7 +139,7 @@ export class Operations {
   async retrieve(asked: Located): Promise<Answered<Representation>> {
     const located = await this.shaped(asked);
     await refuseParameters(located);
-    const row = await this.adapter.retrieve({ kind: 'retrieve', resource: located.resource, where: objectCondition(located) });
+    const row = await this.adapter.retrieve(retrievePlan(located));
     if (!row) throw new NotFound();
     return { value: await shown(row, located), row, shaped: located.shape !== undefined };
   }
@@ -158,8 +160,7 @@ export class Operations {
   }
 
   private textOf(located: Located): Soon<string> {
-    const plan = { kind: 'retrieve', resource: located.resource, where: objectCondition(located) } as const;
-    return whenThere(this.adapter.retrieveText(plan, writingOf(located)), (text) => {
+    return whenThere(this.adapter.retrieveText(retrievePlan(located), writingOf(located)), (text) => {
       if (text === undefined) throw new NotFound();
       return text;
     });
@@ -168,7 +169,7 @@ export class Operations {
   /** As `retrieveText`, with what validators are made of. Of the whole row: not in a shape that a client asks for. */
   async retrieveStamped(located: Located): Promise<StampedText> {
     await refuseParameters(located);
-    const stamped = await this.adapter.retrieveStamped({ kind: 'retrieve', resource: located.resource, where: objectCondition(located) }, writingOf(located));
+    const stamped = await this.adapter.retrieveStamped(retrievePlan(located), writingOf(located));
     if (!stamped) throw new NotFound();
     return stamped;
   }
@@ -207,13 +208,16 @@ export class Operations {
     return { value: await shown(row, asked), row, shaped: asked.shape !== undefined };
   }
 
-  async destroy(located: Located): Promise<void> {
+  /** The object that is gone, where the model returns it. */
+  async destroy(located: Located): Promise<Representation | undefined> {
     const { precondition } = located;
     const where = objectCondition(located);
     await (precondition ? this.afterObject(located, where, () => refuseParameters(located)) : refuseParameters(located));
+    const deleted = located.resource.returnDeleted ? await shownByGet(located, where, this.adapter) : undefined;
     const plan = planDelete(located, precondition ? allOf([where, precondition.where]) : where);
-    const deleted = await this.adapter.delete({ ...plan, expected: precondition?.expected });
-    if (!deleted) throw await this.preconditions.whyNot(located, where);
+    const isDeleted = await this.adapter.delete({ ...plan, expected: precondition?.expected });
+    if (!isDeleted) throw await this.preconditions.whyNot(located, where);
+    return deleted;
   }
 
   /** The parent comes before the query in the order of checks: an error of the query waits for the look at the parent. */
@@ -256,7 +260,8 @@ export function isPlain({ resource, shape }: Located): boolean {
 }
 
 function filteringsOf(resource: Resource, { admission, parameters: read }: Located): Soon<readonly Filtering[]> {
-  return whenThere(read(), (parameters) => {
+  return whenThere(read(), (given) => {
+    const parameters = foldLists(given, resource);
     if (parameters.size === 0 && resource.backends.every(saysNothingAlone)) return [];
     refuseUnknownParameters(parameters, resource, true);
     const question: FilterQuestion = { resource, parameters, values: (name) => valuesOf(name, parameters), actor: admission.actor };
@@ -276,6 +281,10 @@ function askEach([backend, ...more]: readonly FilterBackend[], question: FilterQ
   return backend ? whenThere(backend.filter(question), (filtering) => askEach(more, question, [...told, filtering])) : told;
 }
 
+function retrievePlan(located: Located): RetrievePlan {
+  return { kind: 'retrieve', resource: located.resource, where: objectCondition(located), requester: located.requester };
+}
+
 /** The row that the URL names. */
 export function objectCondition({ route, resource, keys, within }: Located): Condition {
   const key: readonly Json[] | undefined = route.parent ? keys.childKey : keys.key;
@@ -284,5 +293,6 @@ export function objectCondition({ route, resource, keys, within }: Located): Con
 }
 
 async function refuseParameters(located: Located): Promise<void> {
-  if (located.resource.strict) refuseUnknownParameters(await located.parameters(), located.resource, false);
+  const { resource, parameters } = located;
+  if (resource.strict) refuseUnknownParameters(foldLists(await parameters(), resource), resource, false);
 }

@@ -7,13 +7,14 @@ import type { BulkOperation } from '../model/bulk.js';
 import { allOf } from '../model/condition.js';
 import { isReading, METHOD_OF, servedMethod, statusOf } from '../model/operation.js';
 import type { Operation } from '../model/operation.js';
-import type { PermissionSource } from '../model/permission-source.js';
 import type { Renderer } from '../model/renderer.js';
 import type { Resource } from '../model/resource.js';
 import type { Route } from '../model/route.js';
 import { decodedSegment, keyRepresentation } from '../values/keys.js';
-import { actorAtHand, authenticate, challengeOf } from './authentication/authenticate.js';
-import { linksOf, locationOf } from './call.js';
+import type { Authenticator } from './authentication/authenticator.js';
+import { HttpRequester } from './http-requester.js';
+import { challengeOf } from './authentication/challenge-of.js';
+import { actionOf, askedMethod, linksOf, locationOf } from './call.js';
 import type { Call } from './call.js';
 import { withoutValidators } from './conditional/validators.js';
 import { ConditionalObjects, concluded } from './conditional-objects.js';
@@ -27,6 +28,7 @@ import { BulkWrites } from './bulk-writes.js';
 import type { JsonObject } from './parsing/json-body.js';
 import { parseUrlKeys } from './parsing/rest-request.js';
 import { Accesses } from './permissions/accesses.js';
+import type { PermissionRules } from './permissions/accesses.js';
 import { restrictFields } from './permissions/restrict-resource.js';
 import { PagedLists } from './paged-lists.js';
 import { keyCondition } from './planning/plan-rows.js';
@@ -46,6 +48,9 @@ export interface ActionKeys {
   readonly parentPk: Json | undefined;
   readonly childPk: string | undefined;
 }
+
+/** Methods whose generated answers show what was written. */
+const SHOWN_WRITES: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 
 const WRITE_CONDITIONS = ['if-match', 'if-unmodified-since'];
 
@@ -85,7 +90,8 @@ export class RestPipeline {
 
   constructor(
     private readonly adapter: DataAdapter,
-    private readonly permissionSource: PermissionSource,
+    private readonly rules: PermissionRules,
+    private readonly authenticator: Authenticator,
   ) {
     this.operations = new Operations(adapter);
     this.pages = new PagedLists(adapter, this.operations);
@@ -94,18 +100,19 @@ export class RestPipeline {
     this.bulk = new BulkWrites(adapter, this.operations);
   }
 
-  /** Authenticate, authorize. Throws 401, 403. */
+  /** Authenticate, authorize. Throws 429, 401, 403. */
   admit(call: Call): Soon<Admission> {
     const { request } = call.exchange;
     const { resource } = call.match.route;
-    const known = actorAtHand(request, resource.schemes);
-    return whenThere(known === undefined ? authenticate(request, resource.schemes) : known, (actor) => this.admitActor(actor, { resource, method: askedMethod(call), request, action: actionOf(call) }));
+    return whenThere(this.authenticator.authenticate(call.exchange, resource.schemes), (actor) => this.admitActor(actor, { resource, method: askedMethod(call), request, action: actionOf(call) }));
   }
 
   /** Throws 403, and 401 for an anonymous caller of a model that can challenge. */
   admitActor(actor: Actor, { resource, method, request, action }: { resource: Resource; method: string; request?: object; action?: RouteAction | undefined }): Soon<Admission> {
-    const accesses = new Accesses({ actor, source: this.permissionSource, challenge: challengeOf(resource.schemes), request }, resolveRowFilter);
-    return whenThere(accesses.admit(resource, method, action?.permission), (access) => ({ actor, accesses, rows: access.rows, resource: restrictFields(resource, access), reading: isReading(method), request }));
+    const accesses = new Accesses({ actor, challenge: challengeOf(resource.schemes), request }, this.rules, resolveRowFilter);
+    const answers = SHOWN_WRITES.has(method) && (!action || action.operation !== undefined);
+    const admitted = answers ? accesses.admitWrite(resource, method, action?.permission) : accesses.admit(resource, method, action?.permission);
+    return whenThere(admitted, (access) => ({ actor, accesses, rows: access.rows, resource: restrictFields(resource, access), reading: isReading(method), request }));
   }
 
   /** Method, Accept, keys and parent, then the operation: parse, plan, execute, serialise, respond. */
@@ -210,7 +217,7 @@ export class RestPipeline {
   }
 
   /** What belongs to `answer` before an action of the application's runs: Accept, then what the URL names. Throws 404, 406. */
-  async prepareAction(call: Call, { rows, accesses, reading }: Admission): Promise<ActionKeys> {
+  async prepareAction(call: Call, { actor, rows, accesses, reading }: Admission): Promise<ActionKeys> {
     const { route, keySegment, childSegment } = call.match;
     negotiate(call.exchange.header('accept'));
     const { key } = parseUrlKeys({ route, keySegment, childSegment: undefined });
@@ -219,7 +226,7 @@ export class RestPipeline {
     if (key && actionOf(call)?.lookUp === true) {
       const seen = route.parent ? await accesses.visible(route.parent) : rows;
       const named = route.parent ?? route.resource;
-      if (!(await this.adapter.exists({ resource: named, where: allOf([seen, keyCondition(key, named)]), forWriting: !reading }))) throw new NotFound();
+      if (!(await this.adapter.exists({ resource: named, where: allOf([seen, keyCondition(key, named)]), forWriting: !reading, requester: new HttpRequester(call.exchange, actor) }))) throw new NotFound();
     }
     return { parentPk: key ? keyRepresentation(key) : undefined, childPk };
   }
@@ -272,16 +279,6 @@ export class RestPipeline {
 async function optionsOf({ exchange, match: { route } }: Call, admission: Admission): Promise<RestResponse> {
   negotiate(exchange.header('accept'));
   return jsonResponse(200, describeRoute(route, givenFields(route), await writableViews(route, admission)));
-}
-
-/** The application's own method for this call, if there is one. */
-function actionOf({ exchange, match }: Call): RouteAction | undefined {
-  return match.route.actions.get(servedMethod(exchange.method));
-}
-
-/** An action below an object asks for the right to view it for GET, and to change it for all else. */
-function askedMethod({ exchange, match }: Call): string {
-  return match.route.kind === 'object-action' && !isReading(exchange.method) ? 'PATCH' : exchange.method;
 }
 
 /** What OPTIONS tells of: the fields that the caller may write, by the method that writes them. */

@@ -12,6 +12,7 @@ import { Expander } from './expansions.js';
 import type { Expansion, ShapedObject } from './expansions.js';
 import type { DataAdapter } from './execution/data-adapter.js';
 import { restrictFields } from './permissions/restrict-resource.js';
+import { foldShape } from './parsing/list-parameters.js';
 import { joiningPairs } from './planning/plan-rows.js';
 import { heldTexts } from './responses/held-texts.js';
 import { ModelSerializer } from './serializers/model-serializer.js';
@@ -51,7 +52,7 @@ export class ShapedAnswers {
 
   /** What is asked for, in the shape that its parameters say. Throws 400. An answer to a write is cut from the whole row. */
   async of(located: Located, rules: ShapeRules, reading: boolean): Promise<Located> {
-    const parameters = await located.parameters();
+    const parameters = foldShape(await located.parameters(), located.resource);
     const asked = { ...located, parameters: () => parameters };
     const named = (parameter: string | undefined): Names | undefined => (parameter === undefined ? undefined : askedNames(parameters.get(parameter)));
     const choice = { only: named(rules.fieldsParameter), omit: named(rules.omitParameter) };
@@ -62,7 +63,7 @@ export class ShapedAnswers {
     const { resource } = located;
     const shown = await this.shapedObject({ resource, choice, expand, expandable: rules.expandable, narrow: reading, within: '' }, asked, unknown);
     if (resource.strict) refuseUnknown(unknown, rules);
-    const expander = new Expander(this.adapter, rules, !located.admission.reading);
+    const expander = new Expander(this.adapter, rules, { forWriting: !located.admission.reading, requester: located.requester });
     return { ...asked, resource: reading ? shown.resource : resource, shape: shapeOf(shown, expander, chooseFields(resource, choice)) };
   }
 

@@ -1,40 +1,56 @@
+import { addErrors, emptyFieldErrors } from '../errors/rest-error.js';
 import type { Json } from '../errors/rest-error.js';
+import { allOf } from '../model/condition.js';
 import type { Condition } from '../model/condition.js';
 import type { HookQuestion, WriteOperation } from '../model/hooks.js';
 import type { CreatePlan, DeletePlan, KeyCheck, TransactionHooks, UpdatePlan } from '../model/plan.js';
+import type { Resource } from '../model/resource.js';
 import type { Route } from '../model/route.js';
 import type { ParsedBody } from '../model/serializer.js';
 import { whenThere } from '../values/soon.js';
 import type { Soon } from '../values/soon.js';
 import type { Admission, Located } from './asked.js';
 import type { JsonObject } from './parsing/json-body.js';
+import { columnsOf } from './permissions/reading.js';
+import { keyErrorsIn } from './planning/key-fields.js';
 import { planAddedValues } from './planning/plan-added-values.js';
-import { joiningPairs, keysIn, planKeyCheck } from './planning/plan-rows.js';
+import { joiningPairs, keysIn, leadsNowhereElse, planKeyCheck } from './planning/plan-rows.js';
 import type { NamedKey } from './planning/plan-rows.js';
 
 /** A new row. What is wrong with the body stands in the plan, so that all of it is told together. */
 export function planCreate(located: Located, body: JsonObject): Soon<CreatePlan> {
-  const { resource, route, parent } = located;
+  const { resource, route, parent, requester } = located;
   return whenThere(resource.hooks.values?.(questionOf(located)) ?? {}, (given: Readonly<Record<string, Json>>) => {
-    const parsed = parseBody(located, 'create', body, Object.keys(given));
-    return whenThere(keyChecks(parsed, located), (keys) => {
+    const parsed = withKeyErrors(parseBody(located, 'create', body, Object.keys(given)), resource);
+    return whenThere(keyChecks(parsed, located), (keys) => whenThere(rowsAfter(located, parsed), (where) => {
       const fixed = parent && route.relation ? joiningPairs(route.relation).map((pair, index) => ({ column: pair.far, value: parent[index] ?? null })) : [];
       // What the URL says wins over what a hook says.
       const added = planAddedValues(given, resource).filter(({ column }) => !fixed.some((each) => each.column.id === column.id));
-      return { kind: 'create', resource, values: parsed.values, errors: parsed.errors, keys, fixed, added, where: located.within, hooks: transactionHooks('create', located) };
-    });
+      return { kind: 'create', resource, requester, values: parsed.values, errors: parsed.errors, keys, fixed, added, where, hooks: transactionHooks('create', located) };
+    }));
   });
+}
+
+function withKeyErrors(parsed: ParsedBody, resource: Resource): ParsedBody {
+  const wrong = keyErrorsIn(parsed.values, resource);
+  if (!wrong) return parsed;
+  const errors = emptyFieldErrors();
+  for (const each of [parsed.errors, wrong]) addErrors(errors, each);
+  return { values: parsed.values, errors };
 }
 
 /** The row that `where` names. */
 export function planUpdate(located: Located, { operation, body, where }: { readonly operation: 'update' | 'partialUpdate'; readonly body: ParsedBody; readonly where: Condition }): Soon<UpdatePlan> {
-  const { resource, within } = located;
-  return whenThere(keyChecks(body, located), (keys) => ({ kind: 'update', resource, where, after: within, values: body.values, errors: body.errors, keys, hooks: transactionHooks(operation, located) }));
+  const { resource, requester } = located;
+  return whenThere(keyChecks(body, located), (keys) => whenThere(rowsAfter(located, body), (after) => ({ kind: 'update', resource, requester, where, after, values: body.values, errors: body.errors, keys, hooks: transactionHooks(operation, located) })));
 }
 
 /** The row that `where` names. */
 export function planDelete(located: Located, where: Condition): DeletePlan {
-  return { kind: 'delete', resource: located.resource, where, hooks: transactionHooks('destroy', located) };
+  const { resource, admission } = located;
+  // A permission that fails for this caller lets him view nothing.
+  const mayView = (model: Resource): Promise<boolean> => admission.accesses.find(model, 'GET').then((access) => access !== undefined, () => false);
+  return { kind: 'delete', resource, requester: located.requester, where, mayView, hooks: transactionHooks('destroy', located) };
 }
 
 /** `added`: fields that the application fills. */
@@ -57,7 +73,18 @@ function keyChecks({ values }: ParsedBody, { resource, admission }: Located): So
 /** One behind the other, as permissions are asked. */
 function checked(named: readonly NamedKey[], admission: Admission, checks: readonly KeyCheck[]): Soon<readonly KeyCheck[]> {
   const next = named[checks.length];
-  return next ? whenThere(admission.accesses.visible(next.field.relation.target), (rows) => checked(named, admission, [...checks, planKeyCheck(next, rows)])) : checks;
+  return next ? whenThere(admission.accesses.visible(next.relation.target), (rows) => checked(named, admission, [...checks, planKeyCheck(next, rows)])) : checks;
+}
+
+/** What must hold of a row when these values are written. */
+function rowsAfter({ resource, within, admission }: Located, { values }: ParsedBody): Soon<Condition> {
+  if (resource.overlapping.length === 0) return within;
+  const written = new Set(resource.fields.filter(({ name }) => values.has(name)).flatMap(columnsOf));
+  const moved = resource.overlapping.filter(({ on }) => on.some(({ near }) => written.has(near.id)));
+  return moved.reduce<Soon<Condition>>(
+    (rows, relation) => whenThere(rows, (before) => whenThere(admission.accesses.visible(relation.target), (target) => allOf([before, leadsNowhereElse(relation, target)]))),
+    within,
+  );
 }
 
 function questionOf({ resource, admission }: Located): HookQuestion {

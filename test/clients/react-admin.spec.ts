@@ -29,8 +29,8 @@ type FetchJson = (url: string, options?: object) => Promise<{ json: unknown }>;
 const { default: drfProvider } = clientPackage('ra-data-django-rest-framework') as { default: (apiUrl: string, httpClient?: FetchJson) => DataProvider };
 const { fetchUtils } = clientPackage('ra-core') as { fetchUtils: { fetchJson: FetchJson } };
 
-const CHOICE = 'polls/choice';
-const TEXTS = ['Not much', 'The sky', 'Clouds', 'Rain', 'Sun'];
+const REVIEW = 'library/review';
+const TEXTS = ['Short and clear', 'A classic', 'Clouds', 'Rain', 'Sun'];
 
 let sample: RunningSample;
 let provider: DataProvider;
@@ -38,17 +38,17 @@ beforeAll(async () => {
   sample = await startSample();
   // The whole of what an application writes.
   provider = drfProvider(`${sample.url}/admin/v1`);
-  const { data: question } = await provider.create('polls/question', { data: { question_text: 'Weather?' } });
-  for (const [index, choice_text] of TEXTS.slice(2).entries()) await provider.create(CHOICE, { data: { choice_text, votes: index, question: question.id } });
+  const { data: book } = await provider.create('library/book', { data: { title: 'The Sky' } });
+  for (const [index, text] of TEXTS.slice(2).entries()) await provider.create(REVIEW, { data: { text, stars: index, book: book.id } });
 });
 afterAll(() => sample.close());
 
 function list(asked: Partial<ListQuestion> = {}): ReturnType<DataProvider['getList']> {
-  return provider.getList(CHOICE, { filter: {}, pagination: { page: 1, perPage: 25 }, sort: { field: 'id', order: 'ASC' }, ...asked });
+  return provider.getList(REVIEW, { filter: {}, pagination: { page: 1, perPage: 25 }, sort: { field: 'id', order: 'ASC' }, ...asked });
 }
 
 function texts({ data }: { readonly data: readonly Fields[] }): readonly unknown[] {
-  return data.map(({ choice_text }) => choice_text);
+  return data.map(({ text }) => text);
 }
 
 /** As somebody of the help desk: react-admin's own way to send a header. */
@@ -58,7 +58,7 @@ function providerOf(user: string): DataProvider {
 
 test('lists with the total', async () => {
   const listed = await list();
-  expect(listed.data[0]).toEqual({ id: 1, choice_text: 'Not much', votes: 3, question: 1 });
+  expect(listed.data[0]).toEqual({ id: 1, text: 'Short and clear', stars: 4, book: 1 });
   expect([texts(listed), listed.total]).toEqual([TEXTS, 5]);
 });
 
@@ -69,21 +69,21 @@ test('reads page 2, and knows of the rows of all pages', async () => {
 });
 
 test('sorts both ways', async () => {
-  expect(texts(await list({ sort: { field: 'choice_text', order: 'ASC' } }))).toEqual([...TEXTS].sort());
-  expect(texts(await list({ sort: { field: 'votes', order: 'DESC' }, pagination: { page: 1, perPage: 2 } }))).toEqual(['The sky', 'Not much']);
+  expect(texts(await list({ sort: { field: 'text', order: 'ASC' } }))).toEqual([...TEXTS].sort());
+  expect(texts(await list({ sort: { field: 'stars', order: 'DESC' }, pagination: { page: 1, perPage: 2 } }))).toEqual(['A classic', 'Short and clear']);
 });
 
 test('filters by fields and lookups, and searches by q', async () => {
-  expect(texts(await list({ filter: { question: 1 } }))).toEqual(['Not much', 'The sky']);
-  const many = await list({ filter: { votes__gte: 2, question: 2 } });
+  expect(texts(await list({ filter: { book: 1 } }))).toEqual(['Short and clear', 'A classic']);
+  const many = await list({ filter: { stars__gte: 2, book: 2 } });
   expect([texts(many), many.total]).toEqual([['Sun'], 1]);
-  expect(texts(await list({ filter: { q: 'SKY' } }))).toEqual(['The sky']);
+  expect(texts(await list({ filter: { q: 'CLASSIC' } }))).toEqual(['A classic']);
 });
 
 test('reads one, many, and many by a reference', async () => {
-  expect(await provider.getOne(CHOICE, { id: 2 })).toEqual({ data: { id: 2, choice_text: 'The sky', votes: 7, question: 1 } });
-  expect(texts(await provider.getMany(CHOICE, { ids: [3, 1] }))).toEqual(['Clouds', 'Not much']);
-  const referring = await provider.getManyReference(CHOICE, { target: 'question', id: 2, filter: {}, pagination: { page: 1, perPage: 2 }, sort: { field: 'votes', order: 'DESC' } });
+  expect(await provider.getOne(REVIEW, { id: 2 })).toEqual({ data: { id: 2, text: 'A classic', stars: 5, book: 1 } });
+  expect(texts(await provider.getMany(REVIEW, { ids: [3, 1] }))).toEqual(['Clouds', 'Short and clear']);
+  const referring = await provider.getManyReference(REVIEW, { target: 'book', id: 2, filter: {}, pagination: { page: 1, perPage: 2 }, sort: { field: 'stars', order: 'DESC' } });
   expect([texts(referring), referring.total]).toEqual([['Sun', 'Rain'], 3]);
 });
 
@@ -103,10 +103,14 @@ test('creates, edits and deletes, one and many', async () => {
   await expect(provider.getOne('library/author', { id: last.id as number })).rejects.toMatchObject({ status: 404 });
 });
 
+test('never gets all rows for a filter that the model does not know', async () => {
+  await expect(list({ filter: { stars__gt: 1 } })).rejects.toMatchObject({ status: 400, body: { stars__gt: ['Unknown parameter.'] } });
+});
+
 test('is told what is wrong with each field, and which page there is not', async () => {
-  await expect(provider.create(CHOICE, { data: { votes: 'many', question: 99 } })).rejects.toMatchObject({
+  await expect(provider.create(REVIEW, { data: { stars: 'many', book: 99 } })).rejects.toMatchObject({
     status: 400,
-    body: { choice_text: ['This field is required.'], votes: ['A valid integer is required.'], question: ['Invalid pk "99" - object does not exist.'] },
+    body: { text: ['This field is required.'], stars: ['A valid integer is required.'], book: ['Invalid pk "99" - object does not exist.'] },
   });
   await expect(list({ pagination: { page: 9, perPage: 10 } })).rejects.toMatchObject({ status: 404, body: { detail: 'Invalid page.' } });
 });

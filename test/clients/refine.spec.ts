@@ -28,8 +28,8 @@ interface DataProvider {
 
 const { default: dataProvider } = clientPackage('@refinedev/simple-rest') as { default: (apiUrl: string) => DataProvider };
 
-const CHOICE = { resource: 'polls/choice' };
-const TEXTS = ['Not much', 'The sky', 'Clouds', 'Rain', 'Sun'];
+const REVIEW = { resource: 'library/review' };
+const TEXTS = ['Short and clear', 'A classic', 'Clouds', 'Rain', 'Sun'];
 const BY_KEY = [{ field: 'id', order: 'asc' }] as const;
 
 let sample: RunningSample;
@@ -38,18 +38,18 @@ beforeAll(async () => {
   sample = await startSample();
   // The whole of what an application writes.
   provider = dataProvider(`${sample.url}/json/v1`);
-  const { data: question } = await provider.create({ resource: 'polls/question', variables: { question_text: 'Weather?' } });
-  for (const [index, choice_text] of TEXTS.slice(2).entries()) await provider.create({ ...CHOICE, variables: { choice_text, votes: index, question: question.id } });
+  const { data: book } = await provider.create({ resource: 'library/book', variables: { title: 'The Sky' } });
+  for (const [index, text] of TEXTS.slice(2).entries()) await provider.create({ ...REVIEW, variables: { text, stars: index, book: book.id } });
 });
 afterAll(() => sample.close());
 
 async function texts(listed: Promise<{ readonly data: readonly Fields[] }>): Promise<readonly unknown[]> {
-  return (await listed).data.map(({ choice_text }) => choice_text);
+  return (await listed).data.map(({ text }) => text);
 }
 
 /** By the key, those that one filter keeps. */
 function kept(field: string, operator: string, value: unknown): Promise<readonly unknown[]> {
-  return texts(provider.getList({ ...CHOICE, sorters: BY_KEY, filters: [{ field, operator, value }] }));
+  return texts(provider.getList({ ...REVIEW, sorters: BY_KEY, filters: [{ field, operator, value }] }));
 }
 
 function as(user: string): Pick<Required<Asked>, 'meta'> {
@@ -57,40 +57,40 @@ function as(user: string): Pick<Required<Asked>, 'meta'> {
 }
 
 test('lists with the total', async () => {
-  const listed = await provider.getList(CHOICE);
-  expect(listed.data[0]).toEqual({ id: 2, choice_text: 'The sky', votes: 7, question: 1 });
+  const listed = await provider.getList(REVIEW);
+  expect(listed.data[0]).toEqual({ id: 2, text: 'A classic', stars: 5, book: 1 });
   expect([listed.data.length, listed.total]).toEqual([5, 5]);
-  expect((await provider.getList({ ...CHOICE, pagination: { mode: 'off' } })).data).toHaveLength(5);
+  expect((await provider.getList({ ...REVIEW, pagination: { mode: 'off' } })).data).toHaveLength(5);
 });
 
 test('reads page 2, and knows of the rows of all pages', async () => {
-  const asked = { ...CHOICE, sorters: BY_KEY, pagination: { currentPage: 2, pageSize: 2 } };
+  const asked = { ...REVIEW, sorters: BY_KEY, pagination: { currentPage: 2, pageSize: 2 } };
   expect([await texts(provider.getList(asked)), (await provider.getList(asked)).total]).toEqual([['Clouds', 'Rain'], 5]);
   expect(await texts(provider.getList({ ...asked, pagination: { currentPage: 3, pageSize: 2 } }))).toEqual(['Sun']);
   expect(await texts(provider.getList({ ...asked, pagination: { currentPage: 9, pageSize: 2 } }))).toEqual([]);
 });
 
 test('sorts by several fields, each in its direction', async () => {
-  expect(await texts(provider.getList({ ...CHOICE, sorters: [{ field: 'question', order: 'desc' }, { field: 'choice_text', order: 'asc' }] }))).toEqual(['Clouds', 'Rain', 'Sun', 'Not much', 'The sky']);
-  expect(await texts(provider.getList({ ...CHOICE, sorters: [{ field: 'question', order: 'asc' }, { field: 'votes', order: 'desc' }] }))).toEqual(['The sky', 'Not much', 'Sun', 'Rain', 'Clouds']);
+  expect(await texts(provider.getList({ ...REVIEW, sorters: [{ field: 'book', order: 'desc' }, { field: 'text', order: 'asc' }] }))).toEqual(['Clouds', 'Rain', 'Sun', 'A classic', 'Short and clear']);
+  expect(await texts(provider.getList({ ...REVIEW, sorters: [{ field: 'book', order: 'asc' }, { field: 'stars', order: 'desc' }] }))).toEqual(['A classic', 'Short and clear', 'Sun', 'Rain', 'Clouds']);
 });
 
 test('filters by every operator that the provider sends, and searches by q', async () => {
-  expect(await kept('votes', 'eq', 7)).toEqual(['The sky']);
-  expect(await kept('votes', 'ne', 7)).toEqual(['Not much', 'Clouds', 'Rain', 'Sun']);
-  expect(await kept('votes', 'gte', 3)).toEqual(['Not much', 'The sky']);
-  expect(await kept('votes', 'lte', 1)).toEqual(['Clouds', 'Rain']);
-  expect(await kept('choice_text', 'contains', 'SKY')).toEqual(['The sky']);
-  expect(await kept('question', 'in', [1, 9])).toEqual(['Not much', 'The sky']);
+  expect(await kept('stars', 'eq', 5)).toEqual(['A classic']);
+  expect(await kept('stars', 'ne', 5)).toEqual(['Short and clear', 'Clouds', 'Rain', 'Sun']);
+  expect(await kept('stars', 'gte', 3)).toEqual(['Short and clear', 'A classic']);
+  expect(await kept('stars', 'lte', 1)).toEqual(['Clouds', 'Rain']);
+  expect(await kept('text', 'contains', 'CLASSIC')).toEqual(['A classic']);
+  expect(await kept('book', 'in', [1, 9])).toEqual(['Short and clear', 'A classic']);
   expect(await kept('q', 'eq', 'clouds')).toEqual(['Clouds']);
-  const both = await provider.getList({ ...CHOICE, pagination: { pageSize: 1 }, filters: [{ field: 'question', operator: 'eq', value: 2 }, { field: 'votes', operator: 'gte', value: 1 }] });
+  const both = await provider.getList({ ...REVIEW, pagination: { pageSize: 1 }, filters: [{ field: 'book', operator: 'eq', value: 2 }, { field: 'stars', operator: 'gte', value: 1 }] });
   expect([both.data.length, both.total]).toEqual([1, 2]);
 });
 
 test('reads one, many, and many by a reference', async () => {
-  expect(await provider.getOne({ ...CHOICE, id: 2 })).toEqual({ data: { id: 2, choice_text: 'The sky', votes: 7, question: 1 } });
-  expect([...(await texts(provider.getMany({ ...CHOICE, ids: [4, 2, 99] })))].sort()).toEqual(['Rain', 'The sky']);
-  expect(await kept('question', 'eq', 2)).toEqual(['Clouds', 'Rain', 'Sun']);
+  expect(await provider.getOne({ ...REVIEW, id: 2 })).toEqual({ data: { id: 2, text: 'A classic', stars: 5, book: 1 } });
+  expect([...(await texts(provider.getMany({ ...REVIEW, ids: [4, 2, 99] })))].sort()).toEqual(['A classic', 'Rain']);
+  expect(await kept('book', 'eq', 2)).toEqual(['Clouds', 'Rain', 'Sun']);
 });
 
 test('creates, edits and deletes', async () => {
@@ -106,12 +106,17 @@ test('creates, edits and deletes', async () => {
   expect((await provider.getList(author)).data.map((each) => each.id)).toEqual([1, 2]);
 });
 
+test('never gets all rows for a filter that the model does not know', async () => {
+  await expect(kept('ids[0]', 'eq', 1)).rejects.toMatchObject({ statusCode: 400, response: { data: { 'ids[0]': ['Unknown parameter.'] } } });
+  await expect(kept('nothing', 'gte', 1)).rejects.toMatchObject({ statusCode: 400, response: { data: { nothing_gte: ['Unknown parameter.'] } } });
+});
+
 test('is told what is wrong with each field, and with a filter', async () => {
-  await expect(provider.create({ ...CHOICE, variables: { votes: 'many', question: 99 } })).rejects.toMatchObject({
+  await expect(provider.create({ ...REVIEW, variables: { stars: 'many', book: 99 } })).rejects.toMatchObject({
     statusCode: 400,
-    response: { data: { choice_text: ['This field is required.'], votes: ['A valid integer is required.'], question: ['Invalid pk "99" - object does not exist.'] } },
+    response: { data: { text: ['This field is required.'], stars: ['A valid integer is required.'], book: ['Invalid pk "99" - object does not exist.'] } },
   });
-  await expect(kept('votes', 'gte', 'many')).rejects.toMatchObject({ statusCode: 400, response: { data: { votes_gte: ['Enter a number.'] } } });
+  await expect(kept('stars', 'gte', 'many')).rejects.toMatchObject({ statusCode: 400, response: { data: { stars_gte: ['Enter a number.'] } } });
 });
 
 test('has the rights of the user whose credentials it sends', async () => {

@@ -46,6 +46,8 @@ onEachDatabase('statements that stay prepared', (database) => {
       expect(rows.map(({ id }) => id)).toEqual(Array.from({ length: 4501 - first }, (_, index) => first + index));
     }
     const kept = await dataSource.query<{ statement: string }[]>(`SELECT statement FROM pg_prepared_statements WHERE statement LIKE '%"id" > $%'`);
-    expect(kept).toHaveLength(2);
+    // A page is half as long where the one before has taken the process for long: another statement, of the same text but for its limit.
+    expect(new Set(kept.map(({ statement }) => statement.replace(/ LIMIT \d+/, ''))).size).toBe(2);
+    expect(kept.length).toBeLessThanOrEqual(2 * 11);
   });
 }, ['postgres']);

@@ -105,3 +105,18 @@ test('writes at once wait for each other', async () => {
   const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => started.client.post('/rest/v1/wasm/book/', { title: `at once ${index % 10}`, shelf })));
   expect(answers.map(({ status }) => status).sort()).toEqual([...Array.from({ length: 10 }, () => 201), ...Array.from({ length: 10 }, () => 400)]);
 });
+
+test('a full database refuses writes with 503, and is in no transaction then', async () => {
+  const { client, dataSource } = started;
+  const titles = async (): Promise<unknown> => ((await client.get('/rest/v1/wasm/book/')).json as { title: string }[]).map(({ title }) => title);
+  const [{ page_count: pages }] = await dataSource.query<[{ page_count: number }]>('PRAGMA page_count');
+  const before = await titles();
+  await dataSource.query(`PRAGMA max_page_count = ${pages}`);
+  expect((await client.patch('/rest/v1/wasm/book/1/', { meta: 'x'.repeat(20_000) })).status).toBe(503);
+  await dataSource.query('PRAGMA max_page_count = 100000');
+  expect((await client.post('/rest/v1/wasm/book/', { title: 'with room', shelf })).status).toBe(201);
+  expect((await client.post('/rest/v1/wasm/book/', { title: 'with room', shelf })).status).toBe(400);
+  expect(await titles()).toEqual([...(before as unknown[]), 'with room']);
+  await dataSource.query('BEGIN');
+  await dataSource.query('ROLLBACK');
+});

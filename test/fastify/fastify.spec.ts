@@ -243,10 +243,11 @@ describe('an application on Fastify', () => {
     expect((await client.get('/rest/v1/fa/fanote/own/place')).json).toEqual({ own: true });
     const elsewhere = await client.get('/elsewhere');
     expect([elsewhere.json, elsewhere.headers.allow]).toEqual([{ everything: true }, undefined]);
-    for (const path of ['/rest/v1/none/', '/rest/v1/fa/fanote/one/none/', '/rest/v1']) {
+    for (const path of ['/rest/v1/none/', '/rest/v1/fa/fanote/one/none/', '/rest/v1//']) {
       const answer = await client.get(path);
       expect([path, answer.status, answer.json, answer.headers.allow]).toEqual([path, 404, NOT_FOUND, '']);
     }
+    for (const path of ['/rest/v1', '/rest/v1/']) expect(await client.get(path)).toMatchObject({ status: 200, json: { 'rest/v1/fa/fanote': expect.any(String) }, headers: { allow: 'GET, HEAD, OPTIONS' } });
     const own = await client.post('/own', undefined, { raw: '{', headers: { 'content-type': 'application/json' } });
     expect([own.status, own.json]).toMatchObject([400, { statusCode: 400 }]);
   });

@@ -56,7 +56,7 @@ function lists(count: number): readonly ClientRequest[] {
   });
 }
 
-const pagesRead = (): number => log.statements.filter((each) => /works_job.* LIMIT 1000/s.test(each)).length;
+const pagesRead = (): number => log.statements.filter((each) => /works_job.* LIMIT \d{2,}/s.test(each)).length;
 
 async function expectGoodForOthers(): Promise<void> {
   await until(() => lentOut(started.dataSource).lent === 0 && lentOut(started.dataSource).waiting === 0, () => lentOut(started.dataSource));
@@ -93,7 +93,9 @@ onEachServer('a client that goes away during the first statement of a list', (da
     }
     log.clear();
     const asked = lists(20);
-    await until(() => lentOut(started.dataSource).waiting === 20, () => lentOut(started.dataSource));
+    // The others wait for these: one caller leaves a connection of the pool to others.
+    await until(() => lentOut(started.dataSource).waiting === 3, () => lentOut(started.dataSource));
+    await pause(300);
     for (const each of asked) each.destroy();
     await pause(50);
     for (const runner of held.splice(0)) await runner.release();

@@ -14,7 +14,40 @@ export interface FaultyServer extends BreakableLine {
   sessions(): Promise<{ readonly all: number; readonly busy: number }>;
   /** Ends the application's sessions, as a restart of the server does. */
   killSessions(): Promise<void>;
+  /** Ends one of the application's sessions, whichever. */
+  killOneSession(): Promise<void>;
+  /** From now on each new connection is told, by the very bytes that say that it is open, that the server ends it; `false`: no more. */
+  endAsOpened(ends: boolean): void;
+  /** Tells each connection of the application's twice that the server ends it. */
+  sayTheEnd(): void;
   leave(): Promise<void>;
+}
+
+/** `ReadyForQuery` of PostgreSQL. */
+const READY = Buffer.from('5a0000000549', 'hex');
+
+/** PostgreSQL's `FATAL: terminating connection due to administrator command`. */
+function fatal(): Buffer {
+  const fields = Buffer.from('SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrator command\0\0');
+  const head = Buffer.alloc(5);
+  head.write('E');
+  head.writeInt32BE(fields.length + 4, 1);
+  return Buffer.concat([head, fields]);
+}
+
+/** MariaDB's `Connection was killed`, which belongs to no statement. */
+function killed(): Buffer {
+  const text = Buffer.from('\xff\x87\x07#70100Connection was killed', 'latin1');
+  return Buffer.concat([Buffer.from([text.length, 0, 0, 0]), text]);
+}
+
+function endOfPostgres(chunk: Buffer): Buffer | undefined {
+  return chunk.includes(READY) ? Buffer.concat([chunk, fatal()]) : undefined;
+}
+
+/** Behind its OK to the credentials: a packet of number 2 or above that begins with 0. */
+function endOfMariadb(chunk: Buffer): Buffer | undefined {
+  return chunk.length > 4 && (chunk[3] ?? 0) >= 2 && chunk[4] === 0 ? Buffer.concat([chunk, killed(), killed()]) : undefined;
 }
 
 export function faultyServer(database: TestDatabase): FaultyServer {
@@ -51,6 +84,19 @@ export function faultyServer(database: TestDatabase): FaultyServer {
     },
     killSessions: async () => {
       for (const { id } of await list()) await query(postgres ? `SELECT pg_terminate_backend(${id})` : `KILL CONNECTION ${id}`).catch(() => undefined);
+    },
+    killOneSession: async () => {
+      const found = await list();
+      const one = found[Math.floor(Math.random() * found.length)];
+      if (one) await query(postgres ? `SELECT pg_terminate_backend(${one.id})` : `KILL CONNECTION ${one.id}`).catch(() => undefined);
+    },
+    endAsOpened: (ends) => {
+      const replacement = postgres ? endOfPostgres : endOfMariadb;
+      line.replaceOf(ends ? replacement : undefined);
+    },
+    sayTheEnd: () => {
+      const said = postgres ? fatal() : killed();
+      line.say(Buffer.concat([said, said]));
     },
     leave: async () => {
       await observer?.destroy();

@@ -5,7 +5,7 @@ import { EventSubscriber } from 'typeorm';
 import type { EntityManager, EntitySubscriberInterface, InsertEvent, RemoveEvent, UpdateEvent } from 'typeorm';
 import { withoutComparing } from '../support/compare-paths.js';
 import type { Answer } from '../support/client.js';
-import { onEachDatabase, onEachServer } from '../support/each-database.js';
+import { onEachDatabase } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
 import { ENTITIES, Job, JOBS, Part, PARTS, Tag } from './domain.js';
@@ -156,7 +156,7 @@ onEachDatabase('a write that fails half-way', (database) => {
   });
 });
 
-onEachServer('a subscriber that fails while a transaction', (database) => {
+onEachDatabase('a subscriber that fails while a transaction', (database) => {
   beforeAll(async () => {
     started = await startApp({ entities: ENTITIES, database, dataSource: { subscribers: [Acts] } });
   });

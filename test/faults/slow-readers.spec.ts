@@ -82,7 +82,7 @@ class Reader {
 
 /** Rows that the statements of lists have asked for. */
 function rowsRead(): number {
-  return log.statements.reduce((sum, each) => sum + (/slow_scroll/.test(each) ? Number(/ LIMIT (\d{2,})/.exec(each)?.[1] ?? 0) : 0), 0);
+  return log.statements.reduce((sum, each) => sum + (/slow_scroll/.test(each) ? Number(/ LIMIT (\d+)/.exec(each)?.[1] ?? 0) : 0), 0);
 }
 
 /** Rows that have been read when nothing is read any more. */
@@ -181,13 +181,14 @@ onEachDatabase('a client that does not take a long list', (database) => {
   });
 
   test('is told by an error answer where an early row cannot be represented', async () => {
-    failing = 1500;
+    // On the first two pages, which are short where pages have taken long.
+    failing = 3;
     const { status, json } = await started.client.get(NOTES);
     expect([status, json]).toEqual([500, { detail: 'A server error occurred.' }]);
   });
 
   test('has fewer rows read at once where they are wide', async () => {
-    const limits = (): number[] => log.statements.flatMap((each) => (/slow_scroll/.test(each) ? Number(/ LIMIT (\d{2,})/.exec(each)?.[1] ?? []) : []));
+    const limits = (): number[] => log.statements.flatMap((each) => (/slow_scroll/.test(each) ? Number(/ LIMIT (\d+)/.exec(each)?.[1] ?? []) : []));
     await (await Reader.open(SCROLLS)).finish();
     log.clear();
     await (await Reader.open(`${SCROLLS}?ordering=-id`)).finish();

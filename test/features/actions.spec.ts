@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { HttpCode, Injectable, Req, Res, Scope, UseGuards } from '@nestjs/common';
 import type { CanActivate } from '@nestjs/common';
-import { Action, basic, ChildPk, CurrentActor, IsAuthenticated, MANY_TO_MANY_DETAIL_ACTION, MANY_TO_MANY_LIST_ACTION, NestedAction, ONE_TO_MANY_LIST_ACTION, ParentPk, Restify, RestifyController, RestifyModule } from 'nestjs-restify';
+import { Action, AllowAny, basic, ChildPk, CurrentActor, IsAuthenticated, MANY_TO_MANY_DETAIL_ACTION, MANY_TO_MANY_LIST_ACTION, NestedAction, ONE_TO_MANY_LIST_ACTION, ParentPk, Restify, RestifyController, RestifyModule } from 'nestjs-restify';
 import { Column, Entity, JoinTable, ManyToMany, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import { ClubModule } from '../../sample-app/src/club/club.module.js';
@@ -58,7 +58,7 @@ describe('the club of the sample application', () => {
   });
 });
 
-@Restify({ app: 'act', permissions: [IsAuthenticated] })
+@Restify({ app: 'act', permissions: [IsAuthenticated], through: { tags: { permissions: [AllowAny] } } })
 @Entity()
 class ActParent {
   @PrimaryGeneratedColumn() id: number;

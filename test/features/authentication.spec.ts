@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { Injectable } from '@nestjs/common';
+import { Injectable, UnauthorizedException } from '@nestjs/common';
 import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import { PassportStrategy } from '@nestjs/passport';
 import { AllowAny, basic, IsAuthenticated, Restify, RestifyController, Action, CurrentActor, secretsEqual, strategy } from 'nestjs-restify';
+import type { RestifyModuleOptions } from 'nestjs-restify';
 import type { IncomingMessage } from 'node:http';
 import { Strategy } from 'passport';
 import { BasicStrategy } from 'passport-http';
@@ -148,16 +149,16 @@ describe('several schemes', () => {
   });
 
   test.each([
-    ['a token that no strategy knows', 'Bearer nobody'],
-    ['a wrong password', `Basic ${encoded('ada:wrong')}`],
-    ['no colon', `Basic ${encoded('ada')}`],
-    ['no base64', 'Basic ***'],
-    ['nothing behind the scheme', 'Basic'],
-    ['nothing behind the other scheme', 'Bearer'],
-  ])('refuse wrong credentials, on an open endpoint too: %s', async (_name, authorization) => {
+    ['a token that no strategy knows', 'Bearer nobody', 'Invalid token.'],
+    ['a wrong password', `Basic ${encoded('ada:wrong')}`, 'Invalid username/password.'],
+    ['no colon', `Basic ${encoded('ada')}`, 'Invalid username/password.'],
+    ['no base64', 'Basic ***', 'Invalid username/password.'],
+    ['nothing behind the scheme', 'Basic', 'Invalid username/password.'],
+    ['nothing behind the other scheme', 'Bearer', 'Invalid token.'],
+  ])('refuse wrong credentials, on an open endpoint too: %s', async (_name, authorization, detail) => {
     for (const model of ['closed', 'open']) {
       const answer = await me(model, { authorization });
-      expect([answer.status, answer.json]).toEqual([401, { detail: 'Invalid username/password.' }]);
+      expect([answer.status, answer.json]).toEqual([401, { detail }]);
       expect(answer.headers['www-authenticate']).toBe('Bearer realm="api", Basic realm="api"');
     }
   });
@@ -180,7 +181,7 @@ describe('several schemes', () => {
   test('of a model stand in place of the prefix’s own: a key in a header has no challenge', async () => {
     expect((await me('keyed', { 'x-api-key': 'sesame' })).json).toEqual({ actor: { by: 'key' } });
     const wrong = await me('keyed', { 'x-api-key': 'wrong' });
-    expect([wrong.status, wrong.headers['www-authenticate']]).toEqual([401, undefined]);
+    expect([wrong.status, wrong.json, wrong.headers['www-authenticate']]).toEqual([401, { detail: 'Invalid token.' }, undefined]);
     expect((await me('keyed', {})).status).toBe(403);
     expect((await me('keyed', { authorization: 'Bearer user-1' })).status).toBe(403);
   });
@@ -189,6 +190,56 @@ describe('several schemes', () => {
     expect((await me('named', { authorization: `Basic ${encoded('kay:right')}` })).json).toEqual({ actor: { by: 'password', username: 'kay' } });
     const wrong = await me('named', { authorization: `Basic ${encoded('kay:wrong')}` });
     expect([wrong.status, wrong.headers['www-authenticate']]).toEqual([401, 'Basic realm="api"']);
+  });
+});
+
+describe('a strategy whose validate throws UnauthorizedException', () => {
+  @Injectable()
+  class Throwing extends PassportStrategy(BasicStrategy, 'auth-throwing') {
+    validate(username: string): object {
+      if (username !== 'ada') throw new UnauthorizedException();
+      return { username };
+    }
+  }
+
+  test('refuses credentials, as verify may', async () => {
+    const verify = (name: string): object => {
+      if (name !== 'ada') throw new UnauthorizedException('who is this?');
+      return { name };
+    };
+    for (const scheme of [strategy('auth-throwing', 'Basic'), basic(verify)]) {
+      const started = await startApp({ entities: ENTITIES, controllers: CONTROLLERS, providers: [...PROVIDERS, Throwing], restify: { authentication: [scheme], authenticationThrottle: { perUser: 1 } } });
+      const ask = (name: string) => started.client.get('/rest/v1/auth/closed/', { headers: { authorization: `Basic ${encoded(`${name}:x`)}` } });
+      expect((await ask('ada')).status).toBe(200);
+      const wrong = await ask('bob');
+      expect([wrong.status, wrong.json]).toEqual([401, { detail: 'Invalid username/password.' }]);
+      expect((await ask('bob')).status).toBe(429);
+      await started.close();
+    }
+  });
+});
+
+describe('a strategy that redirects', () => {
+  @Injectable()
+  class Redirecting extends PassportStrategy(
+    class extends Strategy {
+      override authenticate(): void {
+        setImmediate(() => {
+          this.redirect('https://login.example/');
+        });
+      }
+    },
+    'auth-redirecting',
+  ) {
+    validate(): void {
+      // It never comes to that.
+    }
+  }
+
+  test('is a scheme that fails, and the process goes on', async () => {
+    const started = await startApp({ entities: ENTITIES, controllers: CONTROLLERS, providers: [...PROVIDERS, Redirecting], restify: { authentication: ['auth-redirecting'] } });
+    for (let call = 0; call < 2; call++) expect((await started.client.get('/rest/v1/auth/open/')).status).toBe(503);
+    await started.close();
   });
 });
 
@@ -205,6 +256,30 @@ describe('what the application does itself', () => {
     const answer = await started.client.get('/rest/v1/auth/closed/me/', { headers: { authorization: `Basic ${encoded('ada:wrong')}` } });
     expect([answer.status, answer.json]).toEqual([200, { actor: { by: 'guard' } }]);
     await started.close();
+  });
+
+  test('what is no scheme, and no time, refuses to start', async () => {
+    const given: unknown = {
+      authentication: [basic(undefined as never), '', strategy('auth-users', 'Two Words'), basic(() => null, { challenge: 'X Basic' }), undefined, PassportStrategy],
+      authenticationTimeout: '10',
+    };
+    await expect(startApp({ entities: ENTITIES, controllers: CONTROLLERS, providers: PROVIDERS, restify: given as RestifyModuleOptions })).rejects.toMatchObject({
+      problems: [
+        { where: "RestifyModule.forRoot('rest/v1').authentication[0]", what: 'basic() has no function that checks a password' },
+        { where: "RestifyModule.forRoot('rest/v1').authentication[1]", what: 'a strategy has no name' },
+        { where: "RestifyModule.forRoot('rest/v1').authentication[2]", what: '"Two Words" is no place of credentials' },
+        { where: "RestifyModule.forRoot('rest/v1').authentication[3]", what: '"X Basic" is no name of a challenge' },
+        { where: "RestifyModule.forRoot('rest/v1').authentication[4]", what: 'this is no scheme' },
+        { where: "RestifyModule.forRoot('rest/v1').authentication[5]", what: 'this is no scheme' },
+        { where: "RestifyModule.forRoot('rest/v1').authenticationTimeout", what: '10 is no time to wait' },
+      ],
+    });
+  });
+
+  test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31])('authenticationTimeout of %d refuses to start', async (authenticationTimeout) => {
+    await expect(startApp({ entities: ENTITIES, controllers: CONTROLLERS, providers: PROVIDERS, restify: { authenticationTimeout } })).rejects.toMatchObject({
+      problems: [{ what: `${authenticationTimeout} is no time to wait`, repair: 'Give milliseconds, above 0 and below 2147483648; without the option they are 10000.' }],
+    });
   });
 
   test.each([

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { allow, IdempotencyRecord, Restify } from 'nestjs-restify';
+import { allow, AllowAny, IdempotencyRecord, Restify } from 'nestjs-restify';
 import type { AccessQuestion, Grant, Permission } from 'nestjs-restify';
 import { Column, Entity, JoinTable, ManyToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
@@ -15,7 +15,7 @@ class Narrow implements Permission {
   }
 }
 
-@Restify({ app: 'twice', bulk: { upsert: ['code'] }, idempotency: true, permissions: [Narrow], through: { tags: { bulk: true, idempotency: { require: true } } } })
+@Restify({ app: 'twice', bulk: { upsert: ['code'] }, idempotency: true, permissions: [Narrow], through: { tags: { permissions: [AllowAny], bulk: true, idempotency: { require: true } } } })
 @Entity('twice_item')
 class Item {
   @PrimaryGeneratedColumn() id: number;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { allow, CsvRenderer, LimitOffsetPagination, ModelSerializer, NdjsonRenderer, Restify } from 'nestjs-restify';
+import { allow, AllowAny, CsvRenderer, LimitOffsetPagination, ModelSerializer, NdjsonRenderer, Restify } from 'nestjs-restify';
 import type { AccessQuestion, Grant, Permission, RepresentContext, Representation, Row } from 'nestjs-restify';
 import { Column, Entity, JoinTable, ManyToMany, ManyToOne, OneToMany, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
@@ -63,7 +63,7 @@ class CfThing {
   @ManyToMany(() => CfTag, (tag) => tag.things) @JoinTable() tags: Relation<CfTag[]>;
 }
 
-@Restify({ app: 'cf', through: { things: { shape: true } } })
+@Restify({ app: 'cf', through: { things: { shape: true, permissions: [AllowAny] } } })
 @Entity('cf_tag')
 class CfTag {
   @PrimaryColumn() id: number;

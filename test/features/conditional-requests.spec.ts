@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { INestApplication } from '@nestjs/common';
-import { allow, Restify, where } from 'nestjs-restify';
+import { allow, AllowAny, Restify, where } from 'nestjs-restify';
 import type { AccessQuestion, Grant, Permission } from 'nestjs-restify';
 import { Column, Entity, JoinColumn, JoinTable, ManyToMany, ManyToOne, OneToOne, PrimaryColumn, PrimaryGeneratedColumn, UpdateDateColumn, VersionColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
@@ -68,7 +68,7 @@ class Strict {
 }
 
 /** The key of its badge stands in another row. */
-@Restify({ app: 'cond', conditional: true, through: { pages: { conditional: { require: true } } } })
+@Restify({ app: 'cond', conditional: true, through: { pages: { permissions: [AllowAny], conditional: { require: true } } } })
 @Entity('cond_person')
 class Person {
   @PrimaryGeneratedColumn() id: number;

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { ENTITIES } from '../../sample-app/src/data-source-options.js';
 import { Agent } from '../../sample-app/src/desk/agent.entity.js';
 import { Assignment } from '../../sample-app/src/desk/assignment.entity.js';
 import { Comment } from '../../sample-app/src/desk/comment.entity.js';
@@ -79,7 +78,7 @@ onEachDatabase('permissions of the help desk', (database) => {
   let started: StartedApp;
 
   beforeAll(async () => {
-    started = await startApp({ entities: ENTITIES, database });
+    started = await startApp({ entities: [Agent, Assignment, Comment, Ticket], database });
   });
   afterAll(() => started.close());
 

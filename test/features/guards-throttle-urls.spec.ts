@@ -126,6 +126,16 @@ describe('a throttle', () => {
     expect(answers).toEqual([200, 200, 200, 429, 429]);
   });
 
+  test('shares its storage with the credentials that are refused: an address is shut for what other processes have refused', async () => {
+    const other = started('refused-elsewhere');
+    const there = new Client(await portOf(other));
+    expect((await there.get('/rest/v1/gate/free/', as('ann'))).status).toBe(200);
+    expect((await there.get('/rest/v1/gate/free/', as('mallory'))).status).toBe(401);
+    const refused = await there.get('/rest/v1/gate/free/', as('ann'));
+    expect([refused.status, Number(refused.headers['retry-after']) > 30]).toEqual([429, true]);
+    other.kill('SIGTERM');
+  });
+
   test('refuses to start without a storage to count in', async () => {
     const failing = started('without-storage');
     const text: string[] = [];

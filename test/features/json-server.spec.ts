@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { allow, basic, DeclarationError, JsonServerFilter, JsonServerOrdering, JsonServerPagination, JsonServerSearch, Restify, RestifyModule, RestifyOpenApi, where } from 'nestjs-restify';
+import { allow, AllowAny, basic, DeclarationError, JsonServerFilter, JsonServerOrdering, JsonServerPagination, JsonServerSearch, Restify, RestifyModule, RestifyOpenApi, where } from 'nestjs-restify';
 import type { AccessQuestion, Grant, Permission } from 'nestjs-restify';
 import { Column, Entity, JoinTable, ManyToMany, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
@@ -37,6 +37,7 @@ class JsShelf {
 @Restify({
   app: 'js',
   permissions: [Readers],
+  through: { tags: { permissions: [AllowAny] } },
   filterFields: { id: ['exact', 'ne'], title: ['exact', 'icontains', 'in'], price: ['exact', 'ne', 'gte', 'lte'], open: ['exact'], shelf: ['exact'], 'shelf.letter': ['exact'] },
   filters: { cheap: { type: 'number', reads: ['price'], rows: (most) => where('price', 'lt', most) } },
   searchFields: ['title'],

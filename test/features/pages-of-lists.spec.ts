@@ -41,7 +41,7 @@ afterAll(() => started.close());
 /** What SQLite would do for the statement of a page behind the first one. */
 async function planOfLaterPage(ordering: string): Promise<string> {
   expect((await started.client.get(`/rest/v1/pages/leaf/?ordering=${ordering}`)).status).toBe(200);
-  const later = log.statements.find((each) => each.includes('LIMIT 1000') && each.includes('?')) ?? '';
+  const later = log.statements.findLast((each) => / LIMIT \d{2,}/.test(each) && each.includes('?')) ?? '';
   const plan = await started.dataSource.query<{ detail: string }[]>(`EXPLAIN QUERY PLAN ${later}`, Array<string>(later.split('?').length - 1).fill(''));
   return plan.map(({ detail }) => detail).join('\n');
 }
@@ -55,9 +55,11 @@ test.each([
   expect(await planOfLaterPage(ordering)).toContain(expected);
 });
 
-test('entities behind the rows are loaded by one statement, with other keys each time', async () => {
+test('entities behind the rows are loaded by one statement a number of rows, with other keys each time', async () => {
   const { json } = await started.client.get('/rest/v1/pages/leaf/');
   expect((json as { shout: string }[]).map(({ shout }) => shout)).toEqual(Array.from({ length: 2500 }, (_, index) => `T${index % 1250}`));
   const loads = log.statements.filter((each) => each.includes('"entity"'));
-  expect([loads.length, new Set(loads).size]).toEqual([10, 1]);
+  expect(loads.length).toBeGreaterThanOrEqual(10);
+  // Pages that took long are shorter.
+  expect(new Set(loads).size).toBe(new Set(loads.map((each) => each.split('?').length)).size);
 });

@@ -1,4 +1,4 @@
-import { Controller, Get, Module } from '@nestjs/common';
+import { Controller, Get, Module, Param } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Restify, restify, RestifyModule } from 'nestjs-restify';
 import { Column, Entity, EntitySchema, JoinColumn, ManyToOne, OneToMany, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
@@ -185,7 +185,7 @@ describe('paths below a prefix', () => {
     '/rest/v1/shop/item/1/shelf/',
     '/rest/v1/shop/',
     '/rest/v1/nothing/at/all',
-    '/rest/v1/',
+    '/rest/v1//',
     '/rest/v1/sh%6Fp/missing/',
   ])('are no route where they are written otherwise: %s', async (path) => {
     const answer = await started.client.get(path);
@@ -376,6 +376,21 @@ describe('the index', () => {
       expect([got.status, got.json]).toEqual([200, indexOf(`127.0.0.1:${started.port}`)]);
     });
 
+    test.each(['/rest/v1/', '/rest/v1', '/rest/v1/?x=1'])('stands at the root of the prefix too: %s', async (path) => {
+      const [answer, head, options] = [await started.client.get(path), await started.client.send('HEAD', path), await started.client.send('OPTIONS', path)];
+      const root = await started.client.get('/');
+      expect([answer.status, answer.text, answer.headers.allow]).toEqual([200, root.text, 'GET, HEAD, OPTIONS']);
+      expect({ ...answer.headers, date: '' }).toEqual({ ...root.headers, date: '' });
+      expect([head.status, head.text, head.headers['content-length']]).toEqual([200, '', answer.headers['content-length']]);
+      expect([options.status, options.json, options.headers.allow]).toEqual([200, expect.objectContaining({ actions: {} }), 'GET, HEAD, OPTIONS']);
+      for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND']) {
+        const refused = await started.client.send(method, path);
+        expect([refused.status, refused.json, refused.headers.allow]).toEqual([405, { detail: `Method "${method}" not allowed.` }, 'GET, HEAD, OPTIONS']);
+      }
+      expect((await started.client.get(path, { headers: { accept: 'text/html' } })).status).toBe(406);
+      expect((await started.client.get(path, { headers: { host: 'h' } })).json).toEqual(indexOf('h'));
+    });
+
     test('is refused with 406 where JSON is not wanted', async () => {
       const answer = await started.client.get('/', { headers: { accept: 'text/html' } });
       expect([answer.status, answer.json]).toEqual([406, { detail: 'Could not satisfy the request Accept header.' }]);
@@ -402,6 +417,10 @@ describe('the index', () => {
   test('can be turned off', async () => {
     const started = await startApp({ entities: SHOP, imports: [LABEL], restify: { index: false } });
     try {
+      for (const path of ['/rest/v1', '/rest/v1/']) {
+        const root = await started.client.get(path);
+        expect([root.status, root.text, root.headers.allow]).toEqual([404, '{"detail":"Not found."}', '']);
+      }
       const answer = await started.client.get('/');
       expect([answer.status, answer.json]).toEqual([404, { statusCode: 404, message: 'Cannot GET /', error: 'Not Found' }]);
       expect((await started.client.get('/rest/v1/shop/bigshelf/')).status).toBe(200);
@@ -431,6 +450,49 @@ describe('the index', () => {
       const answer = await started.client.get('/');
       expect([answer.status, answer.text, answer.headers['x-frame-options']]).toEqual([200, 'home', undefined]);
       expect((await started.client.get('/rest/v1/shop/bigshelf/')).status).toBe(200);
+    } finally {
+      await started.close();
+    }
+  });
+
+  @Controller('rest')
+  class AboveController {
+    @Get(':version')
+    version(@Param('version') version: string): string {
+      return `own ${version}`;
+    }
+  }
+
+  @Controller()
+  class RootController {
+    @Get('rest/v1')
+    root(): string {
+      return 'own root';
+    }
+  }
+
+  @Module({ controllers: [RootController] })
+  class RootModule {}
+
+  @Module({ controllers: [AboveController] })
+  class AboveModule {}
+
+  test.each([
+    ['declared before the prefix', { imports: [LABEL, RootModule] }, 'own root'],
+    ['declared behind it', { imports: [LABEL], controllers: [RootController] }, 'own root'],
+    ['whose path has parameters', { imports: [LABEL, AboveModule] }, 'own v1'],
+  ] as const)('yields at the root of a prefix to a route of the application, %s', async (_, { imports, ...own }, text) => {
+    const started = await startApp({ entities: SHOP, imports: [...imports], controllers: [], ...own });
+    try {
+      for (const path of ['/rest/v1', '/rest/v1/']) {
+        // Whether it has a last slash is for the HTTP library to say.
+        const answer = await started.client.get(path);
+        if (answer.status !== 404) expect([path, answer.text, answer.headers['x-frame-options']]).toEqual([path, text, undefined]);
+        expect(answer.headers['x-frame-options']).toBeUndefined();
+      }
+      expect((await started.client.get('/rest/v1')).text).toBe(text);
+      expect((await started.client.get('/rest/v1/shop/bigshelf/')).status).toBe(200);
+      expect((await started.client.get('/')).status).toBe(200);
     } finally {
       await started.close();
     }
@@ -473,6 +535,8 @@ describe('a global prefix', () => {
     }
     const root = await started.client.get('/');
     expect([root.status, root.headers['x-frame-options']]).toEqual([404, undefined]);
+    for (const path of ['/api/x/rest/v1', '/api/x/rest/v1/']) expect((await started.client.get(path)).text).toBe((await started.client.get('/api/x')).text);
+    expect((await started.client.get('/rest/v1/')).headers['x-frame-options']).toBeUndefined();
   });
 
   test('has nothing of ours beside it, and JSON errors below it', async () => {
@@ -508,6 +572,15 @@ describe('two prefixes', () => {
     expect([answer.status, answer.json]).toEqual([200, { ...indexOf(host), ...indexOf(host, 'rest/v2') }]);
   });
 
+  test('have each an index of its own models alone at its root', async () => {
+    const host = `127.0.0.1:${started.port}`;
+    for (const prefix of ['rest/v1', 'rest/v2']) {
+      const answer = await started.client.get(`/${prefix}/`);
+      expect([answer.status, answer.json]).toEqual([200, indexOf(host, prefix)]);
+    }
+    expect((await started.client.get('/rest/')).status).toBe(404);
+  });
+
   test('write links below the prefix that is asked', async () => {
     for (const prefix of ['rest/v1', 'rest/v2']) {
       expect((await started.client.get(`/${prefix}/shop/bigshelf/1/`)).json).toEqual({ id: 1, name: 'A', itemSet: `/${prefix}/shop/bigshelf/1/itemSet/` });
@@ -541,6 +614,7 @@ describe('a prefix', () => {
       const created = await started.client.post('/shop/bigshelf/', { name: 'A' });
       expect([created.status, created.json]).toEqual([201, { id: 1, name: 'A', itemSet: '/shop/bigshelf/1/itemSet/' }]);
       expect(created.headers.location).toBe(`http://127.0.0.1:${started.port}/shop/bigshelf/1/`);
+      expect((await started.client.get('/shop/')).status).toBe(404);
       expect((await started.client.get('/')).json).toMatchObject({ 'shop/bigshelf': `http://127.0.0.1:${started.port}/shop/bigshelf/` });
     } finally {
       await started.close();
@@ -554,6 +628,32 @@ describe('a prefix', () => {
       expect((await started.client.get('/rest/v1/shop/bigshelf/1/')).json).toMatchObject({ itemSet: '/rest/v1/shop/bigshelf/1/itemSet/' });
       expect((await started.client.get('/rest/v1/none/none/')).json).toEqual({ detail: 'Not found.' });
       expect((await started.client.get('/v1/none/none/')).json).toEqual({ detail: 'Not found.' });
+      const host = `127.0.0.1:${started.port}`;
+      for (const prefix of ['v1', 'rest/v1']) expect((await started.client.get(`/${prefix}`)).json).toEqual(indexOf(host, prefix));
+    } finally {
+      await started.close();
+    }
+  });
+
+  test('yields its root to a collection of another one that stands there', async () => {
+    const started = await startApp({ entities: SHOP, imports: [LABEL], restifyModules: [RestifyModule.forRoot('shop/bigshelf', { index: false }), RestifyModule.forRoot('', { index: false }), RestifyModule.forRoot('labels')] });
+    try {
+      const host = `127.0.0.1:${started.port}`;
+      expect((await started.client.get('/shop/bigshelf/')).json).toEqual([]);
+      expect((await started.client.get('/labels/')).json).toEqual(indexOf(host, 'labels'));
+      expect((await started.client.get('/labels/labelled/')).json).toEqual([]);
+      expect(Object.keys((await started.client.get('/')).json as object)).toHaveLength(12);
+    } finally {
+      await started.close();
+    }
+  });
+
+  test('that tells errors as problems does so at its root too', async () => {
+    const started = await startApp({ entities: SHOP, imports: [LABEL], restifyModules: [RestifyModule.forRoot('rest/v1'), RestifyModule.forRoot('rest/v2', { errorFormat: 'problem' })] });
+    try {
+      const refused = await started.client.send('POST', '/rest/v2/');
+      expect([refused.status, refused.headers['content-type'], refused.headers.allow]).toEqual([405, 'application/problem+json', 'GET, HEAD, OPTIONS']);
+      expect((await started.client.send('POST', '/rest/v1/')).headers['content-type']).toBe('application/json');
     } finally {
       await started.close();
     }

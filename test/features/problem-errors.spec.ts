@@ -38,7 +38,8 @@ onEachDatabase('errors as problems of RFC 9457', (database) => {
   test.each([
     ['GET', `${ITEMS}9/`, undefined, { title: 'Not Found', status: 404, detail: 'Not found.' }],
     ['GET', '/rest/v1/problems/none/', undefined, { title: 'Not Found', status: 404, detail: 'Not found.' }],
-    ['GET', '/rest/v1', undefined, { title: 'Not Found', status: 404, detail: 'Not found.' }],
+    ['POST', '/rest/v1', undefined, { title: 'Method Not Allowed', status: 405, detail: 'Method "POST" not allowed.' }],
+    ['GET', '/rest/v1/none', undefined, { title: 'Not Found', status: 404, detail: 'Not found.' }],
     ['PUT', ITEMS, '{}', { title: 'Method Not Allowed', status: 405, detail: 'Method "PUT" not allowed.' }],
     ['PURGE', ITEMS, undefined, { title: 'Method Not Allowed', status: 405, detail: 'Method "PURGE" not allowed.' }],
     ['GET', '/rest/v1/problems/secret/', undefined, { title: 'Forbidden', status: 403, detail: 'You do not have permission to perform this action.' }],

@@ -38,3 +38,39 @@ function parsed(text: string): RawAnswer {
   const body = rest.join('\r\n\r\n');
   return { status: Number(first.split(' ')[1]), headers, json: body === '' ? undefined : (JSON.parse(body) as unknown) };
 }
+
+/** Sends requests one behind the other on one connection, without waiting for an answer, and reads as many answers. */
+export function sendPipelined(port: number, requests: readonly string[]): Promise<readonly RawAnswer[]> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1');
+    const answers: RawAnswer[] = [];
+    let rest = Buffer.alloc(0);
+    socket.on('error', reject);
+    socket.on('close', () => {
+      reject(new Error(`The connection closed behind ${answers.length} of ${requests.length} answers`));
+    });
+    socket.on('data', (chunk) => {
+      rest = Buffer.concat([rest, chunk]);
+      for (let end = answerEnd(rest); end !== undefined; end = answerEnd(rest)) {
+        answers.push(parsed(rest.subarray(0, end).toString('utf8')));
+        rest = rest.subarray(end);
+      }
+      if (answers.length < requests.length) return;
+      resolve(answers);
+      socket.destroy();
+    });
+    socket.write(requests.join(''));
+  });
+}
+
+/** Where the first whole answer ends; undefined while there is none. */
+function answerEnd(bytes: Buffer): number | undefined {
+  const head = bytes.indexOf('\r\n\r\n');
+  if (head === -1) return undefined;
+  const text = bytes.subarray(0, head).toString('latin1');
+  const begin = head + 4;
+  const length = /^content-length: (\d+)$/im.exec(text)?.[1];
+  if (length !== undefined) return begin + Number(length) <= bytes.length ? begin + Number(length) : undefined;
+  const end = bytes.indexOf('0\r\n\r\n', begin);
+  return end === -1 ? undefined : end + 5;
+}

@@ -4,6 +4,7 @@ import { FieldFilter, OrderingFilter, Restify, SearchFilter } from 'nestjs-resti
 import { Column, Entity, Index, JoinColumn, JoinTable, ManyToMany, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import type { Answer } from '../support/client.js';
+import { StatementLog } from '../faults/statement-log.js';
 import { onEachDatabase } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
@@ -104,9 +105,10 @@ function expectOk(answer: Answer): readonly Record<string, unknown>[] {
 }
 
 onEachDatabase('search', (database) => {
+  const log = new StatementLog();
   let started: StartedApp;
   beforeAll(async () => {
-    started = await startApp({ entities: PRESS, database });
+    started = await startApp({ entities: PRESS, database, dataSource: { logging: true, logger: log } });
     const { dataSource } = started;
     await dataSource.getRepository(Writer).save([{ name: 'Woolf', secret: 'xylophone' }, { name: 'Joyce' }]);
     await dataSource.getRepository(Article).save([
@@ -195,6 +197,33 @@ onEachDatabase('search', (database) => {
     ['red+joyce', []],
   ])('?search=%s fits the start of one field, the whole of another, a part of a related one', async (text, expected) => {
     expect([...(await ids(`search=${text}`, 'piece'))].sort()).toEqual(expected);
+  });
+
+  test.each([
+    ['s+sk+SKY+sky+k+y', 'sky', 'article'],
+    [`${'a+'.repeat(19)}whale`, 'whale', 'article'],
+    ['red+RED', 'red', 'piece'],
+  ])('?search=%s is asked of the database as %s, whose rows are the same', async (long, short, model) => {
+    const found = await ids(`search=${short}`, model);
+    log.clear();
+    expect(await ids(`search=${long}`, model)).toEqual(found);
+    const terms = log.statements.map((each) => each.match(/LIKE/g)?.length ?? 0);
+    log.clear();
+    await ids(`search=${short}`, model);
+    expect(terms).toEqual(log.statements.map((each) => each.match(/LIKE/g)?.length ?? 0));
+    expect(Math.max(...terms)).toBeGreaterThan(0);
+  });
+
+  test('a term inside of another one counts where a field is compared as a whole, or from its start', async () => {
+    expect(await ids('search=oo+woolf', 'piece')).toEqual([1]);
+    expect(await ids('search=red+infrared', 'piece')).toEqual([]);
+    expect(await ids('search=fra+infrared', 'piece')).toEqual([]);
+  });
+
+  test('of more than 20 terms is refused', async () => {
+    expect(await ids(`search=${'sky+'.repeat(20)}`)).toEqual([1, 2]);
+    const { status, json } = await started.client.get(`/rest/v1/press/article/?search=${'sky+'.repeat(21)}`);
+    expect([status, json]).toEqual([400, { search: ['Ensure there are no more than 20 terms.'] }]);
   });
 
   test('works on the list of a parent, and only narrows it', async () => {
@@ -349,7 +378,7 @@ onEachDatabase('ordering', (database) => {
     ['ordering=,,-id,,', [4, 3, 2, 1]],
     ['ordering=-', [1, 2, 3, 4]],
     ['ordering=--id', [1, 2, 3, 4]],
-    ['ordering=-title&ordering=-id', [4, 3, 2, 1]],
+    ['ordering=-title&ordering=-id', [3, 1, 4, 2]],
     ['ORDERING=-id', [1, 2, 3, 4]],
     ['', [1, 2, 3, 4]],
   ])('?%s', async (query, expected) => {

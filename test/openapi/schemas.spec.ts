@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { FieldFilter, IsAuthenticated, IsAuthenticatedOrReadOnly, ModelSerializer, OrderingFilter, Restify, RestifyResources, allow, basic, deny, strategy } from 'nestjs-restify';
+import { allow, AllowAny, basic, deny, FieldFilter, IsAuthenticated, IsAuthenticatedOrReadOnly, ModelSerializer, OrderingFilter, Restify, RestifyResources, strategy } from 'nestjs-restify';
 import type { FilterBackend, Filtering, Grant, Permission, Refusal } from 'nestjs-restify';
 import passport from 'passport';
 import { Strategy } from 'passport';
@@ -86,7 +86,7 @@ class Made {
   owner: Relation<Owner> | null;
 }
 
-@Restify({ app: 'doc', authentication: [basic(() => null), strategy('key', { header: 'X-API-Key' })], permissions: [IsAuthenticatedOrReadOnly], operations: ['list', 'retrieve', 'partialUpdate'] })
+@Restify({ app: 'doc', authentication: [basic(() => null), strategy('key', { header: 'X-API-Key' })], permissions: [IsAuthenticatedOrReadOnly], operations: ['list', 'retrieve', 'partialUpdate'], through: { pairs: { permissions: [AllowAny] } } })
 @Entity()
 class Owner {
   @PrimaryColumn({ type: 'uuid' })
@@ -211,12 +211,12 @@ describe('what the document says of models', () => {
     expect(document.paths).not.toHaveProperty('/rest/v1/doc/loud/{pk}');
   });
 
-  test('401, 403 and 409 are where they can be', () => {
+  test('401, 403, 409 and 429 are where they can be', () => {
     const statuses = (path: string, method: string): readonly string[] => Object.keys(operation(path, method).responses);
     expect(statuses('made', 'get')).toEqual(['200', '400', '406', '500', '503']);
     expect(statuses('made/{pk}', 'delete')).toEqual(['204', '404', '406', '409', '500', '503']);
-    expect(statuses('owner', 'get')).toEqual(['200', '400', '401', '406', '500', '503']);
-    expect(statuses('owner/{pk}', 'patch')).toEqual(['200', '400', '401', '403', '404', '406', '413', '415', '500', '503']);
+    expect(statuses('owner', 'get')).toEqual(['200', '400', '401', '406', '429', '500', '503']);
+    expect(statuses('owner/{pk}', 'patch')).toEqual(['200', '400', '401', '403', '404', '406', '413', '415', '429', '500', '503']);
     expect(statuses('pair', 'get')).toEqual(['200', '400', '403', '404', '406', '500', '503']);
   });
 

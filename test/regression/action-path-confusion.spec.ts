@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Param } from '@nestjs/common';
-import { Action, allow, IsAdmin, MANY_TO_MANY_LIST_ACTION, NestedAction, ParentPk, Restify, RestifyController, where } from 'nestjs-restify';
+import { Action, allow, AllowAny, IsAdmin, MANY_TO_MANY_LIST_ACTION, NestedAction, ParentPk, Restify, RestifyController, where } from 'nestjs-restify';
 import type { Grant, Permission } from 'nestjs-restify';
 import { Column, Entity, JoinTable, ManyToMany, PrimaryColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
@@ -25,7 +25,7 @@ class RcPage {
   @PrimaryColumn() slug: string;
 }
 
-@Restify({ app: 'rc', permissions: [AnnsRows] })
+@Restify({ app: 'rc', permissions: [AnnsRows], through: { labels: { permissions: [AllowAny] }, secrets: { permissions: [AllowAny] } } })
 @Entity()
 class RcNote {
   @PrimaryColumn() id: number;

@@ -74,6 +74,8 @@ describe('a permission that answers neither yes nor no', () => {
     ['another kind with all of a grant', () => ({ ...allow(), kind: 'forbidden' })],
     ['no kind with all of a grant', () => ({ ...allow(), kind: undefined })],
     ['rows that are null', () => allow({ rows: null as never })],
+    ['rows that were not found', () => allow({ rows: undefined as never })],
+    ['fields that were not found', () => allow({ readable: undefined as never })],
     ['rows that are true', () => allow({ rows: true as never })],
     ['rows that are SQL', () => allow({ rows: '1=1' as never })],
     ['rows of no kind', () => allow({ rows: { kind: 'every' } as never })],

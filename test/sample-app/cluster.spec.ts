@@ -116,7 +116,7 @@ onEachDatabase(
       const worker = expect.stringMatching(/^Worker [12] answers: process \d+$/);
       expect(app.said).toEqual([expect.stringMatching(/^Opening the database postgres:\/\/\*\*\*@/), 'Wrote a few rows to begin with', worker, worker, `Listening on http://127.0.0.1:${app.port}/ with 2 workers`]);
       expect(workersOf(app).map(({ place }) => place).sort()).toEqual(['1', '2']);
-      expect((await observer.query<{ count: string }>('SELECT count(*) FROM migrations')).rows).toEqual([{ count: '1' }]);
+      expect((await observer.query<{ count: string }>('SELECT count(*) FROM migrations')).rows).toEqual([{ count: '2' }]);
       expect((await app.client.get('/rest/v1/polls/question/')).json).toHaveLength(1);
       const { answers } = await heldUp(app);
       expect(await waiting()).toEqual([`${named} worker 1`, `${named} worker 2`]);

@@ -40,6 +40,9 @@ onEachDatabase('the sample application as a process', (database) => {
       expect(await answer(app.client.post('/rest/v1/edu/course/', { name: 'Logic' }))).toEqual([201, expect.objectContaining({ id: 1 })]);
       expect(await answer(app.client.post('/rest/v1/edu/student/1/course_set/', { course: 1 }))).toEqual([201, { id: 1, course: 1, student: 1 }]);
       expect(await answer(app.client.post('/rest/v1/edu/student/1/course_set/', { course: 1 }))).toEqual([400, { non_field_errors: ['The fields course, student must make a unique set.'] }]);
+      expect((await app.client.post('/rest/v1/lab/student/', { name: 'Ada', discipline: 'Mathematics', program: 'PhD' })).status).toBe(201);
+      expect((await app.client.post('/rest/v1/lab/system/', { name: 'Engine', location: 'London', student: 1 })).status).toBe(201);
+      expect(await answer(app.client.post('/rest/v1/lab/system/', { name: 'Other', location: 'Paris', student: 1 }))).toEqual([400, { student: ['This field must be unique.'] }]);
       expect(await app.stop()).toBe(0);
       expect(app.said.slice(2)).toEqual(['SIGTERM: closing', 'Closed']);
       expect(app.output).not.toMatch(/ERROR|WARN/);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { BadRequestException, Controller, Get, Inject, Injectable, Module, Scope, UseGuards, UseInterceptors } from '@nestjs/common';
 import type { ArgumentMetadata, CallHandler, CanActivate, ExecutionContext, INestApplication, MiddlewareConsumer, NestInterceptor, NestModule, PipeTransform, Type } from '@nestjs/common';
 import { REQUEST } from '@nestjs/core';
-import { Action, allow, deny, MANY_TO_MANY_LIST_ACTION, NestedAction, ResourceController, Restify, RestifyController, RestifyModule, RestifyResources, where } from 'nestjs-restify';
+import { Action, allow, AllowAny, deny, MANY_TO_MANY_LIST_ACTION, NestedAction, ResourceController, Restify, RestifyController, RestifyModule, RestifyResources, where } from 'nestjs-restify';
 import type { AccessQuestion, Grant, HookQuestion, Json, Permission, Refusal, RowFilter, Write } from 'nestjs-restify';
 import { Column, Entity, JoinTable, ManyToMany, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
@@ -66,7 +66,7 @@ class Mark {
 }
 
 /** A permission, a scope, hidden fields and methods that replace, all on one model. */
-@Restify({ app: 'ovs', permissions: [Known] })
+@Restify({ app: 'ovs', permissions: [Known], through: { marks: { permissions: [AllowAny] } } })
 @Entity('ovs_book')
 class Book {
   @PrimaryGeneratedColumn()

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { allow, CursorPagination, LimitOffsetPagination, NdjsonRenderer, PageNumberPagination, Restify, where } from 'nestjs-restify';
+import { allow, AllowAny, CursorPagination, LimitOffsetPagination, NdjsonRenderer, PageNumberPagination, Restify, where } from 'nestjs-restify';
 import type { AccessQuestion, Grant, Permission } from 'nestjs-restify';
 import { Column, Entity, JoinTable, ManyToMany, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
@@ -35,7 +35,7 @@ class Rooms implements Permission {
   }
 }
 
-@Restify({ app: 'sec', permissions: [Own], pagination: new CursorPagination({ secret: SECRET, pageSize: 2, count: 'exact' }), orderingFields: ['id', 'salary', 'room.code'], ordering: ['-secret'], exclude: ['secret'], through: { tags: { pagination: new CursorPagination({ secret: SECRET, pageSize: 1, count: 'exact' }) } } })
+@Restify({ app: 'sec', permissions: [Own], pagination: new CursorPagination({ secret: SECRET, pageSize: 2, count: 'exact' }), orderingFields: ['id', 'salary', 'room.code'], ordering: ['-secret'], exclude: ['secret'], through: { tags: { permissions: [AllowAny], pagination: new CursorPagination({ secret: SECRET, pageSize: 1, count: 'exact' }) } } })
 @Entity('sec_person')
 class Person {
   @PrimaryGeneratedColumn()

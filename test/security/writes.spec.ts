@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { allow, Restify, where } from 'nestjs-restify';
+import { allow, AllowAny, Restify, where } from 'nestjs-restify';
 import type { Grant, Permission } from 'nestjs-restify';
 import { Column, CreateDateColumn, DeleteDateColumn, Entity, EventSubscriber, JoinColumn, JoinTable, ManyToMany, ManyToOne, OneToMany, OneToOne, PrimaryColumn, PrimaryGeneratedColumn, UpdateDateColumn, VersionColumn } from 'typeorm';
 import type { EntitySubscriberInterface, InsertEvent, Relation } from 'typeorm';
@@ -109,7 +109,7 @@ class OpenRooms implements Permission {
   }
 }
 
-@Restify({ app: 'sec', permissions: [OpenRooms] })
+@Restify({ app: 'sec', permissions: [OpenRooms], through: { guests: { permissions: [AllowAny] } } })
 @Entity('sec_room')
 class SecRoom {
   @PrimaryColumn('int')

@@ -14,7 +14,14 @@ export interface BreakableLine {
   /** Nothing gets through any more, and nobody is told: connections stay open, new ones are taken and not answered. */
   stall(): void;
   flow(): void;
+  /** To the application, on all connections, as if the server said it. */
+  say(bytes: Buffer): void;
+  /** Of connections that open from now on: what the server says is replaced by what is given, and the connection ends behind it. */
+  replaceOf(replacement: Replacement | undefined): void;
 }
+
+/** What comes in the place of a chunk of the server's; undefined where it comes as it is. */
+export type Replacement = (chunk: Buffer) => Buffer | undefined;
 
 /** For a database that is reached by a `url`. */
 export function breakableLine(database: TestDatabase): BreakableLine {
@@ -23,6 +30,7 @@ export function breakableLine(database: TestDatabase): BreakableLine {
   let target = new URL('tcp://127.0.0.1:1');
   let port = 0;
   let stalled = false;
+  let replacement: Replacement | undefined;
   const server = createServer((near) => {
     const far = connect(Number(target.port), target.hostname);
     for (const [socket, other] of [[near, far], [far, near]] as const) {
@@ -32,7 +40,8 @@ export function breakableLine(database: TestDatabase): BreakableLine {
         sockets.delete(socket);
         other.destroy();
       });
-      socket.pipe(other);
+      if (socket === far && replacement) replace(far, near, replacement);
+      else socket.pipe(other);
       if (stalled) socket.unpipe(other).pause();
     }
     flows.set(near, far);
@@ -92,7 +101,21 @@ export function breakableLine(database: TestDatabase): BreakableLine {
       stalled = false;
       each((socket, other) => socket.pipe(other));
     },
+    say: (bytes) => {
+      for (const near of flows.keys()) if (!near.destroyed) near.write(bytes);
+    },
+    replaceOf: (given) => {
+      replacement = given;
+    },
   };
+}
+
+function replace(from: Socket, to: Socket, replacement: Replacement): void {
+  from.on('data', (chunk: Buffer) => {
+    const other = replacement(chunk);
+    if (other) to.end(other);
+    else to.write(chunk);
+  });
 }
 
 function defaultPort(url: URL): string {

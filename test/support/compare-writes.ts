@@ -96,7 +96,7 @@ Object.defineProperty(PlainWriter.prototype, 'written', {
     if (!row) return row;
     const { tools, resource } = this as unknown as Inside;
     comparedWrites.changed++;
-    const read = await tools.connections.reading('primary', (runner) => tools.reader.retrieve(allOf(resource.identity.map((column, index) => equals(column, row.key[index] ?? null))), runner));
+    const read = await tools.connections.reading('primary', (runner) => tools.reader.retrieveWithin(allOf(resource.identity.map((column, index) => equals(column, row.key[index] ?? null))), runner));
     if (JSON.stringify(read) !== JSON.stringify(row)) throw new Error(`The statement brings out\n${JSON.stringify(row)}\nand there stands\n${JSON.stringify(read)}`);
     return row;
   },

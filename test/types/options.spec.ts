@@ -72,6 +72,7 @@ const CASES: readonly Case[] = [
   { says: 'a flag or options as conditional', right: 'conditional: true', wrong: "conditional: 'yes'" },
   { says: 'a text or false as cacheControl', right: "cacheControl: 'no-store'", wrong: 'cacheControl: true' },
   { says: 'a flag as strict', right: 'strict: true', wrong: "strict: 'yes'" },
+  { says: 'a flag as returnDeleted', right: 'returnDeleted: true', wrong: "returnDeleted: 'yes'" },
   { says: 'a text as name', right: "name: 'entry'", wrong: 'name: 7' },
   { says: 'an option', right: "filterFields: ['votes']", wrong: "filterFeilds: ['votes']" },
 ];

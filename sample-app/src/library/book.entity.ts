@@ -1,7 +1,8 @@
 import { Restify } from 'nestjs-restify';
-import { Column, Entity, JoinTable, ManyToMany, PrimaryGeneratedColumn } from 'typeorm';
+import { Column, Entity, JoinTable, ManyToMany, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import { Author } from './author.entity.js';
+import { Review } from './review.entity.js';
 
 /** A many-to-many as most applications write it: a plain join table, with no entity of its own. */
 @Restify('library')
@@ -16,4 +17,7 @@ export class Book {
   @ManyToMany(() => Author, (author) => author.books)
   @JoinTable({ name: 'library_book_authors' })
   authors: Relation<Author[]>;
+
+  @OneToMany(() => Review, (review) => review.book)
+  reviews: Relation<Review[]>;
 }

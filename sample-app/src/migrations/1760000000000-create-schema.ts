@@ -1,5 +1,5 @@
-import { Table } from 'typeorm';
-import type { DataSourceOptions, MigrationInterface, QueryRunner, TableColumnOptions, TableForeignKeyOptions } from 'typeorm';
+import type { MigrationInterface, QueryRunner, TableColumnOptions } from 'typeorm';
+import { cascading, create, instantDefault, instantType, integerType, oneToOneName } from './tables.js';
 
 /** The whole schema, for every database that TypeORM speaks to: no SQL of one of them is written here. */
 export class CreateSchema1760000000000 implements MigrationInterface {
@@ -14,8 +14,9 @@ export class CreateSchema1760000000000 implements MigrationInterface {
     });
 
     await create(runner, 'lab_student', [id, text('name', 75), text('discipline', 20), text('program', 20)]);
-    await create(runner, 'lab_system', [id, text('name', 75), text('location', 20), { ...reference('studentId'), isNullable: true, isUnique: true }], {
+    await create(runner, 'lab_system', [id, text('name', 75), text('location', 20), { ...reference('studentId'), isNullable: true }], {
       foreignKeys: [cascading('studentId', 'lab_student')],
+      unique: { name: oneToOneName(runner, 'lab_system', 'studentId'), columnNames: ['studentId'] },
     });
 
     await create(runner, 'edu_student', [id, text('name', 75)]);
@@ -55,48 +56,4 @@ export class CreateSchema1760000000000 implements MigrationInterface {
     const tables = ['club_member_events', 'club_payment', 'club_event', 'club_member', 'desk_assignment', 'desk_agent', 'desk_comment', 'desk_ticket', 'library_book_authors', 'library_author', 'library_book', 'edu_friendship', 'edu_enrollment', 'edu_course', 'edu_student', 'lab_system', 'lab_student', 'polls_choice', 'polls_question'];
     for (const table of tables) await runner.dropTable(table);
   }
-}
-
-interface Constraints {
-  readonly foreignKeys?: TableForeignKeyOptions[];
-  readonly unique?: { readonly name: string; readonly columnNames: string[] };
-}
-
-async function create(runner: QueryRunner, name: string, columns: TableColumnOptions[], { foreignKeys = [], unique }: Constraints = {}): Promise<void> {
-  // MariaDB keeps unique constraints as indices, and TypeORM asks to be told so.
-  const asIndex = isMySql(runner);
-  const table = new Table({
-    name,
-    columns,
-    foreignKeys,
-    ...(unique && !asIndex ? { uniques: [unique] } : {}),
-    ...(unique && asIndex ? { indices: [{ ...unique, isUnique: true }] } : {}),
-  });
-  await runner.createTable(table, true);
-}
-
-function cascading(column: string, table: string): TableForeignKeyOptions {
-  return { columnNames: [column], referencedTableName: table, referencedColumnNames: ['id'], onDelete: 'CASCADE' };
-}
-
-function integerType(runner: QueryRunner): string {
-  return isMySql(runner) ? 'int' : 'integer';
-}
-
-function instantType(runner: QueryRunner): string {
-  return databaseOf(runner) === 'postgres' ? 'timestamp' : 'datetime';
-}
-
-function instantDefault(runner: QueryRunner): Pick<TableColumnOptions, 'default' | 'precision'> {
-  if (databaseOf(runner) === 'better-sqlite3') return { default: 'CURRENT_TIMESTAMP' };
-  return { precision: 6, default: isMySql(runner) ? 'CURRENT_TIMESTAMP(6)' : 'CURRENT_TIMESTAMP' };
-}
-
-function isMySql(runner: QueryRunner): boolean {
-  return ['mariadb', 'mysql'].includes(databaseOf(runner));
-}
-
-function databaseOf(runner: QueryRunner): DataSourceOptions['type'] {
-  // eslint-disable-next-line @typescript-eslint/no-deprecated -- `dataSource` is a name of TypeORM 1, and 0.3 has this one only
-  return runner.connection.options.type;
 }

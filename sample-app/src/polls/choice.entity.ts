@@ -3,12 +3,7 @@ import { Column, Entity, ManyToOne, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import { Question } from './question.entity.js';
 
-@Restify({
-  app: 'polls',
-  filterFields: { id: ['exact'], choice_text: ['icontains'], votes: ['exact', 'ne', 'gte', 'lte'], question: ['exact'] },
-  searchFields: ['choice_text'],
-  ordering: ['-votes'],
-})
+@Restify('polls')
 @Entity('polls_choice')
 export class Choice {
   @PrimaryGeneratedColumn()

@@ -1,6 +1,7 @@
 import type { Authentication, AuthenticationScheme } from '../../model/authentication.js';
+import type { PassportHttpLike } from '../../request/authentication/basic-strategy.js';
 import { passportScheme } from '../../request/authentication/passport-scheme.js';
-import type { PassportHttpLike, PassportLike } from '../../request/authentication/passport-scheme.js';
+import type { PassportLike } from '../../request/authentication/passport-scheme.js';
 
 /** Schemes by what declares them. Passport is loaded where somebody names a scheme, and only there. */
 export async function loadSchemes(declared: readonly Authentication[]): Promise<ReadonlyMap<Authentication, AuthenticationScheme>> {

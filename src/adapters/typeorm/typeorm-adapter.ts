@@ -13,7 +13,9 @@ import type { Dialect } from './dialects/dialect.js';
 import { BatchWriter } from './running/batch-writer.js';
 import { TypeOrmAnswers } from './idempotency/typeorm-answers.js';
 import { Connections } from './running/connections.js';
+import type { ConnectionLimits } from './running/connection-limits.js';
 import { EntityWriter } from './running/entity-writer.js';
+import { IndexColumns } from './running/index-columns.js';
 import { KeyLookups } from './running/key-lookup.js';
 import { MarkedTables } from './running/marked-tables.js';
 import { PageReader } from './running/page-reader.js';
@@ -33,9 +35,7 @@ interface Prepared {
   writer: RowWriter | undefined;
 }
 
-export interface AdapterSettings {
-  /** Milliseconds that a request waits for a connection. */
-  readonly acquireTimeout: number;
+export interface AdapterSettings extends ConnectionLimits {
   readonly validate?: ValidateEntity;
   /** Whether `validate` knows rules of an entity's class. */
   readonly validates?: (target: unknown) => boolean;
@@ -48,6 +48,7 @@ export class TypeOrmAdapter implements DataAdapter {
   private readonly tables: Tables;
   private readonly connections: Connections;
   private readonly lookups: KeyLookups;
+  private readonly indexes: IndexColumns;
   private readonly marked: MarkedTables;
   /** By resource, and by each view of one that some caller's grants leave. */
   private readonly prepared = new WeakMap<Resource, Prepared>();
@@ -60,8 +61,9 @@ export class TypeOrmAdapter implements DataAdapter {
     this.dialect = chooseDialect(dataSource);
     this.tables = new Tables(dataSource);
     this.marked = new MarkedTables(this.dialect.json);
-    this.connections = new Connections(dataSource, this.dialect, settings.acquireTimeout);
+    this.connections = new Connections(dataSource, this.dialect, settings);
     this.lookups = new KeyLookups(this.tables, this.dialect, this.connections);
+    this.indexes = new IndexColumns(this.tables, this.dialect, this.connections);
     this.answers = new TypeOrmAnswers(dataSource, { connections: this.connections, dialect: this.dialect });
   }
 
@@ -77,6 +79,10 @@ export class TypeOrmAdapter implements DataAdapter {
   /** What the database alone can tell of its tables, before any resource is prepared. */
   learn(): Promise<void> {
     return this.marked.learn(this.dataSource);
+  }
+
+  reported(error: unknown): unknown {
+    return this.connections.reported(error);
   }
 
   prepare(resource: Resource): void {
@@ -98,9 +104,9 @@ export class TypeOrmAdapter implements DataAdapter {
   }
 
   private toolsOf(resource: Resource): WriterTools {
-    const { tables, dialect, connections, lookups, resources } = this;
+    const { tables, dialect, connections, lookups, indexes, resources } = this;
     const { validate } = this.settings;
-    return { tables, dialect, connections, lookups, reader: this.of(resource).reader, readerOf: (view: Resource) => this.of(view).reader, resources, ...(validate ? { validate } : {}) };
+    return { tables, dialect, connections, lookups, indexes, reader: this.of(resource).reader, readerOf: (view: Resource) => this.of(view).reader, resources, ...(validate ? { validate } : {}) };
   }
 
   findParent(plan: ParentPlan): Promise<ParentValues | undefined> {
@@ -137,15 +143,15 @@ export class TypeOrmAdapter implements DataAdapter {
   }
 
   retrieve(plan: RetrievePlan): Promise<Row | undefined> {
-    return this.of(plan.resource).reader.retrieve(plan.where, undefined, plan.forWriting === true ? 'primary' : 'replica');
+    return this.of(plan.resource).reader.retrieve(plan);
   }
 
   retrieveText(plan: RetrievePlan, writing: RowWriting): Soon<string | undefined> {
-    return this.of(plan.resource).reader.retrieveText(plan.where, writing);
+    return this.of(plan.resource).reader.retrieveText(plan, writing);
   }
 
   retrieveStamped(plan: RetrievePlan, writing: RowWriting): Promise<StampedText | undefined> {
-    return this.of(plan.resource).reader.retrieveStamped(plan.where, writing);
+    return this.of(plan.resource).reader.retrieveStamped(plan, writing);
   }
 
   readsAsStored(resource: Resource): boolean {

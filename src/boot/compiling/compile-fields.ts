@@ -3,6 +3,7 @@ import type { ColumnDescription, EntityDescription, RelationDescription } from '
 import type { ColumnField, ComputedField, EmbeddedField, Field, InnerField, LinkField, ReverseOneField, ToOneField } from '../../model/field.js';
 import type { Relation } from '../../model/relation.js';
 import type { ValueType } from '../../model/value-type.js';
+import type { ForeignKeys } from './foreign-keys.js';
 import { labelOf } from './label.js';
 import { declaredColumns, topName } from './property-names.js';
 import type { ResourceShell } from './resource-shell.js';
@@ -11,6 +12,7 @@ interface FieldSource {
   readonly entity: EntityDescription;
   readonly options: RestifyOptions;
   readonly resource: ResourceShell;
+  readonly foreignKeys: ForeignKeys;
 }
 
 /** The fields of an entity in the order of bodies: key, columns, relations, computed (contract 2). */
@@ -74,9 +76,12 @@ function compileEmbedded(name: string, members: Members, { source, within }: { s
   };
 }
 
-function compileColumn(name: string, column: ColumnDescription, { entity, options, resource }: FieldSource): ColumnField {
+function compileColumn(name: string, column: ColumnDescription, { entity, options, resource, foreignKeys }: FieldSource): ColumnField {
   const top = topName(column);
-  const open = entity.writable && !column.generated && !(options.readOnly ?? []).includes(top) && !isTwinOfShownRelation(column, entity, { options, resource });
+  const refers = foreignKeys.get(column.id);
+  // What it leads to is not said by one value alone.
+  const shared = refers === 'several' || isTwinOfShownRelation(column, entity, { options, resource });
+  const open = entity.writable && !column.generated && !(options.readOnly ?? []).includes(top) && !shared;
   const insertable = open && column.insertable;
   return {
     kind: 'column',
@@ -91,6 +96,7 @@ function compileColumn(name: string, column: ColumnDescription, { entity, option
     required: insertable && !column.acceptsNull && !column.hasDefault && !(options.optional ?? []).includes(top),
     nullable: column.acceptsNull,
     blank: column.acceptsNull || column.hasDefault,
+    ...(open && refers ? { refers } : {}),
   };
 }
 

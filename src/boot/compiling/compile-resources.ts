@@ -30,6 +30,8 @@ import { compileRelations } from './compile-relations.js';
 import { ThroughCompiler } from './compile-through.js';
 import type { CompiledView } from './compile-through.js';
 import { draftsByEntity } from './draft.js';
+import { foreignKeysOf, overlappingRelations } from './foreign-keys.js';
+import type { ForeignKeys } from './foreign-keys.js';
 import type { Blueprint, Draft } from './draft.js';
 import { plainPaths, resolveFilterPath } from './resolve-path.js';
 import type { FilterPath } from './resolve-path.js';
@@ -42,6 +44,8 @@ export interface Parts {
   permission(options: RestifyOptions): ResolvedPermission;
   permissions(permissions: readonly PermissionExpression[]): ResolvedPermission;
   schemes(options: RestifyOptions): readonly AuthenticationScheme[];
+  /** Whether refused credentials are counted. */
+  readonly refusalsThrottled: boolean;
   guards(options: RestifyOptions): readonly GuardLike[];
   interceptors(options: RestifyOptions): readonly InterceptorLike[];
   /** `target` is the entity's class, where it has one. */
@@ -75,14 +79,16 @@ export function compileResources(blueprint: Blueprint, parts: Parts): CompiledMo
   const { description, drafts } = blueprint;
   const byEntity = draftsByEntity(drafts);
   const shells = new Map(description.entities.map((entity) => [entity.id, shellOf(entity, byEntity.get(entity.id), parts)]));
-  const through = new ThroughCompiler(shells, blueprint.defaults.strict, byEntity, parts.serializer({}));
+  const through = new ThroughCompiler(shells, blueprint.defaults, byEntity, parts.serializer({}));
   for (const entity of description.entities) {
     const shell = shells.get(entity.id);
-    if (shell) shell.relations = compileRelations(entity, shells, through);
+    if (!shell) continue;
+    shell.relations = compileRelations(entity, shells, through);
+    shell.overlapping = overlappingRelations(shell.relations.values());
   }
   for (const entity of description.entities) {
     const shell = shells.get(entity.id);
-    if (shell) completeEntity(shell, entity, { blueprint, draft: byEntity.get(entity.id), parts });
+    if (shell) completeEntity(shell, entity, { blueprint, draft: byEntity.get(entity.id), parts, foreignKeys: foreignKeysOf(entity, shell, through.sidesOf(shell)) });
   }
   const views = through.complete();
   for (const shell of shells.values()) shell.nested = linksOf(shell.fields).map(({ relation }) => relation);
@@ -136,11 +142,12 @@ function shellOf(entity: EntityDescription, draft: Draft | undefined, parts: Par
   return new ResourceShell(identity, { key, identity: key.columns, columns }, parts.serializer(optionsOf(draft)));
 }
 
-function completeEntity(shell: ResourceShell, entity: EntityDescription, { blueprint, draft, parts }: { blueprint: Blueprint; draft: Draft | undefined; parts: Parts }): void {
+function completeEntity(shell: ResourceShell, entity: EntityDescription, { blueprint, draft, parts, foreignKeys }: { blueprint: Blueprint; draft: Draft | undefined; parts: Parts; foreignKeys: ForeignKeys }): void {
   const options = optionsOf(draft);
-  shell.setFields(compileFields({ entity, options, resource: shell }));
+  shell.setFields(compileFields({ entity, options, resource: shell, foreignKeys }));
   const readable = entity.writable ? OPERATIONS : (['list', 'retrieve'] as const);
   shell.operations = new Set((options.operations ?? readable).filter((operation) => entity.writable || operation === 'list' || operation === 'retrieve'));
+  shell.returnDeleted = options.returnDeleted ?? blueprint.defaults.returnDeleted;
   shell.strict = options.strict ?? blueprint.defaults.strict;
   applyRules(shell, options, { parts, target: draft?.declaration.target, entity });
 }
@@ -158,9 +165,11 @@ function applyRules(shell: ResourceShell, options: RestifyOptions, { parts, targ
   shell.bulk = compileBulk(options, shell.operations);
   shell.idempotency = compileIdempotency(parts.idempotency(options));
   shell.permission = scoped(parts.permission(options), scope);
+  shell.grantsSomeFields = grantsSomeFields(shell.permission);
   shell.interceptors = parts.interceptors(options);
   shell.piping = parts.piping(options, target);
   shell.schemes = parts.schemes(options);
+  shell.refusalsThrottled = parts.refusalsThrottled && shell.schemes.length > 0;
   shell.guards = parts.guards(options);
   shell.throttle = parts.throttle(options);
   shell.counter = shell.throttle && parts.counter;
@@ -168,7 +177,22 @@ function applyRules(shell: ResourceShell, options: RestifyOptions, { parts, targ
 
 /** The scope rules beside every permission, also beside those that an action names itself. */
 export function scoped(permission: ResolvedPermission, scope: Permission | undefined): ResolvedPermission {
-  return scope ? { kind: 'all-of', permissions: [permission, { kind: 'one', permission: scope }] } : permission;
+  return scope ? { kind: 'all-of', permissions: [permission, { kind: 'one', permission: scope, allFields: true }] } : permission;
+}
+
+function grantsSomeFields(permission: ResolvedPermission): boolean {
+  switch (permission.kind) {
+    case 'one':
+      return permission.allFields !== true;
+    case 'not':
+      // Neither a no nor a yes that is turned round says anything of fields.
+      return false;
+    case 'all-of':
+    case 'any-of':
+      return permission.permissions.some(grantsSomeFields);
+    default:
+      return permission satisfies never;
+  }
 }
 
 function completeQueries(shell: ResourceShell, { entity, options, limits }: { entity: EntityDescription; options: RestifyOptions; limits: QueryLimits }): void {

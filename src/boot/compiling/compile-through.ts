@@ -6,6 +6,7 @@ import type { ColumnPair, Through, ToOneRelation } from '../../model/relation.js
 import type { Key } from '../../model/resource.js';
 import type { Serializer } from '../../model/serializer.js';
 import type { RestifyOptions, ThroughOptions } from '../../declare/restify-declaration.js';
+import type { RestifyDefaults } from '../../restify.options.js';
 import type { Draft } from './draft.js';
 import { columnPairs, refersToKey } from './column-pairs.js';
 import { labelOf } from './label.js';
@@ -37,7 +38,7 @@ export class ThroughCompiler {
 
   constructor(
     private readonly shells: ReadonlyMap<string, ResourceShell>,
-    private readonly strict: boolean,
+    private readonly defaults: Pick<RestifyDefaults, 'returnDeleted' | 'strict'>,
     private readonly drafts: ReadonlyMap<string, Draft>,
     private readonly serializer: Serializer,
   ) {}
@@ -59,6 +60,18 @@ export class ThroughCompiler {
         return sideField(shell.fields, parent.map((pair) => pair.far))?.name;
       },
     };
+  }
+
+  /** What the columns of an entity on a junction's table refer to, each side once. */
+  sidesOf(mapped: ResourceShell): readonly ToOneRelation[] {
+    const sides = new Map<string, ToOneRelation>();
+    for (const { near, target, parent, other } of this.views.filter((view) => view.mapped === mapped)) {
+      for (const [on, side] of [[parent.map(turned), near], [other, target]] as const) {
+        const name = on.map(({ near: column }) => column.path).join(',');
+        sides.set(`${name} ${side.id}`, { kind: 'to-one', name, target: side, on, byKey: refersToKey(on, side) });
+      }
+    }
+    return [...sides.values()];
   }
 
   /** One without the junction's columns is refused by `verifyJunctions`, and is no through model here. */
@@ -91,9 +104,11 @@ export class ThroughCompiler {
   complete(): readonly CompiledView[] {
     for (const view of this.views) {
       view.shell.relations = view.mapped?.relations ?? new Map();
+      view.shell.overlapping = view.mapped?.overlapping ?? [];
       view.shell.setFields(this.fieldsOf(view));
       view.shell.operations = new Set(view.options.operations ?? OPERATIONS);
-      view.shell.strict = view.options.strict ?? this.strict;
+      view.shell.returnDeleted = view.options.returnDeleted ?? this.defaults.returnDeleted;
+      view.shell.strict = view.options.strict ?? this.defaults.strict;
     }
     return this.views;
   }

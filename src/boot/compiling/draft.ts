@@ -1,6 +1,7 @@
 import type { ControllerDeclaration } from '../../declare/action-declaration.js';
 import type { ResourceDeclaration } from '../../declare/restify-declaration.js';
 import type { EntityDescription, ModelDescription } from '../../model/entity-description.js';
+import type { PermissionClass } from '../../model/permission-expression.js';
 import type { RestifyDefaults } from '../../restify.options.js';
 
 /** A declared entity and what the data source says of it: what verifying judges and compiling builds from. */
@@ -22,7 +23,15 @@ export interface Blueprint {
   readonly defaults: RestifyDefaults;
   /** As `forRoot` has them, unchecked. */
   readonly errorFormat: unknown;
+  readonly refusalsHide: unknown;
+  /** The permission that lets everybody in: all others may ask who is calling. */
+  readonly allowAny: PermissionClass;
   readonly acquireTimeout: number;
+  readonly authenticationTimeout: number;
+  /** As `forRoot` has it, unchecked. */
+  readonly authenticationThrottle: unknown;
+  readonly statementTimeout: number | undefined;
+  readonly shutdownGrace: unknown;
   /** Declared classes that an application lists, as entity or for a label, and what is wrong with them is not yet known. */
   readonly listed: readonly ListedClass[];
   /** Controller classes of the process that join an entity which this prefix serves, and how many modules of the application list them; `wraps`: interceptors of the class stand around generated answers. */

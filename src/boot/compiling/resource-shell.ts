@@ -15,7 +15,7 @@ import type { Renderer } from '../../model/renderer.js';
 import type { Operation } from '../../model/operation.js';
 import type { AuthenticationScheme } from '../../model/authentication.js';
 import type { ResolvedPermission } from '../../model/resolved-permission.js';
-import type { Relation, ToManyRelation } from '../../model/relation.js';
+import type { Relation, ToManyRelation, ToOneRelation } from '../../model/relation.js';
 import type { FilterTerm, Key, OrderingField, OrderTerm, Resource, SearchField } from '../../model/resource.js';
 import type { Serializer } from '../../model/serializer.js';
 import type { ShapeRules } from '../../model/shape.js';
@@ -38,6 +38,7 @@ export class ResourceShell implements Resource {
   fieldsByName: ReadonlyMap<string, Field> = new Map();
   nested: readonly ToManyRelation[] = [];
   relations: ReadonlyMap<string, Relation> = new Map();
+  overlapping: readonly ToOneRelation[] = [];
   operations: ReadonlySet<Operation> = new Set();
   filterTerms: ReadonlyMap<string, FilterTerm> = new Map();
   filterGroups = false;
@@ -55,14 +56,17 @@ export class ResourceShell implements Resource {
   cacheControl: CacheControl | undefined = undefined;
   idempotency: Idempotency | undefined = undefined;
   serializer: Serializer;
+  grantsSomeFields = false;
   permission: ResolvedPermission = { kind: 'all-of', permissions: [] };
   schemes: readonly AuthenticationScheme[] = [];
+  refusalsThrottled = false;
   guards: readonly GuardLike[] = [];
   interceptors: readonly InterceptorLike[] = [];
   piping: Piping | undefined = undefined;
   hooks: ResourceHooks = {};
   throttle: Throttle | undefined = undefined;
   counter: RequestCounter | undefined = undefined;
+  returnDeleted = false;
   strict = false;
 
   constructor(

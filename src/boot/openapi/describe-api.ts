@@ -33,8 +33,16 @@ export interface ApiDescription {
   readonly tags: readonly { readonly name: string; readonly description: string }[];
 }
 
+/** Where an index stands. */
+export interface PlacedIndex {
+  readonly path: string;
+  /** The one whose models it names; of all prefixes where it is left out. */
+  readonly prefix?: string;
+  readonly errorFormat: ErrorFormat;
+}
+
 /** Everything that is served at these places, beside what stands in the document. */
-export function describeApi(placed: readonly PlacedRoute[], indexes: readonly string[], document: OpenApiDocument): ApiDescription {
+export function describeApi(placed: readonly PlacedRoute[], indexes: readonly PlacedIndex[], document: OpenApiDocument): ApiDescription {
   const components = new Components(new Set(Object.keys(document.components?.schemas ?? {})));
   const operationIds = new UniqueNames(idsOf(document));
   const hasSecurity = (document.security ?? []).length > 0;
@@ -42,8 +50,9 @@ export function describeApi(placed: readonly PlacedRoute[], indexes: readonly st
   const nestedLast = [...placed.filter(({ route }) => !route.parent), ...placed.filter(({ route }) => route.parent)];
   const items = new Map(nestedLast.map((each) => [each.path, pathItem(each, { base: each.base, prefix: each.prefix, errorFormat: each.errorFormat, components, operationIds, hasSecurity })]));
   const routes = placed.map(({ path }) => [path, items.get(path) ?? {}] as const);
-  const index = indexes.map((path) => [path, { get: describeIndex(operationIds, placed[0]?.errorFormat ?? 'drf') }] as const);
+  const index = indexes.map((each) => [each.path, { get: describeIndex(operationIds, each) }] as const);
   const resources = new Set(placed.map(({ route }) => route.resource));
+  // A collection of another prefix wins over an index.
   const paths: Readonly<Record<string, PathItem>> = Object.fromEntries([...index, ...routes].filter(([, item]) => Object.keys(item).length > 0));
   const responses = usedIn(paths, 'responses', SHARED_RESPONSES);
   return {
@@ -71,12 +80,12 @@ function pathItem({ route, told, isTold }: PlacedRoute, place: DescribedPlace): 
   return Object.fromEntries(entries);
 }
 
-/** The names of all models, and where they are (contract 1). */
-function describeIndex(operationIds: UniqueNames, errorFormat: ErrorFormat): Operation {
+/** The names of models, and where they are. */
+function describeIndex(operationIds: UniqueNames, { prefix, errorFormat }: PlacedIndex): Operation {
   const schema: Schema = { type: 'object', additionalProperties: { type: 'string', format: 'uri' } };
   return {
-    operationId: operationIds.take(['index']),
-    summary: 'The URLs of all models',
+    operationId: operationIds.take([prefix === undefined ? 'index' : operationName('index', prefix)]),
+    summary: prefix === undefined ? 'The URLs of all models' : `The URLs of the models below ${prefix}`,
     tags: ['index'],
     parameters: [],
     responses: { 200: { description: 'The answer.', content: { 'application/json': { schema } } }, ...errorReferences(new Set([406]), errorFormat) },

@@ -79,10 +79,10 @@ const RESPONSES: Readonly<Record<ErrorStatus, Response>> = {
   409: refusal('Other objects still refer to this one.', 'This object cannot be deleted: objects of "polls.choice" still refer to it.'),
   412: refusal('The object is not in the state that the request is about.', 'Precondition failed: the object is not as the request says.'),
   413: refusal('The body is too large.', 'Request body is too large.'),
-  415: refusal('The body is no JSON by its Content-Type.', 'Unsupported media type "text/plain" in request.'),
+  415: refusal('The body is no JSON by its Content-Type, or is compressed in a way that is not decoded.', 'Unsupported media type "text/plain" in request.'),
   422: refusal('The Idempotency-Key was sent with another request.', 'This Idempotency-Key was sent with another request. Send a new one.'),
   428: refusal('The request must say which state of the object it is about.', 'Precondition required: send If-Match with the ETag of the object.'),
-  429: refusal('The caller has asked too often.', 'Request was throttled. Expected available in 5 seconds.', { 'Retry-After': RETRY_AFTER }),
+  429: refusal('The caller has asked too often, or sent wrong credentials too often.', 'Request was throttled. Expected available in 5 seconds.', { 'Retry-After': RETRY_AFTER }),
   500: refusal('Something unforeseen happened.', 'A server error occurred.'),
   503: refusal('The database cannot be reached.', 'The service is temporarily unavailable. Try again later.', { 'Retry-After': RETRY_AFTER }),
 };

@@ -81,9 +81,9 @@ function valuesSchema(type: ValueType, isList: boolean, { values }: QueryLimits)
   return isList ? { type: 'array', items: askedSchema(type), maxItems: values } : askedSchema(type);
 }
 
-/** A list of values stands in one parameter, with commas between them. */
+/** A list of values may come as repeated parameters, or in one with commas between them: clients know the first by themselves. */
 function query(name: string, schema: Schema): Parameter {
-  return { name, in: 'query', required: false, schema, ...(schema.type === 'array' ? { style: 'form', explode: false } : {}) };
+  return { name, in: 'query', required: false, schema, ...(schema.type === 'array' ? { style: 'form', explode: true } : {}) };
 }
 
 function orderingSchema({ orderingFields, orderingNulls }: Resource): Schema {
@@ -134,7 +134,7 @@ const LOOKUPS: Readonly<Record<FieldTerm['lookup'], (field: string) => string>> 
   gte: (field) => `\`${field}\` is greater or equal.`,
   lt: (field) => `\`${field}\` is less.`,
   lte: (field) => `\`${field}\` is less or equal.`,
-  in: (field) => `\`${field}\` is one of these.`,
+  in: (field) => `\`${field}\` is one of these. Values may stand in one parameter with commas between them; one that has commas of its own stands in quotes.`,
   range: (field) => `\`${field}\` is between these two, or one of them.`,
   contains: (field) => `\`${field}\` contains this.`,
   icontains: (field) => `\`${field}\` contains this, in capitals or not.`,

@@ -2,6 +2,7 @@ import type { Conditional } from '../../model/conditional.js';
 import { statusOf } from '../../model/operation.js';
 import type { Operation } from '../../model/operation.js';
 import type { Resource } from '../../model/resource.js';
+import { keyFieldsOf } from '../../request/planning/key-fields.js';
 import { ModelSerializer } from '../../request/serializers/model-serializer.js';
 import type { KnownAccess } from './describe-access.js';
 import { FREE_OBJECT, formsOf, isRepeatable, JSON_TYPE, schemaNames } from './described-route.js';
@@ -12,6 +13,7 @@ import { ALLOW, errorReferences, keyInUseReference, LOCATION, REPLAYED } from '.
 import type { ErrorStatus } from './describe-errors.js';
 import { describeList } from './describe-list.js';
 import { representationSchema } from './describe-model.js';
+import { keySchema } from './describe-value.js';
 import type { Response, Responses, Schema } from './open-api-types.js';
 
 /** Everything that a call can be answered with. */
@@ -30,8 +32,10 @@ function ownSuccess({ action }: DescribedRoute): Responses {
 
 function successOf(described: DescribedRoute, access: KnownAccess, place: DescribedPlace): Responses {
   const { route, operation, action } = described;
-  const status = String(action?.code ?? (operation === 'destroy' ? 204 : statusOf(operation)));
   const amount = amountOf(described);
+  const returnsDeleted = operation === 'destroy' && amount !== 'many' && route.resource.returnDeleted;
+  const status = String(action?.code ?? (operation === 'destroy' && !returnsDeleted ? 204 : statusOf(operation)));
+  if (returnsDeleted) return { [status]: answered('The object that is deleted, as GET showed it; its key, where GET did not.', { anyOf: [objectSchema(described, access, place), keyOnlySchema(route.resource)] }) };
   if (operation === 'destroy') return { [status]: { description: amount === 'many' ? 'They are deleted.' : 'It is deleted.', headers: { Allow: ALLOW } } };
   const object = objectSchema(described, access, place);
   const objects = inAmount(object, amount, route.resource);
@@ -48,6 +52,11 @@ function successOf(described: DescribedRoute, access: KnownAccess, place: Descri
   }
   const known: Responses = operation === 'retrieve' && route.resource.conditional ? { 304: { description: 'The caller has the object in this state.', headers: { Allow: ALLOW, ...state } } } : {};
   return { [status]: inForms(answered('The whole object.', object, state), described), ...known };
+}
+
+function keyOnlySchema(resource: Resource): Schema {
+  const fields = keyFieldsOf(resource);
+  return { type: 'object', properties: Object.fromEntries(fields.map(({ name, key }) => [name, keySchema(key)])), required: fields.map(({ name }) => name) };
 }
 
 function answered(description: string, schema: Schema, headers: Response['headers'] = {}): Response {
@@ -87,7 +96,7 @@ function errorsOf(described: DescribedRoute, { refuses, hides }: KnownAccess): R
   const paged = operation === 'list' && describeList(resource, {}).missing;
   if (writes || operation === 'list' || amountOf(described) === 'many' || resource.strict || resource.shape || free) statuses.add(400);
   if (resource.schemes.length > 0 || guarded) statuses.add(401);
-  if (refuses || guarded || action) statuses.add(403);
+  if (refuses || guarded || action || (writes && resource.overlapping.length > 0)) statuses.add(403);
   if ((kind !== 'collection' && kind !== 'collection-action') || hides || action || paged || formsOf(described).length > 0) statuses.add(404);
   // An upsert asks for another right too, and can meet no condition.
   if (amountOf(described) === 'one-or-many' && (resource.bulk?.upsert.length ?? 0) > 0) for (const status of resource.conditional ? ([403, 412] as const) : ([403] as const)) statuses.add(status);
@@ -98,6 +107,6 @@ function errorsOf(described: DescribedRoute, { refuses, hides }: KnownAccess): R
     statuses.add(415);
   }
   if (isRepeatable(described)) statuses.add(422);
-  if (resource.throttle) statuses.add(429);
+  if (resource.throttle || resource.refusalsThrottled) statuses.add(429);
   return statuses;
 }

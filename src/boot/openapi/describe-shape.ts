@@ -14,7 +14,7 @@ export function shapeParametersOf(rules: ShapeRules | undefined): readonly Param
 }
 
 function names(name: string, description: string, known?: readonly string[]): Parameter {
-  return { name, in: 'query', required: false, description, schema: { type: 'array', items: { type: 'string', ...(known ? { enum: known } : {}) } }, style: 'form', explode: false };
+  return { name, in: 'query', required: false, description, schema: { type: 'array', items: { type: 'string', ...(known ? { enum: known } : {}) } }, style: 'form', explode: true };
 }
 
 function pathsOf(expandable: Expandable, within = ''): readonly string[] {

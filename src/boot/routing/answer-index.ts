@@ -6,7 +6,7 @@ import { negotiate } from '../../request/responses/negotiate.js';
 import { jsonResponse } from '../../request/responses/rest-response.js';
 import type { RestResponse } from '../../request/responses/rest-response.js';
 
-/** The collections of all prefixes by their paths (contract 1). `base` is what comes before the prefixes. */
+/** The collections of these prefixes by their paths. `base` is what comes before the prefixes. */
 export function answerIndex(exchange: HttpExchange, { apis, base }: { readonly apis: readonly Api[]; readonly base: string }): RestResponse {
   if (!isReading(exchange.method)) throw new MethodNotAllowed(exchange.method);
   negotiate(exchange.header('accept'));

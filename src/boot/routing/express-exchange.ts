@@ -7,7 +7,8 @@ import { sendResponse, setContractHeaders } from '../../request/responses/send-r
 import type { AnswerableExchange } from './answerable-exchange.js';
 import type { Soon } from '../../values/soon.js';
 import { headerOf, withoutOrigin } from './request-line.js';
-import { hasBody, readBody } from './request-body.js';
+import { isBrokenText } from './express-body-text.js';
+import { codingOf, DECODED_CODINGS, hasBody, NO_UTF8, readDecoded, textOf } from './request-body.js';
 
 /** What Express adds to Node's request, as far as it is read here. */
 interface ExpressRequest extends IncomingMessage {
@@ -26,6 +27,9 @@ interface BodyError {
   readonly body?: unknown;
   readonly message: string;
 }
+
+/** An error of ours among those of the parser. */
+const NOT_TEXT = 'restify.text.broken';
 
 const BODY_ERRORS = new WeakMap<IncomingMessage, BodyError>();
 
@@ -132,25 +136,38 @@ function pathOf({ originalUrl, baseUrl }: ExpressRequest): string {
 
 async function receivedBody(request: ExpressRequest): Promise<ReceivedBody> {
   const error = BODY_ERRORS.get(request);
-  if (error) return brokenBody(error);
+  if (error) return brokenBody(error, request);
   if (!hasBody(request)) return { kind: 'none' };
-  if (request.body !== undefined) return Buffer.isBuffer(request.body) ? { kind: 'text', text: request.body.toString('utf8') } : { kind: 'value', value: request.body };
+  if (isBrokenText(request)) return { kind: 'broken', reason: NO_UTF8 };
+  if (request.body !== undefined) return Buffer.isBuffer(request.body) ? textOf(request.body) : { kind: 'value', value: request.body };
   if (request.readableEnded || request.destroyed) return { kind: 'unsupported' };
   const isJson = /^\s*application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '');
-  const body = await readBody(request, BODY_BYTES);
+  const body = await readDecoded(request, request.headers['content-encoding'], BODY_BYTES);
   return body.kind === 'text' && !isJson ? { kind: 'unsupported' } : body;
 }
 
-function brokenBody(error: BodyError): ReceivedBody {
+/** Behind the application's parser, which has made a value of bytes that are no UTF-8. */
+export function refuseBrokenText(request: IncomingMessage): void {
+  keepBodyError(request, { type: NOT_TEXT, message: NO_UTF8 });
+  Object.assign(request, { body: undefined });
+}
+
+function brokenBody(error: BodyError, { headers }: IncomingMessage): ReceivedBody {
   switch (error.type) {
     case 'entity.parse.failed':
       return typeof error.body === 'string' ? { kind: 'text', text: error.body } : { kind: 'broken', reason: 'no JSON' };
     case 'entity.too.large':
     case 'parameters.too.many':
       return { kind: 'too-large' };
-    case 'encoding.unsupported':
+    case 'encoding.unsupported': {
+      const coding = codingOf(headers['content-encoding']);
+      // A parser that decodes nothing (`inflate: false`) refuses those too that it knows.
+      return { kind: 'coded', coding, decoded: DECODED_CODINGS.split(', ').includes(coding) ? 'identity' : DECODED_CODINGS };
+    }
     case 'charset.unsupported':
       return { kind: 'unsupported' };
+    case NOT_TEXT:
+      return { kind: 'broken', reason: NO_UTF8 };
     default:
       return { kind: 'broken', reason: 'the body could not be read' };
   }

@@ -11,8 +11,9 @@ export interface ExpressRouter extends Handle {
   handle: Handle;
 }
 
-interface ExpressLayer {
-  readonly route?: { readonly path?: unknown };
+export interface ExpressLayer {
+  readonly route?: { readonly path?: unknown; readonly methods?: Readonly<Record<string, unknown>> };
+  match?(path: string): boolean;
 }
 
 /** A run of routes that stand one behind the other, by the path of their model. */

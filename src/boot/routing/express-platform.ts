@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { registerInOneStep } from './express-all-methods.js';
-import { expressExchange, isBodyError, keepBodyError } from './express-exchange.js';
+import { isBrokenText, watchBodyText } from './express-body-text.js';
+import { expressExchange, isBodyError, keepBodyError, refuseBrokenText } from './express-exchange.js';
 import { flattenRoutes } from './express-flat-routes.js';
-import type { ExpressRouter } from './express-flat-routes.js';
+import type { ExpressLayer, ExpressRouter } from './express-flat-routes.js';
 import { makeForExpress } from './express-prototypes.js';
 import type { HttpAdapter, HttpPlatform } from './http-platform.js';
 import { OwnRoutes } from './own-routes.js';
@@ -22,10 +23,13 @@ const RESTORED = new WeakMap<RestServer, () => void>();
 
 /** Before the routes and the application's middleware: the headers, and a body that cannot be parsed is no error yet. */
 function prepareRequests(adapter: HttpAdapter, server: RestServer): void {
+  watchBodyText(adapter.getInstance());
   makeForExpress(adapter.getHttpServer(), adapter.getInstance());
   RESTORED.set(server, registerInOneStep(adapter.getInstance(), (request, response) => server.handleAlone(expressExchange(request, response))));
   adapter.use((request: IncomingMessage, response: ServerResponse, next: Next) => {
-    server.begin(expressExchange(request, response));
+    const exchange = expressExchange(request, response);
+    server.begin(exchange);
+    if (isBrokenText(request) && server.isOurs(exchange)) refuseBrokenText(request);
     next();
   });
   adapter.use((error: unknown, request: IncomingMessage, response: ServerResponse, next: Next) => {
@@ -44,6 +48,7 @@ function answerTheRest(adapter: HttpAdapter, server: RestServer): void {
   const { router } = adapter.getInstance() as { readonly router?: RouterStack };
   const routes = new OwnRoutes(server);
   for (const path of routePaths(router)) routes.note(path);
+  for (const layer of router?.stack ?? []) matchCase(layer, routes);
   flattenRoutes(router, (path) => routes.modelOf(path));
   adapter.use((request: IncomingMessage, response: ServerResponse, next: Next) => {
     settle(server.handleRest(expressExchange(request, response)), next);
@@ -55,6 +60,22 @@ function answerTheRest(adapter: HttpAdapter, server: RestServer): void {
     else if (error instanceof URIError) settle(server.handleRest(exchange), next);
     else void server.fail(exchange, error);
   });
+}
+
+/**
+ * Express has no regard for case: the action at `…/recent` would stand before the object whose key is `Recent`. What is
+ * generated for all methods asks our own matcher, which has.
+ */
+function matchCase(layer: ExpressLayer, routes: OwnRoutes): void {
+  const { path, methods } = layer.route ?? {};
+  const match = layer.match?.bind(layer);
+  if (!match || typeof path !== 'string' || path.includes('{') || methods?._all === true || routes.modelOf(path) === undefined) return;
+  const pattern = path.split('/');
+  layer.match = (asked) => {
+    if (!match(asked)) return false;
+    const segments = asked.split('/');
+    return pattern.every((segment, index) => segment.startsWith(':') || segment.startsWith('*') || segment === segments[index]);
+  };
 }
 
 function settle(answered: Promise<boolean>, next: Next): void {

@@ -1,10 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import { pipeline } from 'node:stream';
-import type { Readable, Transform } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { ReceivedBody } from '../../request/parsing/json-body.js';
 import type { FastifyInstance, FastifyParser, FastifyRoute } from './fastify-types.js';
-import { readBody } from './request-body.js';
+import { readDecoded } from './request-body.js';
 
 const KEPT = Symbol('restify.body');
 const CONTENT_TYPE = Symbol('restify.contentType');
@@ -29,7 +26,7 @@ export function patientParser({ initialConfig }: FastifyInstance): FastifyParser
   return (request, payload, done) => {
     const raw: MarkedRequest = request.raw;
     showContentType(raw);
-    void readBody(decoded(payload, raw.headers['content-encoding']), limit).then((received) => {
+    void readDecoded(payload, raw.headers['content-encoding'], limit).then((received) => {
       const body = judged(received, raw);
       raw[KEPT] = body;
       done(null, body.kind === 'value' ? body.value : undefined);
@@ -37,23 +34,7 @@ export function patientParser({ initialConfig }: FastifyInstance): FastifyParser
   };
 }
 
-/** Content codings that are understood, as Express understands them. */
-const DECODERS: Readonly<Record<string, () => Transform>> = { gzip: createGunzip, deflate: createInflate, br: createBrotliDecompress };
-
-function codingOf(header: string | undefined): string {
-  return header?.trim().toLowerCase() ?? 'identity';
-}
-
-/** As it is where the coding is none, or unknown. What fails is told by the reader. */
-function decoded(payload: Readable, header: string | undefined): Readable {
-  const coding = codingOf(header);
-  const decoder = Object.hasOwn(DECODERS, coding) ? DECODERS[coding]?.() : undefined;
-  return decoder ? pipeline(payload, decoder, () => undefined) : payload;
-}
-
 function judged(received: ReceivedBody, { headers }: IncomingMessage): ReceivedBody {
-  const coding = codingOf(headers['content-encoding']);
-  if (received.kind !== 'none' && coding !== 'identity' && !Object.hasOwn(DECODERS, coding)) return { kind: 'unsupported' };
   if (received.kind !== 'text') return received;
   if (!/^\s*application\/json\s*(;|$)/i.test(headers['content-type'] ?? '')) return { kind: 'unsupported' };
   try {

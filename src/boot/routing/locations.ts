@@ -8,7 +8,7 @@ import type { Served } from './served.js';
 export type Location =
   | { readonly kind: 'route'; readonly match: RouteMatch; readonly served: Served; /** The path below which the links of its prefix stand: `/rest/v1`. */ readonly base: string }
   | { readonly kind: 'unknown'; /** The prefix that it stands below. */ readonly served: Served }
-  | { readonly kind: 'index'; readonly base: string; readonly path: string }
+  | { readonly kind: 'index'; readonly base: string; readonly path: string; /** Those whose models it names. */ readonly prefixes: readonly Served[] }
   | { readonly kind: 'elsewhere' };
 
 /** What a location is found by. */
@@ -42,7 +42,7 @@ export class Locations {
     for (const mount of this.mounts.candidates(path)) {
       const below = path.slice(mount.length);
       const index = this.indexes.find((each) => withoutLastSlash(below) === each);
-      if (index !== undefined) return { kind: 'index', base: mountedAt + mount, path: mount + (index === '' ? '/' : index) };
+      if (index !== undefined) return { kind: 'index', base: mountedAt + mount, path: mount + (index === '' ? '/' : index), prefixes: this.all };
       const found = this.below(below, { base: mountedAt + mount, legible });
       if (found && (found.kind === 'route' || !this.foreign.has(path))) return found;
     }
@@ -50,25 +50,36 @@ export class Locations {
   }
 
   /** One prefix may stand below another: what one does not know, the other may. */
-  private below(path: string, at: { readonly base: string; readonly legible: boolean }): Location | undefined {
-    let unknown: Location | undefined;
+  private below(path: string, at: Standing): Location | undefined {
+    let other: Location | undefined;
     for (const served of this.all) {
       const found = belowPrefix(path, served, at);
       if (found?.kind === 'route') return found;
-      unknown ??= found;
+      if (other?.kind !== 'index') other = found?.kind === 'index' ? found : (other ?? found);
     }
-    return unknown;
+    return other;
   }
 }
 
-function belowPrefix(path: string, served: Served, { base, legible }: { readonly base: string; readonly legible: boolean }): Location | undefined {
+/** What comes before the prefixes of a path, and whether HTTP libraries read the path alike. */
+interface Standing {
+  readonly base: string;
+  readonly legible: boolean;
+}
+
+function belowPrefix(path: string, served: Served, { base, legible }: Standing): Location | undefined {
   const prefix = served.api.prefix === '' ? '' : `/${served.api.prefix}`;
-  if (path === prefix && prefix !== '') return { kind: 'unknown', served };
+  if (prefix !== '' && withoutLastSlash(path) === prefix) return rootOf(served, { base, path });
   if (!path.startsWith(prefix) || path[prefix.length] !== '/') return undefined;
   const match = legible ? served.api.match(withoutLastSlash(path.slice(prefix.length + 1))) : undefined;
   if (match) return { kind: 'route', served, match, base: base + prefix };
   // An empty prefix has nothing below it that is not somebody else's as well.
   return prefix === '' ? undefined : { kind: 'unknown', served };
+}
+
+/** The empty prefix has none: what stands at `/` is for all of them to say. */
+function rootOf(served: Served, { base, path }: { readonly base: string; readonly path: string }): Location {
+  return served.index === undefined ? { kind: 'unknown', served } : { kind: 'index', base, path, prefixes: [served] };
 }
 
 function withoutLastSlash(path: string): string {

@@ -2,7 +2,6 @@ import type { LoggerService } from '@nestjs/common';
 import type { DeclarationProblem } from '../../errors/declaration-error.js';
 import { BodyTooLarge, MethodNotAllowed, NotFound, UnsupportedMediaType } from '../../errors/request-errors.js';
 import { servedMethod, statusOf } from '../../model/operation.js';
-import type { ErrorFormat } from '../../model/error-format.js';
 import type { Api, Route } from '../../model/route.js';
 import type { Resource } from '../../model/resource.js';
 import { throttleRequest } from '../../request/throttling/throttle-request.js';
@@ -61,13 +60,23 @@ export class RestServer {
     return problems.filter(({ where }, index) => problems.findIndex((each) => each.where === where) === index);
   }
 
+  /** Also while requests are answered: none of them fails of a logger. */
   warn(text: string): void {
-    this.logger.warn(text);
+    try {
+      this.logger.warn(text);
+    } catch {
+      // Nobody is left to be told.
+    }
   }
 
   /** What is served, in the order of the `forRoot` calls. */
   get prefixes(): readonly Pick<Served, 'api' | 'pipeline' | 'resourceOf' | 'index' | 'errorFormat'>[] {
     return this.locations.served;
+  }
+
+  /** The longest of all prefixes: they share the server. */
+  get shutdownGrace(): number {
+    return Math.max(0, ...this.locations.served.map(({ shutdownGrace }) => shutdownGrace));
   }
 
   get apis(): readonly Api[] {
@@ -184,7 +193,7 @@ export class RestServer {
         return true;
       case 'index':
         if (this.foreign.has(location.path)) return false;
-        await this.writing(exchange, () => answerIndex(exchange, { apis: this.apis, base: location.base }));
+        await this.writing(exchange, () => answerIndex(exchange, { apis: location.prefixes.map(({ api }) => api), base: location.base }));
         return true;
       case 'elsewhere':
         return false;
@@ -214,7 +223,9 @@ export class RestServer {
 
   /** Writes an error that something else threw on one of our URLs. */
   fail(exchange: AnswerableExchange, error: unknown): Soon<void> {
-    const { response, logged } = responseTo(error, this.errorFormatOf(exchange));
+    const served = this.servedOf(exchange);
+    // What the application's own code has asked the database for may have failed as our statements do.
+    const { response, logged } = responseTo(served ? served.reported(error) : error, served?.errorFormat ?? 'drf');
     if (logged) this.log(exchange, error);
     return this.send(exchange, response);
   }
@@ -243,20 +254,23 @@ export class RestServer {
     }
   }
 
-  /** Whatever a logger makes of it, and whatever was thrown: an answer follows. */
   private log({ method, path }: AnswerableExchange, error: unknown): void {
+    this.report(`${method} ${path} failed`, error);
+  }
+
+  /** Whatever a logger makes of it, and whatever was thrown: an answer follows. */
+  report(what: string, error: unknown): void {
     try {
-      this.logger.error(`${method} ${path} failed: ${whatFailed(error)}`);
+      this.logger.error(`${what}: ${whatFailed(error)}`);
     } catch {
       // Nobody is left to be told.
     }
   }
 
-  /** That of the prefix; the index belongs to all of them, and tells errors as the first one does. */
-  private errorFormatOf(exchange: AnswerableExchange): ErrorFormat {
+  /** The prefix that the URL belongs to; the first where it belongs to several, or to none. */
+  private servedOf(exchange: AnswerableExchange): Served | undefined {
     const { location } = this.visits.of(exchange);
-    const served = 'served' in location ? location.served : this.locations.served[0];
-    return served?.errorFormat ?? 'drf';
+    return 'served' in location ? location.served : (location.kind === 'index' ? location.prefixes : this.locations.served)[0];
   }
 
   private routeOf(exchange: AnswerableExchange): Matched {

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { describeApi } from '../openapi/describe-api.js';
-import type { PlacedRoute } from '../openapi/describe-api.js';
+import type { PlacedIndex, PlacedRoute } from '../openapi/describe-api.js';
 import { toOpenApi31 } from '../openapi/convert-schema.js';
 import type { OpenApiDocument, PathItem } from '../openapi/open-api-types.js';
 import { REST_SERVER } from '../tokens.js';
@@ -45,11 +45,14 @@ export class RestifyOpenApi {
     return new Map(this.server.prefixes.flatMap(({ api: { prefix, routes }, errorFormat }) => routes.map((route) => [openApiPath(routePattern(prefix, route)), { route, prefix, errorFormat }] as const)));
   }
 
-  /** An application's own route at the same path wins. */
-  private indexes(mounts: readonly string[], others: OpenApiDocument['paths']): readonly string[] {
-    const below = new Set(this.server.prefixes.flatMap(({ index }) => (index === undefined ? [] : [index === '' ? '' : `/${index}`])));
+  /** That of all prefixes, wherever it stands, and that of each at its root. An application's own route at the same path wins. */
+  private indexes(mounts: readonly string[], others: OpenApiDocument['paths']): readonly PlacedIndex[] {
+    const { prefixes } = this.server;
+    const ofAll = prefixes.flatMap(({ index }) => (index === undefined ? [] : [{ below: index === '' ? '' : `/${index}`, errorFormat: prefixes[0]?.errorFormat ?? 'drf' }]));
+    const ofOne = prefixes.flatMap(({ index, api: { prefix }, errorFormat }) => (index === undefined || prefix === '' ? [] : [{ below: `/${prefix}`, prefix, errorFormat }]));
+    const placed = mounts.flatMap((mount) => [...ofAll, ...ofOne].map(({ below, ...index }): PlacedIndex => ({ ...index, path: mount + below || '/' })));
     const isOwn = (path: string): boolean => (others[path] as { readonly get?: unknown } | undefined)?.get !== undefined || this.server.foreign.has(path);
-    return mounts.flatMap((mount) => [...below].map((each) => mount + each || '/')).filter((path) => !isOwn(path));
+    return placed.filter(({ path }, at) => !isOwn(path) && placed.findIndex((each) => each.path === path) === at);
   }
 }
 
@@ -70,7 +73,7 @@ function mountOf(path: string, patterns: ReadonlyMap<string, unknown>): string |
   return undefined;
 }
 
-function merged(document: OpenApiDocument, placed: readonly PlacedRoute[], indexes: readonly string[]): OpenApiDocument {
+function merged(document: OpenApiDocument, placed: readonly PlacedRoute[], indexes: readonly PlacedIndex[]): OpenApiDocument {
   const { paths, components, tags } = describeApi(placed, indexes, document);
   const known = new Set((document.tags ?? []).map(({ name }) => name));
   const items = (path: string): PathItem => ({ ...document.paths[path], ...paths[path] });

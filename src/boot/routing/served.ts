@@ -11,8 +11,12 @@ export interface Served {
   /** By what was decorated. */
   readonly resourceOf: (entity: object) => Resource | undefined;
   readonly errorFormat: ErrorFormat;
+  /** Milliseconds that half a request may stand still while the application ends. */
+  readonly shutdownGrace: number;
   /** Where its index stands, below the mount; undefined where it has none. */
   readonly index: string | undefined;
+  /** What a caller is told of what the application's own code has thrown: a database that is away is one, whoever has asked it. */
+  readonly reported: (error: unknown) => unknown;
   readonly lateProblems: () => readonly DeclarationProblem[];
   /** Its place among the `forRoot` calls of the process: which boot ends first says nothing. */
   readonly order: number;

@@ -1,8 +1,9 @@
 import type { DeclarationProblem } from '../../errors/declaration-error.js';
 import type { CompiledModel } from '../compiling/compile-resources.js';
 import type { Blueprint } from '../compiling/draft.js';
-import { verifyAcquireTimeout } from './verify-acquire-timeout.js';
+import { verifyTimeouts } from './verify-timeouts.js';
 import { verifyActions } from './verify-actions.js';
+import { verifyAuthentication } from './verify-authentication.js';
 import { verifyBulk } from './verify-bulk.js';
 import { verifyComputed } from './verify-computed.js';
 import { verifyExpandable } from './verify-expandable.js';
@@ -17,18 +18,23 @@ import { verifyPrefix } from './verify-prefix.js';
 import { verifyOperations } from './verify-operations.js';
 import { verifyPagination } from './verify-pagination.js';
 import { verifyParameters } from './verify-parameters.js';
+import { verifyRefusals } from './verify-refusals.js';
 import { verifyRenderers } from './verify-renderers.js';
 import { verifyPaths } from './verify-paths.js';
 import { verifyPropertyNames } from './verify-property-names.js';
 import { verifyQueries } from './verify-queries.js';
 import { verifyQueryLimits } from './verify-query-limits.js';
 import { verifyShape } from './verify-shape.js';
+import { verifyOpenJunctions } from './verify-open-junctions.js';
+import { verifyShutdownGrace } from './verify-shutdown-grace.js';
 import { verifyThrough } from './verify-through.js';
 import { verifySupported } from './verify-supported.js';
 
 const RULES = [
   verifyPrefix,
-  verifyAcquireTimeout,
+  verifyTimeouts,
+  verifyShutdownGrace,
+  verifyAuthentication,
   verifyOptionNames,
   verifyListedClasses,
   verifyLayout,
@@ -42,6 +48,7 @@ const RULES = [
   verifyQueryLimits,
   verifyParameters,
   verifyPagination,
+  verifyRefusals,
   verifyRenderers,
   verifyShape,
   verifyExpandable,
@@ -50,6 +57,7 @@ const RULES = [
   verifyIdempotency,
   verifyJunctions,
   verifyThrough,
+  verifyOpenJunctions,
   verifyActions,
 ] as const;
 

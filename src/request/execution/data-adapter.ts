@@ -48,6 +48,8 @@ export interface DataAdapter {
   /** Of the same database, so that an answer is kept by the transaction that writes its rows. */
   readonly answers: AnswerStore;
   describe(): ModelDescription;
+  /** What a statement of the application's own has thrown: a `RestError` where the database is away, or has given it up; else the same. */
+  reported(error: unknown): unknown;
   /** Once, at boot, for each resource that it will be asked for; views of them need none. */
   prepare(resource: Resource): void;
   /** The parent's joining values, or undefined where there is no such row. */

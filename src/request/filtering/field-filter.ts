@@ -1,10 +1,10 @@
 import { InvalidInput } from '../../errors/request-errors.js';
 import { emptyFieldErrors } from '../../errors/rest-error.js';
 import { GROUPS_PARAMETER } from '../../model/filter-backend.js';
-import type { FilterBackend, FilterQuestion, Filtering } from '../../model/filter-backend.js';
+import type { FilterBackend, FilterQuestion, Filtering, ListKind } from '../../model/filter-backend.js';
 import type { Resource } from '../../model/resource.js';
 import { parseGroups } from './filter-groups.js';
-import { parseTerm } from './parse-term.js';
+import { holdsList, parseTerm } from './parse-term.js';
 import { sameRows } from './same-rows.js';
 import type { PlacedCondition } from './same-rows.js';
 
@@ -35,5 +35,9 @@ export class FieldFilter implements FilterBackend {
 
   parameters({ filterTerms, filterGroups }: Resource): readonly string[] {
     return filterGroups ? [...filterTerms.keys(), GROUPS_PARAMETER] : [...filterTerms.keys()];
+  }
+
+  lists({ filterTerms }: Resource): ReadonlyMap<string, ListKind> {
+    return new Map([...filterTerms].flatMap(([name, term]) => (holdsList(term) ? [[name, 'values'] as const] : [])));
   }
 }

@@ -3,7 +3,7 @@ import { emptyFieldErrors } from '../../errors/rest-error.js';
 import type { Json } from '../../errors/rest-error.js';
 import { allOf } from '../../model/condition.js';
 import type { Condition } from '../../model/condition.js';
-import type { FilterBackend, FilterQuestion, Filtering } from '../../model/filter-backend.js';
+import type { FilterBackend, FilterQuestion, Filtering, ListKind } from '../../model/filter-backend.js';
 import type { TypedParameter } from '../../model/own-filter.js';
 import type { RowFilter } from '../../model/row-filter.js';
 import { parameterType } from '../../values/parameter-type.js';
@@ -51,6 +51,10 @@ export abstract class FilterSet implements FilterBackend {
 
   parameters(): readonly string[] {
     return Object.keys(this.filters);
+  }
+
+  lists(): ReadonlyMap<string, ListKind> {
+    return new Map(Object.entries(this.filters).flatMap(([name, { list }]) => (list === true ? [[name, 'values'] as const] : [])));
   }
 }
 

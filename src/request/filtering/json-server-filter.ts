@@ -1,11 +1,11 @@
 import { InvalidInput } from '../../errors/request-errors.js';
 import { emptyFieldErrors } from '../../errors/rest-error.js';
 import { oneOf } from '../../model/condition.js';
-import type { FilterBackend, FilterQuestion, Filtering } from '../../model/filter-backend.js';
+import type { FilterBackend, FilterQuestion, Filtering, ListKind } from '../../model/filter-backend.js';
 import type { FilterTerm, Resource } from '../../model/resource.js';
 import { invalid, valid } from '../../values/outcome.js';
 import type { Outcome } from '../../values/outcome.js';
-import { parseTerm } from './parse-term.js';
+import { holdsList, parseTerm } from './parse-term.js';
 import { sameRows } from './same-rows.js';
 import type { PlacedCondition } from './same-rows.js';
 
@@ -20,8 +20,8 @@ const ENDINGS: readonly (readonly [theirs: string, ours: string])[] = [
 /**
  * `<field>=`, `<field>_gte=`, `_lte=`, `_ne=` and `_like=`, as json-server has them: in the place of `FieldFilter`, for the same
  * compiled parameters. They mean something where the model names the lookup (`exact`, `gte`, `lte`, `ne`, `icontains`), and
- * all others are ignored. Of a repeated parameter any value may fit (`id=1&id=2`), of `_ne` all have to, and of a filter of the
- * model's own the last one counts. An empty value filters nothing. All that is repeated has `queryLimits.values` values at most.
+ * all others are ignored. Of a repeated parameter any value may fit (`id=1&id=2`), of `_ne` all have to; a filter of the
+ * model's own has one value, or the list that it takes. An empty value filters nothing. All that is repeated has `queryLimits.values` values at most.
  */
 export class JsonServerFilter implements FilterBackend {
   /** Throws `InvalidInput` for values that do not fit, all of them together. */
@@ -50,6 +50,14 @@ export class JsonServerFilter implements FilterBackend {
       if (isPlain(name, term)) return [name];
       return ENDINGS.filter(([, ours]) => name.endsWith(ours)).map(([theirs, ours]) => name.slice(0, -ours.length) + theirs);
     });
+  }
+
+  lists(resource: Resource): ReadonlyMap<string, ListKind> {
+    return new Map(this.parameters(resource).flatMap((name): readonly (readonly [string, ListKind])[] => {
+      const term = jsonServerTerm(name, resource);
+      if (term?.kind === 'own') return holdsList(term) ? [[name, 'values']] : [];
+      return [[name, 'each']];
+    }));
   }
 }
 

@@ -14,6 +14,11 @@ import { splitValues } from '../../values/split-values.js';
 import { hasNone } from './same-rows.js';
 import type { PlacedCondition } from './same-rows.js';
 
+/** Whether the text of its parameter is a list with commas between the values. */
+export function holdsList(term: FilterTerm): boolean {
+  return term.kind === 'own' ? term.isList : term.lookup === 'in' || term.lookup === 'range';
+}
+
 /** The text of a parameter as what it says of the rows, or django-filter's messages. */
 export function parseTerm(text: string, term: FilterTerm, question: FilterQuestion): Outcome<PlacedCondition> {
   if (term.kind === 'own') return parseOwn(text, term, question);

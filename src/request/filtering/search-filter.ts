@@ -1,6 +1,7 @@
 import { InvalidInput } from '../../errors/request-errors.js';
 import { allOf, oneOf } from '../../model/condition.js';
 import type { FilterBackend, FilterQuestion, Filtering } from '../../model/filter-backend.js';
+import { foldTerms } from './fold-terms.js';
 
 /**
  * `search=<text>`: every term occurs in at least one search field of the object (contract 4). Terms stand between
@@ -22,8 +23,9 @@ export function searched(name: string, { resource, parameters }: FilterQuestion)
   const { searchTerms: limit } = resource.queryLimits;
   if (terms.length > limit) throw InvalidInput.of(name, `Ensure there are no more than ${limit} terms.`);
   if (terms.length === 0 || resource.searchFields.length === 0) return {};
+  const needed = foldTerms(terms, resource.searchFields.map(({ match }) => match));
   return {
-    rows: allOf(terms.map((term) => oneOf(resource.searchFields.map(({ operand, match, within }) => allOf([{ kind: 'term', operand, match, term }, ...(within ? [within] : [])]))))),
+    rows: allOf(needed.map((term) => oneOf(resource.searchFields.map(({ operand, match, within }) => allOf([{ kind: 'term', operand, match, term }, ...(within ? [within] : [])]))))),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { FilterBackend, FilterQuestion, Filtering } from '../../model/filter-backend.js';
+import type { FilterBackend, FilterQuestion, Filtering, ListKind } from '../../model/filter-backend.js';
 import { parseOrdering } from './ordering-filter.js';
 
 /**
@@ -16,6 +16,10 @@ export class JsonServerOrdering implements FilterBackend {
 
   parameters(): readonly string[] {
     return ['_sort', '_order'];
+  }
+
+  lists(): ReadonlyMap<string, ListKind> {
+    return new Map([['_sort', 'names'], ['_order', 'names']]);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { NullsPlace } from '../../model/condition.js';
-import type { FilterBackend, FilterQuestion, Filtering } from '../../model/filter-backend.js';
+import type { FilterBackend, FilterQuestion, Filtering, ListKind } from '../../model/filter-backend.js';
 import type { OrderTerm, Resource } from '../../model/resource.js';
 
 /**
@@ -15,6 +15,10 @@ export class OrderingFilter implements FilterBackend {
 
   parameters(): readonly string[] {
     return ['ordering'];
+  }
+
+  lists(): ReadonlyMap<string, ListKind> {
+    return new Map([['ordering', 'names']]);
   }
 }
 

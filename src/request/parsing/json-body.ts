@@ -1,4 +1,4 @@
-import { BodyTooLarge, InvalidInput, MalformedRequest, UnsupportedMediaType } from '../../errors/request-errors.js';
+import { BodyTooLarge, InvalidInput, MalformedRequest, UnsupportedContentCoding, UnsupportedMediaType } from '../../errors/request-errors.js';
 import { BODY_DEPTH } from '../../model/limits.js';
 import { pythonTypeName } from '../../values/texts.js';
 
@@ -9,6 +9,8 @@ export type ReceivedBody =
   | { readonly kind: 'value'; readonly value: unknown }
   | { readonly kind: 'too-large' }
   | { readonly kind: 'broken'; readonly reason: string }
+  /** Compressed in a way that is not decoded; `decoded` are those that are, as `Accept-Encoding` lists them. */
+  | { readonly kind: 'coded'; readonly coding: string; readonly decoded: string }
   | { readonly kind: 'unsupported' };
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -36,6 +38,7 @@ function readBody(body: ReceivedBody, contentType: string | undefined): unknown 
   if (body.kind === 'none') return {};
   if (body.kind === 'too-large') throw new BodyTooLarge();
   if (!isJsonType(contentType) || body.kind === 'unsupported') throw new UnsupportedMediaType((contentType ?? '').slice(0, 200));
+  if (body.kind === 'coded') throw new UnsupportedContentCoding(body.coding.slice(0, 200), body.decoded);
   const value = jsonValue(body);
   refuseDepth(value);
   return value;

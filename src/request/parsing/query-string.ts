@@ -40,6 +40,18 @@ export function valuesOf(name: string, parameters: ReadonlyMap<string, string>):
   return REPEATED.get(parameters)?.get(name) ?? (value === undefined ? [] : [value]);
 }
 
+export function isRepeated(parameters: ReadonlyMap<string, string>): boolean {
+  return REPEATED.has(parameters);
+}
+
+/** Parameters of these values. */
+export function parametersFrom(given: ReadonlyMap<string, readonly string[]>): ReadonlyMap<string, string> {
+  const parameters = new Map([...given].map(([name, values]) => [name, values.at(-1) ?? ''] as const));
+  const repeated = new Map([...given].filter(([, values]) => values.length > 1).map(([name, values]) => [name, [...values]]));
+  if (repeated.size > 0) REPEATED.set(parameters, repeated);
+  return parameters;
+}
+
 /** Those of these names, with all their values. */
 export function parametersOf(parameters: ReadonlyMap<string, string>, isWanted: (name: string) => boolean): ReadonlyMap<string, string> {
   const wanted = new Map([...parameters].filter(([name]) => isWanted(name)));

@@ -8,7 +8,10 @@ import type { Resource } from '../../model/resource.js';
 import type { RowFilter } from '../../model/row-filter.js';
 import { whenThere } from '../../values/soon.js';
 import type { Soon } from '../../values/soon.js';
-import { decide, visibleRows } from './combine-grants.js';
+import { both, decide } from './combine-grants.js';
+import { keyNames } from './reading.js';
+import { visibleRows } from './visible-rows.js';
+import type { RefusalRules } from './visible-rows.js';
 
 /** What the permissions of a model leave a caller. */
 export interface Access {
@@ -20,9 +23,13 @@ export interface Access {
 /** Makes a condition of an author's rows; given from outside, because planning is another step. */
 export type ResolveRows = (rows: 'all' | RowFilter, resource: Resource) => Condition;
 
+/** What holds for all callers of a prefix. */
+export interface PermissionRules extends RefusalRules {
+  readonly source: PermissionSource;
+}
+
 export interface Caller {
   readonly actor: Actor;
-  readonly source: PermissionSource;
   /** The challenge of an authentication scheme that is in use, if one can. */
   readonly challenge: string | undefined;
   /** As the HTTP library gives it; undefined where the application asks itself. */
@@ -34,9 +41,11 @@ export class Accesses {
   // Made when they are wanted: most requests want none of them.
   private held: Map<string, Promise<boolean>> | undefined;
   private seen: Map<Resource, Soon<Condition>> | undefined;
+  private read: Map<Resource, { readonly access: Soon<Access | undefined> }> | undefined;
 
   constructor(
     private readonly caller: Caller,
+    private readonly rules: PermissionRules,
     private readonly resolveRows: ResolveRows,
   ) {}
 
@@ -48,10 +57,37 @@ export class Accesses {
     });
   }
 
+  /**
+   * As `admit`, for a request whose answer shows what it wrote: fields that GET lets the caller read too, and the key; where
+   * GET is refused, those of the write (contract 8).
+   */
+  admitWrite(resource: Resource, method: string, permission = resource.permission): Soon<Access> {
+    const written = this.admit(resource, method, permission);
+    if (!resource.grantsSomeFields) return written;
+    return whenThere(written, (access) =>
+      whenThere(this.reading(resource), (read) => ({ ...access, readable: answeredFields(resource, access.readable, read?.readable ?? 'all') })),
+    );
+  }
+
   /** Undefined for a no. */
   async find(resource: Resource, method: string): Promise<Access | undefined> {
-    const answer = await decide(resource.permission, this.question(resource, method));
-    return answer.kind === 'grant' ? this.accessOf(answer, resource) : undefined;
+    return method === 'GET' ? this.reading(resource) : this.asked(resource, method);
+  }
+
+  /** Asked once: the answer to a write, its state, its expansions and its filters all go by it. */
+  private reading(resource: Resource): Soon<Access | undefined> {
+    this.read ??= new Map();
+    const known = this.read.get(resource);
+    if (known) return known.access;
+    const access = this.asked(resource, 'GET');
+    this.read.set(resource, { access });
+    return access;
+  }
+
+  private asked(resource: Resource, method: string): Soon<Access | undefined> {
+    return whenThere(decide(resource.permission, this.question(resource, method)), (answer) =>
+      answer.kind === 'grant' ? this.accessOf(answer, resource) : undefined,
+    );
   }
 
   /** Rows that the caller may name from elsewhere: as a parent in a URL, or as a key in a body (contract 8). */
@@ -59,7 +95,7 @@ export class Accesses {
     this.seen ??= new Map();
     let seen = this.seen.get(resource);
     if (!seen) {
-      seen = whenThere(visibleRows(resource.permission, this.question(resource, 'GET')), (rows) => this.resolveRows(rows, resource));
+      seen = whenThere(visibleRows(resource.permission, this.question(resource, 'GET'), this.rules), (rows) => this.resolveRows(rows, resource));
       this.seen.set(resource, seen);
     }
     return seen;
@@ -73,7 +109,7 @@ export class Accesses {
     this.held ??= new Map();
     let held = this.held.get(name);
     if (!held) {
-      held = Promise.resolve(this.caller.source.holds(this.caller.actor, name)).then((yes) => yes);
+      held = Promise.resolve(this.rules.source.holds(this.caller.actor, name)).then((yes) => yes);
       this.held.set(name, held);
     }
     return held;
@@ -88,4 +124,9 @@ export class Accesses {
     const { actor, challenge } = this.caller;
     return actor === null && challenge !== undefined ? new NotAuthenticated(challenge) : new PermissionDenied();
   }
+}
+
+function answeredFields(resource: Resource, written: FieldSet, read: FieldSet): FieldSet {
+  const fields = both(written, read);
+  return fields === 'all' ? fields : new Set([...fields, ...keyNames(resource)]);
 }

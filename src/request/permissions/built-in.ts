@@ -58,3 +58,10 @@ export class ModelPermissionsOrAnonReadOnly extends ModelPermissions {
     return decided(isReading(method));
   }
 }
+
+const BUILT_IN: ReadonlySet<unknown> = new Set([AllowAny, IsAuthenticated, IsAuthenticatedOrReadOnly, IsAdmin, ModelPermissions, ModelPermissionsOrAnonReadOnly]);
+
+/** Whether what a class answers is known: it grants all rows and fields, or refuses. One that extends it may say something else. */
+export function isBuiltIn(type: unknown): boolean {
+  return BUILT_IN.has(type);
+}

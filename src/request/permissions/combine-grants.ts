@@ -1,6 +1,6 @@
 import { allow, deny, hide } from '../../model/permission.js';
 import type { AccessQuestion, FieldSet, Grant, Refusal } from '../../model/permission.js';
-import type { ResolvedPermission } from '../../model/resolved-permission.js';
+import type { AnswerWatch, ResolvedPermission } from '../../model/resolved-permission.js';
 import type { RowFilter } from '../../model/row-filter.js';
 import { whenThere } from '../../values/soon.js';
 import type { Soon } from '../../values/soon.js';
@@ -11,7 +11,7 @@ type Decision = Grant | Refusal;
 export function decide(permission: ResolvedPermission, question: AccessQuestion): Soon<Decision> {
   switch (permission.kind) {
     case 'one':
-      return permission.permission.decide(question);
+      return decideOne(permission, question);
     case 'all-of': {
       const [only, ...more] = permission.permissions;
       return only && more.length === 0 ? decide(only, question) : decideAll(permission.permissions, question);
@@ -23,6 +23,16 @@ export function decide(permission: ResolvedPermission, question: AccessQuestion)
     default:
       return permission satisfies never;
   }
+}
+
+function decideOne({ permission, watch }: Extract<ResolvedPermission, { kind: 'one' }>, question: AccessQuestion): Soon<Decision> {
+  const answer = permission.decide(question);
+  return watch ? whenThere(answer, (given) => noted(given, watch, question)) : answer;
+}
+
+function noted(answer: Decision, watch: AnswerWatch, { method }: AccessQuestion): Decision {
+  watch.note(answer, method);
+  return answer;
 }
 
 async function decideAny(permissions: readonly ResolvedPermission[], question: AccessQuestion): Promise<Decision> {
@@ -62,68 +72,17 @@ function anyGrant(answers: readonly (Grant | Refusal)[]): Grant | Refusal {
   };
 }
 
-function opposite(answer: Grant | Refusal): Grant | Refusal {
+export function opposite(answer: Grant | Refusal): Grant | Refusal {
   if (answer.kind === 'refusal') return allow();
   return answer.rows === 'all' ? deny() : allow({ rows: { kind: 'not', filter: answer.rows } });
 }
 
-/**
- * Which rows of a model an expression leaves to be seen from elsewhere: as a parent in a URL, or as a key in a body.
- * A refusal for want of rights hides nothing; every row condition that is stated hides, also beside a refusal
- * (contract 8).
- */
-export function visibleRows(permission: ResolvedPermission, question: AccessQuestion): Soon<'all' | RowFilter> {
-  return whenThere(statedRows(permission, question), (rows) => rows ?? 'all');
-}
-
-/** Undefined where nothing is stated, because everybody who was asked refused for want of rights. */
-function statedRows(permission: ResolvedPermission, question: AccessQuestion): Soon<'all' | RowFilter | undefined> {
-  switch (permission.kind) {
-    case 'one':
-      return whenThere(decide(permission, question), shown);
-    case 'all-of': {
-      const [only, ...more] = permission.permissions;
-      return only && more.length === 0 ? statedRows(only, question) : statedByAll(permission.permissions, question);
-    }
-    case 'any-of':
-      return statedByAny(permission.permissions, question);
-    case 'not':
-      return whenThere(decide(permission.permission, question), (answer) => shown(opposite(answer)));
-    default:
-      return permission satisfies never;
-  }
-}
-
-async function statedByAll(permissions: readonly ResolvedPermission[], question: AccessQuestion): Promise<'all' | RowFilter | undefined> {
-  const rows = await allStated(permissions, question);
-  return rows.length === 0 && permissions.length > 0 ? undefined : rows.reduce(bothRows, 'all');
-}
-
-/** Hidden is what all of them hide. One that refuses gives no row away: `anyOf(IsAdmin, OwnRows)` hides from everybody else what is not theirs. */
-async function statedByAny(permissions: readonly ResolvedPermission[], question: AccessQuestion): Promise<'all' | RowFilter | undefined> {
-  const rows = await allStated(permissions, question);
-  if (rows.length === 0) return undefined;
-  return rows.includes('all') ? 'all' : { kind: 'or', filters: rows as readonly RowFilter[] };
-}
-
-async function allStated(permissions: readonly ResolvedPermission[], question: AccessQuestion): Promise<readonly ('all' | RowFilter)[]> {
-  const rows = await Promise.all(permissions.map(async (each) => statedRows(each, question)));
-  return rows.filter((each) => each !== undefined);
-}
-
-const NO_ROWS: RowFilter = { kind: 'or', filters: [] };
-
-function shown(answer: Grant | Refusal): 'all' | RowFilter | undefined {
-  if (answer.kind === 'grant') return answer.rows;
-  return answer.reason === 'hidden' ? NO_ROWS : undefined;
-}
-
-function bothRows(a: 'all' | RowFilter, b: 'all' | RowFilter): 'all' | RowFilter {
+export function bothRows(a: 'all' | RowFilter, b: 'all' | RowFilter): 'all' | RowFilter {
   if (a === 'all') return b;
   return b === 'all' ? a : { kind: 'and', filters: [a, b] };
 }
 
-function both(a: FieldSet, b: FieldSet): FieldSet {
+export function both(a: FieldSet, b: FieldSet): FieldSet {
   if (a === 'all') return b;
   return b === 'all' ? a : new Set([...a].filter((name) => b.has(name)));
 }

@@ -25,6 +25,14 @@ export function columnsOf(field: Field): readonly string[] {
   }
 }
 
+/** The fields that say which row it is. */
+export function keyNames({ key, identity, fields }: Resource): readonly string[] {
+  // A pair is named by its other side, and that is its `id`.
+  if (identity.length > key.columns.length || key.via) return ['id'];
+  const ids = new Set(key.columns.map(({ id }) => id));
+  return fields.filter((field) => columnsOf(field).some((id) => ids.has(id))).map(({ name }) => name);
+}
+
 /** Whether a grant on a model opens one of its columns: a key is told wherever the row is. */
 export function isReadable(columnId: string, target: Resource, readable: FieldSet): boolean {
   if (readable === 'all') return true;

@@ -1,6 +1,6 @@
 import { InvalidInput } from '../../errors/request-errors.js';
-import { emptyFieldErrors } from '../../errors/rest-error.js';
-import type { Json } from '../../errors/rest-error.js';
+import { emptyFieldErrors, errorAt } from '../../errors/rest-error.js';
+import type { FieldErrors, Json } from '../../errors/rest-error.js';
 import type { Field } from '../../model/field.js';
 import type { Key, Resource } from '../../model/resource.js';
 import { parseKeyValue } from '../../values/keys.js';
@@ -32,6 +32,27 @@ function isWhole(field: Field, key: Key): boolean {
 function isOf(field: Field, columnId: string): boolean {
   if (field.kind === 'column') return field.column.id === columnId;
   return field.kind === 'to-one' && field.relation.on.length === 1 && field.relation.on[0]?.near.id === columnId;
+}
+
+/** Segments that are taken for places in the path, also percent-encoded, by whoever resolves a URL. */
+const DOTS: readonly unknown[] = ['.', '..'];
+
+/** What is wrong with a key that a client has chosen, if no URL would lead to it. */
+export function keyErrorsIn(values: ReadonlyMap<string, unknown>, { key, fields }: Resource): FieldErrors | undefined {
+  const [column, ...more] = key.columns;
+  const path = column && more.length === 0 && !key.via ? pathOfDots(Object.fromEntries(values), fields, column.id) : undefined;
+  return path && errorAt(path, 'A key cannot be "." or "..": no URL would lead to it.');
+}
+
+function pathOfDots(values: Readonly<Record<string, unknown>>, fields: readonly Field[], columnId: string): readonly string[] | undefined {
+  for (const field of fields) {
+    const value = values[field.name];
+    if (field.kind === 'column' && field.column.id === columnId) return DOTS.includes(value) ? [field.name] : undefined;
+    if (field.kind !== 'embedded' || typeof value !== 'object' || value === null) continue;
+    const inner = pathOfDots({ ...value }, field.fields, columnId);
+    if (inner) return [field.name, ...inner];
+  }
+  return undefined;
 }
 
 /** Throws 400 where it names none. */

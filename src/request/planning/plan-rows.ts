@@ -1,12 +1,13 @@
 import type { Json } from '../../errors/rest-error.js';
-import { allOf, equals, ownKey } from '../../model/condition.js';
+import { allOf, equals, NEVER, oneOf, ownKey } from '../../model/condition.js';
 import type { Condition } from '../../model/condition.js';
 import type { Field } from '../../model/field.js';
 import type { Filtering } from '../../model/filter-backend.js';
 import type { KeyCheck, ListPlan, ParentPlan, ParentValues } from '../../model/plan.js';
-import type { ColumnPair, ToManyRelation } from '../../model/relation.js';
+import type { ColumnPair, ToManyRelation, ToOneRelation } from '../../model/relation.js';
 import type { OrderTerm, Resource } from '../../model/resource.js';
 import type { ValueType } from '../../model/value-type.js';
+import { parseValue } from '../../values/parse-value.js';
 import { resolveRowFilter } from '../../values/resolve-row-filter.js';
 
 /** Rows of this key. */
@@ -15,8 +16,8 @@ export function keyCondition(key: readonly Json[], resource: Resource): Conditio
 }
 
 /** The look at the parent that a nested URL begins with. */
-export function planParent(key: readonly Json[], { parent, relation, rows, forWriting }: { parent: Resource; relation: ToManyRelation; rows: Condition; forWriting: boolean }): ParentPlan {
-  return { resource: parent, where: allOf([rows, keyCondition(key, parent)]), on: joiningPairs(relation), forWriting };
+export function planParent(key: readonly Json[], { parent, relation, rows, ...asked }: Pick<ParentPlan, 'forWriting' | 'requester'> & { readonly parent: Resource; readonly relation: ToManyRelation; readonly rows: Condition }): ParentPlan {
+  return { resource: parent, where: allOf([rows, keyCondition(key, parent)]), on: joiningPairs(relation), ...asked };
 }
 
 /** near: columns of the parent; far: the columns of its rows that hold them. */
@@ -50,11 +51,11 @@ function equalsOrNothing(pair: ColumnPair, value: Json): Condition {
 }
 
 /** The rows and the order of a list, from what each backend says. */
-export function planList(resource: Resource, { within, filterings, gone, parent }: Pick<ListPlan, 'gone' | 'parent'> & { readonly within: Condition; readonly filterings: readonly Filtering[] }): ListPlan {
+export function planList(resource: Resource, { within, filterings, requester, parent }: Pick<ListPlan, 'requester' | 'parent'> & { readonly within: Condition; readonly filterings: readonly Filtering[] }): ListPlan {
   const rows = filterings.map((filtering) => rowsOf(filtering, resource));
   const asked = filterings.find((filtering) => filtering.order !== undefined && filtering.order.length > 0)?.order;
   const oneOff = filterings.some((filtering) => filtering.oneOff === true);
-  return { kind: 'list', resource, where: allOf([within, ...rows]), order: asked ? totalOrder(asked, resource) : ownOrder(resource), parent, gone, oneOff };
+  return { kind: 'list', resource, where: allOf([within, ...rows]), order: asked ? totalOrder(asked, resource) : ownOrder(resource), parent, requester, oneOff };
 }
 
 function rowsOf({ rows }: Filtering, resource: Resource): Condition {
@@ -80,23 +81,39 @@ function totalOrder(order: readonly OrderTerm[], resource: Resource): readonly O
 }
 
 /** A key that a body names. */
-export type NamedKey = Omit<KeyCheck, 'where'>;
-
-/** A key in a body, with the rows that the caller may refer to. */
-export function planKeyCheck(named: NamedKey, rows: Condition): KeyCheck {
-  return { ...named, where: allOf([rows, keyCondition(named.key, named.field.relation.target)]) };
+export interface NamedKey extends Omit<KeyCheck, 'where'> {
+  /** The rows of this key; none where the target cannot have it. */
+  readonly rows: Condition;
 }
 
-/** The keys that a body names, those in embedded objects included. */
+/** A key in a body, with the rows that the caller may refer to. */
+export function planKeyCheck({ rows: ofKey, ...named }: NamedKey, rows: Condition): KeyCheck {
+  return { ...named, where: allOf([rows, ofKey]) };
+}
+
+/** The keys that a body names, by a relation or by the column that refers to it, those in embedded objects included. */
 export function keysIn(values: ReadonlyMap<string, unknown>, fields: readonly Field[], within: readonly string[] = []): readonly NamedKey[] {
   const named: NamedKey[] = [];
   for (const field of fields) {
-    if (field.kind !== 'embedded' && field.kind !== 'to-one') continue;
+    if (field.kind !== 'embedded' && field.kind !== 'to-one' && field.kind !== 'column') continue;
     const value = values.get(field.name);
     if (value === null || value === undefined) continue;
     const path = [...within, field.name];
-    if (field.kind === 'to-one') named.push({ field, path, key: value as readonly Json[] });
-    else named.push(...keysIn(new Map(Object.entries(value)), field.fields, path));
+    if (field.kind === 'embedded') named.push(...keysIn(new Map(Object.entries(value)), field.fields, path));
+    else if (field.kind === 'to-one') named.push({ relation: field.relation, path, key: value as readonly Json[], rows: keyCondition(value as readonly Json[], field.relation.target) });
+    else if (field.refers) named.push({ relation: field.refers, path, key: [value as Json], rows: referredBy(value as Json, field.refers) });
   }
   return named;
+}
+
+/** Of a relation of one column. Its type need not be that of the column that refers to it. */
+function referredBy(value: Json, { on: [pair] }: ToOneRelation): Condition {
+  const outcome = pair && parseValue(value, pair.far.type);
+  return pair && outcome && !outcome.errors ? equals(pair.far, outcome.value) : NEVER;
+}
+
+/** That no relation leads to a row that the caller may not name, because another one has been written that shares a column with it. */
+export function leadsNowhereElse(relation: ToOneRelation, rows: Condition): Condition {
+  const empty = relation.on.map(({ near }): Condition => ({ kind: 'compare', operand: { hops: [], column: near }, lookup: 'isnull', value: true }));
+  return oneOf([...empty, { kind: 'related', hops: [], relation, condition: rows }]);
 }

@@ -1,11 +1,9 @@
 import type { Json } from '../../errors/rest-error.js';
-import { allOf, equals } from '../../model/condition.js';
-import type { Condition } from '../../model/condition.js';
-import type { CreatePlan } from '../../model/plan.js';
+import type { ColumnValue, CreatePlan } from '../../model/plan.js';
 
-/** The row that has the values of these fields already; undefined where one of them is not said, or null: nothing is equal to it. */
-export function planUpsert({ resource, values, fixed, added }: CreatePlan, names: readonly string[]): Condition | undefined {
-  const conditions: Condition[] = [];
+/** The values by which the row is found that is there already; undefined where one of these fields is not said, or null: nothing is equal to it. */
+export function upsertedValues({ resource, values, fixed, added }: CreatePlan, names: readonly string[]): readonly ColumnValue[] | undefined {
+  const found: ColumnValue[] = [];
   for (const name of names) {
     const field = resource.fieldsByName.get(name);
     const columns = field?.kind === 'column' ? [field.column] : field?.kind === 'to-one' ? field.relation.on.map(({ near }) => near) : [];
@@ -16,8 +14,8 @@ export function planUpsert({ resource, values, fixed, added }: CreatePlan, names
       // As of a new row: what the URL says first, then what the application says.
       const value = [...fixed, ...added].find((each) => each.column.id === column.id)?.value ?? said[index];
       if (value === undefined || value === null) return undefined;
-      conditions.push(equals(column, value));
+      found.push({ column, value });
     }
   }
-  return allOf(conditions);
+  return found;
 }

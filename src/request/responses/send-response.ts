@@ -68,10 +68,18 @@ export function setResponseHeaders(target: HeaderTarget, response: RestResponse,
   if (response.body && !target.hasHeader('content-type')) target.setHeader('Content-Type', JSON_MEDIA_TYPE);
 }
 
+/** Servers that are about to close, and still take connections. */
+const CLOSING = new WeakSet<object>();
+
+/** From now on, all answers over its connections end these. */
+export function markClosing(server: object): void {
+  CLOSING.add(server);
+}
+
 /** A server that closes waits for its connections: one that is kept would be used, and waited for, again. */
 export function endConnection(response: ServerResponse, target: HeaderTarget): void {
   const { server } = response.req.socket as { readonly server?: { readonly listening?: boolean } };
-  if (server?.listening === false) target.setHeader('Connection', 'close');
+  if (server && (server.listening === false || CLOSING.has(server))) target.setHeader('Connection', 'close');
 }
 
 async function sendPieces(target: ServerResponse, pieces: AsyncIterable<string>): Promise<void> {

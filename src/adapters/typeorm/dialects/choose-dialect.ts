@@ -2,6 +2,7 @@ import type { DataSource } from 'typeorm';
 import { DeclarationError } from '../../../errors/declaration-error.js';
 import { knownDialectFamily } from './dialect-family.js';
 import type { Dialect } from './dialect.js';
+import type { MysqlModule } from './cancel-on-mysql.js';
 import { mysql } from './mysql.js';
 import { postgres } from './postgres.js';
 import { sqlite } from './sqlite.js';
@@ -16,7 +17,8 @@ export function chooseDialect(dataSource: DataSource): Dialect {
       return postgres;
     case 'mysql': {
       const { timezone } = dataSource.options as { readonly timezone?: string };
-      return mysql(timezone === 'Z' || timezone === '+00:00' ? 'utc' : 'local');
+      const { mysql: driver } = dataSource.driver as unknown as { readonly mysql: MysqlModule };
+      return mysql(timezone === 'Z' || timezone === '+00:00' ? 'utc' : 'local', driver);
     }
     case undefined:
       throw new DeclarationError([

@@ -1,7 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { mysql } from './mysql.js';
-import { postgres } from './postgres.js';
-import { driverErrorProperty, isConnectionLost, isSocketCode, likePattern } from './dialect.js';
+import { driverErrorProperty, likePattern } from './dialect.js';
 
 describe('likePattern', () => {
   test.each([
@@ -52,60 +50,4 @@ test.each<[error: unknown, value: unknown]>([
   ['text', undefined],
 ])("of %j the driver's code is %j", (error, value) => {
   expect(driverErrorProperty(error, 'code')).toBe(value);
-});
-
-test.each<[code: unknown, is: boolean]>([['ECONNREFUSED', true], ['ECONNRESET', true], ['EPIPE', true], ['ETIMEDOUT', true], ['ENOTFOUND', true], ['23505', false], ['', false], [undefined, false], [1, false]])('%j is the code of a server that is not there: %j', (code, is) => {
-  expect(isSocketCode(code)).toBe(is);
-});
-
-test.each<[error: unknown, lost: boolean]>([
-  [{ name: 'ConnectionIsNotSetError' }, true],
-  [new Error('Connection terminated unexpectedly'), true],
-  [new Error('timeout exceeded when trying to connect'), true],
-  [new Error('Pool is closed.'), true],
-  [new Error('The database connection is not open'), true],
-  [new Error('Client has encountered a connection error and is not queryable'), true],
-  [new Error("Can't add new command when connection is in closed state"), true],
-  [new Error('Query read timeout'), true],
-  [Object.assign(new Error('Query runner already released.'), { name: 'QueryRunnerAlreadyReleasedError' }), true],
-  [new Error('duplicate key value violates unique constraint'), false],
-  [new Error(''), false],
-  [undefined, false],
-  [null, false],
-  ['text', false],
-])('%p says that the connection is lost: %j', (error, lost) => {
-  expect(isConnectionLost(error)).toBe(lost);
-});
-
-test.each([
-  ['40001', 'conflict'],
-  ['40P01', 'conflict'],
-  ['55P03', 'timeout'],
-  ['57014', 'timeout'],
-  ['57P01', 'away'],
-  ['57P03', 'away'],
-  ['53300', 'away'],
-  ['08006', 'away'],
-  ['25P03', 'away'],
-  ['25006', 'away'],
-  ['25P02', undefined],
-  ['42P01', undefined],
-] as const)("PostgreSQL's %s is %s", (code, kind) => {
-  expect(postgres.refusal({ driverError: { code } })?.kind).toBe(kind);
-});
-
-test.each([
-  [{ code: 'ER_LOCK_DEADLOCK', errno: 1213 }, 'conflict'],
-  [{ code: 'ER_LOCK_WAIT_TIMEOUT', errno: 1205 }, 'timeout'],
-  [{ errno: 1969 }, 'timeout'],
-  [{ code: 'ER_QUERY_TIMEOUT', errno: 3024 }, 'timeout'],
-  [{ code: 'ER_QUERY_INTERRUPTED', errno: 1317 }, 'timeout'],
-  [{ code: 'ER_CON_COUNT_ERROR', errno: 1040 }, 'away'],
-  [{ code: 'ER_OPTION_PREVENTS_STATEMENT', errno: 1290 }, 'away'],
-  [{ code: 'PROTOCOL_SEQUENCE_TIMEOUT' }, 'away'],
-  [{ code: 'POOL_NONEONLINE' }, 'away'],
-  [{ code: 'ER_PARSE_ERROR', errno: 1064 }, undefined],
-  [{ errno: 4242 }, undefined],
-] as const)("MariaDB's %j is %s", (driverError, kind) => {
-  expect(mysql('utc').refusal({ driverError })?.kind).toBe(kind);
 });

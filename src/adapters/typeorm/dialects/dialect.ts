@@ -2,7 +2,9 @@ import type { Json } from '../../../errors/rest-error.js';
 import type { TermMatch } from '../../../model/condition.js';
 import type { Lookup } from '../../../model/row-filter.js';
 import type { ValueType } from '../../../model/value-type.js';
+import { isConnectionLost, isSystemCode } from './fault-codes.js';
 import type { JsonWriter } from './json-writer.js';
+import type { StatementCanceller } from './statement-canceller.js';
 
 /** Adds a value to the statement and gives the SQL that stands for it. */
 export type Bind = (value: Json, type: ValueType) => string;
@@ -26,12 +28,23 @@ export type DatabaseRefusal =
   | { readonly kind: 'data'; readonly column?: string }
   /** Another transaction stood in the way: the same one may pass when it is tried again. */
   | { readonly kind: 'conflict' }
+  /** Another process holds the file: the same statement may pass when it is tried again. */
+  | { readonly kind: 'locked' }
+  /** There is no room for what the statement writes or sorts. */
+  | { readonly kind: 'full' }
   /** A statement that was kept prepared is not there any more, or no longer fits the tables. */
   | { readonly kind: 'unprepared' }
   /** The database has given a statement up: it ran too long, or waited too long for a lock. */
   | { readonly kind: 'timeout' }
   /** There is no connection, or the one that was used is of no more use. */
   | { readonly kind: 'away' };
+
+/** `path` is quoted, and the names are not. */
+export interface NamedTable {
+  readonly path: string;
+  readonly name: string;
+  readonly database: string | undefined;
+}
 
 /** What a transaction that writes needs of its session, where the session may be another. */
 export interface SessionNeed {
@@ -66,6 +79,8 @@ export interface Dialect {
   encode(value: Json, type: ValueType): unknown;
   /** The placeholder as a value of this type. */
   parameter(placeholder: string, type: ValueType): string;
+  /** A value as a column of this type keeps it: what the column rounds is rounded. */
+  stored(value: string, type: ValueType): string;
   /** SQL of a comparison that this dialect writes otherwise than the standard; undefined where it does not. */
   compare(comparison: Comparison, bind: Bind): string | undefined;
   /** A text that is matched without regard to case (`insensitive`) or exactly. `part` says which part must fit. */
@@ -86,10 +101,12 @@ export interface Dialect {
   /** How many rows the planner expects of a SELECT; undefined where it does not say. */
   readonly estimate: RowEstimate | undefined;
   refusal(error: unknown): DatabaseRefusal | undefined;
+  /** A question for the columns of an index in their order, as `c0`, NULL for an expression; undefined where a refusal names all columns that there are. */
+  readonly indexColumns: ((table: NamedTable, index: string) => { readonly sql: string; readonly parameters: readonly unknown[] }) | undefined;
   /** Breaks a driver's connection off, so that its pool makes another one. */
   discard(connection: unknown): void;
-  /** Behind BEGIN: waits for others who write, where BEGIN alone does not see to it that this transaction can. */
-  readonly lockForWriting: ((query: (sql: string) => Promise<unknown>) => Promise<void>) | undefined;
+  /** Undefined where a statement that runs lets nobody else run, and so cannot be cancelled. */
+  readonly canceller: StatementCanceller | undefined;
   /** Two texts as one. */
   concat(first: string, second: string): string;
   /** A statement behind which those who would change the shape of this tree at the same time wait; undefined where they do anyway. */
@@ -141,20 +158,17 @@ export function driverErrorProperty(error: unknown, name: string): unknown {
   return (own as Record<string, unknown> | undefined)?.[name] ?? (error as Record<string, unknown> | undefined)?.[name];
 }
 
-/** Codes of Node's sockets for a server that is not there. */
-const SOCKET_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EHOSTUNREACH', 'EAI_AGAIN', 'ENOENT']);
+/** Refusals that say nothing of the request: the same one may pass later. */
+const TEMPORARY: ReadonlySet<string | undefined> = new Set<DatabaseRefusal['kind']>(['away', 'full', 'timeout', 'conflict', 'locked', 'unprepared']);
 
-export function isSocketCode(code: unknown): boolean {
-  return typeof code === 'string' && SOCKET_CODES.has(code);
+export function isTemporary(refusal: DatabaseRefusal | undefined): boolean {
+  return TEMPORARY.has(refusal?.kind);
 }
 
-const LOST =
-  /connection terminated|timeout exceeded when trying to connect|pool is closed|cannot use a pool after|not established|connection is not open|not queryable|in closed state|read timeout|no connections available|queue limit reached|driver not connected/i;
-/** The last one: TypeORM gives a connection of PostgreSQL back by itself when it breaks, also in the middle of a transaction. */
-const LOST_NAMES = new Set<unknown>(['ConnectionIsNotSetError', 'CannotConnectAlreadyConnectedError', 'QueryRunnerAlreadyReleasedError']);
-
-/** Whether the ORM or the driver itself says, without a code, that there is no connection. */
-export function isConnectionLost(error: unknown): boolean {
-  const { name, message } = (error ?? {}) as { name?: unknown; message?: unknown };
-  return LOST_NAMES.has(name) || LOST.test(String(message ?? ''));
+/**
+ * Whether a statement ended because the operating system has lost the server. Told by the driver's error inside of TypeORM's alone:
+ * by itself, the same code may come from any file or server that the application's own code asks.
+ */
+export function isServerLost(error: unknown): boolean {
+  return isSystemCode((error as { driverError?: { code?: unknown } } | undefined)?.driverError?.code) || isConnectionLost(error);
 }

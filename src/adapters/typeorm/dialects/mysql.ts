@@ -1,16 +1,19 @@
 import type { Json } from '../../../errors/rest-error.js';
 import type { Lookup } from '../../../model/row-filter.js';
 import type { ValueType } from '../../../model/value-type.js';
-import { driverErrorProperty, isConnectionLost, isSocketCode, likePattern } from './dialect.js';
+import { mysqlCanceller } from './cancel-on-mysql.js';
+import type { MysqlModule } from './cancel-on-mysql.js';
+import { driverErrorProperty, isServerLost, likePattern } from './dialect.js';
 import type { Comparison, Bind, DatabaseRefusal, Dialect, TextPart } from './dialect.js';
+import { mysqlFault } from './mysql-faults.js';
 import { shortestSingle } from '../../../values/numbers.js';
 import { numberIn } from './planner-answer.js';
 import { decodeFloat, decodeStored } from './decode-stored.js';
 import { instantOf, wallClockOf } from './wall-clock.js';
 import type { WallZone } from './wall-clock.js';
 
-/** MariaDB and MySQL, by mysql2. `zone` is the driver's `timezone`: the clock that it takes DATETIME columns for. */
-export function mysql(zone: WallZone): Dialect {
+/** MariaDB and MySQL, by mysql2. `zone` is the driver's `timezone`: the clock that it takes DATETIME columns for; without the driver nothing is cancelled. */
+export function mysql(zone: WallZone, driver?: MysqlModule): Dialect {
   const exactly = (column: string, parameter: string): string => `${asBytes(column)} = ${asBytes(parameter)}`;
 
   function compare({ column, lookup, value, type }: Comparison, bind: Bind): string | undefined {
@@ -45,7 +48,6 @@ export function mysql(zone: WallZone): Dialect {
     nullsClause: false,
     lockRow: ' FOR UPDATE',
     concat: (first, second) => `CONCAT(${first}, ${second})`,
-    lockForWriting: undefined,
     lockTree: ({ table, key }) => `SELECT ${key} FROM ${table} ORDER BY ${key} LIMIT 1 FOR UPDATE`,
     session: { question: 'SELECT @@SESSION.sql_mode AS c0', statements: strictly },
     // Days are loaded as Dates of the driver's zone, and of 32 bits six digits.
@@ -55,12 +57,18 @@ export function mysql(zone: WallZone): Dialect {
     decode: (raw, type) => (type.kind === 'datetime' ? decodeDatetime(String(raw), zone, type.digits) : decode(raw, type)),
     encode: (value, type) => (type.kind === 'datetime' ? wallClockOf(String(value), zone) : encode(value, type)),
     parameter,
+    stored,
     compare,
     matchText,
     matchSpecial: (column, match, placeholder) =>
       match === 'regex' ? `${column} REGEXP ${placeholder}` : `MATCH (${column}) AGAINST (${placeholder})`,
     cursor,
     refusal,
+    indexColumns: ({ name, database }, index) => ({
+      sql: 'SELECT column_name AS c0 FROM information_schema.statistics WHERE table_schema = COALESCE(?, DATABASE()) AND table_name = ? AND index_name = ? ORDER BY seq_in_index',
+      parameters: [database ?? null, name, index],
+    }),
+    canceller: driver && mysqlCanceller(driver),
     discard: (connection) => {
       (connection as MysqlConnection).destroy();
     },
@@ -173,6 +181,19 @@ function parameter(placeholder: string, type: ValueType): string {
   return placeholder;
 }
 
+function stored(value: string, type: ValueType): string {
+  switch (type.kind) {
+    case 'datetime':
+      return `CAST(${value} AS DATETIME(${type.kept ?? type.digits}))`;
+    case 'date':
+      return `CAST(${value} AS DATE)`;
+    case 'time':
+      return `CAST(${value} AS TIME(${type.digits}))`;
+    default:
+      return parameter(value, type);
+  }
+}
+
 const SORTED_LETTERS = 255;
 
 function cursor(column: string, type: ValueType): ReturnType<Dialect['cursor']> {
@@ -199,23 +220,16 @@ function cursor(column: string, type: ValueType): ReturnType<Dialect['cursor']> 
 }
 
 const DATA = new Set(['ER_DATA_TOO_LONG', 'ER_WARN_DATA_OUT_OF_RANGE', 'ER_TRUNCATED_WRONG_VALUE', 'ER_TRUNCATED_WRONG_VALUE_FOR_FIELD', 'ER_DATA_OUT_OF_RANGE', 'WARN_DATA_TRUNCATED', 'ER_INVALID_JSON_TEXT', 'ER_REGEXP_ERROR']);
-/** The last three: a primary that has become a replica. */
-const AWAY = new Set([
-  'PROTOCOL_CONNECTION_LOST', 'PROTOCOL_SEQUENCE_TIMEOUT', 'ER_CON_COUNT_ERROR', 'ER_SERVER_SHUTDOWN', 'ER_NORMAL_SHUTDOWN', 'ER_TOO_MANY_USER_CONNECTIONS', 'ER_USER_LIMIT_REACHED', 'ER_CONNECTION_KILLED',
-  'ER_CLIENT_INTERACTION_TIMEOUT', 'POOL_CLOSED', 'POOL_NOEXIST', 'POOL_NONEONLINE', 'ER_OPTION_PREVENTS_STATEMENT', 'ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION', 'ER_READ_ONLY_MODE',
-]);
-const TIMEOUT = new Set(['ER_LOCK_WAIT_TIMEOUT', 'ER_QUERY_TIMEOUT', 'ER_QUERY_INTERRUPTED']);
-/** MariaDB's error for `max_statement_time`, which mysql2 gives no code. */
-const MARIADB_STATEMENT_TIMEOUT = 1969;
 
 function refusal(error: unknown): DatabaseRefusal | undefined {
   const code = driverErrorProperty(error, 'code');
-  if (isSocketCode(code) || isConnectionLost(error)) return { kind: 'away' };
-  if (driverErrorProperty(error, 'errno') === MARIADB_STATEMENT_TIMEOUT) return { kind: 'timeout' };
-  if (typeof code !== 'string') return undefined;
   const message = String(driverErrorProperty(error, 'sqlMessage') ?? '');
+  const kind = isServerLost(error) ? 'away' : mysqlFault({ errno: driverErrorProperty(error, 'errno'), code, message });
+  if (kind) return { kind };
+  if (typeof code !== 'string') return undefined;
   if (code === 'ER_DUP_ENTRY') {
-    const key = /for key '(?:.*\.)?([^']*)'$/.exec(message)?.[1];
+    // In the server's language; MySQL puts the table before it.
+    const key = /'(?:[^']*\.)?([^']*)'[^']*$/.exec(message)?.[1];
     return { kind: 'unique', ...(key === undefined ? {} : { constraint: key }) };
   }
   if (/^ER_(NO_REFERENCED_ROW|ROW_IS_REFERENCED)/.test(code)) return { kind: 'foreign-key' };
@@ -228,7 +242,5 @@ function refusal(error: unknown): DatabaseRefusal | undefined {
     const column = /column [`']?(?:.*[`.])?([^`'.]+)[`']? at row/.exec(message)?.[1];
     return { kind: 'data', ...(column === undefined ? {} : { column }) };
   }
-  if (code === 'ER_LOCK_DEADLOCK' || code === 'ER_CHECKREAD') return { kind: 'conflict' };
-  if (TIMEOUT.has(code)) return { kind: 'timeout' };
-  return AWAY.has(code) ? { kind: 'away' } : undefined;
+  return undefined;
 }

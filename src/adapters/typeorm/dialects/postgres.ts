@@ -1,8 +1,10 @@
 import type { Json } from '../../../errors/rest-error.js';
 import type { ValueKind, ValueType } from '../../../model/value-type.js';
-import { driverErrorProperty, isConnectionLost, isSocketCode, likePattern } from './dialect.js';
+import { postgresCanceller } from './cancel-on-postgres.js';
+import { driverErrorProperty, isServerLost, likePattern } from './dialect.js';
 import type { Bind, Comparison, DatabaseRefusal, Dialect, TextPart } from './dialect.js';
 import { formatInterval } from '../../../values/intervals.js';
+import { postgresFault } from './postgres-faults.js';
 import { postgresJson } from './postgres-json.js';
 import { numberIn } from './planner-answer.js';
 import { decodeFloat, decodeStored } from './decode-stored.js';
@@ -15,7 +17,6 @@ export const postgres: Dialect = {
   nullsClause: true,
   lockRow: ' FOR UPDATE',
   concat: (first, second) => `${first} || ${second}`,
-  lockForWriting: undefined,
   lockTree: ({ table }, bindText) => `SELECT pg_advisory_xact_lock(hashtext(${bindText(table)}))`,
   session: { question: `SELECT current_setting('TimeZone') AS c0`, statements: inZoneOfProcess },
   loadsExactly: () => true,
@@ -24,6 +25,7 @@ export const postgres: Dialect = {
   decode,
   encode,
   parameter: (placeholder) => placeholder,
+  stored,
   compare,
   matchText,
   matchSpecial: (column, match, placeholder) =>
@@ -38,7 +40,9 @@ export const postgres: Dialect = {
   json: postgresJson,
   estimate: { question: (select) => `EXPLAIN (FORMAT JSON) ${select}`, rows: (answer) => numberIn(answer, 'Plan Rows') },
   refusal,
+  indexColumns: ({ path }, index) => ({ sql: INDEX_COLUMNS, parameters: [path, index] }),
   discard: (connection) => void (connection as PgClient).end().catch(() => undefined),
+  canceller: postgresCanceller,
 };
 
 const STEADY: ReadonlySet<ValueKind> = new Set(['integer', 'bigint', 'boolean', 'uuid', 'string', 'enum', 'date', 'datetime']);
@@ -150,6 +154,19 @@ function encode(value: Json, type: ValueType): unknown {
   }
 }
 
+function stored(value: string, type: ValueType): string {
+  switch (type.kind) {
+    case 'decimal':
+      return `CAST(${value} AS numeric${type.precision === undefined ? '' : `(${type.precision}, ${type.scale ?? 0})`})`;
+    case 'float':
+      return `CAST(${value} AS ${type.single === true ? 'real' : 'double precision'})`;
+    case 'datetime':
+      return `CAST(${value} AS ${type.zoned ? 'timestamptz' : 'timestamp'}(${type.kept ?? type.digits}))`;
+    default:
+      return value;
+  }
+}
+
 /** A padded column takes blanks at the end for nothing, and `citext` another case; as text neither is taken. */
 function compare({ column, lookup, value, type }: Comparison, bind: Bind): string | undefined {
   if (type.kind !== 'string' || type.loose !== true) return undefined;
@@ -164,13 +181,9 @@ function matchText(column: string, part: TextPart, bindText: (text: string) => s
   return `${text} ${part.insensitive ? 'ILIKE' : 'LIKE'} ${bindText(likePattern(part))} ESCAPE '!'`;
 }
 
-/** Connection exceptions, an operator's intervention, lack of resources, a session that was ended for its age; and a primary that has become a replica. */
-const AWAY = /^(08|57P|53|25P0[34]|25006)/;
-const TIMEOUT = new Set(['57014', '55P03']);
-
 function refusal(error: unknown): DatabaseRefusal | undefined {
   const code = driverErrorProperty(error, 'code');
-  if (isSocketCode(code) || isConnectionLost(error)) return { kind: 'away' };
+  if (isServerLost(error)) return { kind: 'away' };
   if (typeof code !== 'string') return undefined;
   const text = (name: string): string | undefined => driverErrorProperty(error, name) as string | undefined;
   if (code === '23505') return { kind: 'unique', ...uniqueParts(text('constraint'), text('detail')) };
@@ -178,11 +191,14 @@ function refusal(error: unknown): DatabaseRefusal | undefined {
   if (code === '23502') return { kind: 'not-null', ...(text('column') === undefined ? {} : { column: text('column') ?? '' }) };
   if (code === '23514' || code === '23P01') return { kind: 'check' };
   if (code.startsWith('22')) return { kind: 'data' };
-  if (code === '40P01' || code === '40001') return { kind: 'conflict' };
   if (code === '26000' || code === '42P05' || (code === '0A000' && /cached plan/.test(text('message') ?? ''))) return { kind: 'unprepared' };
-  if (TIMEOUT.has(code)) return { kind: 'timeout' };
-  return AWAY.test(code) ? { kind: 'away' } : undefined;
+  const kind = postgresFault(code);
+  return kind && { kind };
 }
+
+/** Where the refusal names none: in another language than English, and without the right to read the table. */
+const INDEX_COLUMNS =
+  'SELECT a.attname AS c0 FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid CROSS JOIN unnest(i.indkey::int2[]) WITH ORDINALITY k (number, place) LEFT JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.number AND k.number > 0 WHERE i.indrelid = to_regclass($1) AND c.relname = $2 AND k.place <= i.indnkeyatts ORDER BY k.place';
 
 function uniqueParts(constraint: string | undefined, detail: string | undefined): { columns?: readonly string[]; constraint?: string } {
   const columns = /^Key \(([^()]*)\)=/.exec(detail ?? '')?.[1]?.split(', ').map((each) => each.replace(/^"|"$/g, ''));

@@ -1,7 +1,8 @@
 import type { Json } from '../../../errors/rest-error.js';
 import type { ValueKind, ValueType } from '../../../model/value-type.js';
-import { driverErrorProperty, isConnectionLost, likePattern } from './dialect.js';
+import { driverErrorProperty, isServerLost, likePattern } from './dialect.js';
 import type { Bind, Comparison, DatabaseRefusal, Dialect, TextPart } from './dialect.js';
+import { sqliteFault } from './sqlite-faults.js';
 import { sqliteJson } from './sqlite-json.js';
 import { decodeFloat, decodeStored } from './decode-stored.js';
 import { plainNumberText } from '../../../values/numbers.js';
@@ -14,7 +15,6 @@ export const sqlite: Dialect = {
   nullsClause: true,
   lockRow: '',
   concat: (first, second) => `${first} || ${second}`,
-  lockForWriting,
   lockTree: () => undefined,
   session: undefined,
   loadsExactly: () => true,
@@ -23,6 +23,7 @@ export const sqlite: Dialect = {
   decode,
   encode,
   parameter,
+  stored: (value, type) => (type.kind === 'integer' || type.kind === 'boolean' ? `CAST(${value} AS INTEGER)` : parameter(value, type)),
   compare,
   matchText,
   matchSpecial: () => {
@@ -37,25 +38,13 @@ export const sqlite: Dialect = {
   json: sqliteJson,
   estimate: undefined,
   refusal,
+  indexColumns: undefined,
   // The one that all statements share stays.
   discard: () => undefined,
+  canceller: undefined,
 };
 
 const STEADY: ReadonlySet<ValueKind> = new Set(['integer', 'bigint', 'boolean', 'uuid', 'string', 'enum', 'date']);
-
-/**
- * TypeORM's BEGIN takes no lock, and a transaction that has read is refused at once when it then writes while another
- * process does, however long the driver would wait. TypeORM goes on to know of one transaction.
- */
-async function lockForWriting(query: (sql: string) => Promise<unknown>): Promise<void> {
-  await query('COMMIT');
-  try {
-    await query('BEGIN IMMEDIATE');
-  } catch (error) {
-    await query('BEGIN');
-    throw error;
-  }
-}
 
 /** What is kept as a whole number of 64 bits comes out as text, for JavaScript's numbers have 53. */
 function read(column: string, type: ValueType): string {
@@ -187,7 +176,6 @@ function refusal(error: unknown): DatabaseRefusal | undefined {
   if (missing !== undefined) return { kind: 'not-null', column: missing };
   if (message.includes('CHECK constraint failed')) return { kind: 'check' };
   if (/datatype mismatch|string or blob too big|integer overflow/.test(message)) return { kind: 'data' };
-  const code = driverErrorProperty(error, 'code');
-  const away = typeof code === 'string' && /^SQLITE_(BUSY|LOCKED|CANTOPEN|IOERR|FULL|READONLY)/.test(code);
-  return away || isConnectionLost(error) ? { kind: 'away' } : undefined;
+  const kind = isServerLost(error) ? 'away' : sqliteFault(driverErrorProperty(error, 'code'), message);
+  return kind && { kind };
 }

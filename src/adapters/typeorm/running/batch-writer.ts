@@ -6,9 +6,11 @@ import { isRestError } from '../../../errors/rest-error.js';
 import type { FieldErrors } from '../../../errors/rest-error.js';
 import type { Condition } from '../../../model/condition.js';
 import type { BatchPlan, UpsertPlan } from '../../../model/plan.js';
+import type { Requester } from '../../../model/requester.js';
 import type { Resource } from '../../../model/resource.js';
 import type { Row } from '../../../model/serializer.js';
 import type { Dialect } from '../dialects/dialect.js';
+import { divided } from '../../../values/event-loop.js';
 import { findLocked } from './find-locked.js';
 import type { KeyLookup } from './key-lookup.js';
 import type { RowWriter, WriterTools } from './row-writer.js';
@@ -50,7 +52,7 @@ export class BatchWriter {
             at = step;
             place = index;
           });
-        });
+        }, requesterOf(plan));
       } catch (error) {
         if (upserts && attempt < MAX_ATTEMPTS && !isRestError(error) && this.parts.tools.dialect.refusal(error)?.kind === 'unique') continue;
         const judged = error instanceof BatchRefused ? error : await at?.judged(error);
@@ -64,7 +66,7 @@ export class BatchWriter {
     const keys = steps.map((step) => (step.kind === 'create' ? step.keys : step.kind === 'upsert' ? step.create.keys : []));
     const known = await this.parts.tools.lookups.lookUpEach(keys);
     const made: WriteStep<Outcome>[] = [];
-    for (const [index, step] of steps.entries()) {
+    for await (const [index, step] of divided(steps.entries())) {
       switch (step.kind) {
         case 'create':
           made.push(mapped(await this.parts.writerOf(step.resource).creation(step, known[index]), madeRow));
@@ -202,4 +204,13 @@ function mapped<From, To>(step: WriteStep<From>, to: (result: From) => To): Writ
       return { errors, missing: isMissing, write: async () => to(await write()), ...(look ? { look } : {}) };
     },
   };
+}
+
+/** All steps of a batch are one request's. */
+function requesterOf({ steps }: BatchPlan): Requester | undefined {
+  for (const step of steps) {
+    const { requester } = step.kind === 'upsert' ? step.create : step.kind === 'refused' ? { requester: undefined } : step;
+    if (requester) return requester;
+  }
+  return undefined;
 }

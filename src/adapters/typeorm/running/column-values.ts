@@ -11,6 +11,14 @@ export function isAlike({ type }: Column): boolean {
   return ALIKE.has(type.kind);
 }
 
+/** Kinds whose values a column keeps as they are given: none is rounded, padded, or another value to its own `=`. */
+const KEPT: ReadonlySet<ValueKind> = new Set(['integer', 'bigint', 'boolean', 'string', 'uuid', 'date', 'enum']);
+
+/** Whether what the database has stored needs no look. */
+export function isKeptAsGiven({ type }: Column): boolean {
+  return KEPT.has(type.kind) && !(type.kind === 'string' && type.loose === true);
+}
+
 /** The values of a body by their columns, keys included; undefined where only an entity can say what is written. */
 export function columnsOf(values: FieldValues, resource: Resource): readonly ColumnValue[] | undefined {
   const columns: ColumnValue[] = [];

@@ -1,34 +1,37 @@
 import { QueryFailedError } from 'typeorm';
 import type { DataSource, QueryRunner } from 'typeorm';
-import { DatabaseAway, InvalidInput } from '../../../errors/request-errors.js';
+import { ClientGone, DatabaseAway } from '../../../errors/request-errors.js';
 import { isRestError } from '../../../errors/rest-error.js';
-import type { Dialect } from '../dialects/dialect.js';
+import type { Requester } from '../../../model/requester.js';
+import { isTemporary } from '../dialects/dialect.js';
+import type { DatabaseRefusal, Dialect } from '../dialects/dialect.js';
 import type { Soon } from '../../../values/soon.js';
 import type { Records, Statement } from '../sql/statement.js';
+import { Attempts } from './attempts.js';
+import { ConnectionErrors } from './connection-errors.js';
 import { ConnectionGate } from './connection-gate.js';
+import type { ConnectionLimits } from './connection-limits.js';
 import { DirectQueries } from './direct-queries.js';
 import { lendOf, poolOf } from './pooled.js';
 import type { LendingRules } from './pooled.js';
+import { PoolQueues } from './pool-queues.js';
+import { RunnerLender } from './runner-lender.js';
+import type { Lent, LentForOne } from './runner-lender.js';
+import type { RunningRead } from './running-reads.js';
+import { CancellableReads, isUnwanted, unwanted } from './cancellable-reads.js';
+import type { ReadFrom, Reading } from './cancellable-reads.js';
+import { refusedRead } from './refusals.js';
 import { prepareSession, sessionIsFit } from './sessions.js';
+import { SqliteConnection } from './sqlite-connection.js';
+import { SqliteTransaction } from './sqlite-transaction.js';
+import { PooledTransaction } from './transaction.js';
+import type { Transaction } from './transaction.js';
 import { WaitingRoom } from './waiting-room.js';
-
-/** Attempts at one piece of work before the client is told to try again later. */
-const MAX_ATTEMPTS = 5;
 
 const GATES = new WeakMap<DataSource, ConnectionGate>();
 
-/** The primary has every write; a replica, where there is one, may lag behind it. */
-export type ReadFrom = 'primary' | 'replica';
-
 /** What became of a transaction that may be begun anew where the database has given it up. */
-type Attempt<Result> = { readonly kind: 'done'; readonly result: Result } | { readonly kind: 'undone'; readonly error: unknown };
-
-/** A runner with its connection, and whether that may go back to the pool. */
-interface Lent {
-  readonly runner: QueryRunner;
-  readonly connection: unknown;
-  broken: boolean;
-}
+type Attempt<Result> = { readonly kind: 'done'; readonly result: Result } | { readonly kind: 'undone'; readonly error: unknown; readonly begun: boolean };
 
 /**
  * Takes connections from a data source and gives them back: one for what belongs together outside of transactions, one
@@ -40,16 +43,27 @@ export class Connections {
   private readonly gate: ConnectionGate;
   private readonly waiting: WaitingRoom;
   private readonly direct: DirectQueries;
+  private readonly errors: ConnectionErrors;
+  private readonly sqlite: SqliteConnection | undefined;
+  private readonly reads: CancellableReads;
+  private readonly lender: RunnerLender;
   /** Whether the server's sessions are this process's alone, so that they keep what was prepared. */
   private named = true;
 
   constructor(
     private readonly dataSource: DataSource,
     private readonly dialect: Dialect,
-    acquireTimeout: number,
+    private readonly limits: ConnectionLimits,
   ) {
-    this.waiting = new WaitingRoom(acquireTimeout);
-    this.direct = new DirectQueries(dataSource, { named: () => this.named });
+    this.reads = new CancellableReads(dialect, limits.statementTimeout);
+    this.waiting = new WaitingRoom(limits.acquireTimeout);
+    this.errors = new ConnectionErrors(dataSource);
+    const { errors, reads, waiting } = this;
+    const queues = new PoolQueues(dataSource, { fairShare: limits.fairShare, waiting });
+    this.sqlite = SqliteConnection.of(dataSource);
+    const { sqlite } = this;
+    this.lender = new RunnerLender({ dataSource, dialect, errors, queues, reads, sqlite, waiting });
+    this.direct = new DirectQueries(dataSource, { named: () => this.named, sqlite: this.sqlite });
     // One gate a data source: two prefixes share its connection.
     const gate = GATES.get(dataSource) ?? new ConnectionGate(dialect.oneConnection);
     GATES.set(dataSource, gate);
@@ -58,6 +72,7 @@ export class Connections {
 
   /** Who subscribes to queries hears of those of query runners alone. */
   private poolFor(from: ReadFrom): ReturnType<typeof poolOf> {
+    this.errors.hear();
     return this.direct.isWatched() ? undefined : poolOf(this.dataSource, from);
   }
 
@@ -73,24 +88,28 @@ export class Connections {
   }
 
   /** One statement that reads: at once, where the database has one connection, which answers at once and which nobody holds. */
-  read(statement: Statement, from: ReadFrom): Soon<Records> {
-    return this.readAtOnce(statement) ?? this.readAlone(from, ({ runner, connection }) => this.direct.recordsOf(connection, statement, runner));
+  read(statement: Statement, from: ReadFrom, requester?: Requester): Soon<Records> {
+    return this.readAtOnce(statement) ?? this.readAlone({ from, requester }, ({ runner, connection }) => this.direct.recordsOf(connection, statement, runner));
   }
 
-  /** As `read`, unless nobody wants it any more when there is a connection: who has waited for one may have gone meanwhile. */
-  readWanted(statement: Statement, { from, gone }: { readonly from: ReadFrom; readonly gone: (() => boolean) | undefined }): Soon<Records | undefined> {
-    if (this.gate.isFree && gone?.() === true) return undefined;
-    return this.readAtOnce(statement) ?? this.readAlone(from, ({ runner, connection }) => (gone?.() === true ? undefined : this.direct.recordsOf(connection, statement, runner)));
+  /** As `read`, unless nobody wants it any more when there is a connection, or while it runs: who has waited for one may have gone meanwhile. */
+  readWanted(statement: Statement, requester: Requester | undefined): Soon<Records | undefined> {
+    if (this.gate.isFree && requester?.gone() === true) return undefined;
+    const atOnce = this.readAtOnce(statement);
+    if (atOnce) return atOnce;
+    const read = ({ runner, connection }: LentForOne): Soon<Records | undefined> => (requester?.gone() === true ? undefined : this.direct.recordsOf(connection, statement, runner));
+    return this.readAlone({ from: 'replica', requester }, read).catch(unwanted);
   }
 
   /** Over a connection of the driver's pool, where it has one; what the database has given up, or knows no more, is tried again in the general way. */
-  private readAlone<Result>(from: ReadFrom, work: (lent: Pick<Lent, 'connection'> & { readonly runner?: QueryRunner }) => Soon<Result>): Promise<Result> {
-    const general = (): Promise<Result> => this.readingOver(from, async (lent) => work(lent));
-    const pool = this.poolFor(from);
+  private readAlone<Result>(reading: Reading, work: (lent: LentForOne) => Soon<Result>): Promise<Result> {
+    const general = (): Promise<Result> => this.readingOver(reading, async (lent) => work(lent));
+    const pool = this.poolFor(reading.from);
     if (!pool) return general();
-    return lendOf(pool, async (connection) => work({ connection }), this.lendingRules).catch((error: unknown) => {
+    const watch = (connection: unknown): RunningRead | undefined => this.reads.watch(connection, reading);
+    return this.lender.inTurn(reading, (turn) => lendOf(pool, async (connection) => work({ connection }), { ...this.lendingRules, watch, turn })).catch((error: unknown) => {
       if (this.isWorthAnother(error)) return general();
-      throw this.reported(judged(error, this.dialect));
+      throw this.failureOf(error, reading);
     });
   }
 
@@ -102,58 +121,75 @@ export class Connections {
       return this.direct.recordsOf(lent.connection, statement, lent.runner) as Records;
     } catch (error) {
       if (this.isWorthAnother(error)) return undefined;
-      throw this.reported(judged(error, this.dialect));
+      throw this.reported(refusedRead(error, this.dialect));
     }
   }
 
   /** Several statements that read, of one server, and so of one state of its rows as far as a replica has come. */
-  reading<Result>(from: ReadFrom, work: (runner: QueryRunner) => Promise<Result>): Promise<Result> {
-    return this.readingOver(from, ({ runner }) => work(runner));
+  reading<Result>(from: ReadFrom, work: (runner: QueryRunner) => Promise<Result>, requester?: Requester): Promise<Result> {
+    return this.readingOver({ from, requester }, ({ runner }) => work(runner));
   }
 
-  private async readingOver<Result>(from: ReadFrom, work: (lent: Lent) => Promise<Result>): Promise<Result> {
-    const mode = from === 'replica' ? 'slave' : 'master';
-    for (let attempts = 1; ; attempts++) {
+  /** As `reading` of a replica, with the exception of `readWanted`. */
+  readingWanted<Result>(work: (runner: QueryRunner) => Promise<Result>, requester: Requester | undefined): Promise<Result | undefined> {
+    const wanted = ({ runner }: Lent): Promise<Result | undefined> => (requester?.gone() === true ? Promise.resolve(undefined) : work(runner));
+    return this.readingOver({ from: 'replica', requester }, wanted).catch(unwanted);
+  }
+
+  private async readingOver<Result>(reading: Reading, work: (lent: Lent) => Promise<Result>): Promise<Result> {
+    for (const attempts = new Attempts(this.limits.acquireTimeout); ; ) {
       try {
-        return await this.gate.pass(() => this.lending(mode, work), this.waiting);
+        return await this.gate.pass(() => this.lender.lend(reading, work, true), this.waiting);
       } catch (error) {
-        if (attempts >= MAX_ATTEMPTS || !this.isWorthAnother(error)) throw this.reported(judged(error, this.dialect));
-        await pause(attempts);
+        if (!(await attempts.another(this.kindOf(error)))) throw this.failureOf(error, reading);
       }
     }
+  }
+
+  private failureOf(error: unknown, reading: Reading): unknown {
+    const failure = this.reported(refusedRead(error, this.dialect));
+    return failure instanceof DatabaseAway && isUnwanted(reading) ? new ClientGone({ cause: error }) : failure;
   }
 
   /**
    * One statement that writes, and is all or nothing by itself. Undefined where the database does not take it: nothing has
    * been written then.
    */
-  write(statement: Statement): Soon<Records | undefined> {
+  write(statement: Statement, requester: Requester | undefined): Soon<Records | undefined> {
     const lent = this.gate.isFree ? this.direct.atHand() : undefined;
-    if (!lent) return this.writeLater(statement);
+    if (!lent) return this.writeLater(statement, { from: 'primary', requester });
     try {
       return this.direct.recordsOf(lent.connection, statement, lent.runner);
     } catch (error) {
+      if (this.kindOf(error) === 'locked') return this.writeLater(statement, { from: 'primary', requester });
       this.refuseUnknown(error);
       return undefined;
     }
   }
 
-  private async writeLater(statement: Statement): Promise<Records | undefined> {
-    try {
-      const pool = this.poolFor('primary');
-      if (pool) return await lendOf(pool, async (connection) => this.direct.recordsOf(connection, statement), this.lendingRules);
-      return await this.gate.alone(() => this.lending('master', async ({ runner, connection }) => this.direct.recordsOf(connection, statement, runner)), this.waiting);
-    } catch (error) {
-      this.refuseUnknown(error);
-      return undefined;
+  private async writeLater(statement: Statement, asked: Reading): Promise<Records | undefined> {
+    for (const attempts = new Attempts(this.limits.acquireTimeout); ; ) {
+      try {
+        return await this.writeWaiting(statement, asked);
+      } catch (error) {
+        if (this.kindOf(error) === 'locked' && (await attempts.another('locked'))) continue;
+        this.refuseUnknown(error);
+        return undefined;
+      }
     }
+  }
+
+  private async writeWaiting(statement: Statement, asked: Reading): Promise<Records> {
+    const pool = this.poolFor('primary');
+    if (pool) return this.lender.inTurn(asked, (turn) => lendOf(pool, async (connection) => this.direct.recordsOf(connection, statement), { ...this.lendingRules, turn }));
+    return this.gate.alone(() => this.lender.lend(asked, async ({ runner, connection }) => this.direct.recordsOf(connection, statement, runner)), this.waiting);
   }
 
   /** What the database has refused, it has not written. Throws what leaves that open. */
   private refuseUnknown(error: unknown): void {
     const kind = this.dialect.refusal(error)?.kind;
-    // Nobody can say what became of it.
-    if (kind === 'away' || kind === 'timeout' || isRestError(error)) throw this.reported(error);
+    // Nobody can say what became of it, or another attempt would end alike.
+    if (kind === 'away' || kind === 'timeout' || kind === 'full' || kind === 'locked' || isRestError(error)) throw this.reported(error);
     if (!(error instanceof QueryFailedError)) throw error;
     if (kind === 'unprepared') this.named = false;
   }
@@ -164,84 +200,59 @@ export class Connections {
   }
 
   /** All or nothing: what `work` throws rolls back everything that it did. */
-  async transact<Result>(work: (runner: QueryRunner) => Promise<Result>): Promise<Result> {
-    const once = (): Promise<Attempt<Result>> => this.lending('master', (lent) => this.transactOnce(lent, work));
+  async transact<Result>(work: (runner: QueryRunner) => Promise<Result>, requester?: Requester): Promise<Result> {
+    const once = (): Promise<Attempt<Result>> => this.lender.lend({ from: 'primary', requester }, (lent) => this.transactOnce(lent, work));
     try {
-      return await this.gate.hold(() => this.retrying(once), this.waiting);
+      // What the database has given up for another's sake is begun anew: nothing has been answered yet. Others may go on between attempts.
+      for (const attempts = new Attempts(this.limits.acquireTimeout); ; ) {
+        const attempted = await this.gate.hold(once, this.waiting);
+        if (attempted.kind === 'done') return attempted.result;
+        const kind = this.kindOf(attempted.error);
+        // The application's hooks have run: what is locked then may be another file of theirs, and they run a few times at most.
+        if (!(await attempts.another(kind === 'locked' && attempted.begun ? 'conflict' : kind))) throw attempted.error;
+      }
     } catch (error) {
       throw this.reported(error);
     }
   }
 
-  /** One that comes too late goes back at once: nobody waits for it any more. */
-  private async lending<Result>(mode: 'master' | 'slave', use: (lent: Lent) => Promise<Result>): Promise<Result> {
-    const runner = this.dataSource.createQueryRunner(mode);
-    const connecting: Promise<unknown> = runner.connect();
-    const connection = this.dialect.oneConnection ? await connecting : await this.connected(runner, connecting);
-    const lent: Lent = { runner, connection, broken: false };
-    try {
-      return await use(lent);
-    } catch (error) {
-      lent.broken ||= this.dialect.refusal(error)?.kind === 'away';
-      throw error;
-    } finally {
-      if (lent.broken) this.dialect.discard(connection);
-      await runner.release();
-    }
-  }
-
-  private async connected(runner: QueryRunner, connecting: Promise<unknown>): Promise<unknown> {
-    try {
-      return await this.waiting.inTime(connecting, this.waiting.deadline());
-    } catch (error) {
-      void connecting.then(() => runner.release()).catch(() => undefined);
-      throw error;
-    }
-  }
-
-  /** What the database has given up for another's sake is begun anew: nothing has been answered yet. */
-  private async retrying<Result>(once: () => Promise<Attempt<Result>>): Promise<Result> {
-    for (let attempts = 1; ; attempts++) {
-      const attempted = await once();
-      if (attempted.kind === 'done') return attempted.result;
-      if (attempts >= MAX_ATTEMPTS || !this.isWorthAnother(attempted.error)) throw attempted.error;
-      await pause(attempts);
-    }
-  }
-
   /** Of a statement that the server's session no longer knows, the next attempt is not prepared. */
-  private isWorthAnother(error: unknown): boolean {
-    const kind = this.dialect.refusal(error)?.kind;
+  private kindOf(error: unknown): DatabaseRefusal['kind'] | undefined {
+    const kind = isRestError(error) ? undefined : this.dialect.refusal(error)?.kind;
     if (kind === 'unprepared') this.named = false;
-    return kind === 'conflict' || kind === 'unprepared';
+    return kind;
+  }
+
+  private isWorthAnother(error: unknown): boolean {
+    const kind = this.kindOf(error);
+    return kind === 'conflict' || kind === 'unprepared' || kind === 'locked';
+  }
+
+  private transactionOn(runner: QueryRunner): Transaction {
+    return this.sqlite ? new SqliteTransaction(this.sqlite, runner, this.limits.acquireTimeout) : new PooledTransaction(runner);
   }
 
   private async transactOnce<Result>(lent: Lent, work: (runner: QueryRunner) => Promise<Result>): Promise<Attempt<Result>> {
     const { runner } = lent;
+    const transaction = this.transactionOn(runner);
     let restoring: readonly string[] = [];
+    let begun = false;
     try {
-      await runner.startTransaction();
-      await this.dialect.lockForWriting?.((sql) => runner.query(sql));
+      await transaction.begin();
+      begun = true;
       restoring = await prepareSession(runner, this.dataSource, this.dialect);
       const result = await work(runner);
-      await runner.commitTransaction();
+      await transaction.commit();
       return { kind: 'done', result };
     } catch (error) {
       // Behind a COMMIT everything is written, and a second attempt would write it twice.
-      if (!runner.isTransactionActive) throw error;
-      await this.rollBack(lent);
+      if (!transaction.isOpen) throw error;
+      lent.broken ||= !(await transaction.undo());
       lent.broken ||= this.dialect.refusal(error)?.kind === 'away';
-      return { kind: 'undone', error };
+      return { kind: 'undone', error, begun };
     } finally {
       await this.restore(lent, restoring);
     }
-  }
-
-  /** A connection that may still be inside the transaction is of no use to the next one. */
-  private async rollBack(lent: Lent): Promise<void> {
-    await lent.runner.rollbackTransaction().catch(() => {
-      lent.broken = true;
-    });
   }
 
   /** A session that cannot be taken back to what it was goes to nobody else. */
@@ -254,18 +265,7 @@ export class Connections {
   }
 
   /** A database that is away is an error of the contract wherever it shows; all other errors go on as they are. */
-  private reported(error: unknown): unknown {
-    const kind = isRestError(error) ? undefined : this.dialect.refusal(error)?.kind;
-    return kind === 'away' || kind === 'conflict' || kind === 'timeout' || kind === 'unprepared' ? new DatabaseAway({ cause: error }) : error;
+  reported(error: unknown): unknown {
+    return !isRestError(error) && isTemporary(this.dialect.refusal(error)) ? new DatabaseAway({ cause: error }) : error;
   }
-}
-
-/** Of everything in a query, only a search term can be one that the database does not take: a pattern that is none. */
-function judged(error: unknown, dialect: Dialect): unknown {
-  return !isRestError(error) && dialect.refusal(error)?.kind === 'data' ? InvalidInput.of('search', 'Enter a valid search pattern.') : error;
-}
-
-/** Twice as long each time: on a busy machine, those that got in each other's way would meet again. */
-function pause(attempts: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, Math.random() * 20 * 2 ** attempts));
 }

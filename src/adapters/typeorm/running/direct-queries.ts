@@ -4,6 +4,8 @@ import type { DataSource, QueryRunner } from 'typeorm';
 import { isLater } from '../../../values/soon.js';
 import type { Soon } from '../../../values/soon.js';
 import type { Records, Statement } from '../sql/statement.js';
+import { isLocked } from './sqlite-connection.js';
+import type { SqliteConnection } from './sqlite-connection.js';
 
 /** Runs one statement on a driver's own connection. */
 type Run = (connection: unknown, statement: Statement) => Soon<Records>;
@@ -16,6 +18,8 @@ const DRIVERS: Readonly<Record<string, (options: DirectOptions) => Run>> = {
 export interface DirectOptions {
   /** Whether statements that come again may be kept prepared, under names, by the server's session. */
   readonly named: () => boolean;
+  /** Where there is one connection, which the application shares. */
+  readonly sqlite?: SqliteConnection | undefined;
 }
 
 /**
@@ -28,12 +32,13 @@ export class DirectQueries {
 
   constructor(
     private readonly dataSource: DataSource,
-    options: DirectOptions,
+    private readonly options: DirectOptions,
   ) {
     this.run = DRIVERS[dataSource.options.type]?.(options);
   }
 
   async records(runner: QueryRunner, statement: Statement): Promise<Records> {
+    this.options.sqlite?.expectTransaction(runner);
     return this.recordsOf(await runner.connect(), statement, runner);
   }
 
@@ -43,7 +48,7 @@ export class DirectQueries {
     const { logger, options } = this.dataSource;
     const { sql } = statement;
     void logger.logQuery(sql, statement.parameters as unknown[], runner);
-    const begun = options.maxQueryExecutionTime ? Date.now() : 0;
+    const begun = options.maxQueryExecutionTime ? performance.now() : 0;
     try {
       const given = this.run(connection, statement);
       if (isLater(given)) return given.then((records) => this.ended(records, { begun, statement, runner }), (error: unknown) => this.failed(error, statement, runner));
@@ -64,13 +69,14 @@ export class DirectQueries {
   private ended(records: Records, { begun, statement, runner }: { readonly begun: number; readonly statement: Statement; readonly runner: QueryRunner | undefined }): Records {
     const { logger, options } = this.dataSource;
     if (!options.maxQueryExecutionTime) return records;
-    const taken = Date.now() - begun;
+    const taken = Math.round(performance.now() - begun);
     if (taken > options.maxQueryExecutionTime) void logger.logQuerySlow(taken, statement.sql, statement.parameters as unknown[], runner);
     return records;
   }
 
   private failed(error: unknown, { sql, parameters }: Statement, runner: QueryRunner | undefined): never {
-    void this.dataSource.logger.logQueryError(error as Error, sql, parameters as unknown[], runner);
+    // It is tried again, many times a second; in the end it is the cause of a 503.
+    if (!isLocked(error)) void this.dataSource.logger.logQueryError(error as Error, sql, parameters as unknown[], runner);
     throw new QueryFailedError(sql, parameters as unknown[], error as Error);
   }
 
@@ -86,10 +92,11 @@ export class DirectQueries {
 }
 
 /** Of better-sqlite3. */
-interface SqliteConnection {
+interface SqliteDatabase {
   prepare(sql: string): SqliteStatement;
 }
 interface SqliteStatement {
+  readonly readonly: boolean;
   raw(): SqliteStatement;
   all(...parameters: readonly unknown[]): Records;
 }
@@ -97,21 +104,23 @@ interface SqliteStatement {
 /** Prepared statements of one connection that come again, and as many of all others; those that were made first go first. */
 const MAX_PREPARED = 200;
 
-function runOnSqlite(): Run {
+function runOnSqlite({ sqlite }: DirectOptions): Run {
   const [steadily, otherwise] = [new WeakMap<object, Map<string, SqliteStatement>>(), new WeakMap<object, Map<string, SqliteStatement>>()];
+  const atOnce = <Result>(isReading: boolean, run: () => Result): Result => (sqlite ? sqlite.atOnce(isReading, run) : run());
   return (connection, { sql, parameters, steady, chosen }) => {
-    const database = connection as SqliteConnection;
+    const database = connection as SqliteDatabase;
     const prepared = steady === true && chosen !== true ? steadily : otherwise;
     const known = prepared.get(database) ?? new Map<string, SqliteStatement>();
     prepared.set(database, known);
     let statement = known.get(sql);
     if (!statement) {
-      statement = database.prepare(sql).raw();
+      statement = atOnce(true, () => database.prepare(sql).raw());
       known.set(sql, statement);
       const [oldest] = known.keys();
       if (known.size > MAX_PREPARED && oldest !== undefined) known.delete(oldest);
     }
-    return statement.all(...parameters);
+    const found = statement;
+    return atOnce(found.readonly, () => found.all(...parameters));
   };
 }
 

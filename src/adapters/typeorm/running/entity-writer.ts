@@ -3,8 +3,7 @@ import type { RelationMetadata } from 'typeorm/metadata/RelationMetadata.js';
 import { PermissionDenied, RestrictedDeletion } from '../../../errors/request-errors.js';
 import { addErrors, emptyFieldErrors, isRestError } from '../../../errors/rest-error.js';
 import type { FieldErrors, Json } from '../../../errors/rest-error.js';
-import { holdsFor } from '../../../model/holds-for.js';
-import { fromProperty, toProperty } from './property-values.js';
+import { toProperty } from './property-values.js';
 import { allOf, equals } from '../../../model/condition.js';
 import type { Column } from '../../../model/column.js';
 import type { Condition } from '../../../model/condition.js';
@@ -13,6 +12,8 @@ import type { Resource } from '../../../model/resource.js';
 import type { Row } from '../../../model/serializer.js';
 import type { ValueType } from '../../../model/value-type.js';
 import { classOf } from '../describing/inheritance.js';
+import { CandidateRows } from './candidate-rows.js';
+import type { WrittenValues } from './candidate-rows.js';
 import { EmbeddedKeys, savesEmbedded } from './embedded-keys.js';
 import { emptyRelations, emptyRelationsAreNull, hidingEmpty } from './empty-relations.js';
 import { applyValues, columnIds, finerValues, identityOf, setColumns, stillSays, whereIdentity } from './entity-values.js';
@@ -44,6 +45,13 @@ interface Change {
   readonly hooked?: boolean;
 }
 
+/** An entity that is changed, and what it held of the columns that the grant looks at. */
+interface Changed {
+  readonly entity: ObjectLiteral;
+  readonly before: WrittenValues;
+  readonly key: readonly Json[];
+}
+
 /**
  * Writes rows of an entity through TypeORM, so that its listeners, subscribers, defaults and cascades do their work.
  * Each write is one transaction; the answer is read back inside it.
@@ -53,6 +61,7 @@ export class EntityWriter extends StepWriter {
   private readonly forward: readonly string[];
   private readonly embedded: EmbeddedKeys;
   private readonly tree: TreeKeeper | undefined;
+  private readonly candidates: CandidateRows;
   /** False where TypeORM cannot: a row is changed by one statement then. */
   private readonly saves: boolean;
   private readonly model: { readonly resource: Resource; readonly metadata: EntityMetadata };
@@ -68,6 +77,7 @@ export class EntityWriter extends StepWriter {
     this.embedded = new EmbeddedKeys(resource, this.metadata, tools);
     this.tree = TreeKeeper.of(resource, this.metadata, tools);
     this.saves = savesEmbedded(this.metadata);
+    this.candidates = new CandidateRows(resource, this.metadata, tools);
   }
 
   async creation(plan: CreatePlan, known?: KeyLookup): Promise<WriteStep<Row>> {
@@ -79,13 +89,15 @@ export class EntityWriter extends StepWriter {
       setColumns(entity, this.metadata, [...plan.fixed, ...plan.added]);
       return entity;
     };
+    let tried: ObjectLiteral | undefined;
     return {
       errors: await this.errorsOf(make(), [plan.errors, errors]),
       begin: async (runner) => {
         await this.tree?.begin(runner);
-        return begun(() => this.make(plan, make(), runner));
+        const entity = (tried = make());
+        return begun(() => this.make(plan, entity, runner));
       },
-      judged: (error) => this.judged(error, { keys: plan.keys, fixed: plan.fixed, may: () => this.mayStand(make(), plan.where) }),
+      judged: (error) => this.judged(error, { keys: plan.keys, fixed: plan.fixed, may: () => this.mayMake(tried ?? make(), plan) }),
     };
   }
 
@@ -99,8 +111,13 @@ export class EntityWriter extends StepWriter {
     return completed(await this.readBack(identity, plan.where, runner), plan, { runner, dialect: this.tools.dialect });
   }
 
+  /** Whether the caller may have such a row. */
+  private mayMake(entity: ObjectLiteral, { where, values, hooks }: CreatePlan): Promise<boolean> {
+    return this.candidates.mayStandNew(entity, { where, exactly: this.finerOf(entity, values, false), hooked: hooks.after !== undefined });
+  }
+
   change(plan: UpdatePlan): WriteStep<Row | undefined> {
-    let changed: ObjectLiteral | undefined;
+    let changed: Changed | undefined;
     return {
       errors: NO_ERRORS,
       begin: async (runner) => {
@@ -111,14 +128,18 @@ export class EntityWriter extends StepWriter {
         if (!key || !entity) return missing(undefined);
         const told = this.restoreKey(entity, key);
         const empty = emptyRelations(entity, this.metadata);
+        changed = { entity, before: this.candidates.writtenOf(entity, plan.after), key };
         const { referenced, errors } = await this.tools.lookups.lookUp(plan.keys, runner);
         applyValues(entity, this.resource, this.metadata, { values: plan.values, referenced });
-        changed = entity;
         const change = { identity: key, told, values: plan.values, referenced, empty, hooked };
         return begun(() => this.alter(plan, { entity, change, runner }), await this.errorsOf(entity, [plan.errors, errors]));
       },
-      judged: (error) => this.judged(error, { keys: plan.keys, fixed: [], may: () => (changed ? this.mayStand(changed, plan.after) : undefined) }),
+      judged: (error) => this.judged(error, { keys: plan.keys, fixed: [], may: async () => !changed || this.mayAlter(changed, plan) }),
     };
+  }
+
+  private mayAlter({ entity, before, key }: Changed, { after, values }: UpdatePlan): Promise<boolean> {
+    return this.candidates.mayStandChanged(entity, { where: after, exactly: this.finerOf(entity, values, true), stored: this.named(key), before });
   }
 
   private async alter(plan: UpdatePlan, { entity, change, runner }: { entity: ObjectLiteral; change: Change; runner: QueryRunner }): Promise<Row> {
@@ -142,7 +163,7 @@ export class EntityWriter extends StepWriter {
       },
       judged: async (error) => {
         if (isRestError(error) || this.tools.dialect.refusal(error)?.kind !== 'foreign-key') return error;
-        return new RestrictedDeletion(await findReferrer(this.resource, plan.where, this.tools));
+        return new RestrictedDeletion(await findReferrer(plan, this.tools));
       },
     };
   }
@@ -254,7 +275,7 @@ export class EntityWriter extends StepWriter {
 
   /** Throws 403 for a row that the caller may not have. */
   private async readBack(identity: readonly Json[], condition: Condition, runner: QueryRunner): Promise<Row> {
-    const row = await this.tools.reader.retrieve(allOf([this.named(identity), condition]), runner);
+    const row = await this.tools.reader.retrieveWithin(allOf([this.named(identity), condition]), runner);
     if (!row) throw new PermissionDenied();
     return row;
   }
@@ -269,15 +290,6 @@ export class EntityWriter extends StepWriter {
     for (const each of found) addErrors(errors, each);
     addErrors(errors, (await this.tools.validate?.(entity, this.resource)) ?? {});
     return errors;
-  }
-
-  /** Whether the caller may have such a row at all, as far as its own columns tell. */
-  private mayStand(entity: ObjectLiteral, condition: Condition): boolean | undefined {
-    return holdsFor(condition, (id) => {
-      const column = this.resource.columns.get(id);
-      const property: unknown = this.metadata.columns.find((each) => each.databaseName === id)?.getEntityValue(entity);
-      return column === undefined || property === undefined ? undefined : (fromProperty(property, column.type) as Json);
-    });
   }
 
   private judged(error: unknown, judgement: Judgement): Promise<unknown> {

@@ -1,6 +1,6 @@
 import type { EntityMetadata } from 'typeorm';
 import { entityIdOf } from '../describing/entity-id.js';
-import type { Condition } from '../../../model/condition.js';
+import type { DeletePlan } from '../../../model/plan.js';
 import type { Resource } from '../../../model/resource.js';
 import { compileWhere } from '../sql/compile-condition.js';
 import { Scope } from '../sql/scope.js';
@@ -8,9 +8,10 @@ import type { WriterTools } from './row-writer.js';
 
 /**
  * The model that still refers to a row whose deletion the database refused, as `<app>.<model>`, or its table's entity
- * where it is not served. Asked after the refusal, of every foreign key that leads here and restricts.
+ * where it is not served. Asked after the refusal, of every foreign key that leads here and restricts. None that the
+ * caller may not view is named.
  */
-export async function findReferrer(resource: Resource, where: Condition, tools: WriterTools): Promise<string | undefined> {
+export async function findReferrer({ resource, where, mayView }: DeletePlan, tools: WriterTools): Promise<string | undefined> {
   const { metadata: target, dataSource } = tools.tables.of(resource);
   for (const metadata of dataSource.entityMetadatas) {
     for (const key of metadata.foreignKeys) {
@@ -24,7 +25,8 @@ export async function findReferrer(resource: Resource, where: Condition, tools: 
       const condition = compileWhere(where, scope);
       const sql = `SELECT 1 AS c0 FROM ${scope.from()} WHERE ${condition} AND EXISTS (SELECT 1 FROM ${referring.path} r WHERE ${pairs.join(' AND ')})`;
       const found = await tools.connections.read({ sql, parameters: scope.parameters }, 'primary');
-      if (found.length > 0) return servedAs(metadata, tools)?.id ?? metadata.targetName;
+      const served = found.length > 0 ? servedAs(metadata, tools) : undefined;
+      if (found.length > 0 && (!served || (await mayView(served)))) return served?.id ?? metadata.targetName;
     }
   }
   return undefined;

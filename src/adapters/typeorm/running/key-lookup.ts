@@ -10,7 +10,8 @@ import { decodedRecord, readColumns, selectList } from '../sql/read-columns.js';
 import { Scope } from '../sql/scope.js';
 import type { Statement } from '../sql/statement.js';
 import type { Tables } from '../sql/tables.js';
-import type { Connections, ReadFrom } from './connections.js';
+import type { ReadFrom } from './cancellable-reads.js';
+import type { Connections } from './connections.js';
 import type { ReferencedValues } from './entity-values.js';
 
 /** What became of the keys in a body: the columns that each refers to, or an error of its field. */
@@ -35,12 +36,12 @@ export class KeyLookups {
     const columns = plan.on.map(({ near }) => near);
     const list = selectList(readColumns(columns, scope));
     const where = compileWhere(plan.where, scope);
-    const [record] = await this.connections.read({ sql: `SELECT ${list} FROM ${scope.from()} WHERE ${where}`, parameters: scope.parameters }, sourceOf(plan.forWriting));
+    const [record] = await this.connections.read({ sql: `SELECT ${list} FROM ${scope.from()} WHERE ${where}`, parameters: scope.parameters }, sourceOf(plan.forWriting), plan.requester);
     return record && decodedRecord(record, columns, this.dialect);
   }
 
   async exists(plan: ExistsPlan): Promise<boolean> {
-    const found = await this.connections.read(existsStatement(plan, this.dialect, this.tables), sourceOf(plan.forWriting));
+    const found = await this.connections.read(existsStatement(plan, this.dialect, this.tables), sourceOf(plan.forWriting), plan.requester);
     return found.length > 0;
   }
 
@@ -64,7 +65,7 @@ export class KeyLookups {
     const statement = this.statement(checks);
     const [record = []] = await (runner ? this.connections.records(runner, statement) : this.connections.read(statement, 'primary'));
     let at = 0;
-    return checks.map(({ field: { relation: { on } } }) => {
+    return checks.map(({ relation: { on } }) => {
       const raw = record.slice(at, (at += on.length));
       return raw.some((value) => value === null || value === undefined) ? undefined : decodedRecord(raw, on.map(({ far }) => far), this.dialect);
     });
@@ -73,10 +74,10 @@ export class KeyLookups {
   private statement(checks: readonly KeyCheck[]): Statement {
     const first = checks[0];
     if (!first) throw new Error('No keys to look up');
-    const outer = Scope.begin(this.dialect, this.tables, first.field.relation.target);
+    const outer = Scope.begin(this.dialect, this.tables, first.relation.target);
     const columns = checks.flatMap((check) =>
-      check.field.relation.on.map((pair) => {
-        const scope = outer.within(check.field.relation.target);
+      check.relation.on.map((pair) => {
+        const scope = outer.within(check.relation.target);
         const column = this.dialect.read(scope.own(pair.far), pair.far.type);
         const where = compileWhere(check.where, scope);
         return `(SELECT ${column} FROM ${scope.from()} WHERE ${where})`;

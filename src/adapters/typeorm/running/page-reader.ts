@@ -43,7 +43,9 @@ export class PageReader {
 
   async rows(plan: PagePlan): Promise<PageOf<readonly Row[]>> {
     await this.reader.findParent(plan);
-    return this.connections.reading(plan.forWriting === true ? 'primary' : 'replica', (runner) => (plan.gone?.() === true ? Promise.resolve({ ...UNWANTED, rows: [] }) : this.rowsBy(runner, plan)));
+    const read = (runner: QueryRunner): Promise<PageOf<readonly Row[]>> => this.rowsBy(runner, plan);
+    if (plan.forWriting === true) return this.connections.reading('primary', read, plan.requester);
+    return (await this.connections.readingWanted(read, plan.requester)) ?? { ...UNWANTED, rows: [] };
   }
 
   /** Written by the database where it writes such rows. */
@@ -51,14 +53,13 @@ export class PageReader {
     const json = this.reader.needsEntities() ? undefined : this.reader.json;
     const statement = json && this.textStatement(plan, writing, json);
     if (!statement) return textOf(await this.rows(plan), writing);
-    return this.connections
-      .reading('replica', (runner) => (plan.gone?.() === true ? Promise.resolve({ ...UNWANTED, rows: '' }) : this.textBy(runner, { plan, writing, statement, json })))
-      .catch((error: unknown) => this.reader.afterParent(plan, error));
+    const read = this.connections.readingWanted((runner) => this.textBy(runner, { plan, writing, statement, json }), plan.requester);
+    return (await read.catch((error: unknown) => this.reader.afterParent(plan, error))) ?? { ...UNWANTED, rows: '' };
   }
 
   /** The plan's own `count`, without its page. */
   count(plan: PagePlan): Promise<Counted> {
-    return this.connections.reading('replica', (runner) => this.countBy(runner, plan));
+    return this.connections.reading('replica', (runner) => this.countBy(runner, plan), plan.requester);
   }
 
   private async rowsBy(runner: QueryRunner, plan: PagePlan): Promise<PageOf<readonly Row[]>> {

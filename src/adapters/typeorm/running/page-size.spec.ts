@@ -25,3 +25,47 @@ test.each<[name: string, pages: readonly (readonly [count: number, width: number
 test('counts texts and bytes, and little for all else', () => {
   expect(charactersOf([['abc', Buffer.from('12345'), 7, null], ['de', undefined, true]])).toBe(3 + 5 + 16 + 2 + 16);
 });
+
+/** The sizes of the pages of a list each of which holds the process for as long as `time` says, in milliseconds. */
+function pagesOf(count: number, time: (rows: number) => number, size = new PageSize()): readonly number[] {
+  const pace = size.pace();
+  return Array.from({ length: count }, () => {
+    const { rows } = pace;
+    pace.learn(time(rows));
+    return rows;
+  });
+}
+
+test.each<[name: string, time: (rows: number) => number, sizes: readonly number[]]>([
+  ['a page takes little', (rows) => rows / 500, [1000, 1000, 1000]],
+  ['a page takes long', (rows) => rows / 100, [1000, 500, 500]],
+  ['a row takes long', (rows) => rows, [1000, 500, 250, 125, 62, 31, 15, 7, 3, 3]],
+  ['a row takes longer than a page may', (rows) => rows * 20, [1000, 500, 250, 125, 62, 31, 15, 7, 3, 1, 1]],
+  ['each page takes long, whatever its rows', () => 300, [1000, 500, 500, 1000, 1000, 1000]],
+  ['each page takes long, and its rows too', (rows) => 8 + rows / 50, [1000, 500, 250, 250, 500, 1000, 500, 500]],
+])('where %s, pages of one list are as long as they may', (_name, time, sizes) => {
+  expect(pagesOf(sizes.length, time)).toEqual(sizes);
+});
+
+test('a list begins with pages as the last one ended, and goes back to longer ones', () => {
+  const size = new PageSize();
+  pagesOf(5, (rows) => rows / 20, size);
+  expect(pagesOf(6, (rows) => rows / 1000, size)).toEqual([62, 125, 250, 500, 1000, 1000]);
+});
+
+test('a page that took long once does not end the search for shorter ones', () => {
+  let pages = 0;
+  expect(pagesOf(6, (rows) => (++pages === 3 ? 100 : rows / 20))).toEqual([1000, 500, 250, 250, 125, 62]);
+});
+
+test('a list for each page of which all rows are sorted has long ones, also behind one whose rows took long', () => {
+  const size = new PageSize();
+  pagesOf(5, (rows) => rows / 20, size);
+  expect(pagesOf(10, () => 300, size)).toEqual([62, 31, 31, 62, 125, 250, 500, 1000, 1000, 1000]);
+});
+
+test('pages of wide rows that take long are shorter still', () => {
+  const size = new PageSize();
+  size.learn(1000, 1000 * 1000);
+  expect(pagesOf(4, (rows) => rows / 10, size)).toEqual([250, 125, 62, 31]);
+});

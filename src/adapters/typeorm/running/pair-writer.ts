@@ -9,6 +9,7 @@ import type { ColumnValue, CreatePlan, DeletePlan, UpdatePlan } from '../../../m
 import type { Resource } from '../../../model/resource.js';
 import type { Row } from '../../../model/serializer.js';
 import type { ReferencedValues } from './entity-values.js';
+import { mayStandAs } from './candidate-rows.js';
 import { findLocked } from './find-locked.js';
 import type { KeyLookup } from './key-lookup.js';
 import { Scope } from '../sql/scope.js';
@@ -33,22 +34,24 @@ export class PairWriter extends StepWriter {
   async creation(plan: CreatePlan, known?: KeyLookup): Promise<WriteStep<Row>> {
     const { referenced, errors } = known ?? (await this.tools.lookups.lookUp(plan.keys));
     const columns = [...plan.fixed, ...this.columnsOf(plan.values, referenced)];
-    return { errors: together([plan.errors, errors]), begin: (runner) => Promise.resolve(begun(async () => completed(await this.insert(columns, plan.where, runner), plan, { runner, dialect: this.tools.dialect }))), judged: (error) => this.judged(error) };
+    return { errors: together([plan.errors, errors]), begin: (runner) => Promise.resolve(begun(async () => completed(await this.insert(columns, plan.where, runner), plan, { runner, dialect: this.tools.dialect }))), judged: (error) => this.judged(error, columns, plan.where) };
   }
 
   /** Replaces the pair by one with the other related side (contract 2). */
   change(plan: UpdatePlan): WriteStep<Row | undefined> {
+    let changed: readonly ColumnValue[] | undefined;
     return {
       errors: NO_ERRORS,
       begin: async (runner) => {
         const before = await this.find(plan, runner);
         if (!before) return missing(undefined);
         const { referenced, errors } = await this.tools.lookups.lookUp(plan.keys, runner);
-        const changed = this.columnsOf(plan.values, referenced);
-        const after = before.map(({ column, value }) => ({ column, value: changed.find((each) => each.column.id === column.id)?.value ?? value }));
+        const given = this.columnsOf(plan.values, referenced);
+        const after = before.map(({ column, value }) => ({ column, value: given.find((each) => each.column.id === column.id)?.value ?? value }));
+        changed = after;
         return begun(() => this.replace(before, after, { where: plan.after, runner }), together([plan.errors, errors]));
       },
-      judged: (error) => this.judged(error),
+      judged: (error) => this.judged(error, changed, plan.after),
     };
   }
 
@@ -104,18 +107,19 @@ export class PairWriter extends StepWriter {
 
   private async readBack(columns: readonly ColumnValue[], condition: Condition, runner: QueryRunner): Promise<Row> {
     const named = columns.map(({ column, value }: { column: Column; value: Json }) => equals(column, value));
-    const row = await this.tools.reader.retrieve(allOf([...named, condition]), runner);
+    const row = await this.tools.reader.retrieveWithin(allOf([...named, condition]), runner);
     if (!row) throw new PermissionDenied();
     return row;
   }
 
-  private judged(error: unknown): Promise<unknown> {
+  private async judged(error: unknown, pair: readonly ColumnValue[] | undefined, where: Condition): Promise<unknown> {
     const refusal = isRestError(error) ? undefined : this.tools.dialect.refusal(error);
     if (refusal?.kind === 'unique') {
+      if (pair && !(await mayStandAs(pair, { resource: this.resource, where, tools: this.tools }))) return new PermissionDenied();
       const names = this.resource.fields.flatMap((field) => (field.kind === 'to-one' ? field.name : []));
-      return Promise.resolve(InvalidInput.ofNoField(`The fields ${names.join(', ')} must make a unique set.`));
+      return InvalidInput.ofNoField(`The fields ${names.join(', ')} must make a unique set.`);
     }
-    return Promise.resolve(refusal?.kind === 'foreign-key' ? InvalidInput.ofNoField('A related object does not exist.') : error);
+    return refusal?.kind === 'foreign-key' ? InvalidInput.ofNoField('A related object does not exist.') : error;
   }
 }
 

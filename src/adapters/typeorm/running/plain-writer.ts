@@ -1,7 +1,9 @@
 import type { EntityMetadata, QueryRunner } from 'typeorm';
+import type { Json } from '../../../errors/rest-error.js';
 import { touches } from '../../../model/condition.js';
 import { holdsFor } from '../../../model/holds-for.js';
 import type { ColumnValue, CreatePlan, DeletePlan, KeyCheck, UpdatePlan } from '../../../model/plan.js';
+import type { Requester } from '../../../model/requester.js';
 import type { Resource } from '../../../model/resource.js';
 import type { Row } from '../../../model/serializer.js';
 import { whenThere } from '../../../values/soon.js';
@@ -11,7 +13,7 @@ import { selectList } from '../sql/read-columns.js';
 import { Scope } from '../sql/scope.js';
 import type { Records, Statement } from '../sql/statement.js';
 import { StatementShapes } from '../sql/statement-shapes.js';
-import { columnsOf } from './column-values.js';
+import { columnsOf, isKeptAsGiven } from './column-values.js';
 import type { KeyLookup } from './key-lookup.js';
 import { PlainTables } from './plain-tables.js';
 import type { PlainRules } from './plain-rules.js';
@@ -42,14 +44,14 @@ export class PlainWriter implements RowWriter {
   create(plan: CreatePlan): Soon<Row> {
     return whenThere(this.mayWrite(plan, 'create'), (may) => {
       const statement = may ? this.insertion(plan) : undefined;
-      return statement ? whenThere(this.written(statement), (row) => row ?? this.parts.general.create(plan)) : this.parts.general.create(plan);
+      return statement ? whenThere(this.written(statement, plan.requester), (row) => row ?? this.parts.general.create(plan)) : this.parts.general.create(plan);
     });
   }
 
   update(plan: UpdatePlan): Soon<Row | undefined> {
     return whenThere(!plan.expected && this.mayWrite(plan, 'update'), (may) => {
       const statement = may ? this.alteration(plan) : undefined;
-      return statement ? whenThere(this.written(statement), (row) => row ?? this.parts.general.update(plan)) : this.parts.general.update(plan);
+      return statement ? whenThere(this.written(statement, plan.requester), (row) => row ?? this.parts.general.update(plan)) : this.parts.general.update(plan);
     });
   }
 
@@ -87,8 +89,8 @@ export class PlainWriter implements RowWriter {
     return this.tables.isPlain(this.metadata, this.tools);
   }
 
-  private written(statement: Statement): Soon<Row | undefined> {
-    return whenThere(this.tools.connections.write(statement), (records) => this.rowOf(records ?? []));
+  private written(statement: Statement, requester: Requester | undefined): Soon<Row | undefined> {
+    return whenThere(this.tools.connections.write(statement, requester), (records) => this.rowOf(records ?? []));
   }
 
   private async writtenWithin(statement: Statement, runner: QueryRunner): Promise<Row | undefined> {
@@ -102,7 +104,7 @@ export class PlainWriter implements RowWriter {
   private insertion({ values, fixed, added, keys, where }: CreatePlan): Statement | undefined {
     const given = columnsOf(values, this.resource);
     const columns = given && distinct([...given, ...fixed, ...added, ...this.parts.rules.generate(given)]);
-    if (!columns || !this.parts.rules.takes([...fixed, ...added]) || holdsFor(where, (id) => columns.get(id)?.value) !== true) return undefined;
+    if (!columns || !this.parts.rules.takes([...fixed, ...added]) || holdsFor(where, (id) => keptValue(columns.get(id))) !== true) return undefined;
     const parameters = encoded(columns, this.tools);
     return this.shapes.of(kindOf('insert', columns, keys), keys.map((key) => key.where), () => {
       const scope = Scope.ofTable(this.tools.dialect, this.tools.tables, this.resource);
@@ -138,9 +140,14 @@ export class PlainWriter implements RowWriter {
   }
 }
 
+/** Undefined where the row has to be looked at as it was stored. */
+function keptValue(given: ColumnValue | undefined): Json | undefined {
+  return given && isKeptAsGiven(given.column) ? given.value : undefined;
+}
+
 /** Names may hold blanks. */
 function kindOf(verb: string, columns: ReadonlyMap<string, ColumnValue>, keys: readonly KeyCheck[]): string {
-  return JSON.stringify([verb, [...columns.keys()], keys.map(({ field }) => field.relation.target.id)]);
+  return JSON.stringify([verb, [...columns.keys()], keys.map(({ relation }) => relation.target.id)]);
 }
 
 /** By column; undefined where one is said twice. */
@@ -155,8 +162,8 @@ function encoded(columns: ReadonlyMap<string, ColumnValue>, { dialect }: WriterT
 
 /** That the rows are there which the keys of the body name. */
 function existing(keys: readonly KeyCheck[], scope: Scope): readonly string[] {
-  return keys.map(({ field, where }) => {
-    const target = scope.within(field.relation.target);
+  return keys.map(({ relation, where }) => {
+    const target = scope.within(relation.target);
     const condition = compileWhere(where, target);
     return `EXISTS (SELECT 1 FROM ${target.from()} WHERE ${condition})`;
   });

@@ -1,4 +1,8 @@
 import type { DataSource } from 'typeorm';
+import { DatabaseAway } from '../../../errors/request-errors.js';
+import { isSystemCode } from '../dialects/fault-codes.js';
+import type { Turn } from './pool-queue.js';
+import type { RunningRead } from './running-reads.js';
 import type { WaitingRoom } from './waiting-room.js';
 
 /** Of pg's pool: the part that is used here. */
@@ -6,9 +10,8 @@ interface Pool {
   connect(taken: (error: Error | undefined, client: Client | undefined, release: (broken?: boolean) => void) => void): void;
 }
 
-interface Client {
-  on(event: 'error', listener: () => void): unknown;
-}
+/** Of pg. */
+type Client = object;
 
 interface Pools {
   readonly master?: Pool;
@@ -25,29 +28,50 @@ export function poolOf({ driver, options }: DataSource, from: 'primary' | 'repli
   return from === 'replica' && slaves.length > 0 ? slaves[Math.floor(Math.random() * slaves.length)] : master;
 }
 
-/** Clients that are listened to: an error of one that runs nothing would end the process. Whoever runs something is told by that. */
-const HEEDED = new WeakSet<Client>();
-
 export interface LendingRules {
   readonly waiting: WaitingRoom;
   readonly isBroken: (error: unknown) => boolean;
+  /** Of a statement that reads: it may be cancelled. */
+  readonly watch?: (connection: unknown) => RunningRead | undefined;
+  /** Left when the connection is back. */
+  readonly turn?: Turn | undefined;
 }
 
 /**
  * Lends a connection of a pool, without a query runner of TypeORM's around it: what costs most of a small statement. One that
  * comes too late goes back at once, and one that is broken goes to nobody else.
  */
-export async function lendOf<Result>(pool: Pool, use: (connection: unknown) => Promise<Result>, { waiting, isBroken }: LendingRules): Promise<Result> {
+export async function lendOf<Result>(pool: Pool, use: (connection: unknown) => Promise<Result>, { waiting, isBroken, watch, turn }: LendingRules): Promise<Result> {
   // Awaited, because a pool calls back in the asynchronous context of whoever has given the connection back.
-  const { client, release } = await taken(pool, waiting);
+  const { client, release: backToPool } = await taken(pool, waiting, turn?.until ?? waiting.deadline()).catch((error: unknown) => {
+    turn?.leave();
+    return throwUnreachable(error);
+  });
+  const release = (broken: boolean): void => {
+    backToPool(broken);
+    turn?.leave();
+  };
+  const read = watch?.(client);
+  const giveBack = (broken: boolean): void => {
+    const cancelled = read?.end();
+    if (cancelled) void cancelled.then((good) => {
+      release(!good);
+    });
+    else release(broken);
+  };
   try {
     const result = await use(client);
-    release();
+    giveBack(false);
     return result;
   } catch (error) {
-    release(isBroken(error));
+    giveBack(isBroken(error));
     throw error;
   }
+}
+
+/** What a connection could not be opened for: a server that cannot be reached is told by the codes of the operating system alone. */
+export function throwUnreachable(error: unknown): never {
+  throw isSystemCode((error as { code?: unknown } | null | undefined)?.code) ? new DatabaseAway({ cause: error }) : error;
 }
 
 interface Taken {
@@ -55,23 +79,14 @@ interface Taken {
   readonly release: (broken?: boolean) => void;
 }
 
-function taken(pool: Pool, waiting: WaitingRoom): Promise<Taken> {
+function taken(pool: Pool, waiting: WaitingRoom, until: number): Promise<Taken> {
   return new Promise((resolve, reject) => {
-    const leave = waiting.enter(waiting.deadline(), reject);
+    const leave = waiting.enter(until, reject);
     pool.connect((error, client, release) => {
       const inTime = leave();
       if (error || !client) reject(error ?? new Error('The pool has no connection'));
       else if (!inTime) release();
-      else {
-        heed(client);
-        resolve({ client, release });
-      }
+      else resolve({ client, release });
     });
   });
-}
-
-function heed(client: Client): void {
-  if (HEEDED.has(client)) return;
-  HEEDED.add(client);
-  client.on('error', () => undefined);
 }

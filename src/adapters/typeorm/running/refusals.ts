@@ -1,19 +1,19 @@
-import type { EntityMetadata } from 'typeorm';
 import { DatabaseAway, InvalidInput } from '../../../errors/request-errors.js';
+import { isRestError } from '../../../errors/rest-error.js';
 import type { RestError } from '../../../errors/rest-error.js';
 import { isWritable } from '../../../model/field.js';
 import type { Field } from '../../../model/field.js';
 import type { Resource } from '../../../model/resource.js';
-import type { DatabaseRefusal } from '../dialects/dialect.js';
+import type { DatabaseRefusal, Dialect } from '../dialects/dialect.js';
 
 /**
  * What the client is told of a write that the database refused (contract 5 and 6). Undefined for a foreign key, which
  * needs a look at the rows. Nothing of the database's own text gets out, and no name of a hidden column.
  */
-export function refusedWrite(refusal: DatabaseRefusal, resource: Resource, metadata: EntityMetadata): RestError | undefined {
+export function refusedWrite(refusal: DatabaseRefusal, resource: Resource): RestError | undefined {
   switch (refusal.kind) {
     case 'unique':
-      return duplicate(uniqueColumns(refusal, metadata), resource);
+      return duplicate(refusal.columns ?? [], resource);
     case 'not-null':
       return atField(fieldOfColumn(refusal.column, resource), 'This field may not be null.', 'A value that the database requires is missing.');
     case 'data':
@@ -21,6 +21,8 @@ export function refusedWrite(refusal: DatabaseRefusal, resource: Resource, metad
     case 'check':
       return InvalidInput.ofNoField('These values break a rule of the database.');
     case 'conflict':
+    case 'locked':
+    case 'full':
     case 'unprepared':
     case 'timeout':
     case 'away':
@@ -34,21 +36,6 @@ export function refusedWrite(refusal: DatabaseRefusal, resource: Resource, metad
 
 function atField(field: Field | undefined, message: string, otherwise: string): InvalidInput {
   return field ? InvalidInput.of(field.name, message) : InvalidInput.ofNoField(otherwise);
-}
-
-/** By the constraint's name where the model knows it, else the columns that the database named. */
-function uniqueColumns(refusal: Extract<DatabaseRefusal, { kind: 'unique' }>, metadata: EntityMetadata): readonly string[] {
-  const { constraint, columns } = refusal;
-  if (constraint !== undefined) {
-    // TypeORM keeps those of a child entity's relations with the base.
-    const sharing = [metadata, ...(metadata.tableType === 'entity-child' ? [metadata.parentEntityMetadata] : [])];
-    const found = sharing.flatMap(({ uniques, indices }) => [...uniques, ...indices]).find((each) => each.name === constraint || each.givenName === constraint);
-    if (found) return found.columns.map((column) => column.databaseName);
-    if (constraint === 'PRIMARY') return metadata.primaryColumns.map((column) => column.databaseName);
-    const foreignKey = metadata.columns.find((column) => column.databaseName === constraint);
-    if (!columns && foreignKey) return [foreignKey.databaseName];
-  }
-  return columns ?? [];
 }
 
 function duplicate(columns: readonly string[], resource: Resource): InvalidInput {
@@ -70,4 +57,9 @@ function holdsColumn(field: Field, column: string | undefined): boolean {
   if (field.kind === 'column') return field.column.id === column;
   if (field.kind === 'to-one') return field.relation.on.some((pair) => pair.near.id === column);
   return field.kind === 'embedded' && field.fields.some((inner) => holdsColumn(inner, column));
+}
+
+/** Of everything in a query, only a search term can be one that the database does not take: a pattern that is none. */
+export function refusedRead(error: unknown, dialect: Dialect): unknown {
+  return !isRestError(error) && dialect.refusal(error)?.kind === 'data' ? InvalidInput.of('search', 'Enter a valid search pattern.') : error;
 }

@@ -1,4 +1,5 @@
 import type { RelatedPlan } from '../../../model/plan.js';
+import type { QueryRunner } from 'typeorm';
 import type { Row } from '../../../model/serializer.js';
 import type { RelatedRow } from '../../../request/execution/data-adapter.js';
 import { keyText } from '../../../values/keys.js';
@@ -38,7 +39,7 @@ async function readOnce(plan: RelatedPlan, { reader, tables, dialect, connection
   const statement = relatedStatement(plan, scope, expressions);
   const { identity } = plan.parent;
   const isOwn = (record: readonly unknown[]): string => keyText(reader.selection.readIdentity(record));
-  return connections.reading(plan.forWriting ? 'primary' : 'replica', async (runner) => {
+  const read = async (runner: QueryRunner): Promise<readonly RelatedRow[]> => {
     const records = await connections.records(runner, statement);
     const first = new Map(records.map((record) => [isOwn(record), record]));
     const made = await reader.rowsOf([...first.values()], runner);
@@ -48,5 +49,6 @@ async function readOnce(plan: RelatedPlan, { reader, tables, dialect, connection
       const parent = record.slice(expressions.length, expressions.length + identity.length);
       return row ? [{ identity: decodedRecord(parent, identity, dialect), row }] : [];
     });
-  });
+  };
+  return connections.reading(plan.forWriting ? 'primary' : 'replica', read, plan.requester);
 }

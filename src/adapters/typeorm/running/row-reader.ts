@@ -3,9 +3,10 @@ import { NotFound } from '../../../errors/request-errors.js';
 import { isRestError } from '../../../errors/rest-error.js';
 import type { Condition } from '../../../model/condition.js';
 import { stampsIn, stampsOf } from '../../../model/conditional.js';
-import type { ListPlan } from '../../../model/plan.js';
+import type { ListPlan, RetrievePlan } from '../../../model/plan.js';
 import type { OrderTerm, Resource } from '../../../model/resource.js';
 import type { Row } from '../../../model/serializer.js';
+import { HeldTime, nextTurn } from '../../../values/event-loop.js';
 import { isLater, whenThere } from '../../../values/soon.js';
 import type { Soon } from '../../../values/soon.js';
 import type { Dialect } from '../dialects/dialect.js';
@@ -25,11 +26,14 @@ import type { JsonRows } from '../sql/json-rows.js';
 import { TextPages } from '../sql/text-pages.js';
 import type { TextPage } from '../sql/text-pages.js';
 import type { RowWriting, StampedText } from '../../../request/execution/data-adapter.js';
-import type { Connections, ReadFrom } from './connections.js';
+import type { Connections } from './connections.js';
 import { EntityLoader } from './entity-loader.js';
 import type { MarkedTables } from './marked-tables.js';
 import { RecentNames } from './recent-names.js';
 import { charactersOf, PageSize } from './page-size.js';
+import type { PagePace } from './page-size.js';
+
+type ReadOfOne = Pick<RetrievePlan, 'where' | 'forWriting' | 'requester'>;
 
 interface PageQuestion {
   readonly where: Condition;
@@ -97,11 +101,13 @@ export class RowReader {
   /** Page after page by keyset: no page costs more for standing further back, and none is read before it is wanted. */
   async *list(plan: ListPlan): AsyncGenerator<readonly Row[]> {
     await this.findParent(plan);
+    const pace = this.pageSize.pace();
     let after: readonly unknown[] | undefined;
     for (;;) {
-      const limit = this.pageSize.rows;
+      const limit = pace.rows;
       const statement = this.pageStatement({ where: plan.where, order: plan.order, after, limit });
-      const page = await this.readWanted(plan, (runner) => this.readPage(statement, runner));
+      const held = new HeldTime();
+      const page = await this.connections.readingWanted((runner) => this.readPage(statement, runner, held), plan.requester);
       if (!page) return;
       const { records, rows } = page;
       this.pageSize.learn(records.length, charactersOf(records));
@@ -109,6 +115,9 @@ export class RowReader {
       const last = records.at(-1);
       if (!last || records.length < limit) return;
       after = last.slice(last.length - plan.order.length);
+      // What is made of the rows belongs to it.
+      pace.learn(held.milliseconds);
+      await nextTurn();
     }
   }
 
@@ -118,8 +127,9 @@ export class RowReader {
     if (!json || this.needsEntities()) return undefined;
     const pages = new TextPages(plan, { json, basePath: writing.basePath, scope: () => Scope.begin(this.dialect, this.tables, this.resource) });
     const list: TextList = { plan, writing, pages, kind: pages.kind };
-    const limit = this.pageSize.rows;
-    return whenThere(this.textPage(list, undefined, limit), (page) => (!page ? '' : page.count < limit ? page.text : this.textsFrom(list, page)));
+    const pace = this.pageSize.pace();
+    const limit = pace.rows;
+    return whenThere(this.textPage(list, undefined, limit), (page) => (!page ? '' : page.count < limit ? page.text : this.textsFrom(list, page, pace)));
   }
 
   /** Whether rows are made of entities, because something of the application has a say in their values. */
@@ -130,7 +140,7 @@ export class RowReader {
   /** Throws 404 where the parent is not there. */
   async findParent({ parent }: Pick<ListPlan, 'parent'>): Promise<void> {
     if (!parent) return;
-    const { length } = await this.connections.read(existsStatement(parent, this.dialect, this.tables), 'replica');
+    const { length } = await this.connections.read(existsStatement(parent, this.dialect, this.tables), 'replica', parent.requester);
     if (length === 0) throw new NotFound();
   }
 
@@ -140,10 +150,14 @@ export class RowReader {
     throw error;
   }
 
-  private async *textsFrom(list: TextList, first: TextPage): AsyncGenerator<string> {
+  private async *textsFrom(list: TextList, first: TextPage, pace: PagePace): AsyncGenerator<string> {
+    let held: HeldTime | undefined;
     for (let page = first; ; ) {
       yield page.text;
-      const limit = this.pageSize.rows;
+      if (held) pace.learn(held.milliseconds);
+      await nextTurn();
+      held = new HeldTime();
+      const limit = pace.rows;
       const next = await this.textPage(list, page.last, limit);
       if (!next) return;
       if (next.count < limit) {
@@ -172,30 +186,25 @@ export class RowReader {
       return page;
     });
     try {
-      const read = whenThere(this.connections.readWanted(statement, { from: 'replica', gone: plan.gone }), taken);
+      const read = whenThere(this.connections.readWanted(statement, plan.requester), taken);
       return isLater(read) ? read.catch((error: unknown) => this.afterParent(plan, error)) : read;
     } catch (error) {
       return this.afterParent(plan, error);
     }
   }
 
-  /** Asked when there is a connection: who has waited for one may have gone meanwhile. Undefined then. */
-  private readWanted<Read>({ gone }: ListPlan, read: (runner: QueryRunner) => Promise<Read>): Promise<Read | undefined> {
-    return this.connections.reading('replica', async (runner) => (gone?.() === true ? undefined : read(runner)));
-  }
-
   /** A page with a row that only the process can write. */
   private async generalPage({ plan, writing }: TextList, after: readonly unknown[] | undefined, limit: number): Promise<TextPage | undefined> {
     const statement = this.pageStatement({ where: plan.where, order: plan.order, after, limit });
-    const page = await this.readWanted(plan, (runner) => this.readPage(statement, runner));
+    const page = await this.connections.readingWanted((runner) => this.readPage(statement, runner), plan.requester);
     return page && { text: page.rows.map((row) => JSON.stringify(writing.represent(row))).join(','), count: page.records.length, last: page.records.at(-1)?.slice(-plan.order.length) ?? [] };
   }
 
   /** The row as JSON, by the database where it can write it; at once, where nothing is waited for. */
-  retrieveText(where: Condition, { basePath, represent }: RowWriting): Soon<string | undefined> {
+  retrieveText({ where, requester }: ReadOfOne, { basePath, represent }: RowWriting): Soon<string | undefined> {
     const { json } = this;
     const general = async (): Promise<string | undefined> => {
-      const row = await this.retrieve(where);
+      const row = await this.retrieve({ where, requester });
       return row && JSON.stringify(represent(row));
     };
     if (!json || this.needsEntities()) return general();
@@ -205,14 +214,14 @@ export class RowReader {
       const condition = compileWhere(where, scope);
       return { sql: `SELECT ${text} AS c0 FROM ${scope.from()} WHERE ${condition} LIMIT 1`, parameters: scope.parameters };
     });
-    return whenThere(this.connections.read(statement, 'replica'), ([record]) => (!record ? undefined : isWritten(record[0], json) ? record[0] : general()));
+    return whenThere(this.connections.read(statement, 'replica', requester), ([record]) => (!record ? undefined : isWritten(record[0], json) ? record[0] : general()));
   }
 
   /** With the values of the view's stamps, by the same statement. */
-  async retrieveStamped(where: Condition, { basePath, represent }: RowWriting): Promise<StampedText | undefined> {
+  async retrieveStamped({ where, requester }: ReadOfOne, { basePath, represent }: RowWriting): Promise<StampedText | undefined> {
     const { json } = this;
     const general = async (): Promise<StampedText | undefined> => {
-      const row = await this.retrieve(where);
+      const row = await this.retrieve({ where, requester });
       return row && { text: JSON.stringify(represent(row)), stamps: stampsIn(row, this.resource) };
     };
     if (!json || this.needsEntities()) return general();
@@ -223,15 +232,24 @@ export class RowReader {
       const condition = compileWhere(where, scope);
       return { sql: `SELECT ${list} FROM ${scope.from()} WHERE ${condition} LIMIT 1`, parameters: scope.parameters };
     });
-    const [record] = await this.connections.read(statement, 'replica');
+    const [record] = await this.connections.read(statement, 'replica', requester);
     if (!record) return undefined;
     return isWritten(record[0], json) ? { text: record[0], stamps: decodedRecord(record.slice(1), columns, this.dialect) } : general();
   }
 
-  async retrieve(where: Condition, runner?: QueryRunner, from: ReadFrom = 'replica'): Promise<Row | undefined> {
-    const statement = this.shapes.of('row', [where], () => this.pageStatement({ where, order: [], after: undefined, limit: 1 }));
-    const { rows } = await (runner ? this.readPage(statement, runner) : this.connections.reading(from, (each) => this.readPage(statement, each)));
+  async retrieve({ where, requester, forWriting }: ReadOfOne): Promise<Row | undefined> {
+    const statement = this.statementOfOne(where);
+    const { rows } = await this.connections.reading(forWriting === true ? 'primary' : 'replica', (runner) => this.readPage(statement, runner), requester);
     return rows[0];
+  }
+
+  async retrieveWithin(where: Condition, runner: QueryRunner): Promise<Row | undefined> {
+    const { rows } = await this.readPage(this.statementOfOne(where), runner);
+    return rows[0];
+  }
+
+  private statementOfOne(where: Condition): Statement {
+    return this.shapes.of('row', [where], () => this.pageStatement({ where, order: [], after: undefined, limit: 1 }));
   }
 
   /** As the row is now, whatever the snapshot of the transaction says, and locked for it. */
@@ -240,8 +258,9 @@ export class RowReader {
     return (await this.readPage(statement, runner)).rows[0];
   }
 
-  private async readPage(statement: Statement, runner: QueryRunner): Promise<Page> {
+  private async readPage(statement: Statement, runner: QueryRunner, held?: HeldTime): Promise<Page> {
     const records = await this.connections.records(runner, statement);
+    held?.resume();
     return { records, rows: await this.rowsOf(records, runner) };
   }
 

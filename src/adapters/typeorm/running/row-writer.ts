@@ -6,6 +6,7 @@ import type { Soon } from '../../../values/soon.js';
 import type { Dialect } from '../dialects/dialect.js';
 import type { Tables } from '../sql/tables.js';
 import type { Connections } from './connections.js';
+import type { IndexColumns } from './index-columns.js';
 import type { KeyLookup, KeyLookups } from './key-lookup.js';
 import type { RowReader } from './row-reader.js';
 import type { WriteStep } from './write-step.js';
@@ -29,6 +30,7 @@ export interface WriterTools {
   readonly dialect: Dialect;
   readonly connections: Connections;
   readonly lookups: KeyLookups;
+  readonly indexes: IndexColumns;
   readonly reader: RowReader;
   /** Of another view of the same rows. */
   readerOf(view: Resource): RowReader;

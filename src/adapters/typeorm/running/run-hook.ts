@@ -3,7 +3,9 @@ import { PermissionDenied, ServerError } from '../../../errors/request-errors.js
 import { isRestError } from '../../../errors/rest-error.js';
 import type { CreatePlan } from '../../../model/plan.js';
 import type { Row } from '../../../model/serializer.js';
+import { isTemporary } from '../dialects/dialect.js';
 import type { Dialect } from '../dialects/dialect.js';
+import { isSystemCode } from '../dialects/fault-codes.js';
 
 /** Where a hook runs. */
 interface Running {
@@ -11,13 +13,32 @@ interface Running {
   readonly dialect: Dialect;
 }
 
-/** Statements of a hook are the application's: what the database refuses of them is no error of the body. */
+/**
+ * Statements of a hook are the application's: what the database refuses of them is no error of the body. What the database fails at
+ * goes on as it is, so that it is tried again or told as a database that is away.
+ */
 export async function runHook<Given>(hook: ((given: Given, transaction: object) => Promise<void>) | undefined, given: Given, { runner, dialect }: Running): Promise<void> {
   try {
     await hook?.(given, runner.manager);
   } catch (error) {
-    const kind = isRestError(error) ? undefined : dialect.refusal(error)?.kind;
-    throw kind === undefined || kind === 'conflict' || kind === 'away' ? error : new ServerError({ cause: error });
+    if (isRestError(error)) throw error;
+    const refusal = dialect.refusal(error);
+    if (!refusal) throw await lostOr(error, { runner, dialect });
+    throw isTemporary(refusal) ? error : new ServerError({ cause: error });
+  }
+}
+
+/**
+ * The operating system's code for a server that is not there may be of this database, which the hook has asked over another connection,
+ * or of any other server. The error of the transaction's own connection, where that is lost too.
+ */
+async function lostOr(error: unknown, { runner, dialect }: Running): Promise<unknown> {
+  if (!isSystemCode((error as { code?: unknown } | null | undefined)?.code)) return error;
+  try {
+    await runner.query('SELECT 1');
+    return error;
+  } catch (found) {
+    return dialect.refusal(found)?.kind === 'away' ? found : error;
   }
 }
 

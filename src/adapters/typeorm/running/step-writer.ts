@@ -14,14 +14,14 @@ export abstract class StepWriter implements RowWriter {
   abstract deletion(plan: DeletePlan): WriteStep<boolean>;
 
   async create(plan: CreatePlan): Promise<Row> {
-    return writeAlone(await this.creation(plan), this.tools.connections);
+    return writeAlone(await this.creation(plan), this.tools.connections, plan.requester);
   }
 
   update(plan: UpdatePlan): Promise<Row | undefined> {
-    return writeAlone(this.change(plan), this.tools.connections);
+    return writeAlone(this.change(plan), this.tools.connections, plan.requester);
   }
 
   delete(plan: DeletePlan): Promise<boolean> {
-    return writeAlone(this.deletion(plan), this.tools.connections);
+    return writeAlone(this.deletion(plan), this.tools.connections, plan.requester);
   }
 }

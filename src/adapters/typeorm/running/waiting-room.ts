@@ -1,6 +1,6 @@
 import { DatabaseAway } from '../../../errors/request-errors.js';
 
-/** Somebody who waits, until a time of `Date.now()`. */
+/** Somebody who waits, until a time of `performance.now()`: clocks are set back. */
 interface Waiting {
   readonly until: number;
   readonly giveUp: (error: Error) => void;
@@ -18,10 +18,10 @@ export class WaitingRoom {
   constructor(private readonly limit: number) {}
 
   deadline(): number {
-    return Date.now() + this.limit;
+    return performance.now() + this.limit;
   }
 
-  /** What `waited` gives, if it comes before the deadline (a time of `Date.now()`); else a 503. What comes later is the caller's to see to. */
+  /** What `waited` gives, if it comes before the deadline (a time of `performance.now()`); else a 503. What comes later is the caller's to see to. */
   inTime<Result>(waited: Promise<Result>, until: number): Promise<Result> {
     return new Promise((resolve, reject) => {
       const leave = this.enter(until, reject);
@@ -43,13 +43,13 @@ export class WaitingRoom {
     const handle = setTimeout(() => {
       this.timer = undefined;
       this.refuseLate();
-    }, Math.max(0, at - Date.now()));
+    }, Math.max(0, at - performance.now()));
     handle.unref();
     this.timer = { at, handle };
   }
 
   private refuseLate(): void {
-    const now = Date.now();
+    const now = performance.now();
     let next = Infinity;
     for (const each of this.waiting) {
       if (each.until > now) next = Math.min(next, each.until);

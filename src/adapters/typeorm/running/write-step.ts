@@ -2,6 +2,7 @@ import type { QueryRunner } from 'typeorm';
 import { InvalidInput } from '../../../errors/request-errors.js';
 import { emptyFieldErrors } from '../../../errors/rest-error.js';
 import type { FieldErrors } from '../../../errors/rest-error.js';
+import type { Requester } from '../../../model/requester.js';
 import type { Connections } from './connections.js';
 
 /** One write, ready for a transaction: its own, or one that it shares with others. */
@@ -42,10 +43,10 @@ export function begunBlind<Result>(write: () => Promise<Result>, look: () => Pro
 }
 
 /** In a transaction of its own. */
-export async function writeAlone<Result>(step: WriteStep<Result>, connections: Connections): Promise<Result> {
+export async function writeAlone<Result>(step: WriteStep<Result>, connections: Connections, requester: Requester | undefined): Promise<Result> {
   refuse(step.errors);
   try {
-    return await connections.transact((runner) => writeWithin(step, runner));
+    return await connections.transact((runner) => writeWithin(step, runner), requester);
   } catch (error) {
     throw await step.judged(error);
   }

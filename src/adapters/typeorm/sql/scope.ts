@@ -23,6 +23,8 @@ export class Scope {
   readonly table: Table;
   private readonly joined = new Map<string, { alias: string; table: Table }>();
   private readonly joinTexts: string[] = [];
+  /** Where its rows come from. */
+  private source: string;
 
   private constructor(
     readonly dialect: Dialect,
@@ -32,6 +34,7 @@ export class Scope {
     named = false,
   ) {
     this.table = tables.of(resource);
+    this.source = this.table.path;
     this.alias = named ? this.table.ownAlias : this.nextAlias();
   }
 
@@ -47,6 +50,13 @@ export class Scope {
   /** A subquery of the same statement. */
   within(resource: Resource): Scope {
     return new Scope(this.dialect, this.tables, resource, this.statement);
+  }
+
+  /** Over a row that stands in the statement itself: `select` writes it under the names of the table's columns. */
+  static over(dialect: Dialect, tables: Tables, resource: Resource, select: (scope: Scope) => string): Scope {
+    const scope = Scope.begin(dialect, tables, resource);
+    scope.source = `(${select(scope)})`;
+    return scope;
   }
 
   get parameters(): readonly unknown[] {
@@ -77,7 +87,7 @@ export class Scope {
 
   /** `table alias` and its joins. Call it after everything that may ask for a join has been written. */
   from(): string {
-    return [`${this.table.path} ${this.alias}`, ...this.joinTexts].join(' ');
+    return [`${this.source} ${this.alias}`, ...this.joinTexts].join(' ');
   }
 
   /** The conditions that leave out soft-deleted rows and those of other entities in the same table. */

@@ -1,0 +1,26 @@
+import { Restify } from 'nestjs-restify';
+import { Column, Entity, ManyToOne, PrimaryGeneratedColumn } from 'typeorm';
+import type { Relation } from 'typeorm';
+import { Book } from './book.entity.js';
+
+/** What a model can say of its lists: by which lookups it is filtered, where it is searched, in which order it comes. */
+@Restify({
+  app: 'library',
+  filterFields: { id: ['exact'], text: ['exact', 'icontains'], stars: ['exact', 'ne', 'gte', 'lte'], book: ['exact'] },
+  searchFields: ['text'],
+  ordering: ['-stars'],
+})
+@Entity('library_review')
+export class Review {
+  @PrimaryGeneratedColumn()
+  id: number;
+
+  @Column({ length: 200 })
+  text: string;
+
+  @Column({ default: 0 })
+  stars: number;
+
+  @ManyToOne(() => Book, (book) => book.reviews, { nullable: false, onDelete: 'CASCADE' })
+  book: Relation<Book>;
+}

@@ -1,0 +1,102 @@
+import type { StatementCanceller } from './statement-canceller.js';
+
+/** Of mysql2's connection. */
+interface Connection {
+  readonly threadId: number | null | undefined;
+  readonly config: ConnectionConfig;
+  readonly stream: { destroy(): void };
+  query(sql: string, answered: (error: Error | null) => void): unknown;
+  on(event: 'error', listener: () => void): unknown;
+  end(): unknown;
+  destroy(): void;
+}
+
+/** Where a connection leads, and as whom. */
+type ConnectionConfig = Readonly<Partial<Record<(typeof SAME)[number], unknown>>>;
+
+const SAME = ['host', 'port', 'socketPath', 'localAddress', 'user', 'password', 'password2', 'password3', 'passwordSha1', 'ssl', 'insecureAuth', 'authPlugins', 'authSwitchHandler', 'enableCleartextPlugin'] as const;
+
+/** Of mysql2, as TypeORM has loaded it. */
+export interface MysqlModule {
+  createConnection(config: ConnectionConfig & { readonly connectTimeout: number }): Connection;
+}
+
+interface Beside {
+  readonly connection: Connection;
+  readonly leave: () => void;
+  readonly breakOff: () => void;
+}
+
+interface SharedConnection {
+  readonly connection: Connection;
+  users: number;
+}
+
+const CONNECT_WITHIN = 2000;
+const INTERRUPTED = 'ER_QUERY_INTERRUPTED';
+
+/** `KILL QUERY` over one connection to each server, outside of the pool, for as long as there is something to cancel. */
+export function mysqlCanceller(driver: MysqlModule): StatementCanceller {
+  const shared = new Map<string, SharedConnection>();
+
+  function connectionBeside({ config }: Connection): Beside {
+    const name = JSON.stringify([config.host, config.port, config.socketPath, config.user]);
+    const used = shared.get(name) ?? { connection: openLike(config, driver), users: 0 };
+    const forget = (): void => {
+      if (shared.get(name) === used) shared.delete(name);
+    };
+    if (used.users === 0) used.connection.on('error', forget);
+    shared.set(name, used);
+    used.users++;
+    const leave = (): void => {
+      used.users--;
+      if (used.users > 0) return;
+      forget();
+      used.connection.end();
+    };
+    const breakOff = (): void => {
+      forget();
+      used.connection.destroy();
+    };
+    return { connection: used.connection, leave, breakOff };
+  }
+
+  return {
+    cancel(connection, given) {
+      const { threadId } = connection as Connection;
+      if (typeof threadId !== 'number') return Promise.reject(new Error('This connection does not say by what its statements are cancelled'));
+      const beside = connectionBeside(connection as Connection);
+      return new Promise<void>((resolve, reject) => {
+        const late = (): void => {
+          beside.breakOff();
+          reject(new Error('The server has not answered KILL QUERY in time'));
+        };
+        given.addEventListener('abort', late);
+        beside.connection.query(`KILL QUERY ${threadId}`, (error) => {
+          given.removeEventListener('abort', late);
+          if (error) reject(error);
+          else resolve();
+        });
+      }).finally(beside.leave);
+    },
+
+    runEmpty(connection) {
+      return new Promise((resolve, reject) => {
+        (connection as Connection).query('DO 0', (error) => {
+          if (error && (error as { readonly code?: unknown }).code !== INTERRUPTED) reject(error);
+          else resolve();
+        });
+      });
+    },
+
+    // Its `destroy` tells nobody who waits for an answer.
+    breakOff(connection) {
+      (connection as Connection).stream.destroy();
+    },
+  };
+}
+
+function openLike(config: ConnectionConfig, driver: MysqlModule): Connection {
+  const said = SAME.filter((name) => config[name] !== undefined).map((name) => [name, config[name]] as const);
+  return driver.createConnection({ ...Object.fromEntries(said), connectTimeout: CONNECT_WITHIN });
+}

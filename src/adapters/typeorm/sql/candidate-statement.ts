@@ -1,0 +1,60 @@
+import type { Column } from '../../../model/column.js';
+import type { Condition } from '../../../model/condition.js';
+import type { Resource } from '../../../model/resource.js';
+import type { Dialect } from '../dialects/dialect.js';
+import { compileCondition } from './compile-condition.js';
+import { Scope } from './scope.js';
+import type { Statement } from './statement.js';
+import type { Tables } from './tables.js';
+
+/** What a column of a row that is not written would hold. */
+export type HeldValue =
+  /** As the driver takes it. */
+  | { readonly kind: 'value'; readonly raw: unknown }
+  /** The default that the entity declares. */
+  | { readonly kind: 'default'; readonly sql: string }
+  /** A number that no row has. */
+  | { readonly kind: 'next' }
+  /** What the row holds that is changed. */
+  | { readonly kind: 'stored' }
+  /** One more than that. */
+  | { readonly kind: 'counted' };
+
+/** A row that is not written. */
+export interface CandidateRow {
+  readonly resource: Resource;
+  /** Of every column that the condition looks at. */
+  readonly held: ReadonlyMap<Column, HeldValue>;
+  /** Names the row that is changed. */
+  readonly stored?: Condition;
+}
+
+/** One record where the condition holds for the row. It stands below a SELECT of no row, so that its values have the types and collations of the columns. */
+export function candidateStatement({ resource, held, stored }: CandidateRow, where: Condition, { dialect, tables }: { readonly dialect: Dialect; readonly tables: Tables }): Statement {
+  const scope = Scope.over(dialect, tables, resource, (outer) => {
+    const row = outer.within(resource);
+    const names = [...held.keys()].map((column) => outer.table.name(column));
+    const values = [...held].map(([column, value]) => heldSql(value, column, row));
+    const from = stored ? ` FROM ${row.from()} WHERE ${compileCondition(stored, row)}` : '';
+    return `SELECT ${names.join(', ')} FROM ${outer.table.path} WHERE 1 = 0 UNION ALL SELECT ${values.join(', ')}${from}`;
+  });
+  const condition = compileCondition(where, scope);
+  return { sql: `SELECT 1 AS c0 FROM ${scope.from()} WHERE ${condition} LIMIT 1`, parameters: scope.parameters };
+}
+
+function heldSql(held: HeldValue, column: Column, row: Scope): string {
+  switch (held.kind) {
+    case 'value':
+      return row.dialect.stored(row.bindRaw(held.raw), column.type);
+    case 'default':
+      return row.dialect.stored(held.sql, column.type);
+    case 'next':
+      return `(SELECT COALESCE(MAX(${row.table.name(column)}), 0) + 1 FROM ${row.table.path})`;
+    case 'stored':
+      return row.own(column);
+    case 'counted':
+      return `${row.own(column)} + 1`;
+    default:
+      return held satisfies never;
+  }
+}

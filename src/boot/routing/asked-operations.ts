@@ -1,0 +1,26 @@
+import { takesMany } from '../../model/bulk.js';
+import { servedMethod } from '../../model/operation.js';
+import type { Operation } from '../../model/operation.js';
+import type { Route } from '../../model/route.js';
+import type { HttpExchange } from '../../request/parsing/http-exchange.js';
+import { parseQueryString } from '../../request/parsing/query-string.js';
+import { asksForUpsert } from '../../request/parsing/upsert-parameter.js';
+
+/** What a request asks for that leads to this route. */
+export function askedOperations(route: Route, exchange: Pick<HttpExchange, 'method' | 'query'>): readonly Operation[] {
+  const method = servedMethod(exchange.method);
+  const action = route.actions.get(method);
+  const operation = action ? action.operation : route.operations.get(method);
+  if (!operation) return [];
+  return operation === 'create' && takesMany(route, operation) && mayUpsert(route, exchange) ? ['create', 'update'] : [operation];
+}
+
+/** A parameter that is wrong is refused later: until then it may be one. */
+function mayUpsert({ resource: { bulk } }: Route, { query }: Pick<HttpExchange, 'query'>): boolean {
+  if (!bulk || bulk.upsert.length === 0) return false;
+  try {
+    return asksForUpsert(parseQueryString(query), bulk);
+  } catch {
+    return true;
+  }
+}

@@ -1,0 +1,154 @@
+import type { RestifyOptions } from '../../declare/restify-declaration.js';
+import { didYouMean } from '../../errors/declaration-error.js';
+import { LONGEST_TIMER } from '../../model/limits.js';
+import type { RestifyModuleOptions } from '../../restify.options.js';
+
+/** What is wrong with a value, and behind the option's name the place of it: `.limit`, `[2]`, or nothing. */
+export interface OptionFlaw {
+  readonly at: string;
+  readonly what: string;
+  readonly repair: string;
+}
+
+/** What an option may be. Never given undefined, which is an option left out. */
+export type OptionKind = (given: unknown) => readonly OptionFlaw[];
+
+const NONE: readonly OptionFlaw[] = [];
+
+function kindOf(fits: (given: unknown) => boolean, noun: string, repair: string): OptionKind {
+  return (given) => (fits(given) ? NONE : nullFlaw(given) ?? [{ at: '', what: `${shown(given)} is ${noun}`, repair }]);
+}
+
+/** A list whose items are all of one kind. */
+function listOf(item: (given: unknown) => boolean, noun: string, repair: string): OptionKind {
+  return (given) => {
+    if (!Array.isArray(given)) return nullFlaw(given) ?? [{ at: '', what: `${shown(given)} is no list`, repair }];
+    return given.flatMap((each: unknown, index) => (item(each) ? NONE : [{ at: `[${index}]`, what: `${shown(each)} is ${noun}`, repair: each === undefined ? CIRCLE : repair }]));
+  };
+}
+
+/** Of null, which some would take for an option left out. */
+function nullFlaw(given: unknown): readonly OptionFlaw[] | undefined {
+  return given === null ? [{ at: '', what: 'null is no value of an option', repair: 'Leave the option out, or give it a value.' }] : undefined;
+}
+
+/** As a message can hold it. */
+function shown(given: unknown): string {
+  if (typeof given === 'string') return JSON.stringify(given.slice(0, 40));
+  if (typeof given === 'function') return 'a function';
+  if (Array.isArray(given)) return 'a list';
+  return typeof given === 'object' && given !== null ? 'an object' : String(given);
+}
+
+const CIRCLE = 'It is not there yet: look for files that import each other in a circle.';
+
+function isText(given: unknown): boolean {
+  return typeof given === 'string' && given !== '';
+}
+
+function isClass(given: unknown): boolean {
+  return typeof given === 'function';
+}
+
+function isObject(given: unknown): given is Readonly<Record<string, unknown>> {
+  return typeof given === 'object' && given !== null && !Array.isArray(given);
+}
+
+function isWhole(given: unknown, below: number): boolean {
+  return typeof given === 'number' && Number.isSafeInteger(given) && given > 0 && given < below;
+}
+
+const flag = kindOf((given) => typeof given === 'boolean', 'neither true nor false', "Write true or false; of an environment variable, process.env.NAME === 'true'.");
+const text = kindOf((given) => typeof given === 'string', 'no name', 'Write a text, or leave the option out.');
+const path = kindOf((given) => given === false || (typeof given === 'string' && /^\/*[A-Za-z0-9_.~/-]*$/.test(given)), 'no plain path', "Write a path such as 'api', or false for none.");
+const names = listOf(isText, 'no name', "Write a list of names, such as ['title'].");
+const namesOrObject: OptionKind = (given) => (isObject(given) ? NONE : names(given));
+const classes = listOf(isClass, 'no class', 'Write a list of classes, such as [MyClass].');
+const permissions = listOf((given) => isClass(given) || (isObject(given) && isText(given.kind)), 'no permission', 'Write a list of classes, and of what allOf, anyOf and not make of them.');
+const aClass = kindOf(isClass, 'no class', 'Write the class itself, and no instance of it.');
+const object = kindOf(isObject, 'no object', 'Write an object, such as { name: value }.');
+
+const THROTTLE_PARTS: Readonly<Record<string, OptionKind>> = {
+  limit: kindOf((given) => isWhole(given, Infinity), 'no number of requests', 'Write a whole number above 0.'),
+  ttl: kindOf((given) => isWhole(given, LONGEST_TIMER), 'no time', `Give whole milliseconds, above 0 and below ${LONGEST_TIMER}.`),
+  key: kindOf(isClass, 'no function', 'Write key: (actor) => actor.email, with what tells one caller from another.'),
+};
+
+function throttle(given: unknown): readonly OptionFlaw[] {
+  const repair = 'Write { limit: 100, ttl: 60_000 }: requests, and the milliseconds in which they may come.';
+  if (!isObject(given)) return nullFlaw(given) ?? [{ at: '', what: `${shown(given)} says nothing of how often a caller may ask`, repair }];
+  const { limit, ttl, ...rest } = given;
+  return Object.entries({ limit, ttl, ...rest }).flatMap(([name, part]): readonly OptionFlaw[] => {
+    const kind = Object.hasOwn(THROTTLE_PARTS, name) ? THROTTLE_PARTS[name] : undefined;
+    if (!kind) return [{ at: `.${name}`, what: `"${name}" is no part of a throttle`, repair: didYouMean(name, Object.keys(THROTTLE_PARTS)) }];
+    return name === 'key' && part === undefined ? NONE : kind(part).map((flaw) => ({ ...flaw, at: `.${name}${flaw.at}` }));
+  });
+}
+
+/** Judged by a rule of its own, which says more of it. */
+const ownRule: OptionKind = () => NONE;
+/** The same, where the rule is given the default in the place of null. */
+const ownRuleButNull: OptionKind = (given) => nullFlaw(given) ?? NONE;
+
+/** Those that prefixes and models have. */
+const SHARED = {
+  filterBackends: classes,
+  pagination: ownRule,
+  renderers: ownRule,
+  shape: ownRule,
+  conditional: ownRule,
+  cacheControl: ownRule,
+  idempotency: ownRule,
+  strict: flag,
+  returnDeleted: flag,
+  queryLimits: object,
+  permissions,
+  authentication: ownRule,
+  guards: classes,
+  interceptors: classes,
+  pipes: classes,
+  throttle,
+} as const;
+
+/** What each option of `forRoot` may be. */
+export const PREFIX_OPTIONS: Readonly<Record<keyof RestifyModuleOptions, OptionKind>> = {
+  ...SHARED,
+  authentication: ownRuleButNull,
+  renderers: ownRuleButNull,
+  dataSource: text,
+  acquireTimeout: ownRuleButNull,
+  statementTimeout: ownRuleButNull,
+  shutdownGrace: ownRuleButNull,
+  fairShare: flag,
+  index: path,
+  errorFormat: ownRuleButNull,
+  refusalsHide: ownRuleButNull,
+  authenticationTimeout: ownRuleButNull,
+  authenticationThrottle: ownRuleButNull,
+};
+
+/** What each option of `@Restify` may be. */
+export const MODEL_OPTIONS: Readonly<Record<keyof RestifyOptions, OptionKind>> = {
+  ...SHARED,
+  app: text,
+  name: text,
+  fields: names,
+  exclude: names,
+  readOnly: names,
+  writeOnly: names,
+  optional: names,
+  trim: object,
+  computed: object,
+  operations: names,
+  filterFields: namesOrObject,
+  filterGroups: flag,
+  filters: object,
+  searchFields: names,
+  orderingFields: names,
+  orderingNulls: flag,
+  ordering: names,
+  expandable: ownRule,
+  bulk: ownRule,
+  serializer: aClass,
+  through: object,
+};

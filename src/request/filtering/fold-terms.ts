@@ -1,0 +1,42 @@
+import type { TermMatch } from '../../model/condition.js';
+
+/** Whether every value that fits `longer` fits `term` too, whatever the database takes for the same letter. */
+type Follows = (term: string, longer: string) => boolean;
+
+/**
+ * The terms that a search has to compare: not those that hold wherever another one does, in each of the ways in which its
+ * fields are compared. Each term left out is one comparison less for every row and field.
+ */
+export function foldTerms(terms: readonly string[], matches: readonly TermMatch[]): readonly string[] {
+  if (terms.length < 2) return terms;
+  const follows = [...new Set(matches)].map((match) => FOLLOWS[match]);
+  const kept: string[] = [];
+  for (const term of terms) {
+    const isImplied = (by: string): boolean => follows.every((each) => each(term, by));
+    if (kept.some(isImplied)) continue;
+    const left = kept.filter((each) => !follows.every((follow) => follow(each, term)));
+    kept.splice(0, kept.length, ...left, term);
+  }
+  return kept;
+}
+
+const FOLLOWS: Readonly<Record<TermMatch, Follows>> = {
+  contains: (term, longer) => isSame(term, longer) || (isAscii(term) && lower(longer).includes(lower(term))),
+  startswith: (term, longer) => isSame(term, longer) || (isAscii(term) && lower(longer).startsWith(lower(term))),
+  exact: isSame,
+  regex: (term, longer) => term === longer,
+  fulltext: (term, longer) => term === longer,
+};
+
+function isSame(term: string, other: string): boolean {
+  return term === other || lower(term) === lower(other);
+}
+
+/** As every database folds letters; beyond ASCII each does it in its own way, and some by the letters around. */
+function lower(text: string): string {
+  return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+}
+
+function isAscii(text: string): boolean {
+  return /^[\0-\x7f]*$/.test(text);
+}

@@ -1,0 +1,20 @@
+import type { Actor } from '../model/actor.js';
+import { callerKey } from '../model/caller.js';
+import type { Requester } from '../model/requester.js';
+import type { HttpExchange } from './parsing/http-exchange.js';
+
+/** Who waits for an answer over HTTP: an actor where one is known, else an address. */
+export class HttpRequester implements Requester {
+  constructor(
+    private readonly exchange: Pick<HttpExchange, 'gone' | 'address'>,
+    private readonly actor: Actor,
+  ) {}
+
+  gone(): boolean {
+    return this.exchange.gone();
+  }
+
+  get caller(): string {
+    return callerKey({ actor: this.actor, address: this.exchange.address });
+  }
+}

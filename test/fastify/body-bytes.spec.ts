@@ -1,0 +1,2 @@
+import './on-fastify.js';
+import '../features/body-bytes.spec.js';

@@ -1,0 +1,2 @@
+import './on-fastify.js';
+import '../faults/ending.spec.js';

@@ -1,0 +1,2 @@
+import './on-fastify.js';
+import '../features/refused-credentials.spec.js';

@@ -1,0 +1,2 @@
+import './on-fastify.js';
+import '../features/simultaneous-callers.spec.js';

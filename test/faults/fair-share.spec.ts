@@ -1,0 +1,131 @@
+import { afterEach, expect, test } from '@jest/globals';
+import { request } from 'node:http';
+import type { ClientRequest } from 'node:http';
+import { Restify, RestifyResources } from 'nestjs-restify';
+import type { RestifyModuleOptions } from 'nestjs-restify';
+import { Column, Entity, EventSubscriber, PrimaryColumn } from 'typeorm';
+import type { DataSourceOptions, EntitySubscriberInterface, InsertEvent } from 'typeorm';
+import { withoutComparing } from '../support/compare-paths.js';
+import type { TestDatabase } from '../support/databases.js';
+import { onEachServer } from '../support/each-database.js';
+import { startApp } from '../support/start-app.js';
+import type { StartedApp } from '../support/start-app.js';
+import { ENTITIES, Job, JOBS } from './domain.js';
+import { lentOut, pause, until } from './faulty-server.js';
+
+withoutComparing();
+
+@Restify('works')
+@Entity('works_slow', { synchronize: false })
+class Slow {
+  @PrimaryColumn()
+  id: number;
+
+  @Column({ length: 20 })
+  slept: string;
+}
+
+/** What a write asks for in its transaction. */
+let asking: (() => Promise<unknown>) | undefined;
+
+@EventSubscriber()
+class Asking implements EntitySubscriberInterface<Job> {
+  listenTo(): typeof Job {
+    return Job;
+  }
+
+  async afterInsert(_event: InsertEvent<Job>): Promise<void> {
+    await asking?.();
+  }
+}
+
+let started: StartedApp | undefined;
+
+afterEach(async () => {
+  asking = undefined;
+  await started?.close();
+  started = undefined;
+});
+
+async function start(database: TestDatabase, { size = 4, ...restify }: RestifyModuleOptions & { readonly size?: number } = {}): Promise<StartedApp> {
+  const sized: TestDatabase = {
+    ...database,
+    open: async () => {
+      const opened = await database.open();
+      const { extra } = opened.options as { readonly extra?: object };
+      return { ...opened, options: { ...opened.options, poolSize: size, extra: database.name === 'postgres' ? { ...extra, max: size } : extra } as DataSourceOptions };
+    },
+  };
+  const app = (started = await startApp({ entities: [...ENTITIES, Slow], database: sized, dataSource: { subscribers: [Asking] }, restify }));
+  const sleep = database.name === 'postgres' ? 'CAST(pg_sleep(20) AS text)' : 'CAST(SLEEP(20) AS CHAR)';
+  await app.dataSource.query(`CREATE VIEW works_slow AS SELECT 1 AS id, ${sleep} AS slept`);
+  return app;
+}
+
+function slowLists(app: StartedApp, count: number): readonly ClientRequest[] {
+  return Array.from({ length: count }, () => {
+    const outgoing = request({ host: '127.0.0.1', port: app.port, path: '/rest/v1/works/slow/', agent: false }, (incoming) => incoming.resume());
+    outgoing.on('error', () => undefined);
+    outgoing.end();
+    return outgoing;
+  });
+}
+
+/** As a caller from another address. */
+function askedElsewhere(app: StartedApp): Promise<number> {
+  return new Promise((resolve, reject) => {
+    request({ host: '127.0.0.1', localAddress: '127.0.0.2', port: app.port, path: JOBS, agent: false }, (incoming) => {
+      incoming.resume();
+      resolve(incoming.statusCode ?? 0);
+    }).on('error', reject).end();
+  });
+}
+
+onEachServer('one caller with many slow requests', (database) => {
+  test('leaves a connection to others, who do not wait for them', async () => {
+    const app = await start(database);
+    const asked = slowLists(app, 12);
+    await until(() => lentOut(app.dataSource).lent === 3);
+    await pause(100);
+    const begun = performance.now();
+    for (let count = 0; count < 5; count += 1) expect(await askedElsewhere(app)).toBe(200);
+    // Of twenty seconds.
+    expect(performance.now() - begun).toBeLessThan(5_000);
+    expect(lentOut(app.dataSource)).toEqual({ lent: 3, waiting: 0 });
+    for (const each of asked) each.destroy();
+    await until(() => lentOut(app.dataSource).lent === 0, () => lentOut(app.dataSource));
+    expect((await app.client.get(JOBS)).status).toBe(200);
+  });
+
+  test('has all of them where the application says so', async () => {
+    const app = await start(database, { fairShare: false });
+    const asked = slowLists(app, 12);
+    await until(() => lentOut(app.dataSource).lent === 4);
+    for (const each of asked) each.destroy();
+    await until(() => lentOut(app.dataSource).lent === 0, () => lentOut(app.dataSource));
+  });
+});
+
+onEachServer('a pool of few connections', (database) => {
+  test.each([1, 2, 3])('of %d serves one caller all the same', async (size) => {
+    const app = await start(database, { size });
+    const answers = await Promise.all(Array.from({ length: 12 }, (_, index) => (index % 2 === 0 ? app.client.get(JOBS) : app.client.post(JOBS, { code: `c${index}` }))));
+    expect(answers.map(({ status }) => status)).toEqual(answers.map((_, index) => (index % 2 === 0 ? 200 : 201)));
+    await until(() => lentOut(app.dataSource).lent === 0);
+  });
+});
+
+onEachServer('what is asked for inside of a write', (database) => {
+  test('waits for no turn: the request that asks has a connection already', async () => {
+    const app = await start(database, { size: 3, acquireTimeout: 5_000 });
+    const resources = app.app.get(RestifyResources);
+    let inside = 0;
+    asking = async () => {
+      inside += 1;
+      await until(() => inside >= 2);
+      await resources.of(Job).as(null).list();
+    };
+    const answers = await Promise.all(Array.from({ length: 6 }, (_, index) => app.client.post(JOBS, { code: `c${index}` })));
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201, 201, 201]);
+  });
+});
