@@ -15,7 +15,12 @@ export default {
   globalSetup: '<rootDir>/test/support/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
   globals: {
-    RESTIFY_WORLD: { name: 'nest-12', format: 'esm', directory: root, tsconfig: fileURLToPath(new URL('tsconfig.json', import.meta.url)) },
+    RESTIFY_WORLD: {
+      name: 'nest-12',
+      format: 'esm',
+      directory: root,
+      tsconfig: fileURLToPath(new URL('tsconfig.json', import.meta.url)),
+    },
   },
   roots: ['<rootDir>/src', '<rootDir>/test'],
   testMatch: ['**/*.spec.ts'],

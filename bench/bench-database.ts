@@ -25,7 +25,14 @@ export async function benchDatabase(name: DatabaseName, options: BenchOptions): 
       console.error(`${name}: ${workload}`);
       measured.push(...(await measureWorkload(workload, entrants, { database, settings: options })));
     }
-    return { name, title: database.version, workloads: options.workloads, contestants: options.contestants, measured, missing };
+    return {
+      name,
+      title: database.version,
+      workloads: options.workloads,
+      contestants: options.contestants,
+      measured,
+      missing,
+    };
   } finally {
     process.off('SIGINT', interrupted).off('SIGTERM', interrupted);
     await Promise.all(entrants.map(({ server }) => server.stop()));
@@ -34,7 +41,11 @@ export async function benchDatabase(name: DatabaseName, options: BenchOptions): 
 }
 
 /** Fills `entrants` as it goes, so that those which started are stopped whatever happens. Returns why the others did not. */
-async function startAll(contestants: readonly Contestant[], { environment }: BenchDatabase, entrants: Entrant[]): Promise<Record<string, string>> {
+async function startAll(
+  contestants: readonly Contestant[],
+  { environment }: BenchDatabase,
+  entrants: Entrant[],
+): Promise<Record<string, string>> {
   const missing: Record<string, string> = {};
   for (const contestant of contestants) {
     try {

@@ -34,8 +34,15 @@ function start({ kind, platform, entities }: Start): Promise<RunningServer> {
 }
 
 /** The medians of what several fresh processes needed, in turns, so that what else the machine does meets all alike. */
-async function startTimes(platform: string, { entities, rounds }: { readonly entities: number; readonly rounds: number }): Promise<Readonly<Record<Kind, StartTime>>> {
-  const found = { restify: new Array<StartTime>(), 'empty-typeorm': new Array<StartTime>(), empty: new Array<StartTime>() };
+async function startTimes(
+  platform: string,
+  { entities, rounds }: { readonly entities: number; readonly rounds: number },
+): Promise<Readonly<Record<Kind, StartTime>>> {
+  const found = {
+    restify: new Array<StartTime>(),
+    'empty-typeorm': new Array<StartTime>(),
+    empty: new Array<StartTime>(),
+  };
   for (let round = 0; round < rounds; round++) {
     for (const kind of KINDS) {
       const server = await start({ kind, platform, entities });
@@ -44,8 +51,15 @@ async function startTimes(platform: string, { entities, rounds }: { readonly ent
       await server.stop();
     }
   }
-  const middle = (times: readonly StartTime[]): StartTime => ({ cpu: median(times.map(({ cpu }) => cpu)) ?? 0, wall: median(times.map(({ wall }) => wall)) ?? 0 });
-  return { restify: middle(found.restify), 'empty-typeorm': middle(found['empty-typeorm']), empty: middle(found.empty) };
+  const middle = (times: readonly StartTime[]): StartTime => ({
+    cpu: median(times.map(({ cpu }) => cpu)) ?? 0,
+    wall: median(times.map(({ wall }) => wall)) ?? 0,
+  });
+  return {
+    restify: middle(found.restify),
+    'empty-typeorm': middle(found['empty-typeorm']),
+    empty: middle(found.empty),
+  };
 }
 
 interface RequestCost {
@@ -56,7 +70,10 @@ interface RequestCost {
 }
 
 /** CPU per request: the last of many entities in turns with the only one of a small application. */
-async function requestCost(platform: string, { entities, rounds }: { readonly entities: number; readonly rounds: number }): Promise<RequestCost> {
+async function requestCost(
+  platform: string,
+  { entities, rounds }: { readonly entities: number; readonly rounds: number },
+): Promise<RequestCost> {
   const large = await start({ kind: 'restify', platform, entities });
   const small = await start({ kind: 'restify', platform, entities: 1 });
   const pairs = [
@@ -73,7 +90,11 @@ async function requestCost(platform: string, { entities, rounds }: { readonly en
   }
   await Promise.all(pairs.map(({ server }) => server.stop()));
   const [many = [], one = []] = pairs.map(({ costs }) => costs);
-  return { large: median(many) ?? 0, small: median(one) ?? 0, ratio: median(many.map((cost, at) => cost / (one[at] ?? cost))) ?? 0 };
+  return {
+    large: median(many) ?? 0,
+    small: median(one) ?? 0,
+    ratio: median(many.map((cost, at) => cost / (one[at] ?? cost))) ?? 0,
+  };
 }
 
 function both({ cpu, wall }: StartTime): string {
@@ -84,21 +105,61 @@ function against(value: number, limit: number): string {
   return `${value.toFixed(2)} (≤ ${limit}: ${value <= limit ? 'met' : '**not met**'})`;
 }
 
-const { values } = parseArgs({ options: { entities: { type: 'string', default: '500' }, rounds: { type: 'string', default: '5' }, out: { type: 'string' } } });
+const { values } = parseArgs({
+  options: {
+    entities: { type: 'string', default: '500' },
+    rounds: { type: 'string', default: '5' },
+    out: { type: 'string' },
+  },
+});
 const entities = Number(values.entities);
 const rounds = Number(values.rounds);
 leaveServerCore();
 const lines: string[][] = [];
 for (const platform of ['express', 'fastify']) {
   try {
-    const { restify: ours, 'empty-typeorm': typeOrm, empty } = await startTimes(platform, { entities, rounds });
+    const {
+      restify: ours,
+      'empty-typeorm': typeOrm,
+      empty,
+    } = await startTimes(platform, { entities, rounds });
     const { large, small, ratio } = await requestCost(platform, { entities, rounds });
-    lines.push([platform, both(ours), both(typeOrm), against(ours.cpu / typeOrm.cpu, 1.5), both(empty), (ours.cpu / empty.cpu).toFixed(2), `${large.toFixed(0)} µs`, `${small.toFixed(0)} µs`, against(ratio, 1.15)]);
+    lines.push([
+      platform,
+      both(ours),
+      both(typeOrm),
+      against(ours.cpu / typeOrm.cpu, 1.5),
+      both(empty),
+      (ours.cpu / empty.cpu).toFixed(2),
+      `${large.toFixed(0)} µs`,
+      `${small.toFixed(0)} µs`,
+      against(ratio, 1.15),
+    ]);
   } catch (error) {
-    lines.push([platform, `not available: ${error instanceof Error ? error.message : String(error)}`, '', '', '', '', '', '', '']);
+    lines.push([
+      platform,
+      `not available: ${error instanceof Error ? error.message : String(error)}`,
+      '',
+      '',
+      '',
+      '',
+      '',
+      '',
+      '',
+    ]);
   }
 }
-const head = ['', 'start: CPU (time)', 'empty controllers, and TypeORM with the entities', 'ratio of CPU', 'empty controllers alone', 'ratio of CPU', 'request to the last entity', 'to the only one', 'ratio'];
+const head = [
+  '',
+  'start: CPU (time)',
+  'empty controllers, and TypeORM with the entities',
+  'ratio of CPU',
+  'empty controllers alone',
+  'ratio of CPU',
+  'request to the last entity',
+  'to the only one',
+  'ratio',
+];
 const report = `${machineLine()}\n\n${entities} entities of 8 columns and 2 relations, SQLite.\n\n${table(head, lines)}\n`;
 console.log(report);
 if (values.out !== undefined) writeFileSync(values.out, report);

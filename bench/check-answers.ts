@@ -13,21 +13,40 @@ export async function checkAnswers(contestant: Contestant, port: number, workloa
     const ask = contestant.style.ask(order);
     if (!ask) return;
     const problem = await differenceOf(contestant, port, { order, ask });
-    if (problem !== undefined) throw new Error(`${contestant.name} is not measured: ${ask.method} ${ask.path} ${problem}`);
+    if (problem !== undefined)
+      throw new Error(`${contestant.name} is not measured: ${ask.method} ${ask.path} ${problem}`);
   }
 }
 
 /** A write that answers well and writes nothing is no write. */
-export async function checkWritten(database: BenchDatabase, contestant: Contestant, workload: Workload): Promise<void> {
+export async function checkWritten(
+  database: BenchDatabase,
+  contestant: Contestant,
+  workload: Workload,
+): Promise<void> {
   if (workload !== 'create' && workload !== 'update') return;
   const samples = samplesOf(workload);
   const keys = samples.map(({ n }) => n).join(', ');
-  const sql = workload === 'create' ? `SELECT question_id AS n, choice_text AS text FROM @choice WHERE id > 10000` : `SELECT id AS n, question_text AS text FROM @question WHERE id IN (${keys})`;
+  const sql =
+    workload === 'create'
+      ? `SELECT question_id AS n, choice_text AS text FROM @choice WHERE id > 10000`
+      : `SELECT id AS n, question_text AS text FROM @question WHERE id IN (${keys})`;
   const found = (await database.rows(sql)).map(({ n, text }) => `${String(n)} ${String(text)}`);
-  const missing = samples.map((order) => `${order.n} ${writtenText(order)}`).filter((row) => !found.includes(row));
+  const missing = samples
+    .map((order) => `${order.n} ${writtenText(order)}`)
+    .filter((row) => !found.includes(row));
   // A sample that a later one writes over is not looked for: the last version of a key stands.
-  const last = missing.filter((row) => !samples.some((order, at) => row.startsWith(`${order.n} `) && samples.findLastIndex(({ n }) => n === order.n) !== at));
-  if (last.length > 0) throw new Error(`${contestant.name} is not measured: ${workload} answered, but did not write ${last.join(', ')}`);
+  const last = missing.filter(
+    (row) =>
+      !samples.some(
+        (order, at) =>
+          row.startsWith(`${order.n} `) && samples.findLastIndex(({ n }) => n === order.n) !== at,
+      ),
+  );
+  if (last.length > 0)
+    throw new Error(
+      `${contestant.name} is not measured: ${workload} answered, but did not write ${last.join(', ')}`,
+    );
 }
 
 function writtenText(order: Order): string {
@@ -35,16 +54,26 @@ function writtenText(order: Order): string {
   return String(order.workload === 'create' ? row.choice_text : row.question_text);
 }
 
-async function differenceOf({ style }: Contestant, port: number, { order, ask }: { readonly order: Order; readonly ask: Ask }): Promise<string | undefined> {
-  const response = await fetch(`http://127.0.0.1:${port}${ask.path}`, { method: ask.method, ...(ask.body === undefined ? {} : { body: ask.body }), ...(ask.headers ? { headers: ask.headers } : {}) });
+async function differenceOf(
+  { style }: Contestant,
+  port: number,
+  { order, ask }: { readonly order: Order; readonly ask: Ask },
+): Promise<string | undefined> {
+  const response = await fetch(`http://127.0.0.1:${port}${ask.path}`, {
+    method: ask.method,
+    ...(ask.body === undefined ? {} : { body: ask.body }),
+    ...(ask.headers ? { headers: ask.headers } : {}),
+  });
   const text = await response.text();
   if (response.status !== STATUS[ask.method]) return `answers ${response.status}: ${text.slice(0, 300)}`;
   const given = style.rows(JSON.parse(text) as Json, order.workload);
   const expected = expectedRows(order);
-  if (given.length !== expected.length) return `answers ${given.length} rows, not ${expected.length}: ${text.slice(0, 300)}`;
+  if (given.length !== expected.length)
+    return `answers ${given.length} rows, not ${expected.length}: ${text.slice(0, 300)}`;
   for (const [at, row] of expected.entries()) {
     const name = differentField(row, given[at] ?? {});
-    if (name !== undefined) return `answers ${name} ${JSON.stringify(given[at]?.[name])} in row ${at}, not ${JSON.stringify(row[name])}`;
+    if (name !== undefined)
+      return `answers ${name} ${JSON.stringify(given[at]?.[name])} in row ${at}, not ${JSON.stringify(row[name])}`;
   }
   return undefined;
 }
@@ -55,6 +84,7 @@ function differentField(expected: Row, given: Fields): string | undefined {
 
 /** Instants are the same however they are written. */
 function same(expected: Row[string] | undefined, given: Json | undefined, name: string): boolean {
-  if (name === 'pub_date' || name === 'enrolled_at') return typeof given === 'string' && Date.parse(given) === Date.parse(String(expected));
+  if (name === 'pub_date' || name === 'enrolled_at')
+    return typeof given === 'string' && Date.parse(given) === Date.parse(String(expected));
   return given === expected;
 }

@@ -31,7 +31,11 @@ interface Settings {
 }
 
 /** Rounds of all clusters in turns, so that what else the machine does meets all alike. Those that have no turn wait, and use nothing. */
-async function measure(workload: Workload, clusters: readonly SampleCluster[], { database, settings }: { readonly database: SampleDatabase; readonly settings: Settings }): Promise<readonly (readonly Round[])[]> {
+async function measure(
+  workload: Workload,
+  clusters: readonly SampleCluster[],
+  { database, settings }: { readonly database: SampleDatabase; readonly settings: Settings },
+): Promise<readonly (readonly Round[])[]> {
   const measured = clusters.map((cluster) => ({ cluster, amount: 0, rounds: new Array<Round>() }));
   for (const each of measured) {
     await loadSeconds(each.cluster.port, RESTIFY, { workload, seconds: settings.warmUp });
@@ -51,8 +55,15 @@ async function measure(workload: Workload, clusters: readonly SampleCluster[], {
   return measured.map(({ rounds }) => rounds);
 }
 
-async function roundOf(workload: Workload, cluster: SampleCluster, { database, amount }: { readonly database: SampleDatabase; readonly amount: number }): Promise<Round> {
-  const look = async () => ({ own: cluster.cpu(), database: await database.cpuByProcess(cluster.application) });
+async function roundOf(
+  workload: Workload,
+  cluster: SampleCluster,
+  { database, amount }: { readonly database: SampleDatabase; readonly amount: number },
+): Promise<Round> {
+  const look = async () => ({
+    own: cluster.cpu(),
+    database: await database.cpuByProcess(cluster.application),
+  });
   const before = await look();
   const { requests, seconds } = await loadAmount(cluster.port, RESTIFY, { workload, amount });
   const after = await look();
@@ -64,11 +75,26 @@ async function roundOf(workload: Workload, cluster: SampleCluster, { database, a
   };
 }
 
-function lineOf(title: string, { workers }: SampleCluster, { rounds, alone }: { readonly rounds: readonly Round[]; readonly alone: number | undefined }): string[] {
+function lineOf(
+  title: string,
+  { workers }: SampleCluster,
+  { rounds, alone }: { readonly rounds: readonly Round[]; readonly alone: number | undefined },
+): string[] {
   const speeds = rounds.map(({ requestsPerSecond }) => requestsPerSecond);
-  const cpu = (figure: (round: Round) => number | undefined): string => range(rounds.flatMap((round) => figure(round) ?? []));
+  const cpu = (figure: (round: Round) => number | undefined): string =>
+    range(rounds.flatMap((round) => figure(round) ?? []));
   const times = alone === undefined ? '–' : ((median(speeds) ?? 0) / alone).toFixed(2);
-  return [title, String(workers), range(speeds), range(speeds.map((speed) => speed / workers)), times, cpu(({ workersCpu }) => workersCpu), cpu(({ workersCpu }) => workersCpu && 1e6 / workersCpu), cpu(({ supervisorCpu }) => supervisorCpu), cpu(({ databaseCpu }) => databaseCpu)];
+  return [
+    title,
+    String(workers),
+    range(speeds),
+    range(speeds.map((speed) => speed / workers)),
+    times,
+    cpu(({ workersCpu }) => workersCpu),
+    cpu(({ workersCpu }) => workersCpu && 1e6 / workersCpu),
+    cpu(({ supervisorCpu }) => supervisorCpu),
+    cpu(({ databaseCpu }) => databaseCpu),
+  ];
 }
 
 const { values } = parseArgs({
@@ -83,8 +109,16 @@ const { values } = parseArgs({
   },
 });
 const counts = values.workers.split(',').map((text) => positive(text.trim(), 'workers'));
-const workloads = chooseFrom(WORKLOADS.filter((name) => name !== 'constant'), values.workloads, 'workloads');
-const settings: Settings = { seconds: positive(values.seconds, 'seconds'), rounds: positive(values.rounds, 'rounds'), warmUp: positive(values['warm-up'], 'warm-up') };
+const workloads = chooseFrom(
+  WORKLOADS.filter((name) => name !== 'constant'),
+  values.workloads,
+  'workloads',
+);
+const settings: Settings = {
+  seconds: positive(values.seconds, 'seconds'),
+  rounds: positive(values.rounds, 'rounds'),
+  warmUp: positive(values['warm-up'], 'warm-up'),
+};
 const database = await openSampleDatabase(values.replica);
 const clusters: SampleCluster[] = [];
 const lines: string[][] = [];
@@ -96,13 +130,25 @@ try {
     const measured = await measure(workload, clusters, { database, settings });
     const single = measured[clusters.findIndex(({ workers }) => workers === 1)];
     const alone = single && median(single.map(({ requestsPerSecond }) => requestsPerSecond));
-    clusters.forEach((cluster, at) => lines.push(lineOf(workload, cluster, { rounds: measured[at] ?? [], alone })));
+    clusters.forEach((cluster, at) =>
+      lines.push(lineOf(workload, cluster, { rounds: measured[at] ?? [], alone })),
+    );
   }
 } finally {
   for (const cluster of clusters) await cluster.stop();
   await database.drop();
 }
-const head = ['', 'workers', 'requests/s', 'of each worker', 'times one worker', 'CPU of the workers, µs a request', 'requests a second of their CPU', 'CPU of the supervisor', 'of the database'];
+const head = [
+  '',
+  'workers',
+  'requests/s',
+  'of each worker',
+  'times one worker',
+  'CPU of the workers, µs a request',
+  'requests a second of their CPU',
+  'CPU of the supervisor',
+  'of the database',
+];
 const report = `${machineLine(false)}\n${database.version}. ${settings.rounds} rounds of about ${settings.seconds} s for each figure: median (lowest–highest).\n\nThe sample application as a cluster behind one port. Workers, supervisor, database and the load share the cores of this machine.\n\n${table(head, lines)}\n`;
 console.log(report);
 if (values.out !== undefined) writeFileSync(values.out, report);

@@ -15,7 +15,9 @@ import { WORKLOADS } from './workloads.js';
 /** Ratios of CPU by database, workload and pair (`restify-express ÷ handwritten`): another machine has other times, and nearly the same ratios. */
 interface Accepted {
   readonly machine: string;
-  readonly ratios: Readonly<Partial<Record<DatabaseName, Readonly<Record<string, Readonly<Record<string, number>>>>>>>;
+  readonly ratios: Readonly<
+    Partial<Record<DatabaseName, Readonly<Record<string, Readonly<Record<string, number>>>>>>
+  >;
 }
 
 type Result = Pick<DatabaseResult, 'name' | 'measured'>;
@@ -28,7 +30,16 @@ const DEFAULT_TOLERANCE = 0.85;
 const COMPARED = [...new Set(COMPARISONS.flatMap(({ fast, slow }) => [fast, slow]))];
 
 function ratiosOf(results: readonly Result[]): Accepted['ratios'] {
-  return Object.fromEntries(results.map((result) => [result.name, Object.fromEntries(WORKLOADS.map((workload) => [workload, pairsOf(result, workload)] as const).filter(([, pairs]) => Object.keys(pairs).length > 0))]));
+  return Object.fromEntries(
+    results.map((result) => [
+      result.name,
+      Object.fromEntries(
+        WORKLOADS.map((workload) => [workload, pairsOf(result, workload)] as const).filter(
+          ([, pairs]) => Object.keys(pairs).length > 0,
+        ),
+      ),
+    ]),
+  );
 }
 
 function pairsOf(result: Result, workload: (typeof WORKLOADS)[number]): Record<string, number> {
@@ -42,7 +53,8 @@ function pairsOf(result: Result, workload: (typeof WORKLOADS)[number]): Record<s
 
 /** What `npm run bench -- --json` has written, or what is measured now. */
 async function resultsOf(from: string | undefined, rest: readonly string[]): Promise<readonly Result[]> {
-  if (from !== undefined) return (JSON.parse(readFileSync(from, 'utf8')) as { readonly results: readonly Result[] }).results;
+  if (from !== undefined)
+    return (JSON.parse(readFileSync(from, 'utf8')) as { readonly results: readonly Result[] }).results;
   const options = parseOptions(['--servers', COMPARED.join(','), ...rest]);
   leaveServerCore();
   const results: Result[] = [];
@@ -51,17 +63,40 @@ async function resultsOf(from: string | undefined, rest: readonly string[]): Pro
 }
 
 /** Those options are taken out that are not of `npm run bench`. */
-function parsed(args: readonly string[]): { readonly from: string | undefined; readonly accept: boolean; readonly tolerance: number; readonly rest: readonly string[] } {
-  const own = { from: { type: 'string' }, accept: { type: 'boolean' }, tolerance: { type: 'string' } } as const;
+function parsed(args: readonly string[]): {
+  readonly from: string | undefined;
+  readonly accept: boolean;
+  readonly tolerance: number;
+  readonly rest: readonly string[];
+} {
+  const own = {
+    from: { type: 'string' },
+    accept: { type: 'boolean' },
+    tolerance: { type: 'string' },
+  } as const;
   const { values, tokens } = parseArgs({ args: [...args], options: own, strict: false, tokens: true });
-  const taken = new Set(tokens.flatMap((token) => (token.kind === 'option' && token.name in own ? [token.index, ...(token.value !== undefined && !token.inlineValue ? [token.index + 1] : [])] : [])));
-  return { from: values.from as string | undefined, accept: values.accept === true, tolerance: Number(values.tolerance ?? DEFAULT_TOLERANCE), rest: args.filter((_, index) => !taken.has(index)) };
+  const taken = new Set(
+    tokens.flatMap((token) =>
+      token.kind === 'option' && token.name in own
+        ? [token.index, ...(token.value !== undefined && !token.inlineValue ? [token.index + 1] : [])]
+        : [],
+    ),
+  );
+  return {
+    from: values.from as string | undefined,
+    accept: values.accept === true,
+    tolerance: Number(values.tolerance ?? DEFAULT_TOLERANCE),
+    rest: args.filter((_, index) => !taken.has(index)),
+  };
 }
 
 const { from, accept, tolerance, rest } = parsed(process.argv.slice(2));
 const measured = ratiosOf(await resultsOf(from, rest));
 if (accept) {
-  writeFileSync(FILE, `${JSON.stringify({ machine: machineLine(), ratios: measured } satisfies Accepted, undefined, 2)}\n`);
+  writeFileSync(
+    FILE,
+    `${JSON.stringify({ machine: machineLine(), ratios: measured } satisfies Accepted, undefined, 2)}\n`,
+  );
   console.log(`Accepted: ${relative(ROOT, FILE)}`);
   process.exit(0);
 }
@@ -73,10 +108,21 @@ const lines = Object.entries(measured).flatMap(([database, workloads]) =>
       const known = accepted.ratios[database as DatabaseName]?.[workload]?.[pair];
       const worse = known !== undefined && value < known * tolerance;
       if (worse) regressions += 1;
-      return [database, workload, pair, known?.toFixed(2) ?? '–', value.toFixed(2), worse ? '**regression**' : ''];
+      return [
+        database,
+        workload,
+        pair,
+        known?.toFixed(2) ?? '–',
+        value.toFixed(2),
+        worse ? '**regression**' : '',
+      ];
     }),
   ),
 );
 console.log(table(['database', 'workload', 'CPU', 'accepted', 'now', ''], lines));
-console.log(regressions === 0 ? 'No ratio is worse than accepted.' : `${regressions} ratios are worse than accepted by more than ${Math.round((1 - tolerance) * 100)} %.`);
+console.log(
+  regressions === 0
+    ? 'No ratio is worse than accepted.'
+    : `${regressions} ratios are worse than accepted by more than ${Math.round((1 - tolerance) * 100)} %.`,
+);
 process.exit(regressions === 0 ? 0 : 1);

@@ -5,9 +5,13 @@ const SERVER_CORE = '0';
 const LOAD_CORE = '1';
 
 /** Linux with a second core: the server has one for itself, as far as other processes let it. */
-export const PINNED = availableParallelism() > 1 && spawnSync('taskset', ['-c', SERVER_CORE, 'true']).status === 0;
+export const PINNED =
+  availableParallelism() > 1 && spawnSync('taskset', ['-c', SERVER_CORE, 'true']).status === 0;
 
-export function serverCommand(words: readonly string[]): { readonly command: string; readonly args: readonly string[] } {
+export function serverCommand(words: readonly string[]): {
+  readonly command: string;
+  readonly args: readonly string[];
+} {
   const [command = '', ...args] = PINNED ? ['taskset', '-c', SERVER_CORE, ...words] : words;
   return { command, args };
 }

@@ -6,7 +6,19 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { cpuOfProcesses } from './process-cpu.js';
 import type { CpuByProcess } from './process-cpu.js';
-import { CHOICES, COURSES, COURSES_OF_A_STUDENT, QUESTIONS, STUDENTS, choiceRow, courseRow, enrolmentRow, questionRow, studentRow, upTo } from './rows.js';
+import {
+  CHOICES,
+  COURSES,
+  COURSES_OF_A_STUDENT,
+  QUESTIONS,
+  STUDENTS,
+  choiceRow,
+  courseRow,
+  enrolmentRow,
+  questionRow,
+  studentRow,
+  upTo,
+} from './rows.js';
 import type { Row } from './rows.js';
 
 export const DATABASES = ['sqlite', 'postgres'] as const;
@@ -34,17 +46,39 @@ interface Table {
 }
 
 const TABLES: readonly Table[] = [
-  { name: 'question', columns: ['question_text varchar(200) NOT NULL', 'pub_date @instant NOT NULL'], rows: upTo(QUESTIONS).map(questionRow) },
+  {
+    name: 'question',
+    columns: ['question_text varchar(200) NOT NULL', 'pub_date @instant NOT NULL'],
+    rows: upTo(QUESTIONS).map(questionRow),
+  },
   {
     name: 'choice',
-    columns: ['choice_text varchar(200) NOT NULL', 'votes integer NOT NULL', 'note varchar(100)', 'question_id integer NOT NULL REFERENCES @question (id)'],
+    columns: [
+      'choice_text varchar(200) NOT NULL',
+      'votes integer NOT NULL',
+      'note varchar(100)',
+      'question_id integer NOT NULL REFERENCES @question (id)',
+    ],
     rows: upTo(CHOICES).map(choiceRow),
   },
-  { name: 'student', columns: ['name varchar(100) NOT NULL', 'email varchar(100) NOT NULL', 'credits integer NOT NULL', 'enrolled_at @instant NOT NULL'], rows: upTo(STUDENTS).map(studentRow) },
+  {
+    name: 'student',
+    columns: [
+      'name varchar(100) NOT NULL',
+      'email varchar(100) NOT NULL',
+      'credits integer NOT NULL',
+      'enrolled_at @instant NOT NULL',
+    ],
+    rows: upTo(STUDENTS).map(studentRow),
+  },
   { name: 'course', columns: ['title varchar(100) NOT NULL'], rows: upTo(COURSES).map(courseRow) },
   {
     name: 'enrolment',
-    columns: ['grade varchar(1) NOT NULL', 'student_id integer NOT NULL REFERENCES @student (id)', 'course_id integer NOT NULL REFERENCES @course (id)'],
+    columns: [
+      'grade varchar(1) NOT NULL',
+      'student_id integer NOT NULL REFERENCES @student (id)',
+      'course_id integer NOT NULL REFERENCES @course (id)',
+    ],
     rows: upTo(STUDENTS * COURSES_OF_A_STUDENT).map(enrolmentRow),
   },
 ];
@@ -55,7 +89,10 @@ const INDEXES = [
   'CREATE INDEX enrolment_student ON @enrolment (student_id)',
 ];
 
-const RESTORE = [`DELETE FROM @choice WHERE id > ${CHOICES}`, "UPDATE @question SET question_text = 'What is the answer to question ' || substr('0000' || id, length('0000' || id) - 4) || '?'"];
+const RESTORE = [
+  `DELETE FROM @choice WHERE id > ${CHOICES}`,
+  "UPDATE @question SET question_text = 'What is the answer to question ' || substr('0000' || id, length('0000' || id) - 4) || '?'",
+];
 
 export function openDatabase(name: DatabaseName): Promise<BenchDatabase> {
   switch (name) {
@@ -75,13 +112,17 @@ async function openSqlite(): Promise<BenchDatabase> {
   // The mode stays with the file: readers do not wait for the writer, in whichever server.
   connection.pragma('journal_mode = WAL');
   const run = (sql: string): Promise<void> => {
-    connection.exec(sql.replace(/@(\w+)/g, (_, word: string) => (word === 'instant' ? 'datetime' : `"${word}"`)));
+    connection.exec(
+      sql.replace(/@(\w+)/g, (_, word: string) => (word === 'instant' ? 'datetime' : `"${word}"`)),
+    );
     return Promise.resolve();
   };
   for (const { name, columns, rows } of TABLES) {
     await run(`CREATE TABLE @${name} (id integer PRIMARY KEY AUTOINCREMENT, ${columns.join(', ')})`);
     const names = columnNames(rows);
-    const insert = connection.prepare(`INSERT INTO "${name}" (${names.map(columnOf).join(', ')}) VALUES (${names.map(() => '?').join(', ')})`);
+    const insert = connection.prepare(
+      `INSERT INTO "${name}" (${names.map(columnOf).join(', ')}) VALUES (${names.map(() => '?').join(', ')})`,
+    );
     connection.exec('BEGIN');
     for (const row of rows) insert.run(...names.map((column) => sqliteValue(column, row[column])));
     connection.exec('COMMIT');
@@ -106,19 +147,34 @@ async function openSqlite(): Promise<BenchDatabase> {
 async function openPostgres(): Promise<BenchDatabase> {
   const url = process.env.RESTIFY_TEST_POSTGRES ?? 'postgres://postgres@127.0.0.1:5432/postgres';
   const schema = `restify_bench_${process.pid}_${randomBytes(4).toString('hex')}`;
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 3000, application_name: 'bench-runner' });
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: 3000,
+    application_name: 'bench-runner',
+  });
   await client.connect();
-  const inSchema = (sql: string): string => sql.replace(/@(\w+)/g, (_, word: string) => (word === 'instant' ? 'timestamp(3)' : `"${schema}"."${word}"`));
+  const inSchema = (sql: string): string =>
+    sql.replace(/@(\w+)/g, (_, word: string) =>
+      word === 'instant' ? 'timestamp(3)' : `"${schema}"."${word}"`,
+    );
   const run = async (sql: string): Promise<void> => {
     await client.query(inSchema(sql));
   };
-  const rows = async (sql: string): Promise<readonly Readonly<Record<string, unknown>>[]> => (await client.query<Record<string, unknown>>(inSchema(sql))).rows;
+  const rows = async (sql: string): Promise<readonly Readonly<Record<string, unknown>>[]> =>
+    (await client.query<Record<string, unknown>>(inSchema(sql))).rows;
   await run(`CREATE SCHEMA "${schema}"`);
   try {
     for (const { name, columns, rows: seeded } of TABLES) {
       await run(`CREATE TABLE @${name} (id serial PRIMARY KEY, ${columns.join(', ')})`);
-      const values = JSON.stringify(seeded.map((row) => Object.fromEntries(Object.entries(row).map(([column, value]) => [columnOf(column), value]))));
-      await client.query(inSchema(`INSERT INTO @${name} SELECT * FROM json_populate_recordset(NULL::@${name}, $1)`), [values]);
+      const values = JSON.stringify(
+        seeded.map((row) =>
+          Object.fromEntries(Object.entries(row).map(([column, value]) => [columnOf(column), value])),
+        ),
+      );
+      await client.query(
+        inSchema(`INSERT INTO @${name} SELECT * FROM json_populate_recordset(NULL::@${name}, $1)`),
+        [values],
+      );
       await run(`SELECT setval('"${schema}"."${name}_id_seq"', ${seeded.length})`);
     }
     for (const sql of INDEXES) await run(sql);
@@ -138,7 +194,10 @@ async function openPostgres(): Promise<BenchDatabase> {
       await run('VACUUM ANALYZE @choice, @question');
     },
     cpuByProcess: async (application) => {
-      const found = await client.query<{ pid: number }>('SELECT pid FROM pg_stat_activity WHERE application_name = $1', [application]);
+      const found = await client.query<{ pid: number }>(
+        'SELECT pid FROM pg_stat_activity WHERE application_name = $1',
+        [application],
+      );
       return cpuOfProcesses(found.rows.map(({ pid }) => pid));
     },
     drop: async () => {
@@ -159,6 +218,7 @@ function columnOf(name: string): string {
 
 /** TypeORM's own text for an instant on SQLite. */
 function sqliteValue(column: string, value: string | number | null | undefined): string | number | null {
-  if (typeof value === 'string' && (column === 'pub_date' || column === 'enrolled_at')) return value.replace('T', ' ').replace('Z', '');
+  if (typeof value === 'string' && (column === 'pub_date' || column === 'enrolled_at'))
+    return value.replace('T', ' ').replace('Z', '');
   return value ?? null;
 }

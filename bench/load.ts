@@ -42,12 +42,20 @@ function autocannon(): Autocannon {
 }
 
 /** Exactly `amount` requests are sent and answered: none is cut off at the end, whose work would be counted and whose answer not. */
-export function loadAmount(port: number, style: Style, { workload, amount }: { readonly workload: Workload; readonly amount: number }): Promise<Load> {
+export function loadAmount(
+  port: number,
+  style: Style,
+  { workload, amount }: { readonly workload: Workload; readonly amount: number },
+): Promise<Load> {
   return load(port, style, { workload, limit: { amount: Math.max(amount, CONNECTIONS) } });
 }
 
 /** For the warm-up, which finds out how many requests fit into a second. */
-export function loadSeconds(port: number, style: Style, { workload, seconds }: { readonly workload: Workload; readonly seconds: number }): Promise<Load> {
+export function loadSeconds(
+  port: number,
+  style: Style,
+  { workload, seconds }: { readonly workload: Workload; readonly seconds: number },
+): Promise<Load> {
   return load(port, style, { workload, limit: { duration: seconds } });
 }
 
@@ -58,7 +66,11 @@ export function loadPath(port: number, path: string, amount: number): Promise<Lo
 
 type Limit = { readonly amount: number } | { readonly duration: number };
 
-function load(port: number, style: Style, { workload, limit }: { readonly workload: Workload; readonly limit: Limit }): Promise<Load> {
+function load(
+  port: number,
+  style: Style,
+  { workload, limit }: { readonly workload: Workload; readonly limit: Limit },
+): Promise<Load> {
   return run(port, limit, (connection) => asksOf(style, workload, connection));
 }
 
@@ -84,7 +96,9 @@ async function run(port: number, limit: Limit, asks: (connection: number) => rea
     },
   });
   if (result.errors + result.timeouts + result.non2xx > 0) {
-    throw new Error(`of ${result['2xx'] + result.non2xx} answers ${result.non2xx} were no success; ${result.errors} requests had none, ${result.timeouts} of them in time${failed[0] === undefined ? '' : `; the first: ${failed[0]}`}`);
+    throw new Error(
+      `of ${result['2xx'] + result.non2xx} answers ${result.non2xx} were no success; ${result.errors} requests had none, ${result.timeouts} of them in time${failed[0] === undefined ? '' : `; the first: ${failed[0]}`}`,
+    );
   }
   return { requests: result['2xx'], seconds: (last - begun) / 1000 };
 }

@@ -26,7 +26,8 @@ export class LongList {
     const asked = performance.now();
     return new Promise((resolve, reject) => {
       const outgoing = get({ host: '127.0.0.1', port, path, agent: false }, (incoming) => {
-        if (incoming.statusCode !== 200) reject(new Error(`${path} is answered with ${incoming.statusCode ?? 0}`));
+        if (incoming.statusCode !== 200)
+          reject(new Error(`${path} is answered with ${incoming.statusCode ?? 0}`));
         incoming.once('readable', () => {
           resolve(new LongList(incoming, asked, performance.now() - asked));
         });

@@ -8,7 +8,9 @@ import { ROOT } from './root.js';
 /** Where and with what the figures were measured. */
 export function machineLine(pinned = PINNED): string {
   const [cpu] = cpus();
-  const packages = ['@nestjs/core', 'typeorm', 'express', 'fastify', 'better-sqlite3', 'pg'].map((name) => `${name} ${versionOf(name)}`);
+  const packages = ['@nestjs/core', 'typeorm', 'express', 'fastify', 'better-sqlite3', 'pg'].map(
+    (name) => `${name} ${versionOf(name)}`,
+  );
   return [
     `${new Date().toISOString().slice(0, 16).replace('T', ' ')} UTC. Node ${process.version}, ${cpus().length} cores (${cpu?.model ?? 'unknown'}), ${Math.round(totalmem() / 2 ** 30)} GiB.`,
     `${packages.join(', ')}.`,
@@ -17,6 +19,8 @@ export function machineLine(pinned = PINNED): string {
 }
 
 function versionOf(name: string): string {
-  const { version } = JSON.parse(readFileSync(join(ROOT, 'node_modules', name, 'package.json'), 'utf8')) as { readonly version: string };
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'node_modules', name, 'package.json'), 'utf8')) as {
+    readonly version: string;
+  };
   return version;
 }

@@ -47,33 +47,54 @@ export async function settle(entrants: readonly Entrant[]): Promise<void> {
   for (const { contestant, server } of entrants) {
     const workload = serves(contestant, 'retrieve') ? 'retrieve' : 'constant';
     // Who fails is told so by its first workload.
-    if (serves(contestant, workload)) await loadAmount(server.port, contestant.style, { workload, amount: SETTLED }).catch(() => undefined);
+    if (serves(contestant, workload))
+      await loadAmount(server.port, contestant.style, { workload, amount: SETTLED }).catch(() => undefined);
   }
 }
 
 /** Checks all answers, warms all up, and measures in rounds, each of which begins with another contestant. */
-export async function measureWorkload(workload: Workload, entrants: readonly Entrant[], { database, settings }: { readonly database: BenchDatabase; readonly settings: MeasureSettings }): Promise<Measured[]> {
+export async function measureWorkload(
+  workload: Workload,
+  entrants: readonly Entrant[],
+  { database, settings }: { readonly database: BenchDatabase; readonly settings: MeasureSettings },
+): Promise<Measured[]> {
   const able = entrants.filter(({ contestant }) => serves(contestant, workload));
   for (const { contestant, server } of able) {
     await checkAnswers(contestant, server.port, workload);
     await checkWritten(database, contestant, workload);
     await database.restore();
   }
-  const measured = able.map((entrant) => ({ entrant, amount: 0, samples: new Array<Sample>(), failure: undefined as string | undefined }));
-  for (const each of measured) await orFail(each, async () => (each.amount = await warmUp(workload, each.entrant, settings)));
+  const measured = able.map((entrant) => ({
+    entrant,
+    amount: 0,
+    samples: new Array<Sample>(),
+    failure: undefined as string | undefined,
+  }));
+  for (const each of measured)
+    await orFail(each, async () => (each.amount = await warmUp(workload, each.entrant, settings)));
   for (let round = 0; round < settings.rounds; round++) {
     const first = round % Math.max(measured.length, 1);
     for (const each of [...measured.slice(first), ...measured.slice(0, first)]) {
       if (workload === 'create' || workload === 'update') await database.restore();
-      await orFail(each, async () => each.samples.push(await sampleOf(workload, each.entrant, { database, amount: each.amount })));
+      await orFail(each, async () =>
+        each.samples.push(await sampleOf(workload, each.entrant, { database, amount: each.amount })),
+      );
     }
   }
   await database.restore();
-  return measured.map(({ entrant, samples, failure }) => ({ workload, contestant: entrant.contestant.name, samples, failure }));
+  return measured.map(({ entrant, samples, failure }) => ({
+    workload,
+    contestant: entrant.contestant.name,
+    samples,
+    failure,
+  }));
 }
 
 /** One contestant that fails under load is out for this workload, and said to be; the others go on. */
-async function orFail(each: { readonly entrant: Entrant; failure: string | undefined }, step: () => Promise<unknown>): Promise<void> {
+async function orFail(
+  each: { readonly entrant: Entrant; failure: string | undefined },
+  step: () => Promise<unknown>,
+): Promise<void> {
   if (each.failure !== undefined) return;
   try {
     await step();
@@ -92,9 +113,16 @@ function serves({ name, style }: Contestant, workload: Workload): boolean {
 }
 
 /** Two loads: the first meets code that is not compiled yet, the second tells how many requests fill a round. */
-async function warmUp(workload: Workload, { contestant, server }: Entrant, { seconds, warmUp: warmSeconds }: MeasureSettings): Promise<number> {
+async function warmUp(
+  workload: Workload,
+  { contestant, server }: Entrant,
+  { seconds, warmUp: warmSeconds }: MeasureSettings,
+): Promise<number> {
   await loadSeconds(server.port, contestant.style, { workload, seconds: warmSeconds });
-  const { requests, seconds: spentSeconds } = await loadSeconds(server.port, contestant.style, { workload, seconds: 1 });
+  const { requests, seconds: spentSeconds } = await loadSeconds(server.port, contestant.style, {
+    workload,
+    seconds: 1,
+  });
   await becomeIdle(server);
   return Math.ceil((requests / spentSeconds) * seconds);
 }
@@ -112,7 +140,11 @@ async function becomeIdle(server: RunningServer): Promise<void> {
   throw new Error('It did not become idle after the warm-up');
 }
 
-async function sampleOf(workload: Workload, { contestant, server }: Entrant, { database, amount }: { readonly database: BenchDatabase; readonly amount: number }): Promise<Sample> {
+async function sampleOf(
+  workload: Workload,
+  { contestant, server }: Entrant,
+  { database, amount }: { readonly database: BenchDatabase; readonly amount: number },
+): Promise<Sample> {
   // Pools open and close connections as they like.
   const databaseBefore = await database.cpuByProcess(server.application);
   const before = await server.usage();
@@ -122,6 +154,7 @@ async function sampleOf(workload: Workload, { contestant, server }: Entrant, { d
   return {
     requestsPerSecond: requests / seconds,
     cpu: (after.cpuMicroseconds - before.cpuMicroseconds) / requests,
-    databaseCpu: databaseBefore && databaseAfter ? spent(databaseBefore, databaseAfter) / requests : undefined,
+    databaseCpu:
+      databaseBefore && databaseAfter ? spent(databaseBefore, databaseAfter) / requests : undefined,
   };
 }

@@ -32,7 +32,11 @@ export async function measureGoals(measuring: Measuring): Promise<Goal[]> {
   const whole = await readWhole(measuring, PLAIN, LISTS);
   return [
     await firstByte(measuring, whole.firstByte),
-    { name: `at most 60 MiB above idle, over ${LISTS} whole lists`, met: whole.peak <= 60, measured: `${whole.peak.toFixed(0)} MiB` },
+    {
+      name: `at most 60 MiB above idle, over ${LISTS} whole lists`,
+      met: whole.peak <= 60,
+      measured: `${whole.peak.toFixed(0)} MiB`,
+    },
     ...(await readSlowly(measuring)),
     ...(await leave(measuring)),
     await breakOff(measuring),
@@ -51,7 +55,11 @@ export interface Whole {
 }
 
 /** Lists read as fast as the client can, beginning with an idle server that has answered one small request. */
-export async function readWhole({ server, watch, rows }: Pick<Measuring, 'server' | 'watch' | 'rows'>, path: string, lists = 1): Promise<Whole> {
+export async function readWhole(
+  { server, watch, rows }: Pick<Measuring, 'server' | 'watch' | 'rows'>,
+  path: string,
+  lists = 1,
+): Promise<Whole> {
   const small = await LongList.open(server.port, `${PLAIN}1/`);
   await small.end();
   await pause(500);
@@ -61,11 +69,18 @@ export async function readWhole({ server, watch, rows }: Pick<Measuring, 'server
   for (let count = 0; count < lists; count++) {
     const list = await LongList.open(server.port, path);
     await list.end();
-    if (!list.whole || list.rows < rows / 2) throw new Error(`The list is not whole: ${list.rows} rows, ${list.bytes} bytes`);
+    if (!list.whole || list.rows < rows / 2)
+      throw new Error(`The list is not whole: ${list.rows} rows, ${list.bytes} bytes`);
     read.push(list);
   }
   const last = read.at(-1);
-  return { firstByte: read[0]?.firstByte ?? 0, peak: watch.peak() - idle, milliseconds: last?.milliseconds ?? 0, bytes: last?.bytes ?? 0, rows: last?.rows ?? 0 };
+  return {
+    firstByte: read[0]?.firstByte ?? 0,
+    peak: watch.peak() - idle,
+    milliseconds: last?.milliseconds ?? 0,
+    bytes: last?.bytes ?? 0,
+    rows: last?.rows ?? 0,
+  };
 }
 
 /** Of clients that leave with it. */
@@ -83,14 +98,20 @@ export async function firstBytes(port: number, path: string, count = FIRST_BYTES
 async function firstByte({ server }: Measuring, cold: number): Promise<Goal> {
   const times = await firstBytes(server.port, PLAIN);
   const middle = median(times) ?? 0;
-  return { name: `first byte under 100 ms: median of ${FIRST_BYTES}`, met: middle < 100, measured: `${middle.toFixed(0)} ms (highest ${Math.max(...times).toFixed(0)}, the very first list ${cold.toFixed(0)})` };
+  return {
+    name: `first byte under 100 ms: median of ${FIRST_BYTES}`,
+    met: middle < 100,
+    measured: `${middle.toFixed(0)} ms (highest ${Math.max(...times).toFixed(0)}, the very first list ${cold.toFixed(0)})`,
+  };
 }
 
 /** More readers than the pool has connections, who hardly read: the server must stay as it was, for others too. */
 async function readSlowly({ server, watch, database, seconds }: Measuring): Promise<Goal[]> {
   const idle = watch.rss();
   watch.forgetPeak();
-  const lists = await Promise.all(Array.from({ length: SLOW_READERS }, () => LongList.open(server.port, PLAIN)));
+  const lists = await Promise.all(
+    Array.from({ length: SLOW_READERS }, () => LongList.open(server.port, PLAIN)),
+  );
   for (const list of lists) list.slowDown();
   await pause(2000);
   const settled = watch.rss();
@@ -98,7 +119,10 @@ async function readSlowly({ server, watch, database, seconds }: Measuring): Prom
   let [asked, answered, slowest, longest] = [0, 0, 0, 0];
   while (performance.now() - started < seconds * 1000) {
     const begun = performance.now();
-    const statuses = [await status(server.port, 1), await status(server.port, 2, { message: 'changed', level: 1 })];
+    const statuses = [
+      await status(server.port, 1),
+      await status(server.port, 2, { message: 'changed', level: 1 }),
+    ];
     slowest = Math.max(slowest, performance.now() - begun);
     asked += statuses.length;
     answered += statuses.filter((each) => each === 200).length;
@@ -109,15 +133,33 @@ async function readSlowly({ server, watch, database, seconds }: Measuring): Prom
   const peak = watch.peak() - idle;
   for (const list of lists) list.leave();
   return [
-    { name: `${SLOW_READERS} slow readers: at most 60 MiB above the server before them`, met: peak <= 60, measured: `${peak.toFixed(0)} MiB` },
-    { name: `… and no growth (at most 15 MiB) in ${seconds} s of reading`, met: growth <= 15, measured: `${growth.toFixed(0)} MiB` },
-    { name: '… reads and writes of others all answered', met: answered === asked, measured: `${answered} of ${asked}, the slowest pair ${slowest.toFixed(0)} ms` },
-    { name: '… no connection of the pool kept (a statement or transaction of 1 s)', met: longest < 1000, measured: database.name === 'sqlite' ? 'there is one for all' : `at most ${longest.toFixed(0)} ms` },
+    {
+      name: `${SLOW_READERS} slow readers: at most 60 MiB above the server before them`,
+      met: peak <= 60,
+      measured: `${peak.toFixed(0)} MiB`,
+    },
+    {
+      name: `… and no growth (at most 15 MiB) in ${seconds} s of reading`,
+      met: growth <= 15,
+      measured: `${growth.toFixed(0)} MiB`,
+    },
+    {
+      name: '… reads and writes of others all answered',
+      met: answered === asked,
+      measured: `${answered} of ${asked}, the slowest pair ${slowest.toFixed(0)} ms`,
+    },
+    {
+      name: '… no connection of the pool kept (a statement or transaction of 1 s)',
+      met: longest < 1000,
+      measured: database.name === 'sqlite' ? 'there is one for all' : `at most ${longest.toFixed(0)} ms`,
+    },
   ];
 }
 
 async function status(port: number, id: number, change?: object): Promise<number> {
-  const options = change ? { method: 'PATCH', body: JSON.stringify(change), headers: { 'content-type': 'application/json' } } : {};
+  const options = change
+    ? { method: 'PATCH', body: JSON.stringify(change), headers: { 'content-type': 'application/json' } }
+    : {};
   const response = await fetch(`http://127.0.0.1:${port}${PLAIN}${id}/`, options);
   await response.arrayBuffer();
   return response.status;
@@ -126,7 +168,9 @@ async function status(port: number, id: number, change?: object): Promise<number
 /** How long, in milliseconds, the server's oldest statement or transaction has been going on in the database. */
 async function longestStatement(database: BenchDatabase, { application }: RunningServer): Promise<number> {
   if (database.name === 'sqlite') return 0;
-  const [found] = await database.rows(`SELECT coalesce(max(extract(epoch FROM clock_timestamp() - xact_start)), 0) * 1000 AS age FROM pg_stat_activity WHERE application_name = '${application}'`);
+  const [found] = await database.rows(
+    `SELECT coalesce(max(extract(epoch FROM clock_timestamp() - xact_start)), 0) * 1000 AS age FROM pg_stat_activity WHERE application_name = '${application}'`,
+  );
   return Number(found?.age);
 }
 
@@ -136,7 +180,9 @@ async function leave({ server, watch }: Measuring): Promise<Goal[]> {
   const standing = watch.clients(server.port);
   const resident: number[] = [];
   for (let round = 0; round < ROUNDS_OF_LEAVING; round++) {
-    const lists = await Promise.all(Array.from({ length: SLOW_READERS }, () => LongList.open(server.port, PLAIN)));
+    const lists = await Promise.all(
+      Array.from({ length: SLOW_READERS }, () => LongList.open(server.port, PLAIN)),
+    );
     await pause(300);
     for (const list of lists) list.leave();
     await pause(300);
@@ -150,8 +196,16 @@ async function leave({ server, watch }: Measuring): Promise<Goal[]> {
   const growth = Math.min(...resident.slice(ROUNDS_OF_LEAVING / 2)) - (resident[0] ?? 0);
   const left = watch.clients(server.port);
   return [
-    { name: `readers who leave: no growth (at most 15 MiB, by the lowest value of the second half) in ${ROUNDS_OF_LEAVING} rounds of ${SLOW_READERS}`, met: growth <= 15, measured: `${growth.toFixed(0)} MiB` },
-    { name: '… no connection of theirs left, and no work (2 % of a core)', met: left <= standing && busy <= 0.02, measured: `${Math.max(left - standing, 0)}, ${(busy * 100).toFixed(1)} %` },
+    {
+      name: `readers who leave: no growth (at most 15 MiB, by the lowest value of the second half) in ${ROUNDS_OF_LEAVING} rounds of ${SLOW_READERS}`,
+      met: growth <= 15,
+      measured: `${growth.toFixed(0)} MiB`,
+    },
+    {
+      name: '… no connection of theirs left, and no work (2 % of a core)',
+      met: left <= standing && busy <= 0.02,
+      measured: `${Math.max(left - standing, 0)}, ${(busy * 100).toFixed(1)} %`,
+    },
   ];
 }
 
@@ -165,5 +219,9 @@ async function breakOff({ server, database }: Measuring): Promise<Goal> {
   } finally {
     await database.run('ALTER TABLE @entry_away RENAME TO entry');
   }
-  return { name: 'an error in the middle breaks the connection off', met: !list.whole, measured: list.whole ? 'the list ended as if it were whole' : `after ${(list.bytes / 1e6).toFixed(0)} MB` };
+  return {
+    name: 'an error in the middle breaks the connection off',
+    met: !list.whole,
+    measured: list.whole ? 'the list ended as if it were whole' : `after ${(list.bytes / 1e6).toFixed(0)} MB`,
+  };
 }

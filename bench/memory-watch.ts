@@ -25,10 +25,12 @@ export class ProcessWatch {
   /** Clients that are connected to a port of the process. */
   clients(port: number): number {
     const local = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
-    return ['tcp', 'tcp6'].flatMap((family) => linesOf(`/proc/${this.pid}/net/${family}`)).filter((line) => {
-      const [, near = '', , state] = line.trim().split(/\s+/);
-      return near.endsWith(local) && state === ESTABLISHED;
-    }).length;
+    return ['tcp', 'tcp6']
+      .flatMap((family) => linesOf(`/proc/${this.pid}/net/${family}`))
+      .filter((line) => {
+        const [, near = '', , state] = line.trim().split(/\s+/);
+        return near.endsWith(local) && state === ESTABLISHED;
+      }).length;
   }
 }
 

@@ -29,30 +29,63 @@ interface Combination {
 
 async function fill(database: BenchDatabase, rows: number): Promise<void> {
   const key = database.name === 'sqlite' ? 'integer PRIMARY KEY AUTOINCREMENT' : 'serial PRIMARY KEY';
-  await database.run(`CREATE TABLE @entry (id ${key}, message varchar(100) NOT NULL, level integer NOT NULL, written_at @instant NOT NULL)`);
-  const numbers = database.name === 'sqlite' ? `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows}) SELECT i FROM n` : `SELECT i FROM generate_series(1, ${rows}) AS i`;
-  const instant = database.name === 'sqlite' ? "'2022-10-02 09:23:28.297'" : "timestamp '2022-10-02 09:23:28.297'";
-  await database.run(`INSERT INTO @entry (message, level, written_at) SELECT 'Message number ' || i, i % 8, ${instant} FROM (${numbers}) AS numbers`);
+  await database.run(
+    `CREATE TABLE @entry (id ${key}, message varchar(100) NOT NULL, level integer NOT NULL, written_at @instant NOT NULL)`,
+  );
+  const numbers =
+    database.name === 'sqlite'
+      ? `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows}) SELECT i FROM n`
+      : `SELECT i FROM generate_series(1, ${rows}) AS i`;
+  const instant =
+    database.name === 'sqlite' ? "'2022-10-02 09:23:28.297'" : "timestamp '2022-10-02 09:23:28.297'";
+  await database.run(
+    `INSERT INTO @entry (message, level, written_at) SELECT 'Message number ' || i, i % 8, ${instant} FROM (${numbers}) AS numbers`,
+  );
   await database.run('CREATE INDEX entry_message ON @entry (message)');
   await database.run('ANALYZE @entry');
 }
 
 /** Each list by a server that has done nothing before, so that its peak is its own. */
-async function measureOthers(start: () => Promise<RunningServer>, rows: number): Promise<(readonly string[])[]> {
+async function measureOthers(
+  start: () => Promise<RunningServer>,
+  rows: number,
+): Promise<(readonly string[])[]> {
   const lines: string[][] = [];
   for (const [name, path] of OTHERS) {
     const server = await start();
-    const { firstByte, peak, milliseconds, bytes } = await readWhole({ server, watch: new ProcessWatch(server.pid), rows }, path);
+    const { firstByte, peak, milliseconds, bytes } = await readWhole(
+      { server, watch: new ProcessWatch(server.pid), rows },
+      path,
+    );
     await server.stop();
-    lines.push([name, `${firstByte.toFixed(0)} ms`, `${peak.toFixed(0)} MiB`, `${(milliseconds / 1000).toFixed(1)} s`, `${(bytes / 1e6).toFixed(0)} MB`]);
+    lines.push([
+      name,
+      `${firstByte.toFixed(0)} ms`,
+      `${peak.toFixed(0)} MiB`,
+      `${(milliseconds / 1000).toFixed(1)} s`,
+      `${(bytes / 1e6).toFixed(0)} MB`,
+    ]);
   }
   const server = await start();
-  lines.push(['ordered by a column without an index', `${(median(await firstBytes(server.port, UNINDEXED, 3)) ?? 0).toFixed(0)} ms`, '', '', '']);
+  lines.push([
+    'ordered by a column without an index',
+    `${(median(await firstBytes(server.port, UNINDEXED, 3)) ?? 0).toFixed(0)} ms`,
+    '',
+    '',
+    '',
+  ]);
   await server.stop();
   return lines;
 }
 
-const { values } = parseArgs({ options: { rows: { type: 'string', default: '1000000' }, database: { type: 'string' }, seconds: { type: 'string', default: '5' }, out: { type: 'string' } } });
+const { values } = parseArgs({
+  options: {
+    rows: { type: 'string', default: '1000000' },
+    database: { type: 'string' },
+    seconds: { type: 'string', default: '5' },
+    out: { type: 'string' },
+  },
+});
 const rows = Number(values.rows);
 leaveServerCore();
 const combinations: Combination[] = [];
@@ -61,11 +94,22 @@ for (const name of DATABASES.filter((each) => values.database === undefined || v
   try {
     await fill(database, rows);
     for (const platform of ['express', 'fastify']) {
-      const start = (): Promise<RunningServer> => startServer(`dist/bench/servers/memory-${platform}.js`, database.environment);
+      const start = (): Promise<RunningServer> =>
+        startServer(`dist/bench/servers/memory-${platform}.js`, database.environment);
       const server = await start();
-      const goals = await measureGoals({ server, watch: new ProcessWatch(server.pid), database, rows, seconds: Number(values.seconds) });
+      const goals = await measureGoals({
+        server,
+        watch: new ProcessWatch(server.pid),
+        database,
+        rows,
+        seconds: Number(values.seconds),
+      });
       await server.stop();
-      combinations.push({ title: `${database.version.replace(/ \(.*/, '')}, ${platform}`, goals, others: await measureOthers(start, rows) });
+      combinations.push({
+        title: `${database.version.replace(/ \(.*/, '')}, ${platform}`,
+        goals,
+        others: await measureOthers(start, rows),
+      });
     }
   } finally {
     await database.drop();
@@ -73,8 +117,17 @@ for (const name of DATABASES.filter((each) => values.database === undefined || v
 }
 
 const titles = combinations.map(({ title }) => title);
-const goals = table(['', ...titles], (combinations[0]?.goals ?? []).map(({ name }, at) => [name, ...combinations.map((each) => verdict(each.goals[at]))]));
-const others = combinations.map(({ title, others: lines }) => `${title}:\n\n${table(['', 'first byte of the first list', 'peak RSS above idle', 'whole list', 'size'], lines)}`);
+const goals = table(
+  ['', ...titles],
+  (combinations[0]?.goals ?? []).map(({ name }, at) => [
+    name,
+    ...combinations.map((each) => verdict(each.goals[at])),
+  ]),
+);
+const others = combinations.map(
+  ({ title, others: lines }) =>
+    `${title}:\n\n${table(['', 'first byte of the first list', 'peak RSS above idle', 'whole list', 'size'], lines)}`,
+);
 const report = `${machineLine()}\n\nA list of ${rows.toLocaleString('en-US')} rows.\n\n${goals}\n\nOther lists of the same table, each on a server of its own:\n\n${others.join('\n\n')}\n`;
 console.log(report);
 if (values.out !== undefined) writeFileSync(values.out, report);

@@ -23,7 +23,16 @@ export interface BenchOptions {
 export function parseOptions(args: readonly string[]): BenchOptions {
   const { values } = parseArgs({
     args: [...args],
-    options: { workloads: { type: 'string' }, servers: { type: 'string' }, database: { type: 'string' }, seconds: { type: 'string' }, rounds: { type: 'string' }, 'warm-up': { type: 'string' }, json: { type: 'string' }, out: { type: 'string' } },
+    options: {
+      workloads: { type: 'string' },
+      servers: { type: 'string' },
+      database: { type: 'string' },
+      seconds: { type: 'string' },
+      rounds: { type: 'string' },
+      'warm-up': { type: 'string' },
+      json: { type: 'string' },
+      out: { type: 'string' },
+    },
   });
   const names = CONTESTANTS.map(({ name }) => name);
   const chosen = chooseFrom(names, values.servers, 'servers');
@@ -39,11 +48,16 @@ export function parseOptions(args: readonly string[]): BenchOptions {
   };
 }
 
-export function chooseFrom<Name extends string>(names: readonly Name[], text: string | undefined, option: string): readonly Name[] {
+export function chooseFrom<Name extends string>(
+  names: readonly Name[],
+  text: string | undefined,
+  option: string,
+): readonly Name[] {
   if (text === undefined) return names;
   const wanted = text.split(',').map((word) => word.trim());
   const unknown = wanted.find((word) => !names.some((name) => name === word));
-  if (unknown !== undefined) throw new Error(`--${option}: there is no "${unknown}". There are: ${names.join(', ')}`);
+  if (unknown !== undefined)
+    throw new Error(`--${option}: there is no "${unknown}". There are: ${names.join(', ')}`);
   return names.filter((name) => wanted.includes(name));
 }
 

@@ -18,6 +18,8 @@ export function spent(before: CpuByProcess, after: CpuByProcess): number {
 }
 
 function cpuOf(id: number): number {
-  const threads = readdirSync(`/proc/${id}/task`).map((thread) => Number(readFileSync(`/proc/${id}/task/${thread}/schedstat`, 'utf8').split(' ')[0]) / 1000);
+  const threads = readdirSync(`/proc/${id}/task`).map(
+    (thread) => Number(readFileSync(`/proc/${id}/task/${thread}/schedstat`, 'utf8').split(' ')[0]) / 1000,
+  );
   return threads.reduce((sum, each) => sum + each, 0);
 }

@@ -26,9 +26,15 @@ export function reportOf(result: DatabaseResult): string {
   const sections = [
     `## ${result.title}`,
     ...Object.entries(result.missing).map(([name, reason]) => `Not available: \`${name}\` (${reason})`),
-    ...result.measured.flatMap(({ contestant, workload, failure }) => (failure === undefined ? [] : [`Failed under load: \`${contestant}\` in \`${workload}\`: ${failure}`])),
+    ...result.measured.flatMap(({ contestant, workload, failure }) =>
+      failure === undefined ? [] : [`Failed under load: \`${contestant}\` in \`${workload}\`: ${failure}`],
+    ),
     `### Server CPU per request, in microseconds: median (lowest–highest)\n\n${figures(result, CPU)}`,
-    ...(has(result, DATABASE_CPU) ? [`### CPU of the database's processes per request, in microseconds: median (lowest–highest)\n\n${figures(result, DATABASE_CPU)}`] : []),
+    ...(has(result, DATABASE_CPU)
+      ? [
+          `### CPU of the database's processes per request, in microseconds: median (lowest–highest)\n\n${figures(result, DATABASE_CPU)}`,
+        ]
+      : []),
     `### Requests per second: median (lowest–highest)\n\n${figures(result, SPEED)}`,
     `### Goals\n\nThe limit is the ratio of CPU that a bare handler behind the same library reaches: it checks nothing, and sends what one prepared statement brings out as text. Beside it stands that of the same answers, written by hand for these tables alone.\n\n${goals(result)}`,
     ...rivals(result),
@@ -37,20 +43,52 @@ export function reportOf(result: DatabaseResult): string {
 }
 
 function figures(result: DatabaseResult, figure: Figure): string {
-  const rows = result.contestants.filter(({ name }) => result.measured.some(({ contestant }) => contestant === name));
-  return table(['', ...result.workloads], rows.map(({ name }) => [`\`${name}\``, ...result.workloads.map((workload) => range(valuesOf(result, { name, workload }, figure)))]));
+  const rows = result.contestants.filter(({ name }) =>
+    result.measured.some(({ contestant }) => contestant === name),
+  );
+  return table(
+    ['', ...result.workloads],
+    rows.map(({ name }) => [
+      `\`${name}\``,
+      ...result.workloads.map((workload) => range(valuesOf(result, { name, workload }, figure))),
+    ]),
+  );
 }
 
 function goals(result: DatabaseResult): string {
-  const lines = result.workloads.flatMap((workload) => (workload === 'constant' ? [] : [[workload, ...COMPARISONS.map((comparison, at) => goalCell(result, { workload, ...comparison, goal: GOALS[workload][at] ?? 0 }))]]));
+  const lines = result.workloads.flatMap((workload) =>
+    workload === 'constant'
+      ? []
+      : [
+          [
+            workload,
+            ...COMPARISONS.map((comparison, at) =>
+              goalCell(result, { workload, ...comparison, goal: GOALS[workload][at] ?? 0 }),
+            ),
+          ],
+        ],
+  );
   return table(['', ...COMPARISONS.map(({ fast, slow }) => `${fast} ÷ ${slow}`)], lines);
 }
 
-function goalCell(result: DatabaseResult, { workload, fast, slow, limit, same, goal }: Comparison & { readonly workload: Workload; readonly goal: number }): string {
+function goalCell(
+  result: DatabaseResult,
+  {
+    workload,
+    fast,
+    slow,
+    limit,
+    same,
+    goal,
+  }: Comparison & { readonly workload: Workload; readonly goal: number },
+): string {
   const speed = ratio(result, { workload, fast, slow }, 'requests');
   const cpu = ratio(result, { workload, fast, slow }, 'cpu');
   if (speed === undefined || cpu === undefined) return `≥ ${goal}: not measured`;
-  const beside = [['limit', limit], ['same answers', same]].flatMap(([name = '', contestant = '']) => {
+  const beside = [
+    ['limit', limit],
+    ['same answers', same],
+  ].flatMap(([name = '', contestant = '']) => {
     const most = ratio(result, { workload, fast: contestant, slow }, 'cpu');
     return most === undefined ? [] : [`, ${name} ${most.toFixed(2)}`];
   });
@@ -62,28 +100,56 @@ function verdict(value: number, goal: number): string {
 }
 
 function rivals(result: DatabaseResult): string[] {
-  const names = result.contestants.filter(({ name, rival }) => rival && result.measured.some(({ contestant }) => contestant === name)).map(({ name }) => name);
+  const names = result.contestants
+    .filter(({ name, rival }) => rival && result.measured.some(({ contestant }) => contestant === name))
+    .map(({ name }) => name);
   if (names.length === 0) return [];
-  const ours = ['restify-express', 'restify-fastify'].filter((name) => result.measured.some(({ contestant }) => contestant === name));
-  const lines = result.workloads.flatMap((workload) => (workload === 'constant' ? [] : [[workload, ...names.map((slow) => ours.map((fast) => rivalCell(result, { workload, fast, slow })).join(' / '))]]));
-  return [`### Against other packages, by CPU of the server: ${ours.join(' / ')} is so many times as fast as\n\n${table(['', ...names], lines)}`];
+  const ours = ['restify-express', 'restify-fastify'].filter((name) =>
+    result.measured.some(({ contestant }) => contestant === name),
+  );
+  const lines = result.workloads.flatMap((workload) =>
+    workload === 'constant'
+      ? []
+      : [
+          [
+            workload,
+            ...names.map((slow) =>
+              ours.map((fast) => rivalCell(result, { workload, fast, slow })).join(' / '),
+            ),
+          ],
+        ],
+  );
+  return [
+    `### Against other packages, by CPU of the server: ${ours.join(' / ')} is so many times as fast as\n\n${table(['', ...names], lines)}`,
+  ];
 }
 
-function rivalCell(result: DatabaseResult, pair: { readonly workload: Workload; readonly fast: string; readonly slow: string }): string {
+function rivalCell(
+  result: DatabaseResult,
+  pair: { readonly workload: Workload; readonly fast: string; readonly slow: string },
+): string {
   const value = ratio(result, pair, 'cpu');
   if (value === undefined) return '–';
   return value > 1 ? value.toFixed(2) : `**${value.toFixed(2)} behind**`;
 }
 
 /** How many times as fast `fast` is, by the medians; undefined where one of them was not measured. */
-export function ratio(result: Pick<DatabaseResult, 'measured'>, { workload, fast, slow }: { readonly workload: Workload; readonly fast: string; readonly slow: string }, by: 'requests' | 'cpu'): number | undefined {
+export function ratio(
+  result: Pick<DatabaseResult, 'measured'>,
+  { workload, fast, slow }: { readonly workload: Workload; readonly fast: string; readonly slow: string },
+  by: 'requests' | 'cpu',
+): number | undefined {
   const figure = by === 'cpu' ? CPU : SPEED;
   const [ours, theirs] = [fast, slow].map((name) => median(valuesOf(result, { name, workload }, figure)));
   if (ours === undefined || theirs === undefined) return undefined;
   return by === 'cpu' ? theirs / ours : ours / theirs;
 }
 
-function valuesOf({ measured }: Pick<DatabaseResult, 'measured'>, { name, workload }: { readonly name: string; readonly workload: Workload }, figure: Figure): number[] {
+function valuesOf(
+  { measured }: Pick<DatabaseResult, 'measured'>,
+  { name, workload }: { readonly name: string; readonly workload: Workload },
+  figure: Figure,
+): number[] {
   const found = measured.find((each) => each.contestant === name && each.workload === workload);
   return (found?.samples ?? []).map(figure).filter((value) => value !== undefined);
 }
@@ -101,7 +167,9 @@ export function median(values: readonly number[]): number | undefined {
 
 export function range(values: readonly number[]): string {
   const middle = median(values);
-  return middle === undefined ? '–' : `${rounded(middle)} (${rounded(Math.min(...values))}–${rounded(Math.max(...values))})`;
+  return middle === undefined
+    ? '–'
+    : `${rounded(middle)} (${rounded(Math.min(...values))}–${rounded(Math.max(...values))})`;
 }
 
 function rounded(value: number): string {

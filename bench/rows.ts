@@ -20,11 +20,23 @@ export function questionRow(n: number): Row {
 /** Zero-padded, so that every collation sorts it alike. */
 export function choiceRow(n: number): Row {
   const question = Math.ceil(n / 10);
-  return { id: n, choice_text: `Choice ${four(n)} of question ${four(question)}`, votes: (n * 7) % 100, note: n % 3 === 0 ? null : `Note "${n}"`, question };
+  return {
+    id: n,
+    choice_text: `Choice ${four(n)} of question ${four(question)}`,
+    votes: (n * 7) % 100,
+    note: n % 3 === 0 ? null : `Note "${n}"`,
+    question,
+  };
 }
 
 export function studentRow(n: number): Row {
-  return { id: n, name: `Student ${four(n)}`, email: `student${n}@example.org`, credits: n % 30, enrolled_at: instant(n * 11) };
+  return {
+    id: n,
+    name: `Student ${four(n)}`,
+    email: `student${n}@example.org`,
+    credits: n % 30,
+    enrolled_at: instant(n * 11),
+  };
 }
 
 export function courseRow(n: number): Row {

@@ -20,12 +20,24 @@ export interface SampleCluster {
 const START_LIMIT = 120_000;
 
 /** Starts it as `npm run start:cluster` does, on no core of its own. Fails with what it has said. */
-export async function startSampleCluster(workers: number, environment: Readonly<Record<string, string>>): Promise<SampleCluster> {
+export async function startSampleCluster(
+  workers: number,
+  environment: Readonly<Record<string, string>>,
+): Promise<SampleCluster> {
   const port = await freePort();
   const application = `bench-cluster-${workers}-${process.pid}`;
   const child = spawn(process.execPath, [join(ROOT, 'dist/sample-app/cluster.js')], {
     cwd: ROOT,
-    env: { ...process.env, ...environment, NODE_ENV: 'production', NO_COLOR: '1', TZ: 'UTC', WORKERS: String(workers), PORT: String(port), PGAPPNAME: application },
+    env: {
+      ...process.env,
+      ...environment,
+      NODE_ENV: 'production',
+      NO_COLOR: '1',
+      TZ: 'UTC',
+      WORKERS: String(workers),
+      PORT: String(port),
+      PGAPPNAME: application,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let said = '';

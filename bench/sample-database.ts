@@ -33,7 +33,9 @@ interface Place {
 export async function openSampleDatabase(replicated: boolean): Promise<SampleDatabase> {
   const place = replicated ? await launchPair() : standing();
   const { urls, schema } = place;
-  const clients = urls.map((connectionString) => new pg.Client({ connectionString, application_name: 'bench-runner' }));
+  const clients = urls.map(
+    (connectionString) => new pg.Client({ connectionString, application_name: 'bench-runner' }),
+  );
   await Promise.all(clients.map((client) => client.connect()));
   const [primary] = clients;
   if (!primary) throw new Error('No database');
@@ -52,9 +54,21 @@ export async function openSampleDatabase(replicated: boolean): Promise<SampleDat
       const at = await primary.query<{ readonly lsn: string }>('SELECT pg_current_wal_insert_lsn() AS lsn');
       for (const replica of clients.slice(1)) await shows(replica, at.rows[0]?.lsn ?? '');
     },
-    restore: () => run([`DELETE FROM polls_choice WHERE id > ${CHOICES}`, 'VACUUM ANALYZE polls_choice', 'VACUUM ANALYZE polls_question']),
+    restore: () =>
+      run([
+        `DELETE FROM polls_choice WHERE id > ${CHOICES}`,
+        'VACUUM ANALYZE polls_choice',
+        'VACUUM ANALYZE polls_question',
+      ]),
     cpuByProcess: async (application) => {
-      const found = await Promise.all(clients.map((client) => client.query<{ pid: number }>('SELECT pid FROM pg_stat_activity WHERE starts_with(application_name, $1)', [`${application} worker `])));
+      const found = await Promise.all(
+        clients.map((client) =>
+          client.query<{ pid: number }>(
+            'SELECT pid FROM pg_stat_activity WHERE starts_with(application_name, $1)',
+            [`${application} worker `],
+          ),
+        ),
+      );
       return cpuOfProcesses(found.flatMap((each) => each.rows.map(({ pid }) => pid)));
     },
     drop: async () => {
@@ -72,7 +86,9 @@ const ROWS: readonly string[] = [
   `INSERT INTO edu_student (id, name) SELECT n, 'Student ' || n FROM generate_series(1, ${STUDENTS}) AS n`,
   `INSERT INTO edu_course (id, name) SELECT n, 'Course ' || n FROM generate_series(1, ${COURSES}) AS n`,
   `INSERT INTO edu_enrollment (student_id, course_id) SELECT student, (student * ${COURSES_OF_A_STUDENT} + n) % ${COURSES} + 1 FROM generate_series(1, ${STUDENTS}) AS student, generate_series(1, ${COURSES_OF_A_STUDENT}) AS n`,
-  ...['polls_question', 'polls_choice', 'edu_student', 'edu_course'].map((table) => `SELECT setval(pg_get_serial_sequence('${table}', 'id'), (SELECT max(id) FROM ${table}))`),
+  ...['polls_question', 'polls_choice', 'edu_student', 'edu_course'].map(
+    (table) => `SELECT setval(pg_get_serial_sequence('${table}', 'id'), (SELECT max(id) FROM ${table}))`,
+  ),
   'CREATE INDEX ON polls_choice ("questionId")',
   'CREATE INDEX ON polls_choice (votes)',
   'CREATE INDEX ON edu_enrollment (student_id)',
@@ -81,11 +97,17 @@ const ROWS: readonly string[] = [
 
 function standing(): Place {
   const url = process.env.RESTIFY_TEST_POSTGRES ?? 'postgres://postgres@127.0.0.1:5432/postgres';
-  return { urls: [url], schema: `restify_bench_${process.pid}_${randomBytes(4).toString('hex')}`, stop: () => Promise.resolve() };
+  return {
+    urls: [url],
+    schema: `restify_bench_${process.pid}_${randomBytes(4).toString('hex')}`,
+    stop: () => Promise.resolve(),
+  };
 }
 
 async function launchPair(): Promise<Place> {
-  const { launchPostgres } = createRequire(import.meta.url)(join(ROOT, 'test/support/launch-postgres.cjs')) as typeof Launching;
+  const { launchPostgres } = createRequire(import.meta.url)(
+    join(ROOT, 'test/support/launch-postgres.cjs'),
+  ) as typeof Launching;
   const primary = await launchPostgres();
   const replica = await primary?.replica().catch(async (error: unknown) => {
     await primary.stop();
@@ -93,7 +115,9 @@ async function launchPair(): Promise<Place> {
   });
   if (!primary || !replica) {
     await primary?.stop();
-    throw new Error('--replica starts a PostgreSQL and a replica from installed binaries, and there are no initdb, postgres and pg_basebackup');
+    throw new Error(
+      '--replica starts a PostgreSQL and a replica from installed binaries, and there are no initdb, postgres and pg_basebackup',
+    );
   }
   return {
     urls: [primary.url, replica.url],
@@ -113,8 +137,11 @@ function inSchema(url: string, schema: string): string {
 }
 
 async function shows(replica: pg.Client, lsn: string): Promise<void> {
-  for (const deadline = Date.now() + 30_000; ; ) {
-    const { rows } = await replica.query<{ readonly is: boolean }>('SELECT pg_last_wal_replay_lsn() >= $1::pg_lsn AS is', [lsn]);
+  for (const deadline = Date.now() + 30_000; ;) {
+    const { rows } = await replica.query<{ readonly is: boolean }>(
+      'SELECT pg_last_wal_replay_lsn() >= $1::pg_lsn AS is',
+      [lsn],
+    );
     if (rows[0]?.is === true) return;
     if (Date.now() > deadline) throw new Error('The replica does not follow its primary');
     await new Promise((resolve) => setTimeout(resolve, 50));

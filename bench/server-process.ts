@@ -24,7 +24,10 @@ export interface RunningServer {
 const START_LIMIT = 120_000;
 
 /** Starts a server file of the project as a process of its own, on the server's core. Fails with what it wrote to its standard error. */
-export async function startServer(file: string, environment: Readonly<Record<string, string>>): Promise<RunningServer> {
+export async function startServer(
+  file: string,
+  environment: Readonly<Record<string, string>>,
+): Promise<RunningServer> {
   const application = `bench-${file.replace(/^.*\//, '').replace(/\.js$/, '')}-${process.pid}`;
   const { command, args } = serverCommand([process.execPath, join(ROOT, file)]);
   const child = spawn(command, args, {

@@ -25,7 +25,12 @@ function get(path: string): Ask {
   return { method: 'GET', path };
 }
 
-function write(method: 'POST' | 'PATCH', path: string, body: object, headers: Readonly<Record<string, string>> = JSON_BODY): Ask {
+function write(
+  method: 'POST' | 'PATCH',
+  path: string,
+  body: object,
+  headers: Readonly<Record<string, string>> = JSON_BODY,
+): Ask {
   return { method, path, body: JSON.stringify(body), headers };
 }
 
@@ -36,7 +41,9 @@ function withKeys(fields: Fields): Fields {
 
 function listOf(answer: Json | undefined): readonly Fields[] {
   const given = Array.isArray(answer) ? (answer as readonly Json[]) : [answer];
-  return given.filter((each): each is Fields => typeof each === 'object' && each !== null && !Array.isArray(each));
+  return given.filter(
+    (each): each is Fields => typeof each === 'object' && each !== null && !Array.isArray(each),
+  );
 }
 
 function newChoiceWithKey(n: number): object {
@@ -163,14 +170,21 @@ export const JSON_API: Style = {
       case 'through':
         return get(`/enrolment?filter[student_id][eq]=${n}&sort=id&page[size]=100&page[number]=1`);
       case 'create':
-        return write('POST', '/choice', { data: { type: 'choice', attributes: { ...newChoiceWithKey(n), note: undefined } } });
+        return write('POST', '/choice', {
+          data: { type: 'choice', attributes: { ...newChoiceWithKey(n), note: undefined } },
+        });
       case 'update':
-        return write('PATCH', `/question/${n}`, { data: { type: 'question', id: String(n), attributes: { question_text: changedText(n, version) } } });
+        return write('PATCH', `/question/${n}`, {
+          data: { type: 'question', id: String(n), attributes: { question_text: changedText(n, version) } },
+        });
       default:
         return workload satisfies never;
     }
   },
-  rows: (answer) => listOf(listOf(answer)[0]?.data).map((row) => withKeys({ ...listOf(row.attributes)[0], id: Number(row.id) })),
+  rows: (answer) =>
+    listOf(listOf(answer)[0]?.data).map((row) =>
+      withKeys({ ...listOf(row.attributes)[0], id: Number(row.id) }),
+    ),
 };
 
 /** Nested rows are those of a collection, filtered. */

@@ -1,7 +1,28 @@
-import { CHOICES, QUESTIONS, STUDENTS, choiceRow, choicesOf, choicesWithVotes, enrolmentsOf, questionRow, studentRow, upTo } from './rows.js';
+import {
+  CHOICES,
+  QUESTIONS,
+  STUDENTS,
+  choiceRow,
+  choicesOf,
+  choicesWithVotes,
+  enrolmentsOf,
+  questionRow,
+  studentRow,
+  upTo,
+} from './rows.js';
 import type { Row } from './rows.js';
 
-export const WORKLOADS = ['constant', 'retrieve', 'list-100', 'list-10000', 'filter', 'nested', 'through', 'create', 'update'] as const;
+export const WORKLOADS = [
+  'constant',
+  'retrieve',
+  'list-100',
+  'list-10000',
+  'filter',
+  'nested',
+  'through',
+  'create',
+  'update',
+] as const;
 export type Workload = (typeof WORKLOADS)[number];
 
 /** One request of a workload, in no contestant's words yet. */
@@ -36,7 +57,8 @@ export function ordersOf(workload: Workload, connection: number, connections: nu
   const step = range === 1 || range < connections ? 1 : connections;
   const orders: Order[] = [];
   for (const version of workload === 'update' ? [1, 2] : [1]) {
-    for (let at = first; at < range; at += step) orders.push({ workload, n: at + (workload === 'filter' ? 0 : 1), version });
+    for (let at = first; at < range; at += step)
+      orders.push({ workload, n: at + (workload === 'filter' ? 0 : 1), version });
   }
   return orders;
 }

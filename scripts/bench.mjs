@@ -13,13 +13,21 @@ function succeeds(command, args, folder = root) {
 }
 
 for (const folder of ['bench', 'bench/nest-10']) {
-  if (!existsSync(join(root, folder, 'node_modules')) && !succeeds('npm', ['ci'], join(root, folder))) console.error(`The packages of ${folder} cannot be installed: what needs them is not measured.`);
+  if (!existsSync(join(root, folder, 'node_modules')) && !succeeds('npm', ['ci'], join(root, folder)))
+    console.error(`The packages of ${folder} cannot be installed: what needs them is not measured.`);
 }
 const tsc = join(root, 'node_modules/typescript/bin/tsc');
-const built = succeeds('npm', ['run', '--silent', 'build']) && succeeds(process.execPath, [tsc, '-p', 'bench']) && (program !== 'cluster' || succeeds('npm', ['run', '--silent', 'build:sample']));
+const built =
+  succeeds('npm', ['run', '--silent', 'build']) &&
+  succeeds(process.execPath, [tsc, '-p', 'bench']) &&
+  (program !== 'cluster' || succeeds('npm', ['run', '--silent', 'build:sample']));
 if (!built) process.exit(1);
 for (const folder of ['bench/rivals', 'bench/nest-10']) {
-  if (!succeeds(process.execPath, [tsc, '-p', folder])) console.error(`${folder} does not compile: it is measured as it was compiled before, or not at all.`);
+  if (!succeeds(process.execPath, [tsc, '-p', folder]))
+    console.error(`${folder} does not compile: it is measured as it was compiled before, or not at all.`);
 }
-const { status } = spawnSync(process.execPath, [join(root, 'dist/bench', `${program}.js`), ...options], { cwd: root, stdio: 'inherit' });
+const { status } = spawnSync(process.execPath, [join(root, 'dist/bench', `${program}.js`), ...options], {
+  cwd: root,
+  stdio: 'inherit',
+});
 process.exit(status ?? 1);

@@ -10,10 +10,14 @@ const WORLDS = [
 let failed = false;
 for (const { says, config, options } of WORLDS) {
   console.log(`--- ${says}`);
-  const { status } = spawnSync(process.execPath, ['node_modules/jest/bin/jest.js', '--config', config, ...process.argv.slice(2)], {
-    stdio: 'inherit',
-    env: { ...process.env, NODE_OPTIONS: [process.env.NODE_OPTIONS, options].filter(Boolean).join(' ') },
-  });
+  const { status } = spawnSync(
+    process.execPath,
+    ['node_modules/jest/bin/jest.js', '--config', config, ...process.argv.slice(2)],
+    {
+      stdio: 'inherit',
+      env: { ...process.env, NODE_OPTIONS: [process.env.NODE_OPTIONS, options].filter(Boolean).join(' ') },
+    },
+  );
   if (status !== 0) failed = true;
 }
 if (failed) process.exit(1);

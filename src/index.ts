@@ -8,15 +8,31 @@ export { Restify, restify } from './declare/restify.decorator.js';
 export type { ExpandPathOf, PathOf, PropertyOf, RestifyOptions } from './declare/restify-declaration.js';
 
 export { RestifyResources } from './boot/routing/restify-resources.js';
-export type { ActorOperations, KeyInput, ResourceAccess, ResourceOptions } from './boot/routing/restify-resources.js';
+export type {
+  ActorOperations,
+  KeyInput,
+  ResourceAccess,
+  ResourceOptions,
+} from './boot/routing/restify-resources.js';
 export { RestifyOpenApi } from './boot/routing/restify-open-api.js';
 export { RestifyOperations } from './boot/routing/restify-operations.js';
 export { RestifyUrls } from './boot/routing/restify-urls.js';
 export type { ReverseOptions, UrlParameters } from './boot/routing/restify-urls.js';
 export { RestifyController } from './boot/routing/restify-controller.decorator.js';
 export { ChildPk, CurrentActor, ParentPk, Pk } from './boot/routing/action-context.js';
-export { Action, MANY_TO_MANY_DETAIL_ACTION, MANY_TO_MANY_LIST_ACTION, NestedAction, ONE_TO_MANY_LIST_ACTION } from './declare/action-declaration.js';
-export type { ActionMethod, ActionOptions, NestedActionKind, NestedActionOptions } from './declare/action-declaration.js';
+export {
+  Action,
+  MANY_TO_MANY_DETAIL_ACTION,
+  MANY_TO_MANY_LIST_ACTION,
+  NestedAction,
+  ONE_TO_MANY_LIST_ACTION,
+} from './declare/action-declaration.js';
+export type {
+  ActionMethod,
+  ActionOptions,
+  NestedActionKind,
+  NestedActionOptions,
+} from './declare/action-declaration.js';
 
 export { FieldFilter } from './request/filtering/field-filter.js';
 export { FilterSet } from './request/filtering/filter-set.js';
@@ -38,7 +54,23 @@ export type { PageNumberOptions } from './request/pagination/page-number-paginat
 export { CursorPagination } from './request/pagination/cursor-pagination.js';
 export type { CursorOptions } from './request/pagination/cursor-pagination.js';
 export type { PageOptions } from './request/pagination/page-settings.js';
-export type { Counted, CountKind, CursorPosition, DescribedValue, Page, PageAnswer, PageContext, PageLink, PageQuestion, PageRequest, PageWindow, PageSchema, Pagination, PaginationDescription, PaginationProblem } from './model/pagination.js';
+export type {
+  Counted,
+  CountKind,
+  CursorPosition,
+  DescribedValue,
+  Page,
+  PageAnswer,
+  PageContext,
+  PageLink,
+  PageQuestion,
+  PageRequest,
+  PageWindow,
+  PageSchema,
+  Pagination,
+  PaginationDescription,
+  PaginationProblem,
+} from './model/pagination.js';
 export { CsvRenderer } from './request/responses/renderers/csv-renderer.js';
 export { NdjsonRenderer } from './request/responses/renderers/ndjson-renderer.js';
 export type { RenderedRows, Renderer } from './model/renderer.js';
@@ -52,17 +84,47 @@ export { and, or, where } from './model/row-filter.js';
 export type { Lookup, RowFilter } from './model/row-filter.js';
 
 export { ModelSerializer } from './request/serializers/model-serializer.js';
-export type { ParseContext, ParsedBody, RepresentContext, Representation, Row, Serializer } from './model/serializer.js';
+export type {
+  ParseContext,
+  ParsedBody,
+  RepresentContext,
+  Representation,
+  Row,
+  Serializer,
+} from './model/serializer.js';
 
-export { AllowAny, IsAdmin, IsAuthenticated, IsAuthenticatedOrReadOnly, ModelPermissions, ModelPermissionsOrAnonReadOnly } from './request/permissions/built-in.js';
+export {
+  AllowAny,
+  IsAdmin,
+  IsAuthenticated,
+  IsAuthenticatedOrReadOnly,
+  ModelPermissions,
+  ModelPermissionsOrAnonReadOnly,
+} from './request/permissions/built-in.js';
 export { allow, deny, hide } from './model/permission.js';
-export type { AccessQuestion, Allowance, FieldSet, Grant, Hiding, Permission, Refusal } from './model/permission.js';
+export type {
+  AccessQuestion,
+  Allowance,
+  FieldSet,
+  Grant,
+  Hiding,
+  Permission,
+  Refusal,
+} from './model/permission.js';
 export { allOf, anyOf, not } from './model/permission-expression.js';
 export type { PermissionClass, PermissionExpression } from './model/permission-expression.js';
 export { ActorPermissionSource, PermissionSource } from './model/permission-source.js';
 
 export { basic, strategy } from './model/authentication.js';
-export type { Authentication, AuthenticationThrottle, BasicAuthentication, ChallengeOptions, Credentials, NamedAuthentication, VerifyBasic } from './model/authentication.js';
+export type {
+  Authentication,
+  AuthenticationThrottle,
+  BasicAuthentication,
+  ChallengeOptions,
+  Credentials,
+  NamedAuthentication,
+  VerifyBasic,
+} from './model/authentication.js';
 export { secretsEqual } from './request/authentication/secrets-equal.js';
 
 export { ResourceController } from './boot/resource-controller.js';

@@ -1,5 +1,13 @@
 import { Global, Inject, Logger, Module } from '@nestjs/common';
-import type { BeforeApplicationShutdown, DynamicModule, FactoryProvider, NestModule, OnModuleInit, Provider, Type } from '@nestjs/common';
+import type {
+  BeforeApplicationShutdown,
+  DynamicModule,
+  FactoryProvider,
+  NestModule,
+  OnModuleInit,
+  Provider,
+  Type,
+} from '@nestjs/common';
 import { HttpAdapterHost, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { DataSource } from 'typeorm';
 import { bootPrefix, judgeUnconnected } from './boot/boot-prefix.js';
@@ -15,7 +23,13 @@ import { RestifyOpenApi } from './boot/routing/restify-open-api.js';
 import { RestifyResources } from './boot/routing/restify-resources.js';
 import { RestifyUrls } from './boot/routing/restify-urls.js';
 import { RestServer } from './boot/routing/rest-server.js';
-import { RESTIFY_BOUND, RESTIFY_EARLY, RESTIFY_FEATURE, RESTIFY_OPTIONS, REST_SERVER } from './boot/tokens.js';
+import {
+  RESTIFY_BOUND,
+  RESTIFY_EARLY,
+  RESTIFY_FEATURE,
+  RESTIFY_OPTIONS,
+  REST_SERVER,
+} from './boot/tokens.js';
 import { declarations } from './declare/registry.js';
 import { DeclarationError } from './errors/declaration-error.js';
 import { resolveOptions } from './restify.options.js';
@@ -37,7 +51,22 @@ export type AsyncFactoryResult = Omit<RestifyModuleOptions, 'dataSource'> & { re
 /** Holds all prefixes of one application. Imported by every `forRoot`, and one module all the same. */
 @Global()
 @Module({
-  providers: [{ provide: REST_SERVER, inject: [HttpAdapterHost, ModuleRef], useFactory: (host: HttpAdapterHost, moduleRef: ModuleRef) => new RestServer(new Logger('Restify'), (request, response) => platformOf(host.httpAdapter.getType()).exchange(request, response), enhancersOf(moduleRef)) }, RestifyUrls, RestifyOperations, RestifyResources, RestifyOpenApi],
+  providers: [
+    {
+      provide: REST_SERVER,
+      inject: [HttpAdapterHost, ModuleRef],
+      useFactory: (host: HttpAdapterHost, moduleRef: ModuleRef) =>
+        new RestServer(
+          new Logger('Restify'),
+          (request, response) => platformOf(host.httpAdapter.getType()).exchange(request, response),
+          enhancersOf(moduleRef),
+        ),
+    },
+    RestifyUrls,
+    RestifyOperations,
+    RestifyResources,
+    RestifyOpenApi,
+  ],
   exports: [REST_SERVER, RestifyUrls, RestifyOperations, RestifyResources, RestifyOpenApi],
 })
 export class RestifyCoreModule implements NestModule, OnModuleInit, BeforeApplicationShutdown {
@@ -78,17 +107,29 @@ export class RestifyCoreModule implements NestModule, OnModuleInit, BeforeApplic
 @Module({})
 export class RestifyModule {
   static forRoot(prefix: string, options: RestifyModuleOptions = {}): DynamicModule {
-    return prefixModule({ provide: RESTIFY_OPTIONS, useValue: { prefix, options } satisfies GivenOptions }, options.dataSource);
+    return prefixModule(
+      { provide: RESTIFY_OPTIONS, useValue: { prefix, options } satisfies GivenOptions },
+      options.dataSource,
+    );
   }
 
   /** As `forRoot`, with options from a factory. */
-  static forRootAsync({ prefix, dataSource, imports, inject, useFactory }: RestifyModuleAsyncOptions): DynamicModule {
+  static forRootAsync({
+    prefix,
+    dataSource,
+    imports,
+    inject,
+    useFactory,
+  }: RestifyModuleAsyncOptions): DynamicModule {
     const provider: Provider = {
       provide: RESTIFY_OPTIONS,
       inject: inject ?? [],
       useFactory: async (...dependencies: unknown[]): Promise<GivenOptions> => {
         const { prefix: made, ...options } = await useFactory(...dependencies);
-        return { prefix: made ?? prefix ?? '', options: dataSource === undefined ? options : { ...options, dataSource } };
+        return {
+          prefix: made ?? prefix ?? '',
+          options: dataSource === undefined ? options : { ...options, dataSource },
+        };
       },
     };
     return prefixModule(provider, dataSource, imports);
@@ -96,7 +137,10 @@ export class RestifyModule {
 
   /** Gives the app label to entities that name none themselves. */
   static forFeature(app: string, entities: readonly object[]): DynamicModule {
-    return { module: RestifyFeatureModule, providers: [{ provide: RESTIFY_FEATURE, useValue: { app, entities } satisfies FeatureLabel }] };
+    return {
+      module: RestifyFeatureModule,
+      providers: [{ provide: RESTIFY_FEATURE, useValue: { app, entities } satisfies FeatureLabel }],
+    };
   }
 }
 
@@ -109,24 +153,59 @@ interface GivenOptions {
   readonly options: RestifyModuleOptions;
 }
 
-function prefixModule(options: Provider, dataSourceName: string | undefined, imports: DynamicModule['imports'] = []): DynamicModule {
+function prefixModule(
+  options: Provider,
+  dataSourceName: string | undefined,
+  imports: DynamicModule['imports'] = [],
+): DynamicModule {
   const controllers = new GeneratedControllers();
-  const dataSourceToken = dataSourceName === undefined || dataSourceName === 'default' ? DataSource : `${dataSourceName}DataSource`;
+  const dataSourceToken =
+    dataSourceName === undefined || dataSourceName === 'default' ? DataSource : `${dataSourceName}DataSource`;
   const bound: Provider = {
     provide: RESTIFY_BOUND,
-    inject: [RESTIFY_OPTIONS, REST_SERVER, { token: dataSourceToken, optional: true }, ModuleRef, ModulesContainer],
-    useFactory: async (given: GivenOptions, server: RestServer, dataSource: DataSource | undefined, moduleRef: ModuleRef, modules: ModulesContainer) => {
+    inject: [
+      RESTIFY_OPTIONS,
+      REST_SERVER,
+      { token: dataSourceToken, optional: true },
+      ModuleRef,
+      ModulesContainer,
+    ],
+    useFactory: async (
+      given: GivenOptions,
+      server: RestServer,
+      dataSource: DataSource | undefined,
+      moduleRef: ModuleRef,
+      modules: ModulesContainer,
+    ) => {
       if (!dataSource) throw new Error(missingDataSource(dataSourceName));
-      await bootPrefix({ options: resolveOptions(given.prefix, given.options), dataSource, server, controllers, moduleRef, modules });
+      await bootPrefix({
+        options: resolveOptions(given.prefix, given.options),
+        dataSource,
+        server,
+        controllers,
+        moduleRef,
+        modules,
+      });
       return true;
     },
   };
   const early: Provider = {
     provide: RESTIFY_EARLY,
     inject: [RESTIFY_OPTIONS, REST_SERVER, ModuleRef, ModulesContainer],
-    useFactory: async (given: GivenOptions, server: RestServer, moduleRef: ModuleRef, modules: ModulesContainer) => {
+    useFactory: async (
+      given: GivenOptions,
+      server: RestServer,
+      moduleRef: ModuleRef,
+      modules: ModulesContainer,
+    ) => {
       const resolved = resolveOptions(given.prefix, given.options);
-      await refuseEarly({ modules, moduleRef, dataSource: dataSourceToken, judge: (description) => judgeUnconnected(description, { options: resolved, controllers, modules, server }) });
+      await refuseEarly({
+        modules,
+        moduleRef,
+        dataSource: dataSourceToken,
+        judge: (description) =>
+          judgeUnconnected(description, { options: resolved, controllers, modules, server }),
+      });
       return true;
     },
   };
@@ -143,6 +222,6 @@ function prefixModule(options: Provider, dataSourceName: string | undefined, imp
 
 function missingDataSource(name: string | undefined): string {
   return name === undefined
-    ? 'RestifyModule.forRoot finds no data source. Import TypeOrmModule.forRoot(…) in the application, or name yours: forRoot(prefix, { dataSource: \'name\' }).'
+    ? "RestifyModule.forRoot finds no data source. Import TypeOrmModule.forRoot(…) in the application, or name yours: forRoot(prefix, { dataSource: 'name' })."
     : `RestifyModule.forRoot finds no data source named "${name}". Import TypeOrmModule.forRoot({ name: '${name}', … }), or correct the name.`;
 }

@@ -11,7 +11,13 @@ import type { GuardLike } from './model/guard.js';
 import type { InterceptorLike } from './model/interceptor.js';
 import type { PipeLike } from './model/pipe.js';
 import type { Throttle } from './model/throttle.js';
-import { ACQUIRE_TIMEOUT, AUTHENTICATION_TIMEOUT, QUERY_LIMITS, SHUTDOWN_GRACE, STATEMENT_TIMEOUT } from './model/limits.js';
+import {
+  ACQUIRE_TIMEOUT,
+  AUTHENTICATION_TIMEOUT,
+  QUERY_LIMITS,
+  SHUTDOWN_GRACE,
+  STATEMENT_TIMEOUT,
+} from './model/limits.js';
 import type { QueryLimits } from './model/limits.js';
 import type { FilterBackend } from './model/filter-backend.js';
 import type { ShapeOptions } from './model/shape.js';
@@ -117,7 +123,34 @@ export interface ResolvedOptions {
 }
 
 export function resolveOptions(prefix: string, options: RestifyModuleOptions): ResolvedOptions {
-  const { dataSource, acquireTimeout, statementTimeout, fairShare, authenticationTimeout, authenticationThrottle, shutdownGrace, index, filterBackends, pagination, renderers, errorFormat, refusalsHide, shape, conditional, cacheControl, idempotency, returnDeleted, strict, queryLimits, permissions, authentication, guards, interceptors, pipes, throttle } = options;
+  const {
+    dataSource,
+    acquireTimeout,
+    statementTimeout,
+    fairShare,
+    authenticationTimeout,
+    authenticationThrottle,
+    shutdownGrace,
+    index,
+    filterBackends,
+    pagination,
+    renderers,
+    errorFormat,
+    refusalsHide,
+    shape,
+    conditional,
+    cacheControl,
+    idempotency,
+    returnDeleted,
+    strict,
+    queryLimits,
+    permissions,
+    authentication,
+    guards,
+    interceptors,
+    pipes,
+    throttle,
+  } = options;
   return {
     prefix: withoutSlashes(prefix),
     given: { prefix, options },
@@ -131,7 +164,24 @@ export function resolveOptions(prefix: string, options: RestifyModuleOptions): R
     index: index === false ? undefined : withoutSlashes(index ?? ''),
     errorFormat: errorFormat ?? 'drf',
     refusalsHide: refusalsHide ?? 'nothing',
-    defaults: { returnDeleted: returnDeleted ?? false, strict: strict ?? false, queryLimits: { ...QUERY_LIMITS, ...queryLimits }, ...(renderers ? { renderers } : {}), ...(shape === undefined ? {} : { shape }), ...(conditional === undefined ? {} : { conditional }), ...(cacheControl === undefined ? {} : { cacheControl }), ...(idempotency === undefined ? {} : { idempotency }), ...(filterBackends ? { filterBackends } : {}), ...(pagination === undefined ? {} : { pagination }), ...(permissions ? { permissions } : {}), ...(authentication ? { authentication } : {}), ...(guards ? { guards } : {}), ...(interceptors ? { interceptors } : {}), ...(pipes ? { pipes } : {}), ...(throttle ? { throttle } : {}) },
+    defaults: {
+      returnDeleted: returnDeleted ?? false,
+      strict: strict ?? false,
+      queryLimits: { ...QUERY_LIMITS, ...queryLimits },
+      ...(renderers ? { renderers } : {}),
+      ...(shape === undefined ? {} : { shape }),
+      ...(conditional === undefined ? {} : { conditional }),
+      ...(cacheControl === undefined ? {} : { cacheControl }),
+      ...(idempotency === undefined ? {} : { idempotency }),
+      ...(filterBackends ? { filterBackends } : {}),
+      ...(pagination === undefined ? {} : { pagination }),
+      ...(permissions ? { permissions } : {}),
+      ...(authentication ? { authentication } : {}),
+      ...(guards ? { guards } : {}),
+      ...(interceptors ? { interceptors } : {}),
+      ...(pipes ? { pipes } : {}),
+      ...(throttle ? { throttle } : {}),
+    },
   };
 }
 

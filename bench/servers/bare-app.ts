@@ -1,11 +1,25 @@
-import { Body, Controller, Get, HttpCode, Module, NotFoundException, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import {
+  Body,
+  Controller,
+  Get,
+  HttpCode,
+  Module,
+  NotFoundException,
+  Param,
+  Patch,
+  Post,
+  Query,
+  Res,
+} from '@nestjs/common';
 import type { ServerResponse } from 'node:http';
 import { openBareDatabase } from './bare-database.js';
 
 const database = openBareDatabase();
 
 /** Node's response, on Express and, behind Fastify's reply, on Fastify. */
-type Reply = ServerResponse | { readonly raw: ServerResponse; header(name: string, value: string): { send(text: string): unknown } };
+type Reply =
+  | ServerResponse
+  | { readonly raw: ServerResponse; header(name: string, value: string): { send(text: string): unknown } };
 
 function send(reply: Reply, text: string | undefined): void {
   if (text === undefined) throw new NotFoundException();
@@ -30,7 +44,11 @@ class BareController {
   }
 
   @Patch('questions/:id')
-  async updateQuestion(@Param('id') id: string, @Body() { question_text }: { question_text?: string }, @Res() reply: Reply): Promise<void> {
+  async updateQuestion(
+    @Param('id') id: string,
+    @Body() { question_text }: { question_text?: string },
+    @Res() reply: Reply,
+  ): Promise<void> {
     send(reply, await database.updateQuestion(Number(id), question_text));
   }
 
@@ -46,7 +64,10 @@ class BareController {
 
   @Post('choices')
   @HttpCode(201)
-  async createChoice(@Body() { choice_text, votes, note, question_id }: Readonly<Record<string, unknown>>, @Res() reply: Reply): Promise<void> {
+  async createChoice(
+    @Body() { choice_text, votes, note, question_id }: Readonly<Record<string, unknown>>,
+    @Res() reply: Reply,
+  ): Promise<void> {
     send(reply, await database.createChoice(choice_text, votes, note ?? null, question_id));
   }
 

@@ -37,7 +37,11 @@ const POSTGRES: Writer = {
 };
 
 function objectOf(table: Table, { instant, object }: Writer): string {
-  return object(COLUMNS[table].map((column) => `'${column}', ${INSTANTS.has(column) ? instant(column) : column}`).join(', '));
+  return object(
+    COLUMNS[table]
+      .map((column) => `'${column}', ${INSTANTS.has(column) ? instant(column) : column}`)
+      .join(', '),
+  );
 }
 
 function listOf(table: Table, rest: string, writer: Writer): string {
@@ -46,7 +50,8 @@ function listOf(table: Table, rest: string, writer: Writer): string {
 
 /** Each workload as one statement that brings out the whole answer; a nested list looks for its parent in the same one. */
 function statementsOf(writer: Writer): Readonly<Record<StatementName, string>> {
-  const below = (parent: Table, list: string): string => `SELECT (${list}) WHERE EXISTS (SELECT 1 FROM ${parent} WHERE id = $1)`;
+  const below = (parent: Table, list: string): string =>
+    `SELECT (${list}) WHERE EXISTS (SELECT 1 FROM ${parent} WHERE id = $1)`;
   return {
     question: `SELECT ${objectOf('question', writer)} FROM question WHERE id = $1`,
     students: listOf('student', 'ORDER BY id', writer),
@@ -59,11 +64,20 @@ function statementsOf(writer: Writer): Readonly<Record<StatementName, string>> {
   };
 }
 
-type StatementName = 'question' | 'students' | 'choices' | 'choicesWithVotes' | 'choicesOf' | 'enrolmentsOf' | 'createChoice' | 'updateQuestion';
+type StatementName =
+  | 'question'
+  | 'students'
+  | 'choices'
+  | 'choicesWithVotes'
+  | 'choicesOf'
+  | 'enrolmentsOf'
+  | 'createChoice'
+  | 'updateQuestion';
 export type BareDatabase = Readonly<Record<StatementName, Statement>>;
 
 export function openBareDatabase(): BareDatabase {
-  const [writer, open] = process.env.BENCH_DATABASE === 'sqlite' ? [SQLITE, openSqlite()] : [POSTGRES, openPostgres()];
+  const [writer, open] =
+    process.env.BENCH_DATABASE === 'sqlite' ? [SQLITE, openSqlite()] : [POSTGRES, openPostgres()];
   const texts = statementsOf(writer);
   return {
     question: open('question', texts.question),
@@ -83,12 +97,17 @@ function openSqlite(): (name: string, sql: string) => Statement {
   return (_name, sql) => {
     const prepared = database.prepare(sql.replace(/\$\d/g, '?')).pluck();
     const order = [...sql.matchAll(/\$(\d)/g)].map(([, place]) => Number(place) - 1);
-    return (...values) => Promise.resolve(prepared.get(...order.map((at) => values[at])) as unknown as string | undefined);
+    return (...values) =>
+      Promise.resolve(prepared.get(...order.map((at) => values[at])) as unknown as string | undefined);
   };
 }
 
 function openPostgres(): (name: string, sql: string) => Statement {
-  const pool = new pg.Pool({ connectionString: process.env.BENCH_POSTGRES_URL, max: POOL_SIZE, options: POSTGRES_SETTINGS });
+  const pool = new pg.Pool({
+    connectionString: process.env.BENCH_POSTGRES_URL,
+    max: POOL_SIZE,
+    options: POSTGRES_SETTINGS,
+  });
   return (name, text) =>
     async (...values) =>
       (await pool.query<[string]>({ name, text, values: [...values], rowMode: 'array' })).rows[0]?.[0];

@@ -6,8 +6,16 @@ type Begin = (this: object, ...args: readonly unknown[]) => void;
 /** Requests and responses that have Express's prototypes from the beginning, without which the limit would be above what stands behind it. */
 export class BegunAdapter extends ExpressAdapter {
   override initHttpServer(): void {
-    const application = this.getInstance<Parameters<typeof createServer>[1] & { readonly request: object; readonly response: object }>();
-    this.httpServer = createServer({ IncomingMessage: beginning(IncomingMessage, application.request), ServerResponse: beginning(ServerResponse, application.response) }, application);
+    const application = this.getInstance<
+      Parameters<typeof createServer>[1] & { readonly request: object; readonly response: object }
+    >();
+    this.httpServer = createServer(
+      {
+        IncomingMessage: beginning(IncomingMessage, application.request),
+        ServerResponse: beginning(ServerResponse, application.response),
+      },
+      application,
+    );
   }
 }
 

@@ -11,7 +11,10 @@ export function makeEntities(count: number): EntityClass[] {
     for (const name of ['name', 'title', 'note']) Column({ type: 'varchar', length: 100 })(prototype, name);
     for (const name of ['rank', 'size', 'weight']) Column({ type: 'integer' })(prototype, name);
     Column({ type: 'boolean' })(prototype, 'active');
-    ManyToOne(() => classes[(at + count - 1) % count] ?? model, 'children', { nullable: true })(prototype, 'parent');
+    ManyToOne(() => classes[(at + count - 1) % count] ?? model, 'children', { nullable: true })(
+      prototype,
+      'parent',
+    );
     JoinColumn({ name: 'parent_id' })(prototype, 'parent');
     OneToMany(() => classes[(at + 1) % count] ?? model, 'parent')(prototype, 'children');
     Entity(model.name.toLowerCase())(model);

@@ -17,7 +17,13 @@ const platform: Platform = BOOT_PLATFORM === 'fastify' ? 'fastify' : 'express';
 /** What the generated interface serves of an entity, HEAD left out, which comes with GET, and the refusal of all other methods. */
 const SERVED = [
   ...[RequestMethod.GET, RequestMethod.POST, RequestMethod.OPTIONS].map((method) => ({ path: '', method })),
-  ...[RequestMethod.GET, RequestMethod.PUT, RequestMethod.PATCH, RequestMethod.DELETE, RequestMethod.OPTIONS].map((method) => ({ path: ':pk', method })),
+  ...[
+    RequestMethod.GET,
+    RequestMethod.PUT,
+    RequestMethod.PATCH,
+    RequestMethod.DELETE,
+    RequestMethod.OPTIONS,
+  ].map((method) => ({ path: ':pk', method })),
   ...[RequestMethod.GET, RequestMethod.OPTIONS].map((method) => ({ path: ':pk/children', method })),
 ];
 
@@ -61,7 +67,9 @@ function application(): Type {
 /** The one table that requests ask for, made when the clock has stopped. */
 async function fillLast(dataSource: DataSource): Promise<void> {
   const table = `model${count - 1}`;
-  await dataSource.query(`CREATE TABLE ${table} (id integer PRIMARY KEY, name varchar, title varchar, note varchar, rank integer, size integer, weight integer, active boolean, parent_id integer)`);
+  await dataSource.query(
+    `CREATE TABLE ${table} (id integer PRIMARY KEY, name varchar, title varchar, note varchar, rank integer, size integer, weight integer, active boolean, parent_id integer)`,
+  );
   await dataSource.query(`INSERT INTO ${table} VALUES (1, 'name', 'title', 'note', 1, 2, 3, 1, NULL)`);
 }
 

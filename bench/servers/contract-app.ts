@@ -1,4 +1,17 @@
-import { BadRequestException, Body, Controller, Get, HttpCode, Module, NotFoundException, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import {
+  BadRequestException,
+  Body,
+  Controller,
+  Get,
+  HttpCode,
+  Module,
+  NotFoundException,
+  Param,
+  Patch,
+  Post,
+  Query,
+  Res,
+} from '@nestjs/common';
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { openContractDatabase } from './contract-database.js';
@@ -6,7 +19,13 @@ import { openContractDatabase } from './contract-database.js';
 const database = openContractDatabase();
 
 /** Node's response, on Express and, behind Fastify's reply, on Fastify. */
-type Reply = ServerResponse | { readonly raw: ServerResponse; header(name: string, value: string): unknown; send(answer: string | Readable): unknown };
+type Reply =
+  | ServerResponse
+  | {
+      readonly raw: ServerResponse;
+      header(name: string, value: string): unknown;
+      send(answer: string | Readable): unknown;
+    };
 
 /** Contract 7. */
 const HEADERS = Object.entries({
@@ -14,7 +33,7 @@ const HEADERS = Object.entries({
   'Referrer-Policy': 'same-origin',
   'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',
-  'Vary': 'Accept, Cookie',
+  Vary: 'Accept, Cookie',
   'Content-Type': 'application/json',
 });
 
@@ -22,7 +41,8 @@ const LIST = 'GET, POST, HEAD, OPTIONS';
 const OBJECT = 'GET, PUT, PATCH, DELETE, HEAD, OPTIONS';
 
 function begin(reply: Reply, allow: string, location?: string): void {
-  const set = (name: string, value: string): unknown => ('raw' in reply ? reply.header(name, value) : reply.setHeader(name, value));
+  const set = (name: string, value: string): unknown =>
+    'raw' in reply ? reply.header(name, value) : reply.setHeader(name, value);
   for (const [name, value] of HEADERS) set(name, value);
   set('Allow', allow);
   if (location !== undefined) set('Location', location);
@@ -46,7 +66,7 @@ function listOf(rows: string | undefined): string | undefined {
 /** A long list, a page at a time, as the client takes it. */
 async function* allChoices(): AsyncGenerator<string> {
   let glue = '[';
-  for (let after: unknown = -1; after !== undefined; ) {
+  for (let after: unknown = -1; after !== undefined;) {
     const { text, last } = await database.choices(after);
     if (text !== '') yield glue + text;
     if (text !== '') glue = ',';
@@ -56,7 +76,9 @@ async function* allChoices(): AsyncGenerator<string> {
 }
 
 function instant(value: unknown): string {
-  return value instanceof Date ? value.toISOString() : `${String(value).replace(' ', 'T')}${String(value).length === 23 ? '' : '.000'}Z`;
+  return value instanceof Date
+    ? value.toISOString()
+    : `${String(value).replace(' ', 'T')}${String(value).length === 23 ? '' : '.000'}Z`;
 }
 
 function refuse(field: string): never {
@@ -75,10 +97,24 @@ class ContractController {
   }
 
   @Patch('polls/question/:id/')
-  async updateQuestion(@Param('id') id: string, @Body() { question_text }: { question_text?: unknown }, @Res() reply: Reply): Promise<void> {
+  async updateQuestion(
+    @Param('id') id: string,
+    @Body() { question_text }: { question_text?: unknown },
+    @Res() reply: Reply,
+  ): Promise<void> {
     if (typeof question_text !== 'string' || question_text.length > 200) refuse('question_text');
     const row = await database.updateQuestion(Number(id), question_text);
-    send(reply, row && JSON.stringify({ id: row[0], question_text: row[1], pub_date: instant(row[2]), choices: `/rest/v1/polls/question/${String(row[0])}/choices/` }), OBJECT);
+    send(
+      reply,
+      row &&
+        JSON.stringify({
+          id: row[0],
+          question_text: row[1],
+          pub_date: instant(row[2]),
+          choices: `/rest/v1/polls/question/${String(row[0])}/choices/`,
+        }),
+      OBJECT,
+    );
   }
 
   @Get('polls/question/:id/choices/')
@@ -100,14 +136,22 @@ class ContractController {
 
   @Post('polls/choice/')
   @HttpCode(201)
-  async createChoice(@Body() { choice_text, votes, note = null, question }: Readonly<Record<string, unknown>>, @Res() reply: Reply): Promise<void> {
+  async createChoice(
+    @Body() { choice_text, votes, note = null, question }: Readonly<Record<string, unknown>>,
+    @Res() reply: Reply,
+  ): Promise<void> {
     if (typeof choice_text !== 'string' || choice_text.length > 200) refuse('choice_text');
     if (!Number.isSafeInteger(votes)) refuse('votes');
     if (note !== null && typeof note !== 'string') refuse('note');
     if (!Number.isSafeInteger(question)) refuse('question');
     const row = await database.createChoice([choice_text, votes, note, question]);
     if (!row) refuse('question');
-    send(reply, JSON.stringify({ id: row[0], choice_text: row[1], votes: row[2], note: row[3], question: row[4] }), LIST, `/rest/v1/polls/choice/${String(row[0])}/`);
+    send(
+      reply,
+      JSON.stringify({ id: row[0], choice_text: row[1], votes: row[2], note: row[3], question: row[4] }),
+      LIST,
+      `/rest/v1/polls/choice/${String(row[0])}/`,
+    );
   }
 
   @Get('edu/student/')

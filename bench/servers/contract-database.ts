@@ -7,10 +7,30 @@ type Run = (name: string, sql: string) => (...values: readonly unknown[]) => Rec
 
 /** The tables, as contract 3 and 4 show their rows. */
 const TABLES = {
-  question: { path: 'polls/question', columns: { id: 'integer', question_text: 'text', pub_date: 'instant' }, shown: {}, link: 'choices' },
-  choice: { path: 'polls/choice', columns: { id: 'integer', choice_text: 'text', votes: 'integer', note: 'text', question_id: 'integer' }, shown: { question_id: 'question' }, link: undefined },
-  student: { path: 'edu/student', columns: { id: 'integer', name: 'text', email: 'text', credits: 'integer', enrolled_at: 'instant' }, shown: {}, link: 'course_set' },
-  enrolment: { path: 'edu/enrolment', columns: { id: 'integer', grade: 'text', student_id: 'integer', course_id: 'integer' }, shown: { student_id: 'student', course_id: 'course' }, link: undefined },
+  question: {
+    path: 'polls/question',
+    columns: { id: 'integer', question_text: 'text', pub_date: 'instant' },
+    shown: {},
+    link: 'choices',
+  },
+  choice: {
+    path: 'polls/choice',
+    columns: { id: 'integer', choice_text: 'text', votes: 'integer', note: 'text', question_id: 'integer' },
+    shown: { question_id: 'question' },
+    link: undefined,
+  },
+  student: {
+    path: 'edu/student',
+    columns: { id: 'integer', name: 'text', email: 'text', credits: 'integer', enrolled_at: 'instant' },
+    shown: {},
+    link: 'course_set',
+  },
+  enrolment: {
+    path: 'edu/enrolment',
+    columns: { id: 'integer', grade: 'text', student_id: 'integer', course_id: 'integer' },
+    shown: { student_id: 'student', course_id: 'course' },
+    link: undefined,
+  },
 } as const;
 
 type Table = keyof typeof TABLES;
@@ -31,7 +51,11 @@ interface Member {
 
 function membersOf(table: Table): readonly Member[] {
   const { columns, shown } = TABLES[table];
-  return Object.entries(columns).map(([column, kind]) => ({ column, kind, name: (shown as Readonly<Record<string, string>>)[column] ?? column }));
+  return Object.entries(columns).map(([column, kind]) => ({
+    column,
+    kind,
+    name: (shown as Readonly<Record<string, string>>)[column] ?? column,
+  }));
 }
 
 const FORMS: Readonly<Record<Kind, string>> = {
@@ -43,9 +67,14 @@ const FORMS: Readonly<Record<Kind, string>> = {
 const SQLITE: Writer = {
   row: (table) => {
     const { link, path } = TABLES[table];
-    const members = membersOf(table).map(({ column, name, kind }) => `'${name}', ${kind === 'instant' ? `replace(t.${column}, ' ', 'T') || CASE length(t.${column}) WHEN 23 THEN 'Z' ELSE '.000Z' END` : `t.${column}`}`);
+    const members = membersOf(table).map(
+      ({ column, name, kind }) =>
+        `'${name}', ${kind === 'instant' ? `replace(t.${column}, ' ', 'T') || CASE length(t.${column}) WHEN 23 THEN 'Z' ELSE '.000Z' END` : `t.${column}`}`,
+    );
     const links = link === undefined ? [] : [`'${link}', '/rest/v1/${path}/' || t.id || '/${link}/'`];
-    const bytes = membersOf(table).map(({ column }) => `t.${column} >= x''`).join(' OR ');
+    const bytes = membersOf(table)
+      .map(({ column }) => `t.${column} >= x''`)
+      .join(' OR ');
     return `CASE WHEN (${bytes}) IS NOT TRUE THEN json_object(${[...members, ...links].join(', ')}) END`;
   },
   joined: `group_concat(p.text, ',')`,
@@ -61,9 +90,17 @@ const SQLITE: Writer = {
 const POSTGRES: Writer = {
   row: (table) => {
     const { link, path } = TABLES[table];
-    const members = membersOf(table).map(({ column, name, kind }, index) => `'${index === 0 ? '{' : ','}"${name}":' || coalesce(${postgresText(`t.${column}`, kind)}, 'null')`);
+    const members = membersOf(table).map(
+      ({ column, name, kind }, index) =>
+        `'${index === 0 ? '{' : ','}"${name}":' || coalesce(${postgresText(`t.${column}`, kind)}, 'null')`,
+    );
     const links = link === undefined ? [] : [`',"${link}":"/rest/v1/${path}/' || t.id::text || '/${link}/"'`];
-    const instants = membersOf(table).filter(({ kind }) => kind === 'instant').map(({ column }) => `(t.${column} IS NULL OR (t.${column} >= '0001-01-02' AND t.${column} < '9999-12-31'))`);
+    const instants = membersOf(table)
+      .filter(({ kind }) => kind === 'instant')
+      .map(
+        ({ column }) =>
+          `(t.${column} IS NULL OR (t.${column} >= '0001-01-02' AND t.${column} < '9999-12-31'))`,
+      );
     const text = `${[...members, ...links].join(' || ')} || '}'`;
     return instants.length === 0 ? text : `CASE WHEN ${instants.join(' AND ')} THEN ${text} END`;
   },
@@ -73,7 +110,9 @@ const POSTGRES: Writer = {
 
 function postgresText(column: string, kind: Kind): string {
   if (kind === 'integer') return `${column}::text`;
-  return kind === 'text' ? `to_json(${column}::text)::text` : `'"' || left(to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.US'), 23) || 'Z"'`;
+  return kind === 'text'
+    ? `to_json(${column}::text)::text`
+    : `'"' || left(to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.US'), 23) || 'Z"'`;
 }
 
 const PAGE = 1000;
@@ -98,15 +137,23 @@ export interface ContractDatabase {
 
 export function openContractDatabase(): ContractDatabase {
   const [writer, run] = process.env.BENCH_DATABASE === 'sqlite' ? [SQLITE, sqlite()] : [POSTGRES, postgres()];
-  const listed = (name: string, table: Table, rest: { readonly where: string; readonly order?: string; readonly parent?: string; readonly last?: true }): ((...values: readonly unknown[]) => Promise<Page | undefined>) => {
+  const listed = (
+    name: string,
+    table: Table,
+    rest: { readonly where: string; readonly order?: string; readonly parent?: string; readonly last?: true },
+  ): ((...values: readonly unknown[]) => Promise<Page | undefined>) => {
     const rows = `SELECT ${writer.row(table)} AS text, t.id AS id FROM ${table} t WHERE ${rest.where} ORDER BY ${rest.order ?? 't.id'} LIMIT ${PAGE}`;
-    const ask = run(name, `WITH page AS (${rows}) SELECT count(*), count(p.text), ${writer.joined}, ${rest.parent ?? '1'}, ${rest.last ? 'max(p.id)' : 'NULL'} FROM page p`);
+    const ask = run(
+      name,
+      `WITH page AS (${rows}) SELECT count(*), count(p.text), ${writer.joined}, ${rest.parent ?? '1'}, ${rest.last ? 'max(p.id)' : 'NULL'} FROM page p`,
+    );
     const isRight = writer.isRight(table);
     return async (...values) => {
       const [[count, written, text, parents, last] = []] = await ask(...values);
       if (Number(parents) === 0) return undefined;
       const page = String(text ?? '');
-      if (Number(count) !== Number(written) || !isRight(page)) throw new Error(`A row of ${table} is not written so`);
+      if (Number(count) !== Number(written) || !isRight(page))
+        throw new Error(`A row of ${table} is not written so`);
       return { text: page, last: Number(count) < PAGE ? undefined : last };
     };
   };
@@ -114,15 +161,31 @@ export function openContractDatabase(): ContractDatabase {
   const isQuestion = writer.isRight('question');
   const students = listed('students', 'student', { where: '1 = 1' });
   const choices = listed('choices', 'choice', { where: 't.id > $1', last: true });
-  const choicesWithVotes = listed('choicesWithVotes', 'choice', { where: 't.votes = $1', order: 't.choice_text DESC, t.id' });
-  const choicesOf = listed('choicesOf', 'choice', { where: 't.question_id = $1', parent: '(SELECT count(*) FROM question WHERE id = $1)' });
-  const enrolmentsOf = listed('enrolmentsOf', 'enrolment', { where: 't.student_id = $1', parent: '(SELECT count(*) FROM student WHERE id = $1)' });
-  const created = run('create', `INSERT INTO choice (choice_text, votes, note, question_id) SELECT $1${as('text')}, $2${as('integer')}, $3${as('text')}, $4${as('integer')} WHERE EXISTS (SELECT 1 FROM question WHERE id = $4) RETURNING id, choice_text, votes, note, question_id`);
-  const updated = run('update', 'UPDATE question SET question_text = $2 WHERE id = $1 RETURNING id, question_text, pub_date');
+  const choicesWithVotes = listed('choicesWithVotes', 'choice', {
+    where: 't.votes = $1',
+    order: 't.choice_text DESC, t.id',
+  });
+  const choicesOf = listed('choicesOf', 'choice', {
+    where: 't.question_id = $1',
+    parent: '(SELECT count(*) FROM question WHERE id = $1)',
+  });
+  const enrolmentsOf = listed('enrolmentsOf', 'enrolment', {
+    where: 't.student_id = $1',
+    parent: '(SELECT count(*) FROM student WHERE id = $1)',
+  });
+  const created = run(
+    'create',
+    `INSERT INTO choice (choice_text, votes, note, question_id) SELECT $1${as('text')}, $2${as('integer')}, $3${as('text')}, $4${as('integer')} WHERE EXISTS (SELECT 1 FROM question WHERE id = $4) RETURNING id, choice_text, votes, note, question_id`,
+  );
+  const updated = run(
+    'update',
+    'UPDATE question SET question_text = $2 WHERE id = $1 RETURNING id, question_text, pub_date',
+  );
   return {
     question: async (id) => {
       const [[text] = []] = await one(id);
-      if (text !== undefined && !(typeof text === 'string' && isQuestion(text))) throw new Error('A question is not written so');
+      if (text !== undefined && !(typeof text === 'string' && isQuestion(text)))
+        throw new Error('A question is not written so');
       return text;
     },
     students: async () => (await students())?.text ?? '',
@@ -150,8 +213,13 @@ function sqlite(): Run {
 }
 
 function postgres(): Run {
-  const pool = new pg.Pool({ connectionString: process.env.BENCH_POSTGRES_URL, max: POOL_SIZE, options: POSTGRES_SETTINGS });
+  const pool = new pg.Pool({
+    connectionString: process.env.BENCH_POSTGRES_URL,
+    max: POOL_SIZE,
+    options: POSTGRES_SETTINGS,
+  });
   return (name, text) =>
     async (...values) =>
-      (await pool.query<unknown[]>({ name: `contract-${name}`, text, values: [...values], rowMode: 'array' })).rows;
+      (await pool.query<unknown[]>({ name: `contract-${name}`, text, values: [...values], rowMode: 'array' }))
+        .rows;
 }

@@ -16,6 +16,13 @@ export function prepareSqlite(database: Sqlite): void {
 /** The database that the runner has seeded; nothing is synchronised. */
 export function dataSourceOptions(): DataSourceOptions {
   const { BENCH_DATABASE, BENCH_SQLITE_FILE = '', BENCH_POSTGRES_URL = '' } = process.env;
-  if (BENCH_DATABASE === 'sqlite') return { type: 'better-sqlite3', database: BENCH_SQLITE_FILE, prepareDatabase: prepareSqlite };
-  return { type: 'postgres', url: BENCH_POSTGRES_URL, poolSize: POOL_SIZE, installExtensions: false, extra: { options: POSTGRES_SETTINGS } };
+  if (BENCH_DATABASE === 'sqlite')
+    return { type: 'better-sqlite3', database: BENCH_SQLITE_FILE, prepareDatabase: prepareSqlite };
+  return {
+    type: 'postgres',
+    url: BENCH_POSTGRES_URL,
+    poolSize: POOL_SIZE,
+    installExtensions: false,
+    extra: { options: POSTGRES_SETTINGS },
+  };
 }

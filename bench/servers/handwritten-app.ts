@@ -1,4 +1,18 @@
-import { BadRequestException, Body, Controller, Get, Injectable, Module, NotFoundException, Param, ParseIntPipe, Patch, Post, Query, ValidationPipe } from '@nestjs/common';
+import {
+  BadRequestException,
+  Body,
+  Controller,
+  Get,
+  Injectable,
+  Module,
+  NotFoundException,
+  Param,
+  ParseIntPipe,
+  Patch,
+  Post,
+  Query,
+  ValidationPipe,
+} from '@nestjs/common';
 import type { INestApplication } from '@nestjs/common';
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
 import { Type } from 'class-transformer';
@@ -76,14 +90,18 @@ class ChoiceService {
 
   list({ votes, ordering = 'id' }: ListChoices): Promise<Choice[]> {
     const direction = ordering.startsWith('-') ? 'DESC' : 'ASC';
-    return this.choices.find({ where: votes === undefined ? {} : { votes }, order: { [ordering.replace('-', '')]: direction } });
+    return this.choices.find({
+      where: votes === undefined ? {} : { votes },
+      order: { [ordering.replace('-', '')]: direction },
+    });
   }
 
   async create(values: CreateChoice): Promise<Choice> {
     try {
       return await this.choices.save(this.choices.create({ note: null, ...values }));
     } catch (error) {
-      if (error instanceof QueryFailedError && /foreign key/i.test(error.message)) throw new BadRequestException('No such question');
+      if (error instanceof QueryFailedError && /foreign key/i.test(error.message))
+        throw new BadRequestException('No such question');
       throw error;
     }
   }
@@ -157,7 +175,10 @@ class StudentController {
 }
 
 @Module({
-  imports: [TypeOrmModule.forRoot({ ...dataSourceOptions(), entities: PLAIN_ENTITIES, retryAttempts: 0 }), TypeOrmModule.forFeature(PLAIN_ENTITIES)],
+  imports: [
+    TypeOrmModule.forRoot({ ...dataSourceOptions(), entities: PLAIN_ENTITIES, retryAttempts: 0 }),
+    TypeOrmModule.forFeature(PLAIN_ENTITIES),
+  ],
   controllers: [QuestionController, ChoiceController, StudentController],
   providers: [QuestionService, ChoiceService, StudentService],
 })

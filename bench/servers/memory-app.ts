@@ -64,7 +64,10 @@ export class WrittenEntry {
 }
 
 /** The same table, with a value that only an entity gives: TypeORM loads one a row. */
-@Restify({ app: 'log', computed: { shout: (entry: object) => (entry as ComputedEntry).message.toUpperCase() } })
+@Restify({
+  app: 'log',
+  computed: { shout: (entry: object) => (entry as ComputedEntry).message.toUpperCase() },
+})
 @Entity('entry')
 export class ComputedEntry {
   @PrimaryGeneratedColumn()
@@ -80,5 +83,14 @@ export class ComputedEntry {
   written_at: Date;
 }
 
-@Module({ imports: [TypeOrmModule.forRoot({ ...dataSourceOptions(), entities: [Entry, GrantedEntry, WrittenEntry, ComputedEntry], retryAttempts: 0 }), RestifyModule.forRoot('rest/v1')] })
+@Module({
+  imports: [
+    TypeOrmModule.forRoot({
+      ...dataSourceOptions(),
+      entities: [Entry, GrantedEntry, WrittenEntry, ComputedEntry],
+      retryAttempts: 0,
+    }),
+    RestifyModule.forRoot('rest/v1'),
+  ],
+})
 export class MemoryApp {}

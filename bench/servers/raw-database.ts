@@ -44,7 +44,8 @@ function openSqlite(): (name: StatementName) => Statement {
   prepareSqlite(database);
   return (name) => {
     const prepared = database.prepare(STATEMENTS[name].replace(/\$\d/g, '?'));
-    const instant = name === 'students' ? 'enrolled_at' : name.toLowerCase().includes('question') ? 'pub_date' : undefined;
+    const instant =
+      name === 'students' ? 'enrolled_at' : name.toLowerCase().includes('question') ? 'pub_date' : undefined;
     if (instant === undefined) return (values) => Promise.resolve(prepared.all(...values));
     return (values) => Promise.resolve(withInstants(prepared.all(...values), instant));
   };
@@ -57,6 +58,11 @@ function withInstants(rows: Rows, column: string): Rows {
 }
 
 function openPostgres(): (name: StatementName) => Statement {
-  const pool = new pg.Pool({ connectionString: process.env.BENCH_POSTGRES_URL, max: POOL_SIZE, options: POSTGRES_SETTINGS });
-  return (name) => async (values) => (await pool.query<Record<string, unknown>>({ name, text: STATEMENTS[name], values: [...values] })).rows;
+  const pool = new pg.Pool({
+    connectionString: process.env.BENCH_POSTGRES_URL,
+    max: POOL_SIZE,
+    options: POSTGRES_SETTINGS,
+  });
+  return (name) => async (values) =>
+    (await pool.query<Record<string, unknown>>({ name, text: STATEMENTS[name], values: [...values] })).rows;
 }

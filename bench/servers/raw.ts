@@ -29,7 +29,10 @@ async function get(url: string, database: RawDatabase): Promise<Answer> {
   const [, collection, id, nested] = ID.exec(url) ?? [];
   if (id !== undefined && nested === undefined) return one(await database.question([Number(id)]));
   if (id !== undefined) {
-    const [exists, rows] = collection === 'questions' ? [database.question, database.choicesOf] : [database.student, database.enrolmentsOf];
+    const [exists, rows] =
+      collection === 'questions'
+        ? [database.question, database.choicesOf]
+        : [database.student, database.enrolmentsOf];
     if ((await exists([Number(id)])).length === 0) return NOT_FOUND;
     return { status: 200, body: await rows([Number(id)]) };
   }
@@ -37,11 +40,21 @@ async function get(url: string, database: RawDatabase): Promise<Answer> {
   if (url === '/students') return { status: 200, body: await database.students([]) };
   if (url === '/choices') return { status: 200, body: await database.choices([]) };
   const [, votes] = /^\/choices\?votes=(\d+)&ordering=-choice_text$/.exec(url) ?? [];
-  return votes === undefined ? NOT_FOUND : { status: 200, body: await database.choicesWithVotes([Number(votes)]) };
+  return votes === undefined
+    ? NOT_FOUND
+    : { status: 200, body: await database.choicesWithVotes([Number(votes)]) };
 }
 
-async function create({ choice_text, votes, note = null, question_id }: Readonly<Record<string, unknown>>, database: RawDatabase): Promise<Answer> {
-  const valid = typeof choice_text === 'string' && choice_text.length <= 200 && Number.isInteger(votes) && Number.isInteger(question_id) && (note === null || typeof note === 'string');
+async function create(
+  { choice_text, votes, note = null, question_id }: Readonly<Record<string, unknown>>,
+  database: RawDatabase,
+): Promise<Answer> {
+  const valid =
+    typeof choice_text === 'string' &&
+    choice_text.length <= 200 &&
+    Number.isInteger(votes) &&
+    Number.isInteger(question_id) &&
+    (note === null || typeof note === 'string');
   if (!valid) return { status: 400 };
   try {
     return { status: 201, body: (await database.createChoice([choice_text, votes, note, question_id]))[0] };
@@ -78,7 +91,10 @@ function textOf(request: IncomingMessage): Promise<string> {
 
 function send(response: ServerResponse, { status, body }: Answer): void {
   const text = body === undefined ? '' : JSON.stringify(body);
-  response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) });
+  response.writeHead(status, {
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(text),
+  });
   response.end(text);
 }
 

@@ -1,7 +1,16 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AllowAny, Restify, RestifyModule } from 'nestjs-restify';
-import { Column, Entity, JoinColumn, JoinTable, ManyToMany, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
+import {
+  Column,
+  Entity,
+  JoinColumn,
+  JoinTable,
+  ManyToMany,
+  ManyToOne,
+  OneToMany,
+  PrimaryGeneratedColumn,
+} from 'typeorm';
 import type { Relation } from 'typeorm';
 import { dataSourceOptions } from './data-source-options.js';
 
@@ -60,7 +69,12 @@ export class Student {
   enrolled_at: Date;
 
   @ManyToMany(() => Course, (course) => course.student_set)
-  @JoinTable({ name: 'enrolment', joinColumn: { name: 'student_id' }, inverseJoinColumn: { name: 'course_id' }, synchronize: false })
+  @JoinTable({
+    name: 'enrolment',
+    joinColumn: { name: 'student_id' },
+    inverseJoinColumn: { name: 'course_id' },
+    synchronize: false,
+  })
   course_set: Relation<Course[]>;
 }
 
@@ -96,7 +110,11 @@ export class Enrolment {
 
 @Module({
   imports: [
-    TypeOrmModule.forRoot({ ...dataSourceOptions(), entities: [Question, Choice, Student, Course, Enrolment], retryAttempts: 0 }),
+    TypeOrmModule.forRoot({
+      ...dataSourceOptions(),
+      entities: [Question, Choice, Student, Course, Enrolment],
+      retryAttempts: 0,
+    }),
     RestifyModule.forRoot('rest/v1', { permissions: [AllowAny] }),
   ],
 })

@@ -6,7 +6,9 @@ export type Report =
   | { readonly kind: 'usage'; readonly cpuMicroseconds: number; readonly rssBytes: number };
 
 /** Starts a contestant, tells the runner its port, answers for its use of CPU, and ends with its runner. */
-export async function serve(start: () => Promise<{ readonly server: Server; readonly facts?: Readonly<Record<string, number>> }>): Promise<void> {
+export async function serve(
+  start: () => Promise<{ readonly server: Server; readonly facts?: Readonly<Record<string, number>> }>,
+): Promise<void> {
   process.on('disconnect', () => process.exit(0));
   // Every message asks the same.
   process.on('message', () => {

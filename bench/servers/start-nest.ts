@@ -7,10 +7,17 @@ import type { Server } from 'node:net';
 export type Platform = 'express' | 'fastify';
 
 /** A Nest application without a log, on a free port of the loopback, on an HTTP library or an adapter of one. */
-export async function startNest(module: Type, platform: Platform | AbstractHttpAdapter, configure?: (app: INestApplication) => void): Promise<{ readonly app: INestApplication; readonly server: Server }> {
+export async function startNest(
+  module: Type,
+  platform: Platform | AbstractHttpAdapter,
+  configure?: (app: INestApplication) => void,
+): Promise<{ readonly app: INestApplication; readonly server: Server }> {
   const options = { logger: false as const, abortOnError: false };
   const adapter = platform === 'fastify' ? new FastifyAdapter() : platform;
-  const app: INestApplication = typeof adapter === 'string' ? await NestFactory.create(module, options) : await NestFactory.create(module, adapter, options);
+  const app: INestApplication =
+    typeof adapter === 'string'
+      ? await NestFactory.create(module, options)
+      : await NestFactory.create(module, adapter, options);
   configure?.(app);
   await app.listen(0, '127.0.0.1');
   return { app, server: app.getHttpServer() as Server };

@@ -25,5 +25,9 @@ export function clusterSettings(environment: Readonly<Record<string, string | un
     const text = environment[variable] ?? '';
     return text === '' ? otherwise : wholeNumber(variable, text);
   };
-  return { workers: number('WORKERS', availableParallelism()), restarts: number('RESTARTS', 10), shutdownSeconds: number('SHUTDOWN_SECONDS', 30) };
+  return {
+    workers: number('WORKERS', availableParallelism()),
+    restarts: number('RESTARTS', 10),
+    shutdownSeconds: number('SHUTDOWN_SECONDS', 30),
+  };
 }

@@ -8,7 +8,9 @@ import { Supervisor } from './supervisor.js';
 /** The application as a cluster of processes behind one port: this file is run by the primary and by each worker. */
 async function primary(): Promise<void> {
   const settings = clusterSettings(process.env);
-  logger.log(`Opening the database ${databaseName(process.env.DATABASE_URL)}${replicaName(process.env.REPLICA_URL)}`);
+  logger.log(
+    `Opening the database ${databaseName(process.env.DATABASE_URL)}${replicaName(process.env.REPLICA_URL)}`,
+  );
   const rows = wantsRows(process.env);
   const written = await prepareDatabase(process.env, rows);
   if (rows) sayRows(written);

@@ -21,7 +21,26 @@ import { CreateSchema1760000000000 } from './migrations/1760000000000-create-sch
 import { AddReviews1760000000001 } from './migrations/1760000000001-add-reviews.js';
 import { wholeNumber } from './whole-number.js';
 
-export const ENTITIES = [Question, Choice, LabStudent, System, EduStudent, Course, Enrollment, Friendship, Book, Author, Review, Ticket, Comment, Agent, Assignment, Member, Event, Payment];
+export const ENTITIES = [
+  Question,
+  Choice,
+  LabStudent,
+  System,
+  EduStudent,
+  Course,
+  Enrollment,
+  Friendship,
+  Book,
+  Author,
+  Review,
+  Ticket,
+  Comment,
+  Agent,
+  Assignment,
+  Member,
+  Event,
+  Payment,
+];
 
 /** The variables of the environment that say where the data is. */
 export interface DatabaseEnvironment {
@@ -46,18 +65,47 @@ export interface DatabaseEnvironment {
  * With a `REPLICA_URL` reads go there, and writes with all that belongs to them to `DATABASE_URL`.
  */
 export function dataSourceOptions(environment: DatabaseEnvironment): DataSourceOptions {
-  const common = { entities: ENTITIES, migrations: [CreateSchema1760000000000, AddReviews1760000000001], migrationsRun: true };
+  const common = {
+    entities: ENTITIES,
+    migrations: [CreateSchema1760000000000, AddReviews1760000000001],
+    migrationsRun: true,
+  };
   const { DATABASE_URL: url = '', REPLICA_URL: replica = '' } = environment;
   if (isSqlite(url)) {
-    if (replica !== '') throw new Error('REPLICA_URL names a replica, and SQLite has none. Let DATABASE_URL name a server (postgres:, mariadb:, mysql:), or leave REPLICA_URL out.');
-    return { ...common, type: 'better-sqlite3', database: url === '' ? 'sample-app.sqlite' : url.slice('sqlite:'.length).replace(/^\/\//, '') };
+    if (replica !== '')
+      throw new Error(
+        'REPLICA_URL names a replica, and SQLite has none. Let DATABASE_URL name a server (postgres:, mariadb:, mysql:), or leave REPLICA_URL out.',
+      );
+    return {
+      ...common,
+      type: 'better-sqlite3',
+      database: url === '' ? 'sample-app.sqlite' : url.slice('sqlite:'.length).replace(/^\/\//, ''),
+    };
   }
   const poolSize = poolSizeOf(environment);
   const type = serverType(url, 'DATABASE_URL');
-  if (replica !== '' && serverType(replica, 'REPLICA_URL') !== type) throw new Error(`REPLICA_URL begins with "${schemeOf(replica)}:", and DATABASE_URL with "${schemeOf(url)}:". A replica is a copy of the same kind of server.`);
-  if (type === 'postgres') return { ...common, ...poolSize, type, ...(replica === '' ? { url } : { replication: { master: { url }, slaves: [{ url: replica }] } }) };
+  if (replica !== '' && serverType(replica, 'REPLICA_URL') !== type)
+    throw new Error(
+      `REPLICA_URL begins with "${schemeOf(replica)}:", and DATABASE_URL with "${schemeOf(url)}:". A replica is a copy of the same kind of server.`,
+    );
+  if (type === 'postgres')
+    return {
+      ...common,
+      ...poolSize,
+      type,
+      ...(replica === '' ? { url } : { replication: { master: { url }, slaves: [{ url: replica }] } }),
+    };
   // Without `restoreNodeTimeout` a server that was away once would be left out for good.
-  return { ...common, ...poolSize, type, charset: 'utf8mb4', timezone: 'Z', ...(replica === '' ? { url } : { replication: { master: { url }, slaves: [{ url: replica }], restoreNodeTimeout: 1000 } }) };
+  return {
+    ...common,
+    ...poolSize,
+    type,
+    charset: 'utf8mb4',
+    timezone: 'Z',
+    ...(replica === ''
+      ? { url }
+      : { replication: { master: { url }, slaves: [{ url: replica }], restoreNodeTimeout: 1000 } }),
+  };
 }
 
 /** Whether the database is embedded: in the process, or in a file of this machine. */
@@ -75,7 +123,9 @@ function serverType(url: string, variable: string): 'postgres' | 'mariadb' | 'my
     case 'mysql':
       return scheme;
     default:
-      throw new Error(`${variable} begins with "${scheme}:", which this application does not know. Use ${variable === 'DATABASE_URL' ? 'sqlite:, ' : ''}postgres:, mariadb: or mysql:.`);
+      throw new Error(
+        `${variable} begins with "${scheme}:", which this application does not know. Use ${variable === 'DATABASE_URL' ? 'sqlite:, ' : ''}postgres:, mariadb: or mysql:.`,
+      );
   }
 }
 

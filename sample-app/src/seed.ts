@@ -15,12 +15,19 @@ export async function seed(dataSource: DataSource): Promise<boolean> {
   return dataSource.transaction(async (manager) => {
     // Inside the transaction: a replica may not know of them yet.
     if ((await manager.count(Question)) > 0) return false;
-    const question = await manager.save(Question, { question_text: "What's new?", pub_date: new Date('2022-10-02T09:23:28.297Z') });
+    const question = await manager.save(Question, {
+      question_text: "What's new?",
+      pub_date: new Date('2022-10-02T09:23:28.297Z'),
+    });
     await manager.save(Choice, [
       { choice_text: 'Not much', votes: 3, question },
       { choice_text: 'The sky', votes: 7, question },
     ]);
-    const student = await manager.save(LabStudent, { name: 'Ada', discipline: 'Mathematics', program: 'PhD' });
+    const student = await manager.save(LabStudent, {
+      name: 'Ada',
+      discipline: 'Mathematics',
+      program: 'PhD',
+    });
     await manager.save(System, { name: 'Analytical Engine', location: 'London', student });
     const [alan] = await manager.save(EduStudent, [{ name: 'Alan' }, { name: 'Grace' }]);
     const [logic] = await manager.save(Course, [{ name: 'Logic' }, { name: 'Compilers' }]);
@@ -36,6 +43,12 @@ export async function seed(dataSource: DataSource): Promise<boolean> {
 }
 
 /** Whether they are wanted: in the file that the application makes for itself, and where `SAMPLE_ROWS=yes` says so. */
-export function wantsRows({ DATABASE_URL: url = '', SAMPLE_ROWS: rows = '' }: { readonly DATABASE_URL?: string | undefined; readonly SAMPLE_ROWS?: string | undefined }): boolean {
+export function wantsRows({
+  DATABASE_URL: url = '',
+  SAMPLE_ROWS: rows = '',
+}: {
+  readonly DATABASE_URL?: string | undefined;
+  readonly SAMPLE_ROWS?: string | undefined;
+}): boolean {
   return url === '' || rows === 'yes';
 }

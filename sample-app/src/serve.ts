@@ -28,7 +28,10 @@ export interface Serving {
 
 /** The application, which listens. On SIGTERM and SIGINT it finishes the requests that run, refuses new ones, and closes the database. */
 export async function serve({ port, prepare, supervised, closed }: Serving): Promise<INestApplication> {
-  const app = await NestFactory.create(process.env.CLIENTS === 'yes' ? ClientsModule : AppModule, supervised ? SUPERVISED : QUIET_FAILURE);
+  const app = await NestFactory.create(
+    process.env.CLIENTS === 'yes' ? ClientsModule : AppModule,
+    supervised ? SUPERVISED : QUIET_FAILURE,
+  );
   SwaggerModule.setup('docs', app, () => apiDocument(app));
   let closing: Promise<void> | undefined;
   const close = (signal: NodeJS.Signals): void => {

@@ -36,7 +36,7 @@ export class Supervisor {
       this.listening(worker, port);
     });
     cluster.on('exit', (worker, code: number | null, signal: string | null) => {
-      this.ended(worker, code === null || code === 0 ? signal ?? '0' : String(code));
+      this.ended(worker, code === null || code === 0 ? (signal ?? '0') : String(code));
     });
     // A terminal sends its signal to the workers as well; a second one changes nothing.
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {

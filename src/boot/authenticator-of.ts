@@ -19,12 +19,22 @@ export function authenticatorOf(context: AuthenticatorContext): Authenticator {
   const { authenticationTimeout: timeout, authenticationThrottle } = context.options;
   if (authenticationThrottle === false) return new Authenticator({ timeout, refused: undefined });
   const { perAddress, perUser, ttl } = authenticationThrottle;
-  const limits = { perAddress: perAddress ?? REFUSAL_LIMITS.perAddress, perUser: perUser ?? REFUSAL_LIMITS.perUser, ttl: ttl ?? REFUSAL_LIMITS.ttl };
-  return new Authenticator({ timeout, refused: new RefusedCredentials(limits, sharedRefusals(context, limits)) });
+  const limits = {
+    perAddress: perAddress ?? REFUSAL_LIMITS.perAddress,
+    perUser: perUser ?? REFUSAL_LIMITS.perUser,
+    ttl: ttl ?? REFUSAL_LIMITS.ttl,
+  };
+  return new Authenticator({
+    timeout,
+    refused: new RefusedCredentials(limits, sharedRefusals(context, limits)),
+  });
 }
 
 /** Over the storage of @nestjs/throttler, where the application has one: then an address is shut in all of its processes. */
-function sharedRefusals({ options, moduleRef, modules, server }: AuthenticatorContext, { perAddress, ttl }: RefusalLimits): ShareRefusal | undefined {
+function sharedRefusals(
+  { options, moduleRef, modules, server }: AuthenticatorContext,
+  { perAddress, ttl }: RefusalLimits,
+): ShareRefusal | undefined {
   const tokens = [...modules.values()].flatMap((module) => [...module.providers.keys()]);
   const counter = counterOf(tokens, (token) => moduleRef.get<unknown>(token, { strict: false }));
   if (!counter) return undefined;
@@ -32,11 +42,17 @@ function sharedRefusals({ options, moduleRef, modules, server }: AuthenticatorCo
   return async (address) => {
     try {
       // The storage blocks behind the limit, and the last refusal within it is the one that shuts.
-      const seconds = await counter.count(`restify:${options.prefix}:refused:${address}`, { limit: perAddress - 1, ttl });
+      const seconds = await counter.count(`restify:${options.prefix}:refused:${address}`, {
+        limit: perAddress - 1,
+        ttl,
+      });
       away = false;
       return seconds * 1000;
     } catch (error) {
-      if (!away) server.warn(`Refused credentials are counted in this process alone, because the storage of @nestjs/throttler fails: ${String(error)}`);
+      if (!away)
+        server.warn(
+          `Refused credentials are counted in this process alone, because the storage of @nestjs/throttler fails: ${String(error)}`,
+        );
       away = true;
       return 0;
     }

@@ -47,7 +47,11 @@ import { noMethods } from './verifying/verify-actions.js';
 import { problemsOfModel } from './verifying/verify-model.js';
 import { verifyOptions } from './verifying/verify-options.js';
 
-const STANDARD_BACKENDS: readonly InjectableClass<FilterBackend>[] = [FieldFilter, SearchFilter, OrderingFilter];
+const STANDARD_BACKENDS: readonly InjectableClass<FilterBackend>[] = [
+  FieldFilter,
+  SearchFilter,
+  OrderingFilter,
+];
 
 /** The label that `RestifyModule.forFeature` gives to entities. */
 export interface FeatureLabel {
@@ -72,9 +76,17 @@ export async function bootPrefix(context: BootContext): Promise<void> {
   const { options, dataSource, server, controllers } = context;
   server.claims.claim(options.prefix, controllers);
   const validator = await loadEntityValidator();
-  const adapter = new TypeOrmAdapter(dataSource, { acquireTimeout: options.acquireTimeout, statementTimeout: options.statementTimeout, fairShare: options.fairShare, ...validator });
+  const adapter = new TypeOrmAdapter(dataSource, {
+    acquireTimeout: options.acquireTimeout,
+    statementTimeout: options.statementTimeout,
+    fairShare: options.fairShare,
+    ...validator,
+  });
   const blueprint = blueprintOf(adapter.describe(), context);
-  await refuse(verifyOptions({ prefix: options.prefix, given: options.given, drafts: blueprint.drafts }), dataSource);
+  await refuse(
+    verifyOptions({ prefix: options.prefix, given: options.given, drafts: blueprint.drafts }),
+    dataSource,
+  );
   const parts = await injectedParts(blueprint, context);
   const model = compileResources(blueprint, parts);
   await refuse(problemsOfModel(blueprint, model), dataSource);
@@ -84,21 +96,42 @@ export async function bootPrefix(context: BootContext): Promise<void> {
   const targets = new Map(blueprint.drafts.map((draft) => [draft.entity.id, draft.declaration.target]));
   const listed = listedControllers(context.modules);
   const listedOf = byEntity(listed);
-  const joining = (resource: Resource): readonly ListedController[] => listedOf.get(targets.get(resource.entity)) ?? [];
+  const joining = (resource: Resource): readonly ListedController[] =>
+    listedOf.get(targets.get(resource.entity)) ?? [];
   const targetOf = (resource: Resource): object | undefined => targets.get(resource.entity);
   const api = buildApi(options.prefix, model.resources, {
-    actionsOf: (resource) => compileActions(joining(resource).map(({ declaration }) => declaration), { resolve: (permissions) => parts.permissions(permissions), scope: parts.hooks(targetOf(resource)).scope }),
-    replacementsOf: (resource) => new Map(joining(resource).flatMap((each) => [...compileReplacements(each)])),
+    actionsOf: (resource) =>
+      compileActions(
+        joining(resource).map(({ declaration }) => declaration),
+        {
+          resolve: (permissions) => parts.permissions(permissions),
+          scope: parts.hooks(targetOf(resource)).scope,
+        },
+      ),
+    replacementsOf: (resource) =>
+      new Map(joining(resource).flatMap((each) => [...compileReplacements(each)])),
   });
   controllers.bind(api, { targetOf, joining, server });
   const byTarget = new Map(model.resources.map((resource) => [targetOf(resource), resource]));
   const resourceOf = (entity: object): Resource | undefined => byTarget.get(entity);
   const lateProblems = (): readonly DeclarationProblem[] => [
-    ...[...new Set(api.routes.flatMap(({ resource }) => resource.schemes))].flatMap(({ problem }) => problem?.() ?? []),
+    ...[...new Set(api.routes.flatMap(({ resource }) => resource.schemes))].flatMap(
+      ({ problem }) => problem?.() ?? [],
+    ),
     ...listed.flatMap((each) => noMethods(each.declaration.name, propertiesForMethods(each))),
   ];
   const pipeline = new RestPipeline(adapter, permissionRules(context), authenticatorOf(context));
-  server.add({ api, resourceOf, lateProblems, reported: (error) => adapter.reported(error), pipeline, index: options.index, errorFormat: options.errorFormat, shutdownGrace: options.shutdownGrace, order: controllers.order });
+  server.add({
+    api,
+    resourceOf,
+    lateProblems,
+    reported: (error) => adapter.reported(error),
+    pipeline,
+    index: options.index,
+    errorFormat: options.errorFormat,
+    shutdownGrace: options.shutdownGrace,
+    order: controllers.order,
+  });
 }
 
 async function refuse(problems: readonly DeclarationProblem[], dataSource: DataSource): Promise<void> {
@@ -110,22 +143,55 @@ async function refuse(problems: readonly DeclarationProblem[], dataSource: DataS
 
 function byEntity(listed: readonly ListedController[]): ReadonlyMap<unknown, readonly ListedController[]> {
   const found = new Map<unknown, ListedController[]>();
-  for (const each of listed) found.set(each.declaration.entity, [...(found.get(each.declaration.entity) ?? []), each]);
+  for (const each of listed)
+    found.set(each.declaration.entity, [...(found.get(each.declaration.entity) ?? []), each]);
   return found;
 }
 
 /** What is wrong with a model, told without a connection and without instances of the application's own classes. */
-export function judgeUnconnected(description: ModelDescription, context: Pick<BootContext, 'options' | 'controllers' | 'modules' | 'server'>): readonly DeclarationProblem[] {
+export function judgeUnconnected(
+  description: ModelDescription,
+  context: Pick<BootContext, 'options' | 'controllers' | 'modules' | 'server'>,
+): readonly DeclarationProblem[] {
   const blueprint = blueprintOf(description, context);
-  const unfit = verifyOptions({ prefix: context.options.prefix, given: context.options.given, drafts: blueprint.drafts });
+  const unfit = verifyOptions({
+    prefix: context.options.prefix,
+    given: context.options.given,
+    drafts: blueprint.drafts,
+  });
   if (unfit.length > 0) return unfit;
   const serializer = new ModelSerializer();
   const backends = [new FieldFilter(), new SearchFilter(), new OrderingFilter()];
-  const parts: Parts = { backends: (options) => (options.filterBackends ? [] : backends), serializer: () => serializer, permission: () => ({ kind: 'all-of', permissions: [] }), schemes: () => [], refusalsThrottled: false, guards: () => [], interceptors: () => [], piping: () => undefined, hooks: () => ({ hooks: {}, scope: undefined }), throttle: () => undefined, pagination: (options) => paginationOf(options, blueprint.defaults), renderers: (options) => options.renderers ?? blueprint.defaults.renderers ?? [], shape: (options) => compileShape(options, blueprint.defaults), conditional: (options) => conditionalOf(options, blueprint.defaults), idempotency: (options) => options.idempotency ?? blueprint.defaults.idempotency, permissions: () => ({ kind: 'all-of', permissions: [] }) };
+  const parts: Parts = {
+    backends: (options) => (options.filterBackends ? [] : backends),
+    serializer: () => serializer,
+    permission: () => ({ kind: 'all-of', permissions: [] }),
+    schemes: () => [],
+    refusalsThrottled: false,
+    guards: () => [],
+    interceptors: () => [],
+    piping: () => undefined,
+    hooks: () => ({ hooks: {}, scope: undefined }),
+    throttle: () => undefined,
+    pagination: (options) => paginationOf(options, blueprint.defaults),
+    renderers: (options) => options.renderers ?? blueprint.defaults.renderers ?? [],
+    shape: (options) => compileShape(options, blueprint.defaults),
+    conditional: (options) => conditionalOf(options, blueprint.defaults),
+    idempotency: (options) => options.idempotency ?? blueprint.defaults.idempotency,
+    permissions: () => ({ kind: 'all-of', permissions: [] }),
+  };
   return problemsOfModel(blueprint, compileResources(blueprint, parts));
 }
 
-function blueprintOf(description: ModelDescription, { options, controllers, modules, server }: Pick<BootContext, 'options' | 'controllers' | 'modules' | 'server'>): Blueprint {
+function blueprintOf(
+  description: ModelDescription,
+  {
+    options,
+    controllers,
+    modules,
+    server,
+  }: Pick<BootContext, 'options' | 'controllers' | 'modules' | 'server'>,
+): Blueprint {
   const labels = featureLabels(modules);
   const drafts = description.entities.flatMap((entity) => draftOf(entity, labels) ?? []);
   return {
@@ -149,9 +215,12 @@ function blueprintOf(description: ModelDescription, { options, controllers, modu
 }
 
 function draftOf(entity: EntityDescription, labels: readonly FeatureLabel[]): Draft | undefined {
-  const declaration = entity.targets.map((target) => declarations().get(target as object)).find((each) => each !== undefined);
+  const declaration = entity.targets
+    .map((target) => declarations().get(target as object))
+    .find((each) => each !== undefined);
   if (!declaration) return undefined;
-  const app = declaration.options.app ?? labels.find(({ entities }) => entities.includes(declaration.target))?.app;
+  const app =
+    declaration.options.app ?? labels.find(({ entities }) => entities.includes(declaration.target))?.app;
   return { declaration, entity, app, model: declaration.options.name ?? declaration.name.toLowerCase() };
 }
 
@@ -159,10 +228,12 @@ function draftOf(entity: EntityDescription, labels: readonly FeatureLabel[]): Dr
 function joiningControllers(drafts: readonly Draft[], modules: ModulesContainer): Blueprint['controllers'] {
   const all = listedControllers(modules);
   const served = new Set(drafts.map(({ declaration }) => declaration.target));
-  return [...controllerDeclarations().values()].filter(({ entity }) => served.has(entity)).map((declaration) => {
-    const listed = all.filter((each) => each.declaration === declaration);
-    return { declaration, listedIn: listed.length, wraps: listed.some(({ wraps }) => wraps) };
-  });
+  return [...controllerDeclarations().values()]
+    .filter(({ entity }) => served.has(entity))
+    .map((declaration) => {
+      const listed = all.filter((each) => each.declaration === declaration);
+      return { declaration, listedIn: listed.length, wraps: listed.some(({ wraps }) => wraps) };
+    });
 }
 
 /** Every `forFeature` of this application, and of no other. */
@@ -173,10 +244,26 @@ function featureLabels(modules: ModulesContainer): readonly FeatureLabel[] {
   });
 }
 
-function listedClasses(description: ModelDescription, labels: readonly FeatureLabel[], modules: ModulesContainer): readonly ListedClass[] {
+function listedClasses(
+  description: ModelDescription,
+  labels: readonly FeatureLabel[],
+  modules: ModulesContainer,
+): readonly ListedClass[] {
   const given = description.given.flatMap((target): readonly ListedClass[] => {
-    const declaration = typeof target === 'function' || typeof target === 'object' ? declarations().get(target as object) : undefined;
-    return declaration ? [{ target: declaration.target, name: declaration.name, listedIn: 'the entities of the data source', declared: true }] : [];
+    const declaration =
+      typeof target === 'function' || typeof target === 'object'
+        ? declarations().get(target as object)
+        : undefined;
+    return declaration
+      ? [
+          {
+            target: declaration.target,
+            name: declaration.name,
+            listedIn: 'the entities of the data source',
+            declared: true,
+          },
+        ]
+      : [];
   });
   // With several data sources a class may be another one's: each prefix judges its own.
   const several = [...modules.values()].filter((module) => module.providers.has(TYPEORM_OPTIONS)).length > 1;
@@ -184,7 +271,12 @@ function listedClasses(description: ModelDescription, labels: readonly FeatureLa
     entities.map((target): ListedClass => {
       const declaration = declarations().get(target);
       const name = declaration?.name ?? (target as { name?: string }).name ?? 'a class';
-      return { target, name, listedIn: `RestifyModule.forFeature('${app}')`, declared: declaration !== undefined };
+      return {
+        target,
+        name,
+        listedIn: `RestifyModule.forFeature('${app}')`,
+        declared: declaration !== undefined,
+      };
     }),
   );
   const declared = new Set(given.map(({ target }) => target));
@@ -192,39 +284,62 @@ function listedClasses(description: ModelDescription, labels: readonly FeatureLa
 }
 
 /** Instances of all classes that declarations name: the application's own provider where it has one. */
-async function injectedParts({ drafts, defaults, controllers }: Blueprint, { moduleRef, modules, options, server }: BootContext): Promise<Parts> {
+async function injectedParts(
+  { drafts, defaults, controllers }: Blueprint,
+  { moduleRef, modules, options, server }: BootContext,
+): Promise<Parts> {
   const instances = new Map<unknown, unknown>();
   const make = async (type: InjectableClass<unknown>): Promise<void> => {
     if (!instances.has(type)) instances.set(type, await injectedInstance(type, { moduleRef, modules }));
   };
   const standard: readonly InjectableClass<unknown>[] = [...STANDARD_BACKENDS, ModelSerializer, AllowAny];
-  const given = [defaults, ...drafts.flatMap(({ declaration: { options } }) => [options, ...Object.values(options.through ?? {})])] as readonly RestifyOptions[];
+  const given = [
+    defaults,
+    ...drafts.flatMap(({ declaration: { options } }) => [options, ...Object.values(options.through ?? {})]),
+  ] as readonly RestifyOptions[];
   const throttled = given.some(({ throttle }) => throttle !== undefined);
-  const ofActions = controllers.flatMap(({ declaration }) => declaration.actions.flatMap(({ options }) => (options.permissions ?? []).flatMap(permissionClasses)));
+  const ofActions = controllers.flatMap(({ declaration }) =>
+    declaration.actions.flatMap(({ options }) => (options.permissions ?? []).flatMap(permissionClasses)),
+  );
   const schemes = await loadSchemes(given.flatMap(({ authentication }) => fitSchemes(authentication)));
   for (const type of [...standard, ...given.flatMap(classesOf), ...ofActions]) await make(type);
   const listed = listedControllers(modules);
   const got = <Instance>(type: InjectableClass<Instance>): Instance => instances.get(type) as Instance;
   const watches = new Map<PermissionClass, RefusalWatch>();
   const watchOf = (type: PermissionClass): RefusalWatch => {
-    const watch = watches.get(type) ?? new RefusalWatch(type.name, (text) => {
-      server.warn(text);
-    });
+    const watch =
+      watches.get(type) ??
+      new RefusalWatch(type.name, (text) => {
+        server.warn(text);
+      });
     watches.set(type, watch);
     return watch;
   };
   const one = (type: PermissionClass): ResolvedPermission => {
     const allFields = isBuiltIn(type);
-    return { kind: 'one', permission: got(type), allFields, watch: allFields || options.refusalsHide === 'rows' ? undefined : watchOf(type) };
+    return {
+      kind: 'one',
+      permission: got(type),
+      allFields,
+      watch: allFields || options.refusalsHide === 'rows' ? undefined : watchOf(type),
+    };
   };
   return {
     backends: (options) => (options.filterBackends ?? defaults.filterBackends ?? STANDARD_BACKENDS).map(got),
     serializer: (options) => got(options.serializer ?? ModelSerializer),
-    permission: (options) => resolved({ kind: 'all-of', permissions: options.permissions ?? defaults.permissions ?? [AllowAny] }, one),
+    permission: (options) =>
+      resolved(
+        { kind: 'all-of', permissions: options.permissions ?? defaults.permissions ?? [AllowAny] },
+        one,
+      ),
     guards: (options) => (options.guards ?? defaults.guards ?? []).map(got),
     interceptors: (options) => (options.interceptors ?? defaults.interceptors ?? []).map(got),
     piping: (options, target) => pipingOf((options.pipes ?? defaults.pipes ?? []).map(got), target),
-    hooks: (target) => controllerHooks(listed.find(({ declaration }) => declaration.entity === target), moduleRef),
+    hooks: (target) =>
+      controllerHooks(
+        listed.find(({ declaration }) => declaration.entity === target),
+        moduleRef,
+      ),
     throttle: (options) => options.throttle ?? defaults.throttle,
     pagination: (options) => paginationOf(options, defaults),
     renderers: (options) => options.renderers ?? defaults.renderers ?? [],
@@ -234,7 +349,10 @@ async function injectedParts({ drafts, defaults, controllers }: Blueprint, { mod
     ...(throttled ? { counter: await loadCounter((token) => foundAnywhere(token, moduleRef)) } : {}),
     permissions: (permissions) => resolved({ kind: 'all-of', permissions }, one),
     refusalsThrottled: options.authenticationThrottle !== false,
-    schemes: (options) => fitSchemes(options.authentication ?? defaults.authentication).map((each) => schemes.get(each)).filter((each) => each !== undefined),
+    schemes: (options) =>
+      fitSchemes(options.authentication ?? defaults.authentication)
+        .map((each) => schemes.get(each))
+        .filter((each) => each !== undefined),
   };
 }
 
@@ -245,22 +363,48 @@ function paginationOf({ pagination }: RestifyOptions, defaults: RestifyDefaults)
 }
 
 /** Each for itself: a model that says one of them keeps the other of its prefix. */
-function conditionalOf({ conditional, cacheControl }: RestifyOptions, defaults: RestifyDefaults): ConditionalRules {
-  return { conditional: conditional ?? defaults.conditional, cacheControl: cacheControl ?? defaults.cacheControl };
+function conditionalOf(
+  { conditional, cacheControl }: RestifyOptions,
+  defaults: RestifyDefaults,
+): ConditionalRules {
+  return {
+    conditional: conditional ?? defaults.conditional,
+    cacheControl: cacheControl ?? defaults.cacheControl,
+  };
 }
 
-function classesOf({ filterBackends, guards, interceptors, pipes, serializer, permissions }: RestifyOptions): readonly InjectableClass<unknown>[] {
-  return [...(filterBackends ?? []), ...(guards ?? []), ...(interceptors ?? []), ...(pipes ?? []), ...(serializer ? [serializer] : []), ...(permissions ?? []).flatMap(permissionClasses)];
+function classesOf({
+  filterBackends,
+  guards,
+  interceptors,
+  pipes,
+  serializer,
+  permissions,
+}: RestifyOptions): readonly InjectableClass<unknown>[] {
+  return [
+    ...(filterBackends ?? []),
+    ...(guards ?? []),
+    ...(interceptors ?? []),
+    ...(pipes ?? []),
+    ...(serializer ? [serializer] : []),
+    ...(permissions ?? []).flatMap(permissionClasses),
+  ];
 }
 
 function permissionClasses(expression: PermissionExpression): readonly PermissionClass[] {
   if (typeof expression === 'function') return [expression];
-  return expression.kind === 'not-permission' ? permissionClasses(expression.permission) : expression.permissions.flatMap(permissionClasses);
+  return expression.kind === 'not-permission'
+    ? permissionClasses(expression.permission)
+    : expression.permissions.flatMap(permissionClasses);
 }
 
-function resolved(expression: PermissionExpression, one: (type: PermissionClass) => ResolvedPermission): ResolvedPermission {
+function resolved(
+  expression: PermissionExpression,
+  one: (type: PermissionClass) => ResolvedPermission,
+): ResolvedPermission {
   if (typeof expression === 'function') return one(expression);
-  if (expression.kind === 'not-permission') return { kind: 'not', permission: resolved(expression.permission, one) };
+  if (expression.kind === 'not-permission')
+    return { kind: 'not', permission: resolved(expression.permission, one) };
   return { kind: expression.kind, permissions: expression.permissions.map((each) => resolved(each, one)) };
 }
 
@@ -269,14 +413,20 @@ function permissionRules({ options, moduleRef, server }: BootContext): Permissio
     source: permissionSource(moduleRef),
     refusalsHide: options.refusalsHide,
     failed: (error, { resource, method }) => {
-      server.report(`A permission of ${resource.id} failed behind one that refuses ${method}, and every row counts as hidden`, error);
+      server.report(
+        `A permission of ${resource.id} failed behind one that refuses ${method}, and every row counts as hidden`,
+        error,
+      );
     },
   };
 }
 
 /** The application's own, from any of its modules, else the default. */
 function permissionSource(moduleRef: ModuleRef): PermissionSource {
-  return (foundAnywhere(PermissionSource, moduleRef) as PermissionSource | undefined) ?? new ActorPermissionSource();
+  return (
+    (foundAnywhere(PermissionSource, moduleRef) as PermissionSource | undefined) ??
+    new ActorPermissionSource()
+  );
 }
 
 function foundAnywhere(token: symbol, moduleRef: ModuleRef): unknown {

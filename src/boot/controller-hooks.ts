@@ -24,10 +24,16 @@ export function controllerHooks(listed: ListedController | undefined, moduleRef:
   const has = (name: HookName): boolean => listed.declaration.hooks.includes(name);
   const at = (question: Asking): Promise<Hooked> => instanceOf(listed, question, moduleRef);
   return {
-    scope: has('scope') ? new RowScope(async (question) => allowed(await (await at(question)).scope?.(question), listed)) : undefined,
+    scope: has('scope')
+      ? new RowScope(async (question) => allowed(await (await at(question)).scope?.(question), listed))
+      : undefined,
     hooks: {
-      ...(has('valuesOnCreate') ? { values: async (question) => (await (await at(question)).valuesOnCreate?.(question)) ?? {} } : {}),
-      ...(has('beforeWrite') ? { before: async (step) => (await at(step)).beforeWrite?.(writeOf(step)) } : {}),
+      ...(has('valuesOnCreate')
+        ? { values: async (question) => (await (await at(question)).valuesOnCreate?.(question)) ?? {} }
+        : {}),
+      ...(has('beforeWrite')
+        ? { before: async (step) => (await at(step)).beforeWrite?.(writeOf(step)) }
+        : {}),
       ...(has('afterWrite') ? { after: async (step) => (await at(step)).afterWrite?.(writeOf(step)) } : {}),
     },
   };
@@ -37,8 +43,12 @@ type Hooked = Pick<ResourceController, HookName>;
 type Asking = Pick<AccessQuestion, 'actor' | 'request'>;
 
 /** A way through the method that says nothing must not mean all rows. */
-function allowed(rows: Awaited<ReturnType<NonNullable<ResourceController['scope']>>> | undefined | null, { declaration }: ListedController): ReturnType<typeof allow> {
-  if (rows === undefined || rows === null) throw new Error(`${declaration.name}.scope has said nothing. Return a filter, or 'all'.`);
+function allowed(
+  rows: Awaited<ReturnType<NonNullable<ResourceController['scope']>>> | undefined | null,
+  { declaration }: ListedController,
+): ReturnType<typeof allow> {
+  if (rows === undefined || rows === null)
+    throw new Error(`${declaration.name}.scope has said nothing. Return a filter, or 'all'.`);
   return rows === 'all' ? allow() : allow({ rows });
 }
 
@@ -48,7 +58,11 @@ function writeOf({ transaction, ...step }: WriteStep): WriteStep & { readonly ma
 }
 
 /** The one that Nest routes to; of a request's scope the one that belongs to the request. */
-async function instanceOf({ declaration, wrapper }: ListedController, { request, actor }: Asking, moduleRef: ModuleRef): Promise<Hooked> {
+async function instanceOf(
+  { declaration, wrapper }: ListedController,
+  { request, actor }: Asking,
+  moduleRef: ModuleRef,
+): Promise<Hooked> {
   const type = declaration.controller as Type<Hooked>;
   if (wrapper.isDependencyTreeStatic()) return moduleRef.get(type, { strict: false });
   const asking = request ?? { user: actor };

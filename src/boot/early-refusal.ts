@@ -32,21 +32,35 @@ export async function refuseEarly(context: EarlyContext): Promise<void> {
   const description = await describeUnconnected(options, entities, [...missing]);
   const others = description ? context.judge(description) : [];
   const own = problemsOf(look);
-  throw new DeclarationError([...own, ...others.filter((each) => !own.some(({ where }) => where === each.where))]);
+  throw new DeclarationError([
+    ...own,
+    ...others.filter((each) => !own.some(({ where }) => where === each.where)),
+  ]);
 }
 
 function problemsOf({ unknownTargets, doubledTables }: EarlyLook): readonly DeclarationProblem[] {
   return [
     ...unknownTargets.map(({ where, target, missing, unmapped }) => ({
       where,
-      what: unmapped ? `it leads to ${target}, which is no entity` : target === 'undefined' ? 'its target is undefined' : `it leads to ${target}, which the data source does not know`,
-      repair: unmapped ? `Put @Entity() on ${target}.` : missing || target !== 'undefined' ? `Add ${target} to the data source's entities, or to TypeOrmModule.forFeature([${target}]) with autoLoadEntities.` : 'Look for files that import each other in a circle, and type the property as Relation<…>.',
+      what: unmapped
+        ? `it leads to ${target}, which is no entity`
+        : target === 'undefined'
+          ? 'its target is undefined'
+          : `it leads to ${target}, which the data source does not know`,
+      repair: unmapped
+        ? `Put @Entity() on ${target}.`
+        : missing || target !== 'undefined'
+          ? `Add ${target} to the data source's entities, or to TypeOrmModule.forFeature([${target}]) with autoLoadEntities.`
+          : 'Look for files that import each other in a circle, and type the property as Relation<…>.',
     })),
     ...doubledTables.map(({ where, entity }) => doubledJunction(where, entity)),
   ];
 }
 
-async function typeOrmOptions({ modules, dataSource }: EarlyContext): Promise<(DataSourceOptions & { readonly autoLoadEntities?: boolean }) | undefined> {
+async function typeOrmOptions({
+  modules,
+  dataSource,
+}: EarlyContext): Promise<(DataSourceOptions & { readonly autoLoadEntities?: boolean }) | undefined> {
   for (const module of modules.values()) {
     if (!module.providers.has(TYPEORM_OPTIONS) || !module.providers.has(dataSource)) continue;
     return (await settled(module)) as DataSourceOptions;
@@ -57,14 +71,19 @@ async function typeOrmOptions({ modules, dataSource }: EarlyContext): Promise<(D
 /** The options of `forRootAsync` are there when their factory is done; a factory that fails is TypeORM's to report. */
 async function settled(module: Module): Promise<unknown> {
   for (let attempts = 0; attempts < 50; attempts++) {
-    const instance: unknown = await Promise.resolve(module.providers.get(TYPEORM_OPTIONS)?.instance).catch(() => undefined);
+    const instance: unknown = await Promise.resolve(module.providers.get(TYPEORM_OPTIONS)?.instance).catch(
+      () => undefined,
+    );
     if (instance !== undefined && instance !== null && Object.keys(instance).length > 0) return instance;
     await new Promise((resolve) => setImmediate(resolve));
   }
   return undefined;
 }
 
-function entitiesOf(options: { readonly entities?: unknown; readonly autoLoadEntities?: boolean }, { modules, moduleRef }: EarlyContext): readonly unknown[] | undefined {
+function entitiesOf(
+  options: { readonly entities?: unknown; readonly autoLoadEntities?: boolean },
+  { modules, moduleRef }: EarlyContext,
+): readonly unknown[] | undefined {
   const given = options.entities ?? [];
   const own: readonly unknown[] = Array.isArray(given) ? given : Object.values(given);
   // Patterns of files are read when the data source connects.
@@ -73,14 +92,23 @@ function entitiesOf(options: { readonly entities?: unknown; readonly autoLoadEnt
 }
 
 /** `TypeOrmModule.forFeature` leaves the entities with its providers, which Nest keeps with the module. */
-function withFeatures(own: readonly unknown[], { modules, moduleRef }: Pick<EarlyContext, 'modules' | 'moduleRef'>): readonly unknown[] | undefined {
-  const container = (moduleRef as unknown as { container?: { getDynamicMetadataByToken?(token: string, key: string): unknown } }).container;
+function withFeatures(
+  own: readonly unknown[],
+  { modules, moduleRef }: Pick<EarlyContext, 'modules' | 'moduleRef'>,
+): readonly unknown[] | undefined {
+  const container = (
+    moduleRef as unknown as {
+      container?: { getDynamicMetadataByToken?(token: string, key: string): unknown };
+    }
+  ).container;
   if (typeof container?.getDynamicMetadataByToken !== 'function') return undefined;
   const all = new Set(own);
   for (const token of modules.keys()) {
     const providers = container.getDynamicMetadataByToken(token, 'providers');
     if (!Array.isArray(providers)) continue;
-    for (const provider of providers as readonly { readonly targetEntitySchema?: { readonly target?: unknown } }[]) {
+    for (const provider of providers as readonly {
+      readonly targetEntitySchema?: { readonly target?: unknown };
+    }[]) {
       if (provider.targetEntitySchema?.target !== undefined) all.add(provider.targetEntitySchema.target);
     }
   }

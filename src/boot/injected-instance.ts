@@ -7,15 +7,33 @@ import type { InjectableClass } from '../declare/restify-declaration.js';
  * An instance of a class that a declaration names: the application's own provider, from whichever module has it, else
  * one that is made here. A provider may not be ready while the prefix boots, so it is looked up when it is first used.
  */
-export async function injectedInstance(type: InjectableClass<unknown>, { moduleRef, modules }: { moduleRef: ModuleRef; modules: ModulesContainer }): Promise<unknown> {
+export async function injectedInstance(
+  type: InjectableClass<unknown>,
+  { moduleRef, modules }: { moduleRef: ModuleRef; modules: ModulesContainer },
+): Promise<unknown> {
   if (typeof type !== 'function') {
-    throw new DeclarationError([{ where: 'filterBackends, permissions, guards, interceptors, pipes or serializer', what: `${String(type)} stands where a class belongs`, repair: 'Look for files that import each other in a circle.' }]);
+    throw new DeclarationError([
+      {
+        where: 'filterBackends, permissions, guards, interceptors, pipes or serializer',
+        what: `${String(type)} stands where a class belongs`,
+        repair: 'Look for files that import each other in a circle.',
+      },
+    ]);
   }
   const token = type as unknown as Type;
-  const wrapper = [...modules.values()].map((module) => module.providers.get(token)).find((each) => each !== undefined);
+  const wrapper = [...modules.values()]
+    .map((module) => module.providers.get(token))
+    .find((each) => each !== undefined);
   if (!wrapper) return madeHere(token, moduleRef);
   if (!wrapper.isDependencyTreeStatic()) {
-    throw new DeclarationError([{ where: type.name, what: 'it is made anew for each request, and this place keeps one instance', repair: 'Give it the default scope; what it is asked holds the actor, and of permissions and guards the request.' }]);
+    throw new DeclarationError([
+      {
+        where: type.name,
+        what: 'it is made anew for each request, and this place keeps one instance',
+        repair:
+          'Give it the default scope; what it is asked holds the actor, and of permissions and guards the request.',
+      },
+    ]);
   }
   return lookedUpLater(token, moduleRef);
 }
@@ -25,8 +43,18 @@ async function madeHere(token: Type, moduleRef: ModuleRef): Promise<unknown> {
   try {
     return await moduleRef.create<unknown>(token);
   } catch (error) {
-    if ((error as { name?: unknown }).name !== 'UnknownDependenciesException' && !/can't resolve dependencies/i.test(String(error))) throw error;
-    throw new DeclarationError([{ where: token.name, what: 'no module lists it, and it has dependencies', repair: `Add ${token.name} to the providers of the module that has them.` }]);
+    if (
+      (error as { name?: unknown }).name !== 'UnknownDependenciesException' &&
+      !/can't resolve dependencies/i.test(String(error))
+    )
+      throw error;
+    throw new DeclarationError([
+      {
+        where: token.name,
+        what: 'no module lists it, and it has dependencies',
+        repair: `Add ${token.name} to the providers of the module that has them.`,
+      },
+    ]);
   }
 }
 

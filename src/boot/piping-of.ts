@@ -9,7 +9,12 @@ export function pipingOf(pipes: readonly PipeLike[], target: object | undefined)
     pipes,
     transform: async (value, argument) => {
       let piped = value;
-      for (const pipe of pipes as readonly PipeTransform<unknown>[]) piped = await pipe.transform(piped, { type: argument, metatype: argument === 'body' ? metatype : Object, data: undefined });
+      for (const pipe of pipes as readonly PipeTransform<unknown>[])
+        piped = await pipe.transform(piped, {
+          type: argument,
+          metatype: argument === 'body' ? metatype : Object,
+          data: undefined,
+        });
       return piped;
     },
   };

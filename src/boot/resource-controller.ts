@@ -70,7 +70,9 @@ export abstract class ResourceController<Entity extends object = object> {
   scope?(question: AccessQuestion): RowFilter | 'all' | Promise<RowFilter | 'all'>;
 
   /** Values of a new row by property, as in a JSON body: the owner. They stand above those of the body, hidden and read-only fields included. */
-  valuesOnCreate?(question: HookQuestion): Readonly<Record<string, Json>> | Promise<Readonly<Record<string, Json>>>;
+  valuesOnCreate?(
+    question: HookQuestion,
+  ): Readonly<Record<string, Json>> | Promise<Readonly<Record<string, Json>>>;
 
   /** When all is checked, and before the row is written. What it throws undoes the write and is the answer. */
   beforeWrite?(write: Write<Entity>): void | Promise<void>;
@@ -81,8 +83,14 @@ export abstract class ResourceController<Entity extends object = object> {
 
 async function generated(operation: Operation, request: unknown, body?: unknown): Promise<unknown> {
   const operate = operationOf(request);
-  if (!operate) throw new Error(`super.${operation}(request) wants the request that is being answered, in a method that replaces an operation.`);
+  if (!operate)
+    throw new Error(
+      `super.${operation}(request) wants the request that is being answered, in a method that replaces an operation.`,
+    );
   // A second argument that is no object is what Nest has given: `(request, pk)`.
-  const given = typeof body === 'object' && body !== null && !Array.isArray(body) ? (body as Readonly<Record<string, unknown>>) : undefined;
+  const given =
+    typeof body === 'object' && body !== null && !Array.isArray(body)
+      ? (body as Readonly<Record<string, unknown>>)
+      : undefined;
   return operate(operation, given);
 }

@@ -6,9 +6,14 @@ export const ONE_TO_MANY_LIST_ACTION = 'oneToManyList_';
 export const MANY_TO_MANY_LIST_ACTION = 'manyToManyList_';
 export const MANY_TO_MANY_DETAIL_ACTION = 'manyToManyDetail_';
 
-export type NestedActionKind = typeof ONE_TO_MANY_LIST_ACTION | typeof MANY_TO_MANY_LIST_ACTION | typeof MANY_TO_MANY_DETAIL_ACTION;
+export type NestedActionKind =
+  typeof ONE_TO_MANY_LIST_ACTION | typeof MANY_TO_MANY_LIST_ACTION | typeof MANY_TO_MANY_DETAIL_ACTION;
 
-export const NESTED_ACTION_KINDS: readonly NestedActionKind[] = [ONE_TO_MANY_LIST_ACTION, MANY_TO_MANY_LIST_ACTION, MANY_TO_MANY_DETAIL_ACTION];
+export const NESTED_ACTION_KINDS: readonly NestedActionKind[] = [
+  ONE_TO_MANY_LIST_ACTION,
+  MANY_TO_MANY_LIST_ACTION,
+  MANY_TO_MANY_DETAIL_ACTION,
+];
 
 /** Methods that an action can answer. HEAD follows GET, and OPTIONS is always the interface's own. */
 export type ActionMethod = Exclude<Method, 'HEAD' | 'OPTIONS'>;
@@ -37,7 +42,13 @@ export interface ActionOptions {
 
 /** What was declared of one method, unchecked. */
 export type ActionDeclaration =
-  | { readonly kind: 'nested'; readonly method: string; readonly replaces: string; readonly relation: string; readonly options: NestedActionOptions }
+  | {
+      readonly kind: 'nested';
+      readonly method: string;
+      readonly replaces: string;
+      readonly relation: string;
+      readonly options: NestedActionOptions;
+    }
   | { readonly kind: 'action'; readonly method: string; readonly options: ActionOptions };
 
 /** A controller class of the application that joins the generated endpoints of an entity. */
@@ -64,21 +75,42 @@ const HOOK_NAMES = ['scope', 'valuesOnCreate', 'beforeWrite', 'afterWrite'] as c
 
 export type HookName = (typeof HOOK_NAMES)[number];
 
-const OPERATION_NAMES: Readonly<Record<Operation, true>> = { list: true, create: true, retrieve: true, update: true, partialUpdate: true, destroy: true };
+const OPERATION_NAMES: Readonly<Record<Operation, true>> = {
+  list: true,
+  create: true,
+  retrieve: true,
+  update: true,
+  partialUpdate: true,
+  destroy: true,
+};
 
 /** Names that mean something on a class which extends the base. */
 export const OVERRIDE_NAMES: readonly string[] = [...Object.keys(OPERATION_NAMES), ...HOOK_NAMES];
 
 /** Operations and hooks that a class which extends the base, or one between them, writes itself. */
-export function overridesOf(controller: { readonly prototype: object }): Pick<ControllerDeclaration, 'replaced' | 'hooks' | 'accessors' | 'replacesOperations'> {
+export function overridesOf(controller: {
+  readonly prototype: object;
+}): Pick<ControllerDeclaration, 'replaced' | 'hooks' | 'accessors' | 'replacesOperations'> {
   const written = new Set<string>();
   const accessors = new Set<string>();
-  for (let type: object = controller; typeof type === 'function' && type !== Function.prototype; type = Object.getPrototypeOf(type) as object) {
+  for (
+    let type: object = controller;
+    typeof type === 'function' && type !== Function.prototype;
+    type = Object.getPrototypeOf(type) as object
+  ) {
     if (Object.hasOwn(type, REPLACES_OPERATIONS)) {
       const isOwn = (name: string): boolean => written.has(name);
-      return { replaced: (Object.keys(OPERATION_NAMES) as Operation[]).filter(isOwn), hooks: HOOK_NAMES.filter(isOwn), accessors: OVERRIDE_NAMES.filter((name) => accessors.has(name)), replacesOperations: true };
+      return {
+        replaced: (Object.keys(OPERATION_NAMES) as Operation[]).filter(isOwn),
+        hooks: HOOK_NAMES.filter(isOwn),
+        accessors: OVERRIDE_NAMES.filter((name) => accessors.has(name)),
+        replacesOperations: true,
+      };
     }
-    for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(type.prototype as object))) (typeof value === 'function' ? written : accessors).add(name);
+    for (const [name, { value }] of Object.entries(
+      Object.getOwnPropertyDescriptors(type.prototype as object),
+    ))
+      (typeof value === 'function' ? written : accessors).add(name);
   }
   return { replaced: [], hooks: [], accessors: [], replacesOperations: false };
 }
@@ -110,9 +142,14 @@ function record(prototype: object, action: ActionDeclaration): void {
 /** Actions of a class and of those that it extends; a method that is declared again replaces the inherited one. */
 export function actionsOf(controller: { readonly prototype: object }): readonly ActionDeclaration[] {
   const actions: ActionDeclaration[] = [];
-  for (let prototype: object | null = controller.prototype; prototype; prototype = Object.getPrototypeOf(prototype) as object | null) {
+  for (
+    let prototype: object | null = controller.prototype;
+    prototype;
+    prototype = Object.getPrototypeOf(prototype) as object | null
+  ) {
     for (const action of actionsByPrototype().get(prototype) ?? []) {
-      if (!actions.some((each) => each.method === action.method && prototype !== controller.prototype)) actions.push(action);
+      if (!actions.some((each) => each.method === action.method && prototype !== controller.prototype))
+        actions.push(action);
     }
   }
   return actions;
@@ -122,11 +159,21 @@ export function actionsOf(controller: { readonly prototype: object }): readonly 
  * Replaces the behaviour of a nested URL for the methods that it names. Without arguments the method's own name says
  * what it replaces: `[MANY_TO_MANY_LIST_ACTION + 'course_set']() {}`.
  */
-export function NestedAction(replaces?: NestedActionKind, relation?: string, options: NestedActionOptions = {}): MethodDecorator {
+export function NestedAction(
+  replaces?: NestedActionKind,
+  relation?: string,
+  options: NestedActionOptions = {},
+): MethodDecorator {
   return (prototype, key) => {
     const method = String(key);
     const named = NESTED_ACTION_KINDS.find((kind) => method.startsWith(kind));
-    const declaration = { kind: 'nested', method, replaces: replaces ?? named ?? '', relation: relation ?? (named ? method.slice(named.length) : ''), options } as const;
+    const declaration = {
+      kind: 'nested',
+      method,
+      replaces: replaces ?? named ?? '',
+      relation: relation ?? (named ? method.slice(named.length) : ''),
+      options,
+    } as const;
     record(prototype, declaration);
   };
 }

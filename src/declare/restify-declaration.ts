@@ -32,7 +32,9 @@ type Leaf = string | number | boolean | bigint | symbol | Date | Uint8Array | ((
 
 /** Properties that are no methods. */
 export type PropertyOf<Entity> = {
-  [Name in keyof Entity & string]: NonNullable<Entity[Name]> extends (...args: never[]) => unknown ? never : Name;
+  [Name in keyof Entity & string]: NonNullable<Entity[Name]> extends (...args: never[]) => unknown
+    ? never
+    : Name;
 }[keyof Entity & string];
 
 /** A property, or one over relations and embedded objects with dots, three steps deep: `question.pub_date`. */
@@ -47,23 +49,40 @@ export type PathOf<Entity, Depth extends readonly unknown[] = [1, 1]> = {
 }[PropertyOf<Entity>];
 
 type MethodOf<Entity> = {
-  [Name in keyof Entity & string]: NonNullable<Entity[Name]> extends (...args: never[]) => unknown ? Name : never;
+  [Name in keyof Entity & string]: NonNullable<Entity[Name]> extends (...args: never[]) => unknown
+    ? Name
+    : never;
 }[keyof Entity & string];
 
 /** What stands at the end of a path; what many lead to counts as one of them. */
-export type ValueAt<Entity, Path extends string> = Path extends `${infer Name}.${infer Rest}` ? (Name extends keyof Entity ? ValueAt<Unwrapped<Entity[Name]>, Rest> : never) : Path extends keyof Entity ? Unwrapped<Entity[Path]> : never;
+export type ValueAt<Entity, Path extends string> = Path extends `${infer Name}.${infer Rest}`
+  ? Name extends keyof Entity
+    ? ValueAt<Unwrapped<Entity[Name]>, Rest>
+    : never
+  : Path extends keyof Entity
+    ? Unwrapped<Entity[Path]>
+    : never;
 
-type TextLookup = 'iexact' | 'contains' | 'icontains' | 'startswith' | 'istartswith' | 'endswith' | 'iendswith';
+type TextLookup =
+  'iexact' | 'contains' | 'icontains' | 'startswith' | 'istartswith' | 'endswith' | 'iendswith';
 type OrderLookup = 'gt' | 'gte' | 'lt' | 'lte' | 'range';
 
 /**
  * Lookups that a value of this type can have, as far as the type tells: a text may be a date or a bigint, and an object the
  * application's own kind of value. Boot knows the column.
  */
-export type LookupOf<Value> = [Value] extends [boolean] ? Exclude<Lookup, TextLookup | OrderLookup> : [Value] extends [string] ? Lookup : Exclude<Lookup, TextLookup>;
+export type LookupOf<Value> = [Value] extends [boolean]
+  ? Exclude<Lookup, TextLookup | OrderLookup>
+  : [Value] extends [string]
+    ? Lookup
+    : Exclude<Lookup, TextLookup>;
 
 /** `never`, `any` and `unknown` say nothing of a value. */
-type LookupAt<Entity, Path extends string> = [ValueAt<Entity, Path>] extends [never] ? Lookup : object extends ValueAt<Entity, Path> ? Lookup : LookupOf<ValueAt<Entity, Path>>;
+type LookupAt<Entity, Path extends string> = [ValueAt<Entity, Path>] extends [never]
+  ? Lookup
+  : object extends ValueAt<Entity, Path>
+    ? Lookup
+    : LookupOf<ValueAt<Entity, Path>>;
 
 /** Relations with dots between them. What stands behind a many-to-many are fields of its through objects, which no type knows: boot looks. */
 export type ExpandPathOf<Entity> = PropertyOf<Entity> | `${PropertyOf<Entity>}.${string}`;
@@ -113,7 +132,8 @@ type Searched<Name extends string> = Name | `${'^' | '=' | '$' | '@'}${Name}`;
  * | `throttle` | `{ limit, ttl }`: requests of one caller in so many milliseconds, counted by @nestjs/throttler's storage |
  * | `through` | the same options for a junction without a declaration of its own, by relation |
  */
-export interface RestifyOptions<Entity extends object = any> { // eslint-disable-line @typescript-eslint/no-explicit-any -- the default stands for an entity that is not known yet
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- the default stands for an entity that is not known yet
+export interface RestifyOptions<Entity extends object = any> {
   readonly app?: string;
   readonly name?: string;
   readonly fields?: readonly PropertyOf<Entity>[];
@@ -125,7 +145,8 @@ export interface RestifyOptions<Entity extends object = any> { // eslint-disable
   readonly computed?: { readonly [name: string]: MethodOf<Entity> | ((entity: Entity) => unknown) };
   readonly operations?: readonly Operation[];
   readonly filterBackends?: readonly InjectableClass<FilterBackend>[];
-  readonly filterFields?: readonly PathOf<Entity>[] | { readonly [Path in PathOf<Entity>]?: readonly LookupAt<Entity, Path>[] };
+  readonly filterFields?:
+    readonly PathOf<Entity>[] | { readonly [Path in PathOf<Entity>]?: readonly LookupAt<Entity, Path>[] };
   readonly filterGroups?: boolean;
   readonly filters?: { readonly [parameter: string]: OwnFilter<PathOf<Entity>> };
   readonly searchFields?: readonly Searched<PathOf<Entity>>[];
@@ -154,7 +175,36 @@ export interface RestifyOptions<Entity extends object = any> { // eslint-disable
 }
 
 /** What rules the rows of a junction that has no declaration of its own, from both of its sides. */
-export type ThroughOptions = Pick<RestifyOptions, 'permissions' | 'authentication' | 'guards' | 'interceptors' | 'pipes' | 'throttle' | 'operations' | 'filterBackends' | 'filterFields' | 'filterGroups' | 'filters' | 'searchFields' | 'orderingFields' | 'orderingNulls' | 'ordering' | 'queryLimits' | 'pagination' | 'renderers' | 'shape' | 'expandable' | 'conditional' | 'cacheControl' | 'bulk' | 'idempotency' | 'returnDeleted' | 'strict' | 'serializer'>;
+export type ThroughOptions = Pick<
+  RestifyOptions,
+  | 'permissions'
+  | 'authentication'
+  | 'guards'
+  | 'interceptors'
+  | 'pipes'
+  | 'throttle'
+  | 'operations'
+  | 'filterBackends'
+  | 'filterFields'
+  | 'filterGroups'
+  | 'filters'
+  | 'searchFields'
+  | 'orderingFields'
+  | 'orderingNulls'
+  | 'ordering'
+  | 'queryLimits'
+  | 'pagination'
+  | 'renderers'
+  | 'shape'
+  | 'expandable'
+  | 'conditional'
+  | 'cacheControl'
+  | 'bulk'
+  | 'idempotency'
+  | 'returnDeleted'
+  | 'strict'
+  | 'serializer'
+>;
 
 /** What was declared of one entity, unchecked. `target` is its class, or its `EntitySchema`. */
 export interface ResourceDeclaration {

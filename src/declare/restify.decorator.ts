@@ -6,7 +6,11 @@ type EntityClass<Entity extends object> = abstract new (...args: never[]) => Ent
 
 /** What an `EntitySchema` of TypeORM looks like from here: this room imports no ORM. */
 export interface SchemaLike<Entity extends object = object> {
-  readonly options: { readonly name: string; readonly target?: unknown; readonly columns: { readonly [Name in keyof Entity]?: unknown } };
+  readonly options: {
+    readonly name: string;
+    readonly target?: unknown;
+    readonly columns: { readonly [Name in keyof Entity]?: unknown };
+  };
 }
 
 /** The error that TypeScript shows where an option names something that the entity does not have. */
@@ -19,11 +23,12 @@ export interface NoSuchOption<Name> {
   readonly '@restify has no such option': Name;
 }
 
-type Fitting<Options, Entity extends object> = Options extends RestifyOptions<Entity>
-  ? Exclude<keyof Options, keyof RestifyOptions> extends never
-    ? unknown
-    : NoSuchOption<Exclude<keyof Options, keyof RestifyOptions>>
-  : OptionsDoNotFitTheEntity;
+type Fitting<Options, Entity extends object> =
+  Options extends RestifyOptions<Entity>
+    ? Exclude<keyof Options, keyof RestifyOptions> extends never
+      ? unknown
+      : NoSuchOption<Exclude<keyof Options, keyof RestifyOptions>>
+    : OptionsDoNotFitTheEntity;
 
 /**
  * Registers an entity for the REST interface. The text is the app label, the first word of its path; the second is the
@@ -38,7 +43,8 @@ type Fitting<Options, Entity extends object> = Options extends RestifyOptions<En
 export function Restify<const Options extends RestifyOptions>(
   appOrOptions?: string | Options,
 ): <Entity extends object>(target: EntityClass<Entity> & Fitting<Options, Entity>) => void {
-  const options: RestifyOptions = typeof appOrOptions === 'string' ? { app: appOrOptions } : (appOrOptions ?? {});
+  const options: RestifyOptions =
+    typeof appOrOptions === 'string' ? { app: appOrOptions } : (appOrOptions ?? {});
   return (target) => {
     declare(target, options);
   };

@@ -20,7 +20,14 @@ describe('nearestName', () => {
     expect(nearestName(name, NAMES)).toBe(nearest);
   });
 
-  test.each(['author', 'created_at', 'password', 'xxxxxxxxxxxxxxxxxxxx', '\u{1f600}\u{1f600}\u{1f600}\u{1f600}\u{1f600}', 'title'.repeat(3)])('of %s is none', (name) => {
+  test.each([
+    'author',
+    'created_at',
+    'password',
+    'xxxxxxxxxxxxxxxxxxxx',
+    '\u{1f600}\u{1f600}\u{1f600}\u{1f600}\u{1f600}',
+    'title'.repeat(3),
+  ])('of %s is none', (name) => {
     expect(nearestName(name, NAMES)).toBeUndefined();
   });
 
@@ -29,7 +36,10 @@ describe('nearestName', () => {
   });
 
   test('is the first of those that are equally near', () => {
-    expect([nearestName('cat_x', ['cat_a', 'cat_b']), nearestName('cat_x', ['cat_b', 'cat_a'])]).toEqual(['cat_a', 'cat_b']);
+    expect([nearestName('cat_x', ['cat_a', 'cat_b']), nearestName('cat_x', ['cat_b', 'cat_a'])]).toEqual([
+      'cat_a',
+      'cat_b',
+    ]);
   });
 
   test('is the nearest, wherever it stands', () => {
@@ -67,12 +77,18 @@ test.each<[name: string, known: readonly string[], sentence: string]>([
 });
 
 describe('a DeclarationError', () => {
-  const TITLE = { where: 'Post.filterFields[2]', what: '"titel" is no field of Post', repair: 'Did you mean "title"?' };
+  const TITLE = {
+    where: 'Post.filterFields[2]',
+    what: '"titel" is no field of Post',
+    repair: 'Did you mean "title"?',
+  };
   const APP = { where: 'Comment', what: 'it is in no app', repair: 'Name one.' };
 
   test('says what, where and the repair', () => {
     const error = new DeclarationError([TITLE]);
-    expect(error.message).toBe('nestjs-restify does not start, because a declaration is wrong:\n  - Post.filterFields[2]: "titel" is no field of Post. Did you mean "title"?');
+    expect(error.message).toBe(
+      'nestjs-restify does not start, because a declaration is wrong:\n  - Post.filterFields[2]: "titel" is no field of Post. Did you mean "title"?',
+    );
     expect(error).toMatchObject({ name: 'DeclarationError', problems: [TITLE] });
   });
 

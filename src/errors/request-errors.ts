@@ -107,7 +107,9 @@ export class RestrictedDeletion extends RestError {
 
 /** 409: another request with this `Idempotency-Key` has not ended yet. The client may ask again for its answer. */
 export class KeyInUse extends RestError {
-  readonly answer = detail(409, 'A request with this Idempotency-Key has not ended yet. Try again later.', { 'Retry-After': '1' });
+  readonly answer = detail(409, 'A request with this Idempotency-Key has not ended yet. Try again later.', {
+    'Retry-After': '1',
+  });
 
   constructor() {
     super('Idempotency-Key in use');
@@ -144,7 +146,9 @@ export class UnsupportedContentCoding extends RestError {
 
   constructor(coding: string, decoded: string) {
     super(`Unsupported content encoding ${coding}`);
-    this.answer = detail(415, `Unsupported content encoding "${coding}" in request.`, { 'Accept-Encoding': decoded });
+    this.answer = detail(415, `Unsupported content encoding "${coding}" in request.`, {
+      'Accept-Encoding': decoded,
+    });
   }
 }
 
@@ -172,13 +176,19 @@ export class Throttled extends RestError {
 
   constructor(seconds: number) {
     super('Throttled');
-    this.answer = detail(429, `Request was throttled. Expected available in ${seconds} second${seconds === 1 ? '' : 's'}.`, { 'Retry-After': String(seconds) });
+    this.answer = detail(
+      429,
+      `Request was throttled. Expected available in ${seconds} second${seconds === 1 ? '' : 's'}.`,
+      { 'Retry-After': String(seconds) },
+    );
   }
 }
 
 /** 503: the database cannot be reached, or gave no connection in time. The client may try again. */
 export class DatabaseAway extends RestError {
-  readonly answer = detail(503, 'The service is temporarily unavailable. Try again later.', { 'Retry-After': '5' });
+  readonly answer = detail(503, 'The service is temporarily unavailable. Try again later.', {
+    'Retry-After': '5',
+  });
 
   constructor(options?: ErrorOptions) {
     super('The database is away', options);
@@ -196,7 +206,9 @@ export class ClientGone extends RestError {
 
 /** 503: a check of credentials failed, so nobody can tell who asks. */
 export class AuthenticationAway extends RestError {
-  readonly answer = detail(503, 'The service is temporarily unavailable. Try again later.', { 'Retry-After': '5' });
+  readonly answer = detail(503, 'The service is temporarily unavailable. Try again later.', {
+    'Retry-After': '5',
+  });
 
   constructor(options?: ErrorOptions) {
     super('An authentication scheme failed', options);

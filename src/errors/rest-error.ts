@@ -31,7 +31,9 @@ export abstract class RestError extends Error {
 }
 
 export function isRestError(error: unknown): error is RestError {
-  return typeof error === 'object' && error !== null && (error as { [REST_ERROR]?: unknown })[REST_ERROR] === true;
+  return (
+    typeof error === 'object' && error !== null && (error as { [REST_ERROR]?: unknown })[REST_ERROR] === true
+  );
 }
 
 /** Field errors with no prototype, ready to be filled. */

@@ -2,7 +2,8 @@ import type { Method, Operation } from './operation.js';
 import type { ResolvedPermission } from './resolved-permission.js';
 
 /** URLs that an action can answer: one of its own, or a nested one in place of the default. */
-export type ActionRouteKind = 'one-to-many' | 'through-list' | 'through-object' | 'collection-action' | 'object-action';
+export type ActionRouteKind =
+  'one-to-many' | 'through-list' | 'through-object' | 'collection-action' | 'object-action';
 
 /** A method of the application's that answers a route for one method of HTTP, compiled at boot. */
 export interface RouteAction {

@@ -2,7 +2,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { DeclarationProblem } from '../errors/declaration-error.js';
 
 /** Tells whether a user name and a password are right: the actor, or null. What it throws is a 503, but for Nest's UnauthorizedException. */
-export type VerifyBasic = (username: string, password: string) => object | null | undefined | false | Promise<object | null | undefined | false>;
+export type VerifyBasic = (
+  username: string,
+  password: string,
+) => object | null | undefined | false | Promise<object | null | undefined | false>;
 
 /** How a scheme is challenged for, where it is not by its own name. */
 export interface ChallengeOptions {
@@ -52,7 +55,11 @@ export function basic(verify: VerifyBasic, options: ChallengeOptions = {}): Basi
  * ```
  */
 export function strategy(name: string, credentials: string | Credentials = 'Bearer'): NamedAuthentication {
-  return { kind: 'strategy', name, credentials: typeof credentials === 'string' ? { scheme: credentials } : credentials };
+  return {
+    kind: 'strategy',
+    name,
+    credentials: typeof credentials === 'string' ? { scheme: credentials } : credentials,
+  };
 }
 
 /** How many credentials may be refused in some time, before no more are looked at for as long. */

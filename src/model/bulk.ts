@@ -38,8 +38,13 @@ export function bulkParameters(bulk: Bulk | undefined): readonly string[] {
 }
 
 /** Whether an operation of this URL may be about many objects. */
-export function takesMany({ kind, resource }: Pick<Route, 'kind' | 'resource'>, operation: Operation): operation is BulkOperation {
-  return resource.bulk?.operations.has(operation) === true && (kind === 'collection' || kind === 'through-list');
+export function takesMany(
+  { kind, resource }: Pick<Route, 'kind' | 'resource'>,
+  operation: Operation,
+): operation is BulkOperation {
+  return (
+    resource.bulk?.operations.has(operation) === true && (kind === 'collection' || kind === 'through-list')
+  );
 }
 
 /** Whether it is about many objects whatever the body says: the URL names none. */

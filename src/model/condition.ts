@@ -28,7 +28,13 @@ export type Condition =
   | { readonly kind: 'compare'; readonly operand: Operand; readonly lookup: Lookup; readonly value: Json }
   | { readonly kind: 'term'; readonly operand: Operand; readonly match: TermMatch; readonly term: string }
   /** At least one related row fits; of a many-to-many, over a row of the junction that fits `through`. */
-  | { readonly kind: 'related'; readonly hops: readonly Relation[]; readonly relation: Relation; readonly condition: Condition; readonly through?: Condition };
+  | {
+      readonly kind: 'related';
+      readonly hops: readonly Relation[];
+      readonly relation: Relation;
+      readonly condition: Condition;
+      readonly through?: Condition;
+    };
 
 export const ALWAYS: Condition = { kind: 'always' };
 export const NEVER: Condition = { kind: 'never' };

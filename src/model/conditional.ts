@@ -42,9 +42,12 @@ export function stampsOf(resource: Resource): Stamps {
   const known = STAMPS.get(resource);
   if (known) return known;
   const shown = resource.fields.filter((field) => field.readable);
-  const placeOf = (column: Column | undefined): number => shown.findIndex((field) => field.kind === 'column' && field.column.id === column?.id);
+  const placeOf = (column: Column | undefined): number =>
+    shown.findIndex((field) => field.kind === 'column' && field.column.id === column?.id);
   const { version, modified } = resource.conditional ?? {};
-  const columns = [version, modified].filter((column) => column !== undefined && placeOf(column) >= 0) as readonly Column[];
+  const columns = [version, modified].filter(
+    (column) => column !== undefined && placeOf(column) >= 0,
+  ) as readonly Column[];
   const stamps: Stamps = {
     version: version && columns.includes(version) ? version : undefined,
     modified: modified && columns.includes(modified) ? modified : undefined,

@@ -38,7 +38,10 @@ function opposite(condition: Condition): Condition {
 
 function isKnown(condition: Comparing, { columns, referring }: UnknownParts): boolean {
   const first = firstStep(condition);
-  return !(referring && first !== undefined && first.kind !== 'to-one') && !columnsBehind(condition).some((id) => columns.has(id));
+  return (
+    !(referring && first !== undefined && first.kind !== 'to-one') &&
+    !columnsBehind(condition).some((id) => columns.has(id))
+  );
 }
 
 /** The columns of the row itself that a condition looks at, those that join other rows to it included. */
@@ -69,6 +72,7 @@ function firstStep(condition: Comparing): Relation | undefined {
 
 function columnsBehind(condition: Comparing): readonly string[] {
   const first = firstStep(condition);
-  if (first) return (first.kind === 'many-to-many' ? first.through.parent : first.on).map(({ near }) => near.id);
+  if (first)
+    return (first.kind === 'many-to-many' ? first.through.parent : first.on).map(({ near }) => near.id);
   return condition.kind === 'related' ? [] : [condition.operand.column.id];
 }

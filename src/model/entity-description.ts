@@ -101,7 +101,11 @@ export interface EntityDescription {
   /** The id of the column in which the ORM keeps when a row was last changed. */
   readonly modified?: string;
   readonly relations: readonly RelationDescription[];
-  readonly orderBy: readonly { readonly path: string; readonly descending: boolean; readonly nulls?: NullsPlace }[];
+  readonly orderBy: readonly {
+    readonly path: string;
+    readonly descending: boolean;
+    readonly nulls?: NullsPlace;
+  }[];
   /** Why it cannot be served, if it cannot. */
   readonly unsupported: readonly Unsupported[];
 }
@@ -116,7 +120,10 @@ export interface Unsupported {
 export interface ModelDescription {
   readonly entities: readonly EntityDescription[];
   /** Things that a search may only use where the database has them. */
-  readonly abilities: { readonly regex: boolean; readonly fullText: 'any-column' | 'indexed-columns' | 'none' };
+  readonly abilities: {
+    readonly regex: boolean;
+    readonly fullText: 'any-column' | 'indexed-columns' | 'none';
+  };
   /** Classes and names that the data source was given as entities, known to it or not. */
   readonly given: readonly unknown[];
   readonly dataSource: string;

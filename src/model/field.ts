@@ -68,7 +68,9 @@ export function isWritable(field: Pick<FieldBase, 'insertable' | 'updatable'>): 
 
 /** All links of these fields, those in embedded objects included. */
 export function linksOf(fields: readonly Field[]): readonly LinkField[] {
-  return fields.flatMap((field) => (field.kind === 'link' ? [field] : field.kind === 'embedded' ? linksOf(field.fields) : []));
+  return fields.flatMap((field) =>
+    field.kind === 'link' ? [field] : field.kind === 'embedded' ? linksOf(field.fields) : [],
+  );
 }
 
 export type Field = ColumnField | EmbeddedField | ToOneField | ReverseOneField | LinkField | ComputedField;

@@ -5,7 +5,10 @@ import type { Condition } from './condition.js';
  * Whether a row with these canonical values satisfies a condition, as far as its own columns tell: undefined where the
  * answer lies in other rows, in a text comparison that is the database's, or in a value that is not known.
  */
-export function holdsFor(condition: Condition, valueOf: (columnId: string) => Json | undefined): boolean | undefined {
+export function holdsFor(
+  condition: Condition,
+  valueOf: (columnId: string) => Json | undefined,
+): boolean | undefined {
   switch (condition.kind) {
     case 'always':
       return true;
@@ -18,7 +21,9 @@ export function holdsFor(condition: Condition, valueOf: (columnId: string) => Js
     case 'not':
       return opposite(holdsFor(condition.condition, valueOf));
     case 'compare':
-      return condition.operand.hops.length > 0 ? undefined : compared(condition, valueOf(condition.operand.column.id));
+      return condition.operand.hops.length > 0
+        ? undefined
+        : compared(condition, valueOf(condition.operand.column.id));
     case 'term':
     case 'related':
       return undefined;
@@ -37,7 +42,10 @@ function opposite(answer: boolean | undefined): boolean | undefined {
   return answer === undefined ? undefined : !answer;
 }
 
-function compared({ lookup, value }: Extract<Condition, { kind: 'compare' }>, own: Json | undefined): boolean | undefined {
+function compared(
+  { lookup, value }: Extract<Condition, { kind: 'compare' }>,
+  own: Json | undefined,
+): boolean | undefined {
   if (own === undefined) return undefined;
   switch (lookup) {
     case 'exact':

@@ -21,5 +21,7 @@ export interface Idempotency {
 export const KEEPS_ANSWERS = Symbol.for('nestjs-restify.IdempotencyRecord');
 
 export function keepsAnswers(target: unknown): boolean {
-  return typeof target === 'function' && (target as { readonly [KEEPS_ANSWERS]?: unknown })[KEEPS_ANSWERS] === true;
+  return (
+    typeof target === 'function' && (target as { readonly [KEEPS_ANSWERS]?: unknown })[KEEPS_ANSWERS] === true
+  );
 }

@@ -21,10 +21,24 @@ export interface QueryLimits {
   readonly groupLength: number;
 }
 
-export const QUERY_LIMITS: QueryLimits = { values: 100, searchTerms: 20, groupTerms: 30, groupRelated: 5, groupDepth: 4, groupLength: 2000 };
+export const QUERY_LIMITS: QueryLimits = {
+  values: 100,
+  searchTerms: 20,
+  groupTerms: 30,
+  groupRelated: 5,
+  groupDepth: 4,
+  groupLength: 2000,
+};
 
 /** More than this no limit may be: a database takes statements of a certain depth alone. */
-export const MOST_OF_QUERY: QueryLimits = { values: 500, searchTerms: 200, groupTerms: 200, groupRelated: 20, groupDepth: 20, groupLength: 10_000 };
+export const MOST_OF_QUERY: QueryLimits = {
+  values: 500,
+  searchTerms: 200,
+  groupTerms: 200,
+  groupRelated: 20,
+  groupDepth: 20,
+  groupLength: 10_000,
+};
 
 /** Bytes of a body, where the application has no body parser of its own. */
 export const BODY_BYTES = 100 * 1024;

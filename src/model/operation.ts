@@ -4,7 +4,14 @@ export const OPERATIONS = ['list', 'create', 'retrieve', 'update', 'partialUpdat
 export type Operation = (typeof OPERATIONS)[number];
 
 /** The methods of the URLs that they stand at. */
-export const METHOD_OF = { list: 'GET', create: 'POST', retrieve: 'GET', update: 'PUT', partialUpdate: 'PATCH', destroy: 'DELETE' } as const satisfies Readonly<Record<Operation, string>>;
+export const METHOD_OF = {
+  list: 'GET',
+  create: 'POST',
+  retrieve: 'GET',
+  update: 'PUT',
+  partialUpdate: 'PATCH',
+  destroy: 'DELETE',
+} as const satisfies Readonly<Record<Operation, string>>;
 
 /** The status of a generated operation's answer with a body, and of what an action answers in its place (contract 3). */
 export function statusOf(operation: Operation | undefined): 200 | 201 {

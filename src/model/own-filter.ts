@@ -36,7 +36,9 @@ interface ListParameterOf<Kind, Value, Answer> {
 type EitherOf<Kind, Value, Answer> = ParameterOf<Kind, Value, Answer> | ListParameterOf<Kind, Value, Answer>;
 
 /** A typed parameter, and the rows that it keeps. A `choice` names the texts that there are. */
-export type TypedParameter<Answer> = { [Kind in ParameterKind]: EitherOf<Kind, ParameterValues[Kind], Answer> }[ParameterKind] | (EitherOf<'choice', string, Answer> & { readonly choices: readonly string[] });
+export type TypedParameter<Answer> =
+  | { [Kind in ParameterKind]: EitherOf<Kind, ParameterValues[Kind], Answer> }[ParameterKind]
+  | (EitherOf<'choice', string, Answer> & { readonly choices: readonly string[] });
 
 /**
  * A lookup or filter of a model's own, by the name of its parameter. `reads` names the fields that an answer tells of:
@@ -46,7 +48,9 @@ export type TypedParameter<Answer> = { [Kind in ParameterKind]: EitherOf<Kind, P
  * filters: { votes__near: { type: 'integer', reads: ['votes'], rows: (votes) => where('votes', 'range', [votes - 5, votes + 5]) } }
  * ```
  */
-export type OwnFilter<Path extends string = string> = TypedParameter<RowFilter> & { readonly reads: readonly Path[] };
+export type OwnFilter<Path extends string = string> = TypedParameter<RowFilter> & {
+  readonly reads: readonly Path[];
+};
 
 /** Its function, once the value has been checked against the type. */
 export type OwnFilterRows = (value: Json, question: FilterQuestion) => RowFilter;

@@ -86,7 +86,11 @@ export interface PaginationDescription {
   readonly parameters: Readonly<Record<string, DescribedValue>>;
   readonly headers?: Readonly<Record<string, DescribedValue>>;
   /** As of `PageAnswer`: members by name, those that need not be there under `optional`. */
-  readonly envelope?: { readonly members: Readonly<Record<string, PageSchema>>; readonly optional: readonly string[]; readonly rows: string };
+  readonly envelope?: {
+    readonly members: Readonly<Record<string, PageSchema>>;
+    readonly optional: readonly string[];
+    readonly rows: string;
+  };
   /** A page that there is not is 404. */
   readonly missing: boolean;
 }

@@ -27,7 +27,9 @@ export function anyOf(...permissions: readonly PermissionExpression[]): Permissi
 export function not(filter: RowFilter): RowFilter;
 export function not(permission: PermissionExpression): PermissionExpression;
 export function not(operand: RowFilter | PermissionExpression): RowFilter | PermissionExpression {
-  return isRowFilter(operand) ? { kind: 'not', filter: operand } : { kind: 'not-permission', permission: operand };
+  return isRowFilter(operand)
+    ? { kind: 'not', filter: operand }
+    : { kind: 'not-permission', permission: operand };
 }
 
 function isRowFilter(operand: RowFilter | PermissionExpression): operand is RowFilter {

@@ -100,7 +100,9 @@ export function deny(options: { readonly hides?: Hiding } = {}): Refusal {
   if (!('hides' in options)) return { kind: 'refusal', reason: 'forbidden' };
   const { hides } = options;
   if (hides !== 'rows' && hides !== 'nothing') {
-    throw new TypeError("deny({ hides }) takes 'rows' or 'nothing'. Leave the option out for what the prefix says.");
+    throw new TypeError(
+      "deny({ hides }) takes 'rows' or 'nothing'. Leave the option out for what the prefix says.",
+    );
   }
   return { kind: 'refusal', reason: 'forbidden', hides };
 }

@@ -202,4 +202,5 @@ export interface BatchPlan {
 }
 
 /** A finished order for the database. Its `where` is always grants of every hop of the URL, request filter, and key. */
-export type Plan = ListPlan | PagePlan | RelatedPlan | RetrievePlan | CreatePlan | UpdatePlan | DeletePlan | BatchPlan;
+export type Plan =
+  ListPlan | PagePlan | RelatedPlan | RetrievePlan | CreatePlan | UpdatePlan | DeletePlan | BatchPlan;

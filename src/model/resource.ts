@@ -176,4 +176,3 @@ export interface Resource {
   /** Unknown body fields and query parameters are errors. */
   readonly strict: boolean;
 }
-

@@ -3,7 +3,14 @@ import type { Method, Operation } from './operation.js';
 import type { ToManyRelation } from './relation.js';
 import type { Resource } from './resource.js';
 
-export type RouteKind = 'collection' | 'object' | 'one-to-many' | 'through-list' | 'through-object' | 'collection-action' | 'object-action';
+export type RouteKind =
+  | 'collection'
+  | 'object'
+  | 'one-to-many'
+  | 'through-list'
+  | 'through-object'
+  | 'collection-action'
+  | 'object-action';
 
 /** One URL of the interface, and what it does for each method. Decided at boot. */
 export interface Route {

@@ -41,9 +41,13 @@ export function where(path: string, lookup: Lookup, value: Json): RowFilter;
 export function where(path: string, value: Json): RowFilter;
 export function where(path: string, ...said: readonly [Json] | readonly [Lookup, Json]): RowFilter {
   const [first, second] = said;
-  const [lookup, value] = said.length === 1 ? (['exact', first] as const) : ([first as Lookup, second] as const);
+  const [lookup, value] =
+    said.length === 1 ? (['exact', first] as const) : ([first as Lookup, second] as const);
   // Not told apart from a value that is meant, an actor without an id would see the rows of somebody else.
-  if (value === undefined) throw new TypeError(`where("${path}", …) is given undefined as the value. Use null for rows without a value.`);
+  if (value === undefined)
+    throw new TypeError(
+      `where("${path}", …) is given undefined as the value. Use null for rows without a value.`,
+    );
   return { kind: 'where', path, lookup, value };
 }
 

@@ -29,5 +29,7 @@ export interface ShapeRules {
 
 /** The query parameters that shape answers, in lists and objects alike. */
 export function shapeParameters(rules: ShapeRules | undefined): readonly string[] {
-  return rules ? [rules.fieldsParameter, rules.omitParameter, rules.expandParameter].filter((name) => name !== undefined) : [];
+  return rules
+    ? [rules.fieldsParameter, rules.omitParameter, rules.expandParameter].filter((name) => name !== undefined)
+    : [];
 }

@@ -9,12 +9,24 @@ export type ValueType =
   | { readonly kind: 'integer'; readonly min: number; readonly max: number }
   | { readonly kind: 'bigint'; readonly min: bigint; readonly max: bigint }
   /** `exact` where the database keeps so many digits only, and rounds the rest without a word. */
-  | { readonly kind: 'decimal'; readonly precision?: number; readonly scale?: number; readonly exact?: number; readonly unsigned?: boolean }
+  | {
+      readonly kind: 'decimal';
+      readonly precision?: number;
+      readonly scale?: number;
+      readonly exact?: number;
+      readonly unsigned?: boolean;
+    }
   /** `single` where the column keeps 32 bits. */
   | { readonly kind: 'float'; readonly single?: boolean; readonly unsigned?: boolean }
   | { readonly kind: 'boolean' }
   /** `maxBytes` of UTF-8. `loose` where the database's own `=` takes other texts for it too, by blanks at the end or by case. */
-  | { readonly kind: 'string'; readonly maxLength?: number; readonly maxBytes?: number; readonly trim: boolean; readonly loose?: boolean }
+  | {
+      readonly kind: 'string';
+      readonly maxLength?: number;
+      readonly maxBytes?: number;
+      readonly trim: boolean;
+      readonly loose?: boolean;
+    }
   | { readonly kind: 'date' }
   | { readonly kind: 'time'; readonly digits: number }
   /** `digits` of the fraction that are shown, 3 to 6; `kept` where the column keeps fewer; `zoned` where it keeps an instant by itself. */

@@ -98,6 +98,23 @@ export interface Answered<Value = unknown> {
 }
 
 /** Member by member: to spread one costs many times as much, and this is done for every request. */
-export function locatedIn({ route, keys, admission, base, parameters, body, items, requester, repeatable }: Asked, { within, parent, pending }: Pick<Located, 'within' | 'parent'> & { readonly pending?: ExistsPlan }): Located {
-  return { route, keys, admission, base, parameters, body, items, requester, repeatable, resource: admission.resource, within, parent, pending };
+export function locatedIn(
+  { route, keys, admission, base, parameters, body, items, requester, repeatable }: Asked,
+  { within, parent, pending }: Pick<Located, 'within' | 'parent'> & { readonly pending?: ExistsPlan },
+): Located {
+  return {
+    route,
+    keys,
+    admission,
+    base,
+    parameters,
+    body,
+    items,
+    requester,
+    repeatable,
+    resource: admission.resource,
+    within,
+    parent,
+    pending,
+  };
 }

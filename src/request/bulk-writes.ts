@@ -8,7 +8,16 @@ import { KEYS_PARAMETER, UPSERT_PARAMETER } from '../model/bulk.js';
 import type { Bulk, BulkOperation } from '../model/bulk.js';
 import { allOf, equals } from '../model/condition.js';
 import type { Condition } from '../model/condition.js';
-import type { BatchPlan, CompletedRows, CreatePlan, DeletePlan, ListPlan, RefusedPlan, UpdatePlan, UpsertPlan } from '../model/plan.js';
+import type {
+  BatchPlan,
+  CompletedRows,
+  CreatePlan,
+  DeletePlan,
+  ListPlan,
+  RefusedPlan,
+  UpdatePlan,
+  UpsertPlan,
+} from '../model/plan.js';
 import { shapeParameters } from '../model/shape.js';
 import type { Representation, Row } from '../model/serializer.js';
 import { divided } from '../values/event-loop.js';
@@ -78,17 +87,33 @@ export class BulkWrites {
   }
 
   /** A list of objects; one object where the body is one. */
-  private async create(located: Located, bulk: Bulk, { asking, conditional, one }: BulkRequest): Promise<Answered> {
+  private async create(
+    located: Located,
+    bulk: Bulk,
+    { asking, conditional, one }: BulkRequest,
+  ): Promise<Answered> {
     const upserts = asksForUpsert(await located.parameters(), bulk);
     if (upserts && conditional) throw new PreconditionFailed();
     const body = await bodyOf(located);
-    if (!Array.isArray(body) && !upserts) return one({ ...located, body: () => Promise.resolve(objectOf(body)) });
+    if (!Array.isArray(body) && !upserts)
+      return one({ ...located, body: () => Promise.resolve(objectOf(body)) });
     const items: readonly unknown[] = Array.isArray(body) ? body : [body];
     refuseTooMany(items.length, bulk);
     const making = await this.operations.shaped(located, false);
-    refuseParametersBut(foldShape(await located.parameters(), making.resource), making.resource.strict, () => [...shapeParameters(making.resource.shape), ...(bulk.upsert.length > 0 ? [UPSERT_PARAMETER] : [])]);
+    refuseParametersBut(
+      foldShape(await located.parameters(), making.resource),
+      making.resource.strict,
+      () => [
+        ...shapeParameters(making.resource.shape),
+        ...(bulk.upsert.length > 0 ? [UPSERT_PARAMETER] : []),
+      ],
+    );
     const changing = upserts ? await this.operations.shaped(await asking('PATCH'), false) : undefined;
-    const { rows, replayed } = await this.idempotent.perform({ ...making, items: () => Promise.resolve(body) }, (read, completed) => this.made(items, { making: read, changing, bulk, completed }), changing);
+    const { rows, replayed } = await this.idempotent.perform(
+      { ...making, items: () => Promise.resolve(body) },
+      (read, completed) => this.made(items, { making: read, changing, bulk, completed }),
+      changing,
+    );
     const value = await shownIn(rows, (row) => (row.changed === true ? (changing ?? making) : making));
     const status = rows.length === 0 || rows.some(({ changed }) => changed !== true) ? 201 : 200;
     const told = replayed ? REPLAYED : undefined;
@@ -97,23 +122,65 @@ export class BulkWrites {
     return { value: value[0], status, told, ...(row && row.changed !== true ? { key: row.key } : {}) };
   }
 
-  private async made(items: readonly unknown[], { making, changing, bulk, completed }: { readonly making: Located; readonly changing: Located | undefined; readonly bulk: Bulk; readonly completed: CompletedRows | undefined }): Promise<readonly Row[]> {
+  private async made(
+    items: readonly unknown[],
+    {
+      making,
+      changing,
+      bulk,
+      completed,
+    }: {
+      readonly making: Located;
+      readonly changing: Located | undefined;
+      readonly bulk: Bulk;
+      readonly completed: CompletedRows | undefined;
+    },
+  ): Promise<readonly Row[]> {
     const named = new Map<object, string>();
-    const plans = await eachOf(items, (item): Soon<CreatePlan | UpsertPlan> => (changing ? this.upsertOf(item, { making, changing, bulk, named }) : planCreate(making, item)));
-    const steps = refuseTwice(plans, (plan) => named.get(plan), bulk.upsert.length === 1 ? (bulk.upsert[0] ?? '') : NON_FIELD_ERRORS);
-    return this.writing({ kind: 'batch', steps, skipsMissing: false, completed }, (refusals) => itemsRefused(refusals, items.length));
+    const plans = await eachOf(items, (item): Soon<CreatePlan | UpsertPlan> =>
+      changing ? this.upsertOf(item, { making, changing, bulk, named }) : planCreate(making, item),
+    );
+    const steps = refuseTwice(
+      plans,
+      (plan) => named.get(plan),
+      bulk.upsert.length === 1 ? (bulk.upsert[0] ?? '') : NON_FIELD_ERRORS,
+    );
+    return this.writing({ kind: 'batch', steps, skipsMissing: false, completed }, (refusals) =>
+      itemsRefused(refusals, items.length),
+    );
   }
 
   /** What it changes a row to is what its caller may change; where there is none, it makes what its caller may make. `named`: texts that name the rows. */
-  private async upsertOf(item: JsonObject, { making, changing, bulk, named }: { readonly making: Located; readonly changing: Located; readonly bulk: Bulk; readonly named: Map<object, string> }): Promise<CreatePlan | UpsertPlan> {
+  private async upsertOf(
+    item: JsonObject,
+    {
+      making,
+      changing,
+      bulk,
+      named,
+    }: {
+      readonly making: Located;
+      readonly changing: Located;
+      readonly bulk: Bulk;
+      readonly named: Map<object, string>;
+    },
+  ): Promise<CreatePlan | UpsertPlan> {
     const create = await planCreate(making, item);
     const values = upsertedValues(create, bulk.upsert);
     if (!values) return create;
     // The row is found by these fields, which the application may have said: they are no part of the change.
     const body = parseBody(changing, 'update', item, bulk.upsert);
-    const update = await planUpdate(changing, { operation: 'update', body, where: allOf([changing.within, ...values.map(({ column, value }) => equals(column, value))]) });
+    const update = await planUpdate(changing, {
+      operation: 'update',
+      body,
+      where: allOf([changing.within, ...values.map(({ column, value }) => equals(column, value))]),
+    });
     const keys = create.keys.filter(({ path: [name] }) => name !== undefined && bulk.upsert.includes(name));
-    const plan: UpsertPlan = { kind: 'upsert', create, update: { ...update, keys: [...update.keys, ...keys] } };
+    const plan: UpsertPlan = {
+      kind: 'upsert',
+      create,
+      update: { ...update, keys: [...update.keys, ...keys] },
+    };
     named.set(plan, keyText(values.map(({ value }) => value)));
     return plan;
   }
@@ -124,26 +191,38 @@ export class BulkWrites {
     const located = await this.operations.shaped(asked, false);
     if (Array.isArray(body)) {
       const items: readonly unknown[] = body;
-      refuseParametersBut(foldShape(await located.parameters(), located.resource), true, () => shapeParameters(located.resource.shape));
+      refuseParametersBut(foldShape(await located.parameters(), located.resource), true, () =>
+        shapeParameters(located.resource.shape),
+      );
       refuseTooMany(items.length, bulk);
       const { steps, keys, name } = await changesOf(items, located);
-      const written = await this.writing({ kind: 'batch', steps, skipsMissing: false }, (refusals) => itemsRefused(refusals, items.length, (index) => messageAt(name, noSuchKey(keyText(keys.get(index) ?? [])))));
+      const written = await this.writing({ kind: 'batch', steps, skipsMissing: false }, (refusals) =>
+        itemsRefused(refusals, items.length, (index) =>
+          messageAt(name, noSuchKey(keyText(keys.get(index) ?? []))),
+        ),
+      );
       return { value: await shownIn(written, () => located) };
     }
     const named = await this.named(located, bulk);
     const parsed = parseBody(located, 'partialUpdate', objectOf(body));
     const steps: UpdatePlan[] = [];
-    for await (const where of divided(named.conditions)) steps.push(await planUpdate(located, { operation: 'partialUpdate', body: parsed, where }));
+    for await (const where of divided(named.conditions))
+      steps.push(await planUpdate(located, { operation: 'partialUpdate', body: parsed, where }));
     // Nobody is told by an empty answer that a body is wrong.
     if (steps.length === 0 && Object.keys(parsed.errors).length > 0) throw new InvalidInput(parsed.errors);
-    const written = await this.writing({ kind: 'batch', steps, skipsMissing: named.keys === undefined }, (refusals) => namedRefused(refusals, named));
+    const written = await this.writing(
+      { kind: 'batch', steps, skipsMissing: named.keys === undefined },
+      (refusals) => namedRefused(refusals, named),
+    );
     return { value: await shownIn(written, () => located) };
   }
 
   private async destroy(located: Located, bulk: Bulk): Promise<void> {
     const named = await this.named(located, bulk);
     const steps: readonly DeletePlan[] = named.conditions.map((where) => planDelete(located, where));
-    await this.writing({ kind: 'batch', steps, skipsMissing: named.keys === undefined }, (refusals) => namedRefused(refusals, named));
+    await this.writing({ kind: 'batch', steps, skipsMissing: named.keys === undefined }, (refusals) =>
+      namedRefused(refusals, named),
+    );
   }
 
   /**
@@ -153,38 +232,76 @@ export class BulkWrites {
   private async named(located: Located, bulk: Bulk): Promise<Named> {
     const { resource } = located;
     const parameters = foldShape(await located.parameters(), resource);
-    const filters = parametersOf(parameters, (name) => name !== KEYS_PARAMETER && !shapeParameters(resource.shape).includes(name));
+    const filters = parametersOf(
+      parameters,
+      (name) => name !== KEYS_PARAMETER && !shapeParameters(resource.shape).includes(name),
+    );
     const keysText = parameters.get(KEYS_PARAMETER);
-    if (valuesOf(KEYS_PARAMETER, parameters).length > 1) throw InvalidInput.of(KEYS_PARAMETER, 'Give this parameter once.');
-    if (filters.size === 0 && keysText === undefined) throw InvalidInput.ofNoField(`Name the objects: by "${KEYS_PARAMETER}", or by filters.`);
+    if (valuesOf(KEYS_PARAMETER, parameters).length > 1)
+      throw InvalidInput.of(KEYS_PARAMETER, 'Give this parameter once.');
+    if (filters.size === 0 && keysText === undefined)
+      throw InvalidInput.ofNoField(`Name the objects: by "${KEYS_PARAMETER}", or by filters.`);
     const keys = keysText === undefined ? undefined : parsedKeys(keysText, located, bulk);
     const list = filters.size === 0 ? undefined : await this.filtered(located, filters);
     const within = list?.where ?? located.within;
     if (keys) return { keys, conditions: keys.map((key) => allOf([within, keyCondition(key, resource)])) };
     if (!list) throw new Error('Nothing names the objects.');
-    const page = await this.adapter.page({ ...list, kind: 'page', limit: bulk.max, offset: 0, from: undefined, edges: false, count: undefined, forWriting: true });
-    if (page.more) throw InvalidInput.ofNoField(`More than ${bulk.max} objects fit: name fewer of them at a time.`);
-    return { keys: undefined, conditions: page.rows.map(({ key }) => allOf([within, keyCondition(key, resource)])) };
+    const page = await this.adapter.page({
+      ...list,
+      kind: 'page',
+      limit: bulk.max,
+      offset: 0,
+      from: undefined,
+      edges: false,
+      count: undefined,
+      forWriting: true,
+    });
+    if (page.more)
+      throw InvalidInput.ofNoField(`More than ${bulk.max} objects fit: name fewer of them at a time.`);
+    return {
+      keys: undefined,
+      conditions: page.rows.map(({ key }) => allOf([within, keyCondition(key, resource)])),
+    };
   }
 
   /** By fields that the caller may read, among rows that the caller may read: else what is written would tell of them. */
   private async filtered(located: Located, given: ReadonlyMap<string, string>): Promise<ListPlan> {
     const { route, admission } = located;
     const access = await admission.accesses.admit(route.resource, 'GET');
-    const asked = { ...located, resource: restrictFields(route.resource, access), within: allOf([located.within, access.rows]), shape: undefined };
+    const asked = {
+      ...located,
+      resource: restrictFields(route.resource, access),
+      within: allOf([located.within, access.rows]),
+      shape: undefined,
+    };
     // A list passes over what its caller may not filter by; here that would name more than is meant.
     const view = await this.operations.queried(asked);
     const filters = foldLists(given, view);
-    refuseParametersBut(filters, true, () => view.backends.flatMap((backend) => [...(backend.parameters?.(view) ?? [])]));
-    for (const name of given.keys()) if (valuesOf(name, given).includes('')) throw InvalidInput.of(name, 'This field may not be blank.');
-    const [list, all] = [await this.operations.planned({ ...asked, parameters: () => filters }), await this.operations.planned({ ...asked, parameters: () => new Map<string, string>() })];
+    refuseParametersBut(filters, true, () =>
+      view.backends.flatMap((backend) => [...(backend.parameters?.(view) ?? [])]),
+    );
+    for (const name of given.keys())
+      if (valuesOf(name, given).includes('')) throw InvalidInput.of(name, 'This field may not be blank.');
+    const [list, all] = [
+      await this.operations.planned({ ...asked, parameters: () => filters }),
+      await this.operations.planned({ ...asked, parameters: () => new Map<string, string>() }),
+    ];
     // A parameter may also take away what a backend leaves out by itself.
-    if ([all.where, asked.within].some((where) => isDeepStrictEqual(list.where, where))) throw InvalidInput.ofNoField('These filters leave no object out.');
-    await refuseIdleParameters({ resource: view, parameters: filters, values: (name) => valuesOf(name, filters), actor: admission.actor });
+    if ([all.where, asked.within].some((where) => isDeepStrictEqual(list.where, where)))
+      throw InvalidInput.ofNoField('These filters leave no object out.');
+    await refuseIdleParameters({
+      resource: view,
+      parameters: filters,
+      values: (name) => valuesOf(name, filters),
+      actor: admission.actor,
+    });
     return list;
   }
 
-  private async writing(plan: BatchPlan, refused: (refusals: ReadonlyMap<number, StepRefusal>) => Error): Promise<readonly Row[]> {
+  private async writing(
+    plan: BatchPlan,
+    refused: (refusals: ReadonlyMap<number, StepRefusal>) => Error,
+  ): Promise<readonly Row[]> {
     if (plan.steps.length === 0) return [];
     try {
       return await this.adapter.writeAll(plan);
@@ -195,12 +312,16 @@ export class BulkWrites {
 }
 
 /** In the order of the rows; what is expanded is read once for those of one view. */
-async function shownIn(rows: readonly Row[], viewOf: (row: Row) => Located): Promise<readonly Representation[]> {
+async function shownIn(
+  rows: readonly Row[],
+  viewOf: (row: Row) => Located,
+): Promise<readonly Representation[]> {
   const shown = new Map<Row, Representation>();
   for (const located of new Set(rows.map(viewOf))) {
     const seen = rows.filter((row) => viewOf(row) === located);
     const expanded = located.shape ? await located.shape.expanded(seen) : seen;
-    for await (const [index, row] of divided(seen.entries())) shown.set(row, represent(expanded[index] ?? row, located));
+    for await (const [index, row] of divided(seen.entries()))
+      shown.set(row, represent(expanded[index] ?? row, located));
   }
   return rows.map((row) => shown.get(row) ?? {});
 }
@@ -214,7 +335,14 @@ function refuseTooMany(count: number, { max }: Bulk): void {
 }
 
 /** The change of each item, of the object that its key names. */
-async function changesOf(items: readonly unknown[], located: Located): Promise<{ readonly steps: BatchPlan['steps']; readonly keys: ReadonlyMap<number, readonly Json[]>; readonly name: string }> {
+async function changesOf(
+  items: readonly unknown[],
+  located: Located,
+): Promise<{
+  readonly steps: BatchPlan['steps'];
+  readonly keys: ReadonlyMap<number, readonly Json[]>;
+  readonly name: string;
+}> {
   const { resource, within } = located;
   const fields = keyFieldsOf(resource);
   const name = fields.length === 1 ? (fields[0]?.name ?? NON_FIELD_ERRORS) : NON_FIELD_ERRORS;
@@ -223,15 +351,32 @@ async function changesOf(items: readonly unknown[], located: Located): Promise<{
     const key = keyOfItem(item, fields, resource);
     keys.set(index, key);
     // A key that is not to be changed is no change.
-    const own = Object.fromEntries(Object.entries(item).filter(([each]) => !fields.some((field) => field.name === each)));
+    const own = Object.fromEntries(
+      Object.entries(item).filter(([each]) => !fields.some((field) => field.name === each)),
+    );
     const body = parseBody(located, 'partialUpdate', own);
-    return planUpdate(located, { operation: 'partialUpdate', body, where: allOf([within, keyCondition(key, resource)]) });
+    return planUpdate(located, {
+      operation: 'partialUpdate',
+      body,
+      where: allOf([within, keyCondition(key, resource)]),
+    });
   });
-  return { steps: refuseTwice(plans, (plan, index) => (plan.kind === 'update' ? keyText(keys.get(index) ?? []) : undefined), name), keys, name };
+  return {
+    steps: refuseTwice(
+      plans,
+      (plan, index) => (plan.kind === 'update' ? keyText(keys.get(index) ?? []) : undefined),
+      name,
+    ),
+    keys,
+    name,
+  };
 }
 
 /** Each item of a list; one of which nothing can be made is refused together with the others. */
-async function eachOf<Plan>(items: readonly unknown[], plan: (item: JsonObject, index: number) => Soon<Plan>): Promise<readonly (Plan | RefusedPlan)[]> {
+async function eachOf<Plan>(
+  items: readonly unknown[],
+  plan: (item: JsonObject, index: number) => Soon<Plan>,
+): Promise<readonly (Plan | RefusedPlan)[]> {
   const plans: (Plan | RefusedPlan)[] = [];
   for await (const [index, item] of divided(items.entries())) {
     try {
@@ -245,21 +390,28 @@ async function eachOf<Plan>(items: readonly unknown[], plan: (item: JsonObject, 
 }
 
 /** Two of one list would be one row: which of them it is to be, nobody says. */
-function refuseTwice<Plan extends { readonly kind: string }>(plans: readonly Plan[], textOf: (plan: Plan, index: number) => string | undefined, where: string): readonly (Plan | RefusedPlan)[] {
+function refuseTwice<Plan extends { readonly kind: string }>(
+  plans: readonly Plan[],
+  textOf: (plan: Plan, index: number) => string | undefined,
+  where: string,
+): readonly (Plan | RefusedPlan)[] {
   const seen = new Set<string>();
   return plans.map((plan, index) => {
     const text = textOf(plan, index);
     if (text === undefined) return plan;
     const isKnown = seen.has(text);
     seen.add(text);
-    return isKnown ? { kind: 'refused', errors: messageAt(where, 'This object is in the list already.') } : plan;
+    return isKnown
+      ? { kind: 'refused', errors: messageAt(where, 'This object is in the list already.') }
+      : plan;
   });
 }
 
 function parsedKeys(text: string, { resource }: Located, bulk: Bulk): readonly (readonly Json[])[] {
   const parts = text.split(resource.key.columns.length === 1 ? ',' : ';');
   if (parts.includes('')) throw InvalidInput.of(KEYS_PARAMETER, 'This field may not be blank.');
-  if (parts.length > bulk.max) throw InvalidInput.of(KEYS_PARAMETER, `Ensure this field has no more than ${bulk.max} elements.`);
+  if (parts.length > bulk.max)
+    throw InvalidInput.of(KEYS_PARAMETER, `Ensure this field has no more than ${bulk.max} elements.`);
   const unknown: string[] = [];
   const keys = new Map<string, readonly Json[]>();
   for (const part of parts) {
@@ -275,7 +427,11 @@ function messageAt(name: string, ...messages: string[]): FieldErrors {
   return InvalidInput.of(name, ...messages).fields;
 }
 
-function itemsRefused(refusals: ReadonlyMap<number, StepRefusal>, count: number, missing: (index: number) => FieldErrors = () => messageAt(NON_FIELD_ERRORS, 'Not found.')): InvalidItems {
+function itemsRefused(
+  refusals: ReadonlyMap<number, StepRefusal>,
+  count: number,
+  missing: (index: number) => FieldErrors = () => messageAt(NON_FIELD_ERRORS, 'Not found.'),
+): InvalidItems {
   return new InvalidItems(
     Array.from({ length: count }, (_, index) => {
       const refusal = refusals.get(index);
@@ -286,7 +442,9 @@ function itemsRefused(refusals: ReadonlyMap<number, StepRefusal>, count: number,
 
 /** One body is wrong in one way: as the first row is told it. */
 function namedRefused(refusals: ReadonlyMap<number, StepRefusal>, { keys }: Named): InvalidInput {
-  const gone = [...refusals].flatMap(([index, refusal]) => (refusal === 'missing' ? [keys?.[index] ?? []] : []));
+  const gone = [...refusals].flatMap(([index, refusal]) =>
+    refusal === 'missing' ? [keys?.[index] ?? []] : [],
+  );
   if (gone.length > 0) return InvalidInput.of(KEYS_PARAMETER, ...gone.map((key) => noSuchKey(keyText(key))));
   const [first] = [...refusals.values()].filter((refusal) => refusal !== 'missing');
   return new InvalidInput(first ?? emptyFieldErrors());

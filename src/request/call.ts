@@ -19,17 +19,28 @@ export interface Call {
 /** Links to other pages of the list that is asked for, in its canonical form. */
 export function linksOf({ exchange, match, base }: Call, { keys }: Located): PageLink {
   const { resource, parent, relation } = match.route;
-  const path = parent && relation && keys.key ? `${parent.app}/${parent.model}/${keyText(keys.key)}/${relation.name}` : `${resource.app}/${resource.model}`;
+  const path =
+    parent && relation && keys.key
+      ? `${parent.app}/${parent.model}/${keyText(keys.key)}/${relation.name}`
+      : `${resource.app}/${resource.model}`;
   return pageLink(`${exchange.protocol}://${exchange.host}${base}/${path}/`, exchange.query);
 }
 
 /** The absolute URL of a new object, where it has one (contract 3). */
-export function locationOf(key: readonly Json[], { exchange, match, base }: Call): Readonly<Record<string, string>> {
+export function locationOf(
+  key: readonly Json[],
+  { exchange, match, base }: Call,
+): Readonly<Record<string, string>> {
   const { route, keySegment } = match;
   const { resource, relation, parent } = route;
-  const readable = [...resource.operations].some((operation) => operation !== 'list' && operation !== 'create');
+  const readable = [...resource.operations].some(
+    (operation) => operation !== 'list' && operation !== 'create',
+  );
   if (!readable) return {};
-  const above = parent && relation ? `${parent.app}/${parent.model}/${keySegment ?? ''}/${relation.name}` : `${resource.app}/${resource.model}`;
+  const above =
+    parent && relation
+      ? `${parent.app}/${parent.model}/${keySegment ?? ''}/${relation.name}`
+      : `${resource.app}/${resource.model}`;
   return { Location: `${exchange.protocol}://${exchange.host}${base}/${above}/${keyText(key)}/` };
 }
 

@@ -67,7 +67,8 @@ export class Expander {
   private async grown(rows: readonly Row[], shown: ShapedObject): Promise<readonly Grown[]> {
     if (rows.length === 0) return [];
     const found = new Map<string, Found>();
-    for (const expansion of shown.expansions) found.set(expansion.field, await this.found(rows, shown.resource, expansion));
+    for (const expansion of shown.expansions)
+      found.set(expansion.field, await this.found(rows, shown.resource, expansion));
     return rows.map((row) => this.grownRow(row, shown.expansions, found));
   }
 
@@ -86,16 +87,33 @@ export class Expander {
   }
 
   /** What belongs to these rows, by their identities, each object with what is expanded in it. */
-  private async found(rows: readonly Row[], parent: Resource, { many, on, where, order, behind }: Expansion): Promise<Found> {
+  private async found(
+    rows: readonly Row[],
+    parent: Resource,
+    { many, on, where, order, behind }: Expansion,
+  ): Promise<Found> {
     if (this.work.isLong) await this.work.pause();
     const identities = [...new Map(rows.map((row) => [identityText(row), row.identity ?? row.key])).values()];
     const most = many ? this.rules.maxChildren + 1 : undefined;
-    const related = await this.adapter.related({ kind: 'related', resource: behind.resource, where, order, parent, on, identities, most, limit: this.left + 1, ...this.asked });
+    const related = await this.adapter.related({
+      kind: 'related',
+      resource: behind.resource,
+      where,
+      order,
+      parent,
+      on,
+      identities,
+      most,
+      limit: this.left + 1,
+      ...this.asked,
+    });
     this.bounded(related.length);
     // One that belongs to several rows is read, expanded and written once.
     const each = [...new Set(related.map(({ row }) => row))];
     const grown = await this.grown(each, behind);
-    const written = new Map(each.map((row, index) => [row, writtenOf(grown[index] ?? { row, size: 1 }, behind)]));
+    const written = new Map(
+      each.map((row, index) => [row, writtenOf(grown[index] ?? { row, size: 1 }, behind)]),
+    );
     const found = new Map<string, Written[]>();
     for (const { identity, row } of related) {
       const object = written.get(row);
@@ -109,7 +127,11 @@ export class Expander {
   }
 
   private bounded(objects: number): number {
-    if (objects > this.left) throw InvalidInput.of(this.rules.expandParameter ?? 'expand', `The answer would hold more than ${this.rules.maxObjects} objects. Expand less, or ask for less of the list.`);
+    if (objects > this.left)
+      throw InvalidInput.of(
+        this.rules.expandParameter ?? 'expand',
+        `The answer would hold more than ${this.rules.maxObjects} objects. Expand less, or ask for less of the list.`,
+      );
     return objects;
   }
 }

@@ -92,7 +92,8 @@ export class IdempotentCreates {
 
   private async restored(answer: string, views: Views): Promise<readonly Row[]> {
     const kept = JSON.parse(answer) as readonly KeptRow[];
-    for await (const each of divided(kept)) if (!(await this.mayHave(each, viewOf(each, views)))) throw new PermissionDenied();
+    for await (const each of divided(kept))
+      if (!(await this.mayHave(each, viewOf(each, views)))) throw new PermissionDenied();
     return kept.map(({ value, key, identity, values, changed = false }) => {
       const { resource } = viewOf({ changed }, views);
       return {
@@ -106,11 +107,18 @@ export class IdempotentCreates {
   }
 
   /** Whether the grants of now leave the caller the row. One that is gone tells nothing new. */
-  private async mayHave({ key, values }: KeptRow, { resource, within, route, parent }: Located): Promise<boolean> {
+  private async mayHave(
+    { key, values }: KeptRow,
+    { resource, within, route, parent }: Located,
+  ): Promise<boolean> {
     const holds = holdsFor(within, (id) => valueOfColumn(id, resource, values));
     if (holds !== undefined) return holds;
-    const named = allOf([keyCondition(key, resource), ...(parent && route.relation ? [belongsTo(route.relation, parent)] : [])]);
-    const isThere = (where = named): Promise<boolean> => this.adapter.exists({ resource, where, forWriting: true });
+    const named = allOf([
+      keyCondition(key, resource),
+      ...(parent && route.relation ? [belongsTo(route.relation, parent)] : []),
+    ]);
+    const isThere = (where = named): Promise<boolean> =>
+      this.adapter.exists({ resource, where, forWriting: true });
     return (await isThere(allOf([named, within]))) || !(await isThere());
   }
 }
@@ -145,7 +153,11 @@ function keptRow(row: Row, located: Located): KeptRow {
  * What was answered, without the fields that the caller may not read any more. Undefined where a serializer of the
  * application's own has made more of them than members of their names: it represents what is left.
  */
-function readableNow(value: Representation, values: KeptRow['values'], { fieldsByName, serializer }: Resource): Representation | undefined {
+function readableNow(
+  value: Representation,
+  values: KeptRow['values'],
+  { fieldsByName, serializer }: Resource,
+): Representation | undefined {
   const hidden = new Set(Object.keys(values).filter((name) => fieldsByName.get(name)?.readable !== true));
   if (hidden.size === 0) return value;
   if (serializer.constructor !== ModelSerializer) return undefined;
@@ -158,7 +170,8 @@ function valueOfColumn(id: string, { fields }: Resource, values: KeptRow['values
     const value = values[field.name] as Json | undefined;
     if (field.kind === 'column' && field.column.id === id) return value;
     const [pair, ...more] = field.kind === 'to-one' ? field.relation.on : [];
-    if (pair?.near.id === id && more.length === 0 && field.kind === 'to-one' && field.relation.byKey) return value;
+    if (pair?.near.id === id && more.length === 0 && field.kind === 'to-one' && field.relation.byKey)
+      return value;
   }
   return undefined;
 }

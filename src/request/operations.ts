@@ -50,15 +50,26 @@ export class Operations {
   /** What is asked for on a URL that names no parent; undefined for one that does. */
   locateOwn(asked: Asked): Located | undefined {
     const { rows } = asked.admission;
-    return asked.route.parent && asked.route.relation && asked.keys.key ? undefined : locatedIn(asked, { within: rows, parent: undefined });
+    return asked.route.parent && asked.route.relation && asked.keys.key
+      ? undefined
+      : locatedIn(asked, { within: rows, parent: undefined });
   }
 
   /** The parent that the URL names, if it names one. Throws 404. */
   async locate(asked: Asked): Promise<Located> {
     const { route, keys, admission, requester } = asked;
     const { rows, accesses } = admission;
-    if (!route.parent || !route.relation || !keys.key) return locatedIn(asked, { within: rows, parent: undefined });
-    const parent = await this.adapter.findParent(planParent(keys.key, { parent: route.parent, relation: route.relation, rows: await accesses.visible(route.parent), forWriting: !admission.reading, requester }));
+    if (!route.parent || !route.relation || !keys.key)
+      return locatedIn(asked, { within: rows, parent: undefined });
+    const parent = await this.adapter.findParent(
+      planParent(keys.key, {
+        parent: route.parent,
+        relation: route.relation,
+        rows: await accesses.visible(route.parent),
+        forWriting: !admission.reading,
+        requester,
+      }),
+    );
     if (!parent) throw new NotFound();
     return locatedIn(asked, { within: allOf([rows, belongsTo(route.relation, parent)]), parent });
   }
@@ -72,7 +83,11 @@ export class Operations {
     if (!parent || !relation || !key || !values) return this.locate(asked);
     return whenThere(admission.accesses.visible(parent), (rows) => {
       const { where } = planParent(key, { parent, relation, rows, forWriting: false });
-      return locatedIn(asked, { within: allOf([admission.rows, belongsTo(relation, values)]), parent: values, pending: { resource: parent, where, forWriting: false, requester } });
+      return locatedIn(asked, {
+        within: allOf([admission.rows, belongsTo(relation, values)]),
+        parent: values,
+        pending: { resource: parent, where, forWriting: false, requester },
+      });
     });
   }
 
@@ -99,7 +114,9 @@ export class Operations {
   list(asked: Located): Soon<ListAnswer> {
     return this.listed(asked, (located, plan) => {
       const read = this.adapter.list(plan);
-      return located.shape?.expands === true ? expandedList(read, located.shape) : { pages: read, represent: writingOf(located).represent };
+      return located.shape?.expands === true
+        ? expandedList(read, located.shape)
+        : { pages: read, represent: writingOf(located).represent };
     });
   }
 
@@ -108,25 +125,41 @@ export class Operations {
     return this.listed(asked, (located, plan) => {
       if (located.shape?.expands === true) return expandedTexts(this.adapter.list(plan), located.shape);
       const writing = writingOf(located);
-      return (isPlain(located) ? this.adapter.listTexts(plan, writing) : undefined) ?? textsOf(this.adapter.list(plan), writing.represent);
+      return (
+        (isPlain(located) ? this.adapter.listTexts(plan, writing) : undefined) ??
+        textsOf(this.adapter.list(plan), writing.represent)
+      );
     });
   }
 
-  private listed<Answer>(asked: Located, answer: (located: Located, plan: ListPlan) => Soon<Answer>): Soon<Answer> {
-    return whenThere(asked.resource.shape ? this.shaped(asked) : asked, (located) => whenThere(this.planned(located), (plan) => answer(located, plan)));
+  private listed<Answer>(
+    asked: Located,
+    answer: (located: Located, plan: ListPlan) => Soon<Answer>,
+  ): Soon<Answer> {
+    return whenThere(asked.resource.shape ? this.shaped(asked) : asked, (located) =>
+      whenThere(this.planned(located), (plan) => answer(located, plan)),
+    );
   }
 
   /** In the shape that the parameters say, where the model lets them. Throws 400, and 404 for a parent that is not there. */
   async shaped(located: Located, reading = true): Promise<Located> {
     const rules = located.resource.shape;
-    return rules && !located.shape ? this.afterParent(located, () => this.shapes.of(located, rules, reading)) : located;
+    return rules && !located.shape
+      ? this.afterParent(located, () => this.shapes.of(located, rules, reading))
+      : located;
   }
 
   /** What the parameters ask for, all rows of it. Throws what contract 6 says, in its order. */
   planned(located: Located): Soon<ListPlan> {
     const { within, requester, pending } = located;
-    return whenThere(queriedTargets(located.resource).length === 0 ? located.resource : this.queried(located), (resource) =>
-      whenThere(this.afterParent(located, () => filteringsOf(resource, located)), (filterings) => planList(resource, { within, filterings, requester, parent: pending })));
+    return whenThere(
+      queriedTargets(located.resource).length === 0 ? located.resource : this.queried(located),
+      (resource) =>
+        whenThere(
+          this.afterParent(located, () => filteringsOf(resource, located)),
+          (filterings) => planList(resource, { within, filterings, requester, parent: pending }),
+        ),
+    );
   }
 
   private async wholeList(located: Located): Promise<readonly Representation[]> {
@@ -154,7 +187,8 @@ export class Operations {
   /** Of a model for which parameters say something. */
   private async retrieveTextAsked(asked: Located): Promise<string | undefined> {
     const located = await this.shaped(asked);
-    if (!isPlain(located)) return located.resource.shape && JSON.stringify((await this.retrieve(located)).value);
+    if (!isPlain(located))
+      return located.resource.shape && JSON.stringify((await this.retrieve(located)).value);
     await refuseParameters(located);
     return this.textOf(located);
   }
@@ -178,19 +212,33 @@ export class Operations {
     const { shape, strict } = asked.resource;
     const located = shape ? await this.shaped(asked, false) : asked;
     if (strict) await refuseParameters(located);
-    const { row, replayed } = located.repeatable ? await this.madeOnce(located) : { row: await this.made(located, undefined), replayed: false };
-    return { value: await shown(row, located), row, key: row.key, shaped: located.shape !== undefined, told: replayed ? REPLAYED : undefined };
+    const { row, replayed } = located.repeatable
+      ? await this.madeOnce(located)
+      : { row: await this.made(located, undefined), replayed: false };
+    return {
+      value: await shown(row, located),
+      row,
+      key: row.key,
+      shaped: located.shape !== undefined,
+      told: replayed ? REPLAYED : undefined,
+    };
   }
 
   private async madeOnce(located: Located): Promise<{ readonly row: Row; readonly replayed: boolean }> {
-    const { rows, replayed } = await this.idempotent.perform(located, async (read, completed) => [await this.made(read, completed)]);
+    const { rows, replayed } = await this.idempotent.perform(located, async (read, completed) => [
+      await this.made(read, completed),
+    ]);
     const [row] = rows;
     if (!row) throw new Error(`Nothing was made of ${located.resource.label}.`);
     return { row, replayed };
   }
 
   private made(located: Located, completed: CompletedRows | undefined): Soon<Row> {
-    return whenThere(located.body(), (body) => whenThere(planCreate(located, body), (plan) => this.adapter.create(completed ? { ...plan, completed } : plan)));
+    return whenThere(located.body(), (body) =>
+      whenThere(planCreate(located, body), (plan) =>
+        this.adapter.create(completed ? { ...plan, completed } : plan),
+      ),
+    );
   }
 
   async update(located: Located, operation: 'update' | 'partialUpdate'): Promise<Answered> {
@@ -202,7 +250,11 @@ export class Operations {
       if (strict) await refuseParameters(asked);
       return { asked, body: parseBody(asked, operation, await asked.body()) };
     });
-    const plan = await planUpdate(located, { operation, body, where: precondition ? allOf([where, precondition.where]) : where });
+    const plan = await planUpdate(located, {
+      operation,
+      body,
+      where: precondition ? allOf([where, precondition.where]) : where,
+    });
     const row = await this.adapter.update({ ...plan, expected: precondition?.expected });
     if (!row) throw await this.preconditions.whyNot(located, where);
     return { value: await shown(row, asked), row, shaped: asked.shape !== undefined };
@@ -212,8 +264,12 @@ export class Operations {
   async destroy(located: Located): Promise<Representation | undefined> {
     const { precondition } = located;
     const where = objectCondition(located);
-    await (precondition ? this.afterObject(located, where, () => refuseParameters(located)) : refuseParameters(located));
-    const deleted = located.resource.returnDeleted ? await shownByGet(located, where, this.adapter) : undefined;
+    await (precondition
+      ? this.afterObject(located, where, () => refuseParameters(located))
+      : refuseParameters(located));
+    const deleted = located.resource.returnDeleted
+      ? await shownByGet(located, where, this.adapter)
+      : undefined;
     const plan = planDelete(located, precondition ? allOf([where, precondition.where]) : where);
     const isDeleted = await this.adapter.delete({ ...plan, expected: precondition?.expected });
     if (!isDeleted) throw await this.preconditions.whyNot(located, where);
@@ -238,12 +294,18 @@ export class Operations {
   /** Queries over relations stand under the grants of the models that they lead to. */
   async queried({ resource, admission }: Located): Promise<Resource> {
     const targets = queriedTargets(resource);
-    const accesses = await Promise.all(targets.map(async (target) => [target, await admission.accesses.find(target, 'GET')] as const));
+    const accesses = await Promise.all(
+      targets.map(async (target) => [target, await admission.accesses.find(target, 'GET')] as const),
+    );
     return restrictQueries(resource, new Map(accesses));
   }
 
   /** The object comes before the body in the order of checks, and so do preconditions: a body's error waits for the look at the object. */
-  private async afterObject<Result>(located: Located, where: Condition, read: () => Promise<Result>): Promise<Result> {
+  private async afterObject<Result>(
+    located: Located,
+    where: Condition,
+    read: () => Promise<Result>,
+  ): Promise<Result> {
     try {
       return await read();
     } catch (error) {
@@ -259,30 +321,56 @@ export function isPlain({ resource, shape }: Located): boolean {
   return resource.serializer.constructor === ModelSerializer && shape?.expands !== true;
 }
 
-function filteringsOf(resource: Resource, { admission, parameters: read }: Located): Soon<readonly Filtering[]> {
+function filteringsOf(
+  resource: Resource,
+  { admission, parameters: read }: Located,
+): Soon<readonly Filtering[]> {
   return whenThere(read(), (given) => {
     const parameters = foldLists(given, resource);
     if (parameters.size === 0 && resource.backends.every(saysNothingAlone)) return [];
     refuseUnknownParameters(parameters, resource, true);
-    const question: FilterQuestion = { resource, parameters, values: (name) => valuesOf(name, parameters), actor: admission.actor };
+    const question: FilterQuestion = {
+      resource,
+      parameters,
+      values: (name) => valuesOf(name, parameters),
+      actor: admission.actor,
+    };
     return askEach(resource.backends, question, []);
   });
 }
 
 /** Of a request without parameters. A class that extends one of ours may say something. */
-const SAY_NOTHING_ALONE: ReadonlySet<unknown> = new Set([FieldFilter, SearchFilter, OrderingFilter, JsonServerFilter, JsonServerSearch, JsonServerOrdering]);
+const SAY_NOTHING_ALONE: ReadonlySet<unknown> = new Set([
+  FieldFilter,
+  SearchFilter,
+  OrderingFilter,
+  JsonServerFilter,
+  JsonServerSearch,
+  JsonServerOrdering,
+]);
 
 function saysNothingAlone({ constructor }: FilterBackend): boolean {
   return SAY_NOTHING_ALONE.has(constructor);
 }
 
 /** One behind the other: what is wrong with the query is told by the first that finds it. */
-function askEach([backend, ...more]: readonly FilterBackend[], question: FilterQuestion, told: readonly Filtering[]): Soon<readonly Filtering[]> {
-  return backend ? whenThere(backend.filter(question), (filtering) => askEach(more, question, [...told, filtering])) : told;
+function askEach(
+  [backend, ...more]: readonly FilterBackend[],
+  question: FilterQuestion,
+  told: readonly Filtering[],
+): Soon<readonly Filtering[]> {
+  return backend
+    ? whenThere(backend.filter(question), (filtering) => askEach(more, question, [...told, filtering]))
+    : told;
 }
 
 function retrievePlan(located: Located): RetrievePlan {
-  return { kind: 'retrieve', resource: located.resource, where: objectCondition(located), requester: located.requester };
+  return {
+    kind: 'retrieve',
+    resource: located.resource,
+    where: objectCondition(located),
+    requester: located.requester,
+  };
 }
 
 /** The row that the URL names. */

@@ -1,5 +1,14 @@
 import { InvalidPage } from '../errors/request-errors.js';
-import type { Counted, CursorPosition, Page, PageAnswer, PageContext, PageLink, PageRequest, Pagination } from '../model/pagination.js';
+import type {
+  Counted,
+  CursorPosition,
+  Page,
+  PageAnswer,
+  PageContext,
+  PageLink,
+  PageRequest,
+  Pagination,
+} from '../model/pagination.js';
 import type { ListPlan, PagePlan } from '../model/plan.js';
 import type { Representation, Row } from '../model/serializer.js';
 import type { DataAdapter, PageOf } from './execution/data-adapter.js';
@@ -30,7 +39,11 @@ export class PagedLists {
     private readonly operations: Operations,
   ) {}
 
-  async value(located: Located, pagination: Pagination, link: PageLink): Promise<PagedList<readonly Representation[]>> {
+  async value(
+    located: Located,
+    pagination: Pagination,
+    link: PageLink,
+  ): Promise<PagedList<readonly Representation[]>> {
     const asked = await this.asked(located, pagination, link);
     const { represent } = writingOf(asked.located);
     return this.read(asked, async (plan) => {
@@ -62,23 +75,44 @@ export class PagedLists {
     const located = { ...shaped, parameters: () => parameters };
     const list = await this.operations.planned(located);
     const question = { parameters, place: placeOf(list, located.route, located.keys.key) };
-    const request = await this.operations.afterParent(located, () => Promise.resolve(pagination.page(question)));
+    const request = await this.operations.afterParent(located, () =>
+      Promise.resolve(pagination.page(question)),
+    );
     return { list, located, pagination, request, context: { ...question, link } };
   }
 
   /** Throws 404 where there is no such page. */
-  private async read<Rows>(asked: Asked, read: (plan: PagePlan) => Promise<PageOf<Rows>>): Promise<PagedList<Rows>> {
+  private async read<Rows>(
+    asked: Asked,
+    read: (plan: PagePlan) => Promise<PageOf<Rows>>,
+  ): Promise<PagedList<Rows>> {
     const { list, located, pagination, request, context } = asked;
     const open = located.admission.rows.kind === 'always' && !located.route.parent;
     const { plan, count } = await this.placed(planPage(list, request, open), asked);
     const page = await read(plan);
     const offset = request.window.kind === 'cursor' ? undefined : plan.offset;
     const around = plan.edges ? neighbours(page, plan.from) : { before: undefined, after: undefined };
-    return { ...pagination.present({ size: page.size, limit: plan.limit, offset, more: page.more, count: count ?? page.count, ...around }, context), rows: page.rows };
+    return {
+      ...pagination.present(
+        {
+          size: page.size,
+          limit: plan.limit,
+          offset,
+          more: page.more,
+          count: count ?? page.count,
+          ...around,
+        },
+        context,
+      ),
+      rows: page.rows,
+    };
   }
 
   /** Where the last page begins is known when all rows are counted; they need not be counted once more. */
-  private async placed(plan: PagePlan, { located, request: { window } }: Asked): Promise<{ readonly plan: PagePlan; readonly count?: Counted }> {
+  private async placed(
+    plan: PagePlan,
+    { located, request: { window } }: Asked,
+  ): Promise<{ readonly plan: PagePlan; readonly count?: Counted }> {
     if (window.kind !== 'last') return { plan };
     return this.operations.afterParent(located, async () => {
       const count = await this.adapter.countRows({ ...plan, count: 'exact' });
@@ -90,9 +124,16 @@ export class PagedLists {
 }
 
 /** Where the pages on both sides begin. A page that is empty stands where it was looked for. */
-function neighbours({ size, more, first, last }: PageOf<unknown>, from: CursorPosition | undefined): Pick<Page, 'before' | 'after'> {
+function neighbours(
+  { size, more, first, last }: PageOf<unknown>,
+  from: CursorPosition | undefined,
+): Pick<Page, 'before' | 'after'> {
   const backward = from?.backward === true;
   const onward = more ? { values: last, backward, inclusive: false } : undefined;
-  const back = from && (size > 0 ? { values: first, backward: !backward, inclusive: false } : { values: from.values, backward: !backward, inclusive: !from.inclusive });
+  const back =
+    from &&
+    (size > 0
+      ? { values: first, backward: !backward, inclusive: false }
+      : { values: from.values, backward: !backward, inclusive: !from.inclusive });
   return backward ? { before: onward, after: back } : { before: back, after: onward };
 }

@@ -18,13 +18,28 @@ export class Preconditions {
 
   /** Why nothing was written: without a precondition, there is nothing. */
   async whyNot({ resource, precondition }: Located, where: Condition): Promise<Error> {
-    return precondition && (await this.adapter.exists({ resource, where, forWriting: true })) ? precondition.refusal() : new NotFound();
+    return precondition && (await this.adapter.exists({ resource, where, forWriting: true }))
+      ? precondition.refusal()
+      : new NotFound();
   }
 
-  private async isMet({ where: asked, expected }: Precondition, resource: Resource, where: Condition): Promise<boolean> {
-    if (asked.kind !== 'always' && !(await this.adapter.exists({ resource, where: allOf([where, asked]), forWriting: true }))) return false;
+  private async isMet(
+    { where: asked, expected }: Precondition,
+    resource: Resource,
+    where: Condition,
+  ): Promise<boolean> {
+    if (
+      asked.kind !== 'always' &&
+      !(await this.adapter.exists({ resource, where: allOf([where, asked]), forWriting: true }))
+    )
+      return false;
     if (!expected) return true;
-    const row = await this.adapter.retrieve({ kind: 'retrieve', resource: expected.resource, where, forWriting: true });
+    const row = await this.adapter.retrieve({
+      kind: 'retrieve',
+      resource: expected.resource,
+      where,
+      forWriting: true,
+    });
     return row !== undefined && expected.holds(row);
   }
 }

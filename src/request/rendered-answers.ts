@@ -15,10 +15,18 @@ export class RenderedAnswers {
     private readonly paged: PagedLists,
   ) {}
 
-  async read(operation: 'list' | 'retrieve', asked: Located, { renderer, link }: { readonly renderer: Renderer; readonly link: PageLink }): Promise<RestResponse> {
+  async read(
+    operation: 'list' | 'retrieve',
+    asked: Located,
+    { renderer, link }: { readonly renderer: Renderer; readonly link: PageLink },
+  ): Promise<RestResponse> {
     const located = await this.operations.shaped(asked);
     const { pagination } = located.resource;
-    if (operation === 'retrieve') return renderRows(renderer, { ...about(located), pages: onePage([(await this.operations.retrieve(located)).value]) });
+    if (operation === 'retrieve')
+      return renderRows(renderer, {
+        ...about(located),
+        pages: onePage([(await this.operations.retrieve(located)).value]),
+      });
     if (!pagination) {
       const { pages, represent } = await this.operations.list(located);
       return renderRows(renderer, { ...about(located), pages: represented(pages, represent) });
@@ -28,17 +36,37 @@ export class RenderedAnswers {
   }
 
   /** What interceptors of the application have made of an answer: its rows, those of its envelope, or the one that it is. Of no rows: the value as JSON. */
-  whole(value: unknown, located: Located, { renderer, headers, rows: name }: { readonly renderer: Renderer; readonly headers: Readonly<Record<string, string>>; readonly rows: string | undefined }): Promise<RestResponse> {
+  whole(
+    value: unknown,
+    located: Located,
+    {
+      renderer,
+      headers,
+      rows: name,
+    }: {
+      readonly renderer: Renderer;
+      readonly headers: Readonly<Record<string, string>>;
+      readonly rows: string | undefined;
+    },
+  ): Promise<RestResponse> {
     const rows = rowsOf(value, name);
-    return rows ? renderRows(renderer, { ...about(located), pages: onePage(rows) }, headers) : Promise.resolve(valueResponse(200, value, headers));
+    return rows
+      ? renderRows(renderer, { ...about(located), pages: onePage(rows) }, headers)
+      : Promise.resolve(valueResponse(200, value, headers));
   }
 }
 
 function about({ resource, shape }: Located): Omit<RenderedRows, 'pages'> {
-  return { model: resource.model, fields: (shape?.view ?? resource).fields.filter(({ readable }) => readable).map(({ name }) => name) };
+  return {
+    model: resource.model,
+    fields: (shape?.view ?? resource).fields.filter(({ readable }) => readable).map(({ name }) => name),
+  };
 }
 
-async function* represented(pages: AsyncIterable<readonly Row[]>, represent: (row: Row) => Representation): AsyncGenerator<readonly Representation[]> {
+async function* represented(
+  pages: AsyncIterable<readonly Row[]>,
+  represent: (row: Row) => Representation,
+): AsyncGenerator<readonly Representation[]> {
   for await (const rows of pages) yield rows.map(represent);
 }
 
@@ -48,8 +76,13 @@ async function* onePage(rows: readonly Representation[]): AsyncGenerator<readonl
 
 /** `name`: where the rows stand in the envelope of a page, if there is one. An object of that field is no envelope. */
 function rowsOf(value: unknown, name: string | undefined): readonly Representation[] | undefined {
-  const enclosed = name !== undefined && isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
-  const rows: readonly unknown[] = Array.isArray(enclosed) ? (enclosed as unknown[]) : Array.isArray(value) ? (value as unknown[]) : [value];
+  const enclosed =
+    name !== undefined && isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+  const rows: readonly unknown[] = Array.isArray(enclosed)
+    ? (enclosed as unknown[])
+    : Array.isArray(value)
+      ? (value as unknown[])
+      : [value];
   return rows.every(isObject) ? rows : undefined;
 }
 

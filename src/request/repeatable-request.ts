@@ -32,9 +32,18 @@ export class RepeatableRequest implements Repeatable {
 
   async claim(key: string): Promise<ClaimRequest> {
     const { caller, rules } = this.from;
-    const id = digestOfScope({ list: this.list(), caller: callerOf(caller, rules), key, position: this.begun++ });
+    const id = digestOfScope({
+      list: this.list(),
+      caller: callerOf(caller, rules),
+      key,
+      position: this.begun++,
+    });
     const body = readJson(await this.body());
-    return { id, fingerprint: digestOfRequest(id, { query: this.call.exchange.query, body }), life: rules.life };
+    return {
+      id,
+      fingerprint: digestOfRequest(id, { query: this.call.exchange.query, body }),
+      life: rules.life,
+    };
   }
 
   /** In its canonical form: with a slash at its end or without it is one list. */
@@ -42,6 +51,8 @@ export class RepeatableRequest implements Repeatable {
     const { base, match } = this.call;
     const { resource, parent, relation } = match.route;
     const { key } = this.from.keys;
-    return parent && relation && key ? `${base}/${parent.app}/${parent.model}/${keyText(key)}/${relation.name}` : `${base}/${resource.app}/${resource.model}`;
+    return parent && relation && key
+      ? `${base}/${parent.app}/${parent.model}/${keyText(key)}/${relation.name}`
+      : `${base}/${resource.app}/${resource.model}`;
   }
 }

@@ -7,12 +7,17 @@ import type { RowWriting } from './execution/data-adapter.js';
 export function represent(row: Row, located: Located): Representation {
   const { resource, admission, shape } = located;
   if (shape) return shape.represent(row);
-  return row.answered ?? resource.serializer.represent(row, { resource, actor: admission.actor, basePath: basePathOf(located) });
+  return (
+    row.answered ??
+    resource.serializer.represent(row, { resource, actor: admission.actor, basePath: basePathOf(located) })
+  );
 }
 
 /** With what is expanded in it. */
 export function shown(row: Row, located: Located): Soon<Representation> {
-  return located.shape ? located.shape.expanded([row]).then(([expanded = row]) => represent(expanded, located)) : represent(row, located);
+  return located.shape
+    ? located.shape.expanded([row]).then(([expanded = row]) => represent(expanded, located))
+    : represent(row, located);
 }
 
 /** How a row of the answer is written in process. */

@@ -104,15 +104,38 @@ export class RestPipeline {
   admit(call: Call): Soon<Admission> {
     const { request } = call.exchange;
     const { resource } = call.match.route;
-    return whenThere(this.authenticator.authenticate(call.exchange, resource.schemes), (actor) => this.admitActor(actor, { resource, method: askedMethod(call), request, action: actionOf(call) }));
+    return whenThere(this.authenticator.authenticate(call.exchange, resource.schemes), (actor) =>
+      this.admitActor(actor, { resource, method: askedMethod(call), request, action: actionOf(call) }),
+    );
   }
 
   /** Throws 403, and 401 for an anonymous caller of a model that can challenge. */
-  admitActor(actor: Actor, { resource, method, request, action }: { resource: Resource; method: string; request?: object; action?: RouteAction | undefined }): Soon<Admission> {
-    const accesses = new Accesses({ actor, challenge: challengeOf(resource.schemes), request }, this.rules, resolveRowFilter);
+  admitActor(
+    actor: Actor,
+    {
+      resource,
+      method,
+      request,
+      action,
+    }: { resource: Resource; method: string; request?: object; action?: RouteAction | undefined },
+  ): Soon<Admission> {
+    const accesses = new Accesses(
+      { actor, challenge: challengeOf(resource.schemes), request },
+      this.rules,
+      resolveRowFilter,
+    );
     const answers = SHOWN_WRITES.has(method) && (!action || action.operation !== undefined);
-    const admitted = answers ? accesses.admitWrite(resource, method, action?.permission) : accesses.admit(resource, method, action?.permission);
-    return whenThere(admitted, (access) => ({ actor, accesses, rows: access.rows, resource: restrictFields(resource, access), reading: isReading(method), request }));
+    const admitted = answers
+      ? accesses.admitWrite(resource, method, action?.permission)
+      : accesses.admit(resource, method, action?.permission);
+    return whenThere(admitted, (access) => ({
+      actor,
+      accesses,
+      rows: access.rows,
+      resource: restrictFields(resource, access),
+      reading: isReading(method),
+      request,
+    }));
   }
 
   /** Method, Accept, keys and parent, then the operation: parse, plan, execute, serialise, respond. */
@@ -125,48 +148,104 @@ export class RestPipeline {
     const operation = route.operations.get(servedMethod(exchange.method));
     if (!operation) throw new MethodNotAllowed(exchange.method);
     const { renderers, conditional, cacheControl } = route.resource;
-    const rendered = renderers.length > 0 && (operation === 'list' || operation === 'retrieve') ? operation : undefined;
-    const renderer = rendered && chooseRenderer(renderers, { accept: exchange.header('accept'), format: formatOf(exchange.query) });
+    const rendered =
+      renderers.length > 0 && (operation === 'list' || operation === 'retrieve') ? operation : undefined;
+    const renderer =
+      rendered &&
+      chooseRenderer(renderers, { accept: exchange.header('accept'), format: formatOf(exchange.query) });
     if (!rendered) negotiate(exchange.header('accept'));
-    const response = around ? this.answerAround(operation, { call, admission, around, renderer }) : this.perform(operation, { call, admission, renderer });
-    return conditional || cacheControl ? whenThere(response, (made) => this.conclude(call, admission, { response: made, surrounded: around !== undefined })) : response;
+    const response = around
+      ? this.answerAround(operation, { call, admission, around, renderer })
+      : this.perform(operation, { call, admission, renderer });
+    return conditional || cacheControl
+      ? whenThere(response, (made) =>
+          this.conclude(call, admission, { response: made, surrounded: around !== undefined }),
+        )
+      : response;
   }
 
   /** Behind what has answered, of a model whose answers tell of caches or of their state. Throws 412. */
-  conclude({ exchange, match }: Call, { actor, reading }: Admission, { response, surrounded }: { readonly response: RestResponse; readonly surrounded: boolean }): RestResponse {
+  conclude(
+    { exchange, match }: Call,
+    { actor, reading }: Admission,
+    { response, surrounded }: { readonly response: RestResponse; readonly surrounded: boolean },
+  ): RestResponse {
     const { resource } = match.route;
     if (!resource.conditional && !resource.cacheControl) return response;
-    return concluded(response, { resource, reading, actor, surrounded, header: (name) => exchange.header(name) });
+    return concluded(response, {
+      resource,
+      reading,
+      actor,
+      surrounded,
+      header: (name) => exchange.header(name),
+    });
   }
 
-  private async answerAround(operation: Operation, { call, admission, around, renderer }: { call: Call; admission: Admission; around: Around; renderer: Renderer | undefined }): Promise<RestResponse> {
+  private async answerAround(
+    operation: Operation,
+    {
+      call,
+      admission,
+      around,
+      renderer,
+    }: { call: Call; admission: Admission; around: Around; renderer: Renderer | undefined },
+  ): Promise<RestResponse> {
     let told: Omit<Made, 'value'> = { headers: {} };
     let located: Located | undefined;
     const value = await around(async () => {
       const asked = await this.operations.locate(askedOver(call, admission));
       located = renderer ? await this.operations.shaped(asked) : asked;
-      const { value: made, ...rest } = await this.valueOf(operation, await this.conditionally(operation, located, call), call);
+      const { value: made, ...rest } = await this.valueOf(
+        operation,
+        await this.conditionally(operation, located, call),
+        call,
+      );
       told = renderer ? { ...rest, headers: withoutValidators(rest.headers) } : rest;
       return made;
     });
     // An interceptor that answers by itself has asked for no rows.
-    return renderer && located ? this.rendered.whole(value, located, { renderer, headers: told.headers, rows: told.rows }) : valueResponse(told.status ?? statusOf(operation), value, told.headers);
+    return renderer && located
+      ? this.rendered.whole(value, located, { renderer, headers: told.headers, rows: told.rows })
+      : valueResponse(told.status ?? statusOf(operation), value, told.headers);
   }
 
   /** Plain reading first: nothing of it is waited for but the database. */
-  private perform(operation: Operation, { call, admission, renderer }: { call: Call; admission: Admission; renderer: Renderer | undefined }): Soon<RestResponse> {
+  private perform(
+    operation: Operation,
+    { call, admission, renderer }: { call: Call; admission: Admission; renderer: Renderer | undefined },
+  ): Soon<RestResponse> {
     const { pagination, conditional } = call.match.route.resource;
-    if (renderer || (operation === 'list' ? pagination : operation !== 'retrieve' || conditional)) return this.performAny(operation, { call, admission, renderer });
+    if (renderer || (operation === 'list' ? pagination : operation !== 'retrieve' || conditional))
+      return this.performAny(operation, { call, admission, renderer });
     const asked = askedOver(call, admission);
-    if (operation === 'list') return whenThere(this.operations.locateOwn(asked) ?? this.operations.locateList(asked), (list) => whenThere(this.operations.listTexts(list), (texts) => whenThere(renderTexts(texts), (body) => ({ status: 200, body }))));
-    return whenThere(this.operations.locateOwn(asked) ?? this.operations.locate(asked), (located) => whenThere(this.operations.retrieveText(located), (text) => (text === undefined ? this.run(operation, located, call) : { status: 200, body: { kind: 'text', text } })));
+    if (operation === 'list')
+      return whenThere(this.operations.locateOwn(asked) ?? this.operations.locateList(asked), (list) =>
+        whenThere(this.operations.listTexts(list), (texts) =>
+          whenThere(renderTexts(texts), (body) => ({ status: 200, body })),
+        ),
+      );
+    return whenThere(this.operations.locateOwn(asked) ?? this.operations.locate(asked), (located) =>
+      whenThere(this.operations.retrieveText(located), (text) =>
+        text === undefined
+          ? this.run(operation, located, call)
+          : { status: 200, body: { kind: 'text', text } },
+      ),
+    );
   }
 
-  private async performAny(operation: Operation, { call, admission, renderer }: { call: Call; admission: Admission; renderer: Renderer | undefined }): Promise<RestResponse> {
+  private async performAny(
+    operation: Operation,
+    { call, admission, renderer }: { call: Call; admission: Admission; renderer: Renderer | undefined },
+  ): Promise<RestResponse> {
     const asked = askedOver(call, admission);
     const { route } = call.match;
-    const located = this.operations.locateOwn(asked) ?? (await (operation === 'list' && !renderer ? this.operations.locateList(asked) : this.operations.locate(asked)));
-    if (renderer && (operation === 'list' || operation === 'retrieve')) return this.rendered.read(operation, located, { renderer, link: linksOf(call, located) });
+    const located =
+      this.operations.locateOwn(asked) ??
+      (await (operation === 'list' && !renderer
+        ? this.operations.locateList(asked)
+        : this.operations.locate(asked)));
+    if (renderer && (operation === 'list' || operation === 'retrieve'))
+      return this.rendered.read(operation, located, { renderer, link: linksOf(call, located) });
     const { pagination, conditional } = route.resource;
     if (operation === 'list' && pagination) {
       const page = await this.pages.text(located, pagination, linksOf(call, located));
@@ -176,7 +255,11 @@ export class RestPipeline {
       const { value, headers, status } = await this.valueOf(operation, located, call);
       return valueResponse(status ?? statusOf(operation), value, headers);
     }
-    if (conditional) return this.objects.respond(operation, located, { header: (name) => call.exchange.header(name), locationOf: (key) => locationOf(key, call) });
+    if (conditional)
+      return this.objects.respond(operation, located, {
+        header: (name) => call.exchange.header(name),
+        locationOf: (key) => locationOf(key, call),
+      });
     return this.run(operation, located, call);
   }
 
@@ -193,7 +276,9 @@ export class RestPipeline {
       return { value: pageValue(page.rows, page), headers: page.headers ?? {}, rows: page.envelope?.rows };
     }
     const runner = located.resource.conditional ? this.objects : this.operations;
-    const { value, key, status, validators, told } = await (takesMany(located.route, operation) ? this.written(operation, located, call) : runner.run(operation, located));
+    const { value, key, status, validators, told } = await (takesMany(located.route, operation)
+      ? this.written(operation, located, call)
+      : runner.run(operation, located));
     return { value, status, headers: { ...(key ? locationOf(key, call) : {}), ...validators, ...told } };
   }
 
@@ -201,7 +286,8 @@ export class RestPipeline {
   private written(operation: BulkOperation, located: Located, call: Call): Promise<Answered> {
     const { exchange, match } = call;
     const { conditional } = match.route.resource;
-    const asksForState = conditional !== undefined && WRITE_CONDITIONS.some((name) => exchange.header(name) !== undefined);
+    const asksForState =
+      conditional !== undefined && WRITE_CONDITIONS.some((name) => exchange.header(name) !== undefined);
     // What a condition is about is one object.
     if (asksForState && operation !== 'create') throw new PreconditionFailed();
     return this.bulk.run(operation, located, {
@@ -212,8 +298,14 @@ export class RestPipeline {
   }
 
   /** With what the request asks of the object that it writes. */
-  private conditionally(operation: Operation, located: Located, { exchange }: Call): Located | Promise<Located> {
-    return located.resource.conditional ? this.objects.asking(operation, located, (name) => exchange.header(name)) : located;
+  private conditionally(
+    operation: Operation,
+    located: Located,
+    { exchange }: Call,
+  ): Located | Promise<Located> {
+    return located.resource.conditional
+      ? this.objects.asking(operation, located, (name) => exchange.header(name))
+      : located;
   }
 
   /** What belongs to `answer` before an action of the application's runs: Accept, then what the URL names. Throws 404, 406. */
@@ -226,7 +318,15 @@ export class RestPipeline {
     if (key && actionOf(call)?.lookUp === true) {
       const seen = route.parent ? await accesses.visible(route.parent) : rows;
       const named = route.parent ?? route.resource;
-      if (!(await this.adapter.exists({ resource: named, where: allOf([seen, keyCondition(key, named)]), forWriting: !reading, requester: new HttpRequester(call.exchange, actor) }))) throw new NotFound();
+      if (
+        !(await this.adapter.exists({
+          resource: named,
+          where: allOf([seen, keyCondition(key, named)]),
+          forWriting: !reading,
+          requester: new HttpRequester(call.exchange, actor),
+        }))
+      )
+        throw new NotFound();
     }
     return { parentPk: key ? keyRepresentation(key) : undefined, childPk };
   }
@@ -236,7 +336,11 @@ export class RestPipeline {
    * the same URL, which is admitted anew: who may read a row may not change it by that. `told` is told the headers of a
    * new object, and of a page.
    */
-  async prepareReplacement(call: Call, admission: Admission, told: (headers: Readonly<Record<string, string>>) => void): Promise<Replacement> {
+  async prepareReplacement(
+    call: Call,
+    admission: Admission,
+    told: (headers: Readonly<Record<string, string>>) => void,
+  ): Promise<Replacement> {
     negotiate(call.exchange.header('accept'));
     const { route, childSegment } = call.match;
     const asked = actionOf(call)?.operation;
@@ -255,8 +359,16 @@ export class RestPipeline {
       operate: async (operation, body) => {
         const here = operation === asked ? located : await this.locateAgain(operation, call, admission);
         // What the request asks has been met when the method writes once more.
-        const conditional = written ? { ...here, precondition: undefined } : here === located ? here : await this.conditionally(operation, here, call);
-        const made = await this.valueOf(operation, body ? { ...conditional, body: () => Promise.resolve(body) } : conditional, call);
+        const conditional = written
+          ? { ...here, precondition: undefined }
+          : here === located
+            ? here
+            : await this.conditionally(operation, here, call);
+        const made = await this.valueOf(
+          operation,
+          body ? { ...conditional, body: () => Promise.resolve(body) } : conditional,
+          call,
+        );
         written ||= !isReading(METHOD_OF[operation]);
         told(made.headers);
         return made.value;
@@ -266,13 +378,16 @@ export class RestPipeline {
 
   private async locateAgain(operation: Operation, call: Call, admission: Admission): Promise<Located> {
     const { route } = call.match;
-    if (![...route.operations.values()].includes(operation) || isOfMany(route, operation)) throw new Error(`${route.resource.label} has no operation "${operation}" at this URL.`);
+    if (![...route.operations.values()].includes(operation) || isOfMany(route, operation))
+      throw new Error(`${route.resource.label} has no operation "${operation}" at this URL.`);
     return this.relocated(METHOD_OF[operation], call, admission);
   }
 
   private async relocated(method: string, call: Call, { actor, request }: Admission): Promise<Located> {
     const { resource } = call.match.route;
-    return this.operations.locate(askedOver(call, await this.admitActor(actor, { resource, method, ...(request ? { request } : {}) })));
+    return this.operations.locate(
+      askedOver(call, await this.admitActor(actor, { resource, method, ...(request ? { request } : {}) })),
+    );
   }
 }
 
@@ -282,7 +397,10 @@ async function optionsOf({ exchange, match: { route } }: Call, admission: Admiss
 }
 
 /** What OPTIONS tells of: the fields that the caller may write, by the method that writes them. */
-async function writableViews({ resource }: Route, { accesses }: Admission): Promise<ReadonlyMap<'POST' | 'PUT', Resource>> {
+async function writableViews(
+  { resource }: Route,
+  { accesses }: Admission,
+): Promise<ReadonlyMap<'POST' | 'PUT', Resource>> {
   const views = new Map<'POST' | 'PUT', Resource>();
   for (const method of ['POST', 'PUT'] as const) {
     const access = await accesses.find(resource, method);

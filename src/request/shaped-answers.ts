@@ -54,17 +54,29 @@ export class ShapedAnswers {
   async of(located: Located, rules: ShapeRules, reading: boolean): Promise<Located> {
     const parameters = foldShape(await located.parameters(), located.resource);
     const asked = { ...located, parameters: () => parameters };
-    const named = (parameter: string | undefined): Names | undefined => (parameter === undefined ? undefined : askedNames(parameters.get(parameter)));
+    const named = (parameter: string | undefined): Names | undefined =>
+      parameter === undefined ? undefined : askedNames(parameters.get(parameter));
     const choice = { only: named(rules.fieldsParameter), omit: named(rules.omitParameter) };
     const expand = named(rules.expandParameter);
     if (choosesAll(choice) && !expand) return asked;
     refuseMany(expand, rules);
     const unknown: Unknown = { names: [], expansions: [] };
     const { resource } = located;
-    const shown = await this.shapedObject({ resource, choice, expand, expandable: rules.expandable, narrow: reading, within: '' }, asked, unknown);
+    const shown = await this.shapedObject(
+      { resource, choice, expand, expandable: rules.expandable, narrow: reading, within: '' },
+      asked,
+      unknown,
+    );
     if (resource.strict) refuseUnknown(unknown, rules);
-    const expander = new Expander(this.adapter, rules, { forWriting: !located.admission.reading, requester: located.requester });
-    return { ...asked, resource: reading ? shown.resource : resource, shape: shapeOf(shown, expander, chooseFields(resource, choice)) };
+    const expander = new Expander(this.adapter, rules, {
+      forWriting: !located.admission.reading,
+      requester: located.requester,
+    });
+    return {
+      ...asked,
+      resource: reading ? shown.resource : resource,
+      shape: shapeOf(shown, expander, chooseFields(resource, choice)),
+    };
   }
 
   private async shapedObject(wanted: Wanted, located: Located, unknown: Unknown): Promise<ShapedObject> {
@@ -76,11 +88,20 @@ export class ShapedAnswers {
     const expansions = await this.expansionsOf(wanted, view, { located, unknown });
     const narrowed = isPlain && wanted.narrow;
     const shown = narrowed ? view : resource;
-    return { resource: shown, expansions, represent: (row) => represented(row, { resource: shown, choice: narrowed ? EVERYTHING : choice, located }) };
+    return {
+      resource: shown,
+      expansions,
+      represent: (row) =>
+        represented(row, { resource: shown, choice: narrowed ? EVERYTHING : choice, located }),
+    };
   }
 
   /** Of what is shown. What is expandable and not shown is passed over, and is not unknown. */
-  private async expansionsOf({ resource, choice, expand, expandable, within }: Wanted, view: Resource, { located, unknown }: { located: Located; unknown: Unknown }): Promise<readonly Expansion[]> {
+  private async expansionsOf(
+    { resource, choice, expand, expandable, within }: Wanted,
+    view: Resource,
+    { located, unknown }: { located: Located; unknown: Unknown },
+  ): Promise<readonly Expansion[]> {
     const expansions: Expansion[] = [];
     const offered = new Set<string>();
     for (const [name, inner] of expand?.inner ?? []) {
@@ -92,7 +113,13 @@ export class ShapedAnswers {
       }
       offered.add(name);
       if (view.fieldsByName.get(name)?.readable !== true) continue;
-      const behind = { choice: choiceBehind(choice, name), expand: inner, expandable: beyond, narrow: true, within: `${within}${name}.` };
+      const behind = {
+        choice: choiceBehind(choice, name),
+        expand: inner,
+        expandable: beyond,
+        narrow: true,
+        within: `${within}${name}.`,
+      };
       const expansion = await this.expansionOf(field, { located, behind, unknown });
       if (expansion) expansions.push(expansion);
     }
@@ -101,7 +128,10 @@ export class ShapedAnswers {
   }
 
   /** Undefined where the caller may see none of what it leads to. */
-  private async expansionOf(field: Field, { located, behind, unknown }: { located: Located; behind: Omit<Wanted, 'resource'>; unknown: Unknown }): Promise<Expansion | undefined> {
+  private async expansionOf(
+    field: Field,
+    { located, behind, unknown }: { located: Located; behind: Omit<Wanted, 'resource'>; unknown: Unknown },
+  ): Promise<Expansion | undefined> {
     if (!('relation' in field)) return undefined;
     const { relation } = field;
     const target = relation.kind === 'many-to-many' ? relation.through.resource : relation.target;
@@ -110,60 +140,111 @@ export class ShapedAnswers {
     const resource = restrictFields(target, access);
     const many = relation.kind === 'one-to-many' || relation.kind === 'many-to-many';
     const on = many ? joiningPairs(relation) : relation.on;
-    const { where, order } = many ? await this.nestedList(resource, access.rows, located) : { where: access.rows, order: [] };
-    return { field: field.name, many, on, where, order, behind: await this.shapedObject({ ...behind, resource }, located, unknown) };
+    const { where, order } = many
+      ? await this.nestedList(resource, access.rows, located)
+      : { where: access.rows, order: [] };
+    return {
+      field: field.name,
+      many,
+      on,
+      where,
+      order,
+      behind: await this.shapedObject({ ...behind, resource }, located, unknown),
+    };
   }
 
   /** As the nested list has them where nothing is asked of it. */
-  private nestedList(resource: Resource, within: Condition, located: Located): Promise<{ readonly where: Condition; readonly order: readonly OrderTerm[] }> {
-    return this.planList({ ...located, resource, within, pending: undefined, shape: undefined, parameters: () => NO_PARAMETERS });
+  private nestedList(
+    resource: Resource,
+    within: Condition,
+    located: Located,
+  ): Promise<{ readonly where: Condition; readonly order: readonly OrderTerm[] }> {
+    return this.planList({
+      ...located,
+      resource,
+      within,
+      pending: undefined,
+      shape: undefined,
+      parameters: () => NO_PARAMETERS,
+    });
   }
 }
 
-function represented(row: Row, { resource, choice, located }: { resource: Resource; choice: Choice; located: Located }): Representation {
+function represented(
+  row: Row,
+  { resource, choice, located }: { resource: Resource; choice: Choice; located: Located },
+): Representation {
   const { base, admission } = located;
-  const body = row.answered ?? resource.serializer.represent(row, { resource, actor: admission.actor, basePath: `${base}/${resource.app}/${resource.model}` });
+  const body =
+    row.answered ??
+    resource.serializer.represent(row, {
+      resource,
+      actor: admission.actor,
+      basePath: `${base}/${resource.app}/${resource.model}`,
+    });
   return withExpanded(chooseMembers(body, choice, resource.fields), row);
 }
 
 /** In the places of keys and links: where a serializer has taken one out, nothing comes in. */
 function withExpanded(body: Representation, { expanded }: Row): Representation {
   if (!expanded || expanded.size === 0) return body;
-  return Object.fromEntries(Object.entries(body).map(([name, value]) => [name, expanded.has(name) ? expanded.get(name) : value]));
+  return Object.fromEntries(
+    Object.entries(body).map(([name, value]) => [name, expanded.has(name) ? expanded.get(name) : value]),
+  );
 }
 
 function shapeOf(shown: ShapedObject, expander: Expander, view: Resource): AnswerShape {
   const expands = shown.expansions.length > 0;
-  return { view, expands, expanded: (rows) => (expands ? expander.expanded(rows, shown) : Promise.resolve(rows)), represent: (row) => shown.represent(row) };
+  return {
+    view,
+    expands,
+    expanded: (rows) => (expands ? expander.expanded(rows, shown) : Promise.resolve(rows)),
+    represent: (row) => shown.represent(row),
+  };
 }
 
 /** A list with what is expanded in it, page by page. */
 export function expandedList(read: AsyncIterable<readonly Row[]>, shape: AnswerShape): ListAnswer {
-  return { pages: { [Symbol.asyncIterator]: () => expandedPages(read, shape) }, represent: (row) => shape.represent(row) };
+  return {
+    pages: { [Symbol.asyncIterator]: () => expandedPages(read, shape) },
+    represent: (row) => shape.represent(row),
+  };
 }
 
 /** The same as texts, held back while the list is of ordinary length. */
-export function expandedTexts(read: AsyncIterable<readonly Row[]>, shape: AnswerShape): AsyncIterable<string> {
+export function expandedTexts(
+  read: AsyncIterable<readonly Row[]>,
+  shape: AnswerShape,
+): AsyncIterable<string> {
   const { pages, represent } = expandedList(read, shape);
   return heldTexts(pages, represent);
 }
 
-async function* expandedPages(pages: AsyncIterable<readonly Row[]>, shape: AnswerShape): AsyncGenerator<readonly Row[]> {
+async function* expandedPages(
+  pages: AsyncIterable<readonly Row[]>,
+  shape: AnswerShape,
+): AsyncGenerator<readonly Row[]> {
   for await (const rows of pages) yield shape.expanded(rows);
 }
 
 /** Names behind a relation that is not expanded, or is none. */
-function namedInVain({ only, omit }: Choice, { offered, resource, within }: { offered: ReadonlySet<string>; resource: Resource; within: string }): readonly string[] {
+function namedInVain(
+  { only, omit }: Choice,
+  { offered, resource, within }: { offered: ReadonlySet<string>; resource: Resource; within: string },
+): readonly string[] {
   return [only, omit].flatMap((names) =>
     [...(names?.inner ?? [])].flatMap(([name, { inner }]) => {
       const field = resource.fieldsByName.get(name);
-      return field?.readable === true && 'relation' in field && !offered.has(name) ? [...inner.keys()].map((each) => `${within}${name}.${each}`) : [];
+      return field?.readable === true && 'relation' in field && !offered.has(name)
+        ? [...inner.keys()].map((each) => `${within}${name}.${each}`)
+        : [];
     }),
   );
 }
 
 function refuseMany(expand: Names | undefined, { expandParameter = 'expand' }: ShapeRules): void {
-  if (expand && countOf(expand) > MAX_EXPANSIONS) throw InvalidInput.of(expandParameter, `Expand ${MAX_EXPANSIONS} relations at most.`);
+  if (expand && countOf(expand) > MAX_EXPANSIONS)
+    throw InvalidInput.of(expandParameter, `Expand ${MAX_EXPANSIONS} relations at most.`);
 }
 
 /** No deeper than it matters: nothing of the client's makes it long. */
@@ -178,9 +259,14 @@ function countOf(names: Names): number {
 }
 
 /** A hidden field is told like one that there is not. */
-function refuseUnknown({ names, expansions }: Unknown, { fieldsParameter = 'fields', expandParameter = 'expand' }: ShapeRules): void {
+function refuseUnknown(
+  { names, expansions }: Unknown,
+  { fieldsParameter = 'fields', expandParameter = 'expand' }: ShapeRules,
+): void {
   const errors = emptyFieldErrors();
-  if (names.length > 0) errors[fieldsParameter] = [...new Set(names)].map((name) => `Unknown field "${name}".`);
-  if (expansions.length > 0) errors[expandParameter] = expansions.map((name) => `"${name}" cannot be expanded.`);
+  if (names.length > 0)
+    errors[fieldsParameter] = [...new Set(names)].map((name) => `Unknown field "${name}".`);
+  if (expansions.length > 0)
+    errors[expandParameter] = expansions.map((name) => `"${name}" cannot be expanded.`);
   if (names.length + expansions.length > 0) throw new InvalidInput(errors);
 }

@@ -20,15 +20,39 @@ import type { NamedKey } from './planning/plan-rows.js';
 /** A new row. What is wrong with the body stands in the plan, so that all of it is told together. */
 export function planCreate(located: Located, body: JsonObject): Soon<CreatePlan> {
   const { resource, route, parent, requester } = located;
-  return whenThere(resource.hooks.values?.(questionOf(located)) ?? {}, (given: Readonly<Record<string, Json>>) => {
-    const parsed = withKeyErrors(parseBody(located, 'create', body, Object.keys(given)), resource);
-    return whenThere(keyChecks(parsed, located), (keys) => whenThere(rowsAfter(located, parsed), (where) => {
-      const fixed = parent && route.relation ? joiningPairs(route.relation).map((pair, index) => ({ column: pair.far, value: parent[index] ?? null })) : [];
-      // What the URL says wins over what a hook says.
-      const added = planAddedValues(given, resource).filter(({ column }) => !fixed.some((each) => each.column.id === column.id));
-      return { kind: 'create', resource, requester, values: parsed.values, errors: parsed.errors, keys, fixed, added, where, hooks: transactionHooks('create', located) };
-    }));
-  });
+  return whenThere(
+    resource.hooks.values?.(questionOf(located)) ?? {},
+    (given: Readonly<Record<string, Json>>) => {
+      const parsed = withKeyErrors(parseBody(located, 'create', body, Object.keys(given)), resource);
+      return whenThere(keyChecks(parsed, located), (keys) =>
+        whenThere(rowsAfter(located, parsed), (where) => {
+          const fixed =
+            parent && route.relation
+              ? joiningPairs(route.relation).map((pair, index) => ({
+                  column: pair.far,
+                  value: parent[index] ?? null,
+                }))
+              : [];
+          // What the URL says wins over what a hook says.
+          const added = planAddedValues(given, resource).filter(
+            ({ column }) => !fixed.some((each) => each.column.id === column.id),
+          );
+          return {
+            kind: 'create',
+            resource,
+            requester,
+            values: parsed.values,
+            errors: parsed.errors,
+            keys,
+            fixed,
+            added,
+            where,
+            hooks: transactionHooks('create', located),
+          };
+        }),
+      );
+    },
+  );
 }
 
 function withKeyErrors(parsed: ParsedBody, resource: Resource): ParsedBody {
@@ -40,21 +64,56 @@ function withKeyErrors(parsed: ParsedBody, resource: Resource): ParsedBody {
 }
 
 /** The row that `where` names. */
-export function planUpdate(located: Located, { operation, body, where }: { readonly operation: 'update' | 'partialUpdate'; readonly body: ParsedBody; readonly where: Condition }): Soon<UpdatePlan> {
+export function planUpdate(
+  located: Located,
+  {
+    operation,
+    body,
+    where,
+  }: { readonly operation: 'update' | 'partialUpdate'; readonly body: ParsedBody; readonly where: Condition },
+): Soon<UpdatePlan> {
   const { resource, requester } = located;
-  return whenThere(keyChecks(body, located), (keys) => whenThere(rowsAfter(located, body), (after) => ({ kind: 'update', resource, requester, where, after, values: body.values, errors: body.errors, keys, hooks: transactionHooks(operation, located) })));
+  return whenThere(keyChecks(body, located), (keys) =>
+    whenThere(rowsAfter(located, body), (after) => ({
+      kind: 'update',
+      resource,
+      requester,
+      where,
+      after,
+      values: body.values,
+      errors: body.errors,
+      keys,
+      hooks: transactionHooks(operation, located),
+    })),
+  );
 }
 
 /** The row that `where` names. */
 export function planDelete(located: Located, where: Condition): DeletePlan {
   const { resource, admission } = located;
   // A permission that fails for this caller lets him view nothing.
-  const mayView = (model: Resource): Promise<boolean> => admission.accesses.find(model, 'GET').then((access) => access !== undefined, () => false);
-  return { kind: 'delete', resource, requester: located.requester, where, mayView, hooks: transactionHooks('destroy', located) };
+  const mayView = (model: Resource): Promise<boolean> =>
+    admission.accesses.find(model, 'GET').then(
+      (access) => access !== undefined,
+      () => false,
+    );
+  return {
+    kind: 'delete',
+    resource,
+    requester: located.requester,
+    where,
+    mayView,
+    hooks: transactionHooks('destroy', located),
+  };
 }
 
 /** `added`: fields that the application fills. */
-export function parseBody({ resource, route, admission }: Located, operation: 'create' | 'update' | 'partialUpdate', body: JsonObject, added: readonly string[] = []): ParsedBody {
+export function parseBody(
+  { resource, route, admission }: Located,
+  operation: 'create' | 'update' | 'partialUpdate',
+  body: JsonObject,
+  added: readonly string[] = [],
+): ParsedBody {
   const given = added.length === 0 ? givenFields(route) : new Set([...givenFields(route), ...added]);
   return resource.serializer.parse(body, { resource, operation, actor: admission.actor, given });
 }
@@ -71,9 +130,17 @@ function keyChecks({ values }: ParsedBody, { resource, admission }: Located): So
 }
 
 /** One behind the other, as permissions are asked. */
-function checked(named: readonly NamedKey[], admission: Admission, checks: readonly KeyCheck[]): Soon<readonly KeyCheck[]> {
+function checked(
+  named: readonly NamedKey[],
+  admission: Admission,
+  checks: readonly KeyCheck[],
+): Soon<readonly KeyCheck[]> {
   const next = named[checks.length];
-  return next ? whenThere(admission.accesses.visible(next.relation.target), (rows) => checked(named, admission, [...checks, planKeyCheck(next, rows)])) : checks;
+  return next
+    ? whenThere(admission.accesses.visible(next.relation.target), (rows) =>
+        checked(named, admission, [...checks, planKeyCheck(next, rows)]),
+      )
+    : checks;
 }
 
 /** What must hold of a row when these values are written. */
@@ -82,7 +149,12 @@ function rowsAfter({ resource, within, admission }: Located, { values }: ParsedB
   const written = new Set(resource.fields.filter(({ name }) => values.has(name)).flatMap(columnsOf));
   const moved = resource.overlapping.filter(({ on }) => on.some(({ near }) => written.has(near.id)));
   return moved.reduce<Soon<Condition>>(
-    (rows, relation) => whenThere(rows, (before) => whenThere(admission.accesses.visible(relation.target), (target) => allOf([before, leadsNowhereElse(relation, target)]))),
+    (rows, relation) =>
+      whenThere(rows, (before) =>
+        whenThere(admission.accesses.visible(relation.target), (target) =>
+          allOf([before, leadsNowhereElse(relation, target)]),
+        ),
+      ),
     within,
   );
 }
@@ -95,7 +167,11 @@ function transactionHooks(operation: WriteOperation, located: Located): Transact
   const { before, after } = located.resource.hooks;
   const question = questionOf(located);
   return {
-    ...(before ? { before: (entity, transaction) => before({ ...question, operation, entity, transaction }) } : {}),
-    ...(after ? { after: (entity, transaction) => after({ ...question, operation, entity, transaction }) } : {}),
+    ...(before
+      ? { before: (entity, transaction) => before({ ...question, operation, entity, transaction }) }
+      : {}),
+    ...(after
+      ? { after: (entity, transaction) => after({ ...question, operation, entity, transaction }) }
+      : {}),
   };
 }

@@ -4,7 +4,8 @@ import type { Outcome } from './outcome.js';
 
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
 const TIME = /^(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?$/;
-const DATETIME = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)\s?([Zz]|[+-]\d{2}(?::?\d{2})?)?$/;
+const DATETIME =
+  /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)\s?([Zz]|[+-]\d{2}(?::?\d{2})?)?$/;
 
 const WRONG_DATE = 'Date has wrong format. Use one of these formats instead: YYYY-MM-DD.';
 const WRONG_TIME = 'Time has wrong format. Use one of these formats instead: hh:mm[:ss[.uuuuuu]].';
@@ -69,7 +70,11 @@ function parseClock(text: string): { text: string; seconds: number; micros: stri
   const [hours, minutes, seconds] = [Number(match[1]), Number(match[2]), Number(match[3] ?? '0')];
   if (hours > 23 || minutes > 59 || seconds > 59) return undefined;
   const micros = (match[4] ?? '').slice(0, 6).padEnd(6, '0');
-  return { text: `${match[1]}:${match[2]}:${match[3] ?? '00'}`, seconds: hours * 3600 + minutes * 60 + seconds, micros };
+  return {
+    text: `${match[1]}:${match[2]}:${match[3] ?? '00'}`,
+    seconds: hours * 3600 + minutes * 60 + seconds,
+    micros,
+  };
 }
 
 function offsetMinutes(text: string | undefined): number | undefined {

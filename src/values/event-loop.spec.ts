@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { DividedWork, HELD_MILLISECONDS, HeldTime, nextTurn } from './event-loop.js';
 
 function hold(milliseconds: number): void {
-  for (const end = performance.now() + milliseconds; performance.now() < end; );
+  for (const end = performance.now() + milliseconds; performance.now() < end;);
 }
 
 test('of those who wait for a turn one goes on in each turn of the loop, in the order in which they came', async () => {

@@ -2,7 +2,11 @@ import { describe, expect, test } from '@jest/globals';
 import { formatInterval, parseInterval } from './intervals.js';
 
 const MICROS = { kind: 'interval', digits: 6 } as const;
-const WRONG = { errors: ['Duration has wrong format. Use one of these formats instead: P[n]Y[n]M[n]W[n]DT[n]H[n]M[n]S, [DD] [HH:[MM:]]ss[.uuuuuu].'] };
+const WRONG = {
+  errors: [
+    'Duration has wrong format. Use one of these formats instead: P[n]Y[n]M[n]W[n]DT[n]H[n]M[n]S, [DD] [HH:[MM:]]ss[.uuuuuu].',
+  ],
+};
 const LONG = 1_000_000;
 
 describe('an interval', () => {
@@ -37,13 +41,47 @@ describe('an interval', () => {
     expect(parseInterval(input, MICROS)).toEqual({ value });
   });
 
-  test.each([[0, 'PT1S'], [3, 'PT1.987S'], [6, 'PT1.987654S']])('cuts a fraction to the %d digits of the column', (digits, value) => {
+  test.each([
+    [0, 'PT1S'],
+    [3, 'PT1.987S'],
+    [6, 'PT1.987654S'],
+  ])('cuts a fraction to the %d digits of the column', (digits, value) => {
     expect(parseInterval('PT1.9876549S', { kind: 'interval', digits })).toEqual({ value });
   });
 
   test.each([
-    '', 'P', 'PT', 'P1', 'P1DT', 'P1H', 'P1.5D', 'PT1.5H', 'P1D2Y', 'p1d', "1 day'", '1;2', '1 day\u0000', '\u0661 day', '1 fortnight', '5 minutes', 'infinity', '1:2:3:4', 'P178956971Y', 'P2147483648D',
-    'PT9223372036855S', '1 day'.repeat(1000), ' '.repeat(LONG), '1'.repeat(LONG), `P${'1'.repeat(LONG)}Y`, '1 '.repeat(LONG), true, [], {}, Infinity, NaN, 1e21,
+    '',
+    'P',
+    'PT',
+    'P1',
+    'P1DT',
+    'P1H',
+    'P1.5D',
+    'PT1.5H',
+    'P1D2Y',
+    'p1d',
+    "1 day'",
+    '1;2',
+    '1 day\u0000',
+    '\u0661 day',
+    '1 fortnight',
+    '5 minutes',
+    'infinity',
+    '1:2:3:4',
+    'P178956971Y',
+    'P2147483648D',
+    'PT9223372036855S',
+    '1 day'.repeat(1000),
+    ' '.repeat(LONG),
+    '1'.repeat(LONG),
+    `P${'1'.repeat(LONG)}Y`,
+    '1 '.repeat(LONG),
+    true,
+    [],
+    {},
+    Infinity,
+    NaN,
+    1e21,
   ])('is none: %#', (input) => {
     expect(parseInterval(input, MICROS)).toEqual(WRONG);
   });

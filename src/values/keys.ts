@@ -48,7 +48,8 @@ function parseKeyPart(text: string, type: ValueType): Json | undefined {
   if (type.kind === 'string') return text;
   const outcome = parseValue(text, type);
   if (outcome.errors) return undefined;
-  const oneForm = type.kind === 'integer' || type.kind === 'bigint' || type.kind === 'boolean' || type.kind === 'enum';
+  const oneForm =
+    type.kind === 'integer' || type.kind === 'bigint' || type.kind === 'boolean' || type.kind === 'enum';
   return oneForm && String(outcome.value) !== text ? undefined : outcome.value;
 }
 

@@ -14,37 +14,122 @@ const LONG = 1_000_000;
 
 /** No number in any kind of field. Digits are those of ASCII alone, and nothing stands between them. */
 const NONSENSE: readonly unknown[] = [
-  'abc', '', ' ', '.', '-', '+', '+-5', '--5', '5-', '1_000', '1,000', '1 000', '1,5', '1.2.3', '0x10', '0b1', '0o7', '5n', '5\u0000', '5\u200b',
-  '\u0663', '\uff13', '\u00b2', '\u00bd', '\u2166', '\u22125', 'NaN', 'nan', 'Infinity', '-Infinity', 'inf', 'null', 'true', 'e5', '1e', '1e+', '\ud800',
-  Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, JSON.parse('1e400'), true, false, [], [5], ['5'], {}, { value: 5 },
+  'abc',
+  '',
+  ' ',
+  '.',
+  '-',
+  '+',
+  '+-5',
+  '--5',
+  '5-',
+  '1_000',
+  '1,000',
+  '1 000',
+  '1,5',
+  '1.2.3',
+  '0x10',
+  '0b1',
+  '0o7',
+  '5n',
+  '5\u0000',
+  '5\u200b',
+  '\u0663',
+  '\uff13',
+  '\u00b2',
+  '\u00bd',
+  '\u2166',
+  '\u22125',
+  'NaN',
+  'nan',
+  'Infinity',
+  '-Infinity',
+  'inf',
+  'null',
+  'true',
+  'e5',
+  '1e',
+  '1e+',
+  '\ud800',
+  Number.NaN,
+  Number.POSITIVE_INFINITY,
+  Number.NEGATIVE_INFINITY,
+  JSON.parse('1e400'),
+  true,
+  false,
+  [],
+  [5],
+  ['5'],
+  {},
+  { value: 5 },
 ];
 
 describe('parseInteger', () => {
   test.each<[input: unknown, value: number]>([
-    [3, 3], [-3, -3], [0, 0], [-0, 0], [7.0, 7], [1e2, 100],
-    ['3', 3], ['-3', -3], ['+5', 5], [' 5 ', 5], ['\t5\r\n', 5], ['\u00a05\u3000', 5], ['0', 0], ['-0', 0], ['+0', 0], ['007', 7], ['7.0', 7], ['-7.000', -7],
-    [2147483647, 2147483647], ['2147483647', 2147483647], [-2147483648, -2147483648], ['-2147483648', -2147483648],
+    [3, 3],
+    [-3, -3],
+    [0, 0],
+    [-0, 0],
+    [7.0, 7],
+    [1e2, 100],
+    ['3', 3],
+    ['-3', -3],
+    ['+5', 5],
+    [' 5 ', 5],
+    ['\t5\r\n', 5],
+    ['\u00a05\u3000', 5],
+    ['0', 0],
+    ['-0', 0],
+    ['+0', 0],
+    ['007', 7],
+    ['7.0', 7],
+    ['-7.000', -7],
+    [2147483647, 2147483647],
+    ['2147483647', 2147483647],
+    [-2147483648, -2147483648],
+    ['-2147483648', -2147483648],
   ])('takes %j for %j', (input, value) => {
     expect(parseInteger(input, INT)).toEqual({ value });
   });
 
   test('takes a number behind many zeros and many blanks', () => {
-    expect(parseInteger(`${' '.repeat(100)}${'0'.repeat(300)}5${' '.repeat(100)}`, INT)).toEqual({ value: 5 });
+    expect(parseInteger(`${' '.repeat(100)}${'0'.repeat(300)}5${' '.repeat(100)}`, INT)).toEqual({
+      value: 5,
+    });
   });
 
-  test.each([...NONSENSE, 7.5, '7.5', '1e2', '1E2', '.5', '-.5', '7.01', 1e-7, Number.MIN_VALUE])('refuses %j', (input) => {
-    expect(parseInteger(input, INT)).toEqual(NO_INTEGER);
-  });
-
-  test.each<[input: unknown]>([[2147483648], ['2147483648'], ['2147483648.0'], ['99999999999999999999'], [2 ** 53], [1e21], [Number.MAX_VALUE], ['9'.repeat(400)]])(
-    'names the greatest value for %j',
+  test.each([...NONSENSE, 7.5, '7.5', '1e2', '1E2', '.5', '-.5', '7.01', 1e-7, Number.MIN_VALUE])(
+    'refuses %j',
     (input) => {
-      expect(parseInteger(input, INT)).toEqual({ errors: ['Ensure this value is less than or equal to 2147483647.'] });
+      expect(parseInteger(input, INT)).toEqual(NO_INTEGER);
     },
   );
 
-  test.each<[input: unknown]>([[-2147483649], ['-2147483649'], ['-99999999999999999999'], [-1e21], [-Number.MAX_VALUE]])('names the least value for %j', (input) => {
-    expect(parseInteger(input, INT)).toEqual({ errors: ['Ensure this value is greater than or equal to -2147483648.'] });
+  test.each<[input: unknown]>([
+    [2147483648],
+    ['2147483648'],
+    ['2147483648.0'],
+    ['99999999999999999999'],
+    [2 ** 53],
+    [1e21],
+    [Number.MAX_VALUE],
+    ['9'.repeat(400)],
+  ])('names the greatest value for %j', (input) => {
+    expect(parseInteger(input, INT)).toEqual({
+      errors: ['Ensure this value is less than or equal to 2147483647.'],
+    });
+  });
+
+  test.each<[input: unknown]>([
+    [-2147483649],
+    ['-2147483649'],
+    ['-99999999999999999999'],
+    [-1e21],
+    [-Number.MAX_VALUE],
+  ])('names the least value for %j', (input) => {
+    expect(parseInteger(input, INT)).toEqual({
+      errors: ['Ensure this value is greater than or equal to -2147483648.'],
+    });
   });
 
   test.each<[input: unknown, outcome: unknown]>([
@@ -59,22 +144,39 @@ describe('parseInteger', () => {
   });
 
   test('judges a number of more digits than any column has by its size', () => {
-    expect(parseInteger('9'.repeat(500), INT)).toEqual({ errors: ['Ensure this value is less than or equal to 2147483647.'] });
+    expect(parseInteger('9'.repeat(500), INT)).toEqual({
+      errors: ['Ensure this value is less than or equal to 2147483647.'],
+    });
   });
 });
 
 describe('parseBigint', () => {
   test.each<[input: unknown, value: string]>([
-    [5, '5'], [-5, '-5'], [0, '0'], [-0, '0'], [7.0, '7'], [999_999_999_999_999, '999999999999999'],
-    ['5', '5'], ['+5', '5'], [' 5 ', '5'], ['-0', '0'], ['007', '7'], ['7.0', '7'],
-    ['9007199254740993', '9007199254740993'], ['9223372036854775807', '9223372036854775807'], ['-9223372036854775808', '-9223372036854775808'],
+    [5, '5'],
+    [-5, '-5'],
+    [0, '0'],
+    [-0, '0'],
+    [7.0, '7'],
+    [999_999_999_999_999, '999999999999999'],
+    ['5', '5'],
+    ['+5', '5'],
+    [' 5 ', '5'],
+    ['-0', '0'],
+    ['007', '7'],
+    ['7.0', '7'],
+    ['9007199254740993', '9007199254740993'],
+    ['9223372036854775807', '9223372036854775807'],
+    ['-9223372036854775808', '-9223372036854775808'],
   ])('takes %j for the text %j', (input, value) => {
     expect(parseBigint(input, BIGINT)).toEqual({ value });
   });
 
-  test.each([2 ** 53, -(2 ** 53), 2 ** 63, 1e21, Number.MAX_VALUE])('asks for a string instead of %j, whose last digits are lost', (input) => {
-    expect(parseBigint(input, BIGINT)).toEqual(SEND_AS_STRING);
-  });
+  test.each([2 ** 53, -(2 ** 53), 2 ** 63, 1e21, Number.MAX_VALUE])(
+    'asks for a string instead of %j, whose last digits are lost',
+    (input) => {
+      expect(parseBigint(input, BIGINT)).toEqual(SEND_AS_STRING);
+    },
+  );
 
   test.each([...NONSENSE, 7.5, '7.5', '1e2', '.5'])('refuses %j', (input) => {
     expect(parseBigint(input, BIGINT)).toEqual(NO_INTEGER);
@@ -91,22 +193,45 @@ describe('parseBigint', () => {
   test('takes the whole range of an unsigned column', () => {
     const type = { kind: 'bigint', min: 0n, max: 2n ** 64n - 1n } as const;
     expect(parseBigint('18446744073709551615', type)).toEqual({ value: '18446744073709551615' });
-    expect(parseBigint('18446744073709551616', type)).toEqual({ errors: ['Ensure this value is less than or equal to 18446744073709551615.'] });
+    expect(parseBigint('18446744073709551616', type)).toEqual({
+      errors: ['Ensure this value is less than or equal to 18446744073709551615.'],
+    });
   });
 });
 
 describe('parseDecimal', () => {
   test.each<[input: unknown, value: string]>([
-    [3, '3.00'], [-3.5, '-3.50'], [0.1, '0.10'], [-0, '0.00'], [12345678.9, '12345678.90'],
-    ['3', '3.00'], ['3.1', '3.10'], ['.5', '0.50'], ['-.5', '-0.50'], ['5.', '5.00'], ['+5', '5.00'], [' 5 ', '5.00'], ['-0', '0.00'], ['-0.00', '0.00'], ['007.10', '7.10'],
-    ['99999999.99', '99999999.99'], ['-99999999.99', '-99999999.99'],
+    [3, '3.00'],
+    [-3.5, '-3.50'],
+    [0.1, '0.10'],
+    [-0, '0.00'],
+    [12345678.9, '12345678.90'],
+    ['3', '3.00'],
+    ['3.1', '3.10'],
+    ['.5', '0.50'],
+    ['-.5', '-0.50'],
+    ['5.', '5.00'],
+    ['+5', '5.00'],
+    [' 5 ', '5.00'],
+    ['-0', '0.00'],
+    ['-0.00', '0.00'],
+    ['007.10', '7.10'],
+    ['99999999.99', '99999999.99'],
+    ['-99999999.99', '-99999999.99'],
   ])('gives %j the digits of its column: %j', (input, value) => {
     expect(parseDecimal(input, MONEY)).toEqual({ value });
   });
 
   test.each<[input: unknown, value: string]>([
-    ['123456789012345678901234567890.123456789012345678901234567890', '123456789012345678901234567890.12345678901234567890123456789'],
-    [1e15, '1000000000000000'], [1e-7, '0.0000001'], [-1.5e-10, '-0.00000000015'], [123456789012345, '123456789012345'], [0.123456789012345, '0.123456789012345'],
+    [
+      '123456789012345678901234567890.123456789012345678901234567890',
+      '123456789012345678901234567890.12345678901234567890123456789',
+    ],
+    [1e15, '1000000000000000'],
+    [1e-7, '0.0000001'],
+    [-1.5e-10, '-0.00000000015'],
+    [123456789012345, '123456789012345'],
+    [0.123456789012345, '0.123456789012345'],
   ])('loses no digit of %j where the column has no limits', (input, value) => {
     expect(parseDecimal(input, FREE)).toEqual({ value });
   });
@@ -119,7 +244,15 @@ describe('parseDecimal', () => {
     expect(parseDecimal(input, FREE)).toEqual({ value });
   });
 
-  test.each([9007199254740993, 1e21, 0.1 + 0.2, 1234567890.1234567, 123456789012345.6, 1.2345678901234567e-7, Number.MAX_VALUE])('asks for a string instead of %j', (input) => {
+  test.each([
+    9007199254740993,
+    1e21,
+    0.1 + 0.2,
+    1234567890.1234567,
+    123456789012345.6,
+    1.2345678901234567e-7,
+    Number.MAX_VALUE,
+  ])('asks for a string instead of %j', (input) => {
     expect(parseDecimal(input, FREE)).toEqual(SEND_AS_STRING);
   });
 
@@ -141,7 +274,9 @@ describe('parseDecimal', () => {
   });
 
   test.each([1e-21, 1e-25, 5e-324])('does not take %j, which the column cannot hold, for 0', (input) => {
-    expect(parseDecimal(input, MONEY)).toEqual({ errors: ['Ensure that there are no more than 10 digits in total.'] });
+    expect(parseDecimal(input, MONEY)).toEqual({
+      errors: ['Ensure that there are no more than 10 digits in total.'],
+    });
   });
 
   test.each([
@@ -156,21 +291,39 @@ describe('parseDecimal', () => {
   test('takes no fraction where the column has a precision and no scale', () => {
     const type = { kind: 'decimal', precision: 5 } as const;
     expect(parseDecimal('12.0', type)).toEqual({ value: '12' });
-    expect(parseDecimal('12.5', type)).toEqual({ errors: ['Ensure that there are no more than 0 decimal places.'] });
+    expect(parseDecimal('12.5', type)).toEqual({
+      errors: ['Ensure that there are no more than 0 decimal places.'],
+    });
   });
 });
 
 describe('parseFloatingPoint', () => {
   test.each<[input: unknown, value: number]>([
-    [1.5, 1.5], [-3, -3], [1e308, 1e308], [5e-324, 5e-324],
-    ['1.5', 1.5], ['.5', 0.5], ['-.5', -0.5], ['5.', 5], ['+5', 5], [' 5 ', 5], ['1e2', 100], ['1E+2', 100], ['1e-2', 0.01], ['007', 7], ['1e-400', 0],
+    [1.5, 1.5],
+    [-3, -3],
+    [1e308, 1e308],
+    [5e-324, 5e-324],
+    ['1.5', 1.5],
+    ['.5', 0.5],
+    ['-.5', -0.5],
+    ['5.', 5],
+    ['+5', 5],
+    [' 5 ', 5],
+    ['1e2', 100],
+    ['1E+2', 100],
+    ['1e-2', 0.01],
+    ['007', 7],
+    ['1e-400', 0],
   ])('takes %j for %j', (input, value) => {
     expect(parseFloatingPoint(input)).toEqual({ value });
   });
 
-  test.each([...NONSENSE, '1e400', '-1e400', '1e99999', '9'.repeat(400), '1.5f', '0x1p3'])('refuses %j', (input) => {
-    expect(parseFloatingPoint(input)).toEqual(NO_NUMBER);
-  });
+  test.each([...NONSENSE, '1e400', '-1e400', '1e99999', '9'.repeat(400), '1.5f', '0x1p3'])(
+    'refuses %j',
+    (input) => {
+      expect(parseFloatingPoint(input)).toEqual(NO_NUMBER);
+    },
+  );
 });
 
 describe('texts of a million characters', () => {
@@ -197,6 +350,11 @@ describe('texts of a million characters', () => {
   test('are refused in the words of Django REST Framework, from 1001 characters on', () => {
     const tooLarge = { errors: ['String value too large.'] };
     const digits = '9'.repeat(1001);
-    expect([parseInteger(digits, INT), parseBigint(digits, BIGINT), parseDecimal(digits, FREE), parseFloatingPoint(digits)]).toEqual([tooLarge, tooLarge, tooLarge, tooLarge]);
+    expect([
+      parseInteger(digits, INT),
+      parseBigint(digits, BIGINT),
+      parseDecimal(digits, FREE),
+      parseFloatingPoint(digits),
+    ]).toEqual([tooLarge, tooLarge, tooLarge, tooLarge]);
   });
 });

@@ -31,7 +31,8 @@ function bounded(whole: number | bigint, { min, max }: TypeOf<'integer'>): Outco
 }
 
 export function parseBigint(input: unknown, type: TypeOf<'bigint'>): Outcome<string> {
-  if (typeof input === 'number' && Number.isInteger(input) && !Number.isSafeInteger(input)) return invalid(SEND_AS_STRING);
+  if (typeof input === 'number' && Number.isInteger(input) && !Number.isSafeInteger(input))
+    return invalid(SEND_AS_STRING);
   if (isTooLong(input)) return invalid(TOO_LONG);
   const whole = wholeNumber(input);
   if (whole === undefined) return invalid('A valid integer is required.');
@@ -89,7 +90,11 @@ export function plainNumberText(input: number): string {
 function decimalLimits(whole: string, fraction: string, type: TypeOf<'decimal'>): string | undefined {
   const { precision, scale, exact } = type;
   // Whole numbers of 64 bits are kept to the last digit all the same.
-  if (exact !== undefined && whole.length + fraction.length > exact && (fraction !== '' || BigInt(whole) >= 2n ** 63n)) {
+  if (
+    exact !== undefined &&
+    whole.length + fraction.length > exact &&
+    (fraction !== '' || BigInt(whole) >= 2n ** 63n)
+  ) {
     return `Ensure that there are no more than ${exact} digits in total.`;
   }
   const placesAllowed = scale ?? (precision === undefined ? undefined : 0);
@@ -114,7 +119,10 @@ function decimalForm(sign: string, whole: string, fraction: string, scale: numbe
 /** The largest number of 32 bits. */
 const MAX_SINGLE = 3.4028234663852886e38;
 
-export function parseFloatingPoint(input: unknown, type: TypeOf<'float'> = { kind: 'float' }): Outcome<number> {
+export function parseFloatingPoint(
+  input: unknown,
+  type: TypeOf<'float'> = { kind: 'float' },
+): Outcome<number> {
   if (isTooLong(input)) return invalid(TOO_LONG);
   const number = floatingPoint(input);
   if (number === undefined) return invalid('A valid number is required.');

@@ -15,6 +15,9 @@ const TYPES: Readonly<Record<ParameterKind, ValueType>> = {
 export const PARAMETER_KINDS: readonly string[] = [...Object.keys(TYPES), 'choice'];
 
 /** What the texts of a parameter are read as. */
-export function parameterType(parameter: { readonly type: ParameterKind } | { readonly type: 'choice'; readonly choices: readonly string[] }): ValueType {
+export function parameterType(
+  parameter:
+    { readonly type: ParameterKind } | { readonly type: 'choice'; readonly choices: readonly string[] },
+): ValueType {
   return parameter.type === 'choice' ? { kind: 'enum', values: parameter.choices } : TYPES[parameter.type];
 }

@@ -38,7 +38,10 @@ export function parseText(text: string, type: ValueType): Outcome<Json> {
   if (unstorable !== undefined) return invalid(unstorable);
   if (type.kind === 'string') return valid(text);
   // What the database would round on the way in can still be asked for.
-  const outcome = type.kind === 'datetime' ? parseInstant(text, type) : parseValue(text, type.kind === 'decimal' ? withoutExactness(type) : type);
+  const outcome =
+    type.kind === 'datetime'
+      ? parseInstant(text, type)
+      : parseValue(text, type.kind === 'decimal' ? withoutExactness(type) : type);
   if (!outcome.errors) return outcome;
   const message = FORM_MESSAGES[type.kind];
   return message === undefined || outcome.errors[0]?.startsWith('Ensure') ? outcome : invalid(message);

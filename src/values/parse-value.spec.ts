@@ -28,13 +28,41 @@ test.each<[type: ValueType, input: unknown, value: unknown]>([
 
 describe('a boolean', () => {
   test.each<[input: unknown, value: boolean]>([
-    [true, true], [1, true], [1.0, true], ['true', true], ['1', true],
-    [false, false], [0, false], [-0, false], ['false', false], ['0', false],
+    [true, true],
+    [1, true],
+    [1.0, true],
+    ['true', true],
+    ['1', true],
+    [false, false],
+    [0, false],
+    [-0, false],
+    ['false', false],
+    ['0', false],
   ])('%j is %j', (input, value) => {
     expect(parseBoolean(input)).toEqual({ value });
   });
 
-  test.each(['', ' ', 'yes', 'no', 'on', 't', '2', '-1', '01', '1.0', '\uff11', 'true\u0000', 2, -1, 0.5, Number.NaN, [], [true], {}])('%j is none', (input) => {
+  test.each([
+    '',
+    ' ',
+    'yes',
+    'no',
+    'on',
+    't',
+    '2',
+    '-1',
+    '01',
+    '1.0',
+    '\uff11',
+    'true\u0000',
+    2,
+    -1,
+    0.5,
+    Number.NaN,
+    [],
+    [true],
+    {},
+  ])('%j is none', (input) => {
     expect(parseBoolean(input)).toEqual({ errors: ['Must be a valid boolean.'] });
   });
 });
@@ -44,8 +72,20 @@ describe('a string', () => {
   const KEPT = { kind: 'string', trim: false } as const;
 
   test.each<[input: unknown, value: string]>([
-    ['a', 'a'], ['  a b\t', 'a b'], ['\u00a0\u3000a\u2003', 'a'], ['', ''], ['   ', ''], ['\n\r\n', ''], ['<b>', '<b>'], ['\u200ba', '\u200ba'],
-    [5, '5'], [-7.5, '-7.5'], [0, '0'], [-0, '0'], ['5.0', '5.0'], [1e21, '1e+21'],
+    ['a', 'a'],
+    ['  a b\t', 'a b'],
+    ['\u00a0\u3000a\u2003', 'a'],
+    ['', ''],
+    ['   ', ''],
+    ['\n\r\n', ''],
+    ['<b>', '<b>'],
+    ['\u200ba', '\u200ba'],
+    [5, '5'],
+    [-7.5, '-7.5'],
+    [0, '0'],
+    [-0, '0'],
+    ['5.0', '5.0'],
+    [1e21, '1e+21'],
   ])('%j is kept without the blanks around it: %j', (input, value) => {
     expect(parseValue(input, TRIMMED)).toEqual({ value });
   });
@@ -63,7 +103,9 @@ describe('a string', () => {
   });
 
   test.each(['\ud800', 'a\udfff', '\ude00\ud83d'])('holds no lone surrogate: %j', (text) => {
-    expect(parseValue(text, TRIMMED)).toEqual({ errors: [expect.stringContaining('Surrogate characters are not allowed')] });
+    expect(parseValue(text, TRIMMED)).toEqual({
+      errors: [expect.stringContaining('Surrogate characters are not allowed')],
+    });
   });
 
   test.each([
@@ -75,23 +117,60 @@ describe('a string', () => {
     expect(parseValue(text, { ...TRIMMED, maxLength: 5 })).toEqual({ value });
   });
 
-  test.each(['abcdef', '\u{1f600}'.repeat(6), 'e\u0301e\u0301e\u0301', 123456, 'a'.repeat(LONG), '\u{1f600}'.repeat(LONG), `a${' '.repeat(LONG)}b`])('is too long: %#', (input) => {
-    expect(parseValue(input, { ...TRIMMED, maxLength: 5 })).toEqual({ errors: ['Ensure this field has no more than 5 characters.'] });
+  test.each([
+    'abcdef',
+    '\u{1f600}'.repeat(6),
+    'e\u0301e\u0301e\u0301',
+    123456,
+    'a'.repeat(LONG),
+    '\u{1f600}'.repeat(LONG),
+    `a${' '.repeat(LONG)}b`,
+  ])('is too long: %#', (input) => {
+    expect(parseValue(input, { ...TRIMMED, maxLength: 5 })).toEqual({
+      errors: ['Ensure this field has no more than 5 characters.'],
+    });
   });
 
   test('counts the blanks around it where the field keeps them', () => {
-    expect(parseValue('  abcde', { ...KEPT, maxLength: 5 })).toEqual({ errors: ['Ensure this field has no more than 5 characters.'] });
+    expect(parseValue('  abcde', { ...KEPT, maxLength: 5 })).toEqual({
+      errors: ['Ensure this field has no more than 5 characters.'],
+    });
   });
 });
 
 describe('a uuid', () => {
-  test.each([UUID, UUID.toUpperCase(), UUID.replaceAll('-', ''), ` ${UUID}\n`, '00000000-0000-0000-0000-000000000000'])('%j is taken, in lower case with hyphens', (text) => {
+  test.each([
+    UUID,
+    UUID.toUpperCase(),
+    UUID.replaceAll('-', ''),
+    ` ${UUID}\n`,
+    '00000000-0000-0000-0000-000000000000',
+  ])('%j is taken, in lower case with hyphens', (text) => {
     expect(parseUuid(text)).toEqual({ value: text.startsWith('0000') ? text : UUID });
   });
 
   test.each([
-    '', ' ', 'abc', UUID.slice(1), `${UUID}0`, UUID.replace('0f', '0g'), UUID.replace('-', ''), UUID.replaceAll('-', ' '), UUID.replaceAll('-', '\u2010'), `{${UUID}`, `${UUID}\u0000`, UUID.replace('0f8fad5b', '\uff10f8fad5b'),
-    '0f8f-ad5bd9cb469fa16570867728950e', 'f'.repeat(LONG), '-'.repeat(36), 5, 0, true, [], [UUID], {},
+    '',
+    ' ',
+    'abc',
+    UUID.slice(1),
+    `${UUID}0`,
+    UUID.replace('0f', '0g'),
+    UUID.replace('-', ''),
+    UUID.replaceAll('-', ' '),
+    UUID.replaceAll('-', '\u2010'),
+    `{${UUID}`,
+    `${UUID}\u0000`,
+    UUID.replace('0f8fad5b', '\uff10f8fad5b'),
+    '0f8f-ad5bd9cb469fa16570867728950e',
+    'f'.repeat(LONG),
+    '-'.repeat(36),
+    5,
+    0,
+    true,
+    [],
+    [UUID],
+    {},
   ])('is refused: %#', (input) => {
     expect(parseUuid(input)).toEqual({ errors: ['Must be a valid UUID.'] });
   });
@@ -102,14 +181,29 @@ describe('an enum', () => {
   const NUMBERS = { kind: 'enum', values: [0, 1, 10] } as const;
 
   test.each<[type: typeof WORDS | typeof NUMBERS, input: unknown, value: string | number]>([
-    [WORDS, 'draft', 'draft'], [WORDS, 'in print', 'in print'], [WORDS, '', ''], [WORDS, 1, '1'],
-    [NUMBERS, 1, 1], [NUMBERS, '1', 1], [NUMBERS, 0, 0], [NUMBERS, -0, 0], [NUMBERS, '10', 10],
+    [WORDS, 'draft', 'draft'],
+    [WORDS, 'in print', 'in print'],
+    [WORDS, '', ''],
+    [WORDS, 1, '1'],
+    [NUMBERS, 1, 1],
+    [NUMBERS, '1', 1],
+    [NUMBERS, 0, 0],
+    [NUMBERS, -0, 0],
+    [NUMBERS, '10', 10],
   ])('of %j takes %j for %j', (type, input, value) => {
     expect(parseValue(input, type)).toEqual({ value });
   });
 
   test.each<[input: unknown, shown: string]>([
-    ['Draft', 'Draft'], [' draft', ' draft'], ['01', '01'], ['constructor', 'constructor'], ['__proto__', '__proto__'], ['length', 'length'], [2, '2'], [['draft'], '["draft"]'], [{}, '{}'],
+    ['Draft', 'Draft'],
+    [' draft', ' draft'],
+    ['01', '01'],
+    ['constructor', 'constructor'],
+    ['__proto__', '__proto__'],
+    ['length', 'length'],
+    [2, '2'],
+    [['draft'], '["draft"]'],
+    [{}, '{}'],
   ])('refuses %j', (input, shown) => {
     expect(parseValue(input, WORDS)).toEqual({ errors: [`"${shown}" is not a valid choice.`] });
   });
@@ -119,11 +213,15 @@ describe('an enum', () => {
   });
 
   test.each([true, false])('does not take %j for a number', (input) => {
-    expect(parseValue(input, NUMBERS)).toEqual({ errors: [expect.stringMatching(/^".*" is not a valid choice\.$/)] });
+    expect(parseValue(input, NUMBERS)).toEqual({
+      errors: [expect.stringMatching(/^".*" is not a valid choice\.$/)],
+    });
   });
 
   test('does not send a long text back', () => {
-    expect(parseValue('x'.repeat(LONG), WORDS)).toEqual({ errors: [`"${'x'.repeat(100)}" is not a valid choice.`] });
+    expect(parseValue('x'.repeat(LONG), WORDS)).toEqual({
+      errors: [`"${'x'.repeat(100)}" is not a valid choice.`],
+    });
   });
 });
 
@@ -132,25 +230,49 @@ describe('a set', () => {
 
   test.each<[input: readonly string[], value: readonly string[]]>([
     [[], []],
-    [['c', 'a'], ['a', 'c']],
+    [
+      ['c', 'a'],
+      ['a', 'c'],
+    ],
     [['b', 'b', 'b'], ['b']],
   ])('takes %j for %j, each value once, in the order of the column', (input, value) => {
     expect(parseValue(input, TYPE)).toEqual({ value });
   });
 
-  test.each<[input: unknown, type: string]>([['a', 'str'], ['a,b', 'str'], [{ 0: 'a' }, 'dict'], [5, 'int'], [true, 'bool']])('is no %j', (input, type) => {
+  test.each<[input: unknown, type: string]>([
+    ['a', 'str'],
+    ['a,b', 'str'],
+    [{ 0: 'a' }, 'dict'],
+    [5, 'int'],
+    [true, 'bool'],
+  ])('is no %j', (input, type) => {
     expect(parseValue(input, TYPE)).toEqual({ errors: [`Expected a list of items but got type "${type}".`] });
   });
 
   test('names every value that it has not', () => {
     expect(parseValue(['a', 'x', 1, null, ['a']], TYPE)).toEqual({
-      errors: ['"x" is not a valid choice.', '"1" is not a valid choice.', '"null" is not a valid choice.', '"["a"]" is not a valid choice.'],
+      errors: [
+        '"x" is not a valid choice.',
+        '"1" is not a valid choice.',
+        '"null" is not a valid choice.',
+        '"["a"]" is not a valid choice.',
+      ],
     });
   });
 });
 
 describe('a json value', () => {
-  test.each<[input: unknown]>([[{}], [[]], ['text'], [''], [0], [1.5], [true], [{ a: { b: [null, 'c', { d: false }] } }], [{ '': '' }]])('%j is kept as it is', (input) => {
+  test.each<[input: unknown]>([
+    [{}],
+    [[]],
+    ['text'],
+    [''],
+    [0],
+    [1.5],
+    [true],
+    [{ a: { b: [null, 'c', { d: false }] } }],
+    [{ '': '' }],
+  ])('%j is kept as it is', (input) => {
     expect(parseValue(input, { kind: 'json' })).toEqual({ value: input });
   });
 
@@ -160,7 +282,13 @@ describe('a json value', () => {
     expect(JSON.stringify(outcome)).toBe('{"value":{"__proto__":{"a":1}}}');
   });
 
-  test.each<[input: unknown]>([['\u0000'], [['a', '\u0000']], [{ a: { b: 'x\u0000' } }], [{ '\u0000': 1 }], [{ a: [{ 'b\u0000': null }] }]])('holds no NUL anywhere: %j', (input) => {
+  test.each<[input: unknown]>([
+    ['\u0000'],
+    [['a', '\u0000']],
+    [{ a: { b: 'x\u0000' } }],
+    [{ '\u0000': 1 }],
+    [{ a: [{ 'b\u0000': null }] }],
+  ])('holds no NUL anywhere: %j', (input) => {
     expect(parseValue(input, { kind: 'json' })).toEqual({ errors: ['Null characters are not allowed.'] });
   });
 
@@ -170,7 +298,9 @@ describe('a json value', () => {
       for (let depth = 0; depth < 100_000; depth++) value = [value];
       return value;
     };
-    expect(parseValue(nested('\u0000'), { kind: 'json' })).toEqual({ errors: ['Null characters are not allowed.'] });
+    expect(parseValue(nested('\u0000'), { kind: 'json' })).toEqual({
+      errors: ['Null characters are not allowed.'],
+    });
     const fine = nested('fine');
     const outcome = parseValue(fine, { kind: 'json' });
     expect('value' in outcome && outcome.value === fine).toBe(true);
@@ -183,19 +313,36 @@ describe('a list', () => {
 
   test.each<[input: readonly unknown[], value: readonly number[]]>([
     [[], []],
-    [[1, '2', 3.0], [1, 2, 3]],
+    [
+      [1, '2', 3.0],
+      [1, 2, 3],
+    ],
   ])('takes %j for %j', (input, value) => {
     expect(parseValue(input, NUMBERS)).toEqual({ value });
   });
 
   test('names every item that is wrong', () => {
     expect(parseValue([1, 'x', null, 10, [1]], NUMBERS)).toEqual({
-      errors: ['Item 1: A valid integer is required.', 'Item 2: This field may not be null.', 'Item 3: Ensure this value is less than or equal to 9.', 'Item 4: A valid integer is required.'],
+      errors: [
+        'Item 1: A valid integer is required.',
+        'Item 2: This field may not be null.',
+        'Item 3: Ensure this value is less than or equal to 9.',
+        'Item 4: A valid integer is required.',
+      ],
     });
   });
 
-  test.each<[input: unknown, type: string]>([['1,2', 'str'], ['', 'str'], [{ 0: 1, length: 1 }, 'dict'], [5, 'int'], [1.5, 'float'], [false, 'bool']])('is no %j', (input, type) => {
-    expect(parseValue(input, NUMBERS)).toEqual({ errors: [`Expected a list of items but got type "${type}".`] });
+  test.each<[input: unknown, type: string]>([
+    ['1,2', 'str'],
+    ['', 'str'],
+    [{ 0: 1, length: 1 }, 'dict'],
+    [5, 'int'],
+    [1.5, 'float'],
+    [false, 'bool'],
+  ])('is no %j', (input, type) => {
+    expect(parseValue(input, NUMBERS)).toEqual({
+      errors: [`Expected a list of items but got type "${type}".`],
+    });
   });
 
   test('keeps texts of a simple-array with their blanks', () => {
@@ -203,7 +350,9 @@ describe('a list', () => {
   });
 
   test('refuses an item that would come back from a simple-array as two', () => {
-    expect(parseValue(['a', 'b,c', '\u0000'], TEXTS)).toEqual({ errors: ['Item 1: A comma is not allowed here.', 'Item 2: Null characters are not allowed.'] });
+    expect(parseValue(['a', 'b,c', '\u0000'], TEXTS)).toEqual({
+      errors: ['Item 1: A comma is not allowed here.', 'Item 2: Null characters are not allowed.'],
+    });
   });
 
   test('takes a comma where the column is an array', () => {
@@ -211,20 +360,50 @@ describe('a list', () => {
   });
 });
 
-test.each<[type: ValueType]>([[{ kind: 'set', values: ['a'] }], [{ kind: 'list', of: { kind: 'boolean' }, storage: 'array' }]])('refuses half a million wrong items of %j', (type) => {
+test.each<[type: ValueType]>([
+  [{ kind: 'set', values: ['a'] }],
+  [{ kind: 'list', of: { kind: 'boolean' }, storage: 'array' }],
+])('refuses half a million wrong items of %j', (type) => {
   expect(parseValue(new Array<number>(500_000).fill(7), type)).toHaveProperty('errors');
 });
 
 describe('a binary value', () => {
   const BYTES = { kind: 'binary' } as const;
 
-  test.each(['', 'QUJD', 'QQ==', 'QUI=', '+/+/', 'AAAA', 'QUJD'.repeat(LONG)])('is taken as base64: %#', (text) => {
-    expect(parseValue(text, BYTES)).toEqual({ value: text });
-  });
+  test.each(['', 'QUJD', 'QQ==', 'QUI=', '+/+/', 'AAAA', 'QUJD'.repeat(LONG)])(
+    'is taken as base64: %#',
+    (text) => {
+      expect(parseValue(text, BYTES)).toEqual({ value: text });
+    },
+  );
 
   test.each([
-    'Q', 'QQ', 'QQ=', 'QUI', 'Q===', '====', '=', 'QQ==QQ==', 'QUJDRA=', 'QQ== ', ' QUJD', 'QUJD\n', 'QU JD', '-_-_', 'QUJ!', 'QUJ\u0000', '\uff31UJD', 'data:;base64,QUJD', `${'QUJD'.repeat(LONG)}!`, `${'QUJD'.repeat(LONG)}=`, '='.repeat(LONG),
-    5, true, [], [81], { type: 'Buffer', data: [81] },
+    'Q',
+    'QQ',
+    'QQ=',
+    'QUI',
+    'Q===',
+    '====',
+    '=',
+    'QQ==QQ==',
+    'QUJDRA=',
+    'QQ== ',
+    ' QUJD',
+    'QUJD\n',
+    'QU JD',
+    '-_-_',
+    'QUJ!',
+    'QUJ\u0000',
+    '\uff31UJD',
+    'data:;base64,QUJD',
+    `${'QUJD'.repeat(LONG)}!`,
+    `${'QUJD'.repeat(LONG)}=`,
+    '='.repeat(LONG),
+    5,
+    true,
+    [],
+    [81],
+    { type: 'Buffer', data: [81] },
   ])('is refused: %#', (input) => {
     expect(parseValue(input, BYTES)).toEqual({ errors: ['Must be valid base64.'] });
   });
@@ -239,4 +418,3 @@ describe('a binary value', () => {
     expect(parseValue(text, { kind: 'binary', maxLength: 2 })).toEqual(outcome);
   });
 });
-

@@ -63,33 +63,41 @@ export function parseBoolean(input: unknown): Outcome<boolean> {
 }
 
 function parseString(input: unknown, type: TypeOf<'string'>): Outcome<string> {
-  if (typeof input !== 'string' && !(typeof input === 'number' && Number.isFinite(input))) return invalid('Not a valid string.');
+  if (typeof input !== 'string' && !(typeof input === 'number' && Number.isFinite(input)))
+    return invalid('Not a valid string.');
   const text = type.trim ? String(input).trim() : String(input);
   const unstorable = unstorableText(text);
   if (unstorable !== undefined) return invalid(unstorable);
   if (type.maxLength !== undefined && text.length > type.maxLength && codePoints(text) > type.maxLength) {
     return invalid(`Ensure this field has no more than ${type.maxLength} characters.`);
   }
-  if (type.maxBytes !== undefined && Buffer.byteLength(text) > type.maxBytes) return invalid(`Ensure this field has no more than ${type.maxBytes} bytes.`);
+  if (type.maxBytes !== undefined && Buffer.byteLength(text) > type.maxBytes)
+    return invalid(`Ensure this field has no more than ${type.maxBytes} bytes.`);
   return valid(text);
 }
 
 export function parseUuid(input: unknown): Outcome<string> {
   if (typeof input !== 'string' || !UUID.test(input.trim())) return invalid('Must be a valid UUID.');
   const hex = input.trim().toLowerCase().replaceAll('-', '');
-  return valid([hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-'));
+  return valid(
+    [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-'),
+  );
 }
 
 function parseEnum(input: unknown, type: TypeOf<'enum'>): Outcome<string | number> {
   const found =
-    typeof input === 'string' || typeof input === 'number' ? type.values.find((each) => String(each) === String(input)) : undefined;
+    typeof input === 'string' || typeof input === 'number'
+      ? type.values.find((each) => String(each) === String(input))
+      : undefined;
   return found === undefined ? invalid(`"${shown(input)}" is not a valid choice.`) : valid(found);
 }
 
 function parseSet(input: unknown, type: TypeOf<'set'>): Outcome<readonly string[]> {
-  if (!Array.isArray(input)) return invalid(`Expected a list of items but got type "${pythonTypeName(input)}".`);
+  if (!Array.isArray(input))
+    return invalid(`Expected a list of items but got type "${pythonTypeName(input)}".`);
   const wrong = input.filter((each) => !type.values.includes(each as string));
-  if (wrong.length > 0) return { errors: wrong.slice(0, MAX_MESSAGES).map((each) => `"${shown(each)}" is not a valid choice.`) };
+  if (wrong.length > 0)
+    return { errors: wrong.slice(0, MAX_MESSAGES).map((each) => `"${shown(each)}" is not a valid choice.`) };
   return valid(type.values.filter((each) => input.includes(each)));
 }
 
@@ -114,31 +122,39 @@ function parseJson(input: unknown): Outcome<Json> {
 }
 
 function parseList(input: unknown, type: TypeOf<'list'>): Outcome<readonly Json[]> {
-  if (!Array.isArray(input)) return invalid(`Expected a list of items but got type "${pythonTypeName(input)}".`);
+  if (!Array.isArray(input))
+    return invalid(`Expected a list of items but got type "${pythonTypeName(input)}".`);
   const values: Json[] = [];
   const errors: string[] = [];
   input.forEach((each: unknown, index) => {
     const outcome = parseListItem(each, type);
-    if (outcome.errors && errors.length < MAX_MESSAGES) errors.push(...outcome.errors.map((message) => `Item ${index}: ${message}`));
+    if (outcome.errors && errors.length < MAX_MESSAGES)
+      errors.push(...outcome.errors.map((message) => `Item ${index}: ${message}`));
     else if (!outcome.errors) values.push(outcome.value);
   });
   if (errors.length > 0) return { errors };
   // Stored as one text, a lone empty item is no item at all.
-  return type.storage === 'text' && values.length === 1 && values[0] === '' ? invalid('Item 0: This field may not be blank.') : valid(values);
+  return type.storage === 'text' && values.length === 1 && values[0] === ''
+    ? invalid('Item 0: This field may not be blank.')
+    : valid(values);
 }
 
 function parseListItem(input: unknown, type: TypeOf<'list'>): Outcome<Json> {
   if (input === null) return invalid('This field may not be null.');
   const outcome = parseValue(input, type.of);
   // A simple-array is stored as one text with commas between: an item with a comma would come back as two.
-  if (type.storage === 'text' && !outcome.errors && String(outcome.value).includes(',')) return invalid('A comma is not allowed here.');
+  if (type.storage === 'text' && !outcome.errors && String(outcome.value).includes(','))
+    return invalid('A comma is not allowed here.');
   return outcome;
 }
 
 function parseBinary(input: unknown, type: TypeOf<'binary'>): Outcome<string> {
-  if (typeof input !== 'string' || input.length % 4 !== 0 || !BASE64.test(input)) return invalid('Must be valid base64.');
+  if (typeof input !== 'string' || input.length % 4 !== 0 || !BASE64.test(input))
+    return invalid('Must be valid base64.');
   const bytes = (input.length / 4) * 3 - (input.endsWith('==') ? 2 : input.endsWith('=') ? 1 : 0);
-  if (type.maxLength !== undefined && bytes > type.maxLength) return invalid(`Ensure this field has no more than ${type.maxLength} bytes.`);
-  if (type.minLength !== undefined && bytes < type.minLength) return invalid(`Ensure this field has at least ${type.minLength} bytes.`);
+  if (type.maxLength !== undefined && bytes > type.maxLength)
+    return invalid(`Ensure this field has no more than ${type.maxLength} bytes.`);
+  if (type.minLength !== undefined && bytes < type.minLength)
+    return invalid(`Ensure this field has at least ${type.minLength} bytes.`);
   return valid(input);
 }

@@ -35,7 +35,9 @@ export function resolveRowFilter(filter: RowFilter | 'all', resource: Resource):
       return resolveComparison(filter, resource);
     default:
       // Given back as it is, it would be taken for a condition, and a text of it for SQL.
-      throw new Error(`A filter of rows is none: ${JSON.stringify(filter satisfies never)}. Make it by where(), and(), or() and not(), and wait for what it is made of.`);
+      throw new Error(
+        `A filter of rows is none: ${JSON.stringify(filter satisfies never)}. Make it by where(), and(), or() and not(), and wait for what it is made of.`,
+      );
   }
 }
 
@@ -54,10 +56,16 @@ function resolveStep(path: string, filter: Comparison, place: Place): Condition 
   const column = [...place.resource.columns.values()].find((each) => each.path === path);
   if (column) return compare({ hops: place.hops, column }, filter);
   const relation = relationAt(path, place.resource);
-  if (!relation) throw new Error(`"${filter.path}" leads nowhere in ${place.resource.label}. Name a column, or relations and a column with dots between them.`);
+  if (!relation)
+    throw new Error(
+      `"${filter.path}" leads nowhere in ${place.resource.label}. Name a column, or relations and a column with dots between them.`,
+    );
   const rest = path.slice(relation.name.length + 1);
   if (relation.kind === 'one-to-many' || relation.kind === 'many-to-many') {
-    const inner = rest === '' ? keyCondition(filter, { resource: relation.target, hops: [] }) : resolveStep(rest, filter, { resource: relation.target, hops: [] });
+    const inner =
+      rest === ''
+        ? keyCondition(filter, { resource: relation.target, hops: [] })
+        : resolveStep(rest, filter, { resource: relation.target, hops: [] });
     return { kind: 'related', hops: place.hops, relation, condition: inner };
   }
   const next = { resource: relation.target, hops: [...place.hops, relation] };
@@ -65,12 +73,17 @@ function resolveStep(path: string, filter: Comparison, place: Place): Condition 
 }
 
 function relationAt(path: string, resource: Resource): Relation | undefined {
-  return [...resource.relations.values()].find((relation) => path === relation.name || path.startsWith(`${relation.name}.`));
+  return [...resource.relations.values()].find(
+    (relation) => path === relation.name || path.startsWith(`${relation.name}.`),
+  );
 }
 
 function compare(operand: Operand, filter: Comparison): Condition {
   // Given as it is, it would be taken for SQL.
-  if (!LOOKUPS.includes(filter.lookup)) throw new Error(`where("${filter.path}", "${filter.lookup}", …): there is no such lookup. Known here: ${LOOKUPS.join(', ')}.`);
+  if (!LOOKUPS.includes(filter.lookup))
+    throw new Error(
+      `where("${filter.path}", "${filter.lookup}", …): there is no such lookup. Known here: ${LOOKUPS.join(', ')}.`,
+    );
   return { kind: 'compare', operand, lookup: filter.lookup, value: canonical(filter, operand.column) };
 }
 
@@ -79,23 +92,38 @@ function canonical({ path, lookup, value }: Comparison, { type }: Column): Json 
   if (value === null || lookup === 'isnull') return value;
   if (lookup === 'in' || lookup === 'range') {
     if (!Array.isArray(value)) throw new Error(`where("${path}", "${lookup}", …) needs an array.`);
-    return value.map((each: Json) => canonical({ kind: 'where', path, lookup: 'exact', value: each }, { id: '', path, type, nullable: true }));
+    return value.map((each: Json) =>
+      canonical(
+        { kind: 'where', path, lookup: 'exact', value: each },
+        { id: '', path, type, nullable: true },
+      ),
+    );
   }
   // A part of a text need not be a whole value.
   if (lookup !== 'exact' && lookup !== 'ne' && type.kind === 'string') return String(value);
   const outcome = parseValue(value, type.kind === 'string' ? { ...type, trim: false } : type);
-  if (outcome.errors) throw new UnfitValue(`where("${path}", …) is given ${JSON.stringify(value)}`, outcome.errors);
+  if (outcome.errors)
+    throw new UnfitValue(`where("${path}", …) is given ${JSON.stringify(value)}`, outcome.errors);
   return outcome.value;
 }
 
 /** A relation itself is compared by its key; the foreign key of this row serves where it is that key. */
 function keyCondition(filter: Comparison, place: Place, relation?: Relation): Condition {
-  const values: readonly Json[] = Array.isArray(filter.value) && place.resource.key.columns.length > 1 ? (filter.value as readonly Json[]) : [filter.value];
+  const values: readonly Json[] =
+    Array.isArray(filter.value) && place.resource.key.columns.length > 1
+      ? (filter.value as readonly Json[])
+      : [filter.value];
   return allOf(
     place.resource.key.columns.map((column, index) => {
-      const near = relation?.kind === 'to-one' && relation.byKey ? relation.on.find((pair) => pair.far.id === column.id)?.near : undefined;
+      const near =
+        relation?.kind === 'to-one' && relation.byKey
+          ? relation.on.find((pair) => pair.far.id === column.id)?.near
+          : undefined;
       const operand = near ? { hops: place.hops.slice(0, -1), column: near } : { hops: place.hops, column };
-      return compare(operand, { ...filter, value: place.resource.key.columns.length > 1 ? (values[index] ?? null) : filter.value });
+      return compare(operand, {
+        ...filter,
+        value: place.resource.key.columns.length > 1 ? (values[index] ?? null) : filter.value,
+      });
     }),
   );
 }

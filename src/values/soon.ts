@@ -7,6 +7,9 @@ export function isLater<Value>(given: Soon<Value>): given is Promise<Value> {
 }
 
 /** `next` with the value: now, where there is one. What `next` throws is thrown, or rejects, accordingly. */
-export function whenThere<Value, Result>(given: Soon<Value>, next: (value: Value) => Soon<Result>): Soon<Result> {
+export function whenThere<Value, Result>(
+  given: Soon<Value>,
+  next: (value: Value) => Soon<Result>,
+): Soon<Result> {
   return isLater(given) ? Promise.resolve(given).then(next) : next(given);
 }

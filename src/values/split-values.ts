@@ -21,7 +21,10 @@ export function splitValues(text: string): Outcome<readonly string[]> {
 }
 
 /** The text in the quotes that begin here, and where it goes on behind them; undefined where nothing closes them. */
-export function readQuoted(text: string, begin: number): { readonly value: string; readonly end: number } | undefined {
+export function readQuoted(
+  text: string,
+  begin: number,
+): { readonly value: string; readonly end: number } | undefined {
   let value = '';
   for (let at = begin + 1; at < text.length; at++) {
     const letter = text[at] ?? '';

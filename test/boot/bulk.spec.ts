@@ -1,6 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { UseInterceptors } from '@nestjs/common';
-import { MANY_TO_MANY_DETAIL_ACTION, NestedAction, ResourceController, restify, RestifyController } from 'nestjs-restify';
+import {
+  MANY_TO_MANY_DETAIL_ACTION,
+  NestedAction,
+  ResourceController,
+  restify,
+  RestifyController,
+} from 'nestjs-restify';
 import { Column, Entity, Index, JoinTable, ManyToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import { declareUnchecked, problemsOf } from './refused-start.js';
@@ -75,29 +81,88 @@ class KeeperController {
   }
 }
 
-const NONE = 'Thing.bulk: the model has none of these operations. Add them to its operations, or leave bulk out.';
-const REPAIR = "Write true, false or { operations: ['create', 'partialUpdate', 'destroy'], upsert: ['code'], max: 100 }, with any of the three.";
+const NONE =
+  'Thing.bulk: the model has none of these operations. Add them to its operations, or leave bulk out.';
+const REPAIR =
+  "Write true, false or { operations: ['create', 'partialUpdate', 'destroy'], upsert: ['code'], max: 100 }, with any of the three.";
 
 describe('bulk writes refuse to start', () => {
   test.each([
     ['a text', 'yes', [`Thing.bulk: this says nothing of bulk writes. ${REPAIR}`]],
     ['null', null, [`Thing.bulk: this says nothing of bulk writes. ${REPAIR}`]],
-    ['an unknown option', { maximum: 5 }, [`Thing.bulk.maximum: "maximum" is no option of bulk writes. ${REPAIR}`]],
-    ['no bound', { max: 0 }, ['Thing.bulk.max: 0 is no number of objects that one request may write. Give a whole number from 1 to 10000.']],
-    ['too high a bound', { max: 1e9 }, ['Thing.bulk.max: 1000000000 is no number of objects that one request may write. Give a whole number from 1 to 10000.']],
-    ['an operation of one object', { operations: ['update'] }, ['Thing.bulk.operations[0]: "update" is no operation that can be done to many objects. Known here: "create", "partialUpdate", "destroy".']],
+    [
+      'an unknown option',
+      { maximum: 5 },
+      [`Thing.bulk.maximum: "maximum" is no option of bulk writes. ${REPAIR}`],
+    ],
+    [
+      'no bound',
+      { max: 0 },
+      [
+        'Thing.bulk.max: 0 is no number of objects that one request may write. Give a whole number from 1 to 10000.',
+      ],
+    ],
+    [
+      'too high a bound',
+      { max: 1e9 },
+      [
+        'Thing.bulk.max: 1000000000 is no number of objects that one request may write. Give a whole number from 1 to 10000.',
+      ],
+    ],
+    [
+      'an operation of one object',
+      { operations: ['update'] },
+      [
+        'Thing.bulk.operations[0]: "update" is no operation that can be done to many objects. Known here: "create", "partialUpdate", "destroy".',
+      ],
+    ],
     ['no operation', { operations: [] }, [`Thing.bulk.operations: this is no list of names. ${REPAIR}`]],
-    ['an unknown field', { upsert: ['nme'] }, ['Thing.bulk.upsert: "nme" is no column and no relation that bodies may write. Did you mean "name"?']],
-    ['a field that is not shown', { upsert: ['hidden'] }, ['Thing.bulk.upsert: "hidden" is no column and no relation that bodies may write. Known here: "id", "name", "code", "place".']],
-    ['fields that are not unique', { upsert: ['code'] }, ['Thing.bulk.upsert: the database lets several rows have the same code. Give the entity a unique index of just these: @Unique([\'code\']).']],
-    ['more fields than are unique together', { upsert: ['name', 'code'] }, ['Thing.bulk.upsert: the database lets several rows have the same name and code. Give the entity a unique index of just these: @Unique([\'name\', \'code\']).']],
-    ['an upsert of what is not created', { operations: ['destroy'], upsert: ['name'] }, ["Thing.bulk.upsert: objects of the model are not created in lists. Add 'create' to bulk.operations, or leave upsert out."]],
+    [
+      'an unknown field',
+      { upsert: ['nme'] },
+      ['Thing.bulk.upsert: "nme" is no column and no relation that bodies may write. Did you mean "name"?'],
+    ],
+    [
+      'a field that is not shown',
+      { upsert: ['hidden'] },
+      [
+        'Thing.bulk.upsert: "hidden" is no column and no relation that bodies may write. Known here: "id", "name", "code", "place".',
+      ],
+    ],
+    [
+      'fields that are not unique',
+      { upsert: ['code'] },
+      [
+        "Thing.bulk.upsert: the database lets several rows have the same code. Give the entity a unique index of just these: @Unique(['code']).",
+      ],
+    ],
+    [
+      'more fields than are unique together',
+      { upsert: ['name', 'code'] },
+      [
+        "Thing.bulk.upsert: the database lets several rows have the same name and code. Give the entity a unique index of just these: @Unique(['name', 'code']).",
+      ],
+    ],
+    [
+      'an upsert of what is not created',
+      { operations: ['destroy'], upsert: ['name'] },
+      [
+        "Thing.bulk.upsert: objects of the model are not created in lists. Add 'create' to bulk.operations, or leave upsert out.",
+      ],
+    ],
   ])('with %s', async (_, bulk, problems) => {
     declareUnchecked(Thing, { app: 'boot', bulk });
     expect(await problemsOf({ entities: [Thing] })).toEqual(problems);
   });
 
-  test.each([true, false, {}, { max: 10_000 }, { upsert: ['name'] as const }, { upsert: ['place', 'code'] as const, operations: ['create'] as const }])('and not with %j', async (bulk) => {
+  test.each([
+    true,
+    false,
+    {},
+    { max: 10_000 },
+    { upsert: ['name'] as const },
+    { upsert: ['place', 'code'] as const, operations: ['create'] as const },
+  ])('and not with %j', async (bulk) => {
     restify(Thing, { app: 'boot', bulk });
     await expect(problemsOf({ entities: [Thing] })).rejects.toThrow('The application has started.');
   });
@@ -105,14 +170,19 @@ describe('bulk writes refuse to start', () => {
   test('for a junction, and where the model has none of the operations', async () => {
     restify(Thing, { app: 'boot', operations: ['list', 'retrieve'], bulk: true });
     declareUnchecked(Holder, { app: 'boot', through: { things: { bulk: 7 } } });
-    expect(await problemsOf({ entities: [Thing, Holder] })).toEqual([`Holder.through.things.bulk: this says nothing of bulk writes. ${REPAIR}`, NONE]);
+    expect(await problemsOf({ entities: [Thing, Holder] })).toEqual([
+      `Holder.through.things.bulk: this says nothing of bulk writes. ${REPAIR}`,
+      NONE,
+    ]);
     restify(Holder, { app: 'boot' });
     expect(await problemsOf({ entities: [Thing, Holder] })).toEqual([NONE]);
   });
 
   test('where a field has the name of their parameter', async () => {
     restify(Keyed, { app: 'boot', bulk: true });
-    expect(await problemsOf({ entities: [Keyed] })).toEqual(['Keyed.keys: "keys" is a query parameter of bulk writes. Rename the property and keep the column: @Column({ name: \'keys\' }) keys_value.']);
+    expect(await problemsOf({ entities: [Keyed] })).toEqual([
+      'Keyed.keys: "keys" is a query parameter of bulk writes. Rename the property and keep the column: @Column({ name: \'keys\' }) keys_value.',
+    ]);
     restify(Keyed, { app: 'boot', bulk: { operations: ['create'] } });
     await expect(problemsOf({ entities: [Keyed] })).rejects.toThrow('The application has started.');
   });
@@ -123,7 +193,9 @@ describe('bulk writes refuse to start', () => {
       "Replaced.bulk: writes of many objects would go around ReplacedController.destroy. Leave 'destroy' out: bulk: { operations: ['create', 'partialUpdate'] }; or put what the method does into beforeWrite and afterWrite, which are called for each object.",
     ]);
     restify(Wrapped, { app: 'boot', bulk: true });
-    expect(await problemsOf({ entities: [Wrapped], controllers: [WrappedController] })).toEqual(['Wrapped.bulk: writes of many objects would go around the interceptors of WrappedController. Give them as interceptors of @Restify, or leave bulk out.']);
+    expect(await problemsOf({ entities: [Wrapped], controllers: [WrappedController] })).toEqual([
+      'Wrapped.bulk: writes of many objects would go around the interceptors of WrappedController. Give them as interceptors of @Restify, or leave bulk out.',
+    ]);
     restify(Put, { app: 'boot', bulk: { operations: ['create'], upsert: ['code'] } });
     expect(await problemsOf({ entities: [Put], controllers: [PutController] })).toEqual([
       'Put.bulk.upsert: changes of objects that are there would go around PutController.update. Leave upsert out; or put what the method does into beforeWrite and afterWrite, which are called for each object.',
@@ -134,10 +206,20 @@ describe('bulk writes refuse to start', () => {
       "keeper_things.bulk: writes of many objects would go around KeeperController.leave. Leave 'destroy' out: bulk: { operations: ['create', 'partialUpdate'] }.",
     ]);
     restify(Thing, { app: 'boot', operations: ['list', 'create'], bulk: { upsert: ['name'] } });
-    expect(await problemsOf({ entities: [Thing] })).toEqual(["Thing.bulk.upsert: objects of the model are not changed. Add 'update' to its operations, or leave upsert out."]);
-    restify(Thing, { app: 'boot', bulk: { operations: ['create'], upsert: ['name'] }, conditional: { require: true } });
-    expect(await problemsOf({ entities: [Thing] })).toEqual(['Thing.bulk.upsert: the model asks each change for the state that it is about, and an object that may be there or not has none. Leave upsert out.']);
+    expect(await problemsOf({ entities: [Thing] })).toEqual([
+      "Thing.bulk.upsert: objects of the model are not changed. Add 'update' to its operations, or leave upsert out.",
+    ]);
+    restify(Thing, {
+      app: 'boot',
+      bulk: { operations: ['create'], upsert: ['name'] },
+      conditional: { require: true },
+    });
+    expect(await problemsOf({ entities: [Thing] })).toEqual([
+      'Thing.bulk.upsert: the model asks each change for the state that it is about, and an object that may be there or not has none. Leave upsert out.',
+    ]);
     restify(Thing, { app: 'boot', bulk: true, conditional: { require: true } });
-    expect(await problemsOf({ entities: [Thing] })).toEqual(["Thing.bulk: the model asks each change for the state that it is about, and a change of many can name none. Leave 'partialUpdate' and 'destroy' out: bulk: { operations: ['create'] }."]);
+    expect(await problemsOf({ entities: [Thing] })).toEqual([
+      "Thing.bulk: the model asks each change for the state that it is about, and a change of many can name none. Leave 'partialUpdate' and 'destroy' out: bulk: { operations: ['create'] }.",
+    ]);
   });
 });

@@ -20,23 +20,64 @@ const CACHE = "Write its directives, such as 'private, no-cache' or 'public, max
 
 describe('conditional requests refuse to start', () => {
   test.each([
-    ['a text', { conditional: 'yes' }, [`Thing.conditional: this says nothing of conditional requests. ${CONDITIONAL}`]],
-    ['null', { conditional: null }, [`Thing.conditional: this says nothing of conditional requests. ${CONDITIONAL}`]],
-    ['an unknown option', { conditional: { required: true } }, [`Thing.conditional.required: "required" is no option of conditional requests. ${CONDITIONAL}`]],
-    ['no flag', { conditional: { require: 'PUT' } }, [`Thing.conditional.require: this is neither true nor false. ${CONDITIONAL}`]],
-    ['another tag', { conditional: { etag: 'weak' } }, ["Thing.conditional.etag: this is not 'content'. Write etag: 'content', or leave it out: the version column tells where it can."]],
-    ['a cache that is none', { cacheControl: true }, [`Thing.cacheControl: this is no value of Cache-Control. ${CACHE}`]],
-    ['an empty one', { cacheControl: '' }, [`Thing.cacheControl: this is no value of Cache-Control. ${CACHE}`]],
-    ['one that ends the header', { cacheControl: 'private\r\nSet-Cookie: a=b' }, [`Thing.cacheControl: this is no value of Cache-Control. ${CACHE}`]],
+    [
+      'a text',
+      { conditional: 'yes' },
+      [`Thing.conditional: this says nothing of conditional requests. ${CONDITIONAL}`],
+    ],
+    [
+      'null',
+      { conditional: null },
+      [`Thing.conditional: this says nothing of conditional requests. ${CONDITIONAL}`],
+    ],
+    [
+      'an unknown option',
+      { conditional: { required: true } },
+      [`Thing.conditional.required: "required" is no option of conditional requests. ${CONDITIONAL}`],
+    ],
+    [
+      'no flag',
+      { conditional: { require: 'PUT' } },
+      [`Thing.conditional.require: this is neither true nor false. ${CONDITIONAL}`],
+    ],
+    [
+      'another tag',
+      { conditional: { etag: 'weak' } },
+      [
+        "Thing.conditional.etag: this is not 'content'. Write etag: 'content', or leave it out: the version column tells where it can.",
+      ],
+    ],
+    [
+      'a cache that is none',
+      { cacheControl: true },
+      [`Thing.cacheControl: this is no value of Cache-Control. ${CACHE}`],
+    ],
+    [
+      'an empty one',
+      { cacheControl: '' },
+      [`Thing.cacheControl: this is no value of Cache-Control. ${CACHE}`],
+    ],
+    [
+      'one that ends the header',
+      { cacheControl: 'private\r\nSet-Cookie: a=b' },
+      [`Thing.cacheControl: this is no value of Cache-Control. ${CACHE}`],
+    ],
   ])('with %s', async (_, options, problems) => {
     declareUnchecked(Thing, { app: 'boot', ...options });
     expect(await problemsOf({ entities: [Thing] })).toEqual(problems);
   });
 
-  test.each([true, false, {}, { require: true, etag: 'content' as const }])('and not with %j', async (conditional) => {
-    restify(Thing, { app: 'boot', conditional, cacheControl: 'public, max-age=60, stale-while-revalidate=30, no-cache="Set-Cookie"' });
-    await expect(problemsOf({ entities: [Thing] })).rejects.toThrow('The application has started.');
-  });
+  test.each([true, false, {}, { require: true, etag: 'content' as const }])(
+    'and not with %j',
+    async (conditional) => {
+      restify(Thing, {
+        app: 'boot',
+        conditional,
+        cacheControl: 'public, max-age=60, stale-while-revalidate=30, no-cache="Set-Cookie"',
+      });
+      await expect(problemsOf({ entities: [Thing] })).rejects.toThrow('The application has started.');
+    },
+  );
 
   test('as the default of a prefix, and for a junction', async () => {
     restify(Thing, { app: 'boot' });

@@ -1,7 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { DeclarationError, FieldFilter, ModelSerializer, OrderingFilter, Restify, RestifyModule, restify } from 'nestjs-restify';
+import {
+  DeclarationError,
+  FieldFilter,
+  ModelSerializer,
+  OrderingFilter,
+  Restify,
+  RestifyModule,
+  restify,
+} from 'nestjs-restify';
 import type { FilterBackend, Filtering, Representation, RepresentContext, Row } from 'nestjs-restify';
 import {
   ChildEntity,
@@ -54,8 +62,16 @@ describe('the error of a bad declaration', () => {
     const error = await refusal({ entities: [OneMistake] });
     expect(error).toBeInstanceOf(DeclarationError);
     expect(error.name).toBe('DeclarationError');
-    expect(error.problems).toEqual([{ where: 'OneMistake.exclude[0]', what: '"titel" is no field of OneMistake', repair: 'Did you mean "title"?' }]);
-    expect(error.message).toBe('nestjs-restify does not start, because a declaration is wrong:\n  - OneMistake.exclude[0]: "titel" is no field of OneMistake. Did you mean "title"?');
+    expect(error.problems).toEqual([
+      {
+        where: 'OneMistake.exclude[0]',
+        what: '"titel" is no field of OneMistake',
+        repair: 'Did you mean "title"?',
+      },
+    ]);
+    expect(error.message).toBe(
+      'nestjs-restify does not start, because a declaration is wrong:\n  - OneMistake.exclude[0]: "titel" is no field of OneMistake. Did you mean "title"?',
+    );
   });
 
   test('holds all mistakes of all entities', async () => {
@@ -111,8 +127,20 @@ describe('a path', () => {
   class LabelledElsewhere extends Numbered {}
 
   test('needs two lower-case words, of which no other entity has both', async () => {
-    const entities = [Unlabelled, BlankInApp, BlankInName, EmptyApp, SlashInApp, FirstTwin, SecondTwin, LabelledElsewhere];
-    const lines = await problemsOf({ entities, imports: [RestifyModule.forFeature('Über', [LabelledElsewhere])] });
+    const entities = [
+      Unlabelled,
+      BlankInApp,
+      BlankInName,
+      EmptyApp,
+      SlashInApp,
+      FirstTwin,
+      SecondTwin,
+      LabelledElsewhere,
+    ];
+    const lines = await problemsOf({
+      entities,
+      imports: [RestifyModule.forFeature('Über', [LabelledElsewhere])],
+    });
     expect(lines).toEqual([
       "Unlabelled: it has no app label. Write @Restify('blog'), or RestifyModule.forFeature('blog', [Unlabelled]) in a module.",
       'BlankInApp.app: "Blog Posts" cannot stand in a path. Write "blog-posts": lower-case letters, digits, "_" and "-".',
@@ -176,7 +204,8 @@ describe('names of properties', () => {
 
   test('in fields, exclude, readOnly, writeOnly, optional and trim are names that the entity has', async () => {
     const known = 'Known here: "id", "title", "body", "secret", "hidden", "address", "folder".';
-    const hidden = '"hidden" is a column with select: false, and is never shown. Take it out, or name it in writeOnly to let clients set it.';
+    const hidden =
+      '"hidden" is a column with select: false, and is never shown. Take it out, or name it in writeOnly to let clients set it.';
     expect(await problemsOf({ entities: [Memo, Folder] })).toEqual([
       'Memo.fields[1]: "titel" is no field of Memo. Did you mean "title"?',
       `Memo.fields[3]: ${hidden}`,
@@ -216,14 +245,27 @@ describe('computed fields and operations', () => {
       return 'beep';
     }
   }
-  declareUnchecked(Robot, { app: 'desk', computed: { name: 'beep', sound: 'beeep', other: 'whir', title: 'label', length: (robot: Robot) => robot.name.length } });
+  declareUnchecked(Robot, {
+    app: 'desk',
+    computed: {
+      name: 'beep',
+      sound: 'beeep',
+      other: 'whir',
+      title: 'label',
+      length: (robot: Robot) => robot.name.length,
+    },
+  });
 
   @Entity()
   class Mute {
     @PrimaryGeneratedColumn()
     id: number;
   }
-  declareUnchecked(Mute, { app: 'desk', computed: { sound: 'beep' }, operations: ['list', 'patch', 'destory', 'Retrieve'] });
+  declareUnchecked(Mute, {
+    app: 'desk',
+    computed: { sound: 'beep' },
+    operations: ['list', 'patch', 'destory', 'Retrieve'],
+  });
 
   test('come from a method that the entity has, and are among the six', async () => {
     expect(await problemsOf({ entities: [Robot, Mute] })).toEqual([
@@ -307,7 +349,25 @@ describe('names in queries', () => {
   const known = 'Known here: "id", "name", "price", "open", "owner", "place".';
 
   test('in filterFields lead to one readable value that a URL can hold', async () => {
-    declareUnchecked(Shop, { app: 'market', writeOnly: ['secret'], filterFields: ['nmae', 'items', 'secret', 'hidden', 'owner.nmae', 'owner.id', 'data', 'items.id', 'name.length', 'xyzzyxyzzy', 'items.nmae', 'items.shop.secret', 'items.shop.name'] });
+    declareUnchecked(Shop, {
+      app: 'market',
+      writeOnly: ['secret'],
+      filterFields: [
+        'nmae',
+        'items',
+        'secret',
+        'hidden',
+        'owner.nmae',
+        'owner.id',
+        'data',
+        'items.id',
+        'name.length',
+        'xyzzyxyzzy',
+        'items.nmae',
+        'items.shop.secret',
+        'items.shop.name',
+      ],
+    });
     expect(await problemsOf({ entities: ENTITIES })).toEqual([
       'Shop.filterFields[0]: "nmae" is no readable field of Shop. Did you mean "name"?',
       'Shop.filterFields[2]: "secret" is write-only, and would leak through a query. Take it out.',
@@ -324,7 +384,18 @@ describe('names in queries', () => {
   test('in filterFields have lookups that exist and fit', async () => {
     declareUnchecked(Shop, {
       app: 'market',
-      filterFields: { nmae: ['exact'], price: ['gte', 'contains', 'gtee'], name: ['icontains'], owner: ['gt', 'isnull', 'in'], place: ['exact', 'in', 'isnull'], data: ['isnull', 'contains'], 'owner.nmae': ['exact'], open: ['exact', 'gt', 'icontains', 'range'], items: ['exact', 'isnull', 'gte'], 'items.id': ['in', 'contains'] },
+      filterFields: {
+        nmae: ['exact'],
+        price: ['gte', 'contains', 'gtee'],
+        name: ['icontains'],
+        owner: ['gt', 'isnull', 'in'],
+        place: ['exact', 'in', 'isnull'],
+        data: ['isnull', 'contains'],
+        'owner.nmae': ['exact'],
+        open: ['exact', 'gt', 'icontains', 'range'],
+        items: ['exact', 'isnull', 'gte'],
+        'items.id': ['in', 'contains'],
+      },
     });
     expect(await problemsOf({ entities: ENTITIES })).toEqual([
       'Shop.filterFields.nmae: "nmae" is no readable field of Shop. Did you mean "name"?',
@@ -359,7 +430,8 @@ describe('names in queries', () => {
         none: { reads: 'name', rows },
       },
     });
-    const KINDS = 'Known here: "integer", "number", "decimal", "text", "boolean", "date", "datetime", "uuid", "choice".';
+    const KINDS =
+      'Known here: "integer", "number", "decimal", "text", "boolean", "date", "datetime", "uuid", "choice".';
     expect(await problemsOf({ entities: ENTITIES })).toEqual([
       'Shop.filters.name: "name" filters a field already. Give it another name, or take the other one out of filterFields.',
       'Shop.filters.price__exact: "price__exact" filters a field already. Give it another name, or take the other one out of filterFields.',
@@ -378,7 +450,10 @@ describe('names in queries', () => {
   });
 
   test('of limits are those that there are, and numbers that a database takes', async () => {
-    declareUnchecked(Shop, { app: 'market', queryLimits: { value: 10, values: 0, groupDepth: 2.5, groupTerms: '9', searchTerms: 201 } });
+    declareUnchecked(Shop, {
+      app: 'market',
+      queryLimits: { value: 10, values: 0, groupDepth: 2.5, groupTerms: '9', searchTerms: 201 },
+    });
     const problems = await problemsOf({ entities: ENTITIES, restify: { queryLimits: { groupLength: -1 } } });
     expect(problems).toEqual([
       "RestifyModule.forRoot('rest/v1').queryLimits.groupLength: -1 is no limit. Write a whole number from 1 to 10000.",
@@ -401,7 +476,9 @@ describe('names in queries', () => {
     }
     declareUnchecked(Coffee, { app: 'market', filterGroups: true });
     expect(await problemsOf({ entities: [Coffee] })).toEqual([
-      expect.stringMatching(/^Coffee\.filter: "filter" is a query parameter of a filter backend\. Rename the property/),
+      expect.stringMatching(
+        /^Coffee\.filter: "filter" is a query parameter of a filter backend\. Rename the property/,
+      ),
     ]);
     declareUnchecked(Coffee, { app: 'market' });
     const started = await startApp({ entities: [Coffee] });
@@ -410,7 +487,11 @@ describe('names in queries', () => {
   });
 
   test('in orderingFields and ordering may say where nulls stand, and nothing else', async () => {
-    declareUnchecked(Shop, { app: 'market', orderingFields: ['price nulls last', 'nmae nulls first', 'price nulls'], ordering: ['-price nulls first', 'prise nulls last', 'price  nulls last'] });
+    declareUnchecked(Shop, {
+      app: 'market',
+      orderingFields: ['price nulls last', 'nmae nulls first', 'price nulls'],
+      ordering: ['-price nulls first', 'prise nulls last', 'price  nulls last'],
+    });
     expect(await problemsOf({ entities: ENTITIES })).toEqual([
       'Shop.orderingFields[1]: "nmae" is no readable field of Shop. Did you mean "name"?',
       expect.stringMatching(/^Shop\.orderingFields\[2\]: "price nulls" is no readable field of Shop\. /),
@@ -420,7 +501,11 @@ describe('names in queries', () => {
   });
 
   test('in searchFields lead to texts', async () => {
-    declareUnchecked(Shop, { app: 'market', writeOnly: ['secret'], searchFields: ['^nmae', 'price', '=owner', '^secret', 'items', 'owner.name', '^owner.nmae'] });
+    declareUnchecked(Shop, {
+      app: 'market',
+      writeOnly: ['secret'],
+      searchFields: ['^nmae', 'price', '=owner', '^secret', 'items', 'owner.name', '^owner.nmae'],
+    });
     expect(await problemsOf({ entities: ENTITIES })).toEqual([
       'Shop.searchFields[0]: "nmae" is no readable field of Shop. Did you mean "name"?',
       'Shop.searchFields[1]: "price" is no text. A search looks into texts; name it in filterFields instead.',
@@ -474,7 +559,10 @@ onEachDatabase('what only some databases have', (database) => {
     if (database.name === 'postgres') {
       const started = await startApp({ entities: [Lookup], database });
       const { client } = started;
-      expect([(await client.get('/rest/v1/desk/lookup/')).status, (await client.get('/rest/v1/desk/lookup/')).json]).toEqual([200, []]);
+      expect([
+        (await client.get('/rest/v1/desk/lookup/')).status,
+        (await client.get('/rest/v1/desk/lookup/')).json,
+      ]).toEqual([200, []]);
       await started.close();
       return;
     }
@@ -496,7 +584,9 @@ onEachDatabase('what only some databases have', (database) => {
       position: string;
     }
     if (database.name !== 'sqlite') {
-      expect(await problemsOf({ entities: [Spot], database })).toEqual([`Spot.position: its column type "point" has no form in JSON. Leave it out: exclude: ['position'].`]);
+      expect(await problemsOf({ entities: [Spot], database })).toEqual([
+        `Spot.position: its column type "point" has no form in JSON. Leave it out: exclude: ['position'].`,
+      ]);
     }
     restify(Spot, { app: 'desk', exclude: ['position'] });
     const started = await startApp({ entities: [Spot], database });
@@ -586,7 +676,8 @@ describe('an entity that cannot be served', () => {
   }
 
   test('refuses with what it is', async () => {
-    const repair = 'Make it an adjacency list, or take @Restify off and serve it with a controller of your own.';
+    const repair =
+      'Make it an adjacency list, or take @Restify off and serve it with a controller of your own.';
     expect(await problemsOf({ entities: [Vehicle, Bus, Branch, Label, Post, Level] })).toEqual([
       `Vehicle: its discriminator value "driver's" has signs other than letters, digits, blanks and "_$.:/-". Give @ChildEntity or @DiscriminatorValue another one.`,
       `Bus: its discriminator value "driver's" has signs other than letters, digits, blanks and "_$.:/-". Give @ChildEntity or @DiscriminatorValue another one.`,
@@ -632,7 +723,8 @@ describe('a column with the name of a parameter', () => {
     draft: boolean;
   }
 
-  const repairOf = (name: string): string => `Rename the property and keep the column: @Column({ name: '${name}' }) ${name}_value; or leave that backend out of filterBackends.`;
+  const repairOf = (name: string): string =>
+    `Rename the property and keep the column: @Column({ name: '${name}' }) ${name}_value; or leave that backend out of filterBackends.`;
 
   test('refuses to start, with the backends of the library and with those of the application', async () => {
     declareUnchecked(Saved, { app: 'desk' });
@@ -673,7 +765,10 @@ describe('a class that the application lists', () => {
   }
 
   test('is an entity of the data source, and declared where it is given a label', async () => {
-    const lines = await problemsOf({ entities: [NoEntity, Undeclared], imports: [RestifyModule.forFeature('desk', [Undeclared, ForgottenInDataSource])] });
+    const lines = await problemsOf({
+      entities: [NoEntity, Undeclared],
+      imports: [RestifyModule.forFeature('desk', [Undeclared, ForgottenInDataSource])],
+    });
     expect(lines).toEqual([
       "NoEntity: it is decorated with @Restify and listed in the entities of the data source, and the data source knows no such entity. Put @Entity() on NoEntity and add it to the data source's entities, or take @Restify off.",
       "RestifyModule.forFeature('desk'): Undeclared has no declaration. Decorate it with @Restify(), or call restify(Undeclared).",
@@ -697,11 +792,20 @@ describe('an entity on a junction’s own table', () => {
     id: number;
 
     @ManyToMany(() => Lesson)
-    @JoinTable({ name: 'attendance', joinColumn: { name: 'pupil_id' }, inverseJoinColumn: { name: 'lesson_id' } })
+    @JoinTable({
+      name: 'attendance',
+      joinColumn: { name: 'pupil_id' },
+      inverseJoinColumn: { name: 'lesson_id' },
+    })
     lessons: Relation<Lesson[]>;
 
     @ManyToMany(() => Lesson)
-    @JoinTable({ name: 'exam', joinColumn: { name: 'pupil_id' }, inverseJoinColumn: { name: 'subject_id' }, synchronize: false })
+    @JoinTable({
+      name: 'exam',
+      joinColumn: { name: 'pupil_id' },
+      inverseJoinColumn: { name: 'subject_id' },
+      synchronize: false,
+    })
     exams: Relation<Lesson[]>;
   }
 
@@ -758,8 +862,16 @@ describe('a relation out of the data source', () => {
   }
 
   test('is told with its repair, instead of by TypeORM', async () => {
-    const orm = TypeOrmModule.forRoot({ type: 'better-sqlite3', database: ':memory:', entities: [Referring], retryAttempts: 2, retryDelay: 50 });
-    const error: unknown = await startModules({ imports: [orm, RestifyModule.forRoot('rest/v1')] }).catch((reason: unknown) => reason);
+    const orm = TypeOrmModule.forRoot({
+      type: 'better-sqlite3',
+      database: ':memory:',
+      entities: [Referring],
+      retryAttempts: 2,
+      retryDelay: 50,
+    });
+    const error: unknown = await startModules({ imports: [orm, RestifyModule.forRoot('rest/v1')] }).catch(
+      (reason: unknown) => reason,
+    );
     expect(error).toBeInstanceOf(DeclarationError);
     expect(linesOf(error as DeclarationError)).toEqual([
       "Referring.absent: it leads to Absent, which the data source does not know. Add Absent to the data source's entities, or to TypeOrmModule.forFeature([Absent]) with autoLoadEntities.",
@@ -782,7 +894,11 @@ describe('declarations by restify()', () => {
   }
   const AccountSchema = new EntitySchema<Account>({
     name: 'Account',
-    columns: { id: { type: Number, primary: true, generated: true }, email: { type: String }, password: { type: String } },
+    columns: {
+      id: { type: Number, primary: true, generated: true },
+      email: { type: String },
+      password: { type: String },
+    },
     relations: { notes: { type: 'one-to-many', target: 'Note', inverseSide: 'account' } },
   });
   const NoteSchema = new EntitySchema<Note>({
@@ -819,7 +935,10 @@ describe('declarations by restify()', () => {
     restify(NoteSchema);
     restify(FromElsewhere, 'wrong');
     restify(FromElsewhere, { app: 'desk', name: 'elsewhere', computed: { loud: 'shout' } });
-    const started = await startApp({ entities: [AccountSchema, NoteSchema, FromElsewhere], imports: [RestifyModule.forFeature('notes', [NoteSchema])] });
+    const started = await startApp({
+      entities: [AccountSchema, NoteSchema, FromElsewhere],
+      imports: [RestifyModule.forFeature('notes', [NoteSchema])],
+    });
     const { client, dataSource } = started;
     await dataSource.getRepository(AccountSchema).save({ email: 'ada@example.org', password: 'secret' });
     const answers = [
@@ -835,7 +954,15 @@ describe('declarations by restify()', () => {
       [201, { id: 1, text: 'hello', account: 1 }],
       [200, [{ id: 1, text: 'hello', account: 1 }]],
       [201, { id: 1, title: 'quiet', loud: 'QUIET' }],
-      [200, Object.fromEntries(['accounts/account', 'notes/note', 'desk/elsewhere'].map((path) => [`rest/v1/${path}`, expect.stringMatching(new RegExp(`^http://127\\.0\\.0\\.1:\\d+/rest/v1/${path}/$`))]))],
+      [
+        200,
+        Object.fromEntries(
+          ['accounts/account', 'notes/note', 'desk/elsewhere'].map((path) => [
+            `rest/v1/${path}`,
+            expect.stringMatching(new RegExp(`^http://127\\.0\\.0\\.1:\\d+/rest/v1/${path}/$`)),
+          ]),
+        ),
+      ],
     ]);
   });
 });
@@ -902,14 +1029,24 @@ describe('every option at once', () => {
   test('starts, and holds', async () => {
     const { client, dataSource } = started;
     const created = await client.post('/rest/v1/desk/entry/', { title: ' b ', secret: 's' });
-    expect([created.status, created.json]).toEqual([201, { id: 1, title: ' b !', created_by: 'nobody', loud: ' B ', length: 3 }]);
-    await dataSource.getRepository(Entry).save([{ title: 'a', votes: 0 }, { title: 'c', votes: 5 }]);
-    const ids = async (path: string): Promise<unknown> => ((await client.get(path)).json as { id: number }[]).map(({ id }) => id);
+    expect([created.status, created.json]).toEqual([
+      201,
+      { id: 1, title: ' b !', created_by: 'nobody', loud: ' B ', length: 3 },
+    ]);
+    await dataSource.getRepository(Entry).save([
+      { title: 'a', votes: 0 },
+      { title: 'c', votes: 5 },
+    ]);
+    const ids = async (path: string): Promise<unknown> =>
+      ((await client.get(path)).json as { id: number }[]).map(({ id }) => id);
     expect(await ids('/rest/v1/desk/entry/')).toEqual([3, 1, 2]);
     expect(await ids('/rest/v1/desk/entry/?ordering=-title')).toEqual([3, 2, 1]);
     expect(await ids('/rest/v1/desk/entry/?title__startswith=c')).toEqual([3]);
     const refused = await client.get('/rest/v1/desk/entry/?title=c&search=c&votes=5');
-    expect([refused.status, refused.json]).toEqual([400, { title: ['Unknown parameter.'], search: ['Unknown parameter.'], votes: ['Unknown parameter.'] }]);
+    expect([refused.status, refused.json]).toEqual([
+      400,
+      { title: ['Unknown parameter.'], search: ['Unknown parameter.'], votes: ['Unknown parameter.'] },
+    ]);
     const unknown = await client.post('/rest/v1/desk/entry/', { title: 'd', votes: 1 });
     expect([unknown.status, unknown.json]).toEqual([400, { votes: ['Unknown field.'] }]);
     const deleted = await client.delete('/rest/v1/desk/entry/1/');
@@ -979,9 +1116,12 @@ describe('a bad declaration in one application', () => {
       startApp({ entities: [SecondThing], prefix: 'three' }),
     ]);
     const third = await startApp({ entities: [SecondThing], prefix: 'four' });
-    if (first.status === 'rejected' || second.status === 'rejected') throw new Error('A good application did not start.');
+    if (first.status === 'rejected' || second.status === 'rejected')
+      throw new Error('A good application did not start.');
     expect(wrong.status).toBe('rejected');
-    expect(wrong.status === 'rejected' && wrong.reason instanceof DeclarationError && linesOf(wrong.reason)).toEqual(['WrongThing.fields[0]: "titel" is no field of WrongThing. Did you mean "title"?']);
+    expect(
+      wrong.status === 'rejected' && wrong.reason instanceof DeclarationError && linesOf(wrong.reason),
+    ).toEqual(['WrongThing.fields[0]: "titel" is no field of WrongThing. Did you mean "title"?']);
     const [one, three, four] = [first.value, second.value, third];
     const answers = [
       await one.client.post('/one/first/firstthing/', { title: 'a' }),

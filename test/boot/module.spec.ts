@@ -14,7 +14,17 @@ import {
   Body,
   Catch,
 } from '@nestjs/common';
-import type { ArgumentsHost, CallHandler, CanActivate, ExceptionFilter, ExecutionContext, MiddlewareConsumer, NestInterceptor, NestMiddleware, NestModule } from '@nestjs/common';
+import type {
+  ArgumentsHost,
+  CallHandler,
+  CanActivate,
+  ExceptionFilter,
+  ExecutionContext,
+  MiddlewareConsumer,
+  NestInterceptor,
+  NestMiddleware,
+  NestModule,
+} from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE, NestFactory } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { Test } from '@nestjs/testing';
@@ -88,7 +98,13 @@ function statusAndBody({ status, json }: Answer): readonly unknown[] {
 
 /** Headers of contract 7 as an answer has them; undefined where it has them not. */
 function contractHeaders({ headers }: Answer): readonly unknown[] {
-  return ['allow', 'cross-origin-opener-policy', 'referrer-policy', 'x-content-type-options', 'x-frame-options'].map((name) => headers[name]);
+  return [
+    'allow',
+    'cross-origin-opener-policy',
+    'referrer-policy',
+    'x-content-type-options',
+    'x-frame-options',
+  ].map((name) => headers[name]);
 }
 
 function ourHeaders(allow: string): readonly unknown[] {
@@ -111,7 +127,10 @@ onEachDatabase('closing the application', (database) => {
     await started.close();
     const left = await leftOver(before);
     expect(statusAndBody(created)).toEqual([201, CRATE]);
-    expect([dataSource.isInitialized, (app.getHttpServer() as { listening: boolean }).listening]).toEqual([false, false]);
+    expect([dataSource.isInitialized, (app.getHttpServer() as { listening: boolean }).listening]).toEqual([
+      false,
+      false,
+    ]);
     expect(left).toEqual([]);
   });
 });
@@ -123,7 +142,8 @@ function openHandles(): readonly string[] {
 
 /** What is open beyond `before`; a socket that is closed takes a moment to go, and one that is leaked stays. */
 async function leftOver(before: readonly string[]): Promise<readonly string[]> {
-  const beyond = (): readonly string[] => HANDLES.filter((name) => count(openHandles(), name) > count(before, name));
+  const beyond = (): readonly string[] =>
+    HANDLES.filter((name) => count(openHandles(), name) > count(before, name));
   for (let waits = 0; waits < 40 && beyond().length > 0; waits++) {
     // One timer of its own is open while it waits, and none when it looks.
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -139,7 +159,8 @@ describe('the order of imports', () => {
   @Module({ imports: [TypeOrmModule.forFeature([Topic, Reply]), RestifyModule.forFeature('talk', [Topic])] })
   class ForumModule {}
 
-  const orm = (): ReturnType<typeof TypeOrmModule.forRoot> => TypeOrmModule.forRoot({ ...MEMORY, autoLoadEntities: true });
+  const orm = (): ReturnType<typeof TypeOrmModule.forRoot> =>
+    TypeOrmModule.forRoot({ ...MEMORY, autoLoadEntities: true });
   const late = (): ReturnType<typeof TypeOrmModule.forRoot> =>
     TypeOrmModule.forRootAsync({
       useFactory: async () => {
@@ -165,7 +186,13 @@ describe('the order of imports', () => {
       [201, { id: 1, title: 'Hello', replies: '/rest/v1/talk/topic/1/replies/' }],
       [201, { id: 1, text: 'Hi', topic: 1 }],
       [200, [{ id: 1, text: 'Hi', topic: 1 }]],
-      [200, { 'rest/v1/talk/topic': `${origin}/rest/v1/talk/topic/`, 'rest/v1/forum/reply': `${origin}/rest/v1/forum/reply/` }],
+      [
+        200,
+        {
+          'rest/v1/talk/topic': `${origin}/rest/v1/talk/topic/`,
+          'rest/v1/forum/reply': `${origin}/rest/v1/forum/reply/`,
+        },
+      ],
     ]);
     expect(answers[0]?.headers.location).toBe(`${origin}/rest/v1/talk/topic/1/`);
   });
@@ -219,11 +246,21 @@ describe('forRootAsync', () => {
   });
 
   test('takes the prefix beside the factory, and a named data source', async () => {
-    const module = RestifyModule.forRootAsync({ prefix: 'rest/v1', dataSource: 'async', useFactory: () => ({ index: false }) });
+    const module = RestifyModule.forRootAsync({
+      prefix: 'rest/v1',
+      dataSource: 'async',
+      useFactory: () => ({ index: false }),
+    });
     const { app, client } = await startModules({ imports: [memory([Crate], 'async'), module] });
-    const answers = [await client.post('/rest/v1/stock/crate/', { content: 'apples' }), await client.get('/')];
+    const answers = [
+      await client.post('/rest/v1/stock/crate/', { content: 'apples' }),
+      await client.get('/'),
+    ];
     await app.close();
-    expect(answers.map(statusAndBody)).toEqual([[201, CRATE], [404, nestNotFound('/')]]);
+    expect(answers.map(statusAndBody)).toEqual([
+      [201, CRATE],
+      [404, nestNotFound('/')],
+    ]);
   });
 
   test('fails with the error of its factory', async () => {
@@ -233,7 +270,9 @@ describe('forRootAsync', () => {
         throw new Error('no configuration today');
       },
     });
-    await expect(startModules({ imports: [memory([Crate]), module] })).rejects.toThrow('no configuration today');
+    await expect(startModules({ imports: [memory([Crate]), module] })).rejects.toThrow(
+      'no configuration today',
+    );
   });
 });
 
@@ -263,15 +302,23 @@ describe('several prefixes', () => {
   test('have options of their own, by the URL that is asked', async () => {
     const { client } = running;
     expect(statusAndBody(await client.get('/rest/stock/crate/?search=app'))).toEqual([200, [CRATE]]);
-    expect(statusAndBody(await client.get('/rest/stock/crate/?nonsense=1'))).toEqual([400, { nonsense: ['Unknown parameter.'] }]);
+    expect(statusAndBody(await client.get('/rest/stock/crate/?nonsense=1'))).toEqual([
+      400,
+      { nonsense: ['Unknown parameter.'] },
+    ]);
     expect(statusAndBody(await client.get('/empty/stock/crate/?nonsense=1'))).toEqual([200, []]);
     expect(statusAndBody(await client.get('/empty/stock/crate/1/'))).toEqual([200, CRATE]);
   });
 
   test('are served where one stands below another', async () => {
     const { client, origin } = running;
-    expect(statusAndBody(await client.get('/rest/v2/stock/crate/?search=app&nonsense=1&content=apples'))).toEqual([200, [CRATE]]);
-    expect(statusAndBody(await client.get('/rest/v2/stock/crate/?search=app'))).toEqual([200, [CRATE, { id: 2, content: 'pears' }]]);
+    expect(
+      statusAndBody(await client.get('/rest/v2/stock/crate/?search=app&nonsense=1&content=apples')),
+    ).toEqual([200, [CRATE]]);
+    expect(statusAndBody(await client.get('/rest/v2/stock/crate/?search=app'))).toEqual([
+      200,
+      [CRATE, { id: 2, content: 'pears' }],
+    ]);
     const created = await client.post('/rest/v2/stock/crate/', { content: 'plums', nonsense: 1 });
     expect([created.status, created.headers.location]).toEqual([201, `${origin}/rest/v2/stock/crate/3/`]);
     await client.delete('/rest/v2/stock/crate/3/');
@@ -280,7 +327,12 @@ describe('several prefixes', () => {
 
   test('are listed together in the index, wherever one of them has put it', async () => {
     const { client, origin } = running;
-    const index = Object.fromEntries(['rest', 'rest/v2', 'empty'].map((prefix) => [`${prefix}/stock/crate`, `${origin}/${prefix}/stock/crate/`]));
+    const index = Object.fromEntries(
+      ['rest', 'rest/v2', 'empty'].map((prefix) => [
+        `${prefix}/stock/crate`,
+        `${origin}/${prefix}/stock/crate/`,
+      ]),
+    );
     const [atRoot, elsewhere] = [await client.get('/'), await client.get('/elsewhere/')];
     expect(statusAndBody(atRoot)).toEqual([200, index]);
     expect(statusAndBody(elsewhere)).toEqual([200, index]);
@@ -308,7 +360,12 @@ describe('data sources', () => {
 
   test('with names serve a prefix each, and an entity in both has rows in each', async () => {
     const { app, client, origin } = await startModules({
-      imports: [RestifyModule.forRoot('live'), RestifyModule.forRoot('archive', { dataSource: 'archive' }), memory([Crate]), memory([Crate, Note], 'archive')],
+      imports: [
+        RestifyModule.forRoot('live'),
+        RestifyModule.forRoot('archive', { dataSource: 'archive' }),
+        memory([Crate]),
+        memory([Crate, Note], 'archive'),
+      ],
     });
     const answers = [
       await client.post('/live/stock/crate/', { content: 'apples' }),
@@ -323,37 +380,78 @@ describe('data sources', () => {
       [200, []],
       [201, { id: 1, text: 'old' }],
       [404, NOT_FOUND],
-      [200, Object.fromEntries(['live/stock/crate', 'archive/stock/crate', 'archive/stock/note'].map((path) => [path, `${origin}/${path}/`]))],
+      [
+        200,
+        Object.fromEntries(
+          ['live/stock/crate', 'archive/stock/crate', 'archive/stock/note'].map((path) => [
+            path,
+            `${origin}/${path}/`,
+          ]),
+        ),
+      ],
     ]);
   });
 
   test('get labels of a feature module each for the entities that they have', async () => {
     const { app, client } = await startModules({
-      imports: [memory([Crate]), memory([Archived], 'archive'), RestifyModule.forRoot('live'), RestifyModule.forRoot('archive', { dataSource: 'archive' }), RestifyModule.forFeature('old', [Archived])],
+      imports: [
+        memory([Crate]),
+        memory([Archived], 'archive'),
+        RestifyModule.forRoot('live'),
+        RestifyModule.forRoot('archive', { dataSource: 'archive' }),
+        RestifyModule.forFeature('old', [Archived]),
+      ],
     });
-    const answers = [await client.post('/archive/old/archived/', {}), await client.get('/live/old/archived/'), await client.get('/live/stock/crate/')];
+    const answers = [
+      await client.post('/archive/old/archived/', {}),
+      await client.get('/live/old/archived/'),
+      await client.get('/live/stock/crate/'),
+    ];
     await app.close();
-    expect(answers.map(statusAndBody)).toEqual([[201, { id: 1 }], [404, NOT_FOUND], [200, []]]);
+    expect(answers.map(statusAndBody)).toEqual([
+      [201, { id: 1 }],
+      [404, NOT_FOUND],
+      [200, []],
+    ]);
   });
 
   test('that are missing refuse to start, with the repair', async () => {
     await expect(startModules({ imports: [RestifyModule.forRoot('rest/v1')] })).rejects.toThrow(
       "RestifyModule.forRoot finds no data source. Import TypeOrmModule.forRoot(…) in the application, or name yours: forRoot(prefix, { dataSource: 'name' }).",
     );
-    await expect(startModules({ imports: [memory([Crate]), RestifyModule.forRoot('rest/v1', { dataSource: 'archiv' })] })).rejects.toThrow(
-      "RestifyModule.forRoot finds no data source named \"archiv\". Import TypeOrmModule.forRoot({ name: 'archiv', … }), or correct the name.",
+    await expect(
+      startModules({
+        imports: [memory([Crate]), RestifyModule.forRoot('rest/v1', { dataSource: 'archiv' })],
+      }),
+    ).rejects.toThrow(
+      'RestifyModule.forRoot finds no data source named "archiv". Import TypeOrmModule.forRoot({ name: \'archiv\', … }), or correct the name.',
     );
-    await expect(startModules({ imports: [memory([Crate], 'only'), RestifyModule.forRoot('rest/v1')] })).rejects.toThrow('RestifyModule.forRoot finds no data source.');
+    await expect(
+      startModules({ imports: [memory([Crate], 'only'), RestifyModule.forRoot('rest/v1')] }),
+    ).rejects.toThrow('RestifyModule.forRoot finds no data source.');
   });
 
   test('of the application’s own making do as well', async () => {
     @Global()
     @Module({
-      providers: [{ provide: DataSource, useFactory: () => new DataSource({ type: 'better-sqlite3', database: ':memory:', synchronize: true, entities: [Crate] }).initialize() }],
+      providers: [
+        {
+          provide: DataSource,
+          useFactory: () =>
+            new DataSource({
+              type: 'better-sqlite3',
+              database: ':memory:',
+              synchronize: true,
+              entities: [Crate],
+            }).initialize(),
+        },
+      ],
       exports: [DataSource],
     })
     class OwnDatabaseModule {}
-    const { app, client } = await startModules({ imports: [RestifyModule.forRoot('rest/v1'), OwnDatabaseModule] });
+    const { app, client } = await startModules({
+      imports: [RestifyModule.forRoot('rest/v1'), OwnDatabaseModule],
+    });
     const created = await client.post('/rest/v1/stock/crate/', { content: 'apples' });
     await app.get(DataSource).destroy();
     await app.close();
@@ -373,7 +471,11 @@ describe('a global prefix', () => {
   let running: RunningApp;
   beforeAll(async () => {
     running = await startModules({
-      imports: [memory([Topic, Reply]), RestifyModule.forRoot('rest/v1'), RestifyModule.forFeature('talk', [Topic])],
+      imports: [
+        memory([Topic, Reply]),
+        RestifyModule.forRoot('rest/v1'),
+        RestifyModule.forFeature('talk', [Topic]),
+      ],
       controllers: [Health],
       configure: (app) => app.setGlobalPrefix('api', { exclude: ['health'] }),
     });
@@ -383,14 +485,20 @@ describe('a global prefix', () => {
   test('is part of every link and of Location', async () => {
     const { client, origin } = running;
     const created = await client.post('/api/rest/v1/talk/topic/', { title: 'Hello' });
-    expect(statusAndBody(created)).toEqual([201, { id: 1, title: 'Hello', replies: '/api/rest/v1/talk/topic/1/replies/' }]);
+    expect(statusAndBody(created)).toEqual([
+      201,
+      { id: 1, title: 'Hello', replies: '/api/rest/v1/talk/topic/1/replies/' },
+    ]);
     expect(created.headers.location).toBe(`${origin}/api/rest/v1/talk/topic/1/`);
     expect(statusAndBody(await client.get('/api/rest/v1/talk/topic/1/replies/'))).toEqual([200, []]);
   });
 
   test('stands above the index, whose keys are without it', async () => {
     const { client, origin } = running;
-    const index = { 'rest/v1/talk/topic': `${origin}/api/rest/v1/talk/topic/`, 'rest/v1/forum/reply': `${origin}/api/rest/v1/forum/reply/` };
+    const index = {
+      'rest/v1/talk/topic': `${origin}/api/rest/v1/talk/topic/`,
+      'rest/v1/forum/reply': `${origin}/api/rest/v1/forum/reply/`,
+    };
     expect(statusAndBody(await client.get('/api/'))).toEqual([200, index]);
     expect(statusAndBody(await client.get('/api'))).toEqual([200, index]);
   });
@@ -403,7 +511,12 @@ describe('a global prefix', () => {
     const bare = await startModules({ imports: [], configure: (app) => app.setGlobalPrefix('api') });
     for (const path of ['/', '/rest/v1/talk/topic/', '/api/rest/v2/', '/api/nothing']) {
       const [beside, without] = [await client.get(path), await bare.client.get(path)];
-      expect([path, beside.status, beside.text, beside.headers]).toEqual([path, 404, without.text, { ...without.headers, date: expect.any(String) }]);
+      expect([path, beside.status, beside.text, beside.headers]).toEqual([
+        path,
+        404,
+        without.text,
+        { ...without.headers, date: expect.any(String) },
+      ]);
       expect(contractHeaders(beside)).toEqual(contractHeaders(without));
     }
     await bare.app.close();
@@ -414,20 +527,36 @@ describe('a global prefix', () => {
 describe('URI versions', () => {
   test('are part of every link and stand above the index', async () => {
     const { app, client, origin } = await startModules({
-      imports: [memory([Topic, Reply]), RestifyModule.forRoot('rest'), RestifyModule.forFeature('talk', [Topic])],
+      imports: [
+        memory([Topic, Reply]),
+        RestifyModule.forRoot('rest'),
+        RestifyModule.forFeature('talk', [Topic]),
+      ],
       configure: (each) => {
         each.setGlobalPrefix('api');
         each.enableVersioning({ type: VersioningType.URI, defaultVersion: ['1', '2'] });
       },
     });
     const created = await client.post('/api/v2/rest/talk/topic/', { title: 'Hello' });
-    const answers = [created, await client.get('/api/v1/rest/talk/topic/1/'), await client.get('/api/v2'), await client.get('/api/v1/rest/nothing'), await client.get('/api/v3/rest/talk/topic/')];
+    const answers = [
+      created,
+      await client.get('/api/v1/rest/talk/topic/1/'),
+      await client.get('/api/v2'),
+      await client.get('/api/v1/rest/nothing'),
+      await client.get('/api/v3/rest/talk/topic/'),
+    ];
     await app.close();
     expect(created.headers.location).toBe(`${origin}/api/v2/rest/talk/topic/1/`);
     expect(answers.map(statusAndBody)).toEqual([
       [201, { id: 1, title: 'Hello', replies: '/api/v2/rest/talk/topic/1/replies/' }],
       [200, { id: 1, title: 'Hello', replies: '/api/v1/rest/talk/topic/1/replies/' }],
-      [200, { 'rest/talk/topic': `${origin}/api/v2/rest/talk/topic/`, 'rest/forum/reply': `${origin}/api/v2/rest/forum/reply/` }],
+      [
+        200,
+        {
+          'rest/talk/topic': `${origin}/api/v2/rest/talk/topic/`,
+          'rest/forum/reply': `${origin}/api/v2/rest/forum/reply/`,
+        },
+      ],
       [404, NOT_FOUND],
       [404, nestNotFound('/api/v3/rest/talk/topic/')],
     ]);
@@ -438,9 +567,15 @@ describe('URI versions', () => {
       imports: [memory([Crate]), RestifyModule.forRoot('rest/v1')],
       configure: (each) => each.enableVersioning({ type: VersioningType.URI }),
     });
-    const answers = [await client.post('/rest/v1/stock/crate/', { content: 'apples' }), await client.get('/')];
+    const answers = [
+      await client.post('/rest/v1/stock/crate/', { content: 'apples' }),
+      await client.get('/'),
+    ];
     await app.close();
-    expect(answers.map(statusAndBody)).toEqual([[201, CRATE], [200, { 'rest/v1/stock/crate': `${origin}/rest/v1/stock/crate/` }]]);
+    expect(answers.map(statusAndBody)).toEqual([
+      [201, CRATE],
+      [200, { 'rest/v1/stock/crate': `${origin}/rest/v1/stock/crate/` }],
+    ]);
   });
 });
 
@@ -478,7 +613,10 @@ describe('routes of the application', () => {
 
   let running: RunningApp;
   beforeAll(async () => {
-    running = await startModules({ imports: [memory([Crate]), RestifyModule.forRoot('rest/v1')], controllers: [Home, Custom] });
+    running = await startModules({
+      imports: [memory([Crate]), RestifyModule.forRoot('rest/v1')],
+      controllers: [Home, Custom],
+    });
   });
   afterAll(() => running.app.close());
 
@@ -490,7 +628,11 @@ describe('routes of the application', () => {
 
   test('below the prefix are left as they are, their errors included', async () => {
     const { client } = running;
-    const answers = [await client.get('/rest/v1/custom'), await client.get('/rest/v1/custom/broken'), await client.post('/rest/v1/custom', { a: 1 })];
+    const answers = [
+      await client.get('/rest/v1/custom'),
+      await client.get('/rest/v1/custom/broken'),
+      await client.post('/rest/v1/custom', { a: 1 }),
+    ];
     expect(answers.map(statusAndBody)).toEqual([
       [200, { custom: true }],
       [404, { message: 'nothing of this kind', error: 'Not Found', statusCode: 404 }],
@@ -498,19 +640,33 @@ describe('routes of the application', () => {
     ]);
     for (const answer of answers) {
       expect(contractHeaders(answer)).toEqual(NO_HEADERS);
-      expect([answer.headers['content-type'], answer.headers['x-powered-by'], answer.headers.vary]).toEqual(['application/json; charset=utf-8', 'Express', undefined]);
+      expect([answer.headers['content-type'], answer.headers['x-powered-by'], answer.headers.vary]).toEqual([
+        'application/json; charset=utf-8',
+        'Express',
+        undefined,
+      ]);
     }
   });
 
   test('below the prefix refuse a body that is no JSON as Nest does', async () => {
-    const answer = await running.client.send('POST', '/rest/v1/custom', { raw: '{"a": ', headers: { 'content-type': 'application/json' } });
+    const answer = await running.client.send('POST', '/rest/v1/custom', {
+      raw: '{"a": ',
+      headers: { 'content-type': 'application/json' },
+    });
     expect([answer.status, (answer.json as { statusCode?: number }).statusCode]).toEqual([400, 400]);
     expect(contractHeaders(answer)).toEqual(NO_HEADERS);
   });
 
   test('elsewhere are left as they are, and so are unknown paths there', async () => {
     const { client } = running;
-    const [other, unknown, malformed] = [await client.get('/other'), await client.get('/nowhere'), await client.send('POST', '/nowhere', { raw: '{"a": ', headers: { 'content-type': 'application/json' } })];
+    const [other, unknown, malformed] = [
+      await client.get('/other'),
+      await client.get('/nowhere'),
+      await client.send('POST', '/nowhere', {
+        raw: '{"a": ',
+        headers: { 'content-type': 'application/json' },
+      }),
+    ];
     expect(statusAndBody(other)).toEqual([200, { other: true }]);
     expect(statusAndBody(unknown)).toEqual([404, nestNotFound('/nowhere')]);
     expect(malformed.status).toBe(400);
@@ -522,7 +678,12 @@ describe('routes of the application', () => {
 
   test('leave unknown paths below the prefix to a JSON 404', async () => {
     const { client } = running;
-    for (const path of ['/rest/v1/nothing', '/rest/v1/custom/nothing', '/rest/v1/stock/', '/rest/v1/stock/crates/']) {
+    for (const path of [
+      '/rest/v1/nothing',
+      '/rest/v1/custom/nothing',
+      '/rest/v1/stock/',
+      '/rest/v1/stock/crates/',
+    ]) {
       const answer = await client.get(path);
       expect([path, ...statusAndBody(answer)]).toEqual([path, 404, NOT_FOUND]);
       expect(contractHeaders(answer)).toEqual(ourHeaders(''));
@@ -593,7 +754,11 @@ describe('what is global in the application', () => {
         { provide: APP_GUARD, useClass: Guard },
         { provide: APP_INTERCEPTOR, useClass: Enveloping },
         { provide: APP_FILTER, useClass: CatchAll },
-        { provide: APP_PIPE, useFactory: () => new ValidationPipe({ whitelist: true, forbidNonWhitelisted: true, transform: true }) },
+        {
+          provide: APP_PIPE,
+          useFactory: () =>
+            new ValidationPipe({ whitelist: true, forbidNonWhitelisted: true, transform: true }),
+        },
       ],
       configure: (app) => {
         app.useGlobalPipes(new ValidationPipe({ whitelist: true, forbidUnknownValues: true }));
@@ -616,7 +781,10 @@ describe('what is global in the application', () => {
     const refused = await running.client.get('/rest/v1/stock/crate/', { headers: { 'x-refuse': '1' } });
     expect(statusAndBody(refused)).toEqual([403, { detail: expect.any(String) }]);
     expect(Object.keys(refused.json as object)).toEqual(['detail']);
-    expect([refused.headers['content-type'], refused.headers.allow]).toEqual(['application/json', 'GET, POST, HEAD, OPTIONS']);
+    expect([refused.headers['content-type'], refused.headers.allow]).toEqual([
+      'application/json',
+      'GET, POST, HEAD, OPTIONS',
+    ]);
     const elsewhere = await running.client.get('/own', { headers: { 'x-refuse': '1' } });
     expect([elsewhere.status, elsewhere.text]).toEqual([403, 'caught']);
   });
@@ -624,7 +792,12 @@ describe('what is global in the application', () => {
   test('filters do not take the errors of generated routes, and keep their own', async () => {
     const { client } = running;
     const json = { 'content-type': 'application/json' };
-    const answers = [await client.get('/rest/v1/stock/crate/99/'), await client.get('/rest/v1/nothing'), await client.post('/rest/v1/stock/crate/', {}), await client.delete('/rest/v1/stock/crate/')];
+    const answers = [
+      await client.get('/rest/v1/stock/crate/99/'),
+      await client.get('/rest/v1/nothing'),
+      await client.post('/rest/v1/stock/crate/', {}),
+      await client.delete('/rest/v1/stock/crate/'),
+    ];
     expect(answers.map(statusAndBody)).toEqual([
       [404, NOT_FOUND],
       [404, NOT_FOUND],
@@ -632,7 +805,10 @@ describe('what is global in the application', () => {
       [405, { detail: 'Method "DELETE" not allowed.' }],
     ]);
     const malformed = await client.send('POST', '/rest/v1/stock/crate/', { raw: '{"a": ', headers: json });
-    expect(statusAndBody(malformed)).toEqual([400, { detail: expect.stringMatching(/^JSON parse error - /) }]);
+    expect(statusAndBody(malformed)).toEqual([
+      400,
+      { detail: expect.stringMatching(/^JSON parse error - /) },
+    ]);
     const own = await client.get('/nowhere');
     expect([own.status, own.text]).toEqual([404, 'caught']);
   });
@@ -641,7 +817,13 @@ describe('what is global in the application', () => {
     const { client } = running;
     for (const path of ['/rest/v1/stock/crate/', '/rest/v1/stock/crate/99/', '/rest/v1/nothing']) {
       const { headers } = await client.get(path);
-      expect([path, headers['x-marked'], headers['x-frame-options'], headers.vary, headers['referrer-policy']]).toEqual([path, 'yes', 'SAMEORIGIN', 'Origin, Accept, Cookie', 'same-origin']);
+      expect([
+        path,
+        headers['x-marked'],
+        headers['x-frame-options'],
+        headers.vary,
+        headers['referrer-policy'],
+      ]).toEqual([path, 'yes', 'SAMEORIGIN', 'Origin, Accept, Cookie', 'same-origin']);
     }
     expect((await client.get('/own')).headers['x-marked']).toBe('yes');
   });
@@ -663,7 +845,9 @@ describe('middleware that refuses', () => {
   }
 
   test('is answered with the headers of every error on these URLs', async () => {
-    const { app, client } = await startModules({ imports: [StoppingModule, memory([Crate]), RestifyModule.forRoot('rest/v1')] });
+    const { app, client } = await startModules({
+      imports: [StoppingModule, memory([Crate]), RestifyModule.forRoot('rest/v1')],
+    });
     const refused = await client.get('/rest/v1/stock/crate/');
     await app.close();
     expect([refused.status, contractHeaders(refused)]).toEqual([401, ourHeaders('GET, POST, HEAD, OPTIONS')]);
@@ -701,7 +885,10 @@ Restify('post')(Parcel);
   });
   afterAll(() => rm(folder, { recursive: true }));
 
-  const settings = (): Parameters<typeof startApp>[0] => ({ entities: [], dataSource: { entities: [join(folder, '*.entity.{mjs,cjs}')] } });
+  const settings = (): Parameters<typeof startApp>[0] => ({
+    entities: [],
+    dataSource: { entities: [join(folder, '*.entity.{mjs,cjs}')] },
+  });
 
   test('refuse to start with the repair, and start where the application has imported them', async () => {
     const error = await refusal(settings());
@@ -709,7 +896,8 @@ Restify('post')(Parcel);
       {
         where: 'Parcel',
         what: 'its file was loaded after the application had been laid out, as happens where the data source finds entities by a pattern of files',
-        repair: 'Import Parcel from a file of the application, or list the class in TypeOrmModule.forFeature([Parcel]) with autoLoadEntities.',
+        repair:
+          'Import Parcel from a file of the application, or list the class in TypeOrmModule.forFeature([Parcel]) with autoLoadEntities.',
       },
     ]);
     const started = await startApp(settings());
@@ -722,28 +910,63 @@ Restify('post')(Parcel);
 
 describe('ways to make the application', () => {
   test('include @nestjs/testing', async () => {
-    const module = await Test.createTestingModule({ imports: [RestifyModule.forRoot('rest/v1'), memory([Crate])] }).compile();
+    const module = await Test.createTestingModule({
+      imports: [RestifyModule.forRoot('rest/v1'), memory([Crate])],
+    }).compile();
     const { app, client, origin } = await listening(module.createNestApplication({ logger: false }));
-    const answers = [await client.post('/rest/v1/stock/crate/', { content: 'apples' }), await client.get('/'), await client.get('/rest/v1/nothing')];
+    const answers = [
+      await client.post('/rest/v1/stock/crate/', { content: 'apples' }),
+      await client.get('/'),
+      await client.get('/rest/v1/nothing'),
+    ];
     await app.close();
-    expect(answers.map(statusAndBody)).toEqual([[201, CRATE], [200, { 'rest/v1/stock/crate': `${origin}/rest/v1/stock/crate/` }], [404, NOT_FOUND]]);
+    expect(answers.map(statusAndBody)).toEqual([
+      [201, CRATE],
+      [200, { 'rest/v1/stock/crate': `${origin}/rest/v1/stock/crate/` }],
+      [404, NOT_FOUND],
+    ]);
   });
 
   test('include one application mounted in another, whose links name where it stands', async () => {
-    const inner = (await Test.createTestingModule({ imports: [rootModule({ imports: [memory([Topic, Reply]), RestifyModule.forRoot('rest/v1'), RestifyModule.forFeature('talk', [Topic])] })] }).compile()).createNestApplication({ logger: false });
+    const inner = (
+      await Test.createTestingModule({
+        imports: [
+          rootModule({
+            imports: [
+              memory([Topic, Reply]),
+              RestifyModule.forRoot('rest/v1'),
+              RestifyModule.forFeature('talk', [Topic]),
+            ],
+          }),
+        ],
+      }).compile()
+    ).createNestApplication({ logger: false });
     await inner.init();
     const { app, client, origin } = await startModules({
       imports: [memory([Crate]), RestifyModule.forRoot('rest/v1')],
       configure: (outer) => outer.use('/inner', inner.getHttpAdapter().getInstance() as () => void),
     });
     const created = await client.post('/inner/rest/v1/talk/topic/', { title: 'Hello' });
-    const answers = [created, await client.get('/inner/'), await client.get('/inner/rest/v1/nothing'), await client.post('/rest/v1/stock/crate/', { content: 'apples' }), await client.get('/'), await client.get('/rest/v1/talk/topic/')];
+    const answers = [
+      created,
+      await client.get('/inner/'),
+      await client.get('/inner/rest/v1/nothing'),
+      await client.post('/rest/v1/stock/crate/', { content: 'apples' }),
+      await client.get('/'),
+      await client.get('/rest/v1/talk/topic/'),
+    ];
     await app.close();
     await inner.close();
     expect(created.headers.location).toBe(`${origin}/inner/rest/v1/talk/topic/1/`);
     expect(answers.map(statusAndBody)).toEqual([
       [201, { id: 1, title: 'Hello', replies: '/inner/rest/v1/talk/topic/1/replies/' }],
-      [200, { 'rest/v1/talk/topic': `${origin}/inner/rest/v1/talk/topic/`, 'rest/v1/forum/reply': `${origin}/inner/rest/v1/forum/reply/` }],
+      [
+        200,
+        {
+          'rest/v1/talk/topic': `${origin}/inner/rest/v1/talk/topic/`,
+          'rest/v1/forum/reply': `${origin}/inner/rest/v1/forum/reply/`,
+        },
+      ],
       [404, NOT_FOUND],
       [201, CRATE],
       [200, { 'rest/v1/stock/crate': `${origin}/rest/v1/stock/crate/` }],
@@ -794,9 +1017,15 @@ describe('two copies of the package in one process', () => {
 
     const started = await startApp({ entities: [Copied] });
     const { client } = started;
-    const answers = [await client.post('/rest/v1/copied/copied/', {}), await client.get('/rest/v1/copied/copied/')];
+    const answers = [
+      await client.post('/rest/v1/copied/copied/', {}),
+      await client.get('/rest/v1/copied/copied/'),
+    ];
     await started.close();
-    expect(answers.map(statusAndBody)).toEqual([[201, { id: 1 }], [400, { content: ['refused by a copy'] }]]);
+    expect(answers.map(statusAndBody)).toEqual([
+      [201, { id: 1 }],
+      [400, { content: ['refused by a copy'] }],
+    ]);
     restify(Copied, { app: 'copied' });
     const again = await startApp({ entities: [Copied] });
     const listed = await again.client.get('/rest/v1/copied/copied/');

@@ -21,7 +21,12 @@ function entitiesWith(post: Options, tag: Options, declareJunction = false): rea
     @PrimaryGeneratedColumn() id: number;
     @ManyToMany(() => Tag, (other) => other.posts) @JoinTable({ name: 'oj_post_tags' }) tags: Relation<Tag[]>;
     @ManyToMany(() => Tag)
-    @JoinTable({ name: 'oj_reader', joinColumn: { name: 'post_id' }, inverseJoinColumn: { name: 'tag_id' }, synchronize: false })
+    @JoinTable({
+      name: 'oj_reader',
+      joinColumn: { name: 'post_id' },
+      inverseJoinColumn: { name: 'tag_id' },
+      synchronize: false,
+    })
     readers: Relation<Tag[]>;
   }
 
@@ -55,16 +60,72 @@ function unreached(relation: string, model: string): string {
 const SAID = { tags: { permissions: [IsAuthenticated] }, readers: { permissions: [IsAuthenticated] } };
 
 describe('junctions of which nobody says who may use them', () => {
-  test.each<[name: string, post: Options, tag: Options, restify: RestifyModuleOptions, problems: readonly string[]]>([
-    ['where their owner has permissions', { permissions: [IsAdmin] }, {}, {}, [open('tags', 'Post', 'permissions'), open('readers', 'Post', 'permissions')]],
-    ['where the other side has them', {}, { permissions: [IsAdmin] }, {}, [open('tags', 'Tag', 'permissions'), open('readers', 'Tag', 'permissions')]],
-    ['where a side has authentication', { authentication: [SCHEME] }, {}, {}, [open('tags', 'Post', 'authentication'), open('readers', 'Post', 'authentication')]],
-    ['where a side has guards', {}, { guards: [Door] }, {}, [open('tags', 'Tag', 'guards'), open('readers', 'Tag', 'guards')]],
-    ['where one of them is said', { permissions: [IsAdmin], through: { readers: SAID.readers } }, {}, {}, [open('tags', 'Post', 'permissions')]],
-    ['where something else is said of it', { permissions: [IsAdmin], through: { tags: { operations: ['list'] }, readers: SAID.readers } }, {}, {}, [open('tags', 'Post', 'permissions')]],
-    ['where it is served from the other side alone', { permissions: [IsAdmin], exclude: ['tags', 'readers'] }, {}, {}, [open('posts', 'Post', 'permissions', 'Tag')]],
-    ['whose permissions no authentication reaches', { authentication: [SCHEME], permissions: [IsAdmin], through: SAID }, {}, {}, [unreached('tags', 'Post'), unreached('readers', 'Post')]],
-    ['whose permissions of the prefix no authentication reaches', {}, { authentication: [SCHEME] }, { permissions: [IsAuthenticated] }, [unreached('tags', 'Tag'), unreached('readers', 'Tag')]],
+  test.each<
+    [name: string, post: Options, tag: Options, restify: RestifyModuleOptions, problems: readonly string[]]
+  >([
+    [
+      'where their owner has permissions',
+      { permissions: [IsAdmin] },
+      {},
+      {},
+      [open('tags', 'Post', 'permissions'), open('readers', 'Post', 'permissions')],
+    ],
+    [
+      'where the other side has them',
+      {},
+      { permissions: [IsAdmin] },
+      {},
+      [open('tags', 'Tag', 'permissions'), open('readers', 'Tag', 'permissions')],
+    ],
+    [
+      'where a side has authentication',
+      { authentication: [SCHEME] },
+      {},
+      {},
+      [open('tags', 'Post', 'authentication'), open('readers', 'Post', 'authentication')],
+    ],
+    [
+      'where a side has guards',
+      {},
+      { guards: [Door] },
+      {},
+      [open('tags', 'Tag', 'guards'), open('readers', 'Tag', 'guards')],
+    ],
+    [
+      'where one of them is said',
+      { permissions: [IsAdmin], through: { readers: SAID.readers } },
+      {},
+      {},
+      [open('tags', 'Post', 'permissions')],
+    ],
+    [
+      'where something else is said of it',
+      { permissions: [IsAdmin], through: { tags: { operations: ['list'] }, readers: SAID.readers } },
+      {},
+      {},
+      [open('tags', 'Post', 'permissions')],
+    ],
+    [
+      'where it is served from the other side alone',
+      { permissions: [IsAdmin], exclude: ['tags', 'readers'] },
+      {},
+      {},
+      [open('posts', 'Post', 'permissions', 'Tag')],
+    ],
+    [
+      'whose permissions no authentication reaches',
+      { authentication: [SCHEME], permissions: [IsAdmin], through: SAID },
+      {},
+      {},
+      [unreached('tags', 'Post'), unreached('readers', 'Post')],
+    ],
+    [
+      'whose permissions of the prefix no authentication reaches',
+      {},
+      { authentication: [SCHEME] },
+      { permissions: [IsAuthenticated] },
+      [unreached('tags', 'Tag'), unreached('readers', 'Tag')],
+    ],
   ])('keep an application from starting %s', async (_name, post, tag, restify, problems) => {
     expect(await problemsOf({ entities: [...entitiesWith(post, tag)], restify })).toEqual(problems);
   });
@@ -72,20 +133,67 @@ describe('junctions of which nobody says who may use them', () => {
   test.each<[name: string, post: Options, tag: Options, restify: RestifyModuleOptions]>([
     ['where nothing is protected', {}, {}, {}],
     ['said by the owner', { permissions: [IsAdmin], through: SAID }, {}, {}],
-    ['said by either side', { permissions: [IsAdmin], through: { readers: SAID.readers } }, { through: { posts: SAID.tags } }, {}],
+    [
+      'said by either side',
+      { permissions: [IsAdmin], through: { readers: SAID.readers } },
+      { through: { posts: SAID.tags } },
+      {},
+    ],
     ['said by the prefix', { permissions: [IsAdmin] }, { guards: [Door] }, { permissions: [AllowAny] }],
-    ['that are not served', { permissions: [IsAdmin], exclude: ['tags', 'readers'] }, { exclude: ['posts'] }, {}],
-    ['that ask, with an authentication of their own', { authentication: [SCHEME], through: { tags: { ...SAID.tags, authentication: [SCHEME] }, readers: { ...SAID.readers, authentication: [] } } }, {}, {}],
-    ['that ask, with an authentication of the other side', { authentication: [SCHEME], permissions: [IsAdmin], through: { ...SAID, readers: { permissions: [AllowAny] } } }, { through: { posts: { authentication: [SCHEME] } } }, {}],
-    ['that ask, with an authentication of the prefix', { authentication: [SCHEME], permissions: [IsAdmin], through: SAID }, {}, { authentication: [SCHEME] }],
-    ['that ask nobody', { authentication: [SCHEME], through: { tags: { permissions: [anyOf(AllowAny, IsAdmin)] }, readers: { permissions: [] } } }, {}, {}],
+    [
+      'that are not served',
+      { permissions: [IsAdmin], exclude: ['tags', 'readers'] },
+      { exclude: ['posts'] },
+      {},
+    ],
+    [
+      'that ask, with an authentication of their own',
+      {
+        authentication: [SCHEME],
+        through: {
+          tags: { ...SAID.tags, authentication: [SCHEME] },
+          readers: { ...SAID.readers, authentication: [] },
+        },
+      },
+      {},
+      {},
+    ],
+    [
+      'that ask, with an authentication of the other side',
+      {
+        authentication: [SCHEME],
+        permissions: [IsAdmin],
+        through: { ...SAID, readers: { permissions: [AllowAny] } },
+      },
+      { through: { posts: { authentication: [SCHEME] } } },
+      {},
+    ],
+    [
+      'that ask, with an authentication of the prefix',
+      { authentication: [SCHEME], permissions: [IsAdmin], through: SAID },
+      {},
+      { authentication: [SCHEME] },
+    ],
+    [
+      'that ask nobody',
+      {
+        authentication: [SCHEME],
+        through: { tags: { permissions: [anyOf(AllowAny, IsAdmin)] }, readers: { permissions: [] } },
+      },
+      {},
+      {},
+    ],
   ])('do not, %s', async (_name, post, tag, restify) => {
     const started = await startApp({ entities: [...entitiesWith(post, tag)], restify });
     await started.close();
   });
 
-  test('are none where its entity is declared, also if it is not one\'s own', async () => {
-    const started = await startApp({ entities: [...entitiesWith({ permissions: [IsAdmin], exclude: ['tags'] }, { exclude: ['posts'] }, true)] });
+  test("are none where its entity is declared, also if it is not one's own", async () => {
+    const started = await startApp({
+      entities: [
+        ...entitiesWith({ permissions: [IsAdmin], exclude: ['tags'] }, { exclude: ['posts'] }, true),
+      ],
+    });
     expect((await started.client.get('/rest/v1/oj/reader/')).status).toBe(403);
     await started.close();
   });
@@ -94,13 +202,22 @@ describe('junctions of which nobody says who may use them', () => {
 describe('models that are open because nobody said anything', () => {
   async function warningsOf(post: Options, restify: RestifyModuleOptions = {}): Promise<readonly string[]> {
     const warnings: string[] = [];
-    const logger = { log: () => undefined, warn: (text: string) => warnings.push(text), error: () => undefined };
-    const started = await startApp({ entities: [...entitiesWith({ exclude: ['tags', 'readers'], ...post }, { exclude: ['posts'] })], restify, nest: { logger } });
+    const logger = {
+      log: () => undefined,
+      warn: (text: string) => warnings.push(text),
+      error: () => undefined,
+    };
+    const started = await startApp({
+      entities: [...entitiesWith({ exclude: ['tags', 'readers'], ...post }, { exclude: ['posts'] })],
+      restify,
+      nest: { logger },
+    });
     await started.close();
     return warnings;
   }
 
-  const warning = (names: string): string => `RestifyModule.forRoot('rest/v1'): everybody may read and write ${names}, because no permissions are named. Name permissions for each, or for all in forRoot; [AllowAny] says that it is meant.`;
+  const warning = (names: string): string =>
+    `RestifyModule.forRoot('rest/v1'): everybody may read and write ${names}, because no permissions are named. Name permissions for each, or for all in forRoot; [AllowAny] says that it is meant.`;
 
   test('are named in one warning', async () => {
     expect(await warningsOf({})).toEqual([warning('oj.post, oj.tag')]);

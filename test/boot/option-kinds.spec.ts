@@ -21,11 +21,26 @@ const PERMISSIONS = 'Write a list of classes, and of what allOf, anyOf and not m
 
 /** Options that prefixes and models have, and what stands behind the place. */
 const SHARED: readonly (readonly [options: Options, line: string])[] = [
-  ...[UNSET, 0, -1, 1.5, Infinity, '10', undefined].map((limit): [Options, string] => [{ throttle: { limit, ttl: 1000 } }, `.throttle.limit: ${typeof limit === 'string' ? '"10"' : String(limit)} is no number of requests. ${REQUESTS}`]),
-  ...[UNSET, 0, -1, 2 ** 31, 0.5].map((ttl): [Options, string] => [{ throttle: { limit: 1, ttl } }, `.throttle.ttl: ${ttl} is no time. ${TTL}`]),
-  [{ throttle: { limit: 1, ttl: 1000, key: 'id' } }, '.throttle.key: "id" is no function. Write key: (actor) => actor.email, with what tells one caller from another.'],
-  [{ throttle: { limit: 1, ttl: 1000, tll: 5 } }, '.throttle.tll: "tll" is no part of a throttle. Did you mean "ttl"?'],
-  [{ throttle: { limit: 1, ttl: 1000, constructor: 5 } }, '.throttle.constructor: "constructor" is no part of a throttle. Known here: "limit", "ttl", "key".'],
+  ...[UNSET, 0, -1, 1.5, Infinity, '10', undefined].map((limit): [Options, string] => [
+    { throttle: { limit, ttl: 1000 } },
+    `.throttle.limit: ${typeof limit === 'string' ? '"10"' : String(limit)} is no number of requests. ${REQUESTS}`,
+  ]),
+  ...[UNSET, 0, -1, 2 ** 31, 0.5].map((ttl): [Options, string] => [
+    { throttle: { limit: 1, ttl } },
+    `.throttle.ttl: ${ttl} is no time. ${TTL}`,
+  ]),
+  [
+    { throttle: { limit: 1, ttl: 1000, key: 'id' } },
+    '.throttle.key: "id" is no function. Write key: (actor) => actor.email, with what tells one caller from another.',
+  ],
+  [
+    { throttle: { limit: 1, ttl: 1000, tll: 5 } },
+    '.throttle.tll: "tll" is no part of a throttle. Did you mean "ttl"?',
+  ],
+  [
+    { throttle: { limit: 1, ttl: 1000, constructor: 5 } },
+    '.throttle.constructor: "constructor" is no part of a throttle. Known here: "limit", "ttl", "key".',
+  ],
   [{ throttle: 100 }, `.throttle: 100 says nothing of how often a caller may ask. ${THROTTLE}`],
   [{ throttle: '' }, `.throttle: "" says nothing of how often a caller may ask. ${THROTTLE}`],
   [{ throttle: false }, `.throttle: false says nothing of how often a caller may ask. ${THROTTLE}`],
@@ -36,33 +51,72 @@ const SHARED: readonly (readonly [options: Options, line: string])[] = [
   [{ permissions: {} }, `.permissions: an object is no list. ${PERMISSIONS}`],
   [{ permissions: '' }, `.permissions: "" is no list. ${PERMISSIONS}`],
   [{ permissions: ['IsAdmin'] }, `.permissions[0]: "IsAdmin" is no permission. ${PERMISSIONS}`],
-  [{ permissions: [undefined] }, '.permissions[0]: undefined is no permission. It is not there yet: look for files that import each other in a circle.'],
+  [
+    { permissions: [undefined] },
+    '.permissions[0]: undefined is no permission. It is not there yet: look for files that import each other in a circle.',
+  ],
   [{ guards: [{}] }, `.guards[0]: an object is no class. ${CLASSES}`],
   [{ interceptors: entityOf('Around') }, `.interceptors: a function is no list. ${CLASSES}`],
   [{ pipes: ['x'] }, `.pipes[0]: "x" is no class. ${CLASSES}`],
   [{ filterBackends: 'x' }, `.filterBackends: "x" is no list. ${CLASSES}`],
   [{ queryLimits: 5 }, `.queryLimits: 5 is no object. ${OBJECT}`],
-  ...['permissions', 'throttle', 'guards', 'strict', 'queryLimits', 'filterBackends', 'interceptors', 'pipes'].map((name): [Options, string] => [{ [name]: null }, `.${name}: ${NULL}`]),
+  ...[
+    'permissions',
+    'throttle',
+    'guards',
+    'strict',
+    'queryLimits',
+    'filterBackends',
+    'interceptors',
+    'pipes',
+  ].map((name): [Options, string] => [{ [name]: null }, `.${name}: ${NULL}`]),
 ];
 
 describe('an option of a prefix that is not of its kind', () => {
   test.each([
     ...SHARED,
-    [{ acquireTimeout: UNSET }, '.acquireTimeout: NaN is no time to wait. Give milliseconds, above 0 and below 2147483648; without the option they are 10000.'],
-    [{ acquireTimeout: '5000' }, '.acquireTimeout: 5000 is no time to wait. Give milliseconds, above 0 and below 2147483648; without the option they are 10000.'],
-    ...['authentication', 'renderers', 'acquireTimeout', 'statementTimeout', 'shutdownGrace', 'authenticationTimeout', 'authenticationThrottle', 'errorFormat', 'refusalsHide', 'index'].map((name) => [{ [name]: null }, `.${name}: ${NULL}`] as const),
+    [
+      { acquireTimeout: UNSET },
+      '.acquireTimeout: NaN is no time to wait. Give milliseconds, above 0 and below 2147483648; without the option they are 10000.',
+    ],
+    [
+      { acquireTimeout: '5000' },
+      '.acquireTimeout: 5000 is no time to wait. Give milliseconds, above 0 and below 2147483648; without the option they are 10000.',
+    ],
+    ...[
+      'authentication',
+      'renderers',
+      'acquireTimeout',
+      'statementTimeout',
+      'shutdownGrace',
+      'authenticationTimeout',
+      'authenticationThrottle',
+      'errorFormat',
+      'refusalsHide',
+      'index',
+    ].map((name) => [{ [name]: null }, `.${name}: ${NULL}`] as const),
     [{ index: 5 }, ".index: 5 is no plain path. Write a path such as 'api', or false for none."],
     [{ index: true }, ".index: true is no plain path. Write a path such as 'api', or false for none."],
-    [{ index: 'a b?' }, ".index: \"a b?\" is no plain path. Write a path such as 'api', or false for none."],
-    [{ acquireTimout: 5 }, '.acquireTimout: "acquireTimout" is no option of RestifyModule.forRoot. Did you mean "acquireTimeout"?'],
-    [{ permission: [] }, '.permission: "permission" is no option of RestifyModule.forRoot. Did you mean "permissions"?'],
+    [{ index: 'a b?' }, '.index: "a b?" is no plain path. Write a path such as \'api\', or false for none.'],
+    [
+      { acquireTimout: 5 },
+      '.acquireTimout: "acquireTimout" is no option of RestifyModule.forRoot. Did you mean "acquireTimeout"?',
+    ],
+    [
+      { permission: [] },
+      '.permission: "permission" is no option of RestifyModule.forRoot. Did you mean "permissions"?',
+    ],
   ] as readonly (readonly [Options, string])[])('%p is refused', async (options, line) => {
     const found = await problemsOf({ entities: [entityOf('Kept')], restify: options });
     expect(found).toContain(ROOT + line);
   });
 
   test('is refused beside others, and one of a factory too', async () => {
-    const module = RestifyModule.forRootAsync({ prefix: 'rest/v1', useFactory: () => ({ strict: 'yes', throttle: { limit: UNSET, ttl: UNSET } }) as unknown as RestifyModuleOptions });
+    const module = RestifyModule.forRootAsync({
+      prefix: 'rest/v1',
+      useFactory: () =>
+        ({ strict: 'yes', throttle: { limit: UNSET, ttl: UNSET } }) as unknown as RestifyModuleOptions,
+    });
     expect(await problemsOf({ entities: [entityOf('Made')], restifyModules: [module] })).toEqual([
       `${ROOT}.strict: "yes" is neither true nor false. ${FLAG}`,
       `${ROOT}.throttle.limit: NaN is no number of requests. ${REQUESTS}`,
@@ -71,7 +125,12 @@ describe('an option of a prefix that is not of its kind', () => {
   });
 
   test.each([undefined, null, 5])('%p is no prefix', async (prefix) => {
-    await expect(problemsOf({ entities: [entityOf('Nowhere')], restifyModules: [RestifyModule.forRoot(prefix as unknown as string)] })).resolves.toEqual([
+    await expect(
+      problemsOf({
+        entities: [entityOf('Nowhere')],
+        restifyModules: [RestifyModule.forRoot(prefix as unknown as string)],
+      }),
+    ).resolves.toEqual([
       `RestifyModule.forRoot('${prefix}'): ${prefix} is no path. Write a text: 'rest/v1', or '' for none.`,
     ]);
   });
@@ -79,7 +138,16 @@ describe('an option of a prefix that is not of its kind', () => {
   test('is not one that is left out, or undefined', async () => {
     const app = await startApp({
       entities: [entityOf('Left')],
-      restify: { throttle: undefined, permissions: undefined, strict: undefined, index: '', queryLimits: {}, acquireTimeout: undefined, guards: [], dataSource: undefined },
+      restify: {
+        throttle: undefined,
+        permissions: undefined,
+        strict: undefined,
+        index: '',
+        queryLimits: {},
+        acquireTimeout: undefined,
+        guards: [],
+        dataSource: undefined,
+      },
     });
     expect((await app.client.get('/')).status).toBe(200);
     await app.close();
@@ -90,12 +158,38 @@ describe('an option of a model that is not of its kind', () => {
   test.each([
     ...SHARED,
     [{ name: 5 }, '.name: 5 is no name. Write a text, or leave the option out.'],
-    ...['fields', 'exclude', 'readOnly', 'writeOnly', 'optional', 'operations', 'searchFields', 'orderingFields', 'ordering', 'filterFields'].map((name) => [{ [name]: 'text' }, `.${name}: "text" is no list. ${NAMES}`] as const),
-    ...['fields', 'exclude', 'ordering', 'filterFields'].map((name) => [{ [name]: [undefined] }, `.${name}[0]: undefined is no name. It is not there yet: look for files that import each other in a circle.`] as const),
-    ...['fields', 'trim', 'computed', 'filters', 'through', 'serializer', 'app'].map((name) => [{ [name]: null }, `.${name}: ${NULL}`] as const),
-    ...['trim', 'computed', 'filters', 'through'].map((name) => [{ [name]: ['text'] }, `.${name}: a list is no object. ${OBJECT}`] as const),
-    ...['filterGroups', 'orderingNulls'].map((name) => [{ [name]: 'false' }, `.${name}: "false" is neither true nor false. ${FLAG}`] as const),
-    [{ serializer: {} }, '.serializer: an object is no class. Write the class itself, and no instance of it.'],
+    ...[
+      'fields',
+      'exclude',
+      'readOnly',
+      'writeOnly',
+      'optional',
+      'operations',
+      'searchFields',
+      'orderingFields',
+      'ordering',
+      'filterFields',
+    ].map((name) => [{ [name]: 'text' }, `.${name}: "text" is no list. ${NAMES}`] as const),
+    ...['fields', 'exclude', 'ordering', 'filterFields'].map(
+      (name) =>
+        [
+          { [name]: [undefined] },
+          `.${name}[0]: undefined is no name. It is not there yet: look for files that import each other in a circle.`,
+        ] as const,
+    ),
+    ...['fields', 'trim', 'computed', 'filters', 'through', 'serializer', 'app'].map(
+      (name) => [{ [name]: null }, `.${name}: ${NULL}`] as const,
+    ),
+    ...['trim', 'computed', 'filters', 'through'].map(
+      (name) => [{ [name]: ['text'] }, `.${name}: a list is no object. ${OBJECT}`] as const,
+    ),
+    ...['filterGroups', 'orderingNulls'].map(
+      (name) => [{ [name]: 'false' }, `.${name}: "false" is neither true nor false. ${FLAG}`] as const,
+    ),
+    [
+      { serializer: {} },
+      '.serializer: an object is no class. Write the class itself, and no instance of it.',
+    ],
   ] as readonly (readonly [Options, string])[])('%p is refused', async (options, line) => {
     const Kept = entityOf('Kept', ['text']);
     declareUnchecked(Kept, { app: 'boot', ...options });
@@ -107,7 +201,10 @@ describe('an option of a model that is not of its kind', () => {
     const { prototype } = Holder as { prototype: object };
     ManyToMany(() => Tag)(prototype, 'tags');
     JoinTable()(prototype, 'tags');
-    declareUnchecked(Holder, { app: 'boot', through: { tags: { throttle: { limit: UNSET, ttl: 1000 }, strict: 'no' } } });
+    declareUnchecked(Holder, {
+      app: 'boot',
+      through: { tags: { throttle: { limit: UNSET, ttl: 1000 }, strict: 'no' } },
+    });
     expect(await problemsOf({ entities: [Holder, Tag] })).toEqual([
       `Holder.through.tags.throttle.limit: NaN is no number of requests. ${REQUESTS}`,
       `Holder.through.tags.strict: "no" is neither true nor false. ${FLAG}`,

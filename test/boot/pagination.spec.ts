@@ -6,22 +6,107 @@ import { declareUnchecked, entityOf, problemsOf } from './refused-start.js';
 
 describe('a pagination refuses to start', () => {
   test.each([
-    ['pageSize: 0', new PageNumberPagination({ pageSize: 0 }), ['Thing.pagination.pageSize: 0 is no number of rows. Give a whole number above 0.']],
-    ['pageSize: 1.5', new PageNumberPagination({ pageSize: 1.5 }), ['Thing.pagination.pageSize: 1.5 is no number of rows. Give a whole number above 0.']],
-    ['maxPageSize: NaN', new LimitOffsetPagination({ maxPageSize: Number.NaN }), ['Thing.pagination.pageSize: NaN is no number of rows. Give a whole number above 0.', 'Thing.pagination.maxPageSize: NaN is no number of rows. Give a whole number above 0.']],
-    ['a page above the greatest', new LimitOffsetPagination({ pageSize: 20, maxPageSize: 10 }), ['Thing.pagination.pageSize: 20 is more than maxPageSize, 10. Raise maxPageSize, or lower pageSize.']],
-    ['maxOffset: -1', new LimitOffsetPagination({ maxOffset: -1 }), ['Thing.pagination.maxOffset: -1 is no number of rows. Give a whole number, or Number.MAX_SAFE_INTEGER for no bound.']],
-    ['maxOffset: Infinity', new PageNumberPagination({ maxOffset: Infinity }), ['Thing.pagination.maxOffset: Infinity is no number of rows. Give a whole number, or Number.MAX_SAFE_INTEGER for no bound.']],
-    ['an empty name', new PageNumberPagination({ pageParameter: '' }), ['Thing.pagination.pageParameter: "" is no name of a query parameter. Give a text that is not empty.']],
-    ['two parameters of one name', new LimitOffsetPagination({ limitParameter: 'x', offsetParameter: 'x' }), ['Thing.pagination: its query parameter "x" means something else too. Give the pagination another parameter.']],
-    ['the parameter of a filter backend', new PageNumberPagination({ pageParameter: 'search' }), ['Thing.pagination: its query parameter "search" means something else too. Give the pagination another parameter.']],
-    ['another style', new PageNumberPagination({ style: 'header' as 'headers' }), [`Thing.pagination.style: "header" is no style. Write 'envelope' or 'headers'.`]],
-    ['another count', new PageNumberPagination({ count: true as unknown as false }), [`Thing.pagination.count: "true" is no way to count. Write 'exact', 'estimated' or false.`]],
-    ['no secret', new CursorPagination({ secret: undefined }), ['Thing.pagination.secret: cursors are sealed with it, and it has less than 32 characters. Give a random text, the same in all processes of the application: secret: process.env.CURSOR_SECRET.']],
-    ['a short secret among others', new CursorPagination({ secret: ['long enough to be a secret of this house', 'short'] }), ['Thing.pagination.secret: cursors are sealed with it, and it has less than 32 characters. Give a random text, the same in all processes of the application: secret: process.env.CURSOR_SECRET.']],
-    ['what is none', PageNumberPagination, ['Thing.pagination: this is no pagination. Write new PageNumberPagination(), new LimitOffsetPagination() or new CursorPagination({ secret }), or false for none.']],
-    ['true', true, ['Thing.pagination: this is no pagination. Write new PageNumberPagination(), new LimitOffsetPagination() or new CursorPagination({ secret }), or false for none.']],
-    ['options alone', { pageSize: 3 }, ['Thing.pagination: this is no pagination. Write new PageNumberPagination(), new LimitOffsetPagination() or new CursorPagination({ secret }), or false for none.']],
+    [
+      'pageSize: 0',
+      new PageNumberPagination({ pageSize: 0 }),
+      ['Thing.pagination.pageSize: 0 is no number of rows. Give a whole number above 0.'],
+    ],
+    [
+      'pageSize: 1.5',
+      new PageNumberPagination({ pageSize: 1.5 }),
+      ['Thing.pagination.pageSize: 1.5 is no number of rows. Give a whole number above 0.'],
+    ],
+    [
+      'maxPageSize: NaN',
+      new LimitOffsetPagination({ maxPageSize: Number.NaN }),
+      [
+        'Thing.pagination.pageSize: NaN is no number of rows. Give a whole number above 0.',
+        'Thing.pagination.maxPageSize: NaN is no number of rows. Give a whole number above 0.',
+      ],
+    ],
+    [
+      'a page above the greatest',
+      new LimitOffsetPagination({ pageSize: 20, maxPageSize: 10 }),
+      ['Thing.pagination.pageSize: 20 is more than maxPageSize, 10. Raise maxPageSize, or lower pageSize.'],
+    ],
+    [
+      'maxOffset: -1',
+      new LimitOffsetPagination({ maxOffset: -1 }),
+      [
+        'Thing.pagination.maxOffset: -1 is no number of rows. Give a whole number, or Number.MAX_SAFE_INTEGER for no bound.',
+      ],
+    ],
+    [
+      'maxOffset: Infinity',
+      new PageNumberPagination({ maxOffset: Infinity }),
+      [
+        'Thing.pagination.maxOffset: Infinity is no number of rows. Give a whole number, or Number.MAX_SAFE_INTEGER for no bound.',
+      ],
+    ],
+    [
+      'an empty name',
+      new PageNumberPagination({ pageParameter: '' }),
+      ['Thing.pagination.pageParameter: "" is no name of a query parameter. Give a text that is not empty.'],
+    ],
+    [
+      'two parameters of one name',
+      new LimitOffsetPagination({ limitParameter: 'x', offsetParameter: 'x' }),
+      [
+        'Thing.pagination: its query parameter "x" means something else too. Give the pagination another parameter.',
+      ],
+    ],
+    [
+      'the parameter of a filter backend',
+      new PageNumberPagination({ pageParameter: 'search' }),
+      [
+        'Thing.pagination: its query parameter "search" means something else too. Give the pagination another parameter.',
+      ],
+    ],
+    [
+      'another style',
+      new PageNumberPagination({ style: 'header' as 'headers' }),
+      [`Thing.pagination.style: "header" is no style. Write 'envelope' or 'headers'.`],
+    ],
+    [
+      'another count',
+      new PageNumberPagination({ count: true as unknown as false }),
+      [`Thing.pagination.count: "true" is no way to count. Write 'exact', 'estimated' or false.`],
+    ],
+    [
+      'no secret',
+      new CursorPagination({ secret: undefined }),
+      [
+        'Thing.pagination.secret: cursors are sealed with it, and it has less than 32 characters. Give a random text, the same in all processes of the application: secret: process.env.CURSOR_SECRET.',
+      ],
+    ],
+    [
+      'a short secret among others',
+      new CursorPagination({ secret: ['long enough to be a secret of this house', 'short'] }),
+      [
+        'Thing.pagination.secret: cursors are sealed with it, and it has less than 32 characters. Give a random text, the same in all processes of the application: secret: process.env.CURSOR_SECRET.',
+      ],
+    ],
+    [
+      'what is none',
+      PageNumberPagination,
+      [
+        'Thing.pagination: this is no pagination. Write new PageNumberPagination(), new LimitOffsetPagination() or new CursorPagination({ secret }), or false for none.',
+      ],
+    ],
+    [
+      'true',
+      true,
+      [
+        'Thing.pagination: this is no pagination. Write new PageNumberPagination(), new LimitOffsetPagination() or new CursorPagination({ secret }), or false for none.',
+      ],
+    ],
+    [
+      'options alone',
+      { pageSize: 3 },
+      [
+        'Thing.pagination: this is no pagination. Write new PageNumberPagination(), new LimitOffsetPagination() or new CursorPagination({ secret }), or false for none.',
+      ],
+    ],
   ])('with %s', async (_, pagination, problems) => {
     const Thing = entityOf('Thing');
     declareUnchecked(Thing, { app: 'boot', pagination });
@@ -31,14 +116,28 @@ describe('a pagination refuses to start', () => {
   test('as the default of a prefix', async () => {
     const Plain = entityOf('Plain');
     restify(Plain, { app: 'boot' });
-    expect(await problemsOf({ entities: [Plain], restify: { pagination: new PageNumberPagination({ pageSize: -1 }) } })).toEqual(["RestifyModule.forRoot('rest/v1').pagination.pageSize: -1 is no number of rows. Give a whole number above 0."]);
+    expect(
+      await problemsOf({
+        entities: [Plain],
+        restify: { pagination: new PageNumberPagination({ pageSize: -1 }) },
+      }),
+    ).toEqual([
+      "RestifyModule.forRoot('rest/v1').pagination.pageSize: -1 is no number of rows. Give a whole number above 0.",
+    ]);
   });
 
   test('for a model that has a field of the name of a parameter', async () => {
     const Book = entityOf('Book', ['page', 'page_size', 'limit']);
     restify(Book, { app: 'boot' });
-    const repair = (name: string): string => `Give the pagination another parameter, the model pagination: false, or the property another name: @Column({ name: '${name}' }) ${name}_value.`;
-    expect(await problemsOf({ entities: [Book], restify: { pagination: new PageNumberPagination() } })).toEqual(['page', 'page_size'].map((name) => `Book.${name}: "${name}" is a query parameter of its pagination. ${repair(name)}`));
+    const repair = (name: string): string =>
+      `Give the pagination another parameter, the model pagination: false, or the property another name: @Column({ name: '${name}' }) ${name}_value.`;
+    expect(
+      await problemsOf({ entities: [Book], restify: { pagination: new PageNumberPagination() } }),
+    ).toEqual(
+      ['page', 'page_size'].map(
+        (name) => `Book.${name}: "${name}" is a query parameter of its pagination. ${repair(name)}`,
+      ),
+    );
   });
 
   test('for a through model that has a side of the name of a parameter', async () => {
@@ -58,7 +157,12 @@ describe('a pagination refuses to start', () => {
     }
     restify(Page, { app: 'boot' });
     restify(Album, { app: 'boot', through: { pages: {} } });
-    const problems = await problemsOf({ entities: [Page, Album], restify: { pagination: new PageNumberPagination() } });
-    expect(problems).toEqual([expect.stringMatching(/^album_pages\.page: "page" is a query parameter of its pagination\./)]);
+    const problems = await problemsOf({
+      entities: [Page, Album],
+      restify: { pagination: new PageNumberPagination() },
+    });
+    expect(problems).toEqual([
+      expect.stringMatching(/^album_pages\.page: "page" is a query parameter of its pagination\./),
+    ]);
   });
 });

@@ -10,19 +10,44 @@ class Refused {
 }
 
 test('what refusals of a prefix hide is one of two words', async () => {
-  expect(await problemsOf({ entities: [Refused], restify: { refusalsHide: 'all' as never } })).toEqual([`RestifyModule.forRoot('rest/v1').refusalsHide: refusals hide no "all". Write 'rows' or 'nothing'.`]);
+  expect(await problemsOf({ entities: [Refused], restify: { refusalsHide: 'all' as never } })).toEqual([
+    `RestifyModule.forRoot('rest/v1').refusalsHide: refusals hide no "all". Write 'rows' or 'nothing'.`,
+  ]);
 });
 
 test.each([
-  ['rows', { rows: undefined }, 'allow({ rows }) was given nothing that it can use. Leave the option out to grant all rows.'],
-  ['rows', { rows: null }, 'allow({ rows }) was given nothing that it can use. Leave the option out to grant all rows.'],
-  ['readable', { readable: undefined }, 'allow({ readable }) was given nothing that it can use. Leave the option out to grant all fields.'],
-  ['writable', { writable: null }, 'allow({ writable }) was given nothing that it can use. Leave the option out to grant all fields.'],
-  ['writable', { writable: 'id' }, 'allow({ writable }) was given nothing that it can use. Leave the option out to grant all fields.'],
+  [
+    'rows',
+    { rows: undefined },
+    'allow({ rows }) was given nothing that it can use. Leave the option out to grant all rows.',
+  ],
+  [
+    'rows',
+    { rows: null },
+    'allow({ rows }) was given nothing that it can use. Leave the option out to grant all rows.',
+  ],
+  [
+    'readable',
+    { readable: undefined },
+    'allow({ readable }) was given nothing that it can use. Leave the option out to grant all fields.',
+  ],
+  [
+    'writable',
+    { writable: null },
+    'allow({ writable }) was given nothing that it can use. Leave the option out to grant all fields.',
+  ],
+  [
+    'writable',
+    { writable: 'id' },
+    'allow({ writable }) was given nothing that it can use. Leave the option out to grant all fields.',
+  ],
 ])('%s of a grant that are given have a value: %j', (_name, given, problem) => {
   expect(() => allow(given as never)).toThrow(problem);
 });
 
-test.each([{ hides: undefined }, { hides: null }, { hides: 'row' }])('a refusal that says what it hides says it in a word: %j', (given) => {
-  expect(() => deny(given as never)).toThrow("deny({ hides }) takes 'rows' or 'nothing'.");
-});
+test.each([{ hides: undefined }, { hides: null }, { hides: 'row' }])(
+  'a refusal that says what it hides says it in a word: %j',
+  (given) => {
+    expect(() => deny(given as never)).toThrow("deny({ hides }) takes 'rows' or 'nothing'.");
+  },
+);

@@ -5,7 +5,11 @@ import type { AppSettings } from '../support/start-app.js';
 
 /** An entity with an `id` and these texts. */
 export function entityOf(name: string, columns: readonly string[] = []): new () => object {
-  const made = { [name]: class { readonly id: number; } }[name];
+  const made = {
+    [name]: class {
+      readonly id: number;
+    },
+  }[name];
   if (!made) throw new Error('No class');
   PrimaryGeneratedColumn()(made.prototype, 'id');
   for (const column of columns) Column({ type: 'varchar' })(made.prototype, column);
@@ -14,7 +18,10 @@ export function entityOf(name: string, columns: readonly string[] = []): new () 
 }
 
 /** Declares as an author of plain JavaScript does, whom no type holds back. */
-export function declareUnchecked(target: Parameters<typeof restify>[0], options: Readonly<Record<string, unknown>>): void {
+export function declareUnchecked(
+  target: Parameters<typeof restify>[0],
+  options: Readonly<Record<string, unknown>>,
+): void {
   restify(target, options as never);
 }
 

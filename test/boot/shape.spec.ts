@@ -57,7 +57,17 @@ class ReadsOmit implements FilterBackend {
 
 const entities = [Poll, Vote, Tag, Unserved];
 
-async function problems({ poll = {}, vote = {}, tag = {}, restifyOptions = {} }: { poll?: object; vote?: object; tag?: object; restifyOptions?: object }): Promise<readonly string[]> {
+async function problems({
+  poll = {},
+  vote = {},
+  tag = {},
+  restifyOptions = {},
+}: {
+  poll?: object;
+  vote?: object;
+  tag?: object;
+  restifyOptions?: object;
+}): Promise<readonly string[]> {
   declareUnchecked(Poll, { app: 'p', exclude: ['fields'], ...poll });
   declareUnchecked(Vote, { app: 'p', ...vote });
   declareUnchecked(Tag, { app: 'p', ...tag });
@@ -66,17 +76,77 @@ async function problems({ poll = {}, vote = {}, tag = {}, restifyOptions = {} }:
 
 describe('expandable refuses to start with', () => {
   test.each([
-    ['what is no relation', { poll: { expandable: ['title', 'vote', 'address', 'address.owner'] } }, ['Poll.expandable "title": "title" is no relation that Poll shows. Known here: "votes", "tags".', 'Poll.expandable "vote": "vote" is no relation that Poll shows. Did you mean "votes"?', 'Poll.expandable "address": "address" is no relation that Poll shows. Known here: "votes", "tags".']],
-    ['what is none behind another', { vote: { expandable: ['poll.tags.tags'] } }, ['Vote.expandable "poll.tags.tags": "tags" is no relation that poll_tags shows. Did you mean "tag"?']],
-    ['a relation to what is not served', { poll: { expandable: ['unserved'] } }, ['Poll.expandable "unserved": it leads to Unserved, which is not served. Put @Restify on Unserved, or take it out.']],
-    ['a relation that is left out', { poll: { exclude: ['fields', 'votes'], expandable: ['votes'] } }, ['Poll.expandable "votes": "votes" is no relation that Poll shows. Known here: "tags".']],
-    ['more relations than three', { poll: { expandable: ['votes.poll.votes.poll'] } }, ['Poll.expandable "votes.poll.votes.poll": it is deeper than 3 relations. Take the last one out: a client asks for what stands there by a request of its own.']],
-    ['a model that nobody may read', { poll: { operations: ['create'] }, vote: { expandable: ['poll'] } }, ['Vote.expandable "poll": Poll has no list and no retrieve among its operations. Add it to the operations of Poll, or take this out.']],
-    ['through objects that nobody may list', { poll: { expandable: ['tags'], through: { tags: { operations: ['create'] } } } }, ['Poll.expandable "tags": poll_tags has no list among its operations. Add it to the operations of poll_tags, or take this out.']],
-    ['a model behind guards of its own', { vote: { guards: [Closed] }, poll: { expandable: ['votes'] } }, ['Poll.expandable "votes": Vote has guards that do not stand before Poll, and an expansion runs none. Say it by permissions of Vote, which hold here too, or give Poll the same guards.']],
-    ['no list', { poll: { expandable: 'votes' } }, ["Poll.expandable: this is no list of relations. Write expandable: ['question', 'question.author']."]],
-    ['a number', { poll: { through: { tags: { expandable: [1] } } } }, ["Poll.through.tags.expandable: this is no list of relations. Write expandable: ['question', 'question.author']."]],
-    ['an empty name', { poll: { expandable: ['votes.'] } }, ['Poll.expandable "votes.": "" is no relation that Vote shows. Known here: "poll".']],
+    [
+      'what is no relation',
+      { poll: { expandable: ['title', 'vote', 'address', 'address.owner'] } },
+      [
+        'Poll.expandable "title": "title" is no relation that Poll shows. Known here: "votes", "tags".',
+        'Poll.expandable "vote": "vote" is no relation that Poll shows. Did you mean "votes"?',
+        'Poll.expandable "address": "address" is no relation that Poll shows. Known here: "votes", "tags".',
+      ],
+    ],
+    [
+      'what is none behind another',
+      { vote: { expandable: ['poll.tags.tags'] } },
+      ['Vote.expandable "poll.tags.tags": "tags" is no relation that poll_tags shows. Did you mean "tag"?'],
+    ],
+    [
+      'a relation to what is not served',
+      { poll: { expandable: ['unserved'] } },
+      [
+        'Poll.expandable "unserved": it leads to Unserved, which is not served. Put @Restify on Unserved, or take it out.',
+      ],
+    ],
+    [
+      'a relation that is left out',
+      { poll: { exclude: ['fields', 'votes'], expandable: ['votes'] } },
+      ['Poll.expandable "votes": "votes" is no relation that Poll shows. Known here: "tags".'],
+    ],
+    [
+      'more relations than three',
+      { poll: { expandable: ['votes.poll.votes.poll'] } },
+      [
+        'Poll.expandable "votes.poll.votes.poll": it is deeper than 3 relations. Take the last one out: a client asks for what stands there by a request of its own.',
+      ],
+    ],
+    [
+      'a model that nobody may read',
+      { poll: { operations: ['create'] }, vote: { expandable: ['poll'] } },
+      [
+        'Vote.expandable "poll": Poll has no list and no retrieve among its operations. Add it to the operations of Poll, or take this out.',
+      ],
+    ],
+    [
+      'through objects that nobody may list',
+      { poll: { expandable: ['tags'], through: { tags: { operations: ['create'] } } } },
+      [
+        'Poll.expandable "tags": poll_tags has no list among its operations. Add it to the operations of poll_tags, or take this out.',
+      ],
+    ],
+    [
+      'a model behind guards of its own',
+      { vote: { guards: [Closed] }, poll: { expandable: ['votes'] } },
+      [
+        'Poll.expandable "votes": Vote has guards that do not stand before Poll, and an expansion runs none. Say it by permissions of Vote, which hold here too, or give Poll the same guards.',
+      ],
+    ],
+    [
+      'no list',
+      { poll: { expandable: 'votes' } },
+      ["Poll.expandable: this is no list of relations. Write expandable: ['question', 'question.author']."],
+    ],
+    [
+      'a number',
+      { poll: { through: { tags: { expandable: [1] } } } },
+      [
+        "Poll.through.tags.expandable: this is no list of relations. Write expandable: ['question', 'question.author'].",
+      ],
+    ],
+    [
+      'an empty name',
+      { poll: { expandable: ['votes.'] } },
+      ['Poll.expandable "votes.": "" is no relation that Vote shows. Known here: "poll".'],
+    ],
   ])('%s', async (_, given, lines) => {
     expect(await problems(given)).toEqual(lines);
   });
@@ -84,15 +154,72 @@ describe('expandable refuses to start with', () => {
 
 describe('a shape refuses to start with', () => {
   test.each([
-    ['a field of the name of its parameter', { poll: { exclude: [], shape: true } }, ["Poll.fields: \"fields\" is a query parameter of its shape. Give the shape another parameter (shape: { fieldsParameter: 'other' }), the model shape: false, or the property another name: @Column({ name: 'fields' }) fields_value."]],
-    ['the parameter of a filter backend', { poll: { shape: true, filterBackends: [ReadsOmit] } }, ['Poll.shape: its query parameter "omit" means something else too. Give the shape another parameter.']],
-    ['the parameter of a pagination', { poll: { shape: { expandParameter: 'limit' }, expandable: ['votes'], pagination: new LimitOffsetPagination() } }, ['Poll.shape: its query parameter "limit" means something else too. Give the shape another parameter.']],
-    ['the parameter of renderers', { poll: { shape: { omitParameter: 'format' }, renderers: [new CsvRenderer()] } }, ['Poll.shape: its query parameter "format" means something else too. Give the shape another parameter.']],
-    ['one name for two parameters', { poll: { shape: { omitParameter: 'fields' } } }, ['Poll.shape: its query parameter "fields" means something else too. Give the shape another parameter.']],
-    ['an empty name', { restifyOptions: { shape: { fieldsParameter: '' } } }, ["RestifyModule.forRoot('rest/v1').shape.fieldsParameter: \"\" is no name of a query parameter. Give a text that is not empty."]],
-    ['bounds that are none', { poll: { shape: { maxChildren: 0, maxObjects: 1.5 } } }, ['Poll.shape.maxChildren: 0 is no number of objects. Give a whole number above 0.', 'Poll.shape.maxObjects: 1.5 is no number of objects. Give a whole number above 0.']],
-    ['an option that there is not', { poll: { shape: { depth: 2 } } }, ['Poll.shape.depth: "depth" is no option of a shape. Known here: "fieldsParameter", "omitParameter", "expandParameter", "maxChildren", "maxObjects".']],
-    ['what is none', { poll: { shape: 'yes' } }, ["Poll.shape: this is no shape. Write true, false, or an object: { fieldsParameter: 'only', maxChildren: 20 }."]],
+    [
+      'a field of the name of its parameter',
+      { poll: { exclude: [], shape: true } },
+      [
+        "Poll.fields: \"fields\" is a query parameter of its shape. Give the shape another parameter (shape: { fieldsParameter: 'other' }), the model shape: false, or the property another name: @Column({ name: 'fields' }) fields_value.",
+      ],
+    ],
+    [
+      'the parameter of a filter backend',
+      { poll: { shape: true, filterBackends: [ReadsOmit] } },
+      ['Poll.shape: its query parameter "omit" means something else too. Give the shape another parameter.'],
+    ],
+    [
+      'the parameter of a pagination',
+      {
+        poll: {
+          shape: { expandParameter: 'limit' },
+          expandable: ['votes'],
+          pagination: new LimitOffsetPagination(),
+        },
+      },
+      ['Poll.shape: its query parameter "limit" means something else too. Give the shape another parameter.'],
+    ],
+    [
+      'the parameter of renderers',
+      { poll: { shape: { omitParameter: 'format' }, renderers: [new CsvRenderer()] } },
+      [
+        'Poll.shape: its query parameter "format" means something else too. Give the shape another parameter.',
+      ],
+    ],
+    [
+      'one name for two parameters',
+      { poll: { shape: { omitParameter: 'fields' } } },
+      [
+        'Poll.shape: its query parameter "fields" means something else too. Give the shape another parameter.',
+      ],
+    ],
+    [
+      'an empty name',
+      { restifyOptions: { shape: { fieldsParameter: '' } } },
+      [
+        'RestifyModule.forRoot(\'rest/v1\').shape.fieldsParameter: "" is no name of a query parameter. Give a text that is not empty.',
+      ],
+    ],
+    [
+      'bounds that are none',
+      { poll: { shape: { maxChildren: 0, maxObjects: 1.5 } } },
+      [
+        'Poll.shape.maxChildren: 0 is no number of objects. Give a whole number above 0.',
+        'Poll.shape.maxObjects: 1.5 is no number of objects. Give a whole number above 0.',
+      ],
+    ],
+    [
+      'an option that there is not',
+      { poll: { shape: { depth: 2 } } },
+      [
+        'Poll.shape.depth: "depth" is no option of a shape. Known here: "fieldsParameter", "omitParameter", "expandParameter", "maxChildren", "maxObjects".',
+      ],
+    ],
+    [
+      'what is none',
+      { poll: { shape: 'yes' } },
+      [
+        "Poll.shape: this is no shape. Write true, false, or an object: { fieldsParameter: 'only', maxChildren: 20 }.",
+      ],
+    ],
   ])('%s', async (_, given, lines) => {
     expect(await problems(given)).toEqual(lines);
   });
@@ -102,13 +229,21 @@ test('a model has the shape of its prefix, option by option its own, or none', a
   restify(Poll, { app: 'p', exclude: ['unserved', 'address'], shape: false, expandable: ['votes'] });
   restify(Vote, { app: 'p', shape: { omitParameter: 'without' } });
   restify(Tag, { app: 'p' });
-  const started = await startApp({ entities, restify: { shape: { fieldsParameter: 'only', expandParameter: 'with' }, guards: [] } });
+  const started = await startApp({
+    entities,
+    restify: { shape: { fieldsParameter: 'only', expandParameter: 'with' }, guards: [] },
+  });
   try {
     const unserved = await started.dataSource.getRepository(Unserved).save({});
-    const poll = await started.dataSource.getRepository(Poll).save({ title: 'a', fields: 1, unserved, address: { owner: unserved, street: '' } });
+    const poll = await started.dataSource
+      .getRepository(Poll)
+      .save({ title: 'a', fields: 1, unserved, address: { owner: unserved, street: '' } });
     await started.dataSource.getRepository(Vote).save({ poll });
-    const text = async (path: string): Promise<string> => (await started.client.get(`/rest/v1/p/${path}`)).text;
-    expect(await text('poll/1/?only=id&with=votes')).toBe('{"id":1,"title":"a","fields":1,"votes":[{"id":1,"poll":1}],"tags":"/rest/v1/p/poll/1/tags/"}');
+    const text = async (path: string): Promise<string> =>
+      (await started.client.get(`/rest/v1/p/${path}`)).text;
+    expect(await text('poll/1/?only=id&with=votes')).toBe(
+      '{"id":1,"title":"a","fields":1,"votes":[{"id":1,"poll":1}],"tags":"/rest/v1/p/poll/1/tags/"}',
+    );
     expect(await text('vote/1/?only=id,poll&without=id&omit=poll&fields=id')).toBe('{"poll":1}');
   } finally {
     await started.close();

@@ -6,7 +6,12 @@ import type { AddressInfo, Server } from 'node:net';
 import { Client } from '../support/client.js';
 
 /** A SQLite data source in memory, as an application writes it. */
-export const MEMORY = { type: 'better-sqlite3', database: ':memory:', synchronize: true, retryAttempts: 0 } as const;
+export const MEMORY = {
+  type: 'better-sqlite3',
+  database: ':memory:',
+  synchronize: true,
+  retryAttempts: 0,
+} as const;
 
 export interface ModuleSettings {
   readonly imports: readonly (DynamicModule | Type)[];
@@ -44,5 +49,9 @@ export async function listening(app: INestApplication): Promise<RunningApp> {
 
 /** `TypeOrmModule.forRoot` with these entities. */
 export function memory(entities: readonly unknown[], name?: string): DynamicModule {
-  return TypeOrmModule.forRoot({ ...MEMORY, entities: entities as Type[], ...(name === undefined ? {} : { name }) });
+  return TypeOrmModule.forRoot({
+    ...MEMORY,
+    entities: entities as Type[],
+    ...(name === undefined ? {} : { name }),
+  });
 }

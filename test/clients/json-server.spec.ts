@@ -31,35 +31,56 @@ beforeAll(async () => {
 afterAll(() => sample.close());
 
 async function names(provider: DataProvider): Promise<readonly unknown[]> {
-  const { data } = await provider.getList(AUTHOR, { filter: {}, pagination: { page: 1, perPage: 50 }, sort: { field: 'id', order: 'ASC' } });
+  const { data } = await provider.getList(AUTHOR, {
+    filter: {},
+    pagination: { page: 1, perPage: 50 },
+    sort: { field: 'id', order: 'ASC' },
+  });
   return data.map(({ name }) => name);
 }
 
 describe('react-admin with ra-data-json-server', () => {
   let provider: DataProvider;
   beforeAll(() => {
-    const { default: jsonServerProvider } = clientPackage('ra-data-json-server') as { default: (apiUrl: string) => DataProvider };
+    const { default: jsonServerProvider } = clientPackage('ra-data-json-server') as {
+      default: (apiUrl: string) => DataProvider;
+    };
     provider = jsonServerProvider(`${sample.url}/json/v1`);
   });
 
   test('lists, reads many, and deletes one and many', async () => {
     const made: Fields[] = [];
-    for (const name of ['Knuth', 'Wirth', 'Dijkstra']) made.push((await provider.create(AUTHOR, { data: { name } })).data);
+    for (const name of ['Knuth', 'Wirth', 'Dijkstra'])
+      made.push((await provider.create(AUTHOR, { data: { name } })).data);
     const [first, second, third] = made.map(({ id }) => id);
-    expect((await provider.getMany(AUTHOR, { ids: [first, third] })).data.map(({ name }) => name)).toEqual(['Knuth', 'Dijkstra']);
-    expect(await provider.delete(AUTHOR, { id: first })).toEqual({ data: { ...made[0], books: `/json/v1/library/author/${String(first)}/books/` } });
+    expect((await provider.getMany(AUTHOR, { ids: [first, third] })).data.map(({ name }) => name)).toEqual([
+      'Knuth',
+      'Dijkstra',
+    ]);
+    expect(await provider.delete(AUTHOR, { id: first })).toEqual({
+      data: { ...made[0], books: `/json/v1/library/author/${String(first)}/books/` },
+    });
     expect(await provider.deleteMany(AUTHOR, { ids: [second, third] })).toEqual({ data: [second, third] });
     expect(await names(provider)).toEqual(['Kernighan', 'Ritchie']);
   });
 
   test('is told of a filter that the model does not know', async () => {
-    const asked = { filter: { 'ids[0]': 1 }, pagination: { page: 1, perPage: 50 }, sort: { field: 'id', order: 'ASC' } };
-    await expect(provider.getList(AUTHOR, asked)).rejects.toMatchObject({ status: 400, body: { 'ids[0]': ['Unknown parameter.'] } });
+    const asked = {
+      filter: { 'ids[0]': 1 },
+      pagination: { page: 1, perPage: 50 },
+      sort: { field: 'id', order: 'ASC' },
+    };
+    await expect(provider.getList(AUTHOR, asked)).rejects.toMatchObject({
+      status: 400,
+      body: { 'ids[0]': ['Unknown parameter.'] },
+    });
   });
 });
 
 test('refine with @refinedev/rest deletes, and reads what it has deleted', async () => {
-  const { createSimpleRestDataProvider } = (await importClient('@refinedev/rest')) as { createSimpleRestDataProvider: (options: { apiURL: string }) => { dataProvider: RefineProvider } };
+  const { createSimpleRestDataProvider } = (await importClient('@refinedev/rest')) as {
+    createSimpleRestDataProvider: (options: { apiURL: string }) => { dataProvider: RefineProvider };
+  };
   const { dataProvider } = createSimpleRestDataProvider({ apiURL: `${sample.url}/json/v1` });
   const { data: made } = await dataProvider.create({ resource: AUTHOR, variables: { name: 'Hoare' } });
   expect(made).toMatchObject({ id: expect.any(Number), name: 'Hoare' });

@@ -15,7 +15,9 @@ test('a PostgreSQL server of the tests’ own starts from installed binaries, an
   expect(rows).toEqual([{ one: 1 }]);
   await client.end();
   await server.stop();
-  await expect(new pg.Client({ connectionString: server.url }).connect()).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  await expect(new pg.Client({ connectionString: server.url }).connect()).rejects.toMatchObject({
+    code: 'ECONNREFUSED',
+  });
 });
 
 test('a replica of it has what it has, takes nothing itself, and follows', async () => {
@@ -29,10 +31,17 @@ test('a replica of it has what it has, takes nothing itself, and follows', async
   try {
     await asked(server.url, 'CREATE TABLE copied AS SELECT 1 AS one');
     const deadline = Date.now() + 10_000;
-    const follows = (): Promise<boolean> => asked(replica.url, 'SELECT one FROM copied').then(() => true, () => false);
-    while (!(await follows()) && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 20));
+    const follows = (): Promise<boolean> =>
+      asked(replica.url, 'SELECT one FROM copied').then(
+        () => true,
+        () => false,
+      );
+    while (!(await follows()) && Date.now() < deadline)
+      await new Promise((resolve) => setTimeout(resolve, 20));
     expect(await asked(replica.url, 'SELECT one FROM copied')).toEqual([{ one: 1 }]);
-    await expect(asked(replica.url, 'INSERT INTO copied VALUES (2)')).rejects.toMatchObject({ code: '25006' });
+    await expect(asked(replica.url, 'INSERT INTO copied VALUES (2)')).rejects.toMatchObject({
+      code: '25006',
+    });
   } finally {
     await replica.stop();
     await server.stop();
@@ -42,5 +51,8 @@ test('a replica of it has what it has, takes nothing itself, and follows', async
 async function asked(connectionString: string, sql: string): Promise<readonly object[]> {
   const client = new pg.Client({ connectionString });
   await client.connect();
-  return client.query<object>(sql).then(({ rows }) => rows).finally(() => client.end());
+  return client
+    .query<object>(sql)
+    .then(({ rows }) => rows)
+    .finally(() => client.end());
 }

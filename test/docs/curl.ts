@@ -21,7 +21,9 @@ export async function runCurl(command: string, client: Client): Promise<string> 
     ...(curl.body === undefined ? {} : { raw: curl.body }),
   });
   if (!curl.include && curl.format === '' && answer.status !== 200) {
-    throw new Error(`The answer has the status ${answer.status}, which the document does not show: ${answer.text}`);
+    throw new Error(
+      `The answer has the status ${answer.status}, which the document does not show: ${answer.text}`,
+    );
   }
   const status = curl.format.replaceAll('\\n', '\n').replaceAll('%{http_code}', String(answer.status));
   return (curl.include ? head(answer) : '') + answer.text + status;
@@ -47,24 +49,39 @@ function parseCurl(command: string): Curl {
     else if (word === '-X') method = words.shift();
     else if (word === '-d') body = words.shift();
     else if (word === '-w') format = words.shift() ?? '';
-    else if (word === '-u') headers.authorization = `Basic ${Buffer.from(words.shift() ?? '').toString('base64')}`;
+    else if (word === '-u')
+      headers.authorization = `Basic ${Buffer.from(words.shift() ?? '').toString('base64')}`;
     else if (word === '-H') {
       const [name = '', ...value] = (words.shift() ?? '').split(':');
       headers[name.toLowerCase()] = value.join(':').trim();
-    } else if (word.startsWith('-') || url !== undefined) throw new Error(`This option of curl is not known here: ${word}`);
+    } else if (word.startsWith('-') || url !== undefined)
+      throw new Error(`This option of curl is not known here: ${word}`);
     else url = word;
   }
   const [, host, path] = /^http:\/\/([^/]+)(\/.*)$/.exec(url ?? '') ?? [];
   if (host === undefined || path === undefined) throw new Error(`No URL in: ${command}`);
   if (body !== undefined) headers['content-type'] ??= 'application/x-www-form-urlencoded';
-  return { method: method ?? (body === undefined ? 'GET' : 'POST'), host, path, headers, body, include, format };
+  return {
+    method: method ?? (body === undefined ? 'GET' : 'POST'),
+    host,
+    path,
+    headers,
+    body,
+    include,
+    format,
+  };
 }
 
 /** Words of a shell: blanks separate, quotes keep together, a backslash at the end of a line goes on in the next. */
 function shellWords(command: string): string[] {
   const words: string[] = [];
   for (const match of command.replaceAll('\\\n', ' ').matchAll(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g)) {
-    words.push(match[0].replace(/'([^']*)'|"([^"]*)"/g, (_, single: string | undefined, double: string | undefined) => single ?? double ?? ''));
+    words.push(
+      match[0].replace(
+        /'([^']*)'|"([^"]*)"/g,
+        (_, single: string | undefined, double: string | undefined) => single ?? double ?? '',
+      ),
+    );
   }
   return words;
 }
@@ -73,24 +90,37 @@ function shellWords(command: string): string[] {
  * Both without what differs from call to call: JSON on one line, headers that the document leaves out. A shown line
  * that ends in `…` stands for every line with that beginning.
  */
-export function comparable(shown: string, sent: string): { readonly shown: string; readonly printed: string } {
+export function comparable(
+  shown: string,
+  sent: string,
+): { readonly shown: string; readonly printed: string } {
   // A terminal shows no carriage returns.
   const printed = sent.replaceAll('\r\n', '\n');
   if (/^HTTP \d+\n/.test(printed)) return comparableWithHead(shown, printed);
   return { shown: oneLine(shown), printed: oneLine(printed) };
 }
 
-function comparableWithHead(shown: string, printed: string): { readonly shown: string; readonly printed: string } {
+function comparableWithHead(
+  shown: string,
+  printed: string,
+): { readonly shown: string; readonly printed: string } {
   const [shownHead = '', shownBody = ''] = halves(shown);
   const [printedHead = '', printedBody = ''] = halves(printed);
-  const wanted = shownHead.split('\n').map((line) => line.replace(/^HTTP\/1\.1 (\d+) .*$/, 'HTTP $1').replace(/^[^:]+:/, (name) => name.toLowerCase()));
+  const wanted = shownHead
+    .split('\n')
+    .map((line) =>
+      line.replace(/^HTTP\/1\.1 (\d+) .*$/, 'HTTP $1').replace(/^[^:]+:/, (name) => name.toLowerCase()),
+    );
   const given = printedHead.split('\n');
   const found = wanted.map((line) => {
     const name = line.split(':')[0] ?? '';
     const own = given.find((each) => each === line || each.startsWith(`${name}:`)) ?? given[0] ?? '';
     return line.endsWith('…') && own.startsWith(line.slice(0, -1)) ? line : own;
   });
-  return { shown: `${wanted.join('\n')}\n\n${oneLine(shownBody)}`, printed: `${found.join('\n')}\n\n${oneLine(printedBody)}` };
+  return {
+    shown: `${wanted.join('\n')}\n\n${oneLine(shownBody)}`,
+    printed: `${found.join('\n')}\n\n${oneLine(printedBody)}`,
+  };
 }
 
 function halves(text: string): readonly string[] {

@@ -27,20 +27,28 @@ test('every example of the documents type-checks against the source', () => {
   // A part of an application leaves imports unused.
   const program = ts.createProgram([...examplePaths], { ...options, noUnusedLocals: false });
   const problems = ts.getPreEmitDiagnostics(program).map((each) => {
-    const at = each.file && each.start !== undefined ? `${each.file.fileName.slice(files.directory.length)}:${each.file.getLineAndCharacterOfPosition(each.start).line + 1} ` : '';
+    const at =
+      each.file && each.start !== undefined
+        ? `${each.file.fileName.slice(files.directory.length)}:${each.file.getLineAndCharacterOfPosition(each.start).line + 1} `
+        : '';
     return at + ts.flattenDiagnosticMessageText(each.messageText, '\n');
   });
   expect(problems).toEqual([]);
   expect(examplePaths.length).toBeGreaterThan(20);
 }, 120_000);
 
-describe.each(GUIDES.filter(({ parts }) => parts.length > 0).map((document) => ({ document, path: document.path })))('$path', ({ document }) => {
+describe.each(
+  GUIDES.filter(({ parts }) => parts.length > 0).map((document) => ({ document, path: document.path })),
+)('$path', ({ document }) => {
   for (const { example, calls } of applicationsOf(document)) {
     if (isOnlyImported(example)) continue;
     test(`the example ${example.file} starts and answers what is shown`, async () => {
       const running = await startExample(files.pathOf(document, example));
       try {
-        if (calls.length > 0 && !running) throw new Error(`${document.path}:${example.line} is no application, and answers are shown below it`);
+        if (calls.length > 0 && !running)
+          throw new Error(
+            `${document.path}:${example.line} is no application, and answers are shown below it`,
+          );
         if (running) await expectShownAnswers(calls, running.client, document);
       } finally {
         await running?.close();
@@ -56,7 +64,10 @@ describe.each(GUIDES.filter(({ parts }) => parts.length > 0).map((document) => (
         },
         (reason: unknown) => (reason instanceof Error ? reason.message : String(reason)),
       );
-      expect({ at: `${document.path}:${refused.line}`, error }).toEqual({ at: `${document.path}:${refused.line}`, error: refused.message });
+      expect({ at: `${document.path}:${refused.line}`, error }).toEqual({
+        at: `${document.path}:${refused.line}`,
+        error: refused.message,
+      });
     }, 20_000);
   }
 });
@@ -67,7 +78,10 @@ function isOnlyImported({ source }: Example): boolean {
 }
 
 /** Each example with the calls that are shown below it. */
-function applicationsOf({ path, parts }: ProjectDocument): readonly { readonly example: Example; readonly calls: readonly ShownCall[] }[] {
+function applicationsOf({
+  path,
+  parts,
+}: ProjectDocument): readonly { readonly example: Example; readonly calls: readonly ShownCall[] }[] {
   const found: { example: Example; calls: ShownCall[] }[] = [];
   for (const part of parts) {
     if (part.kind === 'example') found.push({ example: part, calls: [] });
@@ -80,16 +94,20 @@ function applicationsOf({ path, parts }: ProjectDocument): readonly { readonly e
 }
 
 describe('links between the documents', () => {
-  test.each(DOCUMENTS.map((document) => ({ document, path: document.path })))('$path leads to files and headings that exist', ({ document }) => {
-    const broken = linksOf(document).filter((link) => !leadsSomewhere(link, document));
-    expect(broken).toEqual([]);
-  });
+  test.each(DOCUMENTS.map((document) => ({ document, path: document.path })))(
+    '$path leads to files and headings that exist',
+    ({ document }) => {
+      const broken = linksOf(document).filter((link) => !leadsSomewhere(link, document));
+      expect(broken).toEqual([]);
+    },
+  );
 
   test('every guide and every decision can be reached from README.md', () => {
     const reached = new Set(['README.md']);
     for (const path of reached) {
       const document = DOCUMENTS.find((each) => each.path === path);
-      for (const link of document ? linksOf(document) : []) reached.add(normalize(join(dirname(path), link.split('#')[0] ?? '')));
+      for (const link of document ? linksOf(document) : [])
+        reached.add(normalize(join(dirname(path), link.split('#')[0] ?? '')));
     }
     expect(DOCUMENTS.map(({ path }) => path).filter((path) => !reached.has(path))).toEqual([]);
   });
@@ -98,7 +116,9 @@ describe('links between the documents', () => {
 /** Targets of links that stay within the project; code is no link. */
 function linksOf({ text }: ProjectDocument): readonly string[] {
   const prose = text.replace(/^```[^]*?^```/gm, '').replace(/`[^`\n]*`/g, '');
-  return [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map((match) => match[1] ?? '').filter((link) => !/^[a-z]+:/.test(link));
+  return [...prose.matchAll(/\]\(([^)\s]+)\)/g)]
+    .map((match) => match[1] ?? '')
+    .filter((link) => !/^[a-z]+:/.test(link));
 }
 
 function leadsSomewhere(link: string, document: ProjectDocument): boolean {
@@ -113,5 +133,11 @@ function leadsSomewhere(link: string, document: ProjectDocument): boolean {
 /** As GitHub makes anchors of headings. */
 function headingsOf({ text }: ProjectDocument): readonly string[] {
   const prose = text.replace(/^```[^]*?^```/gm, '');
-  return [...prose.matchAll(/^#+ (.*)$/gm)].map((match) => (match[1] ?? '').toLowerCase().replace(/[^\p{L}\p{N}\s_-]/gu, '').trim().replaceAll(' ', '-'));
+  return [...prose.matchAll(/^#+ (.*)$/gm)].map((match) =>
+    (match[1] ?? '')
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .trim()
+      .replaceAll(' ', '-'),
+  );
 }

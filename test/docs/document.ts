@@ -49,7 +49,9 @@ export interface ProjectDocument {
 /** All documents in the project's root and below `docs/`. */
 export function projectDocuments(): readonly ProjectDocument[] {
   const inRoot = readdirSync(PROJECT).filter((name) => name.endsWith('.md'));
-  const inDocs = readdirSync(join(PROJECT, 'docs'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md'));
+  const inDocs = readdirSync(join(PROJECT, 'docs'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.md'),
+  );
   return [...inRoot, ...inDocs.map((name) => join('docs', name))].sort().map(readDocument);
 }
 
@@ -82,7 +84,8 @@ function partsOf(blocks: readonly Block[]): readonly Part[] {
     const source = withImports(block.text);
     if (kind === 'example') return [{ kind, line: block.line, file, source }];
     const next = blocks[index + 1];
-    if (next?.language !== 'text') throw new Error(`The refused example of line ${block.line} shows no message`);
+    if (next?.language !== 'text')
+      throw new Error(`The refused example of line ${block.line} shows no message`);
     return [{ kind: 'refused', line: block.line, file, source, message: next.text }];
   });
 }
@@ -110,14 +113,20 @@ function callsOf({ text, line }: Block): readonly ShownCall[] {
   for (const [index, each] of text.split('\n').entries()) {
     const last = calls.at(-1);
     if (continued && last) last.command += `\n${each}`;
-    else if (each.startsWith('$ ')) calls.push({ command: each.slice(2), output: [], line: line + index + 1 });
+    else if (each.startsWith('$ '))
+      calls.push({ command: each.slice(2), output: [], line: line + index + 1 });
     else {
       last?.output.push(each);
       continue;
     }
     continued = goesOn(calls.at(-1)?.command ?? '');
   }
-  return calls.map((call) => ({ kind: 'call', line: call.line, command: call.command, shown: call.output.join('\n').trimEnd() }));
+  return calls.map((call) => ({
+    kind: 'call',
+    line: call.line,
+    command: call.command,
+    shown: call.output.join('\n').trimEnd(),
+  }));
 }
 
 /** A backslash at its end, or a quote that is still open. */

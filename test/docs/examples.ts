@@ -55,7 +55,9 @@ export async function startExample(path: string): Promise<RunningExample | undef
   if (typeof exported.AppModule === 'function') return startModule(exported.AppModule as Type, exported);
   const values = Object.values(exported);
   const known = new Set(getMetadataArgsStorage().tables.map((table) => table.target));
-  const entities = values.filter((value): value is Type | EntitySchema => value instanceof EntitySchema || known.has(value as Type));
+  const entities = values.filter(
+    (value): value is Type | EntitySchema => value instanceof EntitySchema || known.has(value as Type),
+  );
   if (entities.length === 0) return undefined;
   return startApp({ entities });
 }
@@ -66,9 +68,14 @@ interface MainParts {
   readonly configureApp?: (app: INestApplication) => void;
 }
 
-async function startModule(module: Type, { createAdapter, configureApp }: MainParts): Promise<RunningExample> {
+async function startModule(
+  module: Type,
+  { createAdapter, configureApp }: MainParts,
+): Promise<RunningExample> {
   const options: NestApplicationOptions = { logger: false, abortOnError: false };
-  const app = createAdapter ? await NestFactory.create(module, createAdapter(), options) : await NestFactory.create(module, options);
+  const app = createAdapter
+    ? await NestFactory.create(module, createAdapter(), options)
+    : await NestFactory.create(module, options);
   configureApp?.(app);
   await app.listen(0, '127.0.0.1');
   const { port } = (app.getHttpServer() as Server).address() as AddressInfo;
@@ -76,10 +83,19 @@ async function startModule(module: Type, { createAdapter, configureApp }: MainPa
 }
 
 /** The answers are those that the document shows. */
-export async function expectShownAnswers(calls: readonly ShownCall[], client: Client, document: ProjectDocument): Promise<void> {
+export async function expectShownAnswers(
+  calls: readonly ShownCall[],
+  client: Client,
+  document: ProjectDocument,
+): Promise<void> {
   for (const call of calls) {
-    const printed = await runCurl(call.command, client).catch((error: unknown) => `${document.path}:${call.line} ${String(error)}`);
+    const printed = await runCurl(call.command, client).catch(
+      (error: unknown) => `${document.path}:${call.line} ${String(error)}`,
+    );
     const both = comparable(call.shown, printed);
-    expect({ at: `${document.path}:${call.line}`, answer: both.printed }).toEqual({ at: `${document.path}:${call.line}`, answer: both.shown });
+    expect({ at: `${document.path}:${call.line}`, answer: both.printed }).toEqual({
+      at: `${document.path}:${call.line}`,
+      answer: both.shown,
+    });
   }
 }

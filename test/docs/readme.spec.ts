@@ -12,7 +12,9 @@ import { ExampleFiles, expectShownAnswers, startExample } from './examples.js';
 
 const README = readDocument('README.md');
 const firstExample = README.parts.findIndex((part) => part.kind === 'example');
-const sampleCalls = README.parts.slice(0, firstExample).filter((part): part is ShownCall => part.kind === 'call');
+const sampleCalls = README.parts
+  .slice(0, firstExample)
+  .filter((part): part is ShownCall => part.kind === 'call');
 const ownCalls = README.parts.slice(firstExample).filter((part): part is ShownCall => part.kind === 'call');
 const examples = README.parts.filter((part): part is Example => part.kind === 'example');
 
@@ -40,13 +42,24 @@ describe('the answers of the sample application that README.md shows', () => {
 
   test('name every way of use: each method, a nested list, a through object, and errors', () => {
     const commands = sampleCalls.map(({ command }) => command).join('\n');
-    for (const word of ['-d ', '-X PATCH', '-X DELETE', '-X OPTIONS', '/choices/', '/course_set/', 'search=', 'ordering=']) expect(commands).toContain(word);
+    for (const word of [
+      '-d ',
+      '-X PATCH',
+      '-X DELETE',
+      '-X OPTIONS',
+      '/choices/',
+      '/course_set/',
+      'search=',
+      'ordering=',
+    ])
+      expect(commands).toContain(word);
     const answers = sampleCalls.map(({ shown }) => shown).join('\n');
-    for (const status of ['201', '400', '404', '405', '204']) expect(answers).toMatch(new RegExp(`^(HTTP/1.1 )?${status}\\b`, 'm'));
+    for (const status of ['201', '400', '404', '405', '204'])
+      expect(answers).toMatch(new RegExp(`^(HTTP/1.1 )?${status}\\b`, 'm'));
   });
 });
 
-describe('the application of one\'s own that README.md shows', () => {
+describe("the application of one's own that README.md shows", () => {
   const files = new ExampleFiles('readme-examples');
   beforeAll(() => {
     files.write(README);

@@ -3,7 +3,16 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Body, Controller, Get, Module, Param, Post, Res, Version, VersioningType } from '@nestjs/common';
 import type { INestApplication, MiddlewareConsumer, NestModule, Type } from '@nestjs/common';
 import type { FastifyInstance } from 'fastify';
-import { Action, basic, ChildPk, IsAuthenticated, MANY_TO_MANY_DETAIL_ACTION, NestedAction, Restify, RestifyController } from 'nestjs-restify';
+import {
+  Action,
+  basic,
+  ChildPk,
+  IsAuthenticated,
+  MANY_TO_MANY_DETAIL_ACTION,
+  NestedAction,
+  Restify,
+  RestifyController,
+} from 'nestjs-restify';
 import { Entity, JoinTable, ManyToMany, PrimaryColumn, Column } from 'typeorm';
 import type { Relation } from 'typeorm';
 import { createServer } from 'node:http';
@@ -33,7 +42,11 @@ class FaNote {
 }
 
 @Entity()
-@Restify({ app: 'fa', permissions: [IsAuthenticated], authentication: [basic((name) => (name === 'ann' ? { name } : null))] })
+@Restify({
+  app: 'fa',
+  permissions: [IsAuthenticated],
+  authentication: [basic((name) => (name === 'ann' ? { name } : null))],
+})
 class FaSecret {
   @PrimaryColumn({ type: 'varchar' }) code!: string;
 }
@@ -67,7 +80,10 @@ class FaNotes {
   }
 
   @NestedAction()
-  [MANY_TO_MANY_DETAIL_ACTION + 'tags'](@Param('childId') segments: unknown, @ChildPk() child: string): object {
+  [MANY_TO_MANY_DETAIL_ACTION + 'tags'](
+    @Param('childId') segments: unknown,
+    @ChildPk() child: string,
+  ): object {
     return { segments, child };
   }
 }
@@ -125,7 +141,8 @@ describe('an application on Fastify', () => {
         });
         instance.addHook('onSend', (request, reply, payload, done) => {
           reply.header('set-cookie', 'seen=1');
-          if (request.headers['x-sends'] !== undefined) sends.push(Object.getOwnPropertyDescriptor(reply, 'send')?.value);
+          if (request.headers['x-sends'] !== undefined)
+            sends.push(Object.getOwnPropertyDescriptor(reply, 'send')?.value);
           const fails = request.headers['x-fail'] === 'send' && reply.statusCode === 200;
           setImmediate(() => {
             if (fails) done(new Error('secret'));
@@ -134,7 +151,8 @@ describe('an application on Fastify', () => {
         });
         // For what the application's own routes send.
         instance.addHook('onRequest', (request, reply, done) => {
-          if (request.headers['x-serializer'] !== undefined) reply.serializer((payload: unknown) => JSON.stringify({ payload }));
+          if (request.headers['x-serializer'] !== undefined)
+            reply.serializer((payload: unknown) => JSON.stringify({ payload }));
           if (request.headers['x-early'] === undefined) done();
           else void reply.code(451).header('x-frame-options', 'SAMEORIGIN').send({ early: true });
         });
@@ -155,16 +173,36 @@ describe('an application on Fastify', () => {
     expect(told.json).toEqual({ pk: LONG, parameters: { pk: LONG } });
   });
 
-  test('gives the keys of a URL to @Param, decoded, the child\'s as segments', async () => {
+  test("gives the keys of a URL to @Param, decoded, the child's as segments", async () => {
     const { client } = started;
-    expect((await client.get(`${NOTES}a%2Fb%20c/told`)).json).toEqual({ pk: 'a/b c', parameters: { pk: 'a/b c' } });
-    expect((await client.get(`${NOTES}one/tags/p/q%20r/`)).json).toEqual({ segments: ['p', 'q r'], child: 'p/q r' });
+    expect((await client.get(`${NOTES}a%2Fb%20c/told`)).json).toEqual({
+      pk: 'a/b c',
+      parameters: { pk: 'a/b c' },
+    });
+    expect((await client.get(`${NOTES}one/tags/p/q%20r/`)).json).toEqual({
+      segments: ['p', 'q r'],
+      child: 'p/q r',
+    });
   });
 
-  test('hears the application\'s hooks around generated answers, those that take their time included', async () => {
-    for (const [method, path, status] of [['GET', NOTES, 200], ['HEAD', NOTES, 200], ['GET', `${NOTES}one/`, 200], ['GET', `${NOTES}none/`, 404], ['PURGE', NOTES, 405], ['TRACE', NOTES, 405], ['GET', '/rest/v1/none/', 404]] as const) {
+  test("hears the application's hooks around generated answers, those that take their time included", async () => {
+    for (const [method, path, status] of [
+      ['GET', NOTES, 200],
+      ['HEAD', NOTES, 200],
+      ['GET', `${NOTES}one/`, 200],
+      ['GET', `${NOTES}none/`, 404],
+      ['PURGE', NOTES, 405],
+      ['TRACE', NOTES, 405],
+      ['GET', '/rest/v1/none/', 404],
+    ] as const) {
       const answer = await started.client.send(method, path);
-      expect([method, path, answer.status, answer.headers['set-cookie'], answer.headers['x-frame-options']]).toEqual([method, path, status, ['seen=1'], 'DENY']);
+      expect([
+        method,
+        path,
+        answer.status,
+        answer.headers['set-cookie'],
+        answer.headers['x-frame-options'],
+      ]).toEqual([method, path, status, ['seen=1'], 'DENY']);
       if (method !== 'HEAD') expect(answer.headers['content-type']).toBe('application/json');
     }
   });
@@ -172,7 +210,11 @@ describe('an application on Fastify', () => {
   test('gives its texts to no serializer that the application has set on a reply', async () => {
     const plain = await started.client.get(`${NOTES}one/`);
     const answer = await started.client.get(`${NOTES}one/`, { headers: { 'x-serializer': '1' } });
-    expect([answer.status, answer.text, answer.headers['content-type']]).toEqual([200, plain.text, 'application/json']);
+    expect([answer.status, answer.text, answer.headers['content-type']]).toEqual([
+      200,
+      plain.text,
+      'application/json',
+    ]);
   });
 
   test.each([
@@ -182,63 +224,112 @@ describe('an application on Fastify', () => {
     ['too much', 'application/json', `"${'x'.repeat(200_000)}"`],
     ['a form', 'application/x-www-form-urlencoded', 'a=1'],
     ['nothing of the announced coding', 'application/json', 'x'],
-  ])('runs the application\'s preHandler hooks whatever the body is: %s', async (what, type, raw) => {
+  ])("runs the application's preHandler hooks whatever the body is: %s", async (what, type, raw) => {
     const { client } = started;
     await client.post(NOTES, { code: 'kept' });
-    const headers = { 'content-type': type, 'x-stop': '1', ...(what.startsWith('nothing') ? { 'content-encoding': 'gzip' } : {}) };
-    for (const [method, path] of [['POST', NOTES], ['PATCH', `${NOTES}kept/`], ['DELETE', `${NOTES}kept/`]] as const) {
+    const headers = {
+      'content-type': type,
+      'x-stop': '1',
+      ...(what.startsWith('nothing') ? { 'content-encoding': 'gzip' } : {}),
+    };
+    for (const [method, path] of [
+      ['POST', NOTES],
+      ['PATCH', `${NOTES}kept/`],
+      ['DELETE', `${NOTES}kept/`],
+    ] as const) {
       const answer = await client.send(method, path, { raw, headers });
       expect([method, answer.status]).toEqual([method, 451]);
     }
     expect((await client.get(`${NOTES}kept/`)).status).toBe(200);
-    expect((await client.send('DELETE', `${NOTES}kept/`, { raw, headers: { ...headers, 'x-stop': '' } })).status).toBe(451);
+    expect(
+      (await client.send('DELETE', `${NOTES}kept/`, { raw, headers: { ...headers, 'x-stop': '' } })).status,
+    ).toBe(451);
   });
 
   test('deletes whatever the body is, where nobody stops it', async () => {
-    for (const [type, raw] of [['application/json', '{'], ['nonsense', 'x'], ['text/plain', 'x'.repeat(200_000)]] as const) {
+    for (const [type, raw] of [
+      ['application/json', '{'],
+      ['nonsense', 'x'],
+      ['text/plain', 'x'.repeat(200_000)],
+    ] as const) {
       await started.client.post(NOTES, { code: 'gone' });
-      const answer = await started.client.send('DELETE', `${NOTES}gone/`, { raw, headers: { 'content-type': type } });
+      const answer = await started.client.send('DELETE', `${NOTES}gone/`, {
+        raw,
+        headers: { 'content-type': type },
+      });
       expect([type, answer.status, answer.text]).toEqual([type, 204, '']);
     }
   });
 
-  test('gives an action the body as the application\'s own parsers read it', async () => {
+  test("gives an action the body as the application's own parsers read it", async () => {
     const { client } = started;
-    const form = await client.post(`${NOTES}form/`, undefined, { raw: 'a=1&b=x', headers: { 'content-type': 'application/x-www-form-urlencoded' } });
+    const form = await client.post(`${NOTES}form/`, undefined, {
+      raw: 'a=1&b=x',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    });
     expect([form.status, form.json]).toEqual([200, { body: { a: '1', b: 'x' } }]);
     expect((await client.post(`${NOTES}form/`, { a: [1] })).json).toEqual({ body: { a: [1] } });
     expect((await client.post(`${NOTES}form/`)).json).toEqual({ body: null });
-    const unknown = await client.post(`${NOTES}form/`, undefined, { raw: 'x', headers: { 'content-type': 'image/x' } });
-    expect([unknown.status, unknown.json, unknown.headers['content-type']]).toEqual([415, { detail: 'Unsupported media type "image/x" in request.' }, 'application/json']);
+    const unknown = await client.post(`${NOTES}form/`, undefined, {
+      raw: 'x',
+      headers: { 'content-type': 'image/x' },
+    });
+    expect([unknown.status, unknown.json, unknown.headers['content-type']]).toEqual([
+      415,
+      { detail: 'Unsupported media type "image/x" in request.' },
+      'application/json',
+    ]);
   });
 
-  test('tells of an action\'s body to nobody who may not send it', async () => {
+  test("tells of an action's body to nobody who may not send it", async () => {
     const { client } = started;
-    const large = { raw: `a=${'x'.repeat(200_000)}`, headers: { 'content-type': 'application/x-www-form-urlencoded' } };
+    const large = {
+      raw: `a=${'x'.repeat(200_000)}`,
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    };
     expect((await client.post(`${NOTES}form/`, undefined, large)).status).toBe(413);
     expect((await client.post('/rest/v1/fa/fasecret/form/', undefined, large)).status).toBe(401);
     const ann = { authorization: `Basic ${Buffer.from('ann:x').toString('base64')}` };
-    expect((await client.post('/rest/v1/fa/fasecret/form/', undefined, { ...large, headers: { ...large.headers, ...ann } })).status).toBe(413);
+    expect(
+      (
+        await client.post('/rest/v1/fa/fasecret/form/', undefined, {
+          ...large,
+          headers: { ...large.headers, ...ann },
+        })
+      ).status,
+    ).toBe(413);
   });
 
   test('adds to the Vary of CORS, in what the application answers itself too', async () => {
     const headers = { origin: 'http://a.example' };
     const own = await started.client.get(NOTES, { headers });
-    expect([own.headers.vary, own.headers['access-control-allow-origin']]).toEqual(['Origin, Accept, Cookie', 'http://a.example']);
+    expect([own.headers.vary, own.headers['access-control-allow-origin']]).toEqual([
+      'Origin, Accept, Cookie',
+      'http://a.example',
+    ]);
     const answered = await started.client.get(NOTES, { headers: { ...headers, 'x-stop': '1' } });
-    expect([answered.status, answered.headers.vary, answered.headers.allow]).toEqual([451, 'Origin, Accept, Cookie', 'GET, POST, HEAD, OPTIONS']);
+    expect([answered.status, answered.headers.vary, answered.headers.allow]).toEqual([
+      451,
+      'Origin, Accept, Cookie',
+      'GET, POST, HEAD, OPTIONS',
+    ]);
   });
 
   test('gives its headers to what a hook in front of all others answers, and none to answers elsewhere', async () => {
     const headers = { 'x-early': '1' };
     const early = await started.client.get(NOTES, { headers });
     expect([early.status, early.json]).toEqual([451, { early: true }]);
-    expect(early.headers).toMatchObject({ allow: 'GET, POST, HEAD, OPTIONS', vary: 'Origin, Accept, Cookie', 'x-content-type-options': 'nosniff', 'x-frame-options': 'SAMEORIGIN' });
+    expect(early.headers).toMatchObject({
+      allow: 'GET, POST, HEAD, OPTIONS',
+      vary: 'Origin, Accept, Cookie',
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'SAMEORIGIN',
+    });
     const elsewhere = await started.client.get('/elsewhere', { headers });
     expect([elsewhere.status, elsewhere.headers.allow]).toEqual([451, undefined]);
   });
 
-  test('leaves the application\'s own routes alone, a catch-all too, and answers unknown paths below the prefix itself', async () => {
+  test("leaves the application's own routes alone, a catch-all too, and answers unknown paths below the prefix itself", async () => {
     const { client } = started;
     expect((await client.get('/rest/v1/fa/fanote/own/place')).json).toEqual({ own: true });
     const elsewhere = await client.get('/elsewhere');
@@ -247,8 +338,16 @@ describe('an application on Fastify', () => {
       const answer = await client.get(path);
       expect([path, answer.status, answer.json, answer.headers.allow]).toEqual([path, 404, NOT_FOUND, '']);
     }
-    for (const path of ['/rest/v1', '/rest/v1/']) expect(await client.get(path)).toMatchObject({ status: 200, json: { 'rest/v1/fa/fanote': expect.any(String) }, headers: { allow: 'GET, HEAD, OPTIONS' } });
-    const own = await client.post('/own', undefined, { raw: '{', headers: { 'content-type': 'application/json' } });
+    for (const path of ['/rest/v1', '/rest/v1/'])
+      expect(await client.get(path)).toMatchObject({
+        status: 200,
+        json: { 'rest/v1/fa/fanote': expect.any(String) },
+        headers: { allow: 'GET, HEAD, OPTIONS' },
+      });
+    const own = await client.post('/own', undefined, {
+      raw: '{',
+      headers: { 'content-type': 'application/json' },
+    });
     expect([own.status, own.json]).toMatchObject([400, { statusCode: 400 }]);
   });
 
@@ -287,13 +386,22 @@ describe('an application on Fastify', () => {
   test('answers 500 where a hook of the application fails, and says nothing of it', async () => {
     for (const hook of ['request', 'send']) {
       const answer = await started.client.get(NOTES, { headers: { 'x-fail': hook } });
-      expect([hook, answer.status, answer.json, answer.headers['content-type']]).toEqual([hook, 500, { detail: 'A server error occurred.' }, 'application/json']);
+      expect([hook, answer.status, answer.json, answer.headers['content-type']]).toEqual([
+        hook,
+        500,
+        { detail: 'A server error occurred.' },
+        'application/json',
+      ]);
     }
   });
 
   test('takes a body in chunks, and none, and refuses one that never was announced whole', async () => {
     const head = ['Content-Type: application/json', 'Transfer-Encoding: chunked'];
-    const created = await sendRaw(started.port, [`POST ${NOTES} HTTP/1.1`, ...head], chunked('{"code": ', '"chunks"}'));
+    const created = await sendRaw(
+      started.port,
+      [`POST ${NOTES} HTTP/1.1`, ...head],
+      chunked('{"code": ', '"chunks"}'),
+    );
     expect([created.status, created.json]).toMatchObject([201, { code: 'chunks' }]);
     const empty = await sendRaw(started.port, [`PATCH ${NOTES}chunks/ HTTP/1.1`, ...head], chunked());
     expect([empty.status, empty.json]).toMatchObject([200, { code: 'chunks' }]);
@@ -301,13 +409,14 @@ describe('an application on Fastify', () => {
 });
 
 describe('a version that stands in a header', () => {
-  test('is asked for on generated routes as on the application\'s own', async () => {
+  test("is asked for on generated routes as on the application's own", async () => {
     const started = await startApp({
       entities: ENTITIES,
       controllers: CONTROLLERS,
       // Without its header a URL is none.
       undescribed: [404],
-      configure: (app) => app.enableVersioning({ type: VersioningType.HEADER, header: 'x-version', defaultVersion: '2' }),
+      configure: (app) =>
+        app.enableVersioning({ type: VersioningType.HEADER, header: 'x-version', defaultVersion: '2' }),
     });
     try {
       const { client } = started;
@@ -315,12 +424,27 @@ describe('a version that stands in a header', () => {
       expect((await client.post(NOTES, { code: 'v' }, asked)).status).toBe(201);
       expect((await client.get(`${NOTES}v`, asked)).json).toMatchObject({ code: 'v' });
       expect((await client.get(`${NOTES}v/told/`, asked)).json).toEqual({ pk: 'v', parameters: { pk: 'v' } });
-      expect([(await client.patch(`${NOTES}v/`, {}, asked)).status, (await client.post(`${NOTES}v/`, {}, asked)).status, (await client.send('OPTIONS', NOTES, asked)).status]).toEqual([200, 405, 200]);
+      expect([
+        (await client.patch(`${NOTES}v/`, {}, asked)).status,
+        (await client.post(`${NOTES}v/`, {}, asked)).status,
+        (await client.send('OPTIONS', NOTES, asked)).status,
+      ]).toEqual([200, 405, 200]);
       for (const headers of [{}, { 'x-version': '1' }] as readonly Record<string, string>[]) {
-        for (const [path, methods] of [[NOTES, ['GET', 'HEAD', 'POST', 'OPTIONS']], [`${NOTES}v/`, ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']]] as const) {
+        for (const [path, methods] of [
+          [NOTES, ['GET', 'HEAD', 'POST', 'OPTIONS']],
+          [`${NOTES}v/`, ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']],
+        ] as const) {
           for (const method of methods) {
-            const other = await client.send(method, path, { headers, ...(method === 'POST' ? { body: { code: 'w' } } : {}) });
-            expect([method, path, other.status, other.json]).toEqual([method, path, 404, method === 'HEAD' ? undefined : NOT_FOUND]);
+            const other = await client.send(method, path, {
+              headers,
+              ...(method === 'POST' ? { body: { code: 'w' } } : {}),
+            });
+            expect([method, path, other.status, other.json]).toEqual([
+              method,
+              path,
+              404,
+              method === 'HEAD' ? undefined : NOT_FOUND,
+            ]);
           }
         }
       }
@@ -332,15 +456,21 @@ describe('a version that stands in a header', () => {
 });
 
 test('an action of one version leaves the other routes to all versions', async () => {
-  const configure = (app: INestApplication): void => void app.enableVersioning({ type: VersioningType.HEADER, header: 'x-version' });
+  const configure = (app: INestApplication): void =>
+    void app.enableVersioning({ type: VersioningType.HEADER, header: 'x-version' });
   const started = await startApp({ entities: ENTITIES, controllers: CONTROLLERS, configure });
   try {
     const { client } = started;
-    for (const headers of [{}, { 'x-version': '1' }, { 'x-version': '3' }] as readonly Record<string, string>[]) {
+    for (const headers of [{}, { 'x-version': '1' }, { 'x-version': '3' }] as readonly Record<
+      string,
+      string
+    >[]) {
       expect((await client.get(NOTES, { headers })).json).toEqual([]);
       expect((await client.get(`${NOTES}own/`, { headers })).json).toEqual({ own: true });
       const third = await client.get(`${NOTES}third/`, { headers });
-      expect([third.status, third.json]).toEqual(headers['x-version'] === '3' ? [200, { version: 3 }] : [404, NOT_FOUND]);
+      expect([third.status, third.json]).toEqual(
+        headers['x-version'] === '3' ? [200, { version: 3 }] : [404, NOT_FOUND],
+      );
     }
   } finally {
     await started.close();
@@ -350,7 +480,10 @@ test('an action of one version leaves the other routes to all versions', async (
 describe('options of Fastify', () => {
   test.each([
     ['routes of HEAD that are not exposed', { exposeHeadRoutes: false }],
-    ['a router that ignores slashes and case', { routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, caseSensitive: false } }],
+    [
+      'a router that ignores slashes and case',
+      { routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, caseSensitive: false } },
+    ],
     ['short parameters', { routerOptions: { maxParamLength: 5 } }],
   ])('change nothing of generated routes: %s', async (_what, fastify) => {
     const started = await startApp({ entities: ENTITIES, controllers: CONTROLLERS, fastify });
@@ -358,10 +491,21 @@ describe('options of Fastify', () => {
       const { client } = started;
       expect((await client.post(NOTES, { code: 'long enough' })).status).toBe(201);
       for (const last of ['', '/']) {
-        expect((await client.get(`${NOTES}long%20enough${last}`)).json).toMatchObject({ code: 'long enough' });
-        expect([(await client.send('HEAD', `${NOTES}long%20enough${last}`)).status, (await client.send('HEAD', `${NOTES}long%20enough/told${last}`)).status]).toEqual([200, 200]);
+        expect((await client.get(`${NOTES}long%20enough${last}`)).json).toMatchObject({
+          code: 'long enough',
+        });
+        expect([
+          (await client.send('HEAD', `${NOTES}long%20enough${last}`)).status,
+          (await client.send('HEAD', `${NOTES}long%20enough/told${last}`)).status,
+        ]).toEqual([200, 200]);
       }
-      for (const path of ['/rest/v1/fa/FaNote/', '/REST/v1/fa/fanote/', '/rest/v1/fa//fanote/', '/rest/v1/fa/fanote//']) expect([path, (await client.get(path)).status]).toEqual([path, 404]);
+      for (const path of [
+        '/rest/v1/fa/FaNote/',
+        '/REST/v1/fa/fanote/',
+        '/rest/v1/fa//fanote/',
+        '/rest/v1/fa/fanote//',
+      ])
+        expect([path, (await client.get(path)).status]).toEqual([path, 404]);
       expect((await client.get(`${NOTES}LONG%20enough/`)).status).toBe(404);
     } finally {
       await started.close();
@@ -369,7 +513,11 @@ describe('options of Fastify', () => {
   });
 
   test('limit a body', async () => {
-    const started = await startApp({ entities: ENTITIES, controllers: CONTROLLERS, fastify: { bodyLimit: 1000 } });
+    const started = await startApp({
+      entities: ENTITIES,
+      controllers: CONTROLLERS,
+      fastify: { bodyLimit: 1000 },
+    });
     try {
       const answer = await started.client.post(NOTES, { code: 'x', text: 'x'.repeat(1000) });
       expect([answer.status, answer.json]).toEqual([413, { detail: expect.any(String) }]);
@@ -396,7 +544,9 @@ class Stopping implements NestModule {
 
 describe('middleware on Fastify', () => {
   /** A list, as it is answered, and whether it went through middleware on its way. */
-  async function listed(imports: readonly Type[]): Promise<{ readonly answer: Answer; readonly passed: boolean }> {
+  async function listed(
+    imports: readonly Type[],
+  ): Promise<{ readonly answer: Answer; readonly passed: boolean }> {
     let passed = false;
     const started = await startApp({
       entities: ENTITIES,
@@ -420,12 +570,22 @@ describe('middleware on Fastify', () => {
   test('answers behind the headers of every response, which it may change', async () => {
     const { answer, passed } = await listed([Stopping]);
     expect([answer.status, passed]).toEqual([451, true]);
-    expect(answer.headers).toMatchObject({ allow: 'GET, POST, HEAD, OPTIONS', vary: 'Accept, Cookie', 'x-content-type-options': 'nosniff', 'x-frame-options': 'SAMEORIGIN' });
+    expect(answer.headers).toMatchObject({
+      allow: 'GET, POST, HEAD, OPTIONS',
+      vary: 'Accept, Cookie',
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'SAMEORIGIN',
+    });
   });
 
   test('is not gone through where an application has none', async () => {
     const { answer, passed } = await listed([]);
     expect([answer.status, answer.json, passed]).toEqual([200, [], false]);
-    expect(answer.headers).toMatchObject({ allow: 'GET, POST, HEAD, OPTIONS', vary: 'Accept, Cookie', 'x-content-type-options': 'nosniff', 'x-frame-options': 'DENY' });
+    expect(answer.headers).toMatchObject({
+      allow: 'GET, POST, HEAD, OPTIONS',
+      vary: 'Accept, Cookie',
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+    });
   });
 });

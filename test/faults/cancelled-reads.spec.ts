@@ -63,22 +63,36 @@ afterEach(async () => {
   started = server = undefined;
 });
 
-async function start(database: TestDatabase, restify: RestifyModuleOptions = {}): Promise<{ readonly app: StartedApp; readonly faulty: FaultyServer }> {
+async function start(
+  database: TestDatabase,
+  restify: RestifyModuleOptions = {},
+): Promise<{ readonly app: StartedApp; readonly faulty: FaultyServer }> {
   const faulty = (server = faultyServer(database));
   const app = (started = await startApp({
     entities: [...ENTITIES, Bed, Nap],
     database: faulty.database,
-    restifyModules: [RestifyModule.forRoot('rest/v1', restify), RestifyModule.forRoot('paged', { ...restify, pagination: new PageNumberPagination({ count: 'exact' }) })],
+    restifyModules: [
+      RestifyModule.forRoot('rest/v1', restify),
+      RestifyModule.forRoot('paged', {
+        ...restify,
+        pagination: new PageNumberPagination({ count: 'exact' }),
+      }),
+    ],
   }));
   await app.dataSource.getRepository(Bed).insert([{ id: 1 }, { id: 2 }]);
-  const sleep = (seconds: string): string => (database.name === 'postgres' ? `CAST(pg_sleep(${seconds}) AS text)` : `CAST(SLEEP(${seconds}) AS CHAR)`);
-  await app.dataSource.query(`CREATE VIEW works_nap AS SELECT id, id AS ${database.name === 'postgres' ? '"bedId"' : 'bedId'}, ${sleep('CASE id WHEN 1 THEN 20 ELSE 0.7 END')} AS slept FROM works_bed`);
+  const sleep = (seconds: string): string =>
+    database.name === 'postgres' ? `CAST(pg_sleep(${seconds}) AS text)` : `CAST(SLEEP(${seconds}) AS CHAR)`;
+  await app.dataSource.query(
+    `CREATE VIEW works_nap AS SELECT id, id AS ${database.name === 'postgres' ? '"bedId"' : 'bedId'}, ${sleep('CASE id WHEN 1 THEN 20 ELSE 0.7 END')} AS slept FROM works_bed`,
+  );
   await app.client.post(JOBS, { code: 'first' });
   return { app, faulty };
 }
 
 function open(app: StartedApp, path: string): ClientRequest {
-  const outgoing = request({ host: '127.0.0.1', port: app.port, path, agent: false }, (incoming) => incoming.resume());
+  const outgoing = request({ host: '127.0.0.1', port: app.port, path, agent: false }, (incoming) =>
+    incoming.resume(),
+  );
   outgoing.on('error', () => undefined);
   outgoing.end();
   return outgoing;
@@ -91,7 +105,10 @@ async function areBusy(faulty: FaultyServer, count: number): Promise<boolean> {
 }
 
 async function expectIdle({ dataSource, client }: StartedApp, faulty: FaultyServer): Promise<void> {
-  await until(async () => (await areBusy(faulty, 0)) && lentOut(dataSource).lent === 0, () => lentOut(dataSource));
+  await until(
+    async () => (await areBusy(faulty, 0)) && lentOut(dataSource).lent === 0,
+    () => lentOut(dataSource),
+  );
   const answers = await Promise.all(Array.from({ length: 4 }, () => client.get(JOBS)));
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
 }
@@ -103,22 +120,33 @@ onEachServer('a statement that reads for a client who has gone', (database) => {
     ['an object', `${NAPS}1/`],
     ['a nested list', '/rest/v1/works/bed/1/naps/'],
     ['what is expanded', '/rest/v1/works/bed/1/?expand=naps'],
-  ])('of %s is cancelled at the server, and its connection is good for the next one', async (_title, path) => {
-    const { app, faulty } = await start(database);
-    const asked = Array.from({ length: 3 }, () => open(app, path));
-    await until(() => areBusy(faulty, 3));
-    for (const each of asked) each.destroy();
-    // Of twenty seconds.
-    await until(() => areBusy(faulty, 0), () => 'busy', 8_000);
-    await expectIdle(app, faulty);
-    const { all } = await faulty.sessions();
-    expect(all).toBeLessThanOrEqual(4);
-  });
+  ])(
+    'of %s is cancelled at the server, and its connection is good for the next one',
+    async (_title, path) => {
+      const { app, faulty } = await start(database);
+      const asked = Array.from({ length: 3 }, () => open(app, path));
+      await until(() => areBusy(faulty, 3));
+      for (const each of asked) each.destroy();
+      // Of twenty seconds.
+      await until(
+        () => areBusy(faulty, 0),
+        () => 'busy',
+        8_000,
+      );
+      await expectIdle(app, faulty);
+      const { all } = await faulty.sessions();
+      expect(all).toBeLessThanOrEqual(4);
+    },
+  );
 
   test('is no failure that belongs into the log', async () => {
     const logged: unknown[] = [];
     const { app, faulty } = await start(database);
-    app.app.useLogger({ log: () => undefined, warn: () => undefined, error: (text: unknown) => void logged.push(text) });
+    app.app.useLogger({
+      log: () => undefined,
+      warn: () => undefined,
+      error: (text: unknown) => void logged.push(text),
+    });
     const asked = open(app, LONG);
     await until(() => areBusy(faulty, 1));
     asked.destroy();
@@ -144,7 +172,11 @@ onEachServer('a statement that reads for a client who has gone', (database) => {
     await until(() => areBusy(faulty, 1));
     faulty.stall();
     asked.destroy();
-    await until(() => lentOut(app.dataSource).lent === 0, () => lentOut(app.dataSource), 6_000);
+    await until(
+      () => lentOut(app.dataSource).lent === 0,
+      () => lentOut(app.dataSource),
+      6_000,
+    );
     faulty.flow();
     await until(async () => (await app.client.get(JOBS)).status === 200);
   });
@@ -153,22 +185,43 @@ onEachServer('a statement that reads for a client who has gone', (database) => {
 onEachServer('2,000 cancels', (database) => {
   test('hit no statement but their own, whoever has the connection next', async () => {
     const opened = await database.open();
-    const pool = { poolSize: 20, extra: { ...(opened.options.extra as object | undefined), ...(database.name === 'postgres' ? { max: 20 } : {}) } };
+    const pool = {
+      poolSize: 20,
+      extra: {
+        ...(opened.options.extra as object | undefined),
+        ...(database.name === 'postgres' ? { max: 20 } : {}),
+      },
+    };
     const dataSource = await new DataSource({ ...opened.options, ...pool } as DataSourceOptions).initialize();
-    const connections = new Connections(dataSource, chooseDialect(dataSource), { acquireTimeout: 30_000, statementTimeout: undefined, fairShare: false });
-    const sleep = (seconds: number): Statement => ({ sql: `SELECT ${database.name === 'postgres' ? 'pg_sleep' : 'sleep'}(${seconds}), ${seconds}`, parameters: [] });
+    const connections = new Connections(dataSource, chooseDialect(dataSource), {
+      acquireTimeout: 30_000,
+      statementTimeout: undefined,
+      fairShare: false,
+    });
+    const sleep = (seconds: number): Statement => ({
+      sql: `SELECT ${database.name === 'postgres' ? 'pg_sleep' : 'sleep'}(${seconds}), ${seconds}`,
+      parameters: [],
+    });
     const outcomes = { cancelled: 0, next: 0, hit: 0 };
     const round = async (): Promise<void> => {
       let asked = 0;
       // Still there when there is a connection, and gone when it is looked for.
-      const cancelled = await connections.readWanted(sleep(30), { caller: undefined, gone: () => asked++ > 0 });
+      const cancelled = await connections.readWanted(sleep(30), {
+        caller: undefined,
+        gone: () => asked++ > 0,
+      });
       if (cancelled === undefined) outcomes.cancelled++;
-      await Promise.resolve(connections.read(sleep(0.003), 'primary')).then(() => outcomes.next++, () => outcomes.hit++);
+      await Promise.resolve(connections.read(sleep(0.003), 'primary')).then(
+        () => outcomes.next++,
+        () => outcomes.hit++,
+      );
     };
     // More than there are connections, so that somebody waits for each.
-    await Promise.all(Array.from({ length: 40 }, async () => {
-      for (let count = 0; count < 50; count += 1) await round();
-    }));
+    await Promise.all(
+      Array.from({ length: 40 }, async () => {
+        for (let count = 0; count < 50; count += 1) await round();
+      }),
+    );
     await dataSource.destroy();
     await opened.drop();
     expect(outcomes).toEqual({ cancelled: 2000, next: 2000, hit: 0 });
@@ -180,8 +233,16 @@ onEachServer('a statement that writes', (database) => {
     const { app, faulty } = await start(database, { statementTimeout: 200 });
     const blocker = await faulty.runner();
     held.push(blocker);
-    for (const sql of ['START TRANSACTION', 'SELECT id FROM works_job WHERE id = 1 FOR UPDATE']) await blocker.query(sql);
-    const outgoing = request({ host: '127.0.0.1', port: app.port, path: `${JOBS}1/`, method: 'PATCH', agent: false, headers: { 'content-type': 'application/json' } });
+    for (const sql of ['START TRANSACTION', 'SELECT id FROM works_job WHERE id = 1 FOR UPDATE'])
+      await blocker.query(sql);
+    const outgoing = request({
+      host: '127.0.0.1',
+      port: app.port,
+      path: `${JOBS}1/`,
+      method: 'PATCH',
+      agent: false,
+      headers: { 'content-type': 'application/json' },
+    });
     outgoing.on('error', () => undefined);
     outgoing.end('{"votes": 7}');
     const patched = app.client.patch(`${JOBS}1/`, { code: 'second' });
@@ -193,15 +254,22 @@ onEachServer('a statement that writes', (database) => {
     await blocker.query('ROLLBACK');
     expect((await patched).status).toBe(200);
     await expectIdle(app, faulty);
-    expect((await app.client.get(`${JOBS}1/`)).json).toEqual(expect.objectContaining({ code: 'second', votes: 7 }));
+    expect((await app.client.get(`${JOBS}1/`)).json).toEqual(
+      expect.objectContaining({ code: 'second', votes: 7 }),
+    );
   });
 });
 
 onEachServer('statementTimeout', (database) => {
   test('ends what reads for longer, with 503, and its connection is good for the next one', async () => {
     const { app, faulty } = await start(database, { statementTimeout: 300 });
-    const answers = await Promise.all([LONG, `${NAPS}1/`, '/rest/v1/works/bed/1/naps/', '/rest/v1/works/bed/1/?expand=naps'].map((path) => app.client.get(path)));
-    for (const { status, json, headers } of answers) expect([status, json, headers['retry-after']]).toEqual([503, AWAY, '5']);
+    const answers = await Promise.all(
+      [LONG, `${NAPS}1/`, '/rest/v1/works/bed/1/naps/', '/rest/v1/works/bed/1/?expand=naps'].map((path) =>
+        app.client.get(path),
+      ),
+    );
+    for (const { status, json, headers } of answers)
+      expect([status, json, headers['retry-after']]).toEqual([503, AWAY, '5']);
     await expectIdle(app, faulty);
   });
 

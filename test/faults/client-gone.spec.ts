@@ -32,10 +32,20 @@ const held: QueryRunner[] = [];
 
 async function start(database: Parameters<Parameters<typeof onEachDatabase>[1]>[0]): Promise<void> {
   blocked = undefined;
-  started = await startApp({ entities: ENTITIES, database, dataSource: { subscribers: [Blocker], logging: true, logger: log } });
+  started = await startApp({
+    entities: ENTITIES,
+    database,
+    dataSource: { subscribers: [Blocker], logging: true, logger: log },
+  });
   const repository = started.dataSource.getRepository(Job);
   for (let page = 0; page < PAGES; page += 1) {
-    await repository.createQueryBuilder().insert().values(Array.from({ length: 1000 }, (_, index) => ({ code: `c${page}-${index}` }))).callListeners(false).updateEntity(false).execute();
+    await repository
+      .createQueryBuilder()
+      .insert()
+      .values(Array.from({ length: 1000 }, (_, index) => ({ code: `c${page}-${index}` })))
+      .callListeners(false)
+      .updateEntity(false)
+      .execute();
   }
 }
 
@@ -49,17 +59,24 @@ afterEach(async () => {
 
 function lists(count: number): readonly ClientRequest[] {
   return Array.from({ length: count }, () => {
-    const outgoing = request({ host: '127.0.0.1', port: started.port, path: `${JOBS}?ordering=-id`, agent: false }, (incoming) => incoming.resume());
+    const outgoing = request(
+      { host: '127.0.0.1', port: started.port, path: `${JOBS}?ordering=-id`, agent: false },
+      (incoming) => incoming.resume(),
+    );
     outgoing.on('error', () => undefined);
     outgoing.end();
     return outgoing;
   });
 }
 
-const pagesRead = (): number => log.statements.filter((each) => /works_job.* LIMIT \d{2,}/s.test(each)).length;
+const pagesRead = (): number =>
+  log.statements.filter((each) => /works_job.* LIMIT \d{2,}/s.test(each)).length;
 
 async function expectGoodForOthers(): Promise<void> {
-  await until(() => lentOut(started.dataSource).lent === 0 && lentOut(started.dataSource).waiting === 0, () => lentOut(started.dataSource));
+  await until(
+    () => lentOut(started.dataSource).lent === 0 && lentOut(started.dataSource).waiting === 0,
+    () => lentOut(started.dataSource),
+  );
   const { status, json } = await started.client.get(JOBS);
   expect([status, (json as unknown[]).length]).toEqual([200, PAGES * 1000]);
 }
@@ -71,7 +88,10 @@ onEachServer('a client that goes away during the first statement of a list', (da
   test('is not read for any further, and its connection goes back', async () => {
     const blocker = started.dataSource.createQueryRunner();
     held.push(blocker);
-    for (const statement of database.name === 'postgres' ? ['BEGIN', 'LOCK TABLE works_job IN ACCESS EXCLUSIVE MODE'] : ['LOCK TABLES works_job WRITE']) await blocker.query(statement);
+    for (const statement of database.name === 'postgres'
+      ? ['BEGIN', 'LOCK TABLE works_job IN ACCESS EXCLUSIVE MODE']
+      : ['LOCK TABLES works_job WRITE'])
+      await blocker.query(statement);
     log.clear();
     const asked = lists(3);
     await until(() => pagesRead() === 3);
@@ -94,7 +114,10 @@ onEachServer('a client that goes away during the first statement of a list', (da
     log.clear();
     const asked = lists(20);
     // The others wait for these: one caller leaves a connection of the pool to others.
-    await until(() => lentOut(started.dataSource).waiting === 3, () => lentOut(started.dataSource));
+    await until(
+      () => lentOut(started.dataSource).waiting === 3,
+      () => lentOut(started.dataSource),
+    );
     await pause(300);
     for (const each of asked) each.destroy();
     await pause(50);
@@ -136,7 +159,14 @@ onEachDatabase('a client that goes away while another one writes', (database) =>
   test('in the middle of its own write leaves that whole', async () => {
     waiting = 0;
     blocked = new Promise((resolve) => (unblock = resolve));
-    const outgoing = request({ host: '127.0.0.1', port: started.port, path: JOBS, method: 'POST', agent: false, headers: { 'content-type': 'application/json' } });
+    const outgoing = request({
+      host: '127.0.0.1',
+      port: started.port,
+      path: JOBS,
+      method: 'POST',
+      agent: false,
+      headers: { 'content-type': 'application/json' },
+    });
     outgoing.on('error', () => undefined);
     outgoing.end(JSON.stringify({ code: 'alone' }));
     await until(() => waiting === 1);
@@ -144,7 +174,10 @@ onEachDatabase('a client that goes away while another one writes', (database) =>
     await pause(50);
     unblock();
     let found: { id: number }[] = [];
-    await until(async () => (found = (await started.client.get(`${JOBS}?code=alone`)).json as { id: number }[]).length === 1);
+    await until(
+      async () =>
+        (found = (await started.client.get(`${JOBS}?code=alone`)).json as { id: number }[]).length === 1,
+    );
     expect((await started.client.delete(`${JOBS}${found[0]?.id ?? 0}/`)).status).toBe(204);
     await expectGoodForOthers();
   });

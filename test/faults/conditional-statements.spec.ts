@@ -43,8 +43,13 @@ onEachDatabase('the statements of conditional requests', (database) => {
   const log = new StatementLog();
 
   async function logged(): Promise<StartedApp> {
-    started = await startApp({ entities: [Counted, Content, Plain], database, dataSource: { logging: ['query'], logger: log } });
-    for (const model of ['counted', 'content', 'plain']) expect((await started.client.post(`/rest/v1/told/${model}/`, { text: 'one' })).status).toBe(201);
+    started = await startApp({
+      entities: [Counted, Content, Plain],
+      database,
+      dataSource: { logging: ['query'], logger: log },
+    });
+    for (const model of ['counted', 'content', 'plain'])
+      expect((await started.client.post(`/rest/v1/told/${model}/`, { text: 'one' })).status).toBe(201);
     log.clear();
     return started;
   }
@@ -61,7 +66,9 @@ onEachDatabase('the statements of conditional requests', (database) => {
       const url = `/rest/v1/told/${model}/1/`;
       const tag = (await client.get(url)).headers.etag ?? '"none"';
       expect(await during(() => client.get(url))).toHaveLength(1);
-      expect(await during(() => client.get(url, { headers: { 'if-none-match': tag, 'if-match': tag } }))).toHaveLength(1);
+      expect(
+        await during(() => client.get(url, { headers: { 'if-none-match': tag, 'if-match': tag } })),
+      ).toHaveLength(1);
     }
   });
 
@@ -74,16 +81,23 @@ onEachDatabase('the statements of conditional requests', (database) => {
 
   test('a write that asks nothing runs the statements of a model without tags', async () => {
     const { client } = await logged();
-    const patch = (model: string): Promise<readonly string[]> => during(() => client.patch(`/rest/v1/told/${model}/1/`, { text: 'two' }));
+    const patch = (model: string): Promise<readonly string[]> =>
+      during(() => client.patch(`/rest/v1/told/${model}/1/`, { text: 'two' }));
     await patch('content');
     await patch('plain');
-    expect((await patch('content')).map((each) => each.replaceAll('told_content', 'told_plain').replaceAll('Content', 'Plain'))).toEqual(await patch('plain'));
+    expect(
+      (await patch('content')).map((each) =>
+        each.replaceAll('told_content', 'told_plain').replaceAll('Content', 'Plain'),
+      ),
+    ).toEqual(await patch('plain'));
   });
 
   test('a version stands in the statement that looks for the row', async () => {
     const { client } = await logged();
     const tag = (await client.get('/rest/v1/told/counted/1/')).headers.etag ?? '';
-    const statements = await during(() => client.patch('/rest/v1/told/counted/1/', { text: 'two' }, { headers: { 'if-match': tag } }));
+    const statements = await during(() =>
+      client.patch('/rest/v1/told/counted/1/', { text: 'two' }, { headers: { 'if-match': tag } }),
+    );
     const found = statements.find((each) => each.startsWith('SELECT') && /version[`"] = /.test(each));
     expect(found).toBeDefined();
     if (database.name !== 'sqlite') expect(found).toContain('FOR UPDATE');

@@ -51,17 +51,24 @@ class Moments implements EntitySubscriberInterface {
 }
 
 function expectAway(answer: Answer): void {
-  expect([answer.status, answer.json, answer.headers['retry-after'], answer.headers['content-type']]).toEqual([503, AWAY, '5', 'application/json']);
+  expect([answer.status, answer.json, answer.headers['retry-after'], answer.headers['content-type']]).toEqual(
+    [503, AWAY, '5', 'application/json'],
+  );
 }
 
-const idle = (dataSource: DataSource) => (): boolean => lentOut(dataSource).lent === 0 && lentOut(dataSource).waiting === 0;
+const idle = (dataSource: DataSource) => (): boolean =>
+  lentOut(dataSource).lent === 0 && lentOut(dataSource).waiting === 0;
 
 onEachServer('a database that goes away', (database) => {
   let server: FaultyServer;
   let started: StartedApp;
   beforeAll(async () => {
     server = faultyServer(database);
-    started = await startApp({ entities: [...ENTITIES, Note], database: server.database, dataSource: { subscribers: [Moments] } });
+    started = await startApp({
+      entities: [...ENTITIES, Note],
+      database: server.database,
+      dataSource: { subscribers: [Moments] },
+    });
   });
   beforeEach(async () => {
     await server.query('DELETE FROM works_job');
@@ -74,7 +81,8 @@ onEachServer('a database that goes away', (database) => {
     await server.leave();
   });
 
-  const codes = async (): Promise<readonly string[]> => (await server.query<{ code: string }>('SELECT code FROM works_job ORDER BY id')).map(({ code }) => code);
+  const codes = async (): Promise<readonly string[]> =>
+    (await server.query<{ code: string }>('SELECT code FROM works_job ORDER BY id')).map(({ code }) => code);
   const post = (code: string): Promise<Answer> => started.client.post(JOBS, { code });
 
   /** What holds after every fault: the next requests are served, nothing is lent out, and the server has no session that is at work. */
@@ -112,36 +120,59 @@ onEachServer('a database that goes away', (database) => {
     };
   }
 
-  test.each(['the line is cut', 'the server ends all sessions'])('under load, when %s: answers are right or 503, and it recovers by itself', async (fault) => {
-    await started.dataSource.getRepository(Note).insert([{ text: 'a' }, { text: 'b' }]);
-    const working = load();
-    const breaks = (): Promise<void> => (fault === 'the line is cut' ? server.cut() : server.killSessions());
-    for (let round = 0; round < 4; round += 1) {
-      await new Promise((resolve) => setTimeout(resolve, 150));
-      await breaks();
-      if (fault === 'the line is cut') {
-        await new Promise((resolve) => setTimeout(resolve, 60));
-        await server.mend();
+  test.each(['the line is cut', 'the server ends all sessions'])(
+    'under load, when %s: answers are right or 503, and it recovers by itself',
+    async (fault) => {
+      await started.dataSource.getRepository(Note).insert([{ text: 'a' }, { text: 'b' }]);
+      const working = load();
+      const breaks = (): Promise<void> =>
+        fault === 'the line is cut' ? server.cut() : server.killSessions();
+      for (let round = 0; round < 4; round += 1) {
+        await new Promise((resolve) => setTimeout(resolve, 150));
+        await breaks();
+        if (fault === 'the line is cut') {
+          await new Promise((resolve) => setTimeout(resolve, 60));
+          await server.mend();
+        }
       }
-    }
-    await new Promise((resolve) => setTimeout(resolve, 150));
-    const answered = await working.stop();
-    const failed = answered.filter(({ answer }) => answer.status === 503);
-    expect(failed.length).toBeGreaterThan(0);
-    for (const { answer } of failed) expectAway(answer);
-    expect(answered.filter(({ method, answer }) => answer.status !== 503 && answer.status !== (method === 'POST' ? 201 : 200)).map(({ method, answer }) => [method, answer.status, answer.text.slice(0, 200)])).toEqual([]);
-    // What was answered with 201 stays; what was not may or may not.
-    const stored = new Set(await codes());
-    expect(answered.filter(({ method, answer }) => method === 'POST' && answer.status === 201 && (answer.json as { code?: string }).code !== undefined).filter(({ code }) => !stored.has(code))).toEqual([]);
-    await expectRecovered();
-  });
+      await new Promise((resolve) => setTimeout(resolve, 150));
+      const answered = await working.stop();
+      const failed = answered.filter(({ answer }) => answer.status === 503);
+      expect(failed.length).toBeGreaterThan(0);
+      for (const { answer } of failed) expectAway(answer);
+      expect(
+        answered
+          .filter(
+            ({ method, answer }) =>
+              answer.status !== 503 && answer.status !== (method === 'POST' ? 201 : 200),
+          )
+          .map(({ method, answer }) => [method, answer.status, answer.text.slice(0, 200)]),
+      ).toEqual([]);
+      // What was answered with 201 stays; what was not may or may not.
+      const stored = new Set(await codes());
+      expect(
+        answered
+          .filter(
+            ({ method, answer }) =>
+              method === 'POST' &&
+              answer.status === 201 &&
+              (answer.json as { code?: string }).code !== undefined,
+          )
+          .filter(({ code }) => !stored.has(code)),
+      ).toEqual([]);
+      await expectRecovered();
+    },
+  );
 
-  test.each(['insert', 'commit'] as const)('in the middle of a write, behind its %s: 503, nothing of it stays, and the next one is served', async (moment) => {
-    during = { moment, act: () => server.killSessions() };
-    expectAway(await post('lost'));
-    expect(await codes()).toEqual([]);
-    await expectRecovered();
-  });
+  test.each(['insert', 'commit'] as const)(
+    'in the middle of a write, behind its %s: 503, nothing of it stays, and the next one is served',
+    async (moment) => {
+      during = { moment, act: () => server.killSessions() };
+      expectAway(await post('lost'));
+      expect(await codes()).toEqual([]);
+      await expectRecovered();
+    },
+  );
 
   test('in the middle of a write, by a line that is cut: 503, and nothing of it stays', async () => {
     during = { moment: 'insert', act: () => server.cut() };
@@ -153,7 +184,14 @@ onEachServer('a database that goes away', (database) => {
 
   test('before a request, on every way to it: 503', async () => {
     await server.cut();
-    for (const path of [JOBS, `${JOBS}1/`, `${JOBS}1/parts/`, '/rest/v1/works/note/', '/rest/v1/works/note/1/']) expectAway(await started.client.get(path));
+    for (const path of [
+      JOBS,
+      `${JOBS}1/`,
+      `${JOBS}1/parts/`,
+      '/rest/v1/works/note/',
+      '/rest/v1/works/note/1/',
+    ])
+      expectAway(await started.client.get(path));
     expectAway(await post('lost'));
     expectAway(await started.client.patch(`${JOBS}1/`, { votes: 1 }));
     expectAway(await started.client.delete(`${JOBS}1/`));

@@ -5,7 +5,16 @@ import type { Write } from 'nestjs-restify';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Column, DataSource, Entity, JoinTable, ManyToMany, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
+import {
+  Column,
+  DataSource,
+  Entity,
+  JoinTable,
+  ManyToMany,
+  ManyToOne,
+  OneToMany,
+  PrimaryGeneratedColumn,
+} from 'typeorm';
 import type { EntityManager, Relation } from 'typeorm';
 import type { Answer } from '../support/client.js';
 import { withoutComparing } from '../support/compare-paths.js';
@@ -72,7 +81,11 @@ beforeEach(async () => {
   before = after = () => Promise.resolve();
   folder = await mkdtemp(join(tmpdir(), 'restify-full-'));
   file = join(folder, 'full.sqlite');
-  started = await startApp({ entities: [Note, Box, Letter, IdempotencyRecord], controllers: [LetterController], dataSource: { type: 'better-sqlite3', database: file } });
+  started = await startApp({
+    entities: [Note, Box, Letter, IdempotencyRecord],
+    controllers: [LetterController],
+    dataSource: { type: 'better-sqlite3', database: file },
+  });
   const { client } = started;
   expect((await client.post('/rest/v1/full/box/', {})).status).toBe(201);
   for (const path of [NOTES, LETTERS]) expect((await client.post(path, { text: 'first' })).status).toBe(201);
@@ -105,7 +118,11 @@ interface Stored {
 
 /** What stands in the file for everybody else: committed, and nothing but that. */
 async function stored(table: 'full_note' | 'full_letter'): Promise<readonly Stored[]> {
-  const reader = await new DataSource({ type: 'better-sqlite3', database: file, readonly: true }).initialize();
+  const reader = await new DataSource({
+    type: 'better-sqlite3',
+    database: file,
+    readonly: true,
+  }).initialize();
   try {
     return await reader.query<Stored[]>(`SELECT id, text, votes FROM ${table} ORDER BY id`);
   } finally {
@@ -123,9 +140,14 @@ type Kept = Map<string, { readonly text: string; readonly votes: number }>;
 async function expectTrueAnswers(): Promise<void> {
   const { client } = started;
   const ledger: Kept = new Map();
-  for (const [path, table] of [[NOTES, 'full_note'], [LETTERS, 'full_letter']] as const) for (const { id, ...rest } of await stored(table)) ledger.set(`${path}${id}/`, rest);
+  for (const [path, table] of [
+    [NOTES, 'full_note'],
+    [LETTERS, 'full_letter'],
+  ] as const)
+    for (const { id, ...rest } of await stored(table)) ledger.set(`${path}${id}/`, rest);
   const keep = (path: string, { json }: Answer): void => {
-    for (const { id, text, votes } of [json].flat() as { id: number; text: string; votes: number }[]) ledger.set(`${path}${id}/`, { text, votes });
+    for (const { id, text, votes } of [json].flat() as { id: number; text: string; votes: number }[])
+      ledger.set(`${path}${id}/`, { text, votes });
   };
   for (const path of [NOTES, LETTERS]) {
     const made = await client.post(path, { text: 'one' });
@@ -155,15 +177,24 @@ async function expectTrueAnswers(): Promise<void> {
 }
 
 function isInTransaction(): boolean {
-  return (started.dataSource.driver as unknown as { databaseConnection: { inTransaction: boolean } }).databaseConnection.inTransaction;
+  return (started.dataSource.driver as unknown as { databaseConnection: { inTransaction: boolean } })
+    .databaseConnection.inTransaction;
 }
 
 const WRITES: Readonly<Record<string, () => Promise<Answer>>> = {
   'one row, by one statement': () => started.client.post(NOTES, { text: LONG }),
   'one row, in a transaction with hooks': () => started.client.post(LETTERS, { text: LONG }),
   'a change': () => started.client.patch(`${LETTERS}1/`, { text: LONG }),
-  'a list of rows': () => started.client.post(NOTES, Array.from({ length: 20 }, () => ({ text: LONG.slice(0, 4000) }))),
-  'a list of rows, with hooks': () => started.client.post(LETTERS, Array.from({ length: 20 }, () => ({ text: LONG.slice(0, 4000) }))),
+  'a list of rows': () =>
+    started.client.post(
+      NOTES,
+      Array.from({ length: 20 }, () => ({ text: LONG.slice(0, 4000) })),
+    ),
+  'a list of rows, with hooks': () =>
+    started.client.post(
+      LETTERS,
+      Array.from({ length: 20 }, () => ({ text: LONG.slice(0, 4000) })),
+    ),
   'a POST with an Idempotency-Key': () => started.client.post(LETTERS, { text: LONG }, KEY),
   'a row that a hook writes': () => {
     after = (manager) => manager.save(Note, { text: LONG });
@@ -178,7 +209,8 @@ const WRITES: Readonly<Record<string, () => Promise<Answer>>> = {
     return started.client.post(LETTERS, { text: 'short' });
   },
   'a transaction of a hook that goes on all the same': () => {
-    before = (manager) => manager.transaction((inner) => inner.save(Note, { text: LONG })).catch(() => undefined);
+    before = (manager) =>
+      manager.transaction((inner) => inner.save(Note, { text: LONG })).catch(() => undefined);
     return started.client.post(LETTERS, { text: 'short' });
   },
   'the last statement of a hook that goes on all the same': () => {
@@ -187,19 +219,22 @@ const WRITES: Readonly<Record<string, () => Promise<Answer>>> = {
   },
 };
 
-test.each(Object.keys(WRITES))('a full disk refuses %s with 503, stores nothing of it, and every answer behind it is true', async (name) => {
-  const kept = await allStored();
-  await fillDisk();
-  for (let attempt = 0; attempt < 2; attempt += 1) {
-    const refused = await WRITES[name]?.();
-    expect([refused?.status, refused?.json]).toEqual([503, AWAY]);
-    expect(await allStored()).toEqual(kept);
-  }
-  expect((await started.client.get(`${LETTERS}1/`)).json).toEqual({ id: 1, text: 'first', votes: 0 });
-  await giveSpace();
-  before = after = () => Promise.resolve();
-  await expectTrueAnswers();
-});
+test.each(Object.keys(WRITES))(
+  'a full disk refuses %s with 503, stores nothing of it, and every answer behind it is true',
+  async (name) => {
+    const kept = await allStored();
+    await fillDisk();
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      const refused = await WRITES[name]?.();
+      expect([refused?.status, refused?.json]).toEqual([503, AWAY]);
+      expect(await allStored()).toEqual(kept);
+    }
+    expect((await started.client.get(`${LETTERS}1/`)).json).toEqual({ id: 1, text: 'first', votes: 0 });
+    await giveSpace();
+    before = after = () => Promise.resolve();
+    await expectTrueAnswers();
+  },
+);
 
 test('a full disk leaves what a hook says of it as it is, and stores nothing', async () => {
   await fillDisk();
@@ -226,21 +261,27 @@ test('a request that was refused for a full disk is made once when it comes agai
 
 test.each([
   ['a save', (manager: EntityManager) => manager.save(Note, { text: 'behind' })],
-  ['a save in a transaction', (manager: EntityManager) => manager.transaction((inner) => inner.save(Note, { text: 'behind' }))],
+  [
+    'a save in a transaction',
+    (manager: EntityManager) => manager.transaction((inner) => inner.save(Note, { text: 'behind' })),
+  ],
   ['nothing', () => Promise.resolve()],
-] as const)("a transaction of the application's own that SQLite undoes under a request fails at its next statement: %s", async (_name, next) => {
-  const kept = await allStored();
-  const own = started.dataSource.transaction(async (manager) => {
-    await manager.save(Note, { text: 'of the application' });
-    await fillDisk();
-    expect((await started.client.post(LETTERS, { text: LONG })).status).toBe(503);
-    await giveSpace();
-    await next(manager);
-  });
-  await expect(own).rejects.toThrow('SQLite has rolled this transaction back');
-  expect(await allStored()).toEqual(kept);
-  await expectTrueAnswers();
-});
+] as const)(
+  "a transaction of the application's own that SQLite undoes under a request fails at its next statement: %s",
+  async (_name, next) => {
+    const kept = await allStored();
+    const own = started.dataSource.transaction(async (manager) => {
+      await manager.save(Note, { text: 'of the application' });
+      await fillDisk();
+      expect((await started.client.post(LETTERS, { text: LONG })).status).toBe(503);
+      await giveSpace();
+      await next(manager);
+    });
+    await expect(own).rejects.toThrow('SQLite has rolled this transaction back');
+    expect(await allStored()).toEqual(kept);
+    await expectTrueAnswers();
+  },
+);
 
 test("a transaction of the application's own stays its own: no request commits it, and its rollback takes all", async () => {
   const kept = await stored('full_note');
@@ -267,7 +308,10 @@ test('a transaction that the application has begun by a statement of its own is 
   expect((await allStored()).map(({ length }) => length)).toEqual([1, 1]);
   expect(isInTransaction()).toBe(true);
   await dataSource.query('COMMIT');
-  expect((await allStored()).map((rows) => rows.map(({ text }) => text))).toEqual([['first', 'of the application'], ['first', 'in between']]);
+  expect((await allStored()).map((rows) => rows.map(({ text }) => text))).toEqual([
+    ['first', 'of the application'],
+    ['first', 'in between'],
+  ]);
   await expectTrueAnswers();
 });
 
@@ -284,7 +328,10 @@ test('a transaction that the application begins while a write runs is a part of 
     await begun;
   };
   expect((await started.client.post(LETTERS, { text: 'around it' })).status).toBe(201);
-  expect((await allStored()).map((rows) => rows.map(({ text }) => text))).toEqual([['first', 'of the application'], ['first', 'around it']]);
+  expect((await allStored()).map((rows) => rows.map(({ text }) => text))).toEqual([
+    ['first', 'of the application'],
+    ['first', 'around it'],
+  ]);
   await own;
   after = () => Promise.resolve();
   await expectTrueAnswers();
@@ -301,9 +348,12 @@ test('what was acknowledged while the disk was full from time to time is there w
       for (let count = 0; !stopped; count += 1) {
         const text = `${writer}-${count} ${'x'.repeat(3000)}`;
         const body = count % 2 === 0 ? { text } : [{ text }, { text: `${text} too` }];
-        const answer = await client.post(PAGES, body, { headers: { 'idempotency-key': `${writer}-${count}` } }).catch(() => undefined);
+        const answer = await client
+          .post(PAGES, body, { headers: { 'idempotency-key': `${writer}-${count}` } })
+          .catch(() => undefined);
         if (answer) statuses.add(answer.status);
-        if (answer?.status === 201) acknowledged.push(...([answer.json].flat() as { text: string }[]).map((each) => each.text));
+        if (answer?.status === 201)
+          acknowledged.push(...([answer.json].flat() as { text: string }[]).map((each) => each.text));
       }
     };
     const writers = Promise.all([0, 1, 2, 3].map(write));
@@ -321,7 +371,8 @@ test('what was acknowledged while the disk was full from time to time is there w
     expect(acknowledged.filter((each) => !texts.includes(each))).toEqual([]);
     expect(new Set(texts).size).toBe(texts.length);
     // A list is stored as a whole.
-    for (const text of texts.filter((each) => each.endsWith(' too'))) expect(texts).toContain(text.slice(0, -' too'.length));
+    for (const text of texts.filter((each) => each.endsWith(' too')))
+      expect(texts).toContain(text.slice(0, -' too'.length));
     expect([statuses.has(201), statuses.has(503), statuses.has(500)]).toEqual([true, true, false]);
   } finally {
     await end();

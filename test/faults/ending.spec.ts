@@ -41,7 +41,9 @@ class OwnRoutes {
     const response = rawOf(reply);
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     const timer = setInterval(() => response.write('data: x\n\n'), 20);
-    response.on('close', () => { clearInterval(timer); });
+    response.on('close', () => {
+      clearInterval(timer);
+    });
   }
 
   @Get('large')
@@ -94,8 +96,15 @@ afterEach(async () => {
 });
 
 async function start(shutdownGrace?: number, rows = 3): Promise<StartedApp> {
-  started = await startApp({ entities: [Page], controllers: [OwnRoutes], restify: shutdownGrace === undefined ? {} : { shutdownGrace }, undescribed: 'all' });
-  await started.dataSource.query(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows}) INSERT INTO ending_page (body) SELECT '${'x'.repeat(200)}' FROM n`);
+  started = await startApp({
+    entities: [Page],
+    controllers: [OwnRoutes],
+    restify: shutdownGrace === undefined ? {} : { shutdownGrace },
+    undescribed: 'all',
+  });
+  await started.dataSource.query(
+    `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows}) INSERT INTO ending_page (body) SELECT '${'x'.repeat(200)}' FROM n`,
+  );
   return started;
 }
 
@@ -107,7 +116,10 @@ function end({ app }: StartedApp): { ended: boolean; readonly done: Promise<unkn
 }
 
 async function refused(port: number): Promise<boolean> {
-  return RawClient.open(port).then(() => false, (error: unknown) => (error as { code?: string }).code === 'ECONNREFUSED');
+  return RawClient.open(port).then(
+    () => false,
+    (error: unknown) => (error as { code?: string }).code === 'ECONNREFUSED',
+  );
 }
 
 /** A grace that no test waits for. */
@@ -125,7 +137,11 @@ describe('an application that ends', () => {
     expect(ending.ended).toBe(false);
     client.socket.resume();
     await until(() => client.received.endsWith('\r\n0\r\n\r\n'));
-    await until(() => ending.ended && client.closed, () => client.error ?? 'ended', 3000);
+    await until(
+      () => ending.ended && client.closed,
+      () => client.error ?? 'ended',
+      3000,
+    );
     expect([client.error, client.received.split('"id":').length - 1]).toEqual([undefined, 60_000]);
   });
 
@@ -134,14 +150,29 @@ describe('an application that ends', () => {
     const silent = await RawClient.open(app.port);
     await pause(50);
     const ending = end(app);
-    await until(() => ending.ended && silent.closed, () => 'ended', 5000);
+    await until(
+      () => ending.ended && silent.closed,
+      () => 'ended',
+      5000,
+    );
   });
 
   test.each<[name: string, sent: readonly string[]]>([
     ['half a request', [`GET ${PAGES} HTTP/1.1\r\nHost:`]],
-    ['half a request behind a whole one', [`GET ${PAGES}1/ HTTP/1.1\r\nHost: h\r\n\r\n`, `GET ${PAGES} HTTP`]],
-    ['headers that never end', [`GET ${PAGES} HTTP/1.1\r\n`, ...Array.from({ length: 40 }, (_, index) => `X-${index}: 1\r\n`)]],
-    ['an upload that stands still', [`POST ${PAGES} HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"bo`]],
+    [
+      'half a request behind a whole one',
+      [`GET ${PAGES}1/ HTTP/1.1\r\nHost: h\r\n\r\n`, `GET ${PAGES} HTTP`],
+    ],
+    [
+      'headers that never end',
+      [`GET ${PAGES} HTTP/1.1\r\n`, ...Array.from({ length: 40 }, (_, index) => `X-${index}: 1\r\n`)],
+    ],
+    [
+      'an upload that stands still',
+      [
+        `POST ${PAGES} HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"bo`,
+      ],
+    ],
   ])('waits for %s as long as the grace says', async (_name, sent) => {
     const app = await start(700);
     const client = await RawClient.open(app.port);
@@ -152,12 +183,17 @@ describe('an application that ends', () => {
     await pause(50);
     const begun = performance.now();
     const ending = end(app);
-    if (more.length > 1) for (const each of more) {
-      if (client.closed) break;
-      client.send(each);
-      await pause(100);
-    }
-    await until(() => ending.ended && client.closed, () => 'ended', 5000);
+    if (more.length > 1)
+      for (const each of more) {
+        if (client.closed) break;
+        client.send(each);
+        await pause(100);
+      }
+    await until(
+      () => ending.ended && client.closed,
+      () => 'ended',
+      5000,
+    );
     expect(performance.now() - begun).toBeGreaterThanOrEqual(600);
   });
 
@@ -165,15 +201,25 @@ describe('an application that ends', () => {
     const app = await start(1000);
     const client = await RawClient.open(app.port);
     const body = JSON.stringify({ body: 'y'.repeat(30) });
-    client.send(`POST ${PAGES} HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`);
+    client.send(
+      `POST ${PAGES} HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`,
+    );
     await pause(1200);
     const ending = end(app);
     for (const each of body) {
       client.send(each);
       await pause(80);
     }
-    await until(() => ending.ended, () => 'ended', 5000);
-    expect([client.error, client.received.slice(0, 12), /^connection: close\r$/im.test(client.received)]).toEqual([undefined, 'HTTP/1.1 201', true]);
+    await until(
+      () => ending.ended,
+      () => 'ended',
+      5000,
+    );
+    expect([
+      client.error,
+      client.received.slice(0, 12),
+      /^connection: close\r$/im.test(client.received),
+    ]).toEqual([undefined, 'HTTP/1.1 201', true]);
   });
 
   test('serves what comes over kept connections at that moment, and says that they end', async () => {
@@ -199,7 +245,11 @@ describe('an application that ends', () => {
     }
     await until(() => counts.every(({ answered }) => answered > 2));
     const ending = end(app);
-    await until(() => ending.ended, () => counts, 10_000);
+    await until(
+      () => ending.ended,
+      () => counts,
+      10_000,
+    );
     await until(() => kept.every(({ closed }) => closed));
     expect(kept.map(({ error }) => error)).toEqual(kept.map(() => undefined));
     expect(counts.filter(({ sent, answered, told }) => sent !== answered || !told)).toEqual([]);
@@ -215,7 +265,10 @@ describe('an application that ends', () => {
     await pause(300);
     client.socket.resume();
     await until(() => ending.ended && client.closed);
-    expect([client.error, client.received.length - client.received.indexOf('\r\n\r\n') - 4]).toEqual([undefined, LARGE]);
+    expect([client.error, client.received.length - client.received.indexOf('\r\n\r\n') - 4]).toEqual([
+      undefined,
+      LARGE,
+    ]);
   });
 
   test('leaves the streams of the application, and what is HTTP no more, to the application', async () => {

@@ -29,9 +29,15 @@ type Connection = EventEmitter & { destroy?(): void };
 
 /** Of the application's pool. */
 function connectionsOf({ driver }: DataSource): readonly Connection[] {
-  const { master, pool } = driver as unknown as { master?: { _clients: Connection[] }; pool?: { _allConnections: { length: number; get(at: number): Connection } } };
+  const { master, pool } = driver as unknown as {
+    master?: { _clients: Connection[] };
+    pool?: { _allConnections: { length: number; get(at: number): Connection } };
+  };
   const queue = pool?._allConnections;
-  return master?._clients.slice() ?? Array.from({ length: queue?.length ?? 0 }, (_, at) => queue?.get(at)).filter((each) => each !== undefined);
+  return (
+    master?._clients.slice() ??
+    Array.from({ length: queue?.length ?? 0 }, (_, at) => queue?.get(at)).filter((each) => each !== undefined)
+  );
 }
 
 /** Every way that a request takes to a connection; undefined where the process does not answer any more. */
@@ -70,7 +76,8 @@ onEachServer('a connection that ends', (database) => {
     server.endAsOpened(true);
     await server.killSessions();
     const statuses = new Set<number | undefined>();
-    for (let round = 0; round < 10; round += 1) for (const answer of await Promise.all(requests(app, `round-${round}`))) statuses.add(answer?.status);
+    for (let round = 0; round < 10; round += 1)
+      for (const answer of await Promise.all(requests(app, `round-${round}`))) statuses.add(answer?.status);
     expect([app.child.exitCode, app.errors()]).toEqual([null, '']);
     expect(statuses).toEqual(new Set([503]));
     server.endAsOpened(false);
@@ -82,7 +89,12 @@ onEachServer('a connection that ends', (database) => {
     try {
       await started.dataSource.destroy();
       await started.dataSource.initialize();
-      const statuses = await Promise.all(Array.from({ length: 8 }, async (_, index) => (await started.client.post(JOBS, { code: `c${index}` })).status));
+      const statuses = await Promise.all(
+        Array.from(
+          { length: 8 },
+          async (_, index) => (await started.client.post(JOBS, { code: `c${index}` })).status,
+        ),
+      );
       expect(new Set(statuses)).toEqual(new Set([201]));
       const connections = connectionsOf(started.dataSource);
       expect(connections.length).toBeGreaterThan(0);
@@ -119,7 +131,10 @@ onEachServer('a connection that ends', (database) => {
     })();
     const statuses = new Set<number | undefined>();
     for (let round = 0; performance.now() < end && app.child.exitCode === null; round += 1) {
-      for (const answer of await Promise.all([0, 1, 2].flatMap((each) => requests(app, `round-${round}-${each}`)))) statuses.add(answer?.status);
+      for (const answer of await Promise.all(
+        [0, 1, 2].flatMap((each) => requests(app, `round-${round}-${each}`)),
+      ))
+        statuses.add(answer?.status);
     }
     stop.abort();
     await killer;

@@ -47,16 +47,31 @@ afterEach(async () => {
   started = undefined;
 });
 
-async function start(database: TestDatabase, { size = 4, ...restify }: RestifyModuleOptions & { readonly size?: number } = {}): Promise<StartedApp> {
+async function start(
+  database: TestDatabase,
+  { size = 4, ...restify }: RestifyModuleOptions & { readonly size?: number } = {},
+): Promise<StartedApp> {
   const sized: TestDatabase = {
     ...database,
     open: async () => {
       const opened = await database.open();
       const { extra } = opened.options as { readonly extra?: object };
-      return { ...opened, options: { ...opened.options, poolSize: size, extra: database.name === 'postgres' ? { ...extra, max: size } : extra } as DataSourceOptions };
+      return {
+        ...opened,
+        options: {
+          ...opened.options,
+          poolSize: size,
+          extra: database.name === 'postgres' ? { ...extra, max: size } : extra,
+        } as DataSourceOptions,
+      };
     },
   };
-  const app = (started = await startApp({ entities: [...ENTITIES, Slow], database: sized, dataSource: { subscribers: [Asking] }, restify }));
+  const app = (started = await startApp({
+    entities: [...ENTITIES, Slow],
+    database: sized,
+    dataSource: { subscribers: [Asking] },
+    restify,
+  }));
   const sleep = database.name === 'postgres' ? 'CAST(pg_sleep(20) AS text)' : 'CAST(SLEEP(20) AS CHAR)';
   await app.dataSource.query(`CREATE VIEW works_slow AS SELECT 1 AS id, ${sleep} AS slept`);
   return app;
@@ -64,7 +79,10 @@ async function start(database: TestDatabase, { size = 4, ...restify }: RestifyMo
 
 function slowLists(app: StartedApp, count: number): readonly ClientRequest[] {
   return Array.from({ length: count }, () => {
-    const outgoing = request({ host: '127.0.0.1', port: app.port, path: '/rest/v1/works/slow/', agent: false }, (incoming) => incoming.resume());
+    const outgoing = request(
+      { host: '127.0.0.1', port: app.port, path: '/rest/v1/works/slow/', agent: false },
+      (incoming) => incoming.resume(),
+    );
     outgoing.on('error', () => undefined);
     outgoing.end();
     return outgoing;
@@ -74,10 +92,15 @@ function slowLists(app: StartedApp, count: number): readonly ClientRequest[] {
 /** As a caller from another address. */
 function askedElsewhere(app: StartedApp): Promise<number> {
   return new Promise((resolve, reject) => {
-    request({ host: '127.0.0.1', localAddress: '127.0.0.2', port: app.port, path: JOBS, agent: false }, (incoming) => {
-      incoming.resume();
-      resolve(incoming.statusCode ?? 0);
-    }).on('error', reject).end();
+    request(
+      { host: '127.0.0.1', localAddress: '127.0.0.2', port: app.port, path: JOBS, agent: false },
+      (incoming) => {
+        incoming.resume();
+        resolve(incoming.statusCode ?? 0);
+      },
+    )
+      .on('error', reject)
+      .end();
   });
 }
 
@@ -93,7 +116,10 @@ onEachServer('one caller with many slow requests', (database) => {
     expect(performance.now() - begun).toBeLessThan(5_000);
     expect(lentOut(app.dataSource)).toEqual({ lent: 3, waiting: 0 });
     for (const each of asked) each.destroy();
-    await until(() => lentOut(app.dataSource).lent === 0, () => lentOut(app.dataSource));
+    await until(
+      () => lentOut(app.dataSource).lent === 0,
+      () => lentOut(app.dataSource),
+    );
     expect((await app.client.get(JOBS)).status).toBe(200);
   });
 
@@ -102,15 +128,24 @@ onEachServer('one caller with many slow requests', (database) => {
     const asked = slowLists(app, 12);
     await until(() => lentOut(app.dataSource).lent === 4);
     for (const each of asked) each.destroy();
-    await until(() => lentOut(app.dataSource).lent === 0, () => lentOut(app.dataSource));
+    await until(
+      () => lentOut(app.dataSource).lent === 0,
+      () => lentOut(app.dataSource),
+    );
   });
 });
 
 onEachServer('a pool of few connections', (database) => {
   test.each([1, 2, 3])('of %d serves one caller all the same', async (size) => {
     const app = await start(database, { size });
-    const answers = await Promise.all(Array.from({ length: 12 }, (_, index) => (index % 2 === 0 ? app.client.get(JOBS) : app.client.post(JOBS, { code: `c${index}` }))));
-    expect(answers.map(({ status }) => status)).toEqual(answers.map((_, index) => (index % 2 === 0 ? 200 : 201)));
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, (_, index) =>
+        index % 2 === 0 ? app.client.get(JOBS) : app.client.post(JOBS, { code: `c${index}` }),
+      ),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(
+      answers.map((_, index) => (index % 2 === 0 ? 200 : 201)),
+    );
     await until(() => lentOut(app.dataSource).lent === 0);
   });
 });
@@ -125,7 +160,9 @@ onEachServer('what is asked for inside of a write', (database) => {
       await until(() => inside >= 2);
       await resources.of(Job).as(null).list();
     };
-    const answers = await Promise.all(Array.from({ length: 6 }, (_, index) => app.client.post(JOBS, { code: `c${index}` })));
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, (_, index) => app.client.post(JOBS, { code: `c${index}` })),
+    );
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201, 201, 201]);
   });
 });

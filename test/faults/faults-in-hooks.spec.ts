@@ -17,7 +17,13 @@ const TASKS = '/rest/v1/faulthook/task/';
 type Act = (manager: EntityManager) => Promise<unknown>;
 
 /** What hooks do; `once` forgets it when it has been done. */
-let acts: { before?: Act; after?: Act; values?: () => Promise<unknown>; scope?: () => Promise<unknown>; completed?: Act } = {};
+let acts: {
+  before?: Act;
+  after?: Act;
+  values?: () => Promise<unknown>;
+  scope?: () => Promise<unknown>;
+  completed?: Act;
+} = {};
 let ran = 0;
 
 @Restify({ app: 'faulthook', idempotency: true, bulk: true })
@@ -62,14 +68,34 @@ function ofDriver(driverError: object): QueryFailedError {
 }
 
 /** An error of each kind as this database's driver has it. */
-function driverErrors({ options }: DataSource): Readonly<Record<'away' | 'full' | 'timeout' | 'conflict' | 'other', QueryFailedError>> {
+function driverErrors({
+  options,
+}: DataSource): Readonly<Record<'away' | 'full' | 'timeout' | 'conflict' | 'other', QueryFailedError>> {
   switch (options.type) {
     case 'postgres':
-      return { away: ofDriver({ code: '57P01' }), full: ofDriver({ code: '53100' }), timeout: ofDriver({ code: '55P03' }), conflict: ofDriver({ code: '40P01' }), other: ofDriver({ code: '42P01' }) };
+      return {
+        away: ofDriver({ code: '57P01' }),
+        full: ofDriver({ code: '53100' }),
+        timeout: ofDriver({ code: '55P03' }),
+        conflict: ofDriver({ code: '40P01' }),
+        other: ofDriver({ code: '42P01' }),
+      };
     case 'mariadb':
-      return { away: ofDriver({ errno: 1927 }), full: ofDriver({ errno: 1021, code: 'ER_DISK_FULL' }), timeout: ofDriver({ errno: 1205, code: 'ER_LOCK_WAIT_TIMEOUT' }), conflict: ofDriver({ errno: 1213 }), other: ofDriver({ errno: 1146 }) };
+      return {
+        away: ofDriver({ errno: 1927 }),
+        full: ofDriver({ errno: 1021, code: 'ER_DISK_FULL' }),
+        timeout: ofDriver({ errno: 1205, code: 'ER_LOCK_WAIT_TIMEOUT' }),
+        conflict: ofDriver({ errno: 1213 }),
+        other: ofDriver({ errno: 1146 }),
+      };
     default:
-      return { away: ofDriver({ code: 'SQLITE_IOERR_WRITE' }), full: ofDriver({ code: 'SQLITE_FULL' }), timeout: ofDriver({ code: 'SQLITE_INTERRUPT' }), conflict: ofDriver({ code: 'SQLITE_BUSY_SNAPSHOT' }), other: ofDriver({ code: 'SQLITE_ERROR' }) };
+      return {
+        away: ofDriver({ code: 'SQLITE_IOERR_WRITE' }),
+        full: ofDriver({ code: 'SQLITE_FULL' }),
+        timeout: ofDriver({ code: 'SQLITE_INTERRUPT' }),
+        conflict: ofDriver({ code: 'SQLITE_BUSY_SNAPSHOT' }),
+        other: ofDriver({ code: 'SQLITE_ERROR' }),
+      };
   }
 }
 
@@ -97,7 +123,12 @@ function writes(headers?: Record<string, string>): readonly (() => Promise<Answe
   const { client } = started;
   return [
     () => client.post(TASKS, { code: 'made' }),
-    () => client.post(TASKS, { code: 'made' }, { headers: { 'Idempotency-Key': `"${Math.random()}"`, ...headers } }),
+    () =>
+      client.post(
+        TASKS,
+        { code: 'made' },
+        { headers: { 'Idempotency-Key': `"${Math.random()}"`, ...headers } },
+      ),
     () => client.patch(`${TASKS}1/`, { text: 'changed' }),
     () => client.delete(`${TASKS}1/`),
     () => client.post(TASKS, [{ code: 'made' }, { code: 'other' }]),
@@ -106,7 +137,11 @@ function writes(headers?: Record<string, string>): readonly (() => Promise<Answe
 
 onEachDatabase('a hook', (database) => {
   beforeAll(async () => {
-    started = await startApp({ entities: [Task, IdempotencyRecord], controllers: [TaskController], database });
+    started = await startApp({
+      entities: [Task, IdempotencyRecord],
+      controllers: [TaskController],
+      database,
+    });
     expect((await started.client.post(TASKS, { code: 'first' })).status).toBe(201);
   });
   beforeEach(() => {
@@ -115,21 +150,27 @@ onEachDatabase('a hook', (database) => {
   });
   afterAll(() => started.close());
 
-  test.each(['away', 'full', 'timeout'] as const)('whose statement the database fails at (%s) is 503, after one attempt', async (kind) => {
-    for (const moment of ['before', 'after'] as const) {
-      for (const write of writes()) {
-        ran = 0;
-        acts = { [moment]: failing(driverErrors(started.dataSource)[kind]) };
-        const answer = await write();
-        expect([...told(answer), answer.headers['retry-after'], ran]).toEqual([503, AWAY, '5', 1]);
-        await expectUntouched();
+  test.each(['away', 'full', 'timeout'] as const)(
+    'whose statement the database fails at (%s) is 503, after one attempt',
+    async (kind) => {
+      for (const moment of ['before', 'after'] as const) {
+        for (const write of writes()) {
+          ran = 0;
+          acts = { [moment]: failing(driverErrors(started.dataSource)[kind]) };
+          const answer = await write();
+          expect([...told(answer), answer.headers['retry-after'], ran]).toEqual([503, AWAY, '5', 1]);
+          await expectUntouched();
+        }
       }
-    }
-  });
+    },
+  );
 
   test('that another transaction stood in the way of is run again', async () => {
     let times = 0;
-    acts = { after: () => ((times += 1) < 3 ? Promise.reject(driverErrors(started.dataSource).conflict) : Promise.resolve()) };
+    acts = {
+      after: () =>
+        (times += 1) < 3 ? Promise.reject(driverErrors(started.dataSource).conflict) : Promise.resolve(),
+    };
     expect((await started.client.patch(`${TASKS}1/`, { text: 'again' })).status).toBe(200);
     expect(times).toBe(3);
     expect((await started.client.patch(`${TASKS}1/`, { text: '' })).status).toBe(200);
@@ -138,13 +179,20 @@ onEachDatabase('a hook', (database) => {
   if (database.name === 'sqlite') {
     test('that finds another file locked is run a few times at most', async () => {
       acts = { before: failing(ofDriver({ code: 'SQLITE_BUSY' })) };
-      expect([...told(await started.client.patch(`${TASKS}1/`, { text: 'changed' })), ran]).toEqual([503, AWAY, 5]);
+      expect([...told(await started.client.patch(`${TASKS}1/`, { text: 'changed' })), ran]).toEqual([
+        503,
+        AWAY,
+        5,
+      ]);
       await expectUntouched();
     });
   }
 
   test('whose statement is wrong is 500', async () => {
-    for (const error of [driverErrors(started.dataSource).other, new Error('The mail server: read timeout')]) {
+    for (const error of [
+      driverErrors(started.dataSource).other,
+      new Error('The mail server: read timeout'),
+    ]) {
       acts = { before: failing(error) };
       for (const write of writes()) expect(told(await write())).toEqual(SERVER_ERROR);
       await expectUntouched();
@@ -152,7 +200,11 @@ onEachDatabase('a hook', (database) => {
   });
 
   test("whose own code asks another server, or a file, is 500, and keeps the transaction's connection", async () => {
-    for (const act of [refusedConnection, () => readFile('/no/such/file'), failing(Object.assign(new Error('reset'), { code: 'ECONNRESET' }))]) {
+    for (const act of [
+      refusedConnection,
+      () => readFile('/no/such/file'),
+      failing(Object.assign(new Error('reset'), { code: 'ECONNRESET' })),
+    ]) {
       acts = { before: act };
       for (const write of writes()) expect(told(await write())).toEqual(SERVER_ERROR);
       await expectUntouched();
@@ -162,7 +214,8 @@ onEachDatabase('a hook', (database) => {
   test('that chooses rows or values, and fails at the database, is 503; by its own code 500', async () => {
     for (const moment of ['scope', 'values'] as const) {
       acts = { [moment]: failing(driverErrors(started.dataSource).timeout) };
-      const asked = (): Promise<Answer> => (moment === 'scope' ? started.client.get(TASKS) : started.client.post(TASKS, { code: 'made' }));
+      const asked = (): Promise<Answer> =>
+        moment === 'scope' ? started.client.get(TASKS) : started.client.post(TASKS, { code: 'made' });
       expect(told(await asked())).toEqual([503, AWAY]);
       acts = { [moment]: refusedConnection };
       expect(told(await asked())).toEqual(SERVER_ERROR);
@@ -174,7 +227,11 @@ onEachDatabase('a hook', (database) => {
 onEachServer('a hook that really waits', (database) => {
   const postgres = database.name === 'postgres';
   beforeAll(async () => {
-    started = await startApp({ entities: [Task, IdempotencyRecord], controllers: [TaskController], database });
+    started = await startApp({
+      entities: [Task, IdempotencyRecord],
+      controllers: [TaskController],
+      database,
+    });
     expect((await started.client.post(TASKS, { code: 'first' })).status).toBe(201);
   });
   beforeEach(() => {
@@ -183,10 +240,21 @@ onEachServer('a hook that really waits', (database) => {
   afterAll(() => started.close());
 
   test('for a lock, a statement or more room than there is, is 503', async () => {
-    const slow = postgres ? ["SET LOCAL statement_timeout = '50ms'", 'SELECT pg_sleep(5)'] : ['SET STATEMENT max_statement_time = 0.05 FOR SELECT COUNT(*) FROM information_schema.columns a, information_schema.columns b, information_schema.columns c'];
+    const slow = postgres
+      ? ["SET LOCAL statement_timeout = '50ms'", 'SELECT pg_sleep(5)']
+      : [
+          'SET STATEMENT max_statement_time = 0.05 FOR SELECT COUNT(*) FROM information_schema.columns a, information_schema.columns b, information_schema.columns c',
+        ];
     const room = postgres
-      ? ["SET LOCAL work_mem = '64kB'", 'SET LOCAL temp_file_limit = 0', 'SELECT count(*) FROM (SELECT a FROM generate_series(1, 100000) a ORDER BY a::text) b']
-      : ['SET STATEMENT max_heap_table_size = 16384 FOR CREATE TEMPORARY TABLE crowded (a CHAR(255)) ENGINE = MEMORY', `INSERT INTO crowded SELECT REPEAT('a', 255) FROM seq_1_to_100000`];
+      ? [
+          "SET LOCAL work_mem = '64kB'",
+          'SET LOCAL temp_file_limit = 0',
+          'SELECT count(*) FROM (SELECT a FROM generate_series(1, 100000) a ORDER BY a::text) b',
+        ]
+      : [
+          'SET STATEMENT max_heap_table_size = 16384 FOR CREATE TEMPORARY TABLE crowded (a CHAR(255)) ENGINE = MEMORY',
+          `INSERT INTO crowded SELECT REPEAT('a', 255) FROM seq_1_to_100000`,
+        ];
     for (const statements of [slow, room]) {
       for (const moment of ['before', 'after'] as const) {
         acts = {
@@ -207,7 +275,9 @@ onEachServer('a hook that really waits', (database) => {
     await runner.query('SELECT id FROM faulthook_task WHERE id = 1 FOR UPDATE');
     acts = {
       before: async (manager) => {
-        await manager.query(postgres ? "SET LOCAL lock_timeout = '50ms'" : 'SET SESSION innodb_lock_wait_timeout = 1');
+        await manager.query(
+          postgres ? "SET LOCAL lock_timeout = '50ms'" : 'SET SESSION innodb_lock_wait_timeout = 1',
+        );
         await manager.query("UPDATE faulthook_task SET text = 'lost' WHERE id = 1");
       },
     };
@@ -219,8 +289,12 @@ onEachServer('a hook that really waits', (database) => {
 
   test('and whose session is ended meanwhile is 503, also where it asks over another connection', async () => {
     const end = async (manager: EntityManager): Promise<void> => {
-      const [{ id }] = await manager.query<[{ id: number }]>(postgres ? 'SELECT pg_backend_pid() AS id' : 'SELECT CONNECTION_ID() AS id');
-      await started.dataSource.query(postgres ? `SELECT pg_terminate_backend(${id})` : `KILL CONNECTION ${id}`);
+      const [{ id }] = await manager.query<[{ id: number }]>(
+        postgres ? 'SELECT pg_backend_pid() AS id' : 'SELECT CONNECTION_ID() AS id',
+      );
+      await started.dataSource.query(
+        postgres ? `SELECT pg_terminate_backend(${id})` : `KILL CONNECTION ${id}`,
+      );
       // The server's process is told of it, and has not ended yet.
       await pause(200);
     };
@@ -237,17 +311,24 @@ onEachServer('a hook that really waits', (database) => {
 onEachServer('what completes an Idempotency-Key', (database) => {
   const postgres = database.name === 'postgres';
   beforeAll(async () => {
-    started = await startApp({ entities: [Task, IdempotencyRecord], controllers: [TaskController], database });
+    started = await startApp({
+      entities: [Task, IdempotencyRecord],
+      controllers: [TaskController],
+      database,
+    });
   });
   afterAll(() => started.close());
 
   test('and waits too long for its row is 503, writes nothing, and may be sent again', async () => {
     const runner = started.dataSource.createQueryRunner();
-    const post = (): Promise<Answer> => started.client.post(TASKS, { code: 'once' }, { headers: { 'Idempotency-Key': '"a"' } });
+    const post = (): Promise<Answer> =>
+      started.client.post(TASKS, { code: 'once' }, { headers: { 'Idempotency-Key': '"a"' } });
     acts = {
       after: async (manager) => {
         acts = {};
-        await manager.query(postgres ? "SET LOCAL lock_timeout = '50ms'" : 'SET SESSION innodb_lock_wait_timeout = 1');
+        await manager.query(
+          postgres ? "SET LOCAL lock_timeout = '50ms'" : 'SET SESSION innodb_lock_wait_timeout = 1',
+        );
         await runner.startTransaction();
         await runner.query('SELECT 1 FROM restify_idempotency FOR UPDATE');
       },

@@ -28,7 +28,9 @@ const READY = Buffer.from('5a0000000549', 'hex');
 
 /** PostgreSQL's `FATAL: terminating connection due to administrator command`. */
 function fatal(): Buffer {
-  const fields = Buffer.from('SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrator command\0\0');
+  const fields = Buffer.from(
+    'SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrator command\0\0',
+  );
   const head = Buffer.alloc(5);
   head.write('E');
   head.writeInt32BE(fields.length + 4, 1);
@@ -47,13 +49,16 @@ function endOfPostgres(chunk: Buffer): Buffer | undefined {
 
 /** Behind its OK to the credentials: a packet of number 2 or above that begins with 0. */
 function endOfMariadb(chunk: Buffer): Buffer | undefined {
-  return chunk.length > 4 && (chunk[3] ?? 0) >= 2 && chunk[4] === 0 ? Buffer.concat([chunk, killed(), killed()]) : undefined;
+  return chunk.length > 4 && (chunk[3] ?? 0) >= 2 && chunk[4] === 0
+    ? Buffer.concat([chunk, killed(), killed()])
+    : undefined;
 }
 
 export function faultyServer(database: TestDatabase): FaultyServer {
   const line = breakableLine(database);
   let observer: DataSource | undefined;
-  const observing = async (): Promise<DataSource> => (observer ??= await new DataSource({ ...line.direct(), entities: [] }).initialize());
+  const observing = async (): Promise<DataSource> =>
+    (observer ??= await new DataSource({ ...line.direct(), entities: [] }).initialize());
   const query = async <Record>(sql: string): Promise<Record[]> => (await observing()).query<Record[]>(sql);
   const own = (): string => {
     const { url, schema } = line.direct() as { url: string; schema?: string };
@@ -73,7 +78,9 @@ export function faultyServer(database: TestDatabase): FaultyServer {
       ...line.database,
       open: async () => {
         const opened = await line.database.open();
-        return postgres ? { ...opened, options: { ...opened.options, applicationName: own() } as typeof opened.options } : opened;
+        return postgres
+          ? { ...opened, options: { ...opened.options, applicationName: own() } as typeof opened.options }
+          : opened;
       },
     },
     query,
@@ -83,12 +90,18 @@ export function faultyServer(database: TestDatabase): FaultyServer {
       return { all: found.length, busy: found.filter((each) => each.busy === 1).length };
     },
     killSessions: async () => {
-      for (const { id } of await list()) await query(postgres ? `SELECT pg_terminate_backend(${id})` : `KILL CONNECTION ${id}`).catch(() => undefined);
+      for (const { id } of await list())
+        await query(postgres ? `SELECT pg_terminate_backend(${id})` : `KILL CONNECTION ${id}`).catch(
+          () => undefined,
+        );
     },
     killOneSession: async () => {
       const found = await list();
       const one = found[Math.floor(Math.random() * found.length)];
-      if (one) await query(postgres ? `SELECT pg_terminate_backend(${one.id})` : `KILL CONNECTION ${one.id}`).catch(() => undefined);
+      if (one)
+        await query(postgres ? `SELECT pg_terminate_backend(${one.id})` : `KILL CONNECTION ${one.id}`).catch(
+          () => undefined,
+        );
     },
     endAsOpened: (ends) => {
       const replacement = postgres ? endOfPostgres : endOfMariadb;
@@ -107,9 +120,13 @@ export function faultyServer(database: TestDatabase): FaultyServer {
 /** Connections that the application's pool has lent out, and who waits for one. */
 export function lentOut(dataSource: DataSource): { readonly lent: number; readonly waiting: number } {
   const driver = dataSource.driver as unknown as { master?: PgPool; pool?: MysqlPool };
-  if (driver.master) return { lent: driver.master.totalCount - driver.master.idleCount, waiting: driver.master.waitingCount };
+  if (driver.master)
+    return { lent: driver.master.totalCount - driver.master.idleCount, waiting: driver.master.waitingCount };
   if (!driver.pool) return { lent: 0, waiting: 0 };
-  return { lent: driver.pool._allConnections.length - driver.pool._freeConnections.length, waiting: driver.pool._connectionQueue.length };
+  return {
+    lent: driver.pool._allConnections.length - driver.pool._freeConnections.length,
+    waiting: driver.pool._connectionQueue.length,
+  };
 }
 
 interface PgPool {
@@ -125,7 +142,11 @@ interface MysqlPool {
 }
 
 /** Until it holds; throws what is still so after ten seconds, or after `milliseconds`. */
-export async function until(holds: () => boolean | Promise<boolean>, what: () => unknown = () => 'it', milliseconds = 10_000): Promise<void> {
+export async function until(
+  holds: () => boolean | Promise<boolean>,
+  what: () => unknown = () => 'it',
+  milliseconds = 10_000,
+): Promise<void> {
   const deadline = Date.now() + milliseconds;
   while (!(await holds())) {
     if (Date.now() > deadline) throw new Error(`Still not: ${JSON.stringify(what())}`);

@@ -2,7 +2,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/
 import { ConflictException } from '@nestjs/common';
 import { InvalidInput } from 'nestjs-restify';
 import { EventSubscriber } from 'typeorm';
-import type { EntityManager, EntitySubscriberInterface, InsertEvent, RemoveEvent, UpdateEvent } from 'typeorm';
+import type {
+  EntityManager,
+  EntitySubscriberInterface,
+  InsertEvent,
+  RemoveEvent,
+  UpdateEvent,
+} from 'typeorm';
 import { withoutComparing } from '../support/compare-paths.js';
 import type { Answer } from '../support/client.js';
 import { onEachDatabase } from '../support/each-database.js';
@@ -13,7 +19,18 @@ import { lentOut, pause } from './faulty-server.js';
 
 withoutComparing();
 
-type Moment = 'beforeInsert' | 'afterInsert' | 'beforeUpdate' | 'afterUpdate' | 'beforeRemove' | 'afterRemove' | 'beforeTransactionCommit' | 'beforeTransactionRollback' | 'afterTransactionRollback' | 'afterTransactionStart' | 'beforeTransactionStart';
+type Moment =
+  | 'beforeInsert'
+  | 'afterInsert'
+  | 'beforeUpdate'
+  | 'afterUpdate'
+  | 'beforeRemove'
+  | 'afterRemove'
+  | 'beforeTransactionCommit'
+  | 'beforeTransactionRollback'
+  | 'afterTransactionRollback'
+  | 'afterTransactionStart'
+  | 'beforeTransactionStart';
 
 /** What happens at a moment of the next writes; given the manager of their transaction. */
 const acts = new Map<Moment, (manager: EntityManager) => Promise<unknown>>();
@@ -33,11 +50,16 @@ class Acts implements EntitySubscriberInterface {
   afterUpdate = (event: UpdateEvent<object>): Promise<void> => reach('afterUpdate', event);
   beforeRemove = (event: RemoveEvent<object>): Promise<void> => reach('beforeRemove', event);
   afterRemove = (event: RemoveEvent<object>): Promise<void> => reach('afterRemove', event);
-  beforeTransactionStart = (event: { manager: EntityManager }): Promise<void> => reach('beforeTransactionStart', event);
-  afterTransactionStart = (event: { manager: EntityManager }): Promise<void> => reach('afterTransactionStart', event);
-  beforeTransactionCommit = (event: { manager: EntityManager }): Promise<void> => reach('beforeTransactionCommit', event);
-  beforeTransactionRollback = (event: { manager: EntityManager }): Promise<void> => reach('beforeTransactionRollback', event);
-  afterTransactionRollback = (event: { manager: EntityManager }): Promise<void> => reach('afterTransactionRollback', event);
+  beforeTransactionStart = (event: { manager: EntityManager }): Promise<void> =>
+    reach('beforeTransactionStart', event);
+  afterTransactionStart = (event: { manager: EntityManager }): Promise<void> =>
+    reach('afterTransactionStart', event);
+  beforeTransactionCommit = (event: { manager: EntityManager }): Promise<void> =>
+    reach('beforeTransactionCommit', event);
+  beforeTransactionRollback = (event: { manager: EntityManager }): Promise<void> =>
+    reach('beforeTransactionRollback', event);
+  afterTransactionRollback = (event: { manager: EntityManager }): Promise<void> =>
+    reach('afterTransactionRollback', event);
 }
 
 const SERVER_ERROR = [500, { detail: 'A server error occurred.' }] as const;
@@ -48,11 +70,19 @@ function answered({ status, json }: Answer): readonly [number, unknown] {
 
 let started: StartedApp;
 
-async function rows(): Promise<{ jobs: readonly (readonly [string, number])[]; parts: readonly string[]; tags: number }> {
+async function rows(): Promise<{
+  jobs: readonly (readonly [string, number])[];
+  parts: readonly string[];
+  tags: number;
+}> {
   const { manager } = started.dataSource;
   const jobs = await manager.find(Job, { order: { id: 'ASC' } });
   const parts = await manager.find(Part, { order: { id: 'ASC' } });
-  return { jobs: jobs.map(({ code, votes }) => [code, votes]), parts: parts.map(({ name }) => name), tags: await manager.count(Tag) };
+  return {
+    jobs: jobs.map(({ code, votes }) => [code, votes]),
+    parts: parts.map(({ name }) => name),
+    tags: await manager.count(Tag),
+  };
 }
 
 async function begin(): Promise<Job> {
@@ -107,7 +137,9 @@ onEachDatabase('a write that fails half-way', (database) => {
   });
 
   test('through the cascades of what a listener saves leaves nothing behind', async () => {
-    acts.set('afterInsert', (manager) => manager.save(Job, { code: 'child', parts: [{ name: 'whole' }, { name: null }] } as unknown as Job));
+    acts.set('afterInsert', (manager) =>
+      manager.save(Job, { code: 'child', parts: [{ name: 'whole' }, { name: null }] } as unknown as Job),
+    );
     const answer = await started.client.post(JOBS, { code: 'new' });
     expect([answer.status, answer.text.includes('works_')]).toEqual([400, false]);
     expect(await rows()).toEqual(BEFORE);
@@ -124,13 +156,19 @@ onEachDatabase('a write that fails half-way', (database) => {
       await manager.insert(Tag, {});
       throw InvalidInput.of('code', 'No more jobs today.');
     });
-    expect(answered(await started.client.post(JOBS, { code: 'new' }))).toEqual([400, { code: ['No more jobs today.'] }]);
+    expect(answered(await started.client.post(JOBS, { code: 'new' }))).toEqual([
+      400,
+      { code: ['No more jobs today.'] },
+    ]);
     expect(await rows()).toEqual(BEFORE);
   });
 
   test('by an HttpException of a listener answers that, and leaves nothing behind', async () => {
     acts.set('beforeTransactionCommit', () => Promise.reject(new ConflictException('Closed for today.')));
-    expect(answered(await started.client.delete(`${JOBS}${job.id}/`))).toEqual([409, { detail: 'Closed for today.' }]);
+    expect(answered(await started.client.delete(`${JOBS}${job.id}/`))).toEqual([
+      409,
+      { detail: 'Closed for today.' },
+    ]);
     expect(await rows()).toEqual(BEFORE);
   });
 
@@ -163,19 +201,25 @@ onEachDatabase('a subscriber that fails while a transaction', (database) => {
   beforeEach(begin);
   afterAll(() => started.close());
 
-  test.each(['beforeTransactionRollback', 'afterTransactionRollback', 'beforeTransactionStart'] as const)('is in %s leaves no connection in a transaction', async (moment) => {
-    for (let count = 0; count < 6; count += 1) {
-      acts.set(moment, () => Promise.reject(new Error('and again')));
-      if (moment !== 'beforeTransactionStart') acts.set('afterInsert', () => Promise.reject(new Error('half-way')));
-      expect(answered(await started.client.post(JOBS, { code: 'new' }))).toEqual(SERVER_ERROR);
-    }
-    acts.clear();
-    expect(await rows()).toEqual(BEFORE);
-    const made = await Promise.all(Array.from({ length: 8 }, (_, index) => started.client.post(JOBS, { code: `next${index}` })));
-    expect(made.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 201));
-    // Each connection sees all of it: none is in an older transaction.
-    const lists = await Promise.all(Array.from({ length: 8 }, () => started.client.get(JOBS)));
-    expect(lists.map(({ json }) => (json as unknown[]).length)).toEqual(Array.from({ length: 8 }, () => 9));
-    expect(lentOut(started.dataSource).lent).toBe(0);
-  });
+  test.each(['beforeTransactionRollback', 'afterTransactionRollback', 'beforeTransactionStart'] as const)(
+    'is in %s leaves no connection in a transaction',
+    async (moment) => {
+      for (let count = 0; count < 6; count += 1) {
+        acts.set(moment, () => Promise.reject(new Error('and again')));
+        if (moment !== 'beforeTransactionStart')
+          acts.set('afterInsert', () => Promise.reject(new Error('half-way')));
+        expect(answered(await started.client.post(JOBS, { code: 'new' }))).toEqual(SERVER_ERROR);
+      }
+      acts.clear();
+      expect(await rows()).toEqual(BEFORE);
+      const made = await Promise.all(
+        Array.from({ length: 8 }, (_, index) => started.client.post(JOBS, { code: `next${index}` })),
+      );
+      expect(made.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 201));
+      // Each connection sees all of it: none is in an older transaction.
+      const lists = await Promise.all(Array.from({ length: 8 }, () => started.client.get(JOBS)));
+      expect(lists.map(({ json }) => (json as unknown[]).length)).toEqual(Array.from({ length: 8 }, () => 9));
+      expect(lentOut(started.dataSource).lent).toBe(0);
+    },
+  );
 });

@@ -1,7 +1,23 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/common';
-import { CsvRenderer, IdempotencyRecord, ModelSerializer, NdjsonRenderer, ResourceController, Restify, RestifyController } from 'nestjs-restify';
-import type { ParseContext, ParsedBody, RenderedRows, Renderer, RepresentContext, Representation, Row } from 'nestjs-restify';
+import {
+  CsvRenderer,
+  IdempotencyRecord,
+  ModelSerializer,
+  NdjsonRenderer,
+  ResourceController,
+  Restify,
+  RestifyController,
+} from 'nestjs-restify';
+import type {
+  ParseContext,
+  ParsedBody,
+  RenderedRows,
+  Renderer,
+  RepresentContext,
+  Representation,
+  Row,
+} from 'nestjs-restify';
 import { Column, Entity, JoinColumn, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import type { Observable } from 'rxjs';
@@ -15,7 +31,7 @@ withoutComparing();
 
 /** Holds the event loop. */
 function work(milliseconds: number): void {
-  for (const end = performance.now() + milliseconds; performance.now() < end; );
+  for (const end = performance.now() + milliseconds; performance.now() < end;);
 }
 
 /** What the application does by itself, in parts, and how many of them stand in one turn of the event loop. */
@@ -70,7 +86,13 @@ class Around implements NestInterceptor {
   }
 }
 
-@Restify({ app: 'held', orderingFields: ['level'], renderers: [new CsvRenderer(), new NdjsonRenderer(), new AtOnce()], expandable: ['rack', 'parts'], shape: { maxObjects: 100_000 } })
+@Restify({
+  app: 'held',
+  orderingFields: ['level'],
+  renderers: [new CsvRenderer(), new NdjsonRenderer(), new AtOnce()],
+  expandable: ['rack', 'parts'],
+  shape: { maxObjects: 100_000 },
+})
 @Entity('held_row')
 class Plain {
   @PrimaryGeneratedColumn()
@@ -181,7 +203,11 @@ const ROWS = 12_000;
 describe('on a database that answers at once', () => {
   let started: StartedApp;
   beforeAll(async () => {
-    started = await startApp({ entities: ENTITIES, controllers: [ReplacedController], dataSource: { logging: true, logger: new PageLog() } });
+    started = await startApp({
+      entities: ENTITIES,
+      controllers: [ReplacedController],
+      dataSource: { logging: true, logger: new PageLog() },
+    });
     const { dataSource } = started;
     await dataSource.getRepository(Rack).insert({ id: 1 });
     const numbers = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${ROWS})`;
@@ -196,7 +222,7 @@ describe('on a database that answers at once', () => {
     ['another order', `${list}?ordering=-level`],
     ['CSV', `${list}?format=csv`],
     ['NDJSON', `${list}?format=ndjson`],
-    ['a renderer of the application\'s own, which reads all rows first', `${list}?format=count`],
+    ["a renderer of the application's own, which reads all rows first", `${list}?format=count`],
     ['a nested list', '/rest/v1/held/rack/1/rows/'],
     ['rows of entities', '/rest/v1/held/computed/'],
     ['a list that interceptors are given whole', '/rest/v1/held/surrounded/'],
@@ -216,10 +242,16 @@ describe('on a database that answers at once', () => {
 
   test('however many clients read, one page is read in a turn', async () => {
     const readers = 8;
-    const most = await turns.during(() => Promise.all(Array.from({ length: readers }, () => started.client.get(`${list}?ordering=-id`))));
+    const most = await turns.during(() =>
+      Promise.all(Array.from({ length: readers }, () => started.client.get(`${list}?ordering=-id`))),
+    );
     // The first page of each is read when it asks.
     expect(most).toBeLessThanOrEqual(readers + 2);
-    expect(await turns.during(() => Promise.all(Array.from({ length: readers }, () => started.client.get(`${list}?format=count`))))).toBeLessThanOrEqual(readers + 2);
+    expect(
+      await turns.during(() =>
+        Promise.all(Array.from({ length: readers }, () => started.client.get(`${list}?format=count`))),
+      ),
+    ).toBeLessThanOrEqual(readers + 2);
   });
 });
 
@@ -227,7 +259,12 @@ onEachDatabase('objects that take their time', (database) => {
   const log = new StatementLog();
   let started: StartedApp;
   beforeAll(async () => {
-    started = await startApp({ entities: ENTITIES, controllers: [ReplacedController], database, dataSource: { logging: true, logger: log } });
+    started = await startApp({
+      entities: ENTITIES,
+      controllers: [ReplacedController],
+      database,
+      dataSource: { logging: true, logger: log },
+    });
   });
   afterAll(() => started.close());
 
@@ -243,15 +280,22 @@ onEachDatabase('objects that take their time', (database) => {
     };
     parsing = 2;
     expect(await turns.during(post)).toBeLessThanOrEqual(MOST);
-    expect(await turns.during(async () => {
-      const { status } = await started.client.patch('/rest/v1/held/slow/', (await started.dataSource.getRepository(Slow).find()).map(({ id }) => ({ id, level: 5 })));
-      expect(status).toBe(200);
-    })).toBeLessThanOrEqual(MOST);
+    expect(
+      await turns.during(async () => {
+        const { status } = await started.client.patch(
+          '/rest/v1/held/slow/',
+          (await started.dataSource.getRepository(Slow).find()).map(({ id }) => ({ id, level: 5 })),
+        );
+        expect(status).toBe(200);
+      }),
+    ).toBeLessThanOrEqual(MOST);
     [parsing, representing] = [0, 2];
-    expect(await turns.during(async () => {
-      const { status } = await started.client.patch('/rest/v1/held/slow/?level=5', { level: 6 });
-      expect(status).toBe(200);
-    })).toBeLessThanOrEqual(MOST);
+    expect(
+      await turns.during(async () => {
+        const { status } = await started.client.patch('/rest/v1/held/slow/?level=5', { level: 6 });
+        expect(status).toBe(200);
+      }),
+    ).toBeLessThanOrEqual(MOST);
     representing = 0;
   });
 
@@ -259,13 +303,16 @@ onEachDatabase('objects that take their time', (database) => {
     const { dataSource, client } = started;
     const repository = dataSource.getRepository(Slow);
     await repository.clear();
-    for (let at = 0; at < 3500; at += 500) await repository.insert(Array.from({ length: 500 }, () => ({ level: at })));
+    for (let at = 0; at < 3500; at += 500)
+      await repository.insert(Array.from({ length: 500 }, () => ({ level: at })));
     representing = 0.1;
     const limits = async (): Promise<readonly number[]> => {
       log.clear();
       const { status, json } = await client.get('/rest/v1/held/slow/');
       expect([status, (json as unknown[]).length]).toEqual([200, 3500]);
-      return log.statements.flatMap((each) => (/held_slow/.test(each) ? Number(/ LIMIT (\d+)/.exec(each)?.[1] ?? []) : []));
+      return log.statements.flatMap((each) =>
+        /held_slow/.test(each) ? Number(/ LIMIT (\d+)/.exec(each)?.[1] ?? []) : [],
+      );
     };
     const first = await limits();
     expect(first[0]).toBe(1000);

@@ -1,7 +1,31 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { Restify } from 'nestjs-restify';
-import { AfterInsert, AfterRemove, AfterSoftRemove, AfterUpdate, BeforeInsert, BeforeRemove, BeforeSoftRemove, BeforeUpdate, Column, DeleteDateColumn, Entity, EventSubscriber, ManyToOne, PrimaryGeneratedColumn, VersionColumn } from 'typeorm';
-import type { EntitySubscriberInterface, InsertEvent, QueryRunner, Relation, RemoveEvent, SoftRemoveEvent, UpdateEvent } from 'typeorm';
+import {
+  AfterInsert,
+  AfterRemove,
+  AfterSoftRemove,
+  AfterUpdate,
+  BeforeInsert,
+  BeforeRemove,
+  BeforeSoftRemove,
+  BeforeUpdate,
+  Column,
+  DeleteDateColumn,
+  Entity,
+  EventSubscriber,
+  ManyToOne,
+  PrimaryGeneratedColumn,
+  VersionColumn,
+} from 'typeorm';
+import type {
+  EntitySubscriberInterface,
+  InsertEvent,
+  QueryRunner,
+  Relation,
+  RemoveEvent,
+  SoftRemoveEvent,
+  UpdateEvent,
+} from 'typeorm';
 import { withoutComparing } from '../support/compare-paths.js';
 import { onEachDatabase } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
@@ -95,32 +119,70 @@ interface Told {
   readonly metadata: { readonly name: string };
 }
 
-const named = (entity: object | undefined): string => String((entity as { title?: string; name?: string } | undefined)?.title ?? (entity as { name?: string } | undefined)?.name);
+const named = (entity: object | undefined): string =>
+  String(
+    (entity as { title?: string; name?: string } | undefined)?.title ??
+      (entity as { name?: string } | undefined)?.name,
+  );
 
 function hear(what: string, { queryRunner, entity, databaseEntity, metadata }: Told): void {
   const kind = entity === undefined ? 'nothing' : entity.constructor.name;
   const before = databaseEntity === undefined ? '' : `, before ${named(databaseEntity)}`;
-  fired.push(`subscriber: ${what} ${metadata.name} as ${kind} ${named(entity)}${before}, in a transaction: ${queryRunner.isTransactionActive}`);
+  fired.push(
+    `subscriber: ${what} ${metadata.name} as ${kind} ${named(entity)}${before}, in a transaction: ${queryRunner.isTransactionActive}`,
+  );
 }
 
-const columns = (event: UpdateEvent<object>): string => event.updatedColumns.map(({ propertyName }) => propertyName).concat(event.updatedRelations.map(({ propertyName }) => propertyName)).join(' ');
+const columns = (event: UpdateEvent<object>): string =>
+  event.updatedColumns
+    .map(({ propertyName }) => propertyName)
+    .concat(event.updatedRelations.map(({ propertyName }) => propertyName))
+    .join(' ');
 
 @EventSubscriber()
 class Ears implements EntitySubscriberInterface {
-  beforeInsert(event: InsertEvent<object>): void { hear('before insert', event); }
-  afterInsert(event: InsertEvent<object>): void { hear('after insert', event); }
-  beforeUpdate(event: UpdateEvent<object>): void { hear(`before update of ${columns(event)}`, event); }
-  afterUpdate(event: UpdateEvent<object>): void { hear(`after update of ${columns(event)}`, event); }
-  beforeRemove(event: RemoveEvent<object>): void { hear('before remove', event); }
-  afterRemove(event: RemoveEvent<object>): void { hear('after remove', event); }
-  beforeSoftRemove(event: SoftRemoveEvent<object>): void { hear('before soft remove', event); }
-  afterSoftRemove(event: SoftRemoveEvent<object>): void { hear('after soft remove', event); }
-  beforeTransactionStart(): void { fired.push('before start'); }
-  afterTransactionStart(): void { fired.push('after start'); }
-  beforeTransactionCommit(): void { fired.push('before commit'); }
-  afterTransactionCommit(): void { fired.push('after commit'); }
-  beforeTransactionRollback(): void { fired.push('before rollback'); }
-  afterTransactionRollback(): void { fired.push('after rollback'); }
+  beforeInsert(event: InsertEvent<object>): void {
+    hear('before insert', event);
+  }
+  afterInsert(event: InsertEvent<object>): void {
+    hear('after insert', event);
+  }
+  beforeUpdate(event: UpdateEvent<object>): void {
+    hear(`before update of ${columns(event)}`, event);
+  }
+  afterUpdate(event: UpdateEvent<object>): void {
+    hear(`after update of ${columns(event)}`, event);
+  }
+  beforeRemove(event: RemoveEvent<object>): void {
+    hear('before remove', event);
+  }
+  afterRemove(event: RemoveEvent<object>): void {
+    hear('after remove', event);
+  }
+  beforeSoftRemove(event: SoftRemoveEvent<object>): void {
+    hear('before soft remove', event);
+  }
+  afterSoftRemove(event: SoftRemoveEvent<object>): void {
+    hear('after soft remove', event);
+  }
+  beforeTransactionStart(): void {
+    fired.push('before start');
+  }
+  afterTransactionStart(): void {
+    fired.push('after start');
+  }
+  beforeTransactionCommit(): void {
+    fired.push('before commit');
+  }
+  afterTransactionCommit(): void {
+    fired.push('after commit');
+  }
+  beforeTransactionRollback(): void {
+    fired.push('before rollback');
+  }
+  afterTransactionRollback(): void {
+    fired.push('after rollback');
+  }
 }
 
 let queries: string[] = [];
@@ -143,7 +205,11 @@ onEachDatabase('listeners and subscribers', (database) => {
   const log = new StatementLog();
   let started: StartedApp;
   beforeAll(async () => {
-    started = await startApp({ entities: [Story, Shelf], database, dataSource: { subscribers: [Ears, QueryEars], logging: true, logger: log, maxQueryExecutionTime: 250 } });
+    started = await startApp({
+      entities: [Story, Shelf],
+      database,
+      dataSource: { subscribers: [Ears, QueryEars], logging: true, logger: log, maxQueryExecutionTime: 250 },
+    });
   });
   afterAll(() => started.close());
   beforeEach(() => {
@@ -162,41 +228,68 @@ onEachDatabase('listeners and subscribers', (database) => {
     const saved = await during(() => repository.save(repository.create({ title: 'Emma' })));
     expect(saved).toContain('entity: after insert of emma, with a key: true');
     let created: unknown;
-    expect(await during(async () => (created = (await started.client.post('/rest/v1/heard/story/', { title: 'Emma' })).json))).toEqual(saved);
-    expect(created).toEqual(expect.objectContaining({ title: 'Emma', slug: 'emma', version: 1, shelf: null }));
+    expect(
+      await during(
+        async () => (created = (await started.client.post('/rest/v1/heard/story/', { title: 'Emma' })).json),
+      ),
+    ).toEqual(saved);
+    expect(created).toEqual(
+      expect.objectContaining({ title: 'Emma', slug: 'emma', version: 1, shelf: null }),
+    );
   });
 
   test.each(['patch', 'put'] as const)('fire on %s as on save', async (method) => {
     const repository = started.dataSource.getRepository(Story);
     const shelf = await started.dataSource.getRepository(Shelf).save({ name: 'top' });
-    const [first, second] = [await repository.save(repository.create({ title: 'A' })), await repository.save(repository.create({ title: 'A' }))];
+    const [first, second] = [
+      await repository.save(repository.create({ title: 'A' })),
+      await repository.save(repository.create({ title: 'A' })),
+    ];
     const loaded = await repository.findOneByOrFail({ id: first.id });
     const saved = await during(() => repository.save(Object.assign(loaded, { title: 'B', shelf })));
     expect(saved.length).toBeGreaterThan(6);
     let changed: unknown;
-    expect(await during(async () => (changed = (await started.client[method](`/rest/v1/heard/story/${second.id}/`, { title: 'B', shelf: shelf.id })).json))).toEqual(saved);
+    expect(
+      await during(
+        async () =>
+          (changed = (
+            await started.client[method](`/rest/v1/heard/story/${second.id}/`, {
+              title: 'B',
+              shelf: shelf.id,
+            })
+          ).json),
+      ),
+    ).toEqual(saved);
     expect(changed).toEqual({ id: second.id, title: 'B', slug: 'b!', version: 2, shelf: shelf.id });
   });
 
   test('do not fire for a PATCH that changes nothing, as for a save that does not', async () => {
     const repository = started.dataSource.getRepository(Story);
     const { id } = await repository.save(repository.create({ title: 'Same' }));
-    const updates = (lines: readonly string[]): readonly string[] => lines.filter((line) => line.includes('update'));
+    const updates = (lines: readonly string[]): readonly string[] =>
+      lines.filter((line) => line.includes('update'));
     const loaded = await repository.findOneByOrFail({ id });
     const saved = updates(await during(() => repository.save(Object.assign(loaded, { title: 'Same' }))));
-    expect(updates(await during(() => started.client.patch(`/rest/v1/heard/story/${id}/`, { title: 'Same' })))).toEqual(saved);
+    expect(
+      updates(await during(() => started.client.patch(`/rest/v1/heard/story/${id}/`, { title: 'Same' }))),
+    ).toEqual(saved);
     expect(updates(await during(() => started.client.patch(`/rest/v1/heard/story/${id}/`, {})))).toEqual([]);
   });
 
   test('fire on DELETE as on remove, and as on softRemove where the model has a delete date', async () => {
     const stories = started.dataSource.getRepository(Story);
-    const [story, other] = [await stories.save(stories.create({ title: 'R' })), await stories.save(stories.create({ title: 'R' }))];
+    const [story, other] = [
+      await stories.save(stories.create({ title: 'R' })),
+      await stories.save(stories.create({ title: 'R' })),
+    ];
     const removed = await during(async () => stories.remove(await stories.findOneByOrFail({ id: story.id })));
     expect(removed).toContain('entity: after remove of R');
     expect(await during(() => started.client.delete(`/rest/v1/heard/story/${other.id}/`))).toEqual(removed);
     const shelves = started.dataSource.getRepository(Shelf);
     const [shelf, another] = [await shelves.save({ name: 's' }), await shelves.save({ name: 's' })];
-    const soft = await during(async () => shelves.softRemove(await shelves.findOneByOrFail({ id: shelf.id })));
+    const soft = await during(async () =>
+      shelves.softRemove(await shelves.findOneByOrFail({ id: shelf.id })),
+    );
     expect(soft.join()).toContain('after soft remove');
     expect(await during(() => started.client.delete(`/rest/v1/heard/shelf/${another.id}/`))).toEqual(soft);
   });
@@ -223,7 +316,10 @@ onEachDatabase('listeners and subscribers', (database) => {
     expect(log.slow).toEqual([]);
     if (database.name === 'sqlite') return;
     const runner = started.dataSource.createQueryRunner();
-    const [lock, unlock] = database.name === 'postgres' ? ['LOCK TABLE heard_story IN ACCESS EXCLUSIVE MODE', 'ROLLBACK'] : ['LOCK TABLES heard_story WRITE', 'UNLOCK TABLES'];
+    const [lock, unlock] =
+      database.name === 'postgres'
+        ? ['LOCK TABLE heard_story IN ACCESS EXCLUSIVE MODE', 'ROLLBACK']
+        : ['LOCK TABLES heard_story WRITE', 'UNLOCK TABLES'];
     if (database.name === 'postgres') await runner.query('BEGIN');
     await runner.query(lock);
     const reading = started.client.get('/rest/v1/heard/story/');

@@ -72,9 +72,16 @@ afterEach(async () => {
 
 async function start(mode: 'delete' | 'wal', acquireTimeout = 10_000): Promise<StartedApp> {
   const database = join(folder, 'locked.sqlite');
-  started = await startApp({ entities: [Note, Letter, Memo, IdempotencyRecord], controllers: [LetterController], restify: { acquireTimeout }, dataSource: { type: 'better-sqlite3', database, timeout: DRIVER_TIMEOUT } });
+  started = await startApp({
+    entities: [Note, Letter, Memo, IdempotencyRecord],
+    controllers: [LetterController],
+    restify: { acquireTimeout },
+    dataSource: { type: 'better-sqlite3', database, timeout: DRIVER_TIMEOUT },
+  });
   await started.dataSource.query(`PRAGMA journal_mode = ${mode}`);
-  for (const path of [NOTES, LETTERS, MEMOS]) for (const text of ['first', 'second']) expect((await started.client.post(path, { text })).status).toBe(201);
+  for (const path of [NOTES, LETTERS, MEMOS])
+    for (const text of ['first', 'second'])
+      expect((await started.client.post(path, { text })).status).toBe(201);
   ran = 0;
   // As another process would: locks are between connections.
   holder = await new DataSource({ type: 'better-sqlite3', database, timeout: 0 }).initialize();
@@ -97,14 +104,23 @@ function watchLoop(): () => number {
 }
 
 /** What others are answered while the file is locked, and what those who need it are answered behind that. */
-async function whileLocked<Answers>(lock: readonly string[], send: () => Answers): Promise<{ readonly answers: Answers; readonly longest: number; readonly meanwhile: readonly number[] }> {
+async function whileLocked<Answers>(
+  lock: readonly string[],
+  send: () => Answers,
+): Promise<{ readonly answers: Answers; readonly longest: number; readonly meanwhile: readonly number[] }> {
   const { client } = started;
   for (const statement of lock) await holder.query(statement);
   const longest = watchLoop();
   const answers = send();
   await pause(50);
   const begun = performance.now();
-  const others = await Promise.all([client.get('/'), client.send('OPTIONS', NOTES), client.get(`${NOTES}x/y/z/`), client.put(NOTES, {}), client.get(NOTES, { headers: { accept: 'image/png' } })]);
+  const others = await Promise.all([
+    client.get('/'),
+    client.send('OPTIONS', NOTES),
+    client.get(`${NOTES}x/y/z/`),
+    client.put(NOTES, {}),
+    client.get(NOTES, { headers: { accept: 'image/png' } }),
+  ]);
   expect(performance.now() - begun).toBeLessThan(STILL);
   await pause(HELD);
   const found = longest();
@@ -135,40 +151,64 @@ async function busyTimeout(): Promise<unknown> {
   return Object.values(record ?? {})[0];
 }
 
-describe.each(['delete', 'wal'] as const)('a file that somebody else writes to, with the journal mode %s', (mode) => {
-  test('is waited for by those who write, and by nobody else', async () => {
-    await start(mode);
-    const { answers, longest, meanwhile } = await whileLocked([mode === 'wal' ? 'BEGIN IMMEDIATE' : 'BEGIN EXCLUSIVE'], writes);
-    expect(meanwhile).toEqual(OTHERS);
-    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([201, 201, 200, 204, 201, 201]);
-    expect(longest).toBeLessThan(STILL);
-    expect(await texts(NOTES)).toEqual(['changed', 'one', 'three', 'two']);
-    expect(await texts(LETTERS)).toEqual(['first', 'once', 'one', 'second']);
-    expect(ran).toBe(2);
-    expect(await busyTimeout()).toBe(DRIVER_TIMEOUT);
-  });
+describe.each(['delete', 'wal'] as const)(
+  'a file that somebody else writes to, with the journal mode %s',
+  (mode) => {
+    test('is waited for by those who write, and by nobody else', async () => {
+      await start(mode);
+      const { answers, longest, meanwhile } = await whileLocked(
+        [mode === 'wal' ? 'BEGIN IMMEDIATE' : 'BEGIN EXCLUSIVE'],
+        writes,
+      );
+      expect(meanwhile).toEqual(OTHERS);
+      expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([
+        201, 201, 200, 204, 201, 201,
+      ]);
+      expect(longest).toBeLessThan(STILL);
+      expect(await texts(NOTES)).toEqual(['changed', 'one', 'three', 'two']);
+      expect(await texts(LETTERS)).toEqual(['first', 'once', 'one', 'second']);
+      expect(ran).toBe(2);
+      expect(await busyTimeout()).toBe(DRIVER_TIMEOUT);
+    });
 
-  test('is waited for by those who read, where it keeps them out', async () => {
-    await start(mode);
-    const { client } = started;
-    const sent = (): readonly Promise<Answer>[] => [client.get(NOTES), client.get(`${NOTES}1/`), client.get(MEMOS), client.get(`${MEMOS}1/`), client.get(`${NOTES}99/`)];
-    const { answers, longest, meanwhile } = await whileLocked([mode === 'wal' ? 'BEGIN IMMEDIATE' : 'BEGIN EXCLUSIVE'], sent);
-    expect(meanwhile).toEqual(OTHERS);
-    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 404]);
-    expect(longest).toBeLessThan(STILL);
-    expect(await busyTimeout()).toBe(DRIVER_TIMEOUT);
-  });
+    test('is waited for by those who read, where it keeps them out', async () => {
+      await start(mode);
+      const { client } = started;
+      const sent = (): readonly Promise<Answer>[] => [
+        client.get(NOTES),
+        client.get(`${NOTES}1/`),
+        client.get(MEMOS),
+        client.get(`${MEMOS}1/`),
+        client.get(`${NOTES}99/`),
+      ];
+      const { answers, longest, meanwhile } = await whileLocked(
+        [mode === 'wal' ? 'BEGIN IMMEDIATE' : 'BEGIN EXCLUSIVE'],
+        sent,
+      );
+      expect(meanwhile).toEqual(OTHERS);
+      expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 404]);
+      expect(longest).toBeLessThan(STILL);
+      expect(await busyTimeout()).toBe(DRIVER_TIMEOUT);
+    });
 
-  test('is 503 when it is not free in time, and nothing is stored', async () => {
-    await start(mode, 300);
-    const { answers, longest } = await whileLocked(['BEGIN IMMEDIATE'], () => Promise.all(writes()));
-    for (const { status, json, headers } of await answers) expect([status, json, headers['retry-after']]).toEqual([503, AWAY, '5']);
-    expect(longest).toBeLessThan(STILL);
-    expect([await texts(NOTES), await texts(LETTERS), ran]).toEqual([['first', 'second'], ['first', 'second'], 0]);
-    expect((await Promise.all(writes())).map(({ status }) => status)).toEqual([201, 201, 200, 204, 201, 201]);
-    expect(await busyTimeout()).toBe(DRIVER_TIMEOUT);
-  });
-});
+    test('is 503 when it is not free in time, and nothing is stored', async () => {
+      await start(mode, 300);
+      const { answers, longest } = await whileLocked(['BEGIN IMMEDIATE'], () => Promise.all(writes()));
+      for (const { status, json, headers } of await answers)
+        expect([status, json, headers['retry-after']]).toEqual([503, AWAY, '5']);
+      expect(longest).toBeLessThan(STILL);
+      expect([await texts(NOTES), await texts(LETTERS), ran]).toEqual([
+        ['first', 'second'],
+        ['first', 'second'],
+        0,
+      ]);
+      expect((await Promise.all(writes())).map(({ status }) => status)).toEqual([
+        201, 201, 200, 204, 201, 201,
+      ]);
+      expect(await busyTimeout()).toBe(DRIVER_TIMEOUT);
+    });
+  },
+);
 
 test('reads go on while a write waits for the file, where it does not keep them out', async () => {
   const { client } = await start('wal');
@@ -176,7 +216,9 @@ test('reads go on while a write waits for the file, where it does not keep them 
     const write = client.post(LETTERS, { text: 'one' });
     await pause(50);
     const begun = performance.now();
-    const statuses = (await Promise.all([client.get(NOTES), client.get(`${MEMOS}1/`)])).map(({ status }) => status);
+    const statuses = (await Promise.all([client.get(NOTES), client.get(`${MEMOS}1/`)])).map(
+      ({ status }) => status,
+    );
     return { write, statuses, taken: performance.now() - begun };
   });
   const { write, statuses, taken } = await answers;
@@ -190,7 +232,10 @@ describe('a COMMIT that is refused because somebody reads', () => {
 
   test('is repeated, and what it commits is done once', async () => {
     const { client } = await start('delete');
-    const { answers, longest, meanwhile } = await whileLocked(READER, () => [client.post(LETTERS, { text: 'one' }), client.get(LETTERS)] as const);
+    const { answers, longest, meanwhile } = await whileLocked(
+      READER,
+      () => [client.post(LETTERS, { text: 'one' }), client.get(LETTERS)] as const,
+    );
     expect(meanwhile).toEqual(OTHERS);
     const [made, list] = await Promise.all(answers);
     expect([made.status, list.status]).toEqual([201, 200]);
@@ -200,9 +245,15 @@ describe('a COMMIT that is refused because somebody reads', () => {
 
   test('is 503 when it is not taken in time, and nothing is stored', async () => {
     const { client } = await start('delete', 300);
-    const { answers } = await whileLocked(READER, () => Promise.all([client.post(LETTERS, { text: 'one' }), client.post(NOTES, { text: 'one' })]));
+    const { answers } = await whileLocked(READER, () =>
+      Promise.all([client.post(LETTERS, { text: 'one' }), client.post(NOTES, { text: 'one' })]),
+    );
     expect((await answers).map(({ status }) => status)).toEqual([503, 503]);
-    expect([await texts(LETTERS), await texts(NOTES), ran]).toEqual([['first', 'second'], ['first', 'second'], 1]);
+    expect([await texts(LETTERS), await texts(NOTES), ran]).toEqual([
+      ['first', 'second'],
+      ['first', 'second'],
+      1,
+    ]);
     expect((await client.post(LETTERS, { text: 'one' })).status).toBe(201);
   });
 });

@@ -50,7 +50,10 @@ onEachServer('the first write of a table', (database) => {
 });
 
 /** Every connection of the pool. */
-async function onAll(app: StartedApp, act: (runner: QueryRunner, index: number) => Promise<unknown>): Promise<void> {
+async function onAll(
+  app: StartedApp,
+  act: (runner: QueryRunner, index: number) => Promise<unknown>,
+): Promise<void> {
   const runners = Array.from({ length: 4 }, () => app.dataSource.createQueryRunner());
   await Promise.all(runners.map((runner) => runner.connect()));
   for (const [index, runner] of runners.entries()) await act(runner, index);
@@ -60,15 +63,29 @@ async function onAll(app: StartedApp, act: (runner: QueryRunner, index: number) 
 async function names(app: StartedApp): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
   await onAll(app, async (runner) => {
-    for (const { name, statement } of (await runner.query('SELECT name, statement FROM pg_prepared_statements')) as { name: string; statement: string }[]) found.set(name, statement);
+    for (const { name, statement } of (await runner.query(
+      'SELECT name, statement FROM pg_prepared_statements',
+    )) as { name: string; statement: string }[])
+      found.set(name, statement);
   });
   return found;
 }
 
 /** Each way of asking, several at once, so that all of the pool are used. */
 async function askAll({ client }: StartedApp, votes: number): Promise<void> {
-  const answers = await Promise.all([1, 2, 3, 4].flatMap((round) => [client.get(JOBS), client.get(`${JOBS}1/`), client.get(`${JOBS}1/parts/`), client.get(`${JOBS}99/parts/`), client.patch(`${JOBS}1/`, { votes }), client.post(JOBS, { code: `v${votes} ${round}` })]));
-  expect(answers.map(({ status }) => status)).toEqual([1, 2, 3, 4].flatMap(() => [200, 200, 200, 404, 200, 201]));
+  const answers = await Promise.all(
+    [1, 2, 3, 4].flatMap((round) => [
+      client.get(JOBS),
+      client.get(`${JOBS}1/`),
+      client.get(`${JOBS}1/parts/`),
+      client.get(`${JOBS}99/parts/`),
+      client.patch(`${JOBS}1/`, { votes }),
+      client.post(JOBS, { code: `v${votes} ${round}` }),
+    ]),
+  );
+  expect(answers.map(({ status }) => status)).toEqual(
+    [1, 2, 3, 4].flatMap(() => [200, 200, 200, 404, 200, 201]),
+  );
 }
 
 onEachDatabase(
@@ -108,7 +125,9 @@ onEachDatabase(
 
     test('outlive a change of the table while the application runs', async () => {
       const app = await begin();
-      await app.dataSource.query('ALTER TABLE works_job ALTER COLUMN votes TYPE smallint, ALTER COLUMN code TYPE text');
+      await app.dataSource.query(
+        'ALTER TABLE works_job ALTER COLUMN votes TYPE smallint, ALTER COLUMN code TYPE text',
+      );
       await askAll(app, 3);
       await askAll(app, 4);
       expect((await app.client.get(`${JOBS}1/`)).json).toMatchObject({ code: 'one', votes: 4 });
@@ -153,14 +172,19 @@ onEachServer('a connection that is lost in a plain write', (database) => {
   test('is told of as slow, where it waits for others', async () => {
     server = faultyServer(database);
     const log = new StatementLog();
-    const { client } = await start({ database: server.database, dataSource: { logger: log, logging: true, maxQueryExecutionTime: 100 } });
+    const { client } = await start({
+      database: server.database,
+      dataSource: { logger: log, logging: true, maxQueryExecutionTime: 100 },
+    });
     await client.post(JOBS, { code: 'first' });
     log.statements.length = log.slow.length = 0;
     const holder = await server.runner();
     await holder.startTransaction();
     await holder.query('UPDATE works_job SET votes = 7');
     const waiting = client.patch(`${JOBS}1/`, { code: 'second' });
-    await until(() => log.statements.some((each) => each.startsWith('UPDATE') || each.includes('FOR UPDATE')));
+    await until(() =>
+      log.statements.some((each) => each.startsWith('UPDATE') || each.includes('FOR UPDATE')),
+    );
     await new Promise((resolve) => setTimeout(resolve, 150));
     await holder.commitTransaction();
     await holder.release();
@@ -179,9 +203,15 @@ onEachDatabase('statements of plain rows', (database) => {
       expect((await client.get(`${JOBS}1/`)).status).toBe(200);
       expect((await client.post(JOBS, { code })).status).toBe(400);
     };
-    const kinds = (statements: readonly string[]): readonly boolean[] => ['INSERT', 'UPDATE', 'SELECT'].map((verb) => statements.some((each) => each.startsWith(verb)));
+    const kinds = (statements: readonly string[]): readonly boolean[] =>
+      ['INSERT', 'UPDATE', 'SELECT'].map((verb) => statements.some((each) => each.startsWith(verb)));
     await ask('logged', 3);
-    expect([...kinds(log.statements), log.failed.some((each) => each.startsWith('INSERT'))]).toEqual([true, true, true, true]);
+    expect([...kinds(log.statements), log.failed.some((each) => each.startsWith('INSERT'))]).toEqual([
+      true,
+      true,
+      true,
+      true,
+    ]);
     const seen: string[] = [];
     const subscriber: EntitySubscriberInterface = { beforeQuery: ({ query }) => void seen.push(query) };
     dataSource.subscribers.push(subscriber);
@@ -197,10 +227,16 @@ onEachDatabase(
       const { client } = await start({ database, entities: [Late] });
       const url = '/rest/v1/works/late/';
       for (const code of ['a', 'b']) expect((await client.post(url, { code })).status).toBe(201);
-      for (const refused of [await client.post(url, { code: 'a' }), await client.patch(`${url}2/`, { code: 'a' })]) {
+      for (const refused of [
+        await client.post(url, { code: 'a' }),
+        await client.patch(`${url}2/`, { code: 'a' }),
+      ]) {
         expect([refused.status, refused.json]).toEqual([400, { code: ['This field must be unique.'] }]);
       }
-      expect((await client.get(url)).json).toEqual([{ id: 1, code: 'a' }, { id: 2, code: 'b' }]);
+      expect((await client.get(url)).json).toEqual([
+        { id: 1, code: 'a' },
+        { id: 2, code: 'b' },
+      ]);
     });
   },
   ['postgres'],

@@ -18,39 +18,71 @@ onEachDatabase('many who write the same at once', (database) => {
   });
   afterAll(() => started.close());
 
-  test.each(['a', 'b', 'c'])('make one object of a unique key: one 201, the others 400 (%s)', async (code) => {
-    const answers = await Promise.all(Array.from({ length: 24 }, () => started.client.post(JOBS, { code })));
-    const refused = answers.filter(({ status }) => status !== 201);
-    expect(answers.length - refused.length).toBe(1);
-    expect(refused.map(({ status, json }) => [status, json])).toEqual(Array.from({ length: 23 }, () => [400, { code: ['This field must be unique.'] }]));
-    expect(await started.dataSource.getRepository(Job).countBy({ code })).toBe(1);
-  });
+  test.each(['a', 'b', 'c'])(
+    'make one object of a unique key: one 201, the others 400 (%s)',
+    async (code) => {
+      const answers = await Promise.all(
+        Array.from({ length: 24 }, () => started.client.post(JOBS, { code })),
+      );
+      const refused = answers.filter(({ status }) => status !== 201);
+      expect(answers.length - refused.length).toBe(1);
+      expect(refused.map(({ status, json }) => [status, json])).toEqual(
+        Array.from({ length: 23 }, () => [400, { code: ['This field must be unique.'] }]),
+      );
+      expect(await started.dataSource.getRepository(Job).countBy({ code })).toBe(1);
+    },
+  );
 
   test('leave one of several with a unique key by PATCH', async () => {
-    const made = await Promise.all(Array.from({ length: 8 }, (_, index) => started.client.post(JOBS, { code: `p${index}` })));
-    const answers = await Promise.all(made.map(({ json }) => started.client.patch(`${JOBS}${String((json as { id: number }).id)}/`, { code: 'same' })));
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 7 }, () => 400)]);
+    const made = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => started.client.post(JOBS, { code: `p${index}` })),
+    );
+    const answers = await Promise.all(
+      made.map(({ json }) =>
+        started.client.patch(`${JOBS}${String((json as { id: number }).id)}/`, { code: 'same' }),
+      ),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([
+      200,
+      ...Array.from({ length: 7 }, () => 400),
+    ]);
     expect(await started.dataSource.getRepository(Job).countBy({ code: 'same' })).toBe(1);
   });
 
   test('make one pair of a junction: one 201, the others 400', async () => {
     const { id } = await started.dataSource.getRepository(Tag).save({});
     const job = (await started.client.post(JOBS, { code: 'paired' })).json as { id: number };
-    const answers = await Promise.all(Array.from({ length: 12 }, () => started.client.post(`${JOBS}${job.id}/tags/`, { tag: id })));
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array.from({ length: 11 }, () => 400)]);
-    expect(answers.find(({ status }) => status === 400)?.json).toEqual({ non_field_errors: ['The fields job, tag must make a unique set.'] });
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, () => started.client.post(`${JOBS}${job.id}/tags/`, { tag: id })),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([
+      201,
+      ...Array.from({ length: 11 }, () => 400),
+    ]);
+    expect(answers.find(({ status }) => status === 400)?.json).toEqual({
+      non_field_errors: ['The fields job, tag must make a unique set.'],
+    });
     expect((await started.client.get(`${JOBS}${job.id}/tags/`)).json).toHaveLength(1);
   });
 
   test('delete one object once', async () => {
     const job = (await started.client.post(JOBS, { code: 'gone' })).json as { id: number };
-    const answers = await Promise.all(Array.from({ length: 8 }, () => started.client.delete(`${JOBS}${job.id}/`)));
-    expect(answers.map(({ status }) => status).sort()).toEqual([204, ...Array.from({ length: 7 }, () => 404)]);
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => started.client.delete(`${JOBS}${job.id}/`)),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([
+      204,
+      ...Array.from({ length: 7 }, () => 404),
+    ]);
   });
 });
 
 /** What a write does to others at a moment of its transaction. */
-const hooks: { begun?: ((runner: QueryRunner) => Promise<void>) | undefined; updating?: ((event: UpdateEvent<Job>) => Promise<void>) | undefined; committed?: (() => Promise<void>) | undefined } = {};
+const hooks: {
+  begun?: ((runner: QueryRunner) => Promise<void>) | undefined;
+  updating?: ((event: UpdateEvent<Job>) => Promise<void>) | undefined;
+  committed?: (() => Promise<void>) | undefined;
+} = {};
 let transactions = 0;
 
 @EventSubscriber()
@@ -75,21 +107,29 @@ function repeatableRead({ database }: FaultyServer): FaultyServer['database']['o
     const opened = await database.open();
     if (database.name !== 'postgres') return opened;
     const { options } = opened.options.extra as { options: string };
-    const extra = { ...(opened.options.extra as object), options: `${options} -c default_transaction_isolation=repeatable\\ read` };
+    const extra = {
+      ...(opened.options.extra as object),
+      options: `${options} -c default_transaction_isolation=repeatable\\ read`,
+    };
     return { ...opened, options: { ...opened.options, extra } as typeof opened.options };
   };
 }
 
-onEachServer('transactions that stand in each other\'s way', (database) => {
+onEachServer("transactions that stand in each other's way", (database) => {
   let server: FaultyServer;
   let started: StartedApp;
   beforeAll(async () => {
     server = faultyServer(database);
-    started = await startApp({ entities: ENTITIES, database: { ...server.database, open: repeatableRead(server) }, dataSource: { subscribers: [Hooks] } });
+    started = await startApp({
+      entities: ENTITIES,
+      database: { ...server.database, open: repeatableRead(server) },
+      dataSource: { subscribers: [Hooks] },
+    });
   });
   beforeEach(async () => {
     await server.query('DELETE FROM works_job');
-    for (const id of [1, 2]) await server.query(`INSERT INTO works_job (id, code, votes) VALUES (${id}, 'c${id}', 0)`);
+    for (const id of [1, 2])
+      await server.query(`INSERT INTO works_job (id, code, votes) VALUES (${id}, 'c${id}', 0)`);
     transactions = 0;
   });
   afterEach(() => {
@@ -99,7 +139,10 @@ onEachServer('transactions that stand in each other\'s way', (database) => {
     await started.close();
     await server.leave();
   });
-  const votes = async (): Promise<readonly number[]> => (await server.query<{ votes: number }>('SELECT votes FROM works_job ORDER BY id')).map((row) => row.votes);
+  const votes = async (): Promise<readonly number[]> =>
+    (await server.query<{ votes: number }>('SELECT votes FROM works_job ORDER BY id')).map(
+      (row) => row.votes,
+    );
 
   test('by a deadlock are both answered with 200: the one that was rolled back is begun anew', async () => {
     let met = 0;
@@ -111,8 +154,14 @@ onEachServer('transactions that stand in each other\'s way', (database) => {
       await both;
       await manager.query(`UPDATE works_job SET votes = votes + 1 WHERE id = ${entity?.id === 1 ? 2 : 1}`);
     };
-    const answers = await Promise.all([started.client.patch(`${JOBS}1/`, { code: 'one' }), started.client.patch(`${JOBS}2/`, { code: 'two' })]);
-    expect(answers.map(({ status, json }) => [status, (json as { code: string }).code])).toEqual([[200, 'one'], [200, 'two']]);
+    const answers = await Promise.all([
+      started.client.patch(`${JOBS}1/`, { code: 'one' }),
+      started.client.patch(`${JOBS}2/`, { code: 'two' }),
+    ]);
+    expect(answers.map(({ status, json }) => [status, (json as { code: string }).code])).toEqual([
+      [200, 'one'],
+      [200, 'two'],
+    ]);
     // Three, and a fourth where the one that begins anew still sees the rows of before the other's commit.
     expect([3, 4]).toContain(transactions);
     expect(await votes()).toEqual([1, 1]);
@@ -147,7 +196,8 @@ onEachServer('transactions that stand in each other\'s way', (database) => {
       const runner = await other();
       if (!runner) return;
       // The heavier one wins.
-      for (let count = 0; count < 20; count += 1) await runner.query('UPDATE works_job SET votes = votes + 1 WHERE id = 2');
+      for (let count = 0; count < 20; count += 1)
+        await runner.query('UPDATE works_job SET votes = votes + 1 WHERE id = 2');
       void runner.query('UPDATE works_job SET votes = votes + 1 WHERE id = 1').then(() => end(runner));
       await pause(100);
       await manager.query('UPDATE works_job SET votes = votes + 1 WHERE id = 2');
@@ -157,7 +207,10 @@ onEachServer('transactions that stand in each other\'s way', (database) => {
   test.each([1, 2, 4])('%d times are begun anew, and answered with 200 in the end', async (times) => {
     standInTheWay(times);
     const answer = await started.client.patch(`${JOBS}1/`, { code: 'new' });
-    expect([answer.status, answer.json]).toEqual([200, expect.objectContaining({ code: 'new', votes: times })]);
+    expect([answer.status, answer.json]).toEqual([
+      200,
+      expect.objectContaining({ code: 'new', votes: times }),
+    ]);
     expect(transactions).toBe(times + 1);
     expect((await votes())[0]).toBe(times);
   });
@@ -169,7 +222,10 @@ onEachServer('transactions that stand in each other\'s way', (database) => {
     expect(transactions).toBe(5);
     hooks.begun = hooks.updating = undefined;
     await until(async () => (await votes())[0] === 5);
-    expect(await server.query('SELECT code FROM works_job ORDER BY id')).toEqual([{ code: 'c1' }, { code: 'c2' }]);
+    expect(await server.query('SELECT code FROM works_job ORDER BY id')).toEqual([
+      { code: 'c1' },
+      { code: 'c2' },
+    ]);
     expect(lentOut(started.dataSource).lent).toBe(0);
     expect((await started.client.patch(`${JOBS}1/`, { code: 'new' })).status).toBe(200);
   });
@@ -178,7 +234,11 @@ onEachServer('transactions that stand in each other\'s way', (database) => {
     let failed = 0;
     hooks.committed = () => {
       failed += 1;
-      return Promise.reject(Object.assign(new Error('could not serialize access'), { code: database.name === 'postgres' ? '40001' : 'ER_LOCK_DEADLOCK' }));
+      return Promise.reject(
+        Object.assign(new Error('could not serialize access'), {
+          code: database.name === 'postgres' ? '40001' : 'ER_LOCK_DEADLOCK',
+        }),
+      );
     };
     await server.query('DELETE FROM works_job');
     const answer = await started.client.post(JOBS, { code: 'third' });

@@ -27,11 +27,43 @@ onEachServer('every way in, with half of a replicated database away', (database)
     try {
       expect((await client.post(LABELS, {})).status).toBe(503);
       for (const round of ROUNDS) {
-        const paths = ['', '?title=a', '?author=1', '?search=A', '?ordering=-title', '1/', '1/labels/', '1/labels/1/', '1/look/'].map((path) => BOOKS + path);
-        for (const path of [...paths, AUTHORS, `${AUTHORS}1/`, `${AUTHORS}1/books/`, `${AUTHORS}1/books/?title=a`, LABELS, '/']) {
-          for (const method of ['GET', 'HEAD', 'OPTIONS']) expect([round, method, path, (await client.send(method, path)).status]).toEqual([round, method, path, 200]);
+        const paths = [
+          '',
+          '?title=a',
+          '?author=1',
+          '?search=A',
+          '?ordering=-title',
+          '1/',
+          '1/labels/',
+          '1/labels/1/',
+          '1/look/',
+        ].map((path) => BOOKS + path);
+        for (const path of [
+          ...paths,
+          AUTHORS,
+          `${AUTHORS}1/`,
+          `${AUTHORS}1/books/`,
+          `${AUTHORS}1/books/?title=a`,
+          LABELS,
+          '/',
+        ]) {
+          for (const method of ['GET', 'HEAD', 'OPTIONS'])
+            expect([round, method, path, (await client.send(method, path)).status]).toEqual([
+              round,
+              method,
+              path,
+              200,
+            ]);
         }
-        for (const path of [`${BOOKS}2/`, `${BOOKS}2/labels/`, `${BOOKS}2/labels/1/`, `${BOOKS}1/labels/2/`, `${BOOKS}2/look/`, `${AUTHORS}2/books/`]) expect([path, (await client.get(path)).status]).toEqual([path, 404]);
+        for (const path of [
+          `${BOOKS}2/`,
+          `${BOOKS}2/labels/`,
+          `${BOOKS}2/labels/1/`,
+          `${BOOKS}1/labels/2/`,
+          `${BOOKS}2/look/`,
+          `${AUTHORS}2/books/`,
+        ])
+          expect([path, (await client.get(path)).status]).toEqual([path, 404]);
       }
     } finally {
       await copies.primaryLine.mend();
@@ -45,7 +77,8 @@ onEachServer('every way in, with half of a replicated database away', (database)
       expect([path, status]).toEqual([path, 201]);
       return (json as { id: number }).id;
     };
-    const status = async (method: string, path: string, body?: object): Promise<number> => (await client.send(method, path, body ? { body } : {})).status;
+    const status = async (method: string, path: string, body?: object): Promise<number> =>
+      (await client.send(method, path, body ? { body } : {})).status;
     await copies.replicaLine.cut();
     try {
       for (const round of ROUNDS) {
@@ -79,7 +112,10 @@ onEachServer('every way in, with half of a replicated database away', (database)
 });
 
 onEachServer('a prefix on a data source without the replica', (database) => {
-  const copies = new Replicated(database, undefined, [RestifyModule.forRoot('rest/v1'), RestifyModule.forRoot('fresh/v1', { dataSource: 'primary' })]);
+  const copies = new Replicated(database, undefined, [
+    RestifyModule.forRoot('rest/v1'),
+    RestifyModule.forRoot('fresh/v1', { dataSource: 'primary' }),
+  ]);
   beforeAll(() => copies.start());
   afterAll(() => copies.stop());
 
@@ -89,12 +125,17 @@ onEachServer('a prefix on a data source without the replica', (database) => {
     const { id } = made.json as { id: number };
     expect((await client.get(`${BOOKS}${id}/`)).status).toBe(404);
     const fresh = await client.get(`/fresh/v1/copies/book/${id}/`);
-    expect([fresh.status, fresh.json]).toEqual([200, { ...(made.json as object), labels: `/fresh/v1/copies/book/${id}/labels/` }]);
+    expect([fresh.status, fresh.json]).toEqual([
+      200,
+      { ...(made.json as object), labels: `/fresh/v1/copies/book/${id}/labels/` },
+    ]);
   });
 });
 
 onEachServer('conditional requests, with the replica away', (database) => {
-  const copies = new Replicated(database, undefined, [RestifyModule.forRoot('rest/v1', { conditional: { require: true } })]);
+  const copies = new Replicated(database, undefined, [
+    RestifyModule.forRoot('rest/v1', { conditional: { require: true } }),
+  ]);
   beforeAll(() => copies.start());
   afterAll(() => copies.stop());
 
@@ -107,8 +148,18 @@ onEachServer('conditional requests, with the replica away', (database) => {
       expect((await client.get(url)).status).toBe(404);
       await copies.replicaLine.cut();
       try {
-        const status = async (method: string, headers: Record<string, string>, body: object = { title: 'x' }): Promise<number> => (await client.send(method, url, { ...(method === 'DELETE' ? {} : { body }), headers })).status;
-        for (const method of ['PUT', 'PATCH', 'DELETE']) expect([method, await status(method, {}), await status(method, { 'if-match': '"x"' })]).toEqual([method, 428, 412]);
+        const status = async (
+          method: string,
+          headers: Record<string, string>,
+          body: object = { title: 'x' },
+        ): Promise<number> =>
+          (await client.send(method, url, { ...(method === 'DELETE' ? {} : { body }), headers })).status;
+        for (const method of ['PUT', 'PATCH', 'DELETE'])
+          expect([method, await status(method, {}), await status(method, { 'if-match': '"x"' })]).toEqual([
+            method,
+            428,
+            412,
+          ]);
         expect(await status('PATCH', { 'if-match': '"x"' }, { server: [] })).toBe(412);
         expect(await status('PATCH', { 'if-match': tag }, { server: [] })).toBe(400);
         const patched = await client.patch(url, { server: 'changed' }, { headers: { 'if-match': tag } });

@@ -1,6 +1,15 @@
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Action, Restify, RestifyController } from 'nestjs-restify';
-import { Column, DataSource, Entity, ManyToOne, OneToMany, ManyToMany, JoinTable, PrimaryGeneratedColumn } from 'typeorm';
+import {
+  Column,
+  DataSource,
+  Entity,
+  ManyToOne,
+  OneToMany,
+  ManyToMany,
+  JoinTable,
+  PrimaryGeneratedColumn,
+} from 'typeorm';
 import type { DataSourceOptions, Relation } from 'typeorm';
 import { breakableLine } from '../support/breakable-line.js';
 import type { BreakableLine } from '../support/breakable-line.js';
@@ -87,20 +96,44 @@ export class Replicated {
   async start(): Promise<void> {
     let dropReplica = (): Promise<void> => Promise.resolve();
     const open = async (): ReturnType<TestDatabase['open']> => {
-      const [master, slave] = [await this.primaryLine.database.open(), await this.replicaLine.database.open()];
+      const [master, slave] = [
+        await this.primaryLine.database.open(),
+        await this.replicaLine.database.open(),
+      ];
       dropReplica = () => slave.drop();
-      [this.primary, this.replica] = [await this.observe(this.primaryLine), await this.observe(this.replicaLine)];
+      [this.primary, this.replica] = [
+        await this.observe(this.primaryLine),
+        await this.observe(this.replicaLine),
+      ];
       this.alone = master.options;
-      return { options: replicated(master.options, slave.options, this.more), drop: async () => { await master.drop(); } };
+      return {
+        options: replicated(master.options, slave.options, this.more),
+        drop: async () => {
+          await master.drop();
+        },
+      };
     };
     this.started = await startApp({
       entities: ENTITIES,
       database: { ...this.database, open },
       controllers: [BookController],
       dataSource: { synchronize: false },
-      nest: { logger: { log: () => undefined, error: () => undefined, warn: (text: string) => this.warnings.push(text) } },
+      nest: {
+        logger: {
+          log: () => undefined,
+          error: () => undefined,
+          warn: (text: string) => this.warnings.push(text),
+        },
+      },
       // A second data source, on the primary alone.
-      imports: this.prefixes ? [TypeOrmModule.forRootAsync({ name: 'primary', useFactory: () => ({ ...this.alone, name: 'primary', entities: ENTITIES, retryAttempts: 0 }) })] : [],
+      imports: this.prefixes
+        ? [
+            TypeOrmModule.forRootAsync({
+              name: 'primary',
+              useFactory: () => ({ ...this.alone, name: 'primary', entities: ENTITIES, retryAttempts: 0 }),
+            }),
+          ]
+        : [],
       ...(this.prefixes ? { restifyModules: this.prefixes } : { restify: { acquireTimeout: 3000 } }),
     });
     this.dropReplica = () => dropReplica();
@@ -116,15 +149,24 @@ export class Replicated {
   }
 
   /** With the key that it says, which TypeORM would leave to the sequence. */
-  async put(server: 'primary' | 'replica', table: string, values: Readonly<Record<string, string | number>>): Promise<void> {
+  async put(
+    server: 'primary' | 'replica',
+    table: string,
+    values: Readonly<Record<string, string | number>>,
+  ): Promise<void> {
     const quote = (name: string): string => this[server].driver.escape(name);
-    const literals = Object.values(values).map((value) => (typeof value === 'number' ? String(value) : `'${value}'`));
-    await this[server].query(`INSERT INTO ${quote(table)} (${Object.keys(values).map(quote).join(', ')}) VALUES (${literals.join(', ')})`);
+    const literals = Object.values(values).map((value) =>
+      typeof value === 'number' ? String(value) : `'${value}'`,
+    );
+    await this[server].query(
+      `INSERT INTO ${quote(table)} (${Object.keys(values).map(quote).join(', ')}) VALUES (${literals.join(', ')})`,
+    );
   }
 
   async clear(): Promise<void> {
     for (const server of [this.primary, this.replica]) {
-      for (const table of ['copies_book_labels', 'copies_book', 'copies_author', 'copies_label']) await server.query(`DELETE FROM ${table}`);
+      for (const table of ['copies_book_labels', 'copies_book', 'copies_author', 'copies_label'])
+        await server.query(`DELETE FROM ${table}`);
     }
   }
 
@@ -140,7 +182,10 @@ export class Replicated {
 function replicated(master: DataSourceOptions, slave: DataSourceOptions, more: object): DataSourceOptions {
   if (master.type !== 'postgres') {
     const { url, ...common } = master as { url: string } & DataSourceOptions;
-    return { ...common, replication: { master: { url }, slaves: [{ url: (slave as { url: string }).url }], ...more } } as DataSourceOptions;
+    return {
+      ...common,
+      replication: { master: { url }, slaves: [{ url: (slave as { url: string }).url }], ...more },
+    } as DataSourceOptions;
   }
   const located = (options: DataSourceOptions): { url: string } => {
     const { url, schema } = options as { url: string; schema: string };
@@ -148,5 +193,11 @@ function replicated(master: DataSourceOptions, slave: DataSourceOptions, more: o
     place.searchParams.set('options', `-c search_path=${schema},public`);
     return { url: place.href };
   };
-  return { type: 'postgres', installExtensions: false, uuidExtension: 'pgcrypto', extra: { max: 4 }, replication: { master: located(master), slaves: [located(slave)] } };
+  return {
+    type: 'postgres',
+    installExtensions: false,
+    uuidExtension: 'pgcrypto',
+    extra: { max: 4 },
+    replication: { master: located(master), slaves: [located(slave)] },
+  };
 }

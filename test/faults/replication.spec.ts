@@ -17,7 +17,13 @@ onEachServer('replication', (database) => {
     const { status, json } = await copies.started.client.get(path);
     return [status, json];
   };
-  const book = (id: number, title: string, server: string, author: number | null = null): object => ({ id, title, server, author, labels: `${BOOKS}${id}/labels/` });
+  const book = (id: number, title: string, server: string, author: number | null = null): object => ({
+    id,
+    title,
+    server,
+    author,
+    labels: `${BOOKS}${id}/labels/`,
+  });
 
   test('reads lists, objects, searches, nested lists and entities of a replica', async () => {
     await copies.put('primary', 'copies_author', { id: 1, server: 'primary' });
@@ -44,7 +50,9 @@ onEachServer('replication', (database) => {
     expect([changed.status, changed.json]).toEqual([200, book(id, 'newer', 'primary')]);
     const put = await client.put(`${BOOKS}${id}/`, { title: 'newest' });
     expect([put.status, put.json]).toEqual([200, book(id, 'newest', 'primary')]);
-    expect(await copies.primary.getRepository(Book).find()).toEqual([{ id, title: 'newest', server: 'primary' }]);
+    expect(await copies.primary.getRepository(Book).find()).toEqual([
+      { id, title: 'newest', server: 'primary' },
+    ]);
     expect((await client.delete(`${BOOKS}${id}/`)).status).toBe(204);
     expect(await copies.primary.getRepository(Book).count()).toBe(0);
     expect(await copies.replica.getRepository(Book).count()).toBe(0);
@@ -64,10 +72,16 @@ onEachServer('replication', (database) => {
     expect([pair.status, pair.json]).toEqual([201, { id: label.id, book: id, label: label.id }]);
     expect((await client.patch(`${through}${label.id}/`, { label: label.id })).status).toBe(200);
     expect((await client.delete(`${through}${label.id}/`)).status).toBe(204);
-    const wrong = await client.patch(`${BOOKS}${id}/`, undefined, { raw: '{', headers: { 'content-type': 'application/json' } });
+    const wrong = await client.patch(`${BOOKS}${id}/`, undefined, {
+      raw: '{',
+      headers: { 'content-type': 'application/json' },
+    });
     expect(wrong.status).toBe(400);
     const restricted = await client.delete(`${AUTHORS}${author.id}/`);
-    expect([restricted.status, restricted.json]).toEqual([409, { detail: 'This object cannot be deleted: objects of "copies.book" still refer to it.' }]);
+    expect([restricted.status, restricted.json]).toEqual([
+      409,
+      { detail: 'This object cannot be deleted: objects of "copies.book" still refer to it.' },
+    ]);
     const twice = await client.post(BOOKS, { title: 't' });
     expect([twice.status, twice.json]).toEqual([400, { title: ['This field must be unique.'] }]);
   });
@@ -76,7 +90,9 @@ onEachServer('replication', (database) => {
     await copies.put('replica', 'copies_author', { id: 5, server: 'replica' });
     await copies.put('replica', 'copies_book', { id: 7, title: 'gone', server: 'replica' });
     const { client } = copies.started;
-    expect((await client.post(BOOKS, { title: 'x', author: 5 })).json).toEqual({ author: ['Invalid pk "5" - object does not exist.'] });
+    expect((await client.post(BOOKS, { title: 'x', author: 5 })).json).toEqual({
+      author: ['Invalid pk "5" - object does not exist.'],
+    });
     expect((await client.patch(`${BOOKS}7/`, { title: 'y' })).status).toBe(404);
     expect((await client.delete(`${BOOKS}7/`)).status).toBe(404);
     expect((await client.post(`${BOOKS}7/labels/`, { label: 1 })).status).toBe(404);
@@ -115,12 +131,14 @@ onEachServer('replication', (database) => {
       const warned = bare.warnings.filter((text) => text.includes('without `restoreNodeTimeout`'));
       expect(warned).toHaveLength(database.name === 'mariadb' ? 1 : 0);
       const { client } = bare.started;
-      const post = async (): Promise<number> => (await client.post(BOOKS, { title: `t${Math.random()}` })).status;
+      const post = async (): Promise<number> =>
+        (await client.post(BOOKS, { title: `t${Math.random()}` })).status;
       await bare.primaryLine.cut();
       expect(await post()).toBe(503);
       await bare.primaryLine.mend();
       // That is so: a warning that is not true any more should go.
-      if (database.name === 'mariadb') for (let round = 0; round < 5; round += 1) expect(await post()).toBe(503);
+      if (database.name === 'mariadb')
+        for (let round = 0; round < 5; round += 1) expect(await post()).toBe(503);
       else await until(async () => (await post()) === 201);
     } finally {
       await bare.stop();

@@ -59,7 +59,12 @@ class Reader {
 
   static open(path: string, method = 'GET'): Promise<Reader> {
     return new Promise((resolve, reject) => {
-      const outgoing = request({ host: '127.0.0.1', port: started.port, path, method, agent: false }, (incoming) => { resolve(new Reader(incoming)); });
+      const outgoing = request(
+        { host: '127.0.0.1', port: started.port, path, method, agent: false },
+        (incoming) => {
+          resolve(new Reader(incoming));
+        },
+      );
       outgoing.on('error', reject);
       outgoing.end();
     });
@@ -70,7 +75,9 @@ class Reader {
     return new Promise((resolve) => {
       const chunks: Buffer[] = [];
       this.incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
-      this.incoming.once('close', () => { resolve({ text: Buffer.concat(chunks).toString('utf8'), whole: this.incoming.complete }); });
+      this.incoming.once('close', () => {
+        resolve({ text: Buffer.concat(chunks).toString('utf8'), whole: this.incoming.complete });
+      });
       if (this.incoming.closed) resolve({ text: '', whole: this.incoming.complete });
     });
   }
@@ -82,7 +89,10 @@ class Reader {
 
 /** Rows that the statements of lists have asked for. */
 function rowsRead(): number {
-  return log.statements.reduce((sum, each) => sum + (/slow_scroll/.test(each) ? Number(/ LIMIT (\d+)/.exec(each)?.[1] ?? 0) : 0), 0);
+  return log.statements.reduce(
+    (sum, each) => sum + (/slow_scroll/.test(each) ? Number(/ LIMIT (\d+)/.exec(each)?.[1] ?? 0) : 0),
+    0,
+  );
 }
 
 /** Rows that have been read when nothing is read any more. */
@@ -97,18 +107,40 @@ async function heldBack(): Promise<number> {
 
 onEachDatabase('a client that does not take a long list', (database) => {
   beforeAll(async () => {
-    const logger = { log: () => undefined, warn: () => undefined, error: (text: unknown) => errors.push(String(text)) };
-    started = await startApp({ entities: [Note, Scroll], database, dataSource: { logging: true, logger: log }, nest: { logger } });
+    const logger = {
+      log: () => undefined,
+      warn: () => undefined,
+      error: (text: unknown) => errors.push(String(text)),
+    };
+    started = await startApp({
+      entities: [Note, Scroll],
+      database,
+      dataSource: { logging: true, logger: log },
+      nest: { logger },
+    });
     const { dataSource } = started;
-    const insert = (entity: typeof Note | typeof Scroll, values: object[]): Promise<unknown> => dataSource.createQueryBuilder().insert().into(entity).values(values).updateEntity(false).execute();
-    for (let at = 0; at < 1000; at += 250) await insert(Scroll, Array.from({ length: 250 }, () => ({ body: 'x'.repeat(WIDTH) })));
-    for (let rows = 1000; rows < ROWS; rows *= 2) await dataSource.query('INSERT INTO slow_scroll (body) SELECT body FROM slow_scroll');
-    for (let at = 0; at < 3000; at += 500) await insert(Note, Array.from({ length: 500 }, (_, index) => ({ id: at + index + 1 })));
+    const insert = (entity: typeof Note | typeof Scroll, values: object[]): Promise<unknown> =>
+      dataSource.createQueryBuilder().insert().into(entity).values(values).updateEntity(false).execute();
+    for (let at = 0; at < 1000; at += 250)
+      await insert(
+        Scroll,
+        Array.from({ length: 250 }, () => ({ body: 'x'.repeat(WIDTH) })),
+      );
+    for (let rows = 1000; rows < ROWS; rows *= 2)
+      await dataSource.query('INSERT INTO slow_scroll (body) SELECT body FROM slow_scroll');
+    for (let at = 0; at < 3000; at += 500)
+      await insert(
+        Note,
+        Array.from({ length: 500 }, (_, index) => ({ id: at + index + 1 })),
+      );
   }, 30_000);
   afterEach(async () => {
     failing = undefined;
     for (const reader of readers.splice(0)) reader.leave();
-    await until(() => lentOut(started.dataSource).lent === 0 && lentOut(started.dataSource).waiting === 0, () => lentOut(started.dataSource));
+    await until(
+      () => lentOut(started.dataSource).lent === 0 && lentOut(started.dataSource).waiting === 0,
+      () => lentOut(started.dataSource),
+    );
     log.clear();
     errors.length = 0;
   });
@@ -131,7 +163,11 @@ onEachDatabase('a client that does not take a long list', (database) => {
     const { text, whole } = await reader.finish();
     expect(whole).toBe(true);
     const rows = JSON.parse(text) as { id: number; body: string }[];
-    expect([rows.length, new Set(rows.map(({ id }) => id)).size, rows.every(({ body }) => body.length === WIDTH)]).toEqual([ROWS, ROWS, true]);
+    expect([
+      rows.length,
+      new Set(rows.map(({ id }) => id)).size,
+      rows.every(({ body }) => body.length === WIDTH),
+    ]).toEqual([ROWS, ROWS, true]);
     expect(rowsRead()).toBeGreaterThan(held);
   });
 
@@ -140,17 +176,23 @@ onEachDatabase('a client that does not take a long list', (database) => {
     await heldBack();
     expect(lentOut(started.dataSource)).toEqual(expect.objectContaining({ waiting: 0, lent: 0 }));
     const { client } = started;
-    const answers = await Promise.all(Array.from({ length: 8 }, (_, index) => client.get(`${SCROLLS}${index + 1}/`)));
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => client.get(`${SCROLLS}${index + 1}/`)),
+    );
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 200));
     const made = await client.post(SCROLLS, { body: 'short' });
     expect(made.status).toBe(201);
-    expect((await client.patch(`${SCROLLS}${(made.json as { id: number }).id}/`, { body: 'shorter' })).status).toBe(200);
+    expect(
+      (await client.patch(`${SCROLLS}${(made.json as { id: number }).id}/`, { body: 'shorter' })).status,
+    ).toBe(200);
     expect((await client.delete(`${SCROLLS}${(made.json as { id: number }).id}/`)).status).toBe(204);
   });
 
   test('leaves the server able to answer when it goes away, however often', async () => {
     for (let round = 0; round < 2; round += 1) {
-      const opened = await Promise.all(Array.from({ length: 8 }, () => Reader.open(`${SCROLLS}?ordering=-id`)));
+      const opened = await Promise.all(
+        Array.from({ length: 8 }, () => Reader.open(`${SCROLLS}?ordering=-id`)),
+      );
       for (const reader of opened) reader.leave();
     }
     const answers = await Promise.all(Array.from({ length: 8 }, () => started.client.get(`${SCROLLS}5/`)));
@@ -164,7 +206,12 @@ onEachDatabase('a client that does not take a long list', (database) => {
     await started.dataSource.query('ALTER TABLE slow_scroll RENAME TO slow_away');
     const { text, whole } = await reader.finish();
     await started.dataSource.query('ALTER TABLE slow_away RENAME TO slow_scroll');
-    expect([reader.incoming.statusCode, whole, text.startsWith('[{"id":1,'), text.endsWith(']')]).toEqual([200, false, true, false]);
+    expect([reader.incoming.statusCode, whole, text.startsWith('[{"id":1,'), text.endsWith(']')]).toEqual([
+      200,
+      false,
+      true,
+      false,
+    ]);
     expect(text).not.toContain('slow_');
     await until(() => errors.length > 0);
     expect(errors).toEqual([expect.stringContaining(`GET ${SCROLLS} failed: `)]);
@@ -188,7 +235,10 @@ onEachDatabase('a client that does not take a long list', (database) => {
   });
 
   test('has fewer rows read at once where they are wide', async () => {
-    const limits = (): number[] => log.statements.flatMap((each) => (/slow_scroll/.test(each) ? Number(/ LIMIT (\d+)/.exec(each)?.[1] ?? []) : []));
+    const limits = (): number[] =>
+      log.statements.flatMap((each) =>
+        /slow_scroll/.test(each) ? Number(/ LIMIT (\d+)/.exec(each)?.[1] ?? []) : [],
+      );
     await (await Reader.open(SCROLLS)).finish();
     log.clear();
     await (await Reader.open(`${SCROLLS}?ordering=-id`)).finish();
@@ -218,4 +268,3 @@ onEachDatabase('a client that does not take a long list', (database) => {
     }
   });
 });
-

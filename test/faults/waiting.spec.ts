@@ -56,7 +56,8 @@ afterEach(async () => {
   unblock();
   blocked = undefined;
   for (const runner of held.splice(0)) {
-    for (const statement of ['ROLLBACK', 'UNLOCK TABLES']) await runner.query(statement).catch(() => undefined);
+    for (const statement of ['ROLLBACK', 'UNLOCK TABLES'])
+      await runner.query(statement).catch(() => undefined);
     await runner.release();
   }
   server?.flow();
@@ -71,12 +72,22 @@ async function start(database: TestDatabase, settings: Partial<AppSettings> = {}
 }
 
 /** The application, with other options of its data source, on a server that can be put out of order. */
-async function startFaulty(database: TestDatabase, options: Partial<Record<'postgres' | 'mariadb', { readonly extra?: object } & Partial<DataSourceOptions>>>): Promise<{ app: StartedApp; faulty: FaultyServer }> {
+async function startFaulty(
+  database: TestDatabase,
+  options: Partial<Record<'postgres' | 'mariadb', { readonly extra?: object } & Partial<DataSourceOptions>>>,
+): Promise<{ app: StartedApp; faulty: FaultyServer }> {
   const faulty = (server = faultyServer(database));
   const open = async (): ReturnType<TestDatabase['open']> => {
     const opened = await faulty.database.open();
     const more = database.name === 'sqlite' ? undefined : options[database.name];
-    return { ...opened, options: { ...opened.options, ...more, extra: { ...(opened.options.extra as object | undefined), ...(more?.extra as object | undefined) } } as DataSourceOptions };
+    return {
+      ...opened,
+      options: {
+        ...opened.options,
+        ...more,
+        extra: { ...(opened.options.extra as object | undefined), ...(more?.extra as object | undefined) },
+      } as DataSourceOptions,
+    };
   };
   const app = await start({ ...faulty.database, open });
   await app.client.post(JOBS, { code: 'first' });
@@ -87,17 +98,28 @@ async function expectServed({ client, dataSource }: StartedApp): Promise<void> {
   await until(async () => (await client.get(JOBS)).status === 200);
   // Three at once, for one caller has no more of four connections, and on a busy machine more would have to wait for too long.
   for (const round of [0, 1]) {
-    const answers = await Promise.all(Array.from({ length: 3 }, (_, index) => client.post(JOBS, { code: `after${round}${index}` })));
+    const answers = await Promise.all(
+      Array.from({ length: 3 }, (_, index) => client.post(JOBS, { code: `after${round}${index}` })),
+    );
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 201]);
   }
-  await until(() => lentOut(dataSource).lent === 0 && lentOut(dataSource).waiting === 0, () => lentOut(dataSource));
+  await until(
+    () => lentOut(dataSource).lent === 0 && lentOut(dataSource).waiting === 0,
+    () => lentOut(dataSource),
+  );
 }
 
 onEachServer('a pool without a free connection', (database) => {
   test('is waited for, and a burst of requests is served one after the other', async () => {
     const { client, dataSource } = await start(database, { restify: {} });
-    const answers = await Promise.all(Array.from({ length: 60 }, (_, index) => (index % 2 === 0 ? client.get(JOBS) : client.post(JOBS, { code: `c${index}` }))));
-    expect(answers.map(({ status }) => status)).toEqual(answers.map((_, index) => (index % 2 === 0 ? 200 : 201)));
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, (_, index) =>
+        index % 2 === 0 ? client.get(JOBS) : client.post(JOBS, { code: `c${index}` }),
+      ),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(
+      answers.map((_, index) => (index % 2 === 0 ? 200 : 201)),
+    );
     expect(lentOut(dataSource)).toEqual({ lent: 0, waiting: 0 });
   });
 
@@ -110,7 +132,16 @@ onEachServer('a pool without a free connection', (database) => {
       await runner.connect();
       held.push(runner);
     }
-    const refused = await Promise.all([client.get(JOBS), client.get(`${JOBS}1/`), client.get(`${JOBS}1/parts/`), client.post(JOBS, { code: 'lost' }), client.patch(`${JOBS}1/`, { votes: 3 }), client.delete(`${JOBS}1/`)].map(timed));
+    const refused = await Promise.all(
+      [
+        client.get(JOBS),
+        client.get(`${JOBS}1/`),
+        client.get(`${JOBS}1/parts/`),
+        client.post(JOBS, { code: 'lost' }),
+        client.patch(`${JOBS}1/`, { votes: 3 }),
+        client.delete(`${JOBS}1/`),
+      ].map(timed),
+    );
     for (const each of refused) expectAwayAfter(each, 300);
     // Those that have given up still stand in the driver's queue: each connection that comes to one goes on at once.
     for (const runner of held.splice(0)) await runner.release();
@@ -120,13 +151,21 @@ onEachServer('a pool without a free connection', (database) => {
   });
 
   test('is waited for as long as each prefix says', async () => {
-    const { client, dataSource } = await start(database, { restifyModules: [RestifyModule.forRoot('rest/v1', { acquireTimeout: 100 }), RestifyModule.forRoot('rest/v2', { acquireTimeout: 900 })] });
+    const { client, dataSource } = await start(database, {
+      restifyModules: [
+        RestifyModule.forRoot('rest/v1', { acquireTimeout: 100 }),
+        RestifyModule.forRoot('rest/v2', { acquireTimeout: 900 }),
+      ],
+    });
     for (let count = 0; count < 4; count += 1) {
       const runner = dataSource.createQueryRunner();
       await runner.connect();
       held.push(runner);
     }
-    const [short, long] = await Promise.all([timed(client.get(JOBS)), timed(client.get(JOBS.replace('v1', 'v2')))]);
+    const [short, long] = await Promise.all([
+      timed(client.get(JOBS)),
+      timed(client.get(JOBS.replace('v1', 'v2'))),
+    ]);
     expectAwayAfter(short, 100);
     expectAwayAfter(long, 900);
     expect(long.milliseconds).toBeGreaterThan(short.milliseconds);
@@ -139,7 +178,10 @@ onEachDatabase('a write that takes its time', (database) => {
     blocked = new Promise((resolve) => (unblock = resolve));
     const slow = client.post(JOBS, { code: 'slow' });
     await pause(100);
-    const [reading, writing] = await Promise.all([timed(client.get(JOBS)), timed(client.patch(`${JOBS}99/`, {}))]);
+    const [reading, writing] = await Promise.all([
+      timed(client.get(JOBS)),
+      timed(client.patch(`${JOBS}99/`, {})),
+    ]);
     if (database.name === 'sqlite') {
       expectAwayAfter(reading, 300);
       expectAwayAfter(writing, 300);
@@ -148,7 +190,9 @@ onEachDatabase('a write that takes its time', (database) => {
     }
     unblock();
     expect((await slow).status).toBe(201);
-    expect((await client.get(JOBS)).json).toEqual([{ id: 1, code: 'slow', votes: 0, parts: `${JOBS}1/parts/`, tags: `${JOBS}1/tags/` }]);
+    expect((await client.get(JOBS)).json).toEqual([
+      { id: 1, code: 'slow', votes: 0, parts: `${JOBS}1/parts/`, tags: `${JOBS}1/tags/` },
+    ]);
   });
 });
 
@@ -161,7 +205,9 @@ onEachDatabase('a clock that is set back', (database) => {
   test('while requests wait for a connection makes them wait no longer', async () => {
     const { client, dataSource } = await start(database, { dataSource: { subscribers: [Blocker] } });
     blocked = new Promise((resolve) => (unblock = resolve));
-    const slow = Array.from({ length: database.name === 'sqlite' ? 1 : 3 }, (_, index) => client.post(JOBS, { code: `slow${index}` }));
+    const slow = Array.from({ length: database.name === 'sqlite' ? 1 : 3 }, (_, index) =>
+      client.post(JOBS, { code: `slow${index}` }),
+    );
     await pause(100);
     // Of four connections one caller has three.
     await until(() => database.name === 'sqlite' || lentOut(dataSource).lent === 3);
@@ -177,7 +223,10 @@ onEachDatabase('a clock that is set back', (database) => {
 });
 
 onEachServer('a statement that the database gives up', (database) => {
-  const blockTable = database.name === 'postgres' ? ['BEGIN', 'LOCK TABLE works_job IN ACCESS EXCLUSIVE MODE'] : ['LOCK TABLES works_job WRITE'];
+  const blockTable =
+    database.name === 'postgres'
+      ? ['BEGIN', 'LOCK TABLE works_job IN ACCESS EXCLUSIVE MODE']
+      : ['LOCK TABLES works_job WRITE'];
   const blockRow = ['START TRANSACTION', 'SELECT id FROM works_job WHERE id = 1 FOR UPDATE'];
 
   /** On one connection of its own, which is released at the end of the test. */
@@ -190,7 +239,9 @@ onEachServer('a statement that the database gives up', (database) => {
   }
 
   async function limitStatements(app: StartedApp, sql: string): Promise<void> {
-    const { pool } = app.dataSource.driver as unknown as { pool?: { on(event: 'connection', listener: (connection: { query(sql: string): void }) => void): void } };
+    const { pool } = app.dataSource.driver as unknown as {
+      pool?: { on(event: 'connection', listener: (connection: { query(sql: string): void }) => void): void };
+    };
     pool?.on('connection', (connection) => {
       connection.query(sql);
     });
@@ -203,7 +254,11 @@ onEachServer('a statement that the database gives up', (database) => {
     const { app, faulty } = await startFaulty(database, { postgres: { extra: { statement_timeout: 400 } } });
     if (database.name === 'mariadb') await limitStatements(app, 'SET SESSION max_statement_time = 0.4');
     const blocker = await hold(blockTable);
-    const found = await Promise.all([timed(app.client.get(JOBS)), timed(app.client.get(`${JOBS}1/`)), timed(app.client.post(JOBS, { code: 'lost' }))]);
+    const found = await Promise.all([
+      timed(app.client.get(JOBS)),
+      timed(app.client.get(`${JOBS}1/`)),
+      timed(app.client.post(JOBS, { code: 'lost' })),
+    ]);
     for (const each of found) expectAwayAfter(each, 380);
     await blocker.query(database.name === 'postgres' ? 'ROLLBACK' : 'UNLOCK TABLES');
     await until(() => lentOut(app.dataSource).lent === 0);
@@ -215,14 +270,19 @@ onEachServer('a statement that the database gives up', (database) => {
     const { app } = await startFaulty(database, { postgres: { extra: { lock_timeout: 1000 } } });
     if (database.name === 'mariadb') await limitStatements(app, 'SET SESSION innodb_lock_wait_timeout = 1');
     const blocker = await hold(blockRow);
-    const [patched, deleted] = await Promise.all([timed(app.client.patch(`${JOBS}1/`, { votes: 5 })), timed(app.client.delete(`${JOBS}1/`))]);
+    const [patched, deleted] = await Promise.all([
+      timed(app.client.patch(`${JOBS}1/`, { votes: 5 })),
+      timed(app.client.delete(`${JOBS}1/`)),
+    ]);
     for (const each of [patched, deleted]) {
       expectAwayAfter(each, 900);
       expect(each.milliseconds).toBeLessThan(2900);
     }
     await blocker.query('ROLLBACK');
     await expectServed(app);
-    expect((await app.client.get(`${JOBS}1/`)).json).toEqual(expect.objectContaining({ code: 'first', votes: 0 }));
+    expect((await app.client.get(`${JOBS}1/`)).json).toEqual(
+      expect.objectContaining({ code: 'first', votes: 0 }),
+    );
   });
 });
 
@@ -234,7 +294,11 @@ onEachServer('a line that lets nothing through', (database) => {
     });
     faulty.stall();
     for (let round = 0; round < 3; round += 1) {
-      const found = await Promise.all([timed(app.client.get(JOBS)), timed(app.client.post(JOBS, { code: 'lost' })), timed(app.client.patch(`${JOBS}1/`, { votes: 5 }))]);
+      const found = await Promise.all([
+        timed(app.client.get(JOBS)),
+        timed(app.client.post(JOBS, { code: 'lost' })),
+        timed(app.client.patch(`${JOBS}1/`, { votes: 5 })),
+      ]);
       for (const each of found) {
         expectAway(each);
         expect(each.milliseconds).toBeLessThan(4000);
@@ -247,19 +311,37 @@ onEachServer('a line that lets nothing through', (database) => {
 });
 
 describe('acquireTimeout', () => {
-  test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31])('of %d is refused at start', async (acquireTimeout) => {
-    const [sqlite] = DATABASES;
-    await expect(startApp({ entities: ENTITIES, ...(sqlite ? { database: sqlite } : {}), restify: { acquireTimeout } })).rejects.toThrow(
-      `RestifyModule.forRoot('rest/v1').acquireTimeout: ${acquireTimeout} is no time to wait. Give milliseconds, above 0 and below 2147483648; without the option they are 10000.`,
-    );
-  });
+  test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31])(
+    'of %d is refused at start',
+    async (acquireTimeout) => {
+      const [sqlite] = DATABASES;
+      await expect(
+        startApp({
+          entities: ENTITIES,
+          ...(sqlite ? { database: sqlite } : {}),
+          restify: { acquireTimeout },
+        }),
+      ).rejects.toThrow(
+        `RestifyModule.forRoot('rest/v1').acquireTimeout: ${acquireTimeout} is no time to wait. Give milliseconds, above 0 and below 2147483648; without the option they are 10000.`,
+      );
+    },
+  );
 });
 
 describe('statementTimeout', () => {
-  test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31, '30' as never, true as never])('of %p is refused at start', async (statementTimeout) => {
-    const [sqlite] = DATABASES;
-    await expect(startApp({ entities: ENTITIES, ...(sqlite ? { database: sqlite } : {}), restify: { statementTimeout } })).rejects.toThrow(
-      `RestifyModule.forRoot('rest/v1').statementTimeout: ${String(statementTimeout)} is no time for a statement. Give milliseconds, above 0 and below 2147483648, or false for any time; without the option they are 30000.`,
-    );
-  });
+  test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31, '30' as never, true as never])(
+    'of %p is refused at start',
+    async (statementTimeout) => {
+      const [sqlite] = DATABASES;
+      await expect(
+        startApp({
+          entities: ENTITIES,
+          ...(sqlite ? { database: sqlite } : {}),
+          restify: { statementTimeout },
+        }),
+      ).rejects.toThrow(
+        `RestifyModule.forRoot('rest/v1').statementTimeout: ${String(statementTimeout)} is no time for a statement. Give milliseconds, above 0 and below 2147483648, or false for any time; without the option they are 30000.`,
+      );
+    },
+  );
 });

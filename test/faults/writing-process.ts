@@ -22,10 +22,17 @@ export interface WritingProcess {
 
 export async function startWriting(options: Partial<DataSourceOptions>): Promise<WritingProcess> {
   // Where Node finds the packages of this world.
-  const program = join(WORLD.directory, 'dist', `writing-app-${process.pid}-${randomBytes(4).toString('hex')}.mjs`);
+  const program = join(
+    WORLD.directory,
+    'dist',
+    `writing-app-${process.pid}-${randomBytes(4).toString('hex')}.mjs`,
+  );
   await mkdir(dirname(program), { recursive: true });
   await copyFile('test/fixtures/writing-app.mjs', program);
-  const child = fork(program, [JSON.stringify(options)], { execArgv: [], stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
+  const child = fork(program, [JSON.stringify(options)], {
+    execArgv: [],
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  });
   const ended = once(child, 'exit');
   let errors = '';
   child.stderr?.on('data', (chunk: Buffer) => (errors += chunk.toString()));
@@ -34,7 +41,10 @@ export async function startWriting(options: Partial<DataSourceOptions>): Promise
     await ended;
     await rm(program, { force: true });
   };
-  const port = await Promise.race([once(child, 'message').then(([message]) => message as number), ended.then(() => undefined)]);
+  const port = await Promise.race([
+    once(child, 'message').then(([message]) => message as number),
+    ended.then(() => undefined),
+  ]);
   if (port === undefined) {
     await end();
     throw new Error(`It does not start: ${errors}`);

@@ -27,7 +27,8 @@ class PathCodeController {
 let started: StartedApp;
 beforeAll(async () => {
   started = await startApp({ entities: [PathCode], controllers: [PathCodeController] });
-  for (const code of ['recent', 'recent/about', 'a/b', 'Recent']) await started.client.post('/rest/v1/path/pathcode/', { code });
+  for (const code of ['recent', 'recent/about', 'a/b', 'Recent'])
+    await started.client.post('/rest/v1/path/pathcode/', { code });
 });
 afterAll(() => started.close());
 
@@ -39,12 +40,20 @@ test('the path of an action wins over an object whose key has that text', async 
     expect([refused.status, refused.headers.allow]).toEqual([405, 'GET, HEAD, OPTIONS']);
   }
   expect((await client.get('/rest/v1/path/pathcode/Recent/')).json).toMatchObject({ code: 'Recent' });
-  expect((await client.get('/rest/v1/path/pathcode/recent/about/')).json).toEqual({ action: 'about', pk: 'recent' });
+  expect((await client.get('/rest/v1/path/pathcode/recent/about/')).json).toEqual({
+    action: 'about',
+    pk: 'recent',
+  });
 });
 
 test('an encoded slash is part of the key, for actions as for objects', async () => {
   const { client } = started;
-  expect((await client.get('/rest/v1/path/pathcode/recent%2Fabout/')).json).toMatchObject({ code: 'recent/about' });
-  expect((await client.get('/rest/v1/path/pathcode/a%2Fb/about/')).json).toEqual({ action: 'about', pk: 'a/b' });
+  expect((await client.get('/rest/v1/path/pathcode/recent%2Fabout/')).json).toMatchObject({
+    code: 'recent/about',
+  });
+  expect((await client.get('/rest/v1/path/pathcode/a%2Fb/about/')).json).toEqual({
+    action: 'about',
+    pk: 'a/b',
+  });
   expect((await client.get('/rest/v1/path/pathcode/a/b/about/')).status).toBe(404);
 });

@@ -1,7 +1,22 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { HttpCode, Injectable, Req, Res, Scope, UseGuards } from '@nestjs/common';
 import type { CanActivate } from '@nestjs/common';
-import { Action, AllowAny, basic, ChildPk, CurrentActor, IsAuthenticated, MANY_TO_MANY_DETAIL_ACTION, MANY_TO_MANY_LIST_ACTION, NestedAction, ONE_TO_MANY_LIST_ACTION, ParentPk, Restify, RestifyController, RestifyModule } from 'nestjs-restify';
+import {
+  Action,
+  AllowAny,
+  basic,
+  ChildPk,
+  CurrentActor,
+  IsAuthenticated,
+  MANY_TO_MANY_DETAIL_ACTION,
+  MANY_TO_MANY_LIST_ACTION,
+  NestedAction,
+  ONE_TO_MANY_LIST_ACTION,
+  ParentPk,
+  Restify,
+  RestifyController,
+  RestifyModule,
+} from 'nestjs-restify';
 import { Column, Entity, JoinTable, ManyToMany, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import { ClubModule } from '../../sample-app/src/club/club.module.js';
@@ -29,7 +44,19 @@ describe('the club of the sample application', () => {
     ['POST', '/rest/v1/club/member/1/payments/', 405, { detail: 'Method "POST" not allowed.' }],
     ['PUT', '/rest/v1/club/member/1/events/', 405, { detail: 'Method "PUT" not allowed.' }],
     ['GET', '/rest/v1/club/member/1/rename/', 405, { detail: 'Method "GET" not allowed.' }],
-    ['GET', '/rest/v1/club/member/', 200, [{ id: 1, name: 'Ada', events: '/rest/v1/club/member/1/events/', payments: '/rest/v1/club/member/1/payments/' }]],
+    [
+      'GET',
+      '/rest/v1/club/member/',
+      200,
+      [
+        {
+          id: 1,
+          name: 'Ada',
+          events: '/rest/v1/club/member/1/events/',
+          payments: '/rest/v1/club/member/1/payments/',
+        },
+      ],
+    ],
   ])('%s %s answers %i', async (method, path, status, body) => {
     const answer = await started.client.send(method, path);
     expect([answer.status, answer.json]).toEqual([status, body]);
@@ -44,7 +71,11 @@ describe('the club of the sample application', () => {
 
   test('an action uses a service, gets the key in its type, and answers field errors', async () => {
     const renamed = await started.client.post('/rest/v1/club/member/1/rename/', { name: 'Ada L.' });
-    expect([renamed.status, renamed.json, renamed.headers.allow]).toEqual([200, { id: 1, name: 'Ada L.' }, 'POST, OPTIONS']);
+    expect([renamed.status, renamed.json, renamed.headers.allow]).toEqual([
+      200,
+      { id: 1, name: 'Ada L.' },
+      'POST, OPTIONS',
+    ]);
     const refused = await started.client.post('/rest/v1/club/member/1/rename/', {});
     expect([refused.status, refused.json]).toEqual([400, { name: ['This field is required.'] }]);
     expect((await started.client.post('/rest/v1/club/member/7/rename/', { name: 'x' })).status).toBe(404);
@@ -54,7 +85,9 @@ describe('the club of the sample application', () => {
   test('HEAD and OPTIONS follow by themselves', async () => {
     const head = await started.client.send('HEAD', '/rest/v1/club/member/1/payments/');
     expect([head.status, head.text, head.headers.allow]).toEqual([200, '', 'GET, HEAD, OPTIONS']);
-    expect((await started.client.send('OPTIONS', '/rest/v1/club/member/1/events/')).headers.allow).toBe('GET, POST, HEAD, OPTIONS');
+    expect((await started.client.send('OPTIONS', '/rest/v1/club/member/1/events/')).headers.allow).toBe(
+      'GET, POST, HEAD, OPTIONS',
+    );
   });
 });
 
@@ -101,13 +134,20 @@ interface PlainResponse {
 class ActController {
   constructor(private readonly clock: Clock) {}
 
-  @NestedAction(ONE_TO_MANY_LIST_ACTION, 'children', { methods: ['GET', 'DELETE'], checkParent: false, permissions: [] })
+  @NestedAction(ONE_TO_MANY_LIST_ACTION, 'children', {
+    methods: ['GET', 'DELETE'],
+    checkParent: false,
+    permissions: [],
+  })
   children(request: { readonly method: string }, pk: number): object | undefined {
     return request.method === 'DELETE' ? undefined : { pk, type: typeof pk };
   }
 
   @NestedAction()
-  [`${MANY_TO_MANY_LIST_ACTION}tags`](@ParentPk() pk: number, @CurrentActor() actor: { name: string } | null): object {
+  [`${MANY_TO_MANY_LIST_ACTION}tags`](
+    @ParentPk() pk: number,
+    @CurrentActor() actor: { name: string } | null,
+  ): object {
     return { pk, who: actor?.name };
   }
 
@@ -147,7 +187,10 @@ describe('controllers of the application that join generated endpoints', () => {
       entities: [ActParent, ActChild, ActTag],
       controllers: [ActController],
       providers: [Clock],
-      restifyModules: [RestifyModule.forRoot('rest/v1', { authentication: [basic((name) => ({ name }))] }), RestifyModule.forRoot('rest/v2', { authentication: [basic((name) => ({ name }))] })],
+      restifyModules: [
+        RestifyModule.forRoot('rest/v1', { authentication: [basic((name) => ({ name }))] }),
+        RestifyModule.forRoot('rest/v2', { authentication: [basic((name) => ({ name }))] }),
+      ],
     });
     await started.client.post('/rest/v1/act/actparent/', { name: 'p' }, as);
   });
@@ -158,14 +201,23 @@ describe('controllers of the application that join generated endpoints', () => {
     expect((await client.get(`${prefix}/act/actparent/1/tags/`, as)).json).toEqual({ pk: 1, who: 'ann' });
     expect((await client.get(`${prefix}/act/actparent/import/`, as)).status).toBe(405);
     expect((await client.post(`${prefix}/act/actparent/import/`, {})).status).toBe(401);
-    expect((await client.put(`${prefix}/act/actparent/1/tags/a/b/`, {}, as)).json).toEqual({ childPk: 'a/b', pk: 1 });
+    expect((await client.put(`${prefix}/act/actparent/1/tags/a/b/`, {}, as)).json).toEqual({
+      childPk: 'a/b',
+      pk: 1,
+    });
   });
 
   test('a nested URL without a default exists by its action alone, with its own permissions and without a look at the parent', async () => {
     const { client } = started;
-    expect((await client.get('/rest/v1/act/actparent/1/', as)).json).toMatchObject({ children: '/rest/v1/act/actparent/1/children/' });
+    expect((await client.get('/rest/v1/act/actparent/1/', as)).json).toMatchObject({
+      children: '/rest/v1/act/actparent/1/children/',
+    });
     const answer = await client.get('/rest/v1/act/actparent/77/children/');
-    expect([answer.status, answer.json, answer.headers.allow]).toEqual([200, { pk: 77, type: 'number' }, 'GET, DELETE, HEAD, OPTIONS']);
+    expect([answer.status, answer.json, answer.headers.allow]).toEqual([
+      200,
+      { pk: 77, type: 'number' },
+      'GET, DELETE, HEAD, OPTIONS',
+    ]);
     const nothing = await client.delete('/rest/v1/act/actparent/1/children/');
     expect([nothing.status, nothing.text]).toEqual([204, '']);
   });
@@ -175,14 +227,20 @@ describe('controllers of the application that join generated endpoints', () => {
     const first = await client.post('/rest/v1/act/actparent/import/', {}, as);
     const second = await client.post('/rest/v1/act/actparent/import/', {}, as);
     expect([first.status, second.status]).toEqual([202, 202]);
-    expect((second.json as { request: number }).request).toBe((first.json as { request: number }).request + 1);
+    expect((second.json as { request: number }).request).toBe(
+      (first.json as { request: number }).request + 1,
+    );
     const closed = await client.get('/rest/v1/act/actparent/1/closed/', as);
     expect([closed.status, Object.keys(closed.json as object)]).toEqual([403, ['detail']]);
   });
 
-  test('a method may write the response itself, and what it throws is no one else\'s to read', async () => {
+  test("a method may write the response itself, and what it throws is no one else's to read", async () => {
     const own = await started.client.get('/rest/v1/act/actparent/1/own/', as);
-    expect([own.status, own.json, own.headers['x-frame-options']]).toEqual([203, { own: true, child: null }, 'DENY']);
+    expect([own.status, own.json, own.headers['x-frame-options']]).toEqual([
+      203,
+      { own: true, child: null },
+      'DENY',
+    ]);
     const failing = await started.client.get('/rest/v1/act/actparent/1/failing/', as);
     expect([failing.status, failing.json]).toEqual([500, { detail: 'A server error occurred.' }]);
   });

@@ -1,5 +1,12 @@
 import { Injectable, Scope, VersioningType } from '@nestjs/common';
-import type { CallHandler, CanActivate, ExecutionContext, INestApplication, NestInterceptor, Type } from '@nestjs/common';
+import type {
+  CallHandler,
+  CanActivate,
+  ExecutionContext,
+  INestApplication,
+  NestInterceptor,
+  Type,
+} from '@nestjs/common';
 import { APP_GUARD, APP_INTERCEPTOR } from '@nestjs/core';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Restify, RestifyController } from 'nestjs-restify';
@@ -85,7 +92,8 @@ class Joined {
 @RestifyController(Joined)
 class JoinedController {}
 
-const canActivate = Object.getOwnPropertyDescriptor(RestifyGuard.prototype, 'canActivate')?.value as RestifyGuard['canActivate'];
+const canActivate = Object.getOwnPropertyDescriptor(RestifyGuard.prototype, 'canActivate')
+  ?.value as RestifyGuard['canActivate'];
 
 /** How often Nest has gone its whole way to a generated handler. */
 let throughNest = 0;
@@ -105,7 +113,10 @@ afterEach(async () => {
   started = undefined;
 });
 
-async function begin(settings: Partial<AppSettings> = {}, models: readonly Type[] = [Shelf, Book]): Promise<StartedApp> {
+async function begin(
+  settings: Partial<AppSettings> = {},
+  models: readonly Type[] = [Shelf, Book],
+): Promise<StartedApp> {
   started = await startApp({ entities: [...models], undescribed: 'all', ...settings });
   return started;
 }
@@ -135,18 +146,30 @@ async function useAll({ client }: StartedApp): Promise<readonly number[]> {
 const ALL = [201, 200, 200, 200, 200, 201, 200, 200, 200, 204, 204, 404, 405];
 
 describe('around generated answers', () => {
-  test('where nothing of Nest\'s stands, it is not gone through', async () => {
+  test("where nothing of Nest's stands, it is not gone through", async () => {
     expect(await useAll(await begin())).toEqual(ALL);
     expect(throughNest).toBe(0);
   });
 
   test.each<[name: string, settings: Partial<AppSettings>, each: string]>([
-    ['a global guard', { configure: (app: INestApplication) => void app.useGlobalGuards(new GlobalGuard()) }, 'guard'],
-    ['a global interceptor', { configure: (app: INestApplication) => void app.useGlobalInterceptors(new Noted()) }, 'interceptor'],
+    [
+      'a global guard',
+      { configure: (app: INestApplication) => void app.useGlobalGuards(new GlobalGuard()) },
+      'guard',
+    ],
+    [
+      'a global interceptor',
+      { configure: (app: INestApplication) => void app.useGlobalInterceptors(new Noted()) },
+      'interceptor',
+    ],
     ['APP_GUARD', { providers: [{ provide: APP_GUARD, useClass: GlobalGuard }] }, 'guard'],
     ['APP_INTERCEPTOR', { providers: [{ provide: APP_INTERCEPTOR, useClass: Noted }] }, 'interceptor'],
     ['APP_GUARD of a request', { providers: [{ provide: APP_GUARD, useClass: RequestGuard }] }, 'guard'],
-    ['APP_INTERCEPTOR of a request', { providers: [{ provide: APP_INTERCEPTOR, useClass: NotedOnRequest }] }, 'interceptor'],
+    [
+      'APP_INTERCEPTOR of a request',
+      { providers: [{ provide: APP_INTERCEPTOR, useClass: NotedOnRequest }] },
+      'interceptor',
+    ],
   ])('%s runs for each request', async (_name, settings, each) => {
     expect(await useAll(await begin(settings))).toEqual(ALL);
     expect([ran, throughNest]).toEqual([ALL.map(() => each), ALL.length]);
@@ -168,30 +191,46 @@ describe('around generated answers', () => {
     expect([ran, throughNest]).toEqual([['guard', 'guard', 'interceptor'], 3]);
   });
 
-  test('a class of the application\'s is gone through', async () => {
+  test("a class of the application's is gone through", async () => {
     const { client } = await begin({ controllers: [JoinedController] }, [Joined]);
     expect((await client.get('/rest/v1/around/joined/')).status).toBe(200);
     expect(throughNest).toBe(1);
   });
 
   test('versions in the path are found alone, and those in a header by Nest', async () => {
-    const byPath = await begin({ configure: (app) => void app.enableVersioning({ type: VersioningType.URI, defaultVersion: '2' }) });
-    expect([(await byPath.client.get(`/v2${SHELVES}`)).status, (await byPath.client.get(SHELVES)).status, throughNest]).toEqual([200, 404, 0]);
+    const byPath = await begin({
+      configure: (app) => void app.enableVersioning({ type: VersioningType.URI, defaultVersion: '2' }),
+    });
+    expect([
+      (await byPath.client.get(`/v2${SHELVES}`)).status,
+      (await byPath.client.get(SHELVES)).status,
+      throughNest,
+    ]).toEqual([200, 404, 0]);
     await byPath.close();
     started = undefined;
-    const byHeader = await begin({ configure: (app) => void app.enableVersioning({ type: VersioningType.HEADER, header: 'x-version', defaultVersion: '2' }) });
+    const byHeader = await begin({
+      configure: (app) =>
+        void app.enableVersioning({ type: VersioningType.HEADER, header: 'x-version', defaultVersion: '2' }),
+    });
     const statuses = [];
-    for (const version of ['2', '1']) statuses.push((await byHeader.client.get(SHELVES, { headers: { 'x-version': version } })).status);
+    for (const version of ['2', '1'])
+      statuses.push((await byHeader.client.get(SHELVES, { headers: { 'x-version': version } })).status);
     expect([statuses, throughNest]).toEqual([[200, 404], 1]);
   });
 
   test('middleware may do something behind its next()', async () => {
     const { client } = await begin({
       configure: (app) => {
-        app.use((_request: unknown, response: { setHeader(name: string, value: string): void }, next: () => void) => {
-          next();
-          response.setHeader('x-behind', 'yes');
-        });
+        app.use(
+          (
+            _request: unknown,
+            response: { setHeader(name: string, value: string): void },
+            next: () => void,
+          ) => {
+            next();
+            response.setHeader('x-behind', 'yes');
+          },
+        );
       },
     });
     const answer = await client.get(SHELVES);
@@ -202,10 +241,16 @@ describe('around generated answers', () => {
     const { client } = await begin({
       configure: (app) => {
         app.setGlobalPrefix('api');
-        app.use((_request: unknown, response: { setHeader(name: string, value: string): void }, next: () => void) => {
-          response.setHeader('x-seen', 'yes');
-          next();
-        });
+        app.use(
+          (
+            _request: unknown,
+            response: { setHeader(name: string, value: string): void },
+            next: () => void,
+          ) => {
+            response.setHeader('x-seen', 'yes');
+            next();
+          },
+        );
       },
     });
     const answer = await client.get(`/api${SHELVES}`);

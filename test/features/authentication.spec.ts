@@ -3,7 +3,17 @@ import { Injectable, UnauthorizedException } from '@nestjs/common';
 import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import { PassportStrategy } from '@nestjs/passport';
-import { AllowAny, basic, IsAuthenticated, Restify, RestifyController, Action, CurrentActor, secretsEqual, strategy } from 'nestjs-restify';
+import {
+  AllowAny,
+  basic,
+  IsAuthenticated,
+  Restify,
+  RestifyController,
+  Action,
+  CurrentActor,
+  secretsEqual,
+  strategy,
+} from 'nestjs-restify';
 import type { RestifyModuleOptions } from 'nestjs-restify';
 import type { IncomingMessage } from 'node:http';
 import { Strategy } from 'passport';
@@ -91,14 +101,22 @@ class Open {
   id: number;
 }
 
-@Restify({ app: 'auth', permissions: [IsAuthenticated], authentication: [strategy('auth-keys', { header: 'X-API-Key' })] })
+@Restify({
+  app: 'auth',
+  permissions: [IsAuthenticated],
+  authentication: [strategy('auth-keys', { header: 'X-API-Key' })],
+})
 @Entity('auth_keyed')
 class Keyed {
   @PrimaryGeneratedColumn()
   id: number;
 }
 
-@Restify({ app: 'auth', permissions: [IsAuthenticated], authentication: [strategy('auth-passwords', 'Basic')] })
+@Restify({
+  app: 'auth',
+  permissions: [IsAuthenticated],
+  authentication: [strategy('auth-passwords', 'Basic')],
+})
 @Entity('auth_named')
 class Named {
   @PrimaryGeneratedColumn()
@@ -131,12 +149,19 @@ describe('several schemes', () => {
       entities: ENTITIES,
       providers: PROVIDERS,
       controllers: CONTROLLERS,
-      restify: { authentication: ['auth-users', 'auth-machines', basic((name, password) => secretsEqual(password, 'right') && { by: 'basic', name })] },
+      restify: {
+        authentication: [
+          'auth-users',
+          'auth-machines',
+          basic((name, password) => secretsEqual(password, 'right') && { by: 'basic', name }),
+        ],
+      },
     });
   });
   afterAll(() => started.close());
 
-  const me = (model: string, headers: Record<string, string>) => started.client.get(`/rest/v1/auth/${model}/me/`, { headers });
+  const me = (model: string, headers: Record<string, string>) =>
+    started.client.get(`/rest/v1/auth/${model}/me/`, { headers });
 
   test.each([
     ['the first strategy', 'Bearer user-1', { by: 'users', token: 'user-1' }],
@@ -168,7 +193,10 @@ describe('several schemes', () => {
     for (const headers of others) {
       expect((await me('open', headers)).json).toEqual({ actor: null });
       const closed = await me('closed', headers);
-      expect([closed.status, closed.json]).toEqual([401, { detail: 'Authentication credentials were not provided.' }]);
+      expect([closed.status, closed.json]).toEqual([
+        401,
+        { detail: 'Authentication credentials were not provided.' },
+      ]);
     }
   });
 
@@ -181,13 +209,19 @@ describe('several schemes', () => {
   test('of a model stand in place of the prefix’s own: a key in a header has no challenge', async () => {
     expect((await me('keyed', { 'x-api-key': 'sesame' })).json).toEqual({ actor: { by: 'key' } });
     const wrong = await me('keyed', { 'x-api-key': 'wrong' });
-    expect([wrong.status, wrong.json, wrong.headers['www-authenticate']]).toEqual([401, { detail: 'Invalid token.' }, undefined]);
+    expect([wrong.status, wrong.json, wrong.headers['www-authenticate']]).toEqual([
+      401,
+      { detail: 'Invalid token.' },
+      undefined,
+    ]);
     expect((await me('keyed', {})).status).toBe(403);
     expect((await me('keyed', { authorization: 'Bearer user-1' })).status).toBe(403);
   });
 
   test('may be a PassportStrategy of @nestjs/passport over passport-http', async () => {
-    expect((await me('named', { authorization: `Basic ${encoded('kay:right')}` })).json).toEqual({ actor: { by: 'password', username: 'kay' } });
+    expect((await me('named', { authorization: `Basic ${encoded('kay:right')}` })).json).toEqual({
+      actor: { by: 'password', username: 'kay' },
+    });
     const wrong = await me('named', { authorization: `Basic ${encoded('kay:wrong')}` });
     expect([wrong.status, wrong.headers['www-authenticate']]).toEqual([401, 'Basic realm="api"']);
   });
@@ -208,8 +242,16 @@ describe('a strategy whose validate throws UnauthorizedException', () => {
       return { name };
     };
     for (const scheme of [strategy('auth-throwing', 'Basic'), basic(verify)]) {
-      const started = await startApp({ entities: ENTITIES, controllers: CONTROLLERS, providers: [...PROVIDERS, Throwing], restify: { authentication: [scheme], authenticationThrottle: { perUser: 1 } } });
-      const ask = (name: string) => started.client.get('/rest/v1/auth/closed/', { headers: { authorization: `Basic ${encoded(`${name}:x`)}` } });
+      const started = await startApp({
+        entities: ENTITIES,
+        controllers: CONTROLLERS,
+        providers: [...PROVIDERS, Throwing],
+        restify: { authentication: [scheme], authenticationThrottle: { perUser: 1 } },
+      });
+      const ask = (name: string) =>
+        started.client.get('/rest/v1/auth/closed/', {
+          headers: { authorization: `Basic ${encoded(`${name}:x`)}` },
+        });
       expect((await ask('ada')).status).toBe(200);
       const wrong = await ask('bob');
       expect([wrong.status, wrong.json]).toEqual([401, { detail: 'Invalid username/password.' }]);
@@ -237,8 +279,14 @@ describe('a strategy that redirects', () => {
   }
 
   test('is a scheme that fails, and the process goes on', async () => {
-    const started = await startApp({ entities: ENTITIES, controllers: CONTROLLERS, providers: [...PROVIDERS, Redirecting], restify: { authentication: ['auth-redirecting'] } });
-    for (let call = 0; call < 2; call++) expect((await started.client.get('/rest/v1/auth/open/')).status).toBe(503);
+    const started = await startApp({
+      entities: ENTITIES,
+      controllers: CONTROLLERS,
+      providers: [...PROVIDERS, Redirecting],
+      restify: { authentication: ['auth-redirecting'] },
+    });
+    for (let call = 0; call < 2; call++)
+      expect((await started.client.get('/rest/v1/auth/open/')).status).toBe(503);
     await started.close();
   });
 });
@@ -252,23 +300,53 @@ describe('what the application does itself', () => {
         return true;
       }
     }
-    const started = await startApp({ entities: ENTITIES, providers: [...PROVIDERS, { provide: APP_GUARD, useClass: OwnGuard }], controllers: CONTROLLERS, restify: { authentication: [basic(() => null)] } });
-    const answer = await started.client.get('/rest/v1/auth/closed/me/', { headers: { authorization: `Basic ${encoded('ada:wrong')}` } });
+    const started = await startApp({
+      entities: ENTITIES,
+      providers: [...PROVIDERS, { provide: APP_GUARD, useClass: OwnGuard }],
+      controllers: CONTROLLERS,
+      restify: { authentication: [basic(() => null)] },
+    });
+    const answer = await started.client.get('/rest/v1/auth/closed/me/', {
+      headers: { authorization: `Basic ${encoded('ada:wrong')}` },
+    });
     expect([answer.status, answer.json]).toEqual([200, { actor: { by: 'guard' } }]);
     await started.close();
   });
 
   test('what is no scheme, and no time, refuses to start', async () => {
     const given: unknown = {
-      authentication: [basic(undefined as never), '', strategy('auth-users', 'Two Words'), basic(() => null, { challenge: 'X Basic' }), undefined, PassportStrategy],
+      authentication: [
+        basic(undefined as never),
+        '',
+        strategy('auth-users', 'Two Words'),
+        basic(() => null, { challenge: 'X Basic' }),
+        undefined,
+        PassportStrategy,
+      ],
       authenticationTimeout: '10',
     };
-    await expect(startApp({ entities: ENTITIES, controllers: CONTROLLERS, providers: PROVIDERS, restify: given as RestifyModuleOptions })).rejects.toMatchObject({
+    await expect(
+      startApp({
+        entities: ENTITIES,
+        controllers: CONTROLLERS,
+        providers: PROVIDERS,
+        restify: given as RestifyModuleOptions,
+      }),
+    ).rejects.toMatchObject({
       problems: [
-        { where: "RestifyModule.forRoot('rest/v1').authentication[0]", what: 'basic() has no function that checks a password' },
+        {
+          where: "RestifyModule.forRoot('rest/v1').authentication[0]",
+          what: 'basic() has no function that checks a password',
+        },
         { where: "RestifyModule.forRoot('rest/v1').authentication[1]", what: 'a strategy has no name' },
-        { where: "RestifyModule.forRoot('rest/v1').authentication[2]", what: '"Two Words" is no place of credentials' },
-        { where: "RestifyModule.forRoot('rest/v1').authentication[3]", what: '"X Basic" is no name of a challenge' },
+        {
+          where: "RestifyModule.forRoot('rest/v1').authentication[2]",
+          what: '"Two Words" is no place of credentials',
+        },
+        {
+          where: "RestifyModule.forRoot('rest/v1').authentication[3]",
+          what: '"X Basic" is no name of a challenge',
+        },
         { where: "RestifyModule.forRoot('rest/v1').authentication[4]", what: 'this is no scheme' },
         { where: "RestifyModule.forRoot('rest/v1').authentication[5]", what: 'this is no scheme' },
         { where: "RestifyModule.forRoot('rest/v1').authenticationTimeout", what: '10 is no time to wait' },
@@ -276,18 +354,42 @@ describe('what the application does itself', () => {
     });
   });
 
-  test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31])('authenticationTimeout of %d refuses to start', async (authenticationTimeout) => {
-    await expect(startApp({ entities: ENTITIES, controllers: CONTROLLERS, providers: PROVIDERS, restify: { authenticationTimeout } })).rejects.toMatchObject({
-      problems: [{ what: `${authenticationTimeout} is no time to wait`, repair: 'Give milliseconds, above 0 and below 2147483648; without the option they are 10000.' }],
-    });
-  });
+  test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31])(
+    'authenticationTimeout of %d refuses to start',
+    async (authenticationTimeout) => {
+      await expect(
+        startApp({
+          entities: ENTITIES,
+          controllers: CONTROLLERS,
+          providers: PROVIDERS,
+          restify: { authenticationTimeout },
+        }),
+      ).rejects.toMatchObject({
+        problems: [
+          {
+            what: `${authenticationTimeout} is no time to wait`,
+            repair: 'Give milliseconds, above 0 and below 2147483648; without the option they are 10000.',
+          },
+        ],
+      });
+    },
+  );
 
   test.each([
     ['of the prefix', { authentication: ['auth-users', 'auth-usres'] }],
     ['once, though both name it', { authentication: ['auth-usres', strategy('auth-usres')] }],
   ])('a strategy that Passport does not know refuses to start: %s', async (_name, restify) => {
-    await expect(startApp({ entities: ENTITIES, controllers: CONTROLLERS, providers: PROVIDERS, restify })).rejects.toMatchObject({
-      problems: [{ where: "authentication: 'auth-usres'", what: 'Passport knows no strategy of this name', repair: "List its class, which extends PassportStrategy(…, 'auth-usres'), in the providers of a module, or correct the name." }],
+    await expect(
+      startApp({ entities: ENTITIES, controllers: CONTROLLERS, providers: PROVIDERS, restify }),
+    ).rejects.toMatchObject({
+      problems: [
+        {
+          where: "authentication: 'auth-usres'",
+          what: 'Passport knows no strategy of this name',
+          repair:
+            "List its class, which extends PassportStrategy(…, 'auth-usres'), in the providers of a module, or correct the name.",
+        },
+      ],
     });
   });
 });

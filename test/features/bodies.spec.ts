@@ -1,5 +1,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { IsEmail, IsIn, IsInt, IsNotEmpty, Matches, Max, Min, Validate, ValidateNested, ValidatorConstraint, registerDecorator } from 'class-validator';
+import {
+  IsEmail,
+  IsIn,
+  IsInt,
+  IsNotEmpty,
+  Matches,
+  Max,
+  Min,
+  Validate,
+  ValidateNested,
+  ValidatorConstraint,
+  registerDecorator,
+} from 'class-validator';
 import type { ValidatorConstraintInterface } from 'class-validator';
 import { InvalidInput, Restify } from 'nestjs-restify';
 import {
@@ -25,7 +37,14 @@ import {
   UpdateDateColumn,
   VersionColumn,
 } from 'typeorm';
-import type { DataSource, EntitySubscriberInterface, InsertEvent, Relation, RemoveEvent, UpdateEvent } from 'typeorm';
+import type {
+  DataSource,
+  EntitySubscriberInterface,
+  InsertEvent,
+  Relation,
+  RemoveEvent,
+  UpdateEvent,
+} from 'typeorm';
 import { onEachDatabase } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
@@ -146,7 +165,11 @@ onEachDatabase('a body', (database) => {
   async function refused(body: object): Promise<unknown> {
     const before = await started.dataSource.getRepository(Article).count();
     const answer = await started.client.post(ARTICLE, body);
-    expect({ status: answer.status, body: answer.json, sent: body }).toEqual({ status: 400, body: answer.json, sent: body });
+    expect({ status: answer.status, body: answer.json, sent: body }).toEqual({
+      status: 400,
+      body: answer.json,
+      sent: body,
+    });
     expect(await started.dataSource.getRepository(Article).count()).toBe(before);
     return answer.json;
   }
@@ -159,7 +182,19 @@ onEachDatabase('a body', (database) => {
 
   test('is told all of its errors at once, each under its field', async () => {
     expect(
-      await refused({ title: 'x'.repeat(11), stock: 'many', price: '12345.67', serial: '9223372036854775808', colour: 'green', note: true, remark: null, sold: 'maybe', rating: 6, maker: 9999, importer: [] }),
+      await refused({
+        title: 'x'.repeat(11),
+        stock: 'many',
+        price: '12345.67',
+        serial: '9223372036854775808',
+        colour: 'green',
+        note: true,
+        remark: null,
+        sold: 'maybe',
+        rating: 6,
+        maker: 9999,
+        importer: [],
+      }),
     ).toEqual({
       title: ['Ensure this field has no more than 10 characters.'],
       stock: NO_INTEGER,
@@ -178,31 +213,61 @@ onEachDatabase('a body', (database) => {
   test('is told the same errors when it changes an object, which keeps its values', async () => {
     const { id } = await accepted({ stock: 3 });
     for (const method of ['PUT', 'PATCH']) {
-      const answer = await started.client.send(method, `${ARTICLE}${String(id)}/`, { body: { title: null, stock: 7.5, rating: 6, maker: 'x', importer: 9999 } });
+      const answer = await started.client.send(method, `${ARTICLE}${String(id)}/`, {
+        body: { title: null, stock: 7.5, rating: 6, maker: 'x', importer: 9999 },
+      });
       expect([method, answer.status, answer.json]).toEqual([
         method,
         400,
-        { title: NOT_NULL, stock: NO_INTEGER, rating: ['rating must not be greater than 5'], maker: wrongType('str'), importer: noSuchKey(9999) },
+        {
+          title: NOT_NULL,
+          stock: NO_INTEGER,
+          rating: ['rating must not be greater than 5'],
+          maker: wrongType('str'),
+          importer: noSuchKey(9999),
+        },
       ]);
     }
-    expect((await started.client.get(`${ARTICLE}${String(id)}/`)).json).toMatchObject({ title: 'Pen', stock: 3, rating: 1, maker, importer: null });
+    expect((await started.client.get(`${ARTICLE}${String(id)}/`)).json).toMatchObject({
+      title: 'Pen',
+      stock: 3,
+      rating: 1,
+      maker,
+      importer: null,
+    });
   });
 
   test('must give the required fields, and no others, on POST and PUT', async () => {
     expect(await refused({})).toEqual({ title: REQUIRED, maker: REQUIRED });
     const { id, ...created } = await accepted({});
-    expect(created).toMatchObject({ stock: 0, price: null, colour: 'red', remark: 'none', filled: 'filled Pen', importer: null, edition: 1 });
+    expect(created).toMatchObject({
+      stock: 0,
+      price: null,
+      colour: 'red',
+      remark: 'none',
+      filled: 'filled Pen',
+      importer: null,
+      edition: 1,
+    });
     const put = await started.client.put(`${ARTICLE}${String(id)}/`, { stock: 4 });
     expect([put.status, put.json]).toEqual([400, { title: REQUIRED, maker: REQUIRED }]);
     const whole = await started.client.put(`${ARTICLE}${String(id)}/`, { id: 77, title: 'Ink', maker });
-    expect([whole.status, whole.json]).toEqual([200, expect.objectContaining({ id, title: 'Ink', filled: 'filled Pen' })]);
+    expect([whole.status, whole.json]).toEqual([
+      200,
+      expect.objectContaining({ id, title: 'Ink', filled: 'filled Pen' }),
+    ]);
   });
 
   test('gives numbers as strings and strings as numbers, and nothing else for either', async () => {
-    expect(await accepted({ stock: '3', price: 12.5, serial: 12, title: 5, maker: String(maker) })).toMatchObject({ stock: 3, price: '12.50', serial: '12', title: '5', maker });
+    expect(
+      await accepted({ stock: '3', price: 12.5, serial: 12, title: 5, maker: String(maker) }),
+    ).toMatchObject({ stock: 3, price: '12.50', serial: '12', title: '5', maker });
     expect(await accepted({ stock: 7.0 })).toMatchObject({ stock: 7 });
     for (const wrong of [7.5, '1e2', '7.5', true, [1], { a: 1 }, '', ' ', '0x10', 'NaN']) {
-      expect([wrong, await refused({ title: 'Pen', maker, stock: wrong })]).toEqual([wrong, { stock: NO_INTEGER }]);
+      expect([wrong, await refused({ title: 'Pen', maker, stock: wrong })]).toEqual([
+        wrong,
+        { stock: NO_INTEGER },
+      ]);
     }
     for (const wrong of [true, false, ['a'], { a: 1 }]) {
       expect([wrong, await refused({ maker, title: wrong })]).toEqual([wrong, { title: NO_STRING }]);
@@ -212,9 +277,16 @@ onEachDatabase('a body', (database) => {
   test('is refused numbers out of the range of their column under the field', async () => {
     const over = expect.stringMatching(/^Ensure this value is less than or equal to \d+\.$/) as unknown;
     const under = expect.stringMatching(/^Ensure this value is greater than or equal to -\d+\.$/) as unknown;
-    expect(await refused({ title: 'Pen', maker, stock: 1e30, serial: '1'.repeat(300) })).toEqual({ stock: [over], serial: [over] });
-    expect(await refused({ title: 'Pen', maker, stock: '-99999999999999999999', serial: '-9223372036854775809' })).toEqual({ stock: [under], serial: [under] });
-    expect(await refused({ title: 'Pen', maker, serial: 9007199254740993 })).toEqual({ serial: ['Send this number as a string.'] });
+    expect(await refused({ title: 'Pen', maker, stock: 1e30, serial: '1'.repeat(300) })).toEqual({
+      stock: [over],
+      serial: [over],
+    });
+    expect(
+      await refused({ title: 'Pen', maker, stock: '-99999999999999999999', serial: '-9223372036854775809' }),
+    ).toEqual({ stock: [under], serial: [under] });
+    expect(await refused({ title: 'Pen', maker, serial: 9007199254740993 })).toEqual({
+      serial: ['Send this number as a string.'],
+    });
   });
 
   test('is refused decimals with too many digits in total, behind or before the point', async () => {
@@ -226,19 +298,32 @@ onEachDatabase('a body', (database) => {
       [9007199254740993, ['Send this number as a string.']],
       ...['NaN', 'Infinity', '1e2', '.', '', 'x', true, [], {}].map((wrong) => [wrong, NO_NUMBER] as const),
     ];
-    for (const [price, messages] of cases) expect([price, await refused({ title: 'Pen', maker, price })]).toEqual([price, { price: messages }]);
+    for (const [price, messages] of cases)
+      expect([price, await refused({ title: 'Pen', maker, price })]).toEqual([price, { price: messages }]);
     expect(await accepted({ price: '-9999.99' })).toMatchObject({ price: '-9999.99' });
   });
 
   test('is refused values outside an enum under the field', async () => {
-    for (const [wrong, shown] of [['RED', 'RED'], ['', ''], [1, '1'], [true, 'true'], [['red'], '["red"]']] as const) {
-      expect([wrong, await refused({ title: 'Pen', maker, colour: wrong })]).toEqual([wrong, { colour: [`"${shown}" is not a valid choice.`] }]);
+    for (const [wrong, shown] of [
+      ['RED', 'RED'],
+      ['', ''],
+      [1, '1'],
+      [true, 'true'],
+      [['red'], '["red"]'],
+    ] as const) {
+      expect([wrong, await refused({ title: 'Pen', maker, colour: wrong })]).toEqual([
+        wrong,
+        { colour: [`"${shown}" is not a valid choice.`] },
+      ]);
     }
     expect(await accepted({ colour: 'blue' })).toMatchObject({ colour: 'blue' });
   });
 
   test('loses the blanks around its texts before they are measured, unless the field keeps them', async () => {
-    expect(await accepted({ title: '  \tPen name \n', motto: '  so  ' })).toMatchObject({ title: 'Pen name', motto: '  so  ' });
+    expect(await accepted({ title: '  \tPen name \n', motto: '  so  ' })).toMatchObject({
+      title: 'Pen name',
+      motto: '  so  ',
+    });
     expect(await accepted({ title: `   ${'x'.repeat(10)}   ` })).toMatchObject({ title: 'x'.repeat(10) });
     expect(await refused({ title: '   ', maker })).toEqual({ title: BLANK });
     expect(await accepted({ note: ' ', remark: '' })).toMatchObject({ note: '', remark: '' });
@@ -246,13 +331,16 @@ onEachDatabase('a body', (database) => {
 
   test('has its texts measured in code points', async () => {
     expect(await accepted({ title: '😀'.repeat(10) })).toMatchObject({ title: '😀'.repeat(10) });
-    expect(await refused({ title: '😀'.repeat(11), maker })).toEqual({ title: ['Ensure this field has no more than 10 characters.'] });
+    expect(await refused({ title: '😀'.repeat(11), maker })).toEqual({
+      title: ['Ensure this field has no more than 10 characters.'],
+    });
   });
 
   test('with a text that is too long for a column without a length is 400 under the field, or is stored whole', async () => {
     const story = 'é'.repeat(40_000);
     const answer = await started.client.post(ARTICLE, { title: 'Pen', maker, story });
-    if (database.name === 'mariadb') expect([answer.status, answer.json]).toEqual([400, { story: [expect.any(String)] }]);
+    if (database.name === 'mariadb')
+      expect([answer.status, answer.json]).toEqual([400, { story: [expect.any(String)] }]);
     else expect([answer.status, (answer.json as Record<string, unknown>).story]).toEqual([201, story]);
   });
 
@@ -271,17 +359,31 @@ onEachDatabase('a body', (database) => {
       ['99999999999999999999', noSuchKey('99999999999999999999')],
       [null, NOT_NULL],
     ];
-    for (const [key, messages] of cases) expect([key, await refused({ title: 'Pen', maker: key })]).toEqual([key, { maker: messages }]);
+    for (const [key, messages] of cases)
+      expect([key, await refused({ title: 'Pen', maker: key })]).toEqual([key, { maker: messages }]);
   });
 
   test('unmaps a nullable relation with null, and leaves it where it says nothing', async () => {
     const { id } = await accepted({ importer: maker });
-    expect((await started.client.patch(`${ARTICLE}${String(id)}/`, { stock: 1 })).json).toMatchObject({ importer: maker });
-    expect((await started.client.patch(`${ARTICLE}${String(id)}/`, { importer: null })).json).toMatchObject({ importer: null });
+    expect((await started.client.patch(`${ARTICLE}${String(id)}/`, { stock: 1 })).json).toMatchObject({
+      importer: maker,
+    });
+    expect((await started.client.patch(`${ARTICLE}${String(id)}/`, { importer: null })).json).toMatchObject({
+      importer: null,
+    });
   });
 
   test('has its read-only and unknown fields ignored', async () => {
-    const created = await accepted({ id: 4711, sealed: 'broken', edition: 9, made_at: '2001-01-01T00:00:00Z', changed_at: null, nothing: { a: 1 }, maker_id: 9999, makerId: 9999 });
+    const created = await accepted({
+      id: 4711,
+      sealed: 'broken',
+      edition: 9,
+      made_at: '2001-01-01T00:00:00Z',
+      changed_at: null,
+      nothing: { a: 1 },
+      maker_id: 9999,
+      makerId: 9999,
+    });
     expect(created).toMatchObject({ sealed: 'by the house', edition: 1, maker });
     expect(created.id).not.toBe(4711);
     expect(created.made_at).not.toMatch(/^2001/);
@@ -305,13 +407,34 @@ onEachDatabase('a body', (database) => {
 
   test('is no dictionary: 400 without a field, on POST, PUT and PATCH', async () => {
     const { id } = await accepted({});
-    for (const [raw, name] of [['[]', 'list'], ['"a"', 'str'], ['5', 'int'], ['1.5', 'float'], ['true', 'bool']] as const) {
-      for (const [method, path] of [['POST', ARTICLE], ['PUT', `${ARTICLE}${String(id)}/`], ['PATCH', `${ARTICLE}${String(id)}/`]] as const) {
-        const answer = await started.client.send(method, path, { raw, headers: { 'content-type': 'application/json' } });
-        expect([method, raw, answer.status, answer.json]).toEqual([method, raw, 400, { non_field_errors: [`Invalid data. Expected a dictionary, but got ${name}.`] }]);
+    for (const [raw, name] of [
+      ['[]', 'list'],
+      ['"a"', 'str'],
+      ['5', 'int'],
+      ['1.5', 'float'],
+      ['true', 'bool'],
+    ] as const) {
+      for (const [method, path] of [
+        ['POST', ARTICLE],
+        ['PUT', `${ARTICLE}${String(id)}/`],
+        ['PATCH', `${ARTICLE}${String(id)}/`],
+      ] as const) {
+        const answer = await started.client.send(method, path, {
+          raw,
+          headers: { 'content-type': 'application/json' },
+        });
+        expect([method, raw, answer.status, answer.json]).toEqual([
+          method,
+          raw,
+          400,
+          { non_field_errors: [`Invalid data. Expected a dictionary, but got ${name}.`] },
+        ]);
       }
     }
-    const nothing = await started.client.send('POST', ARTICLE, { raw: 'null', headers: { 'content-type': 'application/json' } });
+    const nothing = await started.client.send('POST', ARTICLE, {
+      raw: 'null',
+      headers: { 'content-type': 'application/json' },
+    });
     expect([nothing.status, nothing.json]).toEqual([400, { non_field_errors: ['No data provided'] }]);
   });
 });
@@ -340,13 +463,17 @@ onEachDatabase('a floating-point field', (database) => {
     // On each server the column of four bytes: `real` on PostgreSQL, `float` on MariaDB.
     const field = database.name === 'mariadb' ? 'level' : 'small';
     const answer = await started.client.post('/rest/v1/limits/gauge/', { [field]: 1e300 });
-    if (database.name === 'sqlite') expect([answer.status, answer.json]).toEqual([201, { id: 1, small: 1e300, level: null }]);
+    if (database.name === 'sqlite')
+      expect([answer.status, answer.json]).toEqual([201, { id: 1, small: 1e300, level: null }]);
     else expect([answer.status, answer.json]).toEqual([400, { [field]: [expect.any(String)] }]);
   });
 
   test('refuses what is no finite number', async () => {
     for (const raw of ['1e400', '-1e400', '"NaN"', '"Infinity"', '"1e999"', 'true', '[]', '""']) {
-      const answer = await started.client.send('POST', '/rest/v1/limits/gauge/', { raw: `{"level": ${raw}}`, headers: { 'content-type': 'application/json' } });
+      const answer = await started.client.send('POST', '/rest/v1/limits/gauge/', {
+        raw: `{"level": ${raw}}`,
+        headers: { 'content-type': 'application/json' },
+      });
       expect([raw, answer.status, answer.json]).toEqual([raw, 400, { level: NO_NUMBER }]);
     }
   });
@@ -488,8 +615,12 @@ onEachDatabase('a unique key that is taken', (database) => {
 
   test('is an error of no field for several columns, with a name and without', async () => {
     const path = '/rest/v1/uniq/ticket/';
-    expect(await twice(path, { line: 1, spot: 2 }, { line: 1, spot: 2 })).toEqual({ non_field_errors: ['The fields line, spot must make a unique set.'] });
-    expect(await twice(path, { code: 'c', edition: 1 }, { code: 'c', edition: 1 })).toEqual({ non_field_errors: ['The fields code, edition must make a unique set.'] });
+    expect(await twice(path, { line: 1, spot: 2 }, { line: 1, spot: 2 })).toEqual({
+      non_field_errors: ['The fields line, spot must make a unique set.'],
+    });
+    expect(await twice(path, { code: 'c', edition: 1 }, { code: 'c', edition: 1 })).toEqual({
+      non_field_errors: ['The fields code, edition must make a unique set.'],
+    });
   });
 
   test('names no hidden column', async () => {
@@ -499,12 +630,18 @@ onEachDatabase('a unique key that is taken', (database) => {
   });
 
   test('of an embedded column is an error of the embedded field', async () => {
-    expect(await twice('/rest/v1/uniq/ticket/', { seat: { number: 7 } }, { seat: { number: 7 } })).toHaveProperty('seat');
+    expect(
+      await twice('/rest/v1/uniq/ticket/', { seat: { number: 7 } }, { seat: { number: 7 } }),
+    ).toHaveProperty('seat');
   });
 
   test('is an error of the primary key that the client gives: POST only ever inserts', async () => {
-    expect(await twice('/rest/v1/uniq/tag/', { word: 'new', uses: 1 }, { word: 'new', uses: 2 })).toEqual({ word: NOT_UNIQUE });
-    expect(await twice('/rest/v1/uniq/slot/', { day: 1, hour: 2 }, { day: 1, hour: 2, what: 'x' })).toEqual({ non_field_errors: ['The fields day, hour must make a unique set.'] });
+    expect(await twice('/rest/v1/uniq/tag/', { word: 'new', uses: 1 }, { word: 'new', uses: 2 })).toEqual({
+      word: NOT_UNIQUE,
+    });
+    expect(await twice('/rest/v1/uniq/slot/', { day: 1, hour: 2 }, { day: 1, hour: 2, what: 'x' })).toEqual({
+      non_field_errors: ['The fields day, hour must make a unique set.'],
+    });
   });
 
   test('is an error of the one-to-one that has a row already', async () => {
@@ -513,25 +650,38 @@ onEachDatabase('a unique key that is taken', (database) => {
     const free = (await started.client.post('/rest/v1/uniq/computer/', {})).json as { id: number };
     const moved = await started.client.patch(`/rest/v1/uniq/computer/${free.id}/`, { desk: id });
     expect([moved.status, moved.json]).toEqual([400, { desk: NOT_UNIQUE }]);
-    expect((await started.client.get(`/rest/v1/uniq/computer/${free.id}/`)).json).toEqual({ id: free.id, desk: null });
+    expect((await started.client.get(`/rest/v1/uniq/computer/${free.id}/`)).json).toEqual({
+      id: free.id,
+      desk: null,
+    });
   });
 
   test('names a relation among several columns by its field', async () => {
     const { id } = (await started.client.post('/rest/v1/uniq/desk/', { name: 'b' })).json as { id: number };
-    const answer = (await twice('/rest/v1/uniq/booking/', { desk: id, day: 1 }, { desk: id, day: 1 })) as { non_field_errors: string[] };
+    const answer = (await twice('/rest/v1/uniq/booking/', { desk: id, day: 1 }, { desk: id, day: 1 })) as {
+      non_field_errors: string[];
+    };
     expect(answer.non_field_errors[0]).toMatch(/^The fields (desk, day|day, desk) must make a unique set\.$/);
   });
 
   test('is refused to PATCH and PUT too, and the row keeps its values', async () => {
     const path = '/rest/v1/uniq/ticket/';
     await started.client.post(path, { barcode: 'taken', line: 8, spot: 8 });
-    const { id } = (await started.client.post(path, { barcode: 'mine', line: 8, spot: 9 })).json as { id: number };
+    const { id } = (await started.client.post(path, { barcode: 'mine', line: 8, spot: 9 })).json as {
+      id: number;
+    };
     const before = (await started.client.get(`${path}${id}/`)).json;
     for (const method of ['PATCH', 'PUT']) {
-      const single = await started.client.send(method, `${path}${id}/`, { body: { barcode: 'taken', edition: 3 } });
+      const single = await started.client.send(method, `${path}${id}/`, {
+        body: { barcode: 'taken', edition: 3 },
+      });
       expect([method, single.status, single.json]).toEqual([method, 400, { barcode: NOT_UNIQUE }]);
       const several = await started.client.send(method, `${path}${id}/`, { body: { spot: 8, edition: 3 } });
-      expect([method, several.status, several.json]).toEqual([method, 400, { non_field_errors: ['The fields line, spot must make a unique set.'] }]);
+      expect([method, several.status, several.json]).toEqual([
+        method,
+        400,
+        { non_field_errors: ['The fields line, spot must make a unique set.'] },
+      ]);
     }
     expect((await started.client.get(`${path}${id}/`)).json).toEqual(before);
   });
@@ -545,11 +695,17 @@ onEachDatabase('a unique key that is taken', (database) => {
     await started.client.post(path, { tag: 'q' });
     const moved = await started.client.patch(`${path}q/`, { tag: 'p' });
     expect([moved.status, moved.json]).toEqual([400, { non_field_errors: [expect.any(String)] }]);
-    expect((await started.client.get(path)).json).toEqual([{ id: 'p', desk: id, tag: 'p' }, { id: 'q', desk: id, tag: 'q' }]);
+    expect((await started.client.get(path)).json).toEqual([
+      { id: 'p', desk: id, tag: 'p' },
+      { id: 'q', desk: id, tag: 'q' },
+    ]);
   });
 });
 
-const vanishing: { source: DataSource | undefined; sql: string | undefined } = { source: undefined, sql: undefined };
+const vanishing: { source: DataSource | undefined; sql: string | undefined } = {
+  source: undefined,
+  sql: undefined,
+};
 
 /** Runs once, between the look at the keys and the write. */
 function VanishingRow() {
@@ -599,7 +755,12 @@ class Ship {
   home: Relation<Harbour> | null;
 
   @ManyToMany(() => Harbour, (harbour) => harbour.ships)
-  @JoinTable({ name: 'landing', joinColumn: { name: 'ship_id' }, inverseJoinColumn: { name: 'harbour_id' }, synchronize: false })
+  @JoinTable({
+    name: 'landing',
+    joinColumn: { name: 'ship_id' },
+    inverseJoinColumn: { name: 'harbour_id' },
+    synchronize: false,
+  })
   harbours: Relation<Harbour[]>;
 }
 
@@ -649,9 +810,13 @@ onEachDatabase('a related row that goes between the look and the write', (databa
     vanishing.sql = `DELETE FROM harbour WHERE id = ${home}`;
     const answer = await started.client.patch(`/rest/v1/race/ship/${ship}/`, { name: 'Gone', home });
     // On SQLite's one connection the deletion is part of the refused transaction, and undone with it.
-    const expected = database.name === 'sqlite' ? { non_field_errors: [expect.any(String)] } : { home: noSuchKey(home) };
+    const expected =
+      database.name === 'sqlite' ? { non_field_errors: [expect.any(String)] } : { home: noSuchKey(home) };
     expect([answer.status, answer.json]).toEqual([400, expected]);
-    expect((await started.client.get(`/rest/v1/race/ship/${ship}/`)).json).toMatchObject({ name: 'Fram', home: null });
+    expect((await started.client.get(`/rest/v1/race/ship/${ship}/`)).json).toMatchObject({
+      name: 'Fram',
+      home: null,
+    });
   });
 
   test('is 404 where it is the parent in the URL', async () => {
@@ -762,34 +927,74 @@ onEachDatabase('class-validator on an entity', (database) => {
   afterAll(() => started.close());
 
   const PATH = '/rest/v1/valid/member/';
-  const GOOD = { email: 'a@example.org', age: 20, nick: 'ada', secret: 's', postal: { zip: '12345', city: 'Rome', street: { line: 'High Road' } } };
+  const GOOD = {
+    email: 'a@example.org',
+    age: 20,
+    nick: 'ada',
+    secret: 's',
+    postal: { zip: '12345', city: 'Rome', street: { line: 'High Road' } },
+  };
 
   test('refuses what breaks its decorators under their fields, asynchronous, nested and custom ones too', async () => {
-    const answer = await started.client.post(PATH, { email: 'nobody', age: 17, nick: 'root', secret: 's', postal: { zip: 'x', city: 'Rome', street: { line: 'Middle' } } });
+    const answer = await started.client.post(PATH, {
+      email: 'nobody',
+      age: 17,
+      nick: 'root',
+      secret: 's',
+      postal: { zip: 'x', city: 'Rome', street: { line: 'Middle' } },
+    });
     const { age, ...others } = answer.json as Record<string, string[]>;
     expect([answer.status, others]).toEqual([
       400,
-      { email: ['email must be an email'], nick: ['This name is reserved.'], postal: { zip: ['Digits only.'], street: { line: ['line must be one of the following values: High Road, Low Road'] } } },
+      {
+        email: ['email must be an email'],
+        nick: ['This name is reserved.'],
+        postal: {
+          zip: ['Digits only.'],
+          street: { line: ['line must be one of the following values: High Road, Low Road'] },
+        },
+      },
     ]);
     expect([...(age ?? [])].sort()).toEqual(['Must be even.', 'age must not be less than 18']);
     expect((await started.client.get(PATH)).json).toEqual([]);
   });
 
   test('comes together with the errors of the body', async () => {
-    const answer = await started.client.post(PATH, { ...GOOD, email: 'nobody', nick: 'x'.repeat(21), age: 'old' });
-    expect([answer.status, answer.json]).toEqual([400, { email: ['email must be an email'], nick: ['Ensure this field has no more than 20 characters.'], age: NO_INTEGER }]);
+    const answer = await started.client.post(PATH, {
+      ...GOOD,
+      email: 'nobody',
+      nick: 'x'.repeat(21),
+      age: 'old',
+    });
+    expect([answer.status, answer.json]).toEqual([
+      400,
+      {
+        email: ['email must be an email'],
+        nick: ['Ensure this field has no more than 20 characters.'],
+        age: NO_INTEGER,
+      },
+    ]);
   });
 
   test('comes together with the errors of the body inside an embedded object', async () => {
-    const answer = await started.client.post(PATH, { ...GOOD, postal: { zip: 'x', city: 'y'.repeat(11), street: { line: 'High Road' } } });
-    expect([answer.status, answer.json]).toEqual([400, { postal: { zip: ['Digits only.'], city: ['Ensure this field has no more than 10 characters.'] } }]);
+    const answer = await started.client.post(PATH, {
+      ...GOOD,
+      postal: { zip: 'x', city: 'y'.repeat(11), street: { line: 'High Road' } },
+    });
+    expect([answer.status, answer.json]).toEqual([
+      400,
+      { postal: { zip: ['Digits only.'], city: ['Ensure this field has no more than 10 characters.'] } },
+    ]);
   });
 
   test('judges a change by the object that it makes, and leaves it as it was', async () => {
     const { id } = (await started.client.post(PATH, GOOD)).json as { id: number };
     const before = await started.client.get(`${PATH}${id}/`);
     const refused = await started.client.patch(`${PATH}${id}/`, { age: 19, postal: { zip: 'x' } });
-    expect([refused.status, refused.json]).toEqual([400, { age: ['Must be even.'], postal: { zip: ['Digits only.'] } }]);
+    expect([refused.status, refused.json]).toEqual([
+      400,
+      { age: ['Must be even.'], postal: { zip: ['Digits only.'] } },
+    ]);
     expect((await started.client.get(`${PATH}${id}/`)).json).toEqual(before.json);
   });
 
@@ -872,7 +1077,9 @@ class DiarySubscriber implements EntitySubscriberInterface<Diary> {
   async beforeInsert({ entity, manager }: InsertEvent<Diary>): Promise<void> {
     events.push(`before insert ${entity.text}`);
     if (entity.text === 'fail in subscriber') {
-      await manager.query(`INSERT INTO diary (text, slug, touched) VALUES ('written by the subscriber', '', 0)`);
+      await manager.query(
+        `INSERT INTO diary (text, slug, touched) VALUES ('written by the subscriber', '', 0)`,
+      );
       throw new Error(`subscriber's own words`);
     }
   }
@@ -913,12 +1120,23 @@ onEachDatabase('listeners and subscribers', (database) => {
 
   test('fire on every write, and what they set is answered and stored', async () => {
     const created = await started.client.post(PATH, { text: 'Monday' });
-    expect([created.status, created.json]).toEqual([201, expect.objectContaining({ text: 'Monday', slug: 'monday', touched: 0 })]);
+    expect([created.status, created.json]).toEqual([
+      201,
+      expect.objectContaining({ text: 'Monday', slug: 'monday', touched: 0 }),
+    ]);
     const { id } = created.json as { id: number };
     const changed = await started.client.patch(`${PATH}${id}/`, { text: 'Tuesday' });
-    expect([changed.status, changed.json]).toEqual([200, { id, text: 'Tuesday', slug: 'monday', touched: 1 }]);
+    expect([changed.status, changed.json]).toEqual([
+      200,
+      { id, text: 'Tuesday', slug: 'monday', touched: 1 },
+    ]);
     expect((await started.client.get(`${PATH}${id}/`)).json).toEqual(changed.json);
-    expect((await started.client.put(`${PATH}${id}/`, { text: 'Friday' })).json).toEqual({ id, text: 'Friday', slug: 'monday', touched: 2 });
+    expect((await started.client.put(`${PATH}${id}/`, { text: 'Friday' })).json).toEqual({
+      id,
+      text: 'Friday',
+      slug: 'monday',
+      touched: 2,
+    });
     expect((await started.client.delete(`${PATH}${id}/`)).status).toBe(204);
     expect(events).toEqual([
       'before insert Monday',
@@ -993,10 +1211,22 @@ describe('a registration that refuses unknown fields', () => {
   afterAll(() => started.close());
 
   test('names each of them together with the other errors, and a hidden column like any other', async () => {
-    const raw = '{"id": 5, "hidden": "x", "Name": "y", "__proto__": {"name": "z"}, "constructor": 1, "hasOwnProperty": 2, "toString": 3}';
-    const answer = await started.client.send('POST', '/rest/v1/exact/strictly/', { raw, headers: { 'content-type': 'application/json' } });
+    const raw =
+      '{"id": 5, "hidden": "x", "Name": "y", "__proto__": {"name": "z"}, "constructor": 1, "hasOwnProperty": 2, "toString": 3}';
+    const answer = await started.client.send('POST', '/rest/v1/exact/strictly/', {
+      raw,
+      headers: { 'content-type': 'application/json' },
+    });
     const unknown = ['Unknown field.'];
-    const expected = Object.entries({ hidden: unknown, Name: unknown, ['__proto__']: unknown, constructor: unknown, hasOwnProperty: unknown, toString: unknown, name: REQUIRED });
+    const expected = Object.entries({
+      hidden: unknown,
+      Name: unknown,
+      ['__proto__']: unknown,
+      constructor: unknown,
+      hasOwnProperty: unknown,
+      toString: unknown,
+      name: REQUIRED,
+    });
     expect(answer.status).toBe(400);
     expect(Object.entries(answer.json as object).sort()).toEqual([...expected].sort());
   });

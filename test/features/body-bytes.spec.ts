@@ -48,17 +48,34 @@ interface Said {
 let started: StartedApp;
 
 /** Each piece goes over the line by itself. */
-function send(method: string, path: string, pieces: readonly Buffer[], headers: OutgoingHttpHeaders = {}): Promise<Said> {
+function send(
+  method: string,
+  path: string,
+  pieces: readonly Buffer[],
+  headers: OutgoingHttpHeaders = {},
+): Promise<Said> {
   return new Promise((resolve, reject) => {
     const length = pieces.length > 1 ? {} : { 'content-length': pieces[0]?.length ?? 0 };
-    const outgoing = request({ port: started.port, method, path, headers: { 'content-type': 'application/json', ...length, ...headers } }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('end', () => {
-        const text = Buffer.concat(chunks).toString('utf8');
-        resolve({ status: response.statusCode, headers: response.headers, json: text === '' ? undefined : (JSON.parse(text) as unknown) });
-      });
-    });
+    const outgoing = request(
+      {
+        port: started.port,
+        method,
+        path,
+        headers: { 'content-type': 'application/json', ...length, ...headers },
+      },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('end', () => {
+          const text = Buffer.concat(chunks).toString('utf8');
+          resolve({
+            status: response.statusCode,
+            headers: response.headers,
+            json: text === '' ? undefined : (JSON.parse(text) as unknown),
+          });
+        });
+      },
+    );
     outgoing.on('error', reject);
     const [first = Buffer.alloc(0), ...rest] = pieces;
     outgoing.setNoDelay(true);
@@ -84,7 +101,13 @@ const REFUSED = { status: 400, json: { detail: 'JSON parse error - the body is n
 const MANY = 'x'.repeat(180);
 
 /** No first byte, one that goes on nothing, one that ends too soon, one that is too long, half of a pair. */
-const BROKEN: readonly (readonly number[])[] = [[0xff], [0x80], [0xe2, 0x82], [0xc0, 0xaf], [0xed, 0xa0, 0x80]];
+const BROKEN: readonly (readonly number[])[] = [
+  [0xff],
+  [0x80],
+  [0xe2, 0x82],
+  [0xc0, 0xaf],
+  [0xed, 0xa0, 0x80],
+];
 
 const CODINGS = { gzip: zlib.gzipSync, deflate: zlib.deflateSync, br: zlib.brotliCompressSync };
 
@@ -92,12 +115,27 @@ const SETTINGS: readonly (readonly [string, Partial<AppSettings>])[] = [
   ['as it is', {}],
   ['without a body parser', { nest: { bodyParser: false } }],
   ['with raw bodies', { nest: { rawBody: true } }],
-  ['with a parser of its own', { configure: (app) => void (app as NestExpressApplication).useBodyParser(PLATFORM === 'fastify' ? 'application/json' as 'json' : 'json', { ...(PLATFORM === 'fastify' ? { bodyLimit: 50_000 } : { limit: '50kb' }) } as Parameters<NestExpressApplication['useBodyParser']>[1]) }],
+  [
+    'with a parser of its own',
+    {
+      configure: (app) =>
+        void (app as NestExpressApplication).useBodyParser(
+          PLATFORM === 'fastify' ? ('application/json' as 'json') : 'json',
+          { ...(PLATFORM === 'fastify' ? { bodyLimit: 50_000 } : { limit: '50kb' }) } as Parameters<
+            NestExpressApplication['useBodyParser']
+          >[1],
+        ),
+    },
+  ],
 ];
 
 describe.each(SETTINGS)('an application %s', (_, settings) => {
   beforeAll(async () => {
-    started = await startApp({ entities: [Note, Label, IdempotencyRecord], controllers: [NoteController], ...settings });
+    started = await startApp({
+      entities: [Note, Label, IdempotencyRecord],
+      controllers: [NoteController],
+      ...settings,
+    });
   });
   beforeEach(async () => {
     await started.dataSource.getRepository(Note).clear();
@@ -113,12 +151,19 @@ describe.each(SETTINGS)('an application %s', (_, settings) => {
       expect(await send('POST', NOTES, [body('{"text": "a', bytes, 'b"}')])).toMatchObject(REFUSED);
       expect(await send('POST', NOTES, [body('[{"text": "a', bytes, 'b"}]')])).toMatchObject(REFUSED);
       expect(await send('POST', NOTES, [body('{"text": "ok", "a', bytes, '": 1}')])).toMatchObject(REFUSED);
-      expect(await send('POST', NOTES, [body('{"text": "a', bytes, 'b"}')], { 'idempotency-key': '"k"' })).toMatchObject(REFUSED);
+      expect(
+        await send('POST', NOTES, [body('{"text": "a', bytes, 'b"}')], { 'idempotency-key': '"k"' }),
+      ).toMatchObject(REFUSED);
     }
     await expectNothing();
     const { id } = (await started.client.post(NOTES, { text: 'old' })).json as { id: number };
-    for (const method of ['PATCH', 'PUT']) expect(await send(method, `${NOTES}${id}/`, [body('{"text": "a', [0xff], 'b"}')])).toMatchObject(REFUSED);
-    expect(await send('POST', `${NOTES}${id}/labels/`, [body('{"label": 1, "x": "', [0xff], '"}')])).toMatchObject(REFUSED);
+    for (const method of ['PATCH', 'PUT'])
+      expect(await send(method, `${NOTES}${id}/`, [body('{"text": "a', [0xff], 'b"}')])).toMatchObject(
+        REFUSED,
+      );
+    expect(
+      await send('POST', `${NOTES}${id}/labels/`, [body('{"label": 1, "x": "', [0xff], '"}')]),
+    ).toMatchObject(REFUSED);
     expect((await started.client.get(`${NOTES}${id}/`)).json).toMatchObject({ text: 'old' });
   });
 
@@ -126,42 +171,86 @@ describe.each(SETTINGS)('an application %s', (_, settings) => {
     const text = 'é€😀\ufffd';
     const whole = Buffer.from(JSON.stringify({ text }));
     for (let at = 1; at < whole.length; at += 1) {
-      expect(await send('POST', NOTES, [whole.subarray(0, at), whole.subarray(at)])).toMatchObject({ status: 201, json: { text } });
+      expect(await send('POST', NOTES, [whole.subarray(0, at), whole.subarray(at)])).toMatchObject({
+        status: 201,
+        json: { text },
+      });
     }
-    expect(await send('POST', NOTES, [...whole].map((byte) => Buffer.from([byte])))).toMatchObject({ status: 201, json: { text } });
+    expect(
+      await send(
+        'POST',
+        NOTES,
+        [...whole].map((byte) => Buffer.from([byte])),
+      ),
+    ).toMatchObject({ status: 201, json: { text } });
   }, 30_000);
 
   test('refuses what the line cuts, too', async () => {
-    expect(await send('POST', NOTES, [Buffer.from('{"text": "a'), Buffer.from([0xe2]), Buffer.from([0x82]), Buffer.from('b"}')])).toMatchObject(REFUSED);
-    expect(await send('POST', NOTES, [Buffer.from('{"text": "a"}'), Buffer.from([0xe2])])).toMatchObject({ status: 400, json: { detail: expect.stringMatching(/^JSON parse error - /) } });
+    expect(
+      await send('POST', NOTES, [
+        Buffer.from('{"text": "a'),
+        Buffer.from([0xe2]),
+        Buffer.from([0x82]),
+        Buffer.from('b"}'),
+      ]),
+    ).toMatchObject(REFUSED);
+    expect(await send('POST', NOTES, [Buffer.from('{"text": "a"}'), Buffer.from([0xe2])])).toMatchObject({
+      status: 400,
+      json: { detail: expect.stringMatching(/^JSON parse error - /) },
+    });
     await expectNothing();
   });
 
   test.each(Object.entries(CODINGS))('looks into what is compressed by %s', async (coding, compress) => {
     const headers = { 'content-encoding': coding };
-    expect(await send('POST', NOTES, [compress(Buffer.from(JSON.stringify({ text: `é${MANY}` })))], headers)).toMatchObject({ status: 201, json: { text: `é${MANY}` } });
+    expect(
+      await send('POST', NOTES, [compress(Buffer.from(JSON.stringify({ text: `é${MANY}` })))], headers),
+    ).toMatchObject({ status: 201, json: { text: `é${MANY}` } });
     await started.dataSource.getRepository(Note).clear();
     const broken = compress(body('{"text": "a', [0xff], `b${MANY}"}`));
     expect(await send('POST', NOTES, [broken], headers)).toMatchObject(REFUSED);
-    expect(await send('POST', NOTES, [broken.subarray(0, 9), broken.subarray(9)], headers)).toMatchObject(REFUSED);
+    expect(await send('POST', NOTES, [broken.subarray(0, 9), broken.subarray(9)], headers)).toMatchObject(
+      REFUSED,
+    );
     await expectNothing();
   });
 
   /** Express's parser decodes it where Node does. */
   const zstd = 'createZstdDecompress' in zlib ? [] : ['zstd'];
 
-  test.each([...zstd, 'zstdd', 'compress', 'gzip, br', 'gzip, gzip', '"'])('tells what it decodes where the coding is %j', async (coding) => {
-    const said = await send('POST', NOTES, [Buffer.from('{"text": "a"}')], { 'content-encoding': coding });
-    expect(said).toMatchObject({ status: 415, json: { detail: `Unsupported content encoding "${coding}" in request.` }, headers: { 'accept-encoding': 'gzip, deflate, br' } });
-    await expectNothing();
-  });
+  test.each([...zstd, 'zstdd', 'compress', 'gzip, br', 'gzip, gzip', '"'])(
+    'tells what it decodes where the coding is %j',
+    async (coding) => {
+      const said = await send('POST', NOTES, [Buffer.from('{"text": "a"}')], { 'content-encoding': coding });
+      expect(said).toMatchObject({
+        status: 415,
+        json: { detail: `Unsupported content encoding "${coding}" in request.` },
+        headers: { 'accept-encoding': 'gzip, deflate, br' },
+      });
+      await expectNothing();
+    },
+  );
 
   test('takes no coding, and blames the Content-Type first', async () => {
-    expect(await send('POST', NOTES, [Buffer.from('{"text": "a"}')], { 'content-encoding': 'Identity' })).toMatchObject({ status: 201 });
-    for (const type of ['text/plain', 'application/json; charset=latin1', 'application/json; charset=utf-16', 'application/json; charset=nonsense']) {
-      for (const headers of [{ 'content-type': type }, { 'content-type': type, 'content-encoding': 'compress' }]) {
+    expect(
+      await send('POST', NOTES, [Buffer.from('{"text": "a"}')], { 'content-encoding': 'Identity' }),
+    ).toMatchObject({ status: 201 });
+    for (const type of [
+      'text/plain',
+      'application/json; charset=latin1',
+      'application/json; charset=utf-16',
+      'application/json; charset=nonsense',
+    ]) {
+      for (const headers of [
+        { 'content-type': type },
+        { 'content-type': type, 'content-encoding': 'compress' },
+      ]) {
         const said = await send('POST', NOTES, [body('{"text": "a', [0xff], '"}')], headers);
-        expect([type, said.status, said.json]).toEqual([type, 415, { detail: `Unsupported media type "${type}" in request.` }]);
+        expect([type, said.status, said.json]).toEqual([
+          type,
+          415,
+          { detail: `Unsupported media type "${type}" in request.` },
+        ]);
       }
     }
   });

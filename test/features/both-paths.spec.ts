@@ -46,13 +46,32 @@ class Thing {
   children: Relation<Thing[]>;
 }
 
-const TEXTS = ['plain', 'quotes " and \\ and /', 'tab\tline\nfeed\rreturn\bback\fform', '\u0001\u001f\u007f\u0080', 'é 😀 \u2028\u2029', "it's; DROP TABLE both_thing --", '<script>&amp;', '{"a":1}', ' ', '%s %d $1 ?'];
+const TEXTS = [
+  'plain',
+  'quotes " and \\ and /',
+  'tab\tline\nfeed\rreturn\bback\fform',
+  '\u0001\u001f\u007f\u0080',
+  'é 😀 \u2028\u2029',
+  "it's; DROP TABLE both_thing --",
+  '<script>&amp;',
+  '{"a":1}',
+  ' ',
+  '%s %d $1 ?',
+];
 
 onEachDatabase('a list that the database writes itself', (database) => {
   let started: StartedApp;
   beforeAll(async () => {
     started = await startApp({ entities: [Thing], database });
-    const rows = TEXTS.map((text, index) => ({ text, big: index % 2 ? '9223372036854775807' : null, yes: [true, false, null][index % 3] ?? null, born: index % 2 ? '2026-02-28' : null, whole: index % 2 ? -index : null, place: { city: index % 2 ? text : null, far: index % 3 === 0 }, parent: null }));
+    const rows = TEXTS.map((text, index) => ({
+      text,
+      big: index % 2 ? '9223372036854775807' : null,
+      yes: [true, false, null][index % 3] ?? null,
+      born: index % 2 ? '2026-02-28' : null,
+      whole: index % 2 ? -index : null,
+      place: { city: index % 2 ? text : null, far: index % 3 === 0 },
+      parent: null,
+    }));
     await started.dataSource.getRepository(Thing).save(rows);
     await started.dataSource.getRepository(Thing).update(2, { parent: { id: 1 } });
   });
@@ -62,15 +81,39 @@ onEachDatabase('a list that the database writes itself', (database) => {
     const before = compared.pages;
     const answer = await started.client.get('/rest/v1/both/thing/');
     expect((answer.json as { text: string }[]).map(({ text }) => text)).toEqual(TEXTS);
-    expect((answer.json as unknown[])[1]).toEqual({ id: 2, text: TEXTS[1], big: '9223372036854775807', yes: false, born: '2026-02-28', whole: -1, place: { city: TEXTS[1], far: false }, parent: 1, children: '/rest/v1/both/thing/2/children/' });
-    for (const path of ['?ordering=-id', '?ordering=text', '?ordering=-born', '?whole=-1', '?search=script', '?id=99', '1/children/', '99/children/']) await started.client.get(`/rest/v1/both/thing/${path}`);
+    expect((answer.json as unknown[])[1]).toEqual({
+      id: 2,
+      text: TEXTS[1],
+      big: '9223372036854775807',
+      yes: false,
+      born: '2026-02-28',
+      whole: -1,
+      place: { city: TEXTS[1], far: false },
+      parent: 1,
+      children: '/rest/v1/both/thing/2/children/',
+    });
+    for (const path of [
+      '?ordering=-id',
+      '?ordering=text',
+      '?ordering=-born',
+      '?whole=-1',
+      '?search=script',
+      '?id=99',
+      '1/children/',
+      '99/children/',
+    ])
+      await started.client.get(`/rest/v1/both/thing/${path}`);
     // One page a list: the collection, six queries and a nested list.
     expect(compared.pages - before).toBe(database.name === 'mariadb' ? 0 : 8);
   });
 
   test('goes on over pages, whatever the order', async () => {
-    const many = Array.from({ length: 2500 }, (_, index) => ({ text: `t${index % 7}`, place: { far: false } }));
-    for (let at = 0; at < many.length; at += 250) await started.dataSource.getRepository(Thing).insert(many.slice(at, at + 250));
+    const many = Array.from({ length: 2500 }, (_, index) => ({
+      text: `t${index % 7}`,
+      place: { far: false },
+    }));
+    for (let at = 0; at < many.length; at += 250)
+      await started.dataSource.getRepository(Thing).insert(many.slice(at, at + 250));
     for (const ordering of ['id', '-id', 'text', '-born', 'text,-id']) {
       const answer = await started.client.get(`/rest/v1/both/thing/?ordering=${ordering}`);
       expect(new Set((answer.json as { id: number }[]).map(({ id }) => id)).size).toBe(2500 + TEXTS.length);
@@ -84,9 +127,18 @@ test('a row with a value of another kind is written in process, with its page', 
   const started = await startApp({ entities: [Thing], undescribed: 'all' });
   await started.client.post('/rest/v1/both/thing/', { text: 'good', place: { far: true } });
   // SQLite takes any value into any column.
-  await started.dataSource.query("INSERT INTO both_thing(text, placeFar, whole, yes) VALUES (1.5, 0, 'seven', 2), (x'6162', 1, NULL, NULL)");
+  await started.dataSource.query(
+    "INSERT INTO both_thing(text, placeFar, whole, yes) VALUES (1.5, 0, 'seven', 2), (x'6162', 1, NULL, NULL)",
+  );
   const answer = await started.client.get('/rest/v1/both/thing/');
   expect(answer.status).toBe(200);
-  expect((answer.json as { whole: unknown; yes: unknown; text: unknown }[]).slice(1).map(({ whole, yes, text }) => [whole, yes, text])).toEqual([['seven', true, '1.5'], [null, null, expect.anything()]]);
+  expect(
+    (answer.json as { whole: unknown; yes: unknown; text: unknown }[])
+      .slice(1)
+      .map(({ whole, yes, text }) => [whole, yes, text]),
+  ).toEqual([
+    ['seven', true, '1.5'],
+    [null, null, expect.anything()],
+  ]);
   await started.close();
 });

@@ -15,7 +15,13 @@ class Narrow implements Permission {
   }
 }
 
-@Restify({ app: 'twice', bulk: { upsert: ['code'] }, idempotency: true, permissions: [Narrow], through: { tags: { permissions: [AllowAny], bulk: true, idempotency: { require: true } } } })
+@Restify({
+  app: 'twice',
+  bulk: { upsert: ['code'] },
+  idempotency: true,
+  permissions: [Narrow],
+  through: { tags: { permissions: [AllowAny], bulk: true, idempotency: { require: true } } },
+})
 @Entity('twice_item')
 class Item {
   @PrimaryGeneratedColumn() id: number;
@@ -43,25 +49,36 @@ onEachDatabase('bulk writes with an Idempotency-Key', (database) => {
   });
   beforeEach(async () => {
     await started.dataSource.query('DELETE FROM twice_item_tag');
-    for (const entity of [Item, Tag, IdempotencyRecord]) await started.dataSource.manager.createQueryBuilder().delete().from(entity).execute();
+    for (const entity of [Item, Tag, IdempotencyRecord])
+      await started.dataSource.manager.createQueryBuilder().delete().from(entity).execute();
   });
   afterAll(() => started.close());
-  const post = (url: string, body: unknown, key = 'k'): Promise<Answer> => client.post(url, body, { headers: { 'idempotency-key': key } });
-  const codes = async (): Promise<readonly string[]> => (await started.dataSource.getRepository(Item).find({ order: { code: 'ASC' } })).map(({ code, votes }) => `${code} ${votes}`);
+  const post = (url: string, body: unknown, key = 'k'): Promise<Answer> =>
+    client.post(url, body, { headers: { 'idempotency-key': key } });
+  const codes = async (): Promise<readonly string[]> =>
+    (await started.dataSource.getRepository(Item).find({ order: { code: 'ASC' } })).map(
+      ({ code, votes }) => `${code} ${votes}`,
+    );
 
   test('make their objects once, and are answered as then', async () => {
     const first = await post(ITEMS, [{ code: 'b' }, { code: 'a', votes: 2 }]);
     expect([first.status, first.headers['idempotency-replayed']]).toEqual([201, undefined]);
     await started.dataSource.getRepository(Item).update({ code: 'a' }, { votes: 9 });
     const again = await post(ITEMS, [{ code: 'b' }, { code: 'a', votes: 2 }]);
-    expect([again.status, again.text, again.headers['idempotency-replayed']]).toEqual([201, first.text, 'true']);
+    expect([again.status, again.text, again.headers['idempotency-replayed']]).toEqual([
+      201,
+      first.text,
+      'true',
+    ]);
     expect(await codes()).toEqual(['a 9', 'b 0']);
     expect((await post(ITEMS, [{ code: 'c' }])).status).toBe(422);
     expect((await post(ITEMS, { code: 'b' })).status).toBe(422);
   });
 
   test('at once make them once', async () => {
-    const answers = await Promise.all(Array.from({ length: 6 }, () => post(ITEMS, [{ code: 'a' }, { code: 'b' }])));
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, () => post(ITEMS, [{ code: 'a' }, { code: 'b' }])),
+    );
     expect(answers.every(({ status }) => status === 201 || status === 409)).toBe(true);
     expect(answers.some(({ status }) => status === 201)).toBe(true);
     expect(await codes()).toEqual(['a 0', 'b 0']);
@@ -81,16 +98,30 @@ onEachDatabase('bulk writes with an Idempotency-Key', (database) => {
     await post(ITEMS, { code: 'a', note: 'x' }, 'one');
     const body = [{ code: 'a', votes: 1 }, { code: 'b' }];
     const first = await post(`${ITEMS}?upsert=true`, body);
-    expect(first).toMatchObject({ status: 201, json: [{ code: 'a', votes: 1 }, { code: 'b', note: 'none' }] });
+    expect(first).toMatchObject({
+      status: 201,
+      json: [
+        { code: 'a', votes: 1 },
+        { code: 'b', note: 'none' },
+      ],
+    });
     expect((first.json as readonly object[])[0]).not.toHaveProperty('note');
     const again = await post(`${ITEMS}?upsert=true`, body);
-    expect([again.status, again.text, again.headers['idempotency-replayed']]).toEqual([201, first.text, 'true']);
+    expect([again.status, again.text, again.headers['idempotency-replayed']]).toEqual([
+      201,
+      first.text,
+      'true',
+    ]);
     const changed = await post(`${ITEMS}?upsert=true`, body, 'two');
     const replayed = await post(`${ITEMS}?upsert=true`, body, 'two');
     expect([changed.status, replayed.status, replayed.text]).toEqual([200, 200, changed.text]);
     const one = await post(`${ITEMS}?upsert=true`, { code: 'c' }, 'three');
     const oneAgain = await post(`${ITEMS}?upsert=true`, { code: 'c' }, 'three');
-    expect([oneAgain.status, oneAgain.text, oneAgain.headers.location]).toEqual([201, one.text, one.headers.location]);
+    expect([oneAgain.status, oneAgain.text, oneAgain.headers.location]).toEqual([
+      201,
+      one.text,
+      one.headers.location,
+    ]);
   });
 
   test('make pairs once', async () => {

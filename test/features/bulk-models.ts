@@ -1,13 +1,26 @@
 import { allow, deny, Restify, where } from 'nestjs-restify';
 import type { AccessQuestion, Grant, Permission, Refusal } from 'nestjs-restify';
-import { Column, Entity, JoinTable, ManyToMany, ManyToOne, OneToMany, PrimaryColumn, PrimaryGeneratedColumn, Unique } from 'typeorm';
+import {
+  Column,
+  Entity,
+  JoinTable,
+  ManyToMany,
+  ManyToOne,
+  OneToMany,
+  PrimaryColumn,
+  PrimaryGeneratedColumn,
+  Unique,
+} from 'typeorm';
 import type { Relation } from 'typeorm';
 
 /** Who asks, by name. `eve` has rows of her own, and reads no secret; `mute` may not read; `adder` may only create. */
 export class Roles implements Permission {
   decide({ actor, method }: AccessQuestion): Grant | Refusal {
     const name = (actor as { readonly name: string } | null)?.name;
-    if (name === 'eve') return method === 'GET' ? allow({ rows: where('owner', 'eve'), readable: ['id', 'code', 'votes', 'owner', 'shelf'] }) : allow({ rows: where('owner', 'eve') });
+    if (name === 'eve')
+      return method === 'GET'
+        ? allow({ rows: where('owner', 'eve'), readable: ['id', 'code', 'votes', 'owner', 'shelf'] })
+        : allow({ rows: where('owner', 'eve') });
     if (name === 'blind') return method === 'GET' ? allow({ rows: where('owner', 'blind') }) : allow();
     if (name === 'mute') return method === 'GET' ? deny() : allow();
     if (name === 'adder') return method === 'POST' || method === 'GET' ? allow() : deny();
@@ -32,7 +45,20 @@ export class Rack {
 }
 
 /** Plain: its rows are written by one statement each. */
-@Restify({ app: 'bulk', bulk: { upsert: ['code'], max: 20 }, permissions: [Roles], shape: true, expandable: ['shelf'], filterFields: { code: ['exact', 'in', 'startswith'], votes: ['exact', 'gte', 'lte'], owner: ['exact'], secret: ['exact'], 'shelf.name': ['exact'] } })
+@Restify({
+  app: 'bulk',
+  bulk: { upsert: ['code'], max: 20 },
+  permissions: [Roles],
+  shape: true,
+  expandable: ['shelf'],
+  filterFields: {
+    code: ['exact', 'in', 'startswith'],
+    votes: ['exact', 'gte', 'lte'],
+    owner: ['exact'],
+    secret: ['exact'],
+    'shelf.name': ['exact'],
+  },
+})
 @Entity('bulk_item')
 @Unique('bulk_item_code', ['code'])
 export class Item {
@@ -41,7 +67,8 @@ export class Item {
   @Column({ type: 'int', default: 0 }) votes: number;
   @Column({ length: 10, default: 'all' }) owner: string;
   @Column({ length: 10, default: 'none' }) secret: string;
-  @ManyToOne(() => Shelf, (shelf) => shelf.items, { nullable: true, onDelete: 'RESTRICT' }) shelf: Relation<Shelf> | null;
+  @ManyToOne(() => Shelf, (shelf) => shelf.items, { nullable: true, onDelete: 'RESTRICT' })
+  shelf: Relation<Shelf> | null;
   @ManyToOne(() => Rack, { nullable: true, onDelete: 'RESTRICT' }) rack: Relation<Rack> | null;
 }
 

@@ -1,8 +1,21 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
-import type { CallHandler, CanActivate, ExecutionContext, NestInterceptor, PipeTransform } from '@nestjs/common';
+import type {
+  CallHandler,
+  CanActivate,
+  ExecutionContext,
+  NestInterceptor,
+  PipeTransform,
+} from '@nestjs/common';
 import { Length } from 'class-validator';
-import { InvalidInput, ResourceController, Restify, RestifyController, RestifyResources, where } from 'nestjs-restify';
+import {
+  InvalidInput,
+  ResourceController,
+  Restify,
+  RestifyController,
+  RestifyResources,
+  where,
+} from 'nestjs-restify';
 import type { HookQuestion, RowFilter, Write } from 'nestjs-restify';
 import { map } from 'rxjs';
 import type { Observable } from 'rxjs';
@@ -17,7 +30,13 @@ let seen: string[] = [];
 @Injectable()
 class Counting implements NestInterceptor {
   intercept(_context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    return next.handle().pipe(map((value: unknown) => (Array.isArray(value) ? { count: value.length, rows: value as unknown } : value)));
+    return next
+      .handle()
+      .pipe(
+        map((value: unknown) =>
+          Array.isArray(value) ? { count: value.length, rows: value as unknown } : value,
+        ),
+      );
   }
 }
 
@@ -32,7 +51,10 @@ class Shouting implements PipeTransform {
 @Injectable()
 class Locked implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
-    return context.switchToHttp().getRequest<{ headers: Record<string, unknown> }>().headers['x-locked'] === undefined;
+    return (
+      context.switchToHttp().getRequest<{ headers: Record<string, unknown> }>().headers['x-locked'] ===
+      undefined
+    );
   }
 }
 
@@ -86,7 +108,11 @@ class Page {
   @VersionColumn() version: number;
 }
 
-const [TASKS, LOUD, PAGES] = ['/rest/v1/bulkover/task/', '/rest/v1/bulkover/loud/', '/rest/v1/bulkover/page/'];
+const [TASKS, LOUD, PAGES] = [
+  '/rest/v1/bulkover/task/',
+  '/rest/v1/bulkover/loud/',
+  '/rest/v1/bulkover/page/',
+];
 
 onEachDatabase('bulk writes beside what the application adds', (database) => {
   let started: StartedApp;
@@ -96,30 +122,72 @@ onEachDatabase('bulk writes beside what the application adds', (database) => {
     client = started.client;
   });
   beforeEach(async () => {
-    for (const entity of [Task, Loud, Page]) await started.dataSource.manager.createQueryBuilder().delete().from(entity).execute();
+    for (const entity of [Task, Loud, Page])
+      await started.dataSource.manager.createQueryBuilder().delete().from(entity).execute();
     seen = [];
   });
   afterAll(() => started.close());
-  const texts = async (): Promise<readonly string[]> => (await started.dataSource.getRepository(Task).find({ order: { text: 'ASC' } })).map(({ text }) => text);
+  const texts = async (): Promise<readonly string[]> =>
+    (await started.dataSource.getRepository(Task).find({ order: { text: 'ASC' } })).map(({ text }) => text);
 
   test('hooks, listeners and validators are asked for each object, and see none that is not written', async () => {
-    expect(await client.post(TASKS, [{ text: 'aa' }, { text: 'b' }, { text: 'cc', state: null }])).toMatchObject({ status: 400, json: [{}, { text: ['Too short.'] }, { state: ['This field may not be null.'] }] });
+    expect(
+      await client.post(TASKS, [{ text: 'aa' }, { text: 'b' }, { text: 'cc', state: null }]),
+    ).toMatchObject({
+      status: 400,
+      json: [{}, { text: ['Too short.'] }, { state: ['This field may not be null.'] }],
+    });
     expect(seen).toEqual([]);
-    expect(await client.post(TASKS, [{ text: 'aa' }, { text: 'bb' }])).toMatchObject({ status: 201, json: [{ text: 'aa', made: 'nobody' }, { text: 'bb', made: 'nobody' }] });
-    expect(seen).toEqual(['before create aa', 'insert aa', 'after create aa', 'before create bb', 'insert bb', 'after create bb']);
+    expect(await client.post(TASKS, [{ text: 'aa' }, { text: 'bb' }])).toMatchObject({
+      status: 201,
+      json: [
+        { text: 'aa', made: 'nobody' },
+        { text: 'bb', made: 'nobody' },
+      ],
+    });
+    expect(seen).toEqual([
+      'before create aa',
+      'insert aa',
+      'after create aa',
+      'before create bb',
+      'insert bb',
+      'after create bb',
+    ]);
     seen = [];
     const [one, two] = (await client.get(TASKS)).json as readonly { id: number }[];
-    expect(await client.patch(TASKS, [{ id: one?.id, text: 'x' }, { id: two?.id, text: 'y' }])).toMatchObject({ status: 400, json: [{ text: ['Too short.'] }, { text: ['Too short.'] }] });
-    expect(await client.patch(`${TASKS}?state=open`, { text: 'z' })).toMatchObject({ status: 400, json: { text: ['Too short.'] } });
+    expect(
+      await client.patch(TASKS, [
+        { id: one?.id, text: 'x' },
+        { id: two?.id, text: 'y' },
+      ]),
+    ).toMatchObject({ status: 400, json: [{ text: ['Too short.'] }, { text: ['Too short.'] }] });
+    expect(await client.patch(`${TASKS}?state=open`, { text: 'z' })).toMatchObject({
+      status: 400,
+      json: { text: ['Too short.'] },
+    });
     expect(seen).toEqual([]);
     expect((await client.patch(`${TASKS}?state=open`, { state: 'done' })).status).toBe(200);
     expect((await client.delete(`${TASKS}?state=done`)).status).toBe(204);
-    expect(seen).toEqual(['before partialUpdate aa', 'after partialUpdate aa', 'before partialUpdate bb', 'after partialUpdate bb', 'before destroy aa', 'after destroy aa', 'before destroy bb', 'after destroy bb']);
+    expect(seen).toEqual([
+      'before partialUpdate aa',
+      'after partialUpdate aa',
+      'before partialUpdate bb',
+      'after partialUpdate bb',
+      'before destroy aa',
+      'after destroy aa',
+      'before destroy bb',
+      'after destroy bb',
+    ]);
   });
 
   test('what a hook throws undoes all of them', async () => {
-    expect(await client.post(TASKS, [{ text: 'aa' }, { text: 'bad one' }, { text: 'bad one' }])).toMatchObject({ status: 400, json: [{}, { text: ['Not this one.'] }, { text: ['Not this one.'] }] });
-    expect(await client.post(TASKS, [{ text: 'aa' }, { text: 'late one' }])).toMatchObject({ status: 500, json: { detail: 'A server error occurred.' } });
+    expect(
+      await client.post(TASKS, [{ text: 'aa' }, { text: 'bad one' }, { text: 'bad one' }]),
+    ).toMatchObject({ status: 400, json: [{}, { text: ['Not this one.'] }, { text: ['Not this one.'] }] });
+    expect(await client.post(TASKS, [{ text: 'aa' }, { text: 'late one' }])).toMatchObject({
+      status: 500,
+      json: { detail: 'A server error occurred.' },
+    });
     expect(await texts()).toEqual([]);
   });
 
@@ -127,9 +195,22 @@ onEachDatabase('bulk writes beside what the application adds', (database) => {
     await started.dataSource.getRepository(Task).save([{ text: 'aa', state: 'gone' }, { text: 'bb' }]);
     const [hidden] = await started.dataSource.getRepository(Task).findBy({ text: 'aa' });
     expect((await client.patch(`${TASKS}?text__ne=x`, {})).status).toBe(400);
-    expect(await client.patch(`${TASKS}?keys=${hidden?.id ?? 0}`, { state: 'open' })).toMatchObject({ status: 400 });
-    expect(await client.post(`${TASKS}?upsert=true`, [{ text: 'aa', state: 'open' }])).toMatchObject({ status: 400, json: [{ text: ['This field must be unique.'] }] });
-    expect(await client.post(`${TASKS}?upsert=true`, [{ text: 'bb', state: 'done' }, { text: 'cc' }])).toMatchObject({ status: 201, json: [{ text: 'bb', state: 'done', made: null }, { text: 'cc', made: 'nobody' }] });
+    expect(await client.patch(`${TASKS}?keys=${hidden?.id ?? 0}`, { state: 'open' })).toMatchObject({
+      status: 400,
+    });
+    expect(await client.post(`${TASKS}?upsert=true`, [{ text: 'aa', state: 'open' }])).toMatchObject({
+      status: 400,
+      json: [{ text: ['This field must be unique.'] }],
+    });
+    expect(
+      await client.post(`${TASKS}?upsert=true`, [{ text: 'bb', state: 'done' }, { text: 'cc' }]),
+    ).toMatchObject({
+      status: 201,
+      json: [
+        { text: 'bb', state: 'done', made: null },
+        { text: 'cc', made: 'nobody' },
+      ],
+    });
     expect((await client.patch(`${TASKS}?state=done`, { state: 'gone' })).status).toBe(403);
   });
 
@@ -138,9 +219,18 @@ onEachDatabase('bulk writes beside what the application adds', (database) => {
   });
 
   test('interceptors are given the whole list, and pipes one object at a time', async () => {
-    expect(await client.post(LOUD, [{ text: 'a' }, { text: 'b' }])).toMatchObject({ status: 201, json: { count: 2, rows: [{ text: 'a!' }, { text: 'b!' }] } });
-    expect(await client.post(LOUD, [{ text: 'a' }, 5])).toMatchObject({ status: 400, json: [{}, { non_field_errors: ['Invalid data. Expected a dictionary, but got int.'] }] });
-    expect(await client.patch(`${LOUD}?text=a!`, { text: 'c' })).toMatchObject({ status: 200, json: { count: 1, rows: [{ text: 'c!' }] } });
+    expect(await client.post(LOUD, [{ text: 'a' }, { text: 'b' }])).toMatchObject({
+      status: 201,
+      json: { count: 2, rows: [{ text: 'a!' }, { text: 'b!' }] },
+    });
+    expect(await client.post(LOUD, [{ text: 'a' }, 5])).toMatchObject({
+      status: 400,
+      json: [{}, { non_field_errors: ['Invalid data. Expected a dictionary, but got int.'] }],
+    });
+    expect(await client.patch(`${LOUD}?text=a!`, { text: 'c' })).toMatchObject({
+      status: 200,
+      json: { count: 1, rows: [{ text: 'c!' }] },
+    });
     expect((await client.delete(`${LOUD}?text=c!`)).status).toBe(204);
     expect((await client.get(LOUD)).json).toMatchObject({ count: 1 });
   });
@@ -152,9 +242,19 @@ onEachDatabase('bulk writes beside what the application adds', (database) => {
     expect([many.status, many.headers.etag]).toEqual([201, undefined]);
     const headers = { 'if-match': String(made.headers.etag) };
     expect((await client.patch(`${PAGES}?text=a`, { text: 'x' }, { headers })).status).toBe(412);
-    for (const body of [{ text: 'a' }, [{ text: 'a' }]]) expect((await client.post(`${PAGES}?upsert=true`, body, { headers })).status).toBe(412);
-    expect((await client.delete(`${PAGES}?text=a`, { headers: { 'if-unmodified-since': 'Thu, 01 Jan 1970 00:00:00 GMT' } })).status).toBe(412);
-    expect(await client.patch(`${PAGES}?text=a`, { text: 'x' })).toMatchObject({ status: 200, json: [{ text: 'x', version: 2 }] });
+    for (const body of [{ text: 'a' }, [{ text: 'a' }]])
+      expect((await client.post(`${PAGES}?upsert=true`, body, { headers })).status).toBe(412);
+    expect(
+      (
+        await client.delete(`${PAGES}?text=a`, {
+          headers: { 'if-unmodified-since': 'Thu, 01 Jan 1970 00:00:00 GMT' },
+        })
+      ).status,
+    ).toBe(412);
+    expect(await client.patch(`${PAGES}?text=a`, { text: 'x' })).toMatchObject({
+      status: 200,
+      json: [{ text: 'x', version: 2 }],
+    });
   });
 
   test('the application itself writes one object at a time, on the URL of that', async () => {

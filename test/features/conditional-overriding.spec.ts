@@ -1,7 +1,16 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
 import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/common';
-import { Action, CsvRenderer, ParentPk, ModelSerializer, ResourceController, Restify, RestifyController, RestifyResources } from 'nestjs-restify';
+import {
+  Action,
+  CsvRenderer,
+  ParentPk,
+  ModelSerializer,
+  ResourceController,
+  Restify,
+  RestifyController,
+  RestifyResources,
+} from 'nestjs-restify';
 import type { Representation, RepresentContext, Row } from 'nestjs-restify';
 import { map } from 'rxjs';
 import type { Observable } from 'rxjs';
@@ -16,7 +25,15 @@ let weather = 'sun';
 @Injectable()
 class Weather implements NestInterceptor {
   intercept(_context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    return next.handle().pipe(map((value: unknown) => (typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value, weather } : value)));
+    return next
+      .handle()
+      .pipe(
+        map((value: unknown) =>
+          typeof value === 'object' && value !== null && !Array.isArray(value)
+            ? { ...value, weather }
+            : value,
+        ),
+      );
   }
 }
 
@@ -95,13 +112,19 @@ onEachDatabase('conditional requests beside what the application changes', (data
   let client: Client;
 
   beforeAll(async () => {
-    started = await startApp({ entities: [Counted, Plain, Replaced, Formed, Serialised], controllers: [ReplacedController], providers: [Loud], database });
+    started = await startApp({
+      entities: [Counted, Plain, Replaced, Formed, Serialised],
+      controllers: [ReplacedController],
+      providers: [Loud],
+      database,
+    });
     ({ client } = started);
   });
 
   afterAll(() => started.close());
 
-  const made = async (model: string): Promise<string> => `/rest/v1/over/${model}/${String(((await client.post(`/rest/v1/over/${model}/`, { title: 'one' })).json as { id: number }).id)}/`;
+  const made = async (model: string): Promise<string> =>
+    `/rest/v1/over/${model}/${String(((await client.post(`/rest/v1/over/${model}/`, { title: 'one' })).json as { id: number }).id)}/`;
   const tagOf = async (url: string): Promise<string> => (await client.get(url)).headers.etag ?? '';
 
   for (const model of ['counted', 'plain', 'replaced']) {
@@ -110,7 +133,12 @@ onEachDatabase('conditional requests beside what the application changes', (data
       const url = await made(model);
       const tag = await tagOf(url);
       const known = await client.get(url, { headers: { 'if-none-match': tag } });
-      expect([known.status, known.text, known.headers.etag, known.headers['cache-control']]).toEqual([304, '', tag, 'private, no-cache']);
+      expect([known.status, known.text, known.headers.etag, known.headers['cache-control']]).toEqual([
+        304,
+        '',
+        tag,
+        'private, no-cache',
+      ]);
       expect((await client.send('HEAD', url, { headers: { 'if-none-match': tag } })).status).toBe(304);
       weather = 'rain';
       const rain = await client.get(url, { headers: { 'if-none-match': tag } });
@@ -119,8 +147,13 @@ onEachDatabase('conditional requests beside what the application changes', (data
       expect((await client.put(url, { title: 'two' }, { headers: { 'if-match': '"x"' } })).status).toBe(412);
       expect((await client.put(url, { title: 'two' }, { headers: { 'if-match': tag } })).status).toBe(200);
       expect((await client.put(url, { title: 'three' }, { headers: { 'if-match': tag } })).status).toBe(412);
-      expect((await client.put(url, { title: 'three' }, { headers: { 'if-match': await tagOf(url) } })).status).toBe(200);
-      expect((await client.put('/rest/v1/over/replaced/9999/', { title: 'x' }, { headers: { 'if-match': tag } })).status).toBe(404);
+      expect(
+        (await client.put(url, { title: 'three' }, { headers: { 'if-match': await tagOf(url) } })).status,
+      ).toBe(200);
+      expect(
+        (await client.put('/rest/v1/over/replaced/9999/', { title: 'x' }, { headers: { 'if-match': tag } }))
+          .status,
+      ).toBe(404);
     });
   }
 
@@ -128,10 +161,22 @@ onEachDatabase('conditional requests beside what the application changes', (data
     test(`the tag of "${model}" is that of its JSON, and other forms have none`, async () => {
       const url = await made(model);
       const tag = await tagOf(url);
-      for (const headers of [{}, { 'if-none-match': tag }, { 'if-none-match': '*', 'if-match': '"x"' }] as readonly Readonly<Record<string, string>>[]) {
-        for (const [path, accept] of [[url, 'text/csv'], [`${url}?format=csv`, '*/*']] as const) {
+      for (const headers of [
+        {},
+        { 'if-none-match': tag },
+        { 'if-none-match': '*', 'if-match': '"x"' },
+      ] as readonly Readonly<Record<string, string>>[]) {
+        for (const [path, accept] of [
+          [url, 'text/csv'],
+          [`${url}?format=csv`, '*/*'],
+        ] as const) {
           const answer = await client.get(path, { headers: { accept, ...headers } });
-          expect([answer.status, answer.headers.etag, answer.headers['cache-control'], answer.headers['content-type']]).toEqual([200, undefined, 'private, no-cache', expect.stringContaining('text/csv')]);
+          expect([
+            answer.status,
+            answer.headers.etag,
+            answer.headers['cache-control'],
+            answer.headers['content-type'],
+          ]).toEqual([200, undefined, 'private, no-cache', expect.stringContaining('text/csv')]);
         }
       }
       expect((await client.get(url, { headers: { accept: 'text/csv, */*;q=0.1' } })).text).toContain('title');
@@ -152,12 +197,18 @@ onEachDatabase('conditional requests beside what the application changes', (data
     const url = await made('replaced');
     const before = destroyed;
     expect((await client.delete(url, { headers: { 'if-match': '"x"' } })).status).toBe(412);
-    expect((await client.delete('/rest/v1/over/replaced/9999/', { headers: { 'if-match': '*' } })).status).toBe(404);
+    expect(
+      (await client.delete('/rest/v1/over/replaced/9999/', { headers: { 'if-match': '*' } })).status,
+    ).toBe(404);
     expect(destroyed).toBe(before);
     const { status, json, headers } = await client.delete(url, { headers: { 'if-match': await tagOf(url) } });
     expect([status, json, headers.etag, destroyed]).toEqual([200, { kept: true }, undefined, before + 1]);
     const looked = await client.get(`${url}look/`, { headers: { 'if-none-match': '*' } });
-    expect([looked.status, looked.headers.etag, looked.headers['cache-control']]).toEqual([200, undefined, undefined]);
+    expect([looked.status, looked.headers.etag, looked.headers['cache-control']]).toEqual([
+      200,
+      undefined,
+      undefined,
+    ]);
   });
 
   test("the content of the application's own serializer decides, whatever the version says", async () => {
@@ -167,13 +218,17 @@ onEachDatabase('conditional requests beside what the application changes', (data
     weather = 'rain';
     expect((await client.get(url, { headers: { 'if-none-match': tag } })).status).toBe(200);
     expect((await client.patch(url, { title: 'x' }, { headers: { 'if-match': tag } })).status).toBe(412);
-    expect((await client.patch(url, { title: 'x' }, { headers: { 'if-match': await tagOf(url) } })).status).toBe(200);
+    expect(
+      (await client.patch(url, { title: 'x' }, { headers: { 'if-match': await tagOf(url) } })).status,
+    ).toBe(200);
   });
 
   test('the application itself writes without a precondition', async () => {
     const url = await made('serialised');
     const resources = started.app.get(RestifyResources).of(Serialised).as(null);
-    expect(await resources.partialUpdate(Number(url.split('/').at(-2)), { title: 'by itself' })).toMatchObject({ title: 'by itself' });
+    expect(
+      await resources.partialUpdate(Number(url.split('/').at(-2)), { title: 'by itself' }),
+    ).toMatchObject({ title: 'by itself' });
   });
 
   test('a subscriber that has a say in what is read takes the version its say', async () => {

@@ -2,7 +2,19 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { INestApplication } from '@nestjs/common';
 import { allow, AllowAny, Restify, where } from 'nestjs-restify';
 import type { AccessQuestion, Grant, Permission } from 'nestjs-restify';
-import { Column, Entity, JoinColumn, JoinTable, ManyToMany, ManyToOne, OneToOne, PrimaryColumn, PrimaryGeneratedColumn, UpdateDateColumn, VersionColumn } from 'typeorm';
+import {
+  Column,
+  Entity,
+  JoinColumn,
+  JoinTable,
+  ManyToMany,
+  ManyToOne,
+  OneToOne,
+  PrimaryColumn,
+  PrimaryGeneratedColumn,
+  UpdateDateColumn,
+  VersionColumn,
+} from 'typeorm';
 import type { Relation } from 'typeorm';
 import type { Answer, Client } from '../support/client.js';
 import { onEachDatabase } from '../support/each-database.js';
@@ -16,7 +28,8 @@ class Readers implements Permission {
     if (name === 'stranger') return allow({ rows: where('owner', 'stranger') });
     if (name === 'clerk') return allow({ readable: ['id', 'title', 'owner', 'version'] });
     if (name === 'blind') return allow({ readable: ['id', 'title'] });
-    if (name === 'guesser') return method === 'GET' ? allow({ rows: where('owner', 'guesser') }) : allow({ readable: ['id'] });
+    if (name === 'guesser')
+      return method === 'GET' ? allow({ rows: where('owner', 'guesser') }) : allow({ readable: ['id'] });
     if (name === 'scribe' && method !== 'GET') return allow({ readable: ['id'] });
     return allow();
   }
@@ -68,7 +81,11 @@ class Strict {
 }
 
 /** The key of its badge stands in another row. */
-@Restify({ app: 'cond', conditional: true, through: { pages: { permissions: [AllowAny], conditional: { require: true } } } })
+@Restify({
+  app: 'cond',
+  conditional: true,
+  through: { pages: { permissions: [AllowAny], conditional: { require: true } } },
+})
 @Entity('cond_person')
 class Person {
   @PrimaryGeneratedColumn() id: number;
@@ -107,7 +124,12 @@ class Shop {
   @PrimaryGeneratedColumn() id: number;
   @Column() name: string;
   @ManyToMany(() => Ware)
-  @JoinTable({ name: 'cond_offer', joinColumn: { name: 'shopId' }, inverseJoinColumn: { name: 'wareId' }, synchronize: false })
+  @JoinTable({
+    name: 'cond_offer',
+    joinColumn: { name: 'shopId' },
+    inverseJoinColumn: { name: 'wareId' },
+    synchronize: false,
+  })
   wares: Relation<Ware[]>;
 }
 
@@ -122,8 +144,12 @@ class Ware {
 @Entity('cond_offer')
 class Offer {
   @PrimaryGeneratedColumn() id: number;
-  @ManyToOne(() => Shop, { nullable: false, onDelete: 'CASCADE' }) @JoinColumn({ name: 'shopId' }) shop: Relation<Shop>;
-  @ManyToOne(() => Ware, { nullable: false, onDelete: 'CASCADE' }) @JoinColumn({ name: 'wareId' }) ware: Relation<Ware>;
+  @ManyToOne(() => Shop, { nullable: false, onDelete: 'CASCADE' })
+  @JoinColumn({ name: 'shopId' })
+  shop: Relation<Shop>;
+  @ManyToOne(() => Ware, { nullable: false, onDelete: 'CASCADE' })
+  @JoinColumn({ name: 'wareId' })
+  ware: Relation<Ware>;
   @Column() price: number;
   @VersionColumn() version: number;
 }
@@ -140,14 +166,26 @@ const NOTE = '/rest/v1/cond/note/';
 const PAGE = '/rest/v1/cond/page/';
 
 function knowUsers(app: INestApplication): void {
-  app.use((request: { headers: Record<string, string | undefined>; user?: object }, _response: object, next: () => void) => {
-    const name = request.headers['x-user'];
-    if (name !== undefined) request.user = { name };
-    next();
-  });
+  app.use(
+    (
+      request: { headers: Record<string, string | undefined>; user?: object },
+      _response: object,
+      next: () => void,
+    ) => {
+      const name = request.headers['x-user'];
+      if (name !== undefined) request.user = { name };
+      next();
+    },
+  );
 }
 
-const CONTRACT = { vary: 'Accept, Cookie', 'x-frame-options': 'DENY', 'x-content-type-options': 'nosniff', 'referrer-policy': 'same-origin', 'cross-origin-opener-policy': 'same-origin' };
+const CONTRACT = {
+  vary: 'Accept, Cookie',
+  'x-frame-options': 'DENY',
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+};
 
 onEachDatabase('conditional requests', (database) => {
   let started: StartedApp;
@@ -160,16 +198,25 @@ onEachDatabase('conditional requests', (database) => {
 
   afterAll(() => started.close());
 
-  const made = async (path: string, body: object, headers: Record<string, string> = {}): Promise<{ url: string; tag: string }> => {
+  const made = async (
+    path: string,
+    body: object,
+    headers: Record<string, string> = {},
+  ): Promise<{ url: string; tag: string }> => {
     const { status, json, headers: told } = await client.post(path, body, { headers });
     expect(status).toBe(201);
     const key = (json as { id?: number; code?: string }).id ?? (json as { code?: string }).code ?? '';
     return { url: `${path}${key}/`, tag: told.etag ?? '' };
   };
-  const tagOf = async (url: string, headers: Record<string, string> = {}): Promise<string> => (await client.get(url, { headers })).headers.etag ?? '';
-  const statuses = (answers: readonly Answer[]): readonly number[] => answers.map(({ status }) => status).sort();
+  const tagOf = async (url: string, headers: Record<string, string> = {}): Promise<string> =>
+    (await client.get(url, { headers })).headers.etag ?? '';
+  const statuses = (answers: readonly Answer[]): readonly number[] =>
+    answers.map(({ status }) => status).sort();
 
-  for (const [kind, path] of [['a version', NOTE], ['content', PAGE]] as const) {
+  for (const [kind, path] of [
+    ['a version', NOTE],
+    ['content', PAGE],
+  ] as const) {
     test(`an object has a strong tag of ${kind}, the same by each way in, and another after each change`, async () => {
       const { url, tag } = await made(path, { title: 'one' });
       expect(tag).toMatch(/^"[!-~]+"$/);
@@ -187,14 +234,28 @@ onEachDatabase('conditional requests', (database) => {
       const { url, tag } = await made(path, { title: 'known' });
       for (const method of ['GET', 'HEAD']) {
         for (const none of [tag, `W/${tag}`, `"other", ${tag}`, ` ,"x",, W/"y" ,${tag}`, '*']) {
-          const { status, text, headers } = await client.send(method, url, { headers: { 'if-none-match': none } });
+          const { status, text, headers } = await client.send(method, url, {
+            headers: { 'if-none-match': none },
+          });
           expect([method, none, status, text]).toEqual([method, none, 304, '']);
-          expect(headers).toMatchObject({ ...CONTRACT, etag: tag, 'cache-control': 'private, no-cache', allow: 'GET, PUT, PATCH, DELETE, HEAD, OPTIONS' });
+          expect(headers).toMatchObject({
+            ...CONTRACT,
+            etag: tag,
+            'cache-control': 'private, no-cache',
+            allow: 'GET, PUT, PATCH, DELETE, HEAD, OPTIONS',
+          });
           expect(headers['content-type']).toBeUndefined();
           expect(headers['content-length']).toBeUndefined();
         }
       }
-      for (const none of ['"other"', tag.slice(1, -1), '', `${tag} "x"`, `"${'x'.repeat(5000)}", ${tag}`, Array.from({ length: 101 }, () => tag).join(',')]) {
+      for (const none of [
+        '"other"',
+        tag.slice(1, -1),
+        '',
+        `${tag} "x"`,
+        `"${'x'.repeat(5000)}", ${tag}`,
+        Array.from({ length: 101 }, () => tag).join(','),
+      ]) {
         expect((await client.get(url, { headers: { 'if-none-match': none } })).status).toBe(200);
       }
       await client.patch(url, { title: 'changed' });
@@ -204,90 +265,216 @@ onEachDatabase('conditional requests', (database) => {
     test(`PUT, PATCH and DELETE of ${kind} are done for the state that they name alone`, async () => {
       const { url, tag } = await made(path, { title: 'one' });
       for (const match of ['"other"', `W/${tag}`, '"v1.abc"', '"v99999999999999999999.x"']) {
-        for (const [method, body] of [['PUT', { title: 'x' }], ['PATCH', { title: 'x' }], ['PATCH', { title: [] }], ['DELETE', undefined]] as const) {
-          const { status, json, headers } = await client.send(method, url, { body, headers: { 'if-match': match } });
-          expect([match, method, status, json]).toEqual([match, method, 412, { detail: 'Precondition failed: the object is not as the request says.' }]);
+        for (const [method, body] of [
+          ['PUT', { title: 'x' }],
+          ['PATCH', { title: 'x' }],
+          ['PATCH', { title: [] }],
+          ['DELETE', undefined],
+        ] as const) {
+          const { status, json, headers } = await client.send(method, url, {
+            body,
+            headers: { 'if-match': match },
+          });
+          expect([match, method, status, json]).toEqual([
+            match,
+            method,
+            412,
+            { detail: 'Precondition failed: the object is not as the request says.' },
+          ]);
           expect(headers.etag).toBeUndefined();
         }
       }
-      const patched = await client.patch(url, { title: 'two' }, { headers: { 'if-match': `"other", ${tag}` } });
+      const patched = await client.patch(
+        url,
+        { title: 'two' },
+        { headers: { 'if-match': `"other", ${tag}` } },
+      );
       expect([patched.status, patched.json]).toEqual([200, (await client.get(url)).json]);
-      expect((await client.patch(url, { title: 'again' }, { headers: { 'if-match': tag } })).status).toBe(412);
-      const put = await client.put(url, { title: 'three' }, { headers: { 'if-match': patched.headers.etag ?? '' } });
+      expect((await client.patch(url, { title: 'again' }, { headers: { 'if-match': tag } })).status).toBe(
+        412,
+      );
+      const put = await client.put(
+        url,
+        { title: 'three' },
+        { headers: { 'if-match': patched.headers.etag ?? '' } },
+      );
       expect(put.status).toBe(200);
       expect((await client.delete(url, { headers: { 'if-match': tag } })).status).toBe(412);
-      expect((await client.delete(url, { headers: { 'if-match': put.headers.etag ?? '' } })).status).toBe(204);
-      expect((await client.delete(url, { headers: { 'if-match': put.headers.etag ?? '' } })).status).toBe(404);
+      expect((await client.delete(url, { headers: { 'if-match': put.headers.etag ?? '' } })).status).toBe(
+        204,
+      );
+      expect((await client.delete(url, { headers: { 'if-match': put.headers.etag ?? '' } })).status).toBe(
+        404,
+      );
     });
 
     test(`of writers that know the same ${kind} exactly one wins`, async () => {
       for (let round = 0; round < 5; round++) {
         const { url, tag } = await made(path, { title: 'start' });
-        const answers = await Promise.all(Array.from({ length: 6 }, (_, index) => client.send(index % 2 === 0 ? 'PATCH' : 'PUT', url, { body: { title: `by ${index}` }, headers: { 'if-match': tag } })));
+        const answers = await Promise.all(
+          Array.from({ length: 6 }, (_, index) =>
+            client.send(index % 2 === 0 ? 'PATCH' : 'PUT', url, {
+              body: { title: `by ${index}` },
+              headers: { 'if-match': tag },
+            }),
+          ),
+        );
         expect(statuses(answers)).toEqual([200, 412, 412, 412, 412, 412]);
         const winner = answers.find(({ status }) => status === 200);
         expect((await client.get(url)).json).toEqual(winner?.json);
         const last = await tagOf(url);
-        const ends = await Promise.all([client.delete(url, { headers: { 'if-match': last } }), client.patch(url, { title: 'end' }, { headers: { 'if-match': last } })]);
+        const ends = await Promise.all([
+          client.delete(url, { headers: { 'if-match': last } }),
+          client.patch(url, { title: 'end' }, { headers: { 'if-match': last } }),
+        ]);
         expect(['200,412', '204,404', '204,412']).toContain(statuses(ends).map(String).sort().join(','));
       }
     });
 
     test(`the order of checks for ${kind}: 404, then what the request asks, then its body`, async () => {
       const { url, tag } = await made(path, { title: 'one' });
-      expect((await client.patch(`${path}99999/`, { title: [] }, { headers: { 'if-match': '"x"' } })).status).toBe(404);
+      expect(
+        (await client.patch(`${path}99999/`, { title: [] }, { headers: { 'if-match': '"x"' } })).status,
+      ).toBe(404);
       expect((await client.delete(`${path}99999/`, { headers: { 'if-match': '*' } })).status).toBe(404);
-      expect((await client.send('PATCH', url, { raw: '{', headers: { 'content-type': 'application/json', 'if-match': '"x"' } })).status).toBe(412);
-      expect((await client.send('PATCH', url, { raw: 'x', headers: { 'content-type': 'text/plain', 'if-match': '"x"' } })).status).toBe(412);
-      expect((await client.send('PATCH', url, { raw: '{', headers: { 'content-type': 'application/json', 'if-match': tag } })).status).toBe(400);
+      expect(
+        (
+          await client.send('PATCH', url, {
+            raw: '{',
+            headers: { 'content-type': 'application/json', 'if-match': '"x"' },
+          })
+        ).status,
+      ).toBe(412);
+      expect(
+        (
+          await client.send('PATCH', url, {
+            raw: 'x',
+            headers: { 'content-type': 'text/plain', 'if-match': '"x"' },
+          })
+        ).status,
+      ).toBe(412);
+      expect(
+        (
+          await client.send('PATCH', url, {
+            raw: '{',
+            headers: { 'content-type': 'application/json', 'if-match': tag },
+          })
+        ).status,
+      ).toBe(400);
       expect((await client.patch(url, { title: [] }, { headers: { 'if-match': tag } })).status).toBe(400);
-      expect((await client.patch(url, { title: 'x' }, { headers: { 'if-match': tag.slice(1, -1) } })).json).toEqual({ detail: 'The If-Match header is no list of entity tags: "…", or *.' });
-      expect((await client.patch(url, { title: 'x' }, { headers: { 'if-match': Array.from({ length: 101 }, () => tag).join(',') } })).status).toBe(400);
+      expect(
+        (await client.patch(url, { title: 'x' }, { headers: { 'if-match': tag.slice(1, -1) } })).json,
+      ).toEqual({ detail: 'The If-Match header is no list of entity tags: "…", or *.' });
+      expect(
+        (
+          await client.patch(
+            url,
+            { title: 'x' },
+            { headers: { 'if-match': Array.from({ length: 101 }, () => tag).join(',') } },
+          )
+        ).status,
+      ).toBe(400);
       expect((await client.patch(url, { title: 'x' }, { headers: { 'if-match': '*' } })).status).toBe(200);
     });
 
     test(`If-None-Match keeps writes of ${kind} from what the caller knows`, async () => {
       const { url, tag } = await made(path, { title: 'one' });
-      for (const none of ['*', tag, `W/${tag}`]) expect((await client.patch(url, { title: 'x' }, { headers: { 'if-none-match': none } })).status).toBe(412);
-      expect((await client.patch(url, { title: 'x' }, { headers: { 'if-none-match': 'x' } })).status).toBe(400);
-      expect((await client.patch(url, { title: 'two' }, { headers: { 'if-none-match': '"other"', 'if-match': tag } })).status).toBe(200);
+      for (const none of ['*', tag, `W/${tag}`])
+        expect((await client.patch(url, { title: 'x' }, { headers: { 'if-none-match': none } })).status).toBe(
+          412,
+        );
+      expect((await client.patch(url, { title: 'x' }, { headers: { 'if-none-match': 'x' } })).status).toBe(
+        400,
+      );
+      expect(
+        (
+          await client.patch(
+            url,
+            { title: 'two' },
+            { headers: { 'if-none-match': '"other"', 'if-match': tag } },
+          )
+        ).status,
+      ).toBe(200);
     });
 
     test(`the tags of two callers who read different fields of ${kind} are never each other's`, async () => {
       const { url } = await made(path, { title: 'one', secret: 'deep' });
-      const [whole, clerk, blind] = [await tagOf(url), await tagOf(url, { 'x-user': 'clerk' }), await tagOf(url, { 'x-user': 'blind' })];
+      const [whole, clerk, blind] = [
+        await tagOf(url),
+        await tagOf(url, { 'x-user': 'clerk' }),
+        await tagOf(url, { 'x-user': 'blind' }),
+      ];
       expect(new Set([whole, clerk, blind]).size).toBe(3);
-      for (const [user, own, others] of [['clerk', clerk, [whole, blind]], ['blind', blind, [whole, clerk]], ['boss', whole, [clerk, blind]]] as const) {
+      for (const [user, own, others] of [
+        ['clerk', clerk, [whole, blind]],
+        ['blind', blind, [whole, clerk]],
+        ['boss', whole, [clerk, blind]],
+      ] as const) {
         for (const other of others) {
-          expect((await client.get(url, { headers: { 'x-user': user, 'if-none-match': other } })).status).toBe(200);
-          expect((await client.patch(url, { title: 'x' }, { headers: { 'x-user': user, 'if-match': other } })).status).toBe(412);
+          expect(
+            (await client.get(url, { headers: { 'x-user': user, 'if-none-match': other } })).status,
+          ).toBe(200);
+          expect(
+            (await client.patch(url, { title: 'x' }, { headers: { 'x-user': user, 'if-match': other } }))
+              .status,
+          ).toBe(412);
         }
-        expect((await client.get(url, { headers: { 'x-user': user, 'if-none-match': own } })).status).toBe(304);
+        expect((await client.get(url, { headers: { 'x-user': user, 'if-none-match': own } })).status).toBe(
+          304,
+        );
       }
-      expect((await client.patch(url, { title: 'two' }, { headers: { 'x-user': 'clerk', 'if-match': clerk } })).status).toBe(200);
+      expect(
+        (await client.patch(url, { title: 'two' }, { headers: { 'x-user': 'clerk', 'if-match': clerk } }))
+          .status,
+      ).toBe(200);
     });
 
     test(`a row of ${kind} that is hidden is 404, whatever the request asks`, async () => {
       const { url, tag } = await made(path, { title: 'one' });
       for (const match of [tag, '*', '"x"', 'x']) {
-        for (const [method, body] of [['GET', undefined], ['PATCH', { title: 'x' }], ['DELETE', undefined]] as const) {
-          expect((await client.send(method, url, { body, headers: { 'x-user': 'stranger', 'if-match': match } })).status).toBe(404);
+        for (const [method, body] of [
+          ['GET', undefined],
+          ['PATCH', { title: 'x' }],
+          ['DELETE', undefined],
+        ] as const) {
+          expect(
+            (await client.send(method, url, { body, headers: { 'x-user': 'stranger', 'if-match': match } }))
+              .status,
+          ).toBe(404);
         }
-        expect((await client.get(url, { headers: { 'x-user': 'stranger', 'if-none-match': match } })).status).toBe(404);
+        expect(
+          (await client.get(url, { headers: { 'x-user': 'stranger', 'if-none-match': match } })).status,
+        ).toBe(404);
       }
     });
 
     test(`who writes ${kind} of rows that GET hides is not told whether a guess was right`, async () => {
       const { url, tag } = await made(path, { title: 'one' });
       const own = await made(path, { title: 'one', owner: 'guesser' });
-      const patch = async (at: string, match: string): Promise<number> => (await client.patch(at, { title: 'two' }, { headers: { 'x-user': 'guesser', 'if-match': match } })).status;
-      expect([await patch(url, tag), await patch(url, '"x"'), await patch(own.url, own.tag), await patch(own.url, own.tag), await patch(url, '*')]).toEqual([412, 412, 200, 412, 200]);
+      const patch = async (at: string, match: string): Promise<number> =>
+        (await client.patch(at, { title: 'two' }, { headers: { 'x-user': 'guesser', 'if-match': match } }))
+          .status;
+      expect([
+        await patch(url, tag),
+        await patch(url, '"x"'),
+        await patch(own.url, own.tag),
+        await patch(own.url, own.tag),
+        await patch(url, '*'),
+      ]).toEqual([412, 412, 200, 412, 200]);
     });
 
     test(`who writes ${kind} without reading it there is asked for the tag of what he reads`, async () => {
       const { url, tag } = await made(path, { title: 'one' });
-      const patched = await client.patch(url, { title: 'two' }, { headers: { 'x-user': 'scribe', 'if-match': tag } });
-      expect([patched.status, patched.headers.etag, Object.keys(patched.json as object)]).toEqual([200, undefined, ['id']]);
+      const patched = await client.patch(
+        url,
+        { title: 'two' },
+        { headers: { 'x-user': 'scribe', 'if-match': tag } },
+      );
+      expect([patched.status, patched.headers.etag, Object.keys(patched.json as object)]).toEqual([
+        200,
+        undefined,
+        ['id'],
+      ]);
     });
   }
 
@@ -297,7 +484,9 @@ onEachDatabase('conditional requests', (database) => {
     await client.patch(url, { secret: 'b' });
     expect(await tagOf(url, { 'x-user': 'clerk' })).not.toBe(clerk);
     expect(await tagOf(url, { 'x-user': 'blind' })).toBe(blind);
-    expect((await client.get(url, { headers: { 'x-user': 'blind' } })).headers['last-modified']).toBeUndefined();
+    expect(
+      (await client.get(url, { headers: { 'x-user': 'blind' } })).headers['last-modified'],
+    ).toBeUndefined();
   });
 
   test('a version that begins again with its key, and one that a foreign key leaves alone, validate nothing', async () => {
@@ -305,11 +494,16 @@ onEachDatabase('conditional requests', (database) => {
     await client.delete(first.url);
     await made('/rest/v1/cond/keyed/', { code: 'k', title: 'two' });
     expect((await client.get(first.url, { headers: { 'if-none-match': first.tag } })).status).toBe(200);
-    expect((await client.patch(first.url, { title: 'x' }, { headers: { 'if-match': first.tag } })).status).toBe(412);
+    expect(
+      (await client.patch(first.url, { title: 'x' }, { headers: { 'if-match': first.tag } })).status,
+    ).toBe(412);
     const page = await made(PAGE, { title: 'gone' });
     const leaf = await made('/rest/v1/cond/leaf/', { page: Number(page.url.split('/').at(-2)) });
     await client.delete(page.url);
-    expect((await client.get(leaf.url, { headers: { 'if-none-match': leaf.tag } })).json).toMatchObject({ page: null, version: 1 });
+    expect((await client.get(leaf.url, { headers: { 'if-none-match': leaf.tag } })).json).toMatchObject({
+      page: null,
+      version: 1,
+    });
     expect((await client.delete(leaf.url, { headers: { 'if-match': leaf.tag } })).status).toBe(412);
   });
 
@@ -317,7 +511,11 @@ onEachDatabase('conditional requests', (database) => {
     const page = Number((await made(PAGE, { title: 'p' })).url.split('/').at(-2));
     for (let round = 0; round < 5; round++) {
       const { url, tag } = await made('/rest/v1/cond/remark/', { text: 'one', page });
-      const answers = await Promise.all([1, 2, 3, 4, 5].map((index) => client.patch(url, { text: `by ${index}` }, { headers: { 'if-match': tag } })));
+      const answers = await Promise.all(
+        [1, 2, 3, 4, 5].map((index) =>
+          client.patch(url, { text: `by ${index}` }, { headers: { 'if-match': tag } }),
+        ),
+      );
       expect(statuses(answers)).toEqual([200, 412, 412, 412, 412]);
       const dated = await client.get(url);
       expect(dated.json).toEqual(answers.find(({ status }) => status === 200)?.json);
@@ -329,15 +527,28 @@ onEachDatabase('conditional requests', (database) => {
     await made('/rest/v1/cond/badge/', { person: Number(url.split('/').at(-2)) });
     expect(await tagOf(url)).not.toBe(tag);
     expect((await client.patch(url, { name: 'x' }, { headers: { 'if-match': tag } })).status).toBe(412);
-    expect((await client.patch(url, { name: 'Bea' }, { headers: { 'if-match': await tagOf(url) } })).status).toBe(200);
+    expect(
+      (await client.patch(url, { name: 'Bea' }, { headers: { 'if-match': await tagOf(url) } })).status,
+    ).toBe(200);
   });
 
   test('a model can ask for a precondition: 428', async () => {
     const { url, tag } = await made('/rest/v1/cond/strict/', { title: 'one' });
     const required = { detail: 'Precondition required: send If-Match with the ETag of the object.' };
-    for (const [method, body] of [['PUT', { title: 'x' }], ['PATCH', { title: [] }], ['DELETE', undefined]] as const) {
-      for (const headers of [{}, { 'if-none-match': '"x"' }, { 'if-unmodified-since': 'Sun, 06 Nov 2094 08:49:37 GMT' }]) {
-        const { status, json } = await client.send(method, url, { body, headers: headers as Record<string, string> });
+    for (const [method, body] of [
+      ['PUT', { title: 'x' }],
+      ['PATCH', { title: [] }],
+      ['DELETE', undefined],
+    ] as const) {
+      for (const headers of [
+        {},
+        { 'if-none-match': '"x"' },
+        { 'if-unmodified-since': 'Sun, 06 Nov 2094 08:49:37 GMT' },
+      ]) {
+        const { status, json } = await client.send(method, url, {
+          body,
+          headers: headers as Record<string, string>,
+        });
         expect([method, status, json]).toEqual([method, 428, required]);
       }
     }
@@ -350,7 +561,9 @@ onEachDatabase('conditional requests', (database) => {
     const { url } = await made('/rest/v1/cond/strict/', { title: 'one' });
     for (const path of [url, '/rest/v1/cond/strict/']) {
       expect((await client.get(path)).headers['cache-control']).toBe('public, max-age=60');
-      expect((await client.get(path, { headers: { 'x-user': 'ann' } })).headers['cache-control']).toBe('private, no-cache');
+      expect((await client.get(path, { headers: { 'x-user': 'ann' } })).headers['cache-control']).toBe(
+        'private, no-cache',
+      );
     }
     const plain = await made('/rest/v1/cond/plain/', { title: 'one' });
     for (const path of [plain.url, '/rest/v1/cond/plain/']) {
@@ -359,23 +572,36 @@ onEachDatabase('conditional requests', (database) => {
     }
     expect((await client.get(NOTE)).headers).toMatchObject({ 'cache-control': 'private, no-cache' });
     expect((await client.get(NOTE)).headers.etag).toBeUndefined();
-    const options = await client.send('OPTIONS', url, { headers: { 'if-none-match': '*', 'if-match': '"x"' } });
-    expect([options.status, options.headers['cache-control'], options.headers.etag]).toEqual([200, undefined, undefined]);
+    const options = await client.send('OPTIONS', url, {
+      headers: { 'if-none-match': '*', 'if-match': '"x"' },
+    });
+    expect([options.status, options.headers['cache-control'], options.headers.etag]).toEqual([
+      200,
+      undefined,
+      undefined,
+    ]);
     expect((await client.get(`${PAGE}99999/`)).headers['cache-control']).toBeUndefined();
   });
 
   test('without the option nothing of it is sent, and nothing is asked', async () => {
     const { url, tag } = await made('/rest/v1/cond/plain/', { title: 'one' });
     expect(tag).toBe('');
-    const { status, headers } = await client.get(url, { headers: { 'if-none-match': '*', 'if-match': '"x"' } });
+    const { status, headers } = await client.get(url, {
+      headers: { 'if-none-match': '*', 'if-match': '"x"' },
+    });
     expect([status, headers.etag, headers['last-modified']]).toEqual([200, undefined, undefined]);
-    expect((await client.patch(url, { title: 'two' }, { headers: { 'if-match': '"x"', 'if-none-match': '*' } })).status).toBe(200);
+    expect(
+      (await client.patch(url, { title: 'two' }, { headers: { 'if-match': '"x"', 'if-none-match': '*' } }))
+        .status,
+    ).toBe(200);
     expect((await client.get('/rest/v1/cond/badge/')).headers['cache-control']).toBeUndefined();
   });
 
   test('pairs of a many-to-many are compared by their content', async () => {
     const person = await made('/rest/v1/cond/person/', { name: 'Cid' });
-    const [one, two] = [await made(PAGE, { title: 'p' }), await made(PAGE, { title: 'q' })].map(({ url }) => Number(url.split('/').at(-2)));
+    const [one, two] = [await made(PAGE, { title: 'p' }), await made(PAGE, { title: 'q' })].map(({ url }) =>
+      Number(url.split('/').at(-2)),
+    );
     const list = `${person.url}pages/`;
     expect((await client.post(list, { page: one })).status).toBe(201);
     const tag = await tagOf(`${list}${one}/`);
@@ -383,11 +609,26 @@ onEachDatabase('conditional requests', (database) => {
     expect((await client.get(`${list}${one}/`, { headers: { 'if-none-match': tag } })).status).toBe(304);
     expect((await client.patch(`${list}${one}/`, { page: two })).status).toBe(428);
     expect((await client.delete(`${list}${one}/`, { headers: { 'if-match': '"x"' } })).status).toBe(412);
-    expect((await client.patch(`${list}${one}/`, { page: two }, { headers: { 'if-match': await tagOf(person.url) } })).status).toBe(412);
-    const answers = await Promise.all([two, two, two].map((page) => client.patch(`${list}${one}/`, { page }, { headers: { 'if-match': tag } })));
+    expect(
+      (
+        await client.patch(
+          `${list}${one}/`,
+          { page: two },
+          { headers: { 'if-match': await tagOf(person.url) } },
+        )
+      ).status,
+    ).toBe(412);
+    const answers = await Promise.all(
+      [two, two, two].map((page) =>
+        client.patch(`${list}${one}/`, { page }, { headers: { 'if-match': tag } }),
+      ),
+    );
     expect(answers.filter(({ status }) => status === 200).length).toBe(1);
     expect(answers.every(({ status }) => [200, 404].includes(status))).toBe(true);
-    expect((await client.delete(`${list}${two}/`, { headers: { 'if-match': await tagOf(`${list}${two}/`) } })).status).toBe(204);
+    expect(
+      (await client.delete(`${list}${two}/`, { headers: { 'if-match': await tagOf(`${list}${two}/`) } }))
+        .status,
+    ).toBe(204);
   });
 
   test('a through model of the application is compared by its version, and is of one state on all of its URLs', async () => {
@@ -397,19 +638,43 @@ onEachDatabase('conditional requests', (database) => {
     const list = `${shop.url}wares/`;
     const offer = await made(list, { ware: key(ware.url), price: 1 });
     const own = `/rest/v1/cond/offer/${key(offer.url)}/`;
-    expect((await client.patch(offer.url, { price: 2 }, { headers: { 'if-match': '"x"' } })).status).toBe(412);
-    expect((await client.patch(offer.url, { price: 2 }, { headers: { 'if-match': offer.tag } })).status).toBe(200);
-    expect((await client.put(own, { ware: key(ware.url), shop: key(shop.url), price: 3 }, { headers: { 'if-match': offer.tag } })).status).toBe(412);
-    const answers = await Promise.all([1, 2, 3, 4].map(async (price) => client.patch(price % 2 === 0 ? own : offer.url, { price: price + 5 }, { headers: { 'if-match': `${await tagOf(own)}, ${await tagOf(offer.url)}` } })));
+    expect((await client.patch(offer.url, { price: 2 }, { headers: { 'if-match': '"x"' } })).status).toBe(
+      412,
+    );
+    expect((await client.patch(offer.url, { price: 2 }, { headers: { 'if-match': offer.tag } })).status).toBe(
+      200,
+    );
+    expect(
+      (
+        await client.put(
+          own,
+          { ware: key(ware.url), shop: key(shop.url), price: 3 },
+          { headers: { 'if-match': offer.tag } },
+        )
+      ).status,
+    ).toBe(412);
+    const answers = await Promise.all(
+      [1, 2, 3, 4].map(async (price) =>
+        client.patch(
+          price % 2 === 0 ? own : offer.url,
+          { price: price + 5 },
+          { headers: { 'if-match': `${await tagOf(own)}, ${await tagOf(offer.url)}` } },
+        ),
+      ),
+    );
     expect(statuses(answers).filter((status) => status !== 412)).toContain(200);
-    expect((await client.delete(offer.url, { headers: { 'if-match': await tagOf(offer.url) } })).status).toBe(204);
+    expect((await client.delete(offer.url, { headers: { 'if-match': await tagOf(offer.url) } })).status).toBe(
+      204,
+    );
   });
 
   const seen = async (updated: string): Promise<string> => {
     const { url } = await made(NOTE, { title: 'dated' });
     const quote = (name: string): string => started.dataSource.driver.escape(name);
     const table = started.dataSource.getMetadata(Note).tablePath.split('.').map(quote).join('.');
-    await started.dataSource.query(`UPDATE ${table} SET ${quote('updated')} = '${updated}' WHERE ${quote('id')} = ${Number(url.split('/').at(-2))}`);
+    await started.dataSource.query(
+      `UPDATE ${table} SET ${quote('updated')} = '${updated}' WHERE ${quote('id')} = ${Number(url.split('/').at(-2))}`,
+    );
     return url;
   };
 
@@ -421,7 +686,8 @@ onEachDatabase('conditional requests', (database) => {
     expect(headers['last-modified']).toBe(new Date((json as { updated: string }).updated).toUTCString());
     const at = Date.parse(headers['last-modified'] ?? '');
     const date = (offset: number): string => new Date(at + offset).toUTCString();
-    const since = async (headersOf: Record<string, string>): Promise<number> => (await client.get(url, { headers: headersOf })).status;
+    const since = async (headersOf: Record<string, string>): Promise<number> =>
+      (await client.get(url, { headers: headersOf })).status;
     expect(await since({ 'if-modified-since': date(0) })).toBe(304);
     expect(await since({ 'if-modified-since': date(5000) })).toBe(304);
     expect(await since({ 'if-modified-since': date(-1000) })).toBe(200);
@@ -437,17 +703,51 @@ onEachDatabase('conditional requests', (database) => {
     const url = await seen('2024-03-01 10:00:00.700');
     const told = (await client.get(url)).headers['last-modified'] ?? '';
     const before = new Date(Date.parse(told) - 1000).toUTCString();
-    expect((await client.patch(url, { title: 'x' }, { headers: { 'if-unmodified-since': before } })).status).toBe(412);
+    expect(
+      (await client.patch(url, { title: 'x' }, { headers: { 'if-unmodified-since': before } })).status,
+    ).toBe(412);
     expect((await client.delete(url, { headers: { 'if-unmodified-since': before } })).status).toBe(412);
-    const answers = await Promise.all([1, 2, 3].map((index) => client.patch(url, { title: `by ${index}` }, { headers: { 'if-unmodified-since': told } })));
+    const answers = await Promise.all(
+      [1, 2, 3].map((index) =>
+        client.patch(url, { title: `by ${index}` }, { headers: { 'if-unmodified-since': told } }),
+      ),
+    );
     expect(statuses(answers)).toEqual([200, 412, 412]);
-    expect((await client.patch(url, { title: 'x' }, { headers: { 'if-unmodified-since': 'yesterday' } })).status).toBe(200);
+    expect(
+      (await client.patch(url, { title: 'x' }, { headers: { 'if-unmodified-since': 'yesterday' } })).status,
+    ).toBe(200);
     // Within the second of a change nobody knows what came first; who does not read the date is not asked for it.
     const { updated } = (await client.get(url)).json as { updated: string };
     const now = new Date(updated).toUTCString();
-    expect((await client.patch(url, { title: 'y' }, { headers: { 'if-unmodified-since': now } })).status).toBe(412);
-    expect((await client.patch(url, { title: 'y' }, { headers: { 'if-unmodified-since': new Date(Date.parse(updated) + 5000).toUTCString() } })).status).toBe(200);
-    expect((await client.patch(url, { title: 'y' }, { headers: { 'if-unmodified-since': now, 'x-user': 'blind' } })).status).toBe(200);
-    expect((await client.patch(url, { title: 'z' }, { headers: { 'if-unmodified-since': before, 'if-match': await tagOf(url) } })).status).toBe(200);
+    expect(
+      (await client.patch(url, { title: 'y' }, { headers: { 'if-unmodified-since': now } })).status,
+    ).toBe(412);
+    expect(
+      (
+        await client.patch(
+          url,
+          { title: 'y' },
+          { headers: { 'if-unmodified-since': new Date(Date.parse(updated) + 5000).toUTCString() } },
+        )
+      ).status,
+    ).toBe(200);
+    expect(
+      (
+        await client.patch(
+          url,
+          { title: 'y' },
+          { headers: { 'if-unmodified-since': now, 'x-user': 'blind' } },
+        )
+      ).status,
+    ).toBe(200);
+    expect(
+      (
+        await client.patch(
+          url,
+          { title: 'z' },
+          { headers: { 'if-unmodified-since': before, 'if-match': await tagOf(url) } },
+        )
+      ).status,
+    ).toBe(200);
   });
 });

@@ -19,30 +19,49 @@ interface Page {
 }
 
 /** The pages of a list, each from the one before, by `next` or back by `previous`. */
-async function walk(started: StartedApp, url: string | null, by: 'next' | 'previous'): Promise<readonly Page[]> {
+async function walk(
+  started: StartedApp,
+  url: string | null,
+  by: 'next' | 'previous',
+): Promise<readonly Page[]> {
   const pages: Page[] = [];
   for (let at = url; at !== null && pages.length < 100; at = pages.at(-1)?.[by] ?? null) {
     const answer = await started.client.get(at.replace(/^http:\/\/[^/]*/, ''));
-    expect([at, answer.status, answer.text.slice(0, 200)]).toEqual([at, 200, expect.stringMatching(/^\{"next":/)]);
+    expect([at, answer.status, answer.text.slice(0, 200)]).toEqual([
+      at,
+      200,
+      expect.stringMatching(/^\{"next":/),
+    ]);
     pages.push(answer.json as Page);
   }
   return pages;
 }
 
-const keysOf = (pages: readonly Page[]): readonly unknown[] => pages.map(({ results }) => results.map((row) => row.id));
+const keysOf = (pages: readonly Page[]): readonly unknown[] =>
+  pages.map(({ results }) => results.map((row) => row.id));
 
 /** Forth to the end by pages of any size, and back from there: all rows, each once, in the list's order. */
-async function expectBothWays(started: StartedApp, path: string, expected: readonly unknown[]): Promise<void> {
+async function expectBothWays(
+  started: StartedApp,
+  path: string,
+  expected: readonly unknown[],
+): Promise<void> {
   const forth = await walk(started, path, 'next');
   const back = await walk(started, forth.at(-1)?.previous ?? null, 'previous');
   expect(keysOf(forth).flat()).toEqual(expected);
   expect(keysOf([...back].reverse())).toEqual(keysOf(forth).slice(0, -1));
   // Back at the beginning, and forth from there.
-  if (back.length > 0) expect(keysOf(await walk(started, back.at(-1)?.next ?? null, 'next'))).toEqual(keysOf(forth).slice(1));
+  if (back.length > 0)
+    expect(keysOf(await walk(started, back.at(-1)?.next ?? null, 'next'))).toEqual(keysOf(forth).slice(1));
 }
 
 function entityOf(name: string, { column }: Kind): new () => object {
-  const made = { [name]: class { readonly id: number; readonly value: unknown; } }[name];
+  const made = {
+    [name]: class {
+      readonly id: number;
+      readonly value: unknown;
+    },
+  }[name];
   if (!made) throw new Error('No class');
   PrimaryGeneratedColumn()(made.prototype, 'id');
   Column({ ...column, nullable: true })(made.prototype, 'value');
@@ -59,16 +78,23 @@ onEachDatabase('cursors over a column of type', (database) => {
   });
   afterAll(() => started.close());
 
-  test.each(kinds)('%s lead to each row once, up and down, with nulls and ties', async (name, { ordered }) => {
-    const path = `/rest/v1/types/${name}/`;
-    for (const value of [...ordered, null, ...ordered, null]) expect((await started.client.post(path, { value })).status).toBe(201);
-    for (const [order, size] of [['value', 1], ['-value,-id', 3]] as const) {
-      const whole = await started.client.get(`${path}?ordering=${order}&page_size=100`);
-      const expected = (whole.json as Page).results.map((row) => row.id);
-      expect(expected).toHaveLength(ordered.length * 2 + 2);
-      await expectBothWays(started, `${path}?ordering=${order}&page_size=${size}`, expected);
-    }
-  });
+  test.each(kinds)(
+    '%s lead to each row once, up and down, with nulls and ties',
+    async (name, { ordered }) => {
+      const path = `/rest/v1/types/${name}/`;
+      for (const value of [...ordered, null, ...ordered, null])
+        expect((await started.client.post(path, { value })).status).toBe(201);
+      for (const [order, size] of [
+        ['value', 1],
+        ['-value,-id', 3],
+      ] as const) {
+        const whole = await started.client.get(`${path}?ordering=${order}&page_size=100`);
+        const expected = (whole.json as Page).results.map((row) => row.id);
+        expect(expected).toHaveLength(ordered.length * 2 + 2);
+        await expectBothWays(started, `${path}?ordering=${order}&page_size=${size}`, expected);
+      }
+    },
+  );
 });
 
 @Restify({
@@ -121,7 +147,11 @@ class Seat {
 }
 
 /** Written by the process, on every database. */
-@Restify({ app: 'walks', pagination: new CursorPagination({ secret: SECRET, pageSize: 2, style: 'headers', count: 'exact' }), computed: { loud: (note: object) => (note as Note).text.toUpperCase() } })
+@Restify({
+  app: 'walks',
+  pagination: new CursorPagination({ secret: SECRET, pageSize: 2, style: 'headers', count: 'exact' }),
+  computed: { loud: (note: object) => (note as Note).text.toUpperCase() },
+})
 @Entity('walks_note')
 class Note {
   @PrimaryGeneratedColumn()
@@ -137,24 +167,56 @@ onEachDatabase('cursors', (database) => {
   beforeAll(async () => {
     started = await startApp({ entities: [Book, Shelf, Seat, Note], database });
     const { dataSource } = started;
-    const shelves = await dataSource.getRepository(Shelf).save([{ name: 'b' }, { name: 'a' }, { name: null }]);
-    const books = [0, 1, 2, 3, 4, 5, 6, 7, 8].map((n) => ({ id: String(n + 1), title: ['a', 'B', 'b', 'Ä', 'z'][n % 5] ?? '', rank: n % 3 === 0 ? null : n % 2, amount: n % 4 === 0 ? null : `${9007199254740993 + n}.0${n % 2}`, shelf: n % 4 === 3 ? null : (shelves[n % 4] ?? null) }));
+    const shelves = await dataSource
+      .getRepository(Shelf)
+      .save([{ name: 'b' }, { name: 'a' }, { name: null }]);
+    const books = [0, 1, 2, 3, 4, 5, 6, 7, 8].map((n) => ({
+      id: String(n + 1),
+      title: ['a', 'B', 'b', 'Ä', 'z'][n % 5] ?? '',
+      rank: n % 3 === 0 ? null : n % 2,
+      amount: n % 4 === 0 ? null : `${9007199254740993 + n}.0${n % 2}`,
+      shelf: n % 4 === 3 ? null : (shelves[n % 4] ?? null),
+    }));
     await dataSource.getRepository(Book).save(books);
-    await dataSource.getRepository(Seat).insert(['a', 'B', 'c,d'].flatMap((row) => [1, 2].map((number) => ({ row, number, price: row === 'a' ? null : number }))));
+    await dataSource
+      .getRepository(Seat)
+      .insert(
+        ['a', 'B', 'c,d'].flatMap((row) =>
+          [1, 2].map((number) => ({ row, number, price: row === 'a' ? null : number })),
+        ),
+      );
     await dataSource.getRepository(Note).insert(['x', 'y', 'z'].map((text) => ({ text })));
   });
   afterAll(() => started.close());
 
-  test.each(['', 'rank', '-rank,title', 'title,-rank', '-title,rank,-amount', 'rank,-amount,-id', 'shelf__name,-rank', '-shelf__name,title', 'shelf,-rank', '-amount,-shelf'])('over ordering=%s lead to each row once, forth and back', async (ordering) => {
+  test.each([
+    '',
+    'rank',
+    '-rank,title',
+    'title,-rank',
+    '-title,rank,-amount',
+    'rank,-amount,-id',
+    'shelf__name,-rank',
+    '-shelf__name,title',
+    'shelf,-rank',
+    '-amount,-shelf',
+  ])('over ordering=%s lead to each row once, forth and back', async (ordering) => {
     const whole = await started.client.get(`${path}?ordering=${ordering}&page_size=50`);
     const { results, next, previous } = whole.json as Page;
     expect([next, previous, results.length]).toEqual([null, null, 9]);
-    for (const size of [1, 2, 4]) await expectBothWays(started, `${path}?ordering=${ordering}&page_size=${size}`, results.map((row) => row.id));
+    for (const size of [1, 2, 4])
+      await expectBothWays(
+        started,
+        `${path}?ordering=${ordering}&page_size=${size}`,
+        results.map((row) => row.id),
+      );
   });
 
   test('over a composite key lead to each row once', async () => {
     for (const ordering of ['', 'price', '-price', '-row', 'number,-row']) {
-      const all = ((await started.client.get(`/rest/v1/walks/seat/?ordering=${ordering}&page_size=100`)).json as Page).results;
+      const all = (
+        (await started.client.get(`/rest/v1/walks/seat/?ordering=${ordering}&page_size=100`)).json as Page
+      ).results;
       const forth = await walk(started, `/rest/v1/walks/seat/?ordering=${ordering}`, 'next');
       const back = await walk(started, forth.at(-1)?.previous ?? null, 'previous');
       expect(forth.flatMap(({ results }) => results)).toEqual(all);
@@ -166,10 +228,17 @@ onEachDatabase('cursors', (database) => {
   test('of a nested list hold rows of its parent alone', async () => {
     const shelf = (await started.dataSource.getRepository(Shelf).findOneByOrFail({ name: 'b' })).id;
     const nested = `/rest/v1/walks/shelf/${shelf}/books/`;
-    const all = (await started.dataSource.getRepository(Book).find({ where: { shelf: { id: shelf } }, order: { id: 'ASC' } })).map(({ id }): unknown => id).map(String);
+    const all = (
+      await started.dataSource
+        .getRepository(Book)
+        .find({ where: { shelf: { id: shelf } }, order: { id: 'ASC' } })
+    )
+      .map(({ id }): unknown => id)
+      .map(String);
     expect(all).toHaveLength(3);
     await expectBothWays(started, `${nested}?page_size=1`, all);
-    const { next } = (await started.client.get(`${nested}?page_size=1`, { headers: { host: 'h' } })).json as Page;
+    const { next } = (await started.client.get(`${nested}?page_size=1`, { headers: { host: 'h' } }))
+      .json as Page;
     expect(next).toMatch(new RegExp(`^http://h${nested}\\?page_size=1&cursor=[\\w-]+$`));
   });
 
@@ -181,10 +250,20 @@ onEachDatabase('cursors', (database) => {
 
   test('with headers lead by Link, and tell a count where one is asked for', async () => {
     const first = await started.client.get('/rest/v1/walks/note/', { headers: { host: 'h' } });
-    expect(first.json).toEqual([{ id: 1, text: 'x', loud: 'X' }, { id: 2, text: 'y', loud: 'Y' }]);
-    const next = /^<http:\/\/h\/rest\/v1\/walks\/note\/>; rel="first", <http:\/\/h([^>]*)>; rel="next"$/.exec(String(first.headers.link))?.[1] ?? '';
+    expect(first.json).toEqual([
+      { id: 1, text: 'x', loud: 'X' },
+      { id: 2, text: 'y', loud: 'Y' },
+    ]);
+    const next =
+      /^<http:\/\/h\/rest\/v1\/walks\/note\/>; rel="first", <http:\/\/h([^>]*)>; rel="next"$/.exec(
+        String(first.headers.link),
+      )?.[1] ?? '';
     const second = await started.client.get(next);
-    expect([second.json, second.headers['x-total-count'], second.headers['content-range']]).toEqual([[{ id: 3, text: 'z', loud: 'Z' }], '3', undefined]);
+    expect([second.json, second.headers['x-total-count'], second.headers['content-range']]).toEqual([
+      [{ id: 3, text: 'z', loud: 'Z' }],
+      '3',
+      undefined,
+    ]);
     expect(second.headers.link).toMatch(/rel="prev"$/);
   });
 
@@ -196,10 +275,17 @@ onEachDatabase('cursors', (database) => {
   test('pass what comes and goes meanwhile: every row that stays is read once', async () => {
     const repository = started.dataSource.getRepository(Note);
     const note = '/rest/v1/walks/note/?ordering=text&page_size=2';
-    const follow = async (url: string): Promise<{ texts: unknown[]; next: string | undefined; previous: string | undefined }> => {
+    const follow = async (
+      url: string,
+    ): Promise<{ texts: unknown[]; next: string | undefined; previous: string | undefined }> => {
       const { json, headers } = await started.client.get(url.replace(/^http:\/\/[^/]*/, ''));
-      const link = (rel: string): string | undefined => new RegExp(`<([^>]*)>; rel="${rel}"`).exec(String(headers.link))?.[1];
-      return { texts: (json as { text: string }[]).map(({ text }) => text), next: link('next'), previous: link('prev') };
+      const link = (rel: string): string | undefined =>
+        new RegExp(`<([^>]*)>; rel="${rel}"`).exec(String(headers.link))?.[1];
+      return {
+        texts: (json as { text: string }[]).map(({ text }) => text),
+        next: link('next'),
+        previous: link('prev'),
+      };
     };
     const first = await follow(note);
     expect(first.texts).toEqual(['x', 'y']);
@@ -226,9 +312,27 @@ onEachDatabase('cursors', (database) => {
   });
 
   describe('that are none', () => {
-    test.each(['x', '0', '=', 'AAAA', 'A'.repeat(60), 'A'.repeat(4001), 'cD0y', '%20', '%00', "';DROP+TABLE+walks_book;--", '..%2F..', '%F0%9F%98%80', '__proto__'])('are 404: %s', async (cursor) => {
+    test.each([
+      'x',
+      '0',
+      '=',
+      'AAAA',
+      'A'.repeat(60),
+      'A'.repeat(4001),
+      'cD0y',
+      '%20',
+      '%00',
+      "';DROP+TABLE+walks_book;--",
+      '..%2F..',
+      '%F0%9F%98%80',
+      '__proto__',
+    ])('are 404: %s', async (cursor) => {
       const answer = await started.client.get(`${path}?cursor=${cursor}`);
-      expect([answer.status, answer.json]).toEqual(cursor === '%00' ? [400, { cursor: ['Null characters are not allowed.'] }] : [404, { detail: 'Invalid cursor' }]);
+      expect([answer.status, answer.json]).toEqual(
+        cursor === '%00'
+          ? [400, { cursor: ['Null characters are not allowed.'] }]
+          : [404, { detail: 'Invalid cursor' }],
+      );
     });
   });
 
@@ -249,10 +353,15 @@ class Essay {
 
 test('an order by texts too long for a URL is refused, and by others it is not', async () => {
   const started = await startApp({ entities: [Essay] });
-  await started.dataSource.getRepository(Essay).insert(['a', 'b', 'c'].map((letter) => ({ text: letter.repeat(5000) })));
+  await started.dataSource
+    .getRepository(Essay)
+    .insert(['a', 'b', 'c'].map((letter) => ({ text: letter.repeat(5000) })));
   const answer = await started.client.get('/rest/v1/walks/essay/?ordering=text');
   const other = await walk(started, '/rest/v1/walks/essay/', 'next');
   await started.close();
-  expect([answer.status, answer.json]).toEqual([400, { ordering: ['The values of this order are too long for a cursor.'] }]);
+  expect([answer.status, answer.json]).toEqual([
+    400,
+    { ordering: ['The values of this order are too long for a cursor.'] },
+  ]);
   expect(keysOf(other)).toEqual([[1], [2], [3]]);
 });

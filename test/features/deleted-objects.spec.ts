@@ -1,7 +1,26 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { allow, basic, deny, Restify, RestifyModule, RestifyOpenApi, RestifyResources, where } from 'nestjs-restify';
+import {
+  allow,
+  basic,
+  deny,
+  Restify,
+  RestifyModule,
+  RestifyOpenApi,
+  RestifyResources,
+  where,
+} from 'nestjs-restify';
 import type { AccessQuestion, Grant, Permission, Refusal } from 'nestjs-restify';
-import { Column, Entity, JoinTable, ManyToMany, ManyToOne, OneToMany, PrimaryColumn, PrimaryGeneratedColumn, VersionColumn } from 'typeorm';
+import {
+  Column,
+  Entity,
+  JoinTable,
+  ManyToMany,
+  ManyToOne,
+  OneToMany,
+  PrimaryColumn,
+  PrimaryGeneratedColumn,
+  VersionColumn,
+} from 'typeorm';
 import type { Relation } from 'typeorm';
 import { onEachDatabase } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
@@ -30,7 +49,9 @@ class GoneThing {
   @Column() price: number;
   @Column() open: boolean;
   @OneToMany(() => GonePart, (part) => part.thing) parts: Relation<GonePart[]>;
-  @ManyToMany(() => GoneLabel, (label) => label.things) @JoinTable({ name: 'gone_pairs' }) labels: Relation<GoneLabel[]>;
+  @ManyToMany(() => GoneLabel, (label) => label.things) @JoinTable({ name: 'gone_pairs' }) labels: Relation<
+    GoneLabel[]
+  >;
 }
 
 @Restify({ app: 'gone' })
@@ -73,15 +94,25 @@ onEachDatabase('a deleted object that is returned', (database) => {
       entities: [GoneThing, GonePart, GoneLabel, GoneCell, GoneQuiet],
       database,
       restifyModules: [
-        RestifyModule.forRoot('rest/v1', { returnDeleted: true, authentication: [basic((name) => ({ name }))], permissions: [Readers] }),
-        RestifyModule.forRoot('rest/v2', { authentication: [basic((name) => ({ name }))], permissions: [Readers] }),
+        RestifyModule.forRoot('rest/v1', {
+          returnDeleted: true,
+          authentication: [basic((name) => ({ name }))],
+          permissions: [Readers],
+        }),
+        RestifyModule.forRoot('rest/v2', {
+          authentication: [basic((name) => ({ name }))],
+          permissions: [Readers],
+        }),
       ],
     });
   });
   afterAll(() => started.close());
 
-  const as = (name: string): { headers: { authorization: string } } => ({ headers: { authorization: `Basic ${Buffer.from(`${name}:pw`).toString('base64')}` } });
-  const make = async (open: boolean): Promise<GoneThing> => started.dataSource.manager.save(GoneThing, { title: 'T', price: 9, open });
+  const as = (name: string): { headers: { authorization: string } } => ({
+    headers: { authorization: `Basic ${Buffer.from(`${name}:pw`).toString('base64')}` },
+  });
+  const make = async (open: boolean): Promise<GoneThing> =>
+    started.dataSource.manager.save(GoneThing, { title: 'T', price: 9, open });
   const deleted = async (path: string, who = 'ann'): Promise<unknown> => {
     const { status, json, headers } = await started.client.delete(path, as(who));
     return [status, json, headers['content-type']];
@@ -95,16 +126,28 @@ onEachDatabase('a deleted object that is returned', (database) => {
     expect(shown).toMatchObject({ id, title: 'T', price: 9, open: true });
     expect(await deleted(`${THINGS}${id}/`)).toEqual([404, { detail: 'Not found.' }, 'application/json']);
     const [open, shut, other] = [await make(true), await make(false), await make(true)];
-    expect(await deleted(`${THINGS}${open.id}/`, 'bob')).toEqual([200, { id: open.id, title: 'T' }, 'application/json']);
+    expect(await deleted(`${THINGS}${open.id}/`, 'bob')).toEqual([
+      200,
+      { id: open.id, title: 'T' },
+      'application/json',
+    ]);
     expect(await deleted(`${THINGS}${shut.id}/`, 'bob')).toEqual([200, { id: shut.id }, 'application/json']);
-    expect(await deleted(`${THINGS}${other.id}/`, 'carl')).toEqual([200, { id: other.id }, 'application/json']);
+    expect(await deleted(`${THINGS}${other.id}/`, 'carl')).toEqual([
+      200,
+      { id: other.id },
+      'application/json',
+    ]);
     expect(await dataSource.manager.count(GoneThing)).toBe(0);
   });
 
   test('is not returned where it is not deleted', async () => {
     const { id } = await make(true);
     await started.dataSource.manager.save(GonePart, { thing: { id } });
-    expect(await deleted(`${THINGS}${id}/`)).toEqual([409, { detail: expect.any(String) }, 'application/json']);
+    expect(await deleted(`${THINGS}${id}/`)).toEqual([
+      409,
+      { detail: expect.any(String) },
+      'application/json',
+    ]);
     expect((await started.client.get(`${THINGS}${id}/`, as('ann'))).status).toBe(200);
     await started.dataSource.manager.clear(GonePart);
     expect((await started.client.delete(`${THINGS}${id}/`, as('ann'))).status).toBe(200);
@@ -112,7 +155,9 @@ onEachDatabase('a deleted object that is returned', (database) => {
 
   test('once, of two callers who delete it at once', async () => {
     const { id } = await make(true);
-    const answers = await Promise.all(Array.from({ length: 6 }, () => started.client.delete(`${THINGS}${id}/`, as('ann'))));
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, () => started.client.delete(`${THINGS}${id}/`, as('ann'))),
+    );
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 404, 404, 404, 404, 404]);
   });
 
@@ -126,19 +171,35 @@ onEachDatabase('a deleted object that is returned', (database) => {
     const shown = (await client.get(path, as('ann'))).json;
     expect(shown).toEqual({ id: first, gonething: thing.id, gonelabel: first });
     expect(await deleted(path)).toEqual([200, shown, 'application/json']);
-    expect(await deleted(`${THINGS}${thing.id}/labels/${second}/`, 'ann')).toEqual([200, { id: second, gonething: thing.id, gonelabel: second }, 'application/json']);
+    expect(await deleted(`${THINGS}${thing.id}/labels/${second}/`, 'ann')).toEqual([
+      200,
+      { id: second, gonething: thing.id, gonelabel: second },
+      'application/json',
+    ]);
     await deleted(`${THINGS}${thing.id}/`);
   });
 
   test('of a composite key, with conditions', async () => {
     const { client, dataSource } = started;
-    await dataSource.manager.save(GoneCell, [{ id: 'a,b', line: 1, open: true, title: 'x' }, { id: 'c', line: 2, open: true, title: 'y' }]);
+    await dataSource.manager.save(GoneCell, [
+      { id: 'a,b', line: 1, open: true, title: 'x' },
+      { id: 'c', line: 2, open: true, title: 'y' },
+    ]);
     const path = '/rest/v1/gone/gonecell/a%2Cb,1/';
     const { json, headers } = await client.get(path, as('ann'));
-    expect((await client.send('DELETE', path, { headers: { ...as('ann').headers, 'if-match': '"other"' } })).status).toBe(412);
-    const answer = await client.send('DELETE', path, { headers: { ...as('ann').headers, 'if-match': String(headers.etag) } });
+    expect(
+      (await client.send('DELETE', path, { headers: { ...as('ann').headers, 'if-match': '"other"' } }))
+        .status,
+    ).toBe(412);
+    const answer = await client.send('DELETE', path, {
+      headers: { ...as('ann').headers, 'if-match': String(headers.etag) },
+    });
     expect([answer.status, answer.json, answer.headers.etag]).toEqual([200, json, undefined]);
-    expect(await deleted('/rest/v1/gone/gonecell/c,2/', 'carl')).toEqual([200, { id: 'c', line: 2 }, 'application/json']);
+    expect(await deleted('/rest/v1/gone/gonecell/c,2/', 'carl')).toEqual([
+      200,
+      { id: 'c', line: 2 },
+      'application/json',
+    ]);
   });
 
   test('is nothing of a bulk write, of another prefix, of a model that does not, and without HTTP', async () => {
@@ -155,9 +216,15 @@ onEachDatabase('a deleted object that is returned', (database) => {
   });
 
   test('is described', () => {
-    const document = started.app.get(RestifyOpenApi).extend({ openapi: '3.1.0', info: { title: 'T', version: '1' }, paths: {} });
-    const paths = document.paths as Readonly<Record<string, { readonly delete: { readonly responses: object } }>>;
-    expect(Object.keys(paths['/rest/v1/gone/gonething/{pk}']?.delete.responses ?? {})).toEqual(expect.arrayContaining(['200', '404', '409']));
+    const document = started.app
+      .get(RestifyOpenApi)
+      .extend({ openapi: '3.1.0', info: { title: 'T', version: '1' }, paths: {} });
+    const paths = document.paths as Readonly<
+      Record<string, { readonly delete: { readonly responses: object } }>
+    >;
+    expect(Object.keys(paths['/rest/v1/gone/gonething/{pk}']?.delete.responses ?? {})).toEqual(
+      expect.arrayContaining(['200', '404', '409']),
+    );
     expect(Object.keys(paths['/rest/v2/gone/gonething/{pk}']?.delete.responses ?? {})).toContain('204');
   });
 });

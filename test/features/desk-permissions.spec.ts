@@ -13,7 +13,9 @@ type Who = 'admin' | 'clerk' | 'scribe' | 'planner' | 'guest' | 'nobody';
 const WHO: readonly Who[] = ['admin', 'clerk', 'scribe', 'planner', 'guest', 'nobody'];
 
 function credentials(who: Who): Record<string, string> {
-  return who === 'nobody' ? {} : { authorization: `Basic ${Buffer.from(`${who}:${who}`).toString('base64')}` };
+  return who === 'nobody'
+    ? {}
+    : { authorization: `Basic ${Buffer.from(`${who}:${who}`).toString('base64')}` };
 }
 
 /**
@@ -91,33 +93,53 @@ onEachDatabase('permissions of the help desk', (database) => {
     await manager.query("INSERT INTO desk_agent (id, name) VALUES (1, 'Ann'), (2, 'Bob')");
     await manager.query('INSERT INTO desk_assignment (id, ticket_id, agent_id) VALUES (1, 1, 1)');
     if (database.name === 'postgres') {
-      for (const table of ['ticket', 'comment', 'agent', 'assignment']) await manager.query(`SELECT setval(pg_get_serial_sequence('desk_${table}', 'id'), 10)`);
+      for (const table of ['ticket', 'comment', 'agent', 'assignment'])
+        await manager.query(`SELECT setval(pg_get_serial_sequence('desk_${table}', 'id'), 10)`);
     }
   });
 
   async function contents(): Promise<unknown> {
     const { manager } = started.dataSource;
-    return [await manager.find(Ticket), await manager.find(Comment, { loadRelationIds: true }), await manager.find(Agent), await manager.find(Assignment, { loadRelationIds: true })];
+    return [
+      await manager.find(Ticket),
+      await manager.find(Comment, { loadRelationIds: true }),
+      await manager.find(Agent),
+      await manager.find(Assignment, { loadRelationIds: true }),
+    ];
   }
 
   describe.each(MATRIX)('%s %s', (method, path, body, statuses) => {
-    test.each(WHO.map((who, index) => [who, statuses[index] ?? 0] as const))('%s gets %i, and a refusal changes nothing', async (who, status) => {
-      const before = await contents();
-      const answer = await started.client.send(method, `/rest/v1/desk${path}`, { body, headers: credentials(who) });
-      expect(answer.status).toBe(status);
-      if (status >= 400) expect(await contents()).toEqual(before);
-      expectRefusal(answer, method);
-    });
+    test.each(WHO.map((who, index) => [who, statuses[index] ?? 0] as const))(
+      '%s gets %i, and a refusal changes nothing',
+      async (who, status) => {
+        const before = await contents();
+        const answer = await started.client.send(method, `/rest/v1/desk${path}`, {
+          body,
+          headers: credentials(who),
+        });
+        expect(answer.status).toBe(status);
+        if (status >= 400) expect(await contents()).toEqual(before);
+        expectRefusal(answer, method);
+      },
+    );
   });
 
   test('tells in OPTIONS only what the caller may do', async () => {
-    const actions = async (who: Who): Promise<unknown> => Object.keys(((await started.client.send('OPTIONS', '/rest/v1/desk/ticket/1/', { headers: credentials(who) })).json as { actions: object }).actions);
+    const actions = async (who: Who): Promise<unknown> =>
+      Object.keys(
+        (
+          (await started.client.send('OPTIONS', '/rest/v1/desk/ticket/1/', { headers: credentials(who) }))
+            .json as { actions: object }
+        ).actions,
+      );
     expect(await actions('clerk')).toEqual(['PUT']);
     expect(await actions('planner')).toEqual([]);
   });
 
   test('lets somebody comment on a ticket who may not use the tickets themselves', async () => {
-    const answer = await started.client.post('/rest/v1/desk/comment/', COMMENT, { headers: credentials('scribe') });
+    const answer = await started.client.post('/rest/v1/desk/comment/', COMMENT, {
+      headers: credentials('scribe'),
+    });
     expect([answer.status, answer.json]).toEqual([201, { id: expect.any(Number), text: 'Paper', ticket: 1 }]);
   });
 });
@@ -128,5 +150,6 @@ function expectRefusal(answer: Answer, method: string): void {
     expect(answer.json).toEqual({ detail: 'Authentication credentials were not provided.' });
     expect(answer.headers['www-authenticate']).toBe('Basic realm="api"');
   }
-  if (answer.status === 403) expect(answer.json).toEqual({ detail: 'You do not have permission to perform this action.' });
+  if (answer.status === 403)
+    expect(answer.json).toEqual({ detail: 'You do not have permission to perform this action.' });
 }

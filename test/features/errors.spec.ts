@@ -1,8 +1,31 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { BadGatewayException, BadRequestException, Catch, Controller, ForbiddenException, Get, HttpException } from '@nestjs/common';
-import type { ArgumentsHost, CanActivate, ExceptionFilter, ExecutionContext, LoggerService } from '@nestjs/common';
+import {
+  BadGatewayException,
+  BadRequestException,
+  Catch,
+  Controller,
+  ForbiddenException,
+  Get,
+  HttpException,
+} from '@nestjs/common';
+import type {
+  ArgumentsHost,
+  CanActivate,
+  ExceptionFilter,
+  ExecutionContext,
+  LoggerService,
+} from '@nestjs/common';
 import { Restify } from 'nestjs-restify';
-import { Column, Entity, JoinColumn, JoinTable, ManyToMany, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
+import {
+  Column,
+  Entity,
+  JoinColumn,
+  JoinTable,
+  ManyToMany,
+  ManyToOne,
+  OneToMany,
+  PrimaryGeneratedColumn,
+} from 'typeorm';
 import type { Relation } from 'typeorm';
 import type { Answer } from '../support/client.js';
 import { DATABASES } from '../support/databases.js';
@@ -24,7 +47,12 @@ class Shelf {
   volumes: Relation<Volume[]>;
 
   @ManyToMany(() => Topic, (topic) => topic.shelves)
-  @JoinTable({ name: 'err_placing', joinColumn: { name: 'shelf_id' }, inverseJoinColumn: { name: 'topic_id' }, synchronize: false })
+  @JoinTable({
+    name: 'err_placing',
+    joinColumn: { name: 'shelf_id' },
+    inverseJoinColumn: { name: 'topic_id' },
+    synchronize: false,
+  })
   topics: Relation<Topic[]>;
 }
 
@@ -103,7 +131,12 @@ const HUGE = JSON.stringify({ name: 'x'.repeat(3 * 1024 * 1024) });
 /** Status, body, `Allow`, and every other header that a response of ours has. */
 function expectError(answer: Answer, status: number, body: unknown, allow: string): void {
   const { headers } = answer;
-  expect({ status: answer.status, body: answer.json, text: answer.text.slice(0, 500), allow: headers.allow }).toEqual({ status, body, text: expect.any(String), allow });
+  expect({
+    status: answer.status,
+    body: answer.json,
+    text: answer.text.slice(0, 500),
+    allow: headers.allow,
+  }).toEqual({ status, body, text: expect.any(String), allow });
   expect(headers).toMatchObject({
     'content-type': 'application/json',
     'cross-origin-opener-policy': 'same-origin',
@@ -146,32 +179,102 @@ describe('an error', () => {
   test('in the input is 400, messages under their fields', async () => {
     const { volume } = await volumeOn(started);
     const missing = await started.client.post(`${ERR}/volume/`, { pages: 'many' });
-    expectError(missing, 400, { title: ['This field is required.'], pages: ['A valid integer is required.'], shelf: ['This field is required.'] }, COLLECTION);
-    expectError(await started.client.patch(`${ERR}/volume/${volume}/`, { title: null }), 400, { title: ['This field may not be null.'] }, OBJECT);
-    expectError(await started.client.get(`${ERR}/volume/?pages=many`), 400, { pages: ['Enter a number.'] }, COLLECTION);
+    expectError(
+      missing,
+      400,
+      {
+        title: ['This field is required.'],
+        pages: ['A valid integer is required.'],
+        shelf: ['This field is required.'],
+      },
+      COLLECTION,
+    );
+    expectError(
+      await started.client.patch(`${ERR}/volume/${volume}/`, { title: null }),
+      400,
+      { title: ['This field may not be null.'] },
+      OBJECT,
+    );
+    expectError(
+      await started.client.get(`${ERR}/volume/?pages=many`),
+      400,
+      { pages: ['Enter a number.'] },
+      COLLECTION,
+    );
   });
 
   test('in the JSON is 400, with a detail that says so', async () => {
     const { shelf, volume } = await volumeOn(started);
-    for (const raw of ['{', '{"title": }', "{'title': 'a'}", '{"title": NaN}', 'title=a', '{"title": "a"} x', '{"title": "a",}', '\u0000']) {
-      expectError(await started.client.send('POST', `${ERR}/volume/`, { raw, headers: JSON_TYPE }), 400, PARSE_ERROR, COLLECTION);
-      expectError(await started.client.send('PATCH', `${ERR}/volume/${volume}/`, { raw, headers: JSON_TYPE }), 400, PARSE_ERROR, OBJECT);
-      expectError(await started.client.send('POST', `${ERR}/shelf/${shelf}/topics/`, { raw, headers: JSON_TYPE }), 400, PARSE_ERROR, COLLECTION);
+    for (const raw of [
+      '{',
+      '{"title": }',
+      "{'title': 'a'}",
+      '{"title": NaN}',
+      'title=a',
+      '{"title": "a"} x',
+      '{"title": "a",}',
+      '\u0000',
+    ]) {
+      expectError(
+        await started.client.send('POST', `${ERR}/volume/`, { raw, headers: JSON_TYPE }),
+        400,
+        PARSE_ERROR,
+        COLLECTION,
+      );
+      expectError(
+        await started.client.send('PATCH', `${ERR}/volume/${volume}/`, { raw, headers: JSON_TYPE }),
+        400,
+        PARSE_ERROR,
+        OBJECT,
+      );
+      expectError(
+        await started.client.send('POST', `${ERR}/shelf/${shelf}/topics/`, { raw, headers: JSON_TYPE }),
+        400,
+        PARSE_ERROR,
+        COLLECTION,
+      );
     }
-    expect((await started.client.get(`${ERR}/volume/${volume}/`)).json).toEqual({ id: volume, title: 't', pages: 0, shelf });
+    expect((await started.client.get(`${ERR}/volume/${volume}/`)).json).toEqual({
+      id: volume,
+      title: 't',
+      pages: 0,
+      shelf,
+    });
   });
 
   test('for an unknown object, parent, child, model, app or path is 404', async () => {
     const { shelf } = await volumeOn(started);
     for (const method of ['GET', 'PUT', 'PATCH', 'DELETE']) {
       expectError(await started.client.send(method, `${ERR}/volume/99999/`), 404, NOT_FOUND, OBJECT);
-      expectError(await started.client.send(method, `${ERR}/shelf/${shelf}/topics/99999/`), 404, NOT_FOUND, OBJECT);
+      expectError(
+        await started.client.send(method, `${ERR}/shelf/${shelf}/topics/99999/`),
+        404,
+        NOT_FOUND,
+        OBJECT,
+      );
       expectError(await started.client.send(method, `${ERR}/shelf/99999/topics/1/`), 404, NOT_FOUND, OBJECT);
     }
     expectError(await started.client.get(`${ERR}/shelf/99999/volumes/`), 404, NOT_FOUND, READ);
-    for (const method of ['GET', 'POST']) expectError(await started.client.send(method, `${ERR}/shelf/99999/topics/`), 404, NOT_FOUND, COLLECTION);
-    for (const path of ['/err/nothing/', '/err/stamp/', '/err/placing/', '/nothing/shelf/', '/err/', '/err/shelf/1/nothing/', `/err/shelf/${shelf}/volumes/1/`, '/err/shelf/1/2/3/4/', '/x']) {
-      for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS']) expectError(await started.client.send(method, `/rest/v1${path}`), 404, NOT_FOUND, '');
+    for (const method of ['GET', 'POST'])
+      expectError(
+        await started.client.send(method, `${ERR}/shelf/99999/topics/`),
+        404,
+        NOT_FOUND,
+        COLLECTION,
+      );
+    for (const path of [
+      '/err/nothing/',
+      '/err/stamp/',
+      '/err/placing/',
+      '/nothing/shelf/',
+      '/err/',
+      '/err/shelf/1/nothing/',
+      `/err/shelf/${shelf}/volumes/1/`,
+      '/err/shelf/1/2/3/4/',
+      '/x',
+    ]) {
+      for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS'])
+        expectError(await started.client.send(method, `/rest/v1${path}`), 404, NOT_FOUND, '');
     }
   });
 
@@ -186,30 +289,90 @@ describe('an error', () => {
       ['/', READ],
     ];
     for (const [path, allow] of urls) {
-      const refused = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND', 'PURGE', 'QUERY', 'LINK'].filter((method) => !allow.split(', ').includes(method));
-      for (const method of refused) expectError(await started.client.send(method, path), 405, notAllowed(method), allow);
+      const refused = [
+        'GET',
+        'POST',
+        'PUT',
+        'PATCH',
+        'DELETE',
+        'TRACE',
+        'PROPFIND',
+        'PURGE',
+        'QUERY',
+        'LINK',
+      ].filter((method) => !allow.split(', ').includes(method));
+      for (const method of refused)
+        expectError(await started.client.send(method, path), 405, notAllowed(method), allow);
     }
   });
 
   test('for an Accept header that leaves JSON out is 406', async () => {
     const { volume } = await volumeOn(started);
-    for (const accept of ['text/html', 'application/xml', 'application/json;q=0', '*/*;q=0', 'text/*, image/png', 'application/jsonx', 'json']) {
-      expectError(await started.client.get(`${ERR}/volume/`, { headers: { accept } }), 406, { detail: 'Could not satisfy the request Accept header.' }, COLLECTION);
-      expectError(await started.client.delete(`${ERR}/volume/${volume}/`, { headers: { accept } }), 406, { detail: 'Could not satisfy the request Accept header.' }, OBJECT);
+    for (const accept of [
+      'text/html',
+      'application/xml',
+      'application/json;q=0',
+      '*/*;q=0',
+      'text/*, image/png',
+      'application/jsonx',
+      'json',
+    ]) {
+      expectError(
+        await started.client.get(`${ERR}/volume/`, { headers: { accept } }),
+        406,
+        { detail: 'Could not satisfy the request Accept header.' },
+        COLLECTION,
+      );
+      expectError(
+        await started.client.delete(`${ERR}/volume/${volume}/`, { headers: { accept } }),
+        406,
+        { detail: 'Could not satisfy the request Accept header.' },
+        OBJECT,
+      );
     }
-    for (const accept of ['', '*/*', 'application/*', 'text/html, */*;q=0.1', 'application/json; indent=4', 'APPLICATION/JSON']) {
-      expect([accept, (await started.client.get(`${ERR}/volume/${volume}/`, { headers: { accept } })).status]).toEqual([accept, 200]);
+    for (const accept of [
+      '',
+      '*/*',
+      'application/*',
+      'text/html, */*;q=0.1',
+      'application/json; indent=4',
+      'APPLICATION/JSON',
+    ]) {
+      expect([
+        accept,
+        (await started.client.get(`${ERR}/volume/${volume}/`, { headers: { accept } })).status,
+      ]).toEqual([accept, 200]);
     }
   });
 
   test('for a body that is too large is 413, and for one that is no JSON 415', async () => {
     const { shelf, volume } = await volumeOn(started);
-    for (const [method, path, allow] of [['POST', `${ERR}/volume/`, COLLECTION], ['PUT', `${ERR}/volume/${volume}/`, OBJECT], ['PATCH', `${ERR}/volume/${volume}/`, OBJECT], ['POST', `${ERR}/shelf/${shelf}/topics/`, COLLECTION]] as const) {
-      expectError(await started.client.send(method, path, { raw: HUGE, headers: JSON_TYPE }), 413, ONE_DETAIL, allow);
+    for (const [method, path, allow] of [
+      ['POST', `${ERR}/volume/`, COLLECTION],
+      ['PUT', `${ERR}/volume/${volume}/`, OBJECT],
+      ['PATCH', `${ERR}/volume/${volume}/`, OBJECT],
+      ['POST', `${ERR}/shelf/${shelf}/topics/`, COLLECTION],
+    ] as const) {
+      expectError(
+        await started.client.send(method, path, { raw: HUGE, headers: JSON_TYPE }),
+        413,
+        ONE_DETAIL,
+        allow,
+      );
       for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/xml']) {
-        expectError(await started.client.send(method, path, { raw: 'title=a', headers: { 'content-type': type } }), 415, unsupported(type), allow);
+        expectError(
+          await started.client.send(method, path, { raw: 'title=a', headers: { 'content-type': type } }),
+          415,
+          unsupported(type),
+          allow,
+        );
       }
-      expectError(await started.client.send(method, path, { raw: '{"title": "a"}' }), 415, unsupported(''), allow);
+      expectError(
+        await started.client.send(method, path, { raw: '{"title": "a"}' }),
+        415,
+        unsupported(''),
+        allow,
+      );
     }
   });
 });
@@ -223,7 +386,12 @@ onEachDatabase('a deletion that a foreign key restricts', (database) => {
 
   test('is 409, names the model that still refers to the object, and leaves it there', async () => {
     const { shelf, volume } = await volumeOn(started);
-    expectError(await started.client.delete(`${ERR}/shelf/${shelf}/`), 409, { detail: expect.stringContaining('err.volume') }, OBJECT);
+    expectError(
+      await started.client.delete(`${ERR}/shelf/${shelf}/`),
+      409,
+      { detail: expect.stringContaining('err.volume') },
+      OBJECT,
+    );
     expect((await started.client.get(`${ERR}/shelf/${shelf}/`)).status).toBe(200);
     await started.client.delete(`${ERR}/volume/${volume}/`);
     expect((await started.client.delete(`${ERR}/shelf/${shelf}/`)).status).toBe(204);
@@ -243,7 +411,12 @@ onEachDatabase('a deletion that a foreign key restricts', (database) => {
     const path = `${ERR}/shelf/${shelf}/topics/`;
     const { id } = (await started.client.post(path, { topic })).json as { id: number };
     await started.dataSource.getRepository(Fine).insert({ placing: { id } });
-    expectError(await started.client.delete(`${path}${id}/`), 409, { detail: expect.stringContaining('err.fine') }, OBJECT);
+    expectError(
+      await started.client.delete(`${path}${id}/`),
+      409,
+      { detail: expect.stringContaining('err.fine') },
+      OBJECT,
+    );
     expect((await started.client.get(`${path}${id}/`)).json).toEqual({ id, shelf, topic });
   });
 });
@@ -280,7 +453,12 @@ class Doorman implements CanActivate {
 @Catch()
 class PlainFilter implements ExceptionFilter {
   catch(_error: unknown, host: ArgumentsHost): void {
-    host.switchToHttp().getResponse<{ status(code: number): { type(type: string): { send(text: string): void } } }>().status(599).type('text/plain').send('the application');
+    host
+      .switchToHttp()
+      .getResponse<{ status(code: number): { type(type: string): { send(text: string): void } } }>()
+      .status(599)
+      .type('text/plain')
+      .send('the application');
   }
 }
 
@@ -313,15 +491,26 @@ describe('the order of the checks', () => {
 
   test('puts the route before all else', async () => {
     for (const method of ['GET', 'POST', 'PATCH', 'TRACE']) {
-      const options = { raw: BROKEN.raw, headers: { ...JSON_TYPE, ...WRONG_ACCEPT, 'x-refuse': 'forbidden' } };
+      const options = {
+        raw: BROKEN.raw,
+        headers: { ...JSON_TYPE, ...WRONG_ACCEPT, 'x-refuse': 'forbidden' },
+      };
       expectError(await started.client.send(method, `${ERR}/nothing/`, options), 404, NOT_FOUND, '');
     }
-    expectError(await started.client.send('POST', `${ERR}/nothing/`, { raw: HUGE, headers: JSON_TYPE }), 404, NOT_FOUND, '');
+    expectError(
+      await started.client.send('POST', `${ERR}/nothing/`, { raw: HUGE, headers: JSON_TYPE }),
+      404,
+      NOT_FOUND,
+      '',
+    );
   });
 
-  test('puts the application\'s guards before the method', async () => {
+  test("puts the application's guards before the method", async () => {
     for (const path of [`${ERR}/volume/99999/`, `${ERR}/shelf/99999/topics/1/`]) {
-      const answer = await started.client.send('POST', path, { raw: HUGE, headers: { ...TEXT, ...WRONG_ACCEPT, 'x-refuse': 'forbidden' } });
+      const answer = await started.client.send('POST', path, {
+        raw: HUGE,
+        headers: { ...TEXT, ...WRONG_ACCEPT, 'x-refuse': 'forbidden' },
+      });
       expectError(answer, 403, ONE_DETAIL, OBJECT);
     }
   });
@@ -329,9 +518,24 @@ describe('the order of the checks', () => {
   test('puts the method before Accept and the object', async () => {
     for (const raw of [BROKEN.raw, HUGE]) {
       for (const headers of [JSON_TYPE, { ...JSON_TYPE, ...WRONG_ACCEPT }, { ...TEXT, ...WRONG_ACCEPT }]) {
-        expectError(await started.client.send('POST', `${ERR}/volume/99999/`, { raw, headers }), 405, notAllowed('POST'), OBJECT);
-        expectError(await started.client.send('PUT', `${ERR}/volume/`, { raw, headers }), 405, notAllowed('PUT'), COLLECTION);
-        expectError(await started.client.send('POST', `${ERR}/shelf/99999/volumes/`, { raw, headers }), 405, notAllowed('POST'), READ);
+        expectError(
+          await started.client.send('POST', `${ERR}/volume/99999/`, { raw, headers }),
+          405,
+          notAllowed('POST'),
+          OBJECT,
+        );
+        expectError(
+          await started.client.send('PUT', `${ERR}/volume/`, { raw, headers }),
+          405,
+          notAllowed('PUT'),
+          COLLECTION,
+        );
+        expectError(
+          await started.client.send('POST', `${ERR}/shelf/99999/volumes/`, { raw, headers }),
+          405,
+          notAllowed('POST'),
+          READ,
+        );
       }
     }
   });
@@ -343,7 +547,12 @@ describe('the order of the checks', () => {
         const options = { raw, headers: { ...type, ...WRONG_ACCEPT } };
         expectError(await started.client.send('PATCH', `${ERR}/volume/99999/`, options), 406, body, OBJECT);
         expectError(await started.client.send('POST', `${ERR}/volume/`, options), 406, body, COLLECTION);
-        expectError(await started.client.send('POST', `${ERR}/shelf/99999/topics/`, options), 406, body, COLLECTION);
+        expectError(
+          await started.client.send('POST', `${ERR}/shelf/99999/topics/`, options),
+          406,
+          body,
+          COLLECTION,
+        );
       }
     }
   });
@@ -353,18 +562,48 @@ describe('the order of the checks', () => {
     for (const raw of [BROKEN.raw, HUGE, '[]', 'null', '{"title": 5}']) {
       for (const headers of [JSON_TYPE, TEXT, {}]) {
         for (const method of ['PUT', 'PATCH']) {
-          expectError(await started.client.send(method, `${ERR}/volume/99999/`, { raw, headers }), 404, NOT_FOUND, OBJECT);
-          expectError(await started.client.send(method, `${ERR}/volume/x/`, { raw, headers }), 404, NOT_FOUND, OBJECT);
-          expectError(await started.client.send(method, `${ERR}/shelf/${shelf}/topics/99999/`, { raw, headers }), 404, NOT_FOUND, OBJECT);
+          expectError(
+            await started.client.send(method, `${ERR}/volume/99999/`, { raw, headers }),
+            404,
+            NOT_FOUND,
+            OBJECT,
+          );
+          expectError(
+            await started.client.send(method, `${ERR}/volume/x/`, { raw, headers }),
+            404,
+            NOT_FOUND,
+            OBJECT,
+          );
+          expectError(
+            await started.client.send(method, `${ERR}/shelf/${shelf}/topics/99999/`, { raw, headers }),
+            404,
+            NOT_FOUND,
+            OBJECT,
+          );
         }
-        expectError(await started.client.send('POST', `${ERR}/shelf/99999/topics/`, { raw, headers }), 404, NOT_FOUND, COLLECTION);
+        expectError(
+          await started.client.send('POST', `${ERR}/shelf/99999/topics/`, { raw, headers }),
+          404,
+          NOT_FOUND,
+          COLLECTION,
+        );
       }
     }
   });
 
   test('puts the size before the media type, and that before the body', async () => {
-    expectError(await started.client.send('POST', `${ERR}/volume/`, { raw: HUGE, headers: TEXT }), 413, ONE_DETAIL, COLLECTION);
-    expectError(await started.client.send('POST', `${ERR}/volume/`, { raw: BROKEN.raw, headers: TEXT }), 415, unsupported('text/plain'), COLLECTION);
+    expectError(
+      await started.client.send('POST', `${ERR}/volume/`, { raw: HUGE, headers: TEXT }),
+      413,
+      ONE_DETAIL,
+      COLLECTION,
+    );
+    expectError(
+      await started.client.send('POST', `${ERR}/volume/`, { raw: BROKEN.raw, headers: TEXT }),
+      415,
+      unsupported('text/plain'),
+      COLLECTION,
+    );
     expectError(await started.client.send('POST', `${ERR}/volume/`, BROKEN), 400, PARSE_ERROR, COLLECTION);
   });
 
@@ -372,14 +611,16 @@ describe('the order of the checks', () => {
     const { volume } = await volumeOn(started);
     for (const raw of [BROKEN.raw, HUGE]) {
       for (const headers of [JSON_TYPE, TEXT]) {
-        expect((await started.client.send('GET', `${ERR}/volume/${volume}/`, { raw, headers })).status).toBe(200);
+        expect((await started.client.send('GET', `${ERR}/volume/${volume}/`, { raw, headers })).status).toBe(
+          200,
+        );
         expect((await started.client.send('OPTIONS', `${ERR}/volume/`, { raw, headers })).status).toBe(200);
       }
     }
     expect((await started.client.send('DELETE', `${ERR}/volume/${volume}/`, BROKEN)).status).toBe(204);
   });
 
-  test('lets what the application\'s guards throw become JSON with the headers', async () => {
+  test("lets what the application's guards throw become JSON with the headers", async () => {
     const { shelf, volume } = await volumeOn(started);
     const refusals: readonly (readonly [name: string, status: number, body: unknown])[] = [
       ['forbidden', 403, ONE_DETAIL],
@@ -391,7 +632,12 @@ describe('the order of the checks', () => {
       ['null', 500, FAILED],
     ];
     for (const [name, status, body] of refusals) {
-      for (const [method, path, allow] of [['GET', `${ERR}/volume/`, COLLECTION], ['POST', `${ERR}/volume/`, COLLECTION], ['DELETE', `${ERR}/volume/${volume}/`, OBJECT], ['GET', `${ERR}/shelf/${shelf}/volumes/`, READ]] as const) {
+      for (const [method, path, allow] of [
+        ['GET', `${ERR}/volume/`, COLLECTION],
+        ['POST', `${ERR}/volume/`, COLLECTION],
+        ['DELETE', `${ERR}/volume/${volume}/`, OBJECT],
+        ['GET', `${ERR}/shelf/${shelf}/volumes/`, READ],
+      ] as const) {
         const answer = await started.client.send(method, path, { headers: { 'x-refuse': name } });
         expectError(answer, status, body, allow);
         expect(answer.text).not.toContain('secret');
@@ -401,12 +647,22 @@ describe('the order of the checks', () => {
   });
 
   test('says in the words of a refused permission that a guard of the application answers false', async () => {
-    expectError(await started.client.get(`${ERR}/volume/`, { headers: { 'x-refuse': 'false' } }), 403, FORBIDDEN, COLLECTION);
+    expectError(
+      await started.client.get(`${ERR}/volume/`, { headers: { 'x-refuse': 'false' } }),
+      403,
+      FORBIDDEN,
+      COLLECTION,
+    );
   });
 
-  test('leaves the application\'s own routes to its own filter', async () => {
+  test("leaves the application's own routes to its own filter", async () => {
     const answer = await started.client.get('/own');
-    expect([answer.status, answer.text, answer.headers.allow, answer.headers['x-frame-options']]).toEqual([599, 'the application', undefined, undefined]);
+    expect([answer.status, answer.text, answer.headers.allow, answer.headers['x-frame-options']]).toEqual([
+      599,
+      'the application',
+      undefined,
+      undefined,
+    ]);
   });
 });
 
@@ -424,7 +680,10 @@ describe.each(READERS)('an application with %s', (_name, nest) => {
 
   test('takes bodies', async () => {
     const { shelf, volume } = await volumeOn(started);
-    const answer = await started.client.send('PATCH', `${ERR}/volume/${volume}/`, { raw: '{"title":"Ünï😀"}', headers: { 'content-type': 'application/json; charset=utf-8' } });
+    const answer = await started.client.send('PATCH', `${ERR}/volume/${volume}/`, {
+      raw: '{"title":"Ünï😀"}',
+      headers: { 'content-type': 'application/json; charset=utf-8' },
+    });
     expect([answer.status, answer.json]).toEqual([200, { id: volume, title: 'Ünï😀', pages: 0, shelf }]);
     const topic = await made(started, 'topic');
     const through = await started.client.post(`${ERR}/shelf/${shelf}/topics/`, { topic });
@@ -434,20 +693,49 @@ describe.each(READERS)('an application with %s', (_name, nest) => {
   test('refuses bodies as every other one does', async () => {
     const { volume } = await volumeOn(started);
     const before = (await started.client.get(`${ERR}/volume/`)).json;
-    for (const [method, path, allow] of [['POST', `${ERR}/volume/`, COLLECTION], ['PATCH', `${ERR}/volume/${volume}/`, OBJECT]] as const) {
-      const send = (raw: string | Buffer, headers: Record<string, string> = JSON_TYPE): Promise<Answer> => started.client.send(method, path, { raw, headers });
+    for (const [method, path, allow] of [
+      ['POST', `${ERR}/volume/`, COLLECTION],
+      ['PATCH', `${ERR}/volume/${volume}/`, OBJECT],
+    ] as const) {
+      const send = (raw: string | Buffer, headers: Record<string, string> = JSON_TYPE): Promise<Answer> =>
+        started.client.send(method, path, { raw, headers });
       expectError(await send('{"title": '), 400, PARSE_ERROR, allow);
-      expectError(await send('[]'), 400, { non_field_errors: ['Invalid data. Expected a dictionary, but got list.'] }, allow);
+      expectError(
+        await send('[]'),
+        400,
+        { non_field_errors: ['Invalid data. Expected a dictionary, but got list.'] },
+        allow,
+      );
       expectError(await send('null'), 400, { non_field_errors: ['No data provided'] }, allow);
-      expectError(await send(`{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}`), 400, { detail: 'JSON parse error - nested too deeply' }, allow);
+      expectError(
+        await send(`{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}`),
+        400,
+        { detail: 'JSON parse error - nested too deeply' },
+        allow,
+      );
       expectError(await send(HUGE), 413, ONE_DETAIL, allow);
       expectError(await send('{}', { 'content-type': 'text/plain' }), 415, unsupported('text/plain'), allow);
-      expectError(await send('{}', { 'content-type': 'application/x-www-form-urlencoded' }), 415, unsupported('application/x-www-form-urlencoded'), allow);
+      expectError(
+        await send('{}', { 'content-type': 'application/x-www-form-urlencoded' }),
+        415,
+        unsupported('application/x-www-form-urlencoded'),
+        allow,
+      );
       expectError(await send('{}', {}), 415, unsupported(''), allow);
     }
     for (const raw of ['{"title": ', HUGE]) {
-      expectError(await started.client.send('PATCH', `${ERR}/volume/99999/`, { raw, headers: JSON_TYPE }), 404, NOT_FOUND, OBJECT);
-      expectError(await started.client.send('PUT', `${ERR}/volume/`, { raw, headers: JSON_TYPE }), 405, notAllowed('PUT'), COLLECTION);
+      expectError(
+        await started.client.send('PATCH', `${ERR}/volume/99999/`, { raw, headers: JSON_TYPE }),
+        404,
+        NOT_FOUND,
+        OBJECT,
+      );
+      expectError(
+        await started.client.send('PUT', `${ERR}/volume/`, { raw, headers: JSON_TYPE }),
+        405,
+        notAllowed('PUT'),
+        COLLECTION,
+      );
     }
     expect((await started.client.get(`${ERR}/volume/`)).json).toEqual(before);
   });
@@ -475,7 +763,8 @@ onEachDatabase('an error that nobody foresaw', (database) => {
   test('is 500 without a word of its cause, which the log has, and later requests work', async () => {
     const { shelf, volume } = await volumeOn(started);
     const topic = await made(started, 'topic');
-    for (const table of ['err_stamp', 'err_volume', 'err_fine', 'err_placing']) await started.dataSource.query(`DROP TABLE ${table}`);
+    for (const table of ['err_stamp', 'err_volume', 'err_fine', 'err_placing'])
+      await started.dataSource.query(`DROP TABLE ${table}`);
     const requests: readonly (readonly [method: string, path: string, allow: string, body?: object])[] = [
       ['GET', `${ERR}/volume/`, COLLECTION],
       ['GET', `${ERR}/volume/?search=t&ordering=-title`, COLLECTION],
@@ -491,12 +780,19 @@ onEachDatabase('an error that nobody foresaw', (database) => {
     ];
     for (const [method, path, allow, body] of requests) {
       expectError(await started.client.send(method, path, body ? { body } : {}), 500, FAILED, allow);
-      expect([method, path, logged.splice(0).join('\n')]).toEqual([method, path, expect.stringMatching(/err_(volume|placing)/)]);
+      expect([method, path, logged.splice(0).join('\n')]).toEqual([
+        method,
+        path,
+        expect.stringMatching(/err_(volume|placing)/),
+      ]);
       expect((await started.client.get(`${ERR}/topic/${topic}/`)).status).toBe(200);
     }
     await started.dataSource.synchronize();
     expect((await started.client.get(`${ERR}/volume/`)).json).toEqual([]);
-    expect((await started.client.patch(`${ERR}/shelf/${shelf}/`, { name: 'after' })).json).toMatchObject({ id: shelf, name: 'after' });
+    expect((await started.client.patch(`${ERR}/shelf/${shelf}/`, { name: 'after' })).json).toMatchObject({
+      id: shelf,
+      name: 'after',
+    });
     await made(started, 'volume', { title: 'again', shelf });
   });
 });
@@ -515,27 +811,34 @@ async function expectAway(started: StartedApp): Promise<void> {
   for (const [method, path, allow, body] of AWAY) {
     const answer = await started.client.send(method, path, body ? { body } : {});
     expectError(answer, 503, ONE_DETAIL, allow);
-    expect(answer.text).not.toMatch(/ECONN|127\.0\.0\.1|connect|socket|pool|sqlite|postgres|mysql|driver|closed/i);
+    expect(answer.text).not.toMatch(
+      /ECONN|127\.0\.0\.1|connect|socket|pool|sqlite|postgres|mysql|driver|closed/i,
+    );
   }
 }
 
 describe('a database that is away', () => {
   const servers = DATABASES.filter(({ name, missing }) => name !== 'sqlite' && missing === undefined);
-  if (servers.length > 0) test.each(servers)('is 503, and 200 when it is back ($name)', async (database) => {
-    const line = breakableLine(database);
-    const started = await startApp({ entities: MODELS, database: line.database });
-    try {
-      const { shelf } = await volumeOn(started);
-      await line.cut();
-      await expectAway(started);
-      await line.mend();
-      expect((await started.client.get(`${ERR}/shelf/${shelf}/`)).status).toBe(200);
-      await made(started, 'shelf', { name: 'after' });
-      expect(((await started.client.get(`${ERR}/shelf/`)).json as readonly { name: string }[]).map(({ name }) => name)).toEqual(['s', 'after']);
-    } finally {
-      await started.close();
-    }
-  });
+  if (servers.length > 0)
+    test.each(servers)('is 503, and 200 when it is back ($name)', async (database) => {
+      const line = breakableLine(database);
+      const started = await startApp({ entities: MODELS, database: line.database });
+      try {
+        const { shelf } = await volumeOn(started);
+        await line.cut();
+        await expectAway(started);
+        await line.mend();
+        expect((await started.client.get(`${ERR}/shelf/${shelf}/`)).status).toBe(200);
+        await made(started, 'shelf', { name: 'after' });
+        expect(
+          ((await started.client.get(`${ERR}/shelf/`)).json as readonly { name: string }[]).map(
+            ({ name }) => name,
+          ),
+        ).toEqual(['s', 'after']);
+      } finally {
+        await started.close();
+      }
+    });
 
   test('is 503 where the data source was closed under the application', async () => {
     const started = await startApp({ entities: MODELS });

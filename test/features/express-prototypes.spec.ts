@@ -62,7 +62,11 @@ async function closed(server: Server): Promise<void> {
 }
 
 /** The status of the answer, and 101 for one that upgrades. */
-function statusOf(port: number, path: string, headers: Readonly<Record<string, string>> = {}): Promise<number> {
+function statusOf(
+  port: number,
+  path: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<number> {
   return new Promise((resolve, reject) => {
     const sent = sendRequest({ port, path, headers, agent: false }, (answer) => {
       answer.resume().once('end', () => {
@@ -77,157 +81,181 @@ function statusOf(port: number, path: string, headers: Readonly<Record<string, s
   });
 }
 
-(PLATFORM === 'express' ? describe : describe.skip)('Express is given requests and responses that have its prototypes already', () => {
-  let started: StartedApp;
-  let express: Express;
-  let server: Server;
-  let ofExpress: readonly [request: object, response: object];
+(PLATFORM === 'express' ? describe : describe.skip)(
+  'Express is given requests and responses that have its prototypes already',
+  () => {
+    let started: StartedApp;
+    let express: Express;
+    let server: Server;
+    let ofExpress: readonly [request: object, response: object];
 
-  beforeEach(async () => {
-    started = await startApp({ entities: [Leaf] });
-    express = started.app.getHttpAdapter().getInstance() as Express;
-    server = started.app.getHttpServer() as Server;
-    ofExpress = [express.request, express.response];
-    made = [];
-    subscribe('http.server.request.start', note);
-  });
-
-  afterEach(async () => {
-    unsubscribe('http.server.request.start', note);
-    await started.close();
-  });
-
-  test('while it alone listens', async () => {
-    expect((await started.client.post(LEAVES, { name: 'Oak' })).status).toBe(201);
-    expect((await started.client.get(`${LEAVES}1/`)).json).toEqual({ id: 1, name: 'Oak' });
-    expect((await started.client.get('/elsewhere')).status).toBe(404);
-    expect(made).toHaveLength(3);
-    expect(made.every(([request, response]) => request === express.request && response === express.response)).toBe(true);
-  });
-
-  test('they are what they were: of the classes of Node, with nothing of their own that Express gave them', async () => {
-    const seen: unknown[] = [];
-    const kept = (message: unknown): void => {
-      const { request, response } = message as Made;
-      seen.push(request instanceof IncomingMessage, response instanceof ServerResponse, request.constructor, response.constructor, response.req === request, Object.keys(request).includes('app'));
-    };
-    subscribe('http.server.request.start', kept);
-    try {
-      expect((await started.client.get(LEAVES)).status).toBe(200);
-    } finally {
-      unsubscribe('http.server.request.start', kept);
-    }
-    expect(seen).toEqual([true, true, IncomingMessage, ServerResponse, true, false]);
-  });
-
-  test('not while somebody else listens for requests', async () => {
-    const seen: unknown[] = [];
-    const listener = (request: IncomingMessage): void => {
-      seen.push(Object.getPrototypeOf(request));
-    };
-    server.prependListener('request', listener);
-    expect((await started.client.get(LEAVES)).status).toBe(200);
-    expect(seen[0] === IncomingMessage.prototype).toBe(true);
-    expect(made[0]?.every((prototype, at) => prototype === OWN[at])).toBe(true);
-    server.off('request', listener);
-    expect((await started.client.get(LEAVES)).status).toBe(200);
-    expect(made[1]?.every((prototype, at) => prototype === ofExpress[at])).toBe(true);
-  });
-
-  test('not while somebody stands between the server and Express', async () => {
-    server.removeAllListeners('request');
-    const seen: unknown[] = [];
-    server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-      seen.push(Object.getPrototypeOf(request), Object.getPrototypeOf(response));
-      express(request, response, () => undefined);
+    beforeEach(async () => {
+      started = await startApp({ entities: [Leaf] });
+      express = started.app.getHttpAdapter().getInstance() as Express;
+      server = started.app.getHttpServer() as Server;
+      ofExpress = [express.request, express.response];
+      made = [];
+      subscribe('http.server.request.start', note);
     });
-    expect((await started.client.get(LEAVES)).status).toBe(200);
-    expect(seen.map((prototype, at) => prototype === OWN[at])).toEqual([true, true]);
-  });
 
-  test('not while somebody stands round what the server emits, and may set what Express gets', async () => {
-    const seen: unknown[] = [];
-    const emit = EventEmitter.prototype.emit.bind(server);
-    server.emit = (event: string, ...given: unknown[]): boolean => {
-      if (event === 'request') {
-        seen.push(Object.getPrototypeOf(given[0]));
-        (given[0] as { path?: string }).path = '/seen';
-      }
-      return emit(event, ...given);
-    };
-    expect((await started.client.get(LEAVES)).status).toBe(200);
-    expect(seen.map((prototype) => prototype === IncomingMessage.prototype)).toEqual([true]);
-  });
-
-  test.each(['connect', 'checkContinue', 'checkExpectation', 'dropRequest'])('not while somebody listens for %s', async (event) => {
-    server.on(event, () => undefined);
-    expect((await started.client.get(LEAVES)).status).toBe(200);
-    expect(made[0]?.every((prototype, at) => prototype === OWN[at])).toBe(true);
-  });
-
-  test('not while somebody upgrades connections, whose requests Express never sees', async () => {
-    const seen: unknown[] = [];
-    server.on('upgrade', (request: IncomingMessage, socket: Socket) => {
-      seen.push(Object.getPrototypeOf(request));
-      socket.end('HTTP/1.1 101 Switching Protocols\r\nUpgrade: test\r\nConnection: Upgrade\r\n\r\n');
+    afterEach(async () => {
+      unsubscribe('http.server.request.start', note);
+      await started.close();
     });
-    expect(await statusOf(started.port, '/socket', { Connection: 'Upgrade', Upgrade: 'test' })).toBe(101);
-    expect(seen.map((prototype) => prototype === IncomingMessage.prototype)).toEqual([true]);
-    expect((await started.client.get(LEAVES)).status).toBe(200);
-    expect(made[0]?.every((prototype, at) => prototype === OWN[at])).toBe(true);
-  });
 
-  test('an application of Express below another one sees its own, and who comes behind it those of the upper one', async () => {
-    const lower = newExpress();
-    const seen: unknown[] = [];
-    const look = (request: IncomingMessage, response: ServerResponse, next: () => void): void => {
-      seen.push(Object.getPrototypeOf(request), Object.getPrototypeOf(response));
-      next();
-    };
-    lower.use(look);
-    const outer = newExpress();
-    outer.use('/below', lower);
-    outer.use(look);
-    outer.use((_request: IncomingMessage, response: ServerResponse) => response.end('done'));
-    const own = createServer(outer);
-    makeForExpress(own, outer);
-    try {
-      expect(await statusOf(await listening(own), '/below')).toBe(200);
-      expect(made[0]?.every((prototype, at) => prototype === [outer.request, outer.response][at])).toBe(true);
-      expect(seen.map((prototype, at) => prototype === [lower.request, lower.response, outer.request, outer.response][at])).toEqual([true, true, true, true]);
-    } finally {
-      await closed(own);
-    }
-  });
+    test('while it alone listens', async () => {
+      expect((await started.client.post(LEAVES, { name: 'Oak' })).status).toBe(201);
+      expect((await started.client.get(`${LEAVES}1/`)).json).toEqual({ id: 1, name: 'Oak' });
+      expect((await started.client.get('/elsewhere')).status).toBe(404);
+      expect(made).toHaveLength(3);
+      expect(
+        made.every(([request, response]) => request === express.request && response === express.response),
+      ).toBe(true);
+    });
 
-  test('a server that was made with classes of somebody\'s keeps them, also later', async () => {
-    class OwnMessage extends IncomingMessage {}
-    const given = createServer({ IncomingMessage: OwnMessage }, express);
-    makeForExpress(given, express);
-    const changed = createServer(express);
-    makeForExpress(changed, express);
-    const place = Object.getOwnPropertySymbols(changed).find((symbol) => String(symbol) === 'Symbol(IncomingMessage)');
-    if (!place) throw new Error('Node keeps the class of its requests elsewhere');
-    Reflect.set(changed, place, OwnMessage);
-    for (const each of [given, changed]) {
+    test('they are what they were: of the classes of Node, with nothing of their own that Express gave them', async () => {
+      const seen: unknown[] = [];
+      const kept = (message: unknown): void => {
+        const { request, response } = message as Made;
+        seen.push(
+          request instanceof IncomingMessage,
+          response instanceof ServerResponse,
+          request.constructor,
+          response.constructor,
+          response.req === request,
+          Object.keys(request).includes('app'),
+        );
+      };
+      subscribe('http.server.request.start', kept);
       try {
-        expect(await statusOf(await listening(each), LEAVES)).toBe(200);
+        expect((await started.client.get(LEAVES)).status).toBe(200);
       } finally {
-        await closed(each);
+        unsubscribe('http.server.request.start', kept);
       }
-    }
-    expect(made.map(([request]) => request === OwnMessage.prototype)).toEqual([true, true]);
-  });
+      expect(seen).toEqual([true, true, IncomingMessage, ServerResponse, true, false]);
+    });
 
-  test('what is no server of Node\'s, or no application of Express, is left as it is', () => {
-    const other = createServer();
-    const before = Object.getOwnPropertyDescriptors(other);
-    makeForExpress(other, () => undefined);
-    expect(Object.getOwnPropertyDescriptors(other)).toEqual(before);
-    for (const target of [undefined, {}, { listeners: () => [], listenerCount: () => 0 }]) {
-      const keys = Reflect.ownKeys(target ?? {});
-      makeForExpress(target, express);
-      expect(Reflect.ownKeys(target ?? {})).toEqual(keys);
-    }
-  });
-});
+    test('not while somebody else listens for requests', async () => {
+      const seen: unknown[] = [];
+      const listener = (request: IncomingMessage): void => {
+        seen.push(Object.getPrototypeOf(request));
+      };
+      server.prependListener('request', listener);
+      expect((await started.client.get(LEAVES)).status).toBe(200);
+      expect(seen[0] === IncomingMessage.prototype).toBe(true);
+      expect(made[0]?.every((prototype, at) => prototype === OWN[at])).toBe(true);
+      server.off('request', listener);
+      expect((await started.client.get(LEAVES)).status).toBe(200);
+      expect(made[1]?.every((prototype, at) => prototype === ofExpress[at])).toBe(true);
+    });
+
+    test('not while somebody stands between the server and Express', async () => {
+      server.removeAllListeners('request');
+      const seen: unknown[] = [];
+      server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+        seen.push(Object.getPrototypeOf(request), Object.getPrototypeOf(response));
+        express(request, response, () => undefined);
+      });
+      expect((await started.client.get(LEAVES)).status).toBe(200);
+      expect(seen.map((prototype, at) => prototype === OWN[at])).toEqual([true, true]);
+    });
+
+    test('not while somebody stands round what the server emits, and may set what Express gets', async () => {
+      const seen: unknown[] = [];
+      const emit = EventEmitter.prototype.emit.bind(server);
+      server.emit = (event: string, ...given: unknown[]): boolean => {
+        if (event === 'request') {
+          seen.push(Object.getPrototypeOf(given[0]));
+          (given[0] as { path?: string }).path = '/seen';
+        }
+        return emit(event, ...given);
+      };
+      expect((await started.client.get(LEAVES)).status).toBe(200);
+      expect(seen.map((prototype) => prototype === IncomingMessage.prototype)).toEqual([true]);
+    });
+
+    test.each(['connect', 'checkContinue', 'checkExpectation', 'dropRequest'])(
+      'not while somebody listens for %s',
+      async (event) => {
+        server.on(event, () => undefined);
+        expect((await started.client.get(LEAVES)).status).toBe(200);
+        expect(made[0]?.every((prototype, at) => prototype === OWN[at])).toBe(true);
+      },
+    );
+
+    test('not while somebody upgrades connections, whose requests Express never sees', async () => {
+      const seen: unknown[] = [];
+      server.on('upgrade', (request: IncomingMessage, socket: Socket) => {
+        seen.push(Object.getPrototypeOf(request));
+        socket.end('HTTP/1.1 101 Switching Protocols\r\nUpgrade: test\r\nConnection: Upgrade\r\n\r\n');
+      });
+      expect(await statusOf(started.port, '/socket', { Connection: 'Upgrade', Upgrade: 'test' })).toBe(101);
+      expect(seen.map((prototype) => prototype === IncomingMessage.prototype)).toEqual([true]);
+      expect((await started.client.get(LEAVES)).status).toBe(200);
+      expect(made[0]?.every((prototype, at) => prototype === OWN[at])).toBe(true);
+    });
+
+    test('an application of Express below another one sees its own, and who comes behind it those of the upper one', async () => {
+      const lower = newExpress();
+      const seen: unknown[] = [];
+      const look = (request: IncomingMessage, response: ServerResponse, next: () => void): void => {
+        seen.push(Object.getPrototypeOf(request), Object.getPrototypeOf(response));
+        next();
+      };
+      lower.use(look);
+      const outer = newExpress();
+      outer.use('/below', lower);
+      outer.use(look);
+      outer.use((_request: IncomingMessage, response: ServerResponse) => response.end('done'));
+      const own = createServer(outer);
+      makeForExpress(own, outer);
+      try {
+        expect(await statusOf(await listening(own), '/below')).toBe(200);
+        expect(made[0]?.every((prototype, at) => prototype === [outer.request, outer.response][at])).toBe(
+          true,
+        );
+        expect(
+          seen.map(
+            (prototype, at) =>
+              prototype === [lower.request, lower.response, outer.request, outer.response][at],
+          ),
+        ).toEqual([true, true, true, true]);
+      } finally {
+        await closed(own);
+      }
+    });
+
+    test("a server that was made with classes of somebody's keeps them, also later", async () => {
+      class OwnMessage extends IncomingMessage {}
+      const given = createServer({ IncomingMessage: OwnMessage }, express);
+      makeForExpress(given, express);
+      const changed = createServer(express);
+      makeForExpress(changed, express);
+      const place = Object.getOwnPropertySymbols(changed).find(
+        (symbol) => String(symbol) === 'Symbol(IncomingMessage)',
+      );
+      if (!place) throw new Error('Node keeps the class of its requests elsewhere');
+      Reflect.set(changed, place, OwnMessage);
+      for (const each of [given, changed]) {
+        try {
+          expect(await statusOf(await listening(each), LEAVES)).toBe(200);
+        } finally {
+          await closed(each);
+        }
+      }
+      expect(made.map(([request]) => request === OwnMessage.prototype)).toEqual([true, true]);
+    });
+
+    test("what is no server of Node's, or no application of Express, is left as it is", () => {
+      const other = createServer();
+      const before = Object.getOwnPropertyDescriptors(other);
+      makeForExpress(other, () => undefined);
+      expect(Object.getOwnPropertyDescriptors(other)).toEqual(before);
+      for (const target of [undefined, {}, { listeners: () => [], listenerCount: () => 0 }]) {
+        const keys = Reflect.ownKeys(target ?? {});
+        makeForExpress(target, express);
+        expect(Reflect.ownKeys(target ?? {})).toEqual(keys);
+      }
+    });
+  },
+);

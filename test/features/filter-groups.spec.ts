@@ -6,7 +6,13 @@ import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
 import { fillLookups, LOOKUP_MODELS } from './lookup-models.js';
 
-@Restify({ app: 'polls', filterFields: ['name'], filterGroups: true, strict: true, queryLimits: { groupTerms: 2, groupDepth: 1, groupLength: 40, values: 2, searchTerms: 1 } })
+@Restify({
+  app: 'polls',
+  filterFields: ['name'],
+  filterGroups: true,
+  strict: true,
+  queryLimits: { groupTerms: 2, groupDepth: 1, groupLength: 40, values: 2, searchTerms: 1 },
+})
 @Entity('lookup_narrow')
 class Narrow {
   @PrimaryColumn()
@@ -26,9 +32,16 @@ class Plain {
 onEachDatabase('groups of filters', (database) => {
   let started: StartedApp;
   beforeAll(async () => {
-    started = await startApp({ entities: [...LOOKUP_MODELS, Narrow, Plain], database, restify: { authentication: [basic((name) => ({ name }))], queryLimits: { values: 3 } } });
+    started = await startApp({
+      entities: [...LOOKUP_MODELS, Narrow, Plain],
+      database,
+      restify: { authentication: [basic((name) => ({ name }))], queryLimits: { values: 3 } },
+    });
     await fillLookups(started.dataSource);
-    await started.dataSource.getRepository(Narrow).save([{ id: 1, name: 'a' }, { id: 2, name: 'b' }]);
+    await started.dataSource.getRepository(Narrow).save([
+      { id: 1, name: 'a' },
+      { id: 2, name: 'b' },
+    ]);
     await started.dataSource.getRepository(Plain).save([{ id: 1 }, { id: 2 }]);
   });
   afterAll(() => started.close());
@@ -38,7 +51,8 @@ onEachDatabase('groups of filters', (database) => {
     return status === 200 ? (json as { id: number }[]).map(({ id }) => id) : [status, JSON.parse(text)];
   };
   const choices = (filter: string): Promise<unknown> => asked(`choice/?filter=${encodeURIComponent(filter)}`);
-  const questions = (filter: string): Promise<unknown> => asked(`question/?filter=${encodeURIComponent(filter)}`);
+  const questions = (filter: string): Promise<unknown> =>
+    asked(`question/?filter=${encodeURIComponent(filter)}`);
 
   test.each<[string, readonly number[]]>([
     ['votes=4', [3, 6]],
@@ -94,7 +108,10 @@ onEachDatabase('groups of filters', (database) => {
     ['or(ordering=a)', 'Position 4: "ordering" is no filter.'],
     ['or(__proto__=a)', 'Position 4: "__proto__" is no filter.'],
     ['id__in="1,2,3,4"', 'Position 1: id__in: Ensure there are no more than 3 values.'],
-    ['not(not(not(not(not(votes=4)))))', 'Position 17: Ensure groups stand no more than 4 deep in one another.'],
+    [
+      'not(not(not(not(not(votes=4)))))',
+      'Position 17: Ensure groups stand no more than 4 deep in one another.',
+    ],
     [`or(${'id=1,'.repeat(30)}id=2)`, 'Position 154: Ensure there are no more than 30 filters.'],
     [`text="${'x'.repeat(2000)}"`, 'Position 2001: Ensure the text has no more than 2000 characters.'],
   ])('filter=%s is 400, with the place', async (filter, message) => {
@@ -102,28 +119,58 @@ onEachDatabase('groups of filters', (database) => {
   });
 
   test('take a few steps over many alone, own filters counted', async () => {
-    const related = (count: number): string => `or(${Array<string>(count).fill('choices__votes=7').join(',')})`;
+    const related = (count: number): string =>
+      `or(${Array<string>(count).fill('choices__votes=7').join(',')})`;
     expect(await questions(related(5))).toEqual([1]);
-    expect(await questions(related(6))).toEqual([400, { filter: ['Position 89: Ensure there are no more than 5 steps over many.'] }]);
-    expect(await questions('or(tags__questions__text=first,not(tags__questions__text=first),tags=1)')).toEqual([1, 2, 3]);
-    expect(await questions('or(tags__questions__text=first,not(tags__questions__text=first),and(tags=1,tags=2))')).toEqual([400, { filter: [expect.stringMatching(/no more than 5 steps over many/)] }]);
-    expect(await choices('or(rival=1,rival=2,rival=3,rival=4,rival=5,rival=6)')).toEqual([400, { filter: [expect.stringMatching(/no more than 5 steps over many/)] }]);
+    expect(await questions(related(6))).toEqual([
+      400,
+      { filter: ['Position 89: Ensure there are no more than 5 steps over many.'] },
+    ]);
+    expect(
+      await questions('or(tags__questions__text=first,not(tags__questions__text=first),tags=1)'),
+    ).toEqual([1, 2, 3]);
+    expect(
+      await questions('or(tags__questions__text=first,not(tags__questions__text=first),and(tags=1,tags=2))'),
+    ).toEqual([400, { filter: [expect.stringMatching(/no more than 5 steps over many/)] }]);
+    expect(await choices('or(rival=1,rival=2,rival=3,rival=4,rival=5,rival=6)')).toEqual([
+      400,
+      { filter: [expect.stringMatching(/no more than 5 steps over many/)] },
+    ]);
   });
 
   test('are told together with what is wrong elsewhere', async () => {
-    expect(await asked('choice/?votes=x&filter=or(')).toEqual([400, { votes: ['Enter a number.'], filter: ['Position 4: Write a filter with its value here, or a group.'] }]);
+    expect(await asked('choice/?votes=x&filter=or(')).toEqual([
+      400,
+      { votes: ['Enter a number.'], filter: ['Position 4: Write a filter with its value here, or a group.'] },
+    ]);
   });
 
   test('have the limits of their model', async () => {
-    const narrow = (filter: string): Promise<unknown> => asked(`narrow/?filter=${encodeURIComponent(filter)}`);
+    const narrow = (filter: string): Promise<unknown> =>
+      asked(`narrow/?filter=${encodeURIComponent(filter)}`);
     expect(await narrow('or(name=a,name=b)')).toEqual([1, 2]);
-    expect(await narrow('or(name=a,name=b,name=c)')).toEqual([400, { filter: ['Position 18: Ensure there are no more than 2 filters.'] }]);
-    expect(await narrow('or(not(name=a))')).toEqual([400, { filter: ['Position 4: Ensure groups stand no more than 1 deep in one another.'] }]);
-    expect(await narrow(`name=${'x'.repeat(40)}`)).toEqual([400, { filter: ['Position 41: Ensure the text has no more than 40 characters.'] }]);
+    expect(await narrow('or(name=a,name=b,name=c)')).toEqual([
+      400,
+      { filter: ['Position 18: Ensure there are no more than 2 filters.'] },
+    ]);
+    expect(await narrow('or(not(name=a))')).toEqual([
+      400,
+      { filter: ['Position 4: Ensure groups stand no more than 1 deep in one another.'] },
+    ]);
+    expect(await narrow(`name=${'x'.repeat(40)}`)).toEqual([
+      400,
+      { filter: ['Position 41: Ensure the text has no more than 40 characters.'] },
+    ]);
     expect(await asked('narrow/?search=a')).toEqual([1]);
-    expect(await asked('narrow/?search=a,b')).toEqual([400, { search: ['Ensure there are no more than 1 terms.'] }]);
+    expect(await asked('narrow/?search=a,b')).toEqual([
+      400,
+      { search: ['Ensure there are no more than 1 terms.'] },
+    ]);
     expect(await asked('plain/?id__in=1,2,3')).toEqual([1, 2]);
-    expect(await asked('plain/?id__in=1,2,3,4')).toEqual([400, { id__in: ['Ensure there are no more than 3 values.'] }]);
+    expect(await asked('plain/?id__in=1,2,3,4')).toEqual([
+      400,
+      { id__in: ['Ensure there are no more than 3 values.'] },
+    ]);
   });
 
   describe('in a model that does not name them', () => {

@@ -1,9 +1,31 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
 import type { Type } from '@nestjs/common';
-import { and, FieldFilter, InvalidInput, not, or, OrderingFilter, Restify, SearchFilter, where } from 'nestjs-restify';
+import {
+  and,
+  FieldFilter,
+  InvalidInput,
+  not,
+  or,
+  OrderingFilter,
+  Restify,
+  SearchFilter,
+  where,
+} from 'nestjs-restify';
 import type { FilterBackend, FilterQuestion, Filtering, RowFilter } from 'nestjs-restify';
-import { Column, Entity, Generated, JoinColumn, JoinTable, ManyToMany, ManyToOne, OneToMany, OneToOne, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
+import {
+  Column,
+  Entity,
+  Generated,
+  JoinColumn,
+  JoinTable,
+  ManyToMany,
+  ManyToOne,
+  OneToMany,
+  OneToOne,
+  PrimaryColumn,
+  PrimaryGeneratedColumn,
+} from 'typeorm';
 import type { Relation } from 'typeorm';
 import type { Answer } from '../support/client.js';
 import { onEachDatabase } from '../support/each-database.js';
@@ -190,7 +212,12 @@ onEachDatabase('filters over the fields that a model shows', (database) => {
           maker: { id: 1 } as Maker,
           manual: { isbn: 'a/1' } as Manual,
         }),
-        gadget('ada', { votes: 3, serial: '9007199254740992', maker: { id: 2 } as Maker, seen: new Date('2022-10-02T09:23:28.000Z') }),
+        gadget('ada', {
+          votes: 3,
+          serial: '9007199254740992',
+          maker: { id: 2 } as Maker,
+          seen: new Date('2022-10-02T09:23:28.000Z'),
+        }),
         gadget('Adá'),
         gadget('Ada '),
         gadget(' Ada'),
@@ -198,7 +225,8 @@ onEachDatabase('filters over the fields that a model shows', (database) => {
     );
   });
   afterAll(() => started.close());
-  const names = async (query: string): Promise<readonly unknown[]> => valuesOf(await started.client.get(`${GADGETS}?${query}`), 'name');
+  const names = async (query: string): Promise<readonly unknown[]> =>
+    valuesOf(await started.client.get(`${GADGETS}?${query}`), 'name');
 
   test.each([
     ['id=1'],
@@ -280,7 +308,12 @@ onEachDatabase('filters over the fields that a model shows', (database) => {
     expect(answer.headers.allow).toBe('GET, POST, HEAD, OPTIONS');
   });
 
-  test.each(['serial=9223372036854775808', 'serial=-99999999999999999999', 'price=123456789.00', 'price=1.555'])('?%s does not fit the column: 400 under the field', async (query) => {
+  test.each([
+    'serial=9223372036854775808',
+    'serial=-99999999999999999999',
+    'price=123456789.00',
+    'price=1.555',
+  ])('?%s does not fit the column: 400 under the field', async (query) => {
     const answer = await started.client.get(`${GADGETS}?${query}`);
     const [field = ''] = query.split('=');
     expect([answer.status, answer.json]).toEqual([400, { [field]: [expect.stringMatching(/^Ensure /)] }]);
@@ -299,20 +332,46 @@ onEachDatabase('filters over the fields that a model shows', (database) => {
     expect(await names('name=ada&name=Ada')).toEqual(['Ada']);
     expect(await names('votes=abc&votes=3')).toEqual(['Ada', 'ada']);
     expect(await names('name=Ada&name=')).toHaveLength(5);
-    expect((await started.client.get(`${GADGETS}?votes=3&votes=abc`)).json).toEqual({ votes: ['Enter a number.'] });
+    expect((await started.client.get(`${GADGETS}?votes=3&votes=abc`)).json).toEqual({
+      votes: ['Enter a number.'],
+    });
   });
 
-  test.each(['nonsense=1', 'Votes=1', 'VOTES=1', 'votes__gt=99', 'votes__regex=.', 'name__icontains=zzz', 'maker__name=Acme', 'maker_id=1', 'makerId=1', 'tags=1', 'tags__word=x', 'address=1', 'address.city=Bern', '__exact=1', '=1', 'gadgets=1', 'page=2', 'limit=1'])(
-    '?%s names no filter and is ignored',
-    async (query) => {
-      expect(await names(query)).toHaveLength(5);
-    },
-  );
+  test.each([
+    'nonsense=1',
+    'Votes=1',
+    'VOTES=1',
+    'votes__gt=99',
+    'votes__regex=.',
+    'name__icontains=zzz',
+    'maker__name=Acme',
+    'maker_id=1',
+    'makerId=1',
+    'tags=1',
+    'tags__word=x',
+    'address=1',
+    'address.city=Bern',
+    '__exact=1',
+    '=1',
+    'gadgets=1',
+    'page=2',
+    'limit=1',
+  ])('?%s names no filter and is ignored', async (query) => {
+    expect(await names(query)).toHaveLength(5);
+  });
 
   test('a hidden, write-only or select: false field answers to the byte like a name that does not exist', async () => {
     for (const value of ['7', '8', 'abc', '', '%27', '1,2']) {
       const unknown = await started.client.get(`${GADGETS}?nothing=${value}`);
-      for (const hidden of ['token', 'password', 'pin', 'pin__exact', 'address__directions', 'maker__tax_number', 'tax_number']) {
+      for (const hidden of [
+        'token',
+        'password',
+        'pin',
+        'pin__exact',
+        'address__directions',
+        'maker__tax_number',
+        'tax_number',
+      ]) {
         const answer = await started.client.get(`${GADGETS}?${hidden}=${value}`);
         expect([answer.status, answer.text]).toEqual([unknown.status, unknown.text]);
       }
@@ -331,20 +390,39 @@ onEachDatabase('filters over the fields that a model shows', (database) => {
     }
   });
 
-  test.each(['%00', 'na%00me', '%ED%A0%80', '%', '%C3'])('a parameter that is named %s is 400', async (name) => {
-    const answer = await started.client.get(`${GADGETS}?${name}=1`);
-    expect([answer.status, answer.headers['content-type']]).toEqual([400, 'application/json']);
-  });
+  test.each(['%00', 'na%00me', '%ED%A0%80', '%', '%C3'])(
+    'a parameter that is named %s is 400',
+    async (name) => {
+      const answer = await started.client.get(`${GADGETS}?${name}=1`);
+      expect([answer.status, answer.headers['content-type']]).toEqual([400, 'application/json']);
+    },
+  );
 
   test('a number is found by the text that the object shows', async () => {
     const { client, dataSource } = started;
     const { id } = await dataSource.getRepository(Maker).save({ name: 'Numbers' });
     const repository = dataSource.getRepository(Gadget);
-    const scores = [9.142857551574707, 9.857142448425293, 1 / 3, -2.5e-10, 1.7976931348623157e308, 123456789.12345679, 0];
-    await repository.save(repository.create(scores.map((score) => gadget('number', { score, maker: { id } as Maker }))));
+    const scores = [
+      9.142857551574707,
+      9.857142448425293,
+      1 / 3,
+      -2.5e-10,
+      1.7976931348623157e308,
+      123456789.12345679,
+      0,
+    ];
+    await repository.save(
+      repository.create(scores.map((score) => gadget('number', { score, maker: { id } as Maker }))),
+    );
     const shown = valuesOf(await client.get(`${GADGETS}?maker=${id}`), 'score');
     expect(shown).toEqual(scores);
-    for (const score of shown) expect(valuesOf(await client.get(`${GADGETS}?maker=${id}&score=${encodeURIComponent(String(score))}`), 'score')).toEqual([score]);
+    for (const score of shown)
+      expect(
+        valuesOf(
+          await client.get(`${GADGETS}?maker=${id}&score=${encodeURIComponent(String(score))}`),
+          'score',
+        ),
+      ).toEqual([score]);
     await repository.delete({ maker: { id } });
   });
 
@@ -389,7 +467,8 @@ onEachDatabase('filters by date and time', (database) => {
     ]);
   });
   afterAll(() => started.close());
-  const labels = async (query: string): Promise<readonly unknown[]> => valuesOf(await started.client.get(`/rest/v1/shop/sighting/?${query}`), 'label');
+  const labels = async (query: string): Promise<readonly unknown[]> =>
+    valuesOf(await started.client.get(`/rest/v1/shop/sighting/?${query}`), 'label');
 
   test.each([
     '2022-10-02T09:23:28Z',
@@ -437,7 +516,13 @@ onEachDatabase('filters by date and time', (database) => {
   test('a default that the database fills in compares as the instant that is shown', async () => {
     const { client, dataSource } = started;
     const { id } = await dataSource.getRepository(Sighting).save({ label: 'default' });
-    const shown = String((await client.get(`/rest/v1/shop/sighting/${id}/`).then((answer) => answer.json as Record<string, unknown>)).filled);
+    const shown = String(
+      (
+        await client
+          .get(`/rest/v1/shop/sighting/${id}/`)
+          .then((answer) => answer.json as Record<string, unknown>)
+      ).filled,
+    );
     expect(shown).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,6}Z$/);
     const own = `id=${id}&`;
     expect(await labels(`${own}filled=${shown}`)).toEqual(['default']);
@@ -456,7 +541,22 @@ onEachDatabase('filters by date and time', (database) => {
 });
 
 const TEXT_LOOKUPS = [
-  'exact', 'iexact', 'gt', 'gte', 'lt', 'lte', 'in', 'range', 'contains', 'icontains', 'startswith', 'istartswith', 'endswith', 'iendswith', 'isnull', 'ne',
+  'exact',
+  'iexact',
+  'gt',
+  'gte',
+  'lt',
+  'lte',
+  'in',
+  'range',
+  'contains',
+  'icontains',
+  'startswith',
+  'istartswith',
+  'endswith',
+  'iendswith',
+  'isnull',
+  'ne',
 ] as const;
 
 @Restify('music')
@@ -531,22 +631,25 @@ onEachDatabase('lookups that a model names', (database) => {
       { title: 'first', released: new Date('2021-01-01T00:00:00.000Z'), house: { id: 2 } },
       { title: 'Third', released: new Date('2022-01-01T00:00:00.000Z') },
     ]);
-    await dataSource.getRepository(Song).save([
-      { title: 'apple', votes: 1, price: '9.50', active: true, album: { id: 1 } },
-      { title: 'Apple', votes: 5, price: '10.00', active: false, album: { id: 2 } },
-      { title: 'apple pie', votes: 10, price: '10.50', active: true, album: { id: 3 } },
-      { title: 'pine_apple' },
-      { title: 'pineXapple' },
-      { title: '100%' },
-      { title: 'zebra' },
-      { title: String.raw`back\slash!` },
-      { title: 'apple ' },
-      {},
-    ]);
+    await dataSource
+      .getRepository(Song)
+      .save([
+        { title: 'apple', votes: 1, price: '9.50', active: true, album: { id: 1 } },
+        { title: 'Apple', votes: 5, price: '10.00', active: false, album: { id: 2 } },
+        { title: 'apple pie', votes: 10, price: '10.50', active: true, album: { id: 3 } },
+        { title: 'pine_apple' },
+        { title: 'pineXapple' },
+        { title: '100%' },
+        { title: 'zebra' },
+        { title: String.raw`back\slash!` },
+        { title: 'apple ' },
+        {},
+      ]);
   });
   afterAll(() => started.close());
   const SONGS = '/rest/v1/music/song/';
-  const titles = async (query: string): Promise<readonly unknown[]> => valuesOf(await started.client.get(`${SONGS}?${query}`), 'title');
+  const titles = async (query: string): Promise<readonly unknown[]> =>
+    valuesOf(await started.client.get(`${SONGS}?${query}`), 'title');
 
   test.each([
     ['title=apple', ['apple']],
@@ -623,12 +726,30 @@ onEachDatabase('lookups that a model names', (database) => {
     expect(await titles(query)).toEqual(expected);
   });
 
-  test.each(['votes=1', 'votes__exact=1', 'votes__contains=1', 'price=1', 'price__gte=99', 'album__gt=2', 'album__released=x', 'album__released__gt=x', 'album__id=1', 'album__house__id=1', 'album__house__name__icontains=x', 'title__regex=(', 'title__iregex=(', 'title__contains__contains=q', 'title__=q', '__contains=q', 'title__Contains=q', 'album.title=x', 'active=x', 'id=1'])(
-    '?%s names no lookup of the model and is ignored',
-    async (query) => {
-      expect(await titles(query)).toHaveLength(10);
-    },
-  );
+  test.each([
+    'votes=1',
+    'votes__exact=1',
+    'votes__contains=1',
+    'price=1',
+    'price__gte=99',
+    'album__gt=2',
+    'album__released=x',
+    'album__released__gt=x',
+    'album__id=1',
+    'album__house__id=1',
+    'album__house__name__icontains=x',
+    'title__regex=(',
+    'title__iregex=(',
+    'title__contains__contains=q',
+    'title__=q',
+    '__contains=q',
+    'title__Contains=q',
+    'album.title=x',
+    'active=x',
+    'id=1',
+  ])('?%s names no lookup of the model and is ignored', async (query) => {
+    expect(await titles(query)).toHaveLength(10);
+  });
 
   test.each([
     ['votes__in=1,x', { votes__in: ['Enter a number.'] }],
@@ -648,13 +769,18 @@ onEachDatabase('lookups that a model names', (database) => {
 
   test('an empty value of any lookup filters nothing', async () => {
     for (const lookup of TEXT_LOOKUPS) expect(await titles(`title__${lookup}=`)).toHaveLength(10);
-    expect(await titles('votes__in=&votes__range=&album__released__gte=&album__house__name=')).toHaveLength(10);
+    expect(await titles('votes__in=&votes__range=&album__released__gte=&album__house__name=')).toHaveLength(
+      10,
+    );
   });
 });
 
 /** A column whose own comparison is not exact. */
 function looselyComparedEntity(type: 'char' | 'character' | 'varchar', collation?: string): Type {
-  @Restify({ app: 'loose', filterFields: { code: ['exact', 'ne', 'in', 'contains', 'startswith', 'endswith'] } })
+  @Restify({
+    app: 'loose',
+    filterFields: { code: ['exact', 'ne', 'in', 'contains', 'startswith', 'endswith'] },
+  })
   @Entity('loose_coded')
   class Coded {
     @PrimaryGeneratedColumn()
@@ -669,22 +795,30 @@ function looselyComparedEntity(type: 'char' | 'character' | 'varchar', collation
 onEachDatabase('exact filters over columns that compare loosely', (database) => {
   let started: StartedApp;
   beforeAll(async () => {
-    const entity = { sqlite: () => looselyComparedEntity('varchar', 'NOCASE'), postgres: () => looselyComparedEntity('character'), mariadb: () => looselyComparedEntity('char') }[database.name]();
+    const entity = {
+      sqlite: () => looselyComparedEntity('varchar', 'NOCASE'),
+      postgres: () => looselyComparedEntity('character'),
+      mariadb: () => looselyComparedEntity('char'),
+    }[database.name]();
     started = await startApp({ entities: [entity], database });
     await started.dataSource.getRepository(entity).save([{ code: 'ab' }, { code: 'AB' }, { code: 'cd' }]);
   });
   afterAll(() => started.close());
-  const ids = async (query: string): Promise<readonly unknown[]> => valuesOf(await started.client.get(`/rest/v1/loose/coded/?${query}`), 'id');
+  const ids = async (query: string): Promise<readonly unknown[]> =>
+    valuesOf(await started.client.get(`/rest/v1/loose/coded/?${query}`), 'id');
 
   test('= finds the text that the object shows, and no other', async () => {
     const shown = expectOk(await started.client.get('/rest/v1/loose/coded/')).map((row) => String(row.code));
-    for (const [index, text] of shown.entries()) expect(await ids(`code=${encodeURIComponent(text)}`)).toEqual([index + 1]);
+    for (const [index, text] of shown.entries())
+      expect(await ids(`code=${encodeURIComponent(text)}`)).toEqual([index + 1]);
     expect(await ids('code=Ab')).toEqual([]);
     expect(await ids('code=ab%20')).toEqual([]);
   });
 
   test('ne and in are as exact as =', async () => {
-    const shown = expectOk(await started.client.get('/rest/v1/loose/coded/')).map((row) => encodeURIComponent(String(row.code)));
+    const shown = expectOk(await started.client.get('/rest/v1/loose/coded/')).map((row) =>
+      encodeURIComponent(String(row.code)),
+    );
     expect(await ids(`code__ne=${shown[0] ?? ''}`)).toEqual([2, 3]);
     expect(await ids('code__ne=Ab')).toEqual([1, 2, 3]);
     expect(await ids(`code__in=Ab,${shown[1] ?? ''}`)).toEqual([2]);
@@ -709,7 +843,10 @@ class Rules {
     not: not(where('votes', 5)),
     'not of null': not(where('votes', 'gt', 5)),
     'not of not': not(not(where('votes', 'gt', 5))),
-    nested: or(and(where('votes', 1), where('hidden', true)), not(or(where('votes', 'lt', 10), where('votes', 'isnull', true)))),
+    nested: or(
+      and(where('votes', 1), where('hidden', true)),
+      not(or(where('votes', 'lt', 10), where('votes', 'isnull', true))),
+    ),
     null: where('votes', null),
     'not null': where('votes', 'ne', null),
     hidden: where('hidden', true),
@@ -792,7 +929,12 @@ class Verse {
   poem: Relation<Poem>;
 }
 
-@Restify({ app: 'verse', filterBackends: [FieldFilter, RuleBackend, SearchFilter, OrderingFilter], strict: true, exclude: ['hidden'] })
+@Restify({
+  app: 'verse',
+  filterBackends: [FieldFilter, RuleBackend, SearchFilter, OrderingFilter],
+  strict: true,
+  exclude: ['hidden'],
+})
 @Entity('verse_poem')
 class Poem {
   @PrimaryGeneratedColumn()
@@ -824,16 +966,22 @@ class Poem {
 onEachDatabase('filter backends of the application', (database) => {
   let started: StartedApp;
   beforeAll(async () => {
-    started = await startApp({ entities: [Poet, Theme, Verse, Poem], database, providers: [Rules, RuleBackend] });
+    started = await startApp({
+      entities: [Poet, Theme, Verse, Poem],
+      database,
+      providers: [Rules, RuleBackend],
+    });
     const { dataSource } = started;
     await dataSource.getRepository(Poet).save([{ name: 'Ann' }, { name: 'Bea' }]);
     await dataSource.getRepository(Theme).save([{ word: 'love' }, { word: 'loss' }]);
-    await dataSource.getRepository(Poem).save([
-      { votes: 1, hidden: true, poet: { id: 1 }, themes: [{ id: 1 }, { id: 2 }] },
-      { votes: 5, poet: { id: 1 }, written: new Date('2022-10-02T09:23:28.000Z'), themes: [{ id: 2 }] },
-      { votes: 10, poet: { id: 2 }, written: new Date('2022-10-02T09:23:28.500Z'), themes: [{ id: 1 }] },
-      { written: new Date('2022-10-02T09:23:27.000Z') },
-    ]);
+    await dataSource
+      .getRepository(Poem)
+      .save([
+        { votes: 1, hidden: true, poet: { id: 1 }, themes: [{ id: 1 }, { id: 2 }] },
+        { votes: 5, poet: { id: 1 }, written: new Date('2022-10-02T09:23:28.000Z'), themes: [{ id: 2 }] },
+        { votes: 10, poet: { id: 2 }, written: new Date('2022-10-02T09:23:28.500Z'), themes: [{ id: 1 }] },
+        { written: new Date('2022-10-02T09:23:27.000Z') },
+      ]);
     await dataSource.getRepository(Verse).save([
       { line: 'rain, rain', poem: { id: 1 } },
       { line: 'more Rain', poem: { id: 1 } },
@@ -841,7 +989,8 @@ onEachDatabase('filter backends of the application', (database) => {
     ]);
   });
   afterAll(() => started.close());
-  const ids = async (query: string): Promise<readonly unknown[]> => valuesOf(await started.client.get(`/rest/v1/verse/poem/?${query}`), 'id');
+  const ids = async (query: string): Promise<readonly unknown[]> =>
+    valuesOf(await started.client.get(`/rest/v1/verse/poem/?${query}`), 'id');
 
   test.each([
     ['no filter', [1, 2, 3, 4]],
@@ -888,7 +1037,9 @@ onEachDatabase('filter backends of the application', (database) => {
     expect(await ids('rule=or&ordering=-votes')).toEqual([3, 1]);
     expect(await ids('rule=or&search=zzz')).toEqual([]);
     expect(valuesOf(await started.client.get('/rest/v1/verse/poet/1/poems/?rule=or'), 'id')).toEqual([1]);
-    expect(valuesOf(await started.client.get('/rest/v1/verse/poet/2/poems/?rule=two%20arguments'), 'id')).toEqual([]);
+    expect(
+      valuesOf(await started.client.get('/rest/v1/verse/poet/2/poems/?rule=two%20arguments'), 'id'),
+    ).toEqual([]);
   });
 
   test('refuse with an error of their own', async () => {
@@ -904,7 +1055,9 @@ onEachDatabase('filter backends of the application', (database) => {
       expect([answer.status, answer.text]).toEqual([400, `{"${name}":["Unknown parameter."]}`]);
     }
     expect((await client.get('/rest/v1/verse/poem/?nonsense')).status).toBe(400);
-    expect((await client.get('/rest/v1/verse/poet/1/poems/?nonsense=1')).json).toEqual({ nonsense: ['Unknown parameter.'] });
+    expect((await client.get('/rest/v1/verse/poet/1/poems/?nonsense=1')).json).toEqual({
+      nonsense: ['Unknown parameter.'],
+    });
     expect((await client.get('/rest/v1/verse/poet/?nonsense=1')).status).toBe(200);
   });
 });

@@ -9,7 +9,15 @@ import { dirname, join } from 'node:path';
 import { Action, Restify, RestifyController, RestifyModule, RestifyUrls } from 'nestjs-restify';
 import { of } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { Entity, JoinTable, ManyToMany, ManyToOne, OneToMany, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
+import {
+  Entity,
+  JoinTable,
+  ManyToMany,
+  ManyToOne,
+  OneToMany,
+  PrimaryColumn,
+  PrimaryGeneratedColumn,
+} from 'typeorm';
 import type { Relation } from 'typeorm';
 import { Client } from '../support/client.js';
 import { PLATFORM } from '../support/platform.js';
@@ -27,7 +35,9 @@ class Doorkeeper implements CanActivate {
   constructor(private readonly doors: Doors) {}
 
   canActivate(context: ExecutionContext): boolean {
-    return this.doors.open.has(context.switchToHttp().getRequest<{ headers: Record<string, string> }>().headers['x-door'] ?? '');
+    return this.doors.open.has(
+      context.switchToHttp().getRequest<{ headers: Record<string, string> }>().headers['x-door'] ?? '',
+    );
   }
 }
 
@@ -65,28 +75,43 @@ class GtuController {
 
   @Action({ detail: true })
   links(request: object, pk: number): object {
-    return { own: this.urls.reverse('gtu_gtuhouse-detail', { pk }, { request }), first: this.urls.reverse('gtu_gtuhouse-list') };
+    return {
+      own: this.urls.reverse('gtu_gtuhouse-detail', { pk }, { request }),
+      first: this.urls.reverse('gtu_gtuhouse-list'),
+    };
   }
 }
 
 describe('guards of Nest that a model names', () => {
   let started: StartedApp;
   beforeAll(async () => {
-    started = await startApp({ entities: [GtuHouse, GtuRoom, GtuKey], providers: [Doors, Doorkeeper], controllers: [GtuController] });
+    started = await startApp({
+      entities: [GtuHouse, GtuRoom, GtuKey],
+      providers: [Doors, Doorkeeper],
+      controllers: [GtuController],
+    });
     started.app.get(Doors).open.add('blue');
     await started.client.post('/rest/v1/gtu/gtuhouse/', {});
   });
   afterAll(() => started.close());
 
-  test.each(['/rest/v1/gtu/gturoom/', '/rest/v1/gtu/gtuhouse/1/rooms/'])('stand before its own URLs and its nested ones: %s', async (path) => {
-    const refused = await started.client.get(path);
-    expect([refused.status, refused.json]).toEqual([403, { detail: 'You do not have permission to perform this action.' }]);
-    expect((await started.client.get(path, { headers: { 'x-door': 'blue' } })).json).toEqual([]);
-  });
+  test.each(['/rest/v1/gtu/gturoom/', '/rest/v1/gtu/gtuhouse/1/rooms/'])(
+    'stand before its own URLs and its nested ones: %s',
+    async (path) => {
+      const refused = await started.client.get(path);
+      expect([refused.status, refused.json]).toEqual([
+        403,
+        { detail: 'You do not have permission to perform this action.' },
+      ]);
+      expect((await started.client.get(path, { headers: { 'x-door': 'blue' } })).json).toEqual([]);
+    },
+  );
 
   test('stand before the method in the order of checks', async () => {
     expect((await started.client.put('/rest/v1/gtu/gturoom/', {})).status).toBe(403);
-    expect((await started.client.put('/rest/v1/gtu/gturoom/', {}, { headers: { 'x-door': 'blue' } })).status).toBe(405);
+    expect(
+      (await started.client.put('/rest/v1/gtu/gturoom/', {}, { headers: { 'x-door': 'blue' } })).status,
+    ).toBe(405);
   });
 });
 
@@ -94,8 +119,14 @@ describe('guards of Nest that a model names', () => {
 describe('a throttle', () => {
   let server: ChildProcess;
   let client: Client;
-  const as = (name: string): { headers: Record<string, string> } => ({ headers: { authorization: `Basic ${Buffer.from(`${name}:x`).toString('base64')}` } });
-  const started = (argument?: string): ChildProcess => spawn(process.execPath, [program, ...(argument === undefined ? [] : [argument])], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, RESTIFY_TEST_PLATFORM: PLATFORM } });
+  const as = (name: string): { headers: Record<string, string> } => ({
+    headers: { authorization: `Basic ${Buffer.from(`${name}:x`).toString('base64')}` },
+  });
+  const started = (argument?: string): ChildProcess =>
+    spawn(process.execPath, [program, ...(argument === undefined ? [] : [argument])], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, RESTIFY_TEST_PLATFORM: PLATFORM },
+    });
   // Where Node finds the packages of this world.
   const program = join(WORLD.directory, 'dist', `throttled-app-${process.pid}.mjs`);
   beforeAll(async () => {
@@ -110,10 +141,14 @@ describe('a throttle', () => {
   });
 
   test('lets a caller pass so often, counts each caller and each model for itself, and comes before the method', async () => {
-    for (let call = 0; call < 3; call++) expect((await client.get('/rest/v1/gate/ticket/', as('ann'))).status).toBe(200);
+    for (let call = 0; call < 3; call++)
+      expect((await client.get('/rest/v1/gate/ticket/', as('ann'))).status).toBe(200);
     const refused = await client.put('/rest/v1/gate/ticket/', {}, as('ann'));
     const seconds = Number(refused.headers['retry-after']);
-    expect([refused.status, refused.json]).toEqual([429, { detail: `Request was throttled. Expected available in ${seconds} seconds.` }]);
+    expect([refused.status, refused.json]).toEqual([
+      429,
+      { detail: `Request was throttled. Expected available in ${seconds} seconds.` },
+    ]);
     expect(seconds).toBeGreaterThan(0);
     expect(seconds).toBeLessThanOrEqual(60);
     expect((await client.get('/rest/v1/gate/ticket/', as('bob'))).status).toBe(200);
@@ -122,7 +157,11 @@ describe('a throttle', () => {
 
   test('S19 counts an anonymous caller by the address, whatever a header says', async () => {
     const answers: number[] = [];
-    for (let call = 0; call < 5; call++) answers.push((await client.get('/rest/v1/gate/ticket/', { headers: { 'x-forwarded-for': `10.0.0.${call}` } })).status);
+    for (let call = 0; call < 5; call++)
+      answers.push(
+        (await client.get('/rest/v1/gate/ticket/', { headers: { 'x-forwarded-for': `10.0.0.${call}` } }))
+          .status,
+      );
     expect(answers).toEqual([200, 200, 200, 429, 429]);
   });
 
@@ -142,7 +181,9 @@ describe('a throttle', () => {
     failing.stderr?.on('data', (chunk: Buffer) => text.push(chunk.toString()));
     const [code] = (await once(failing, 'close')) as [number];
     expect(code).toBe(1);
-    expect(text.join('')).toContain('A model names a throttle: install @nestjs/throttler, and import ThrottlerModule.forRoot([]) in the application.');
+    expect(text.join('')).toContain(
+      'A model names a throttle: install @nestjs/throttler, and import ThrottlerModule.forRoot([]) in the application.',
+    );
   });
 });
 

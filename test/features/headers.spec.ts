@@ -1,4 +1,11 @@
-import { Controller, ForbiddenException, Get, Post, ServiceUnavailableException, UnauthorizedException } from '@nestjs/common';
+import {
+  Controller,
+  ForbiddenException,
+  Get,
+  Post,
+  ServiceUnavailableException,
+  UnauthorizedException,
+} from '@nestjs/common';
 import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -89,26 +96,49 @@ function expectContractHeaders(answer: Answer, allow: string): void {
     'x-frame-options': 'DENY',
   });
   expect(answer.headers).not.toHaveProperty('x-powered-by');
-  if (answer.text !== '') expect([answer.headers['content-type'], answer.json]).toEqual(['application/json', expect.anything()]);
+  if (answer.text !== '')
+    expect([answer.headers['content-type'], answer.json]).toEqual(['application/json', expect.anything()]);
 }
 
 describe('every response', () => {
   let started: StartedApp;
   beforeAll(async () => {
-    started = await startApp({ entities: [Crate, Bottle], controllers: [OwnRoutes], providers: [{ provide: APP_GUARD, useClass: HeaderGuard }], undescribed: [401, 403] });
+    started = await startApp({
+      entities: [Crate, Bottle],
+      controllers: [OwnRoutes],
+      providers: [{ provide: APP_GUARD, useClass: HeaderGuard }],
+      undescribed: [401, 403],
+    });
     await started.client.post(CRATES, { name: 'one' });
     await started.client.post('/rest/v1/head/bottle/', { crate: 1 });
     await started.dataSource.getRepository(Crate).insert({ name: 'boom' });
   });
   afterAll(() => started.close());
 
-  const json = (raw: string): { raw: string; headers: Record<string, string> } => ({ raw, headers: { 'content-type': 'application/json' } });
+  const json = (raw: string): { raw: string; headers: Record<string, string> } => ({
+    raw,
+    headers: { 'content-type': 'application/json' },
+  });
 
-  const CASES: readonly (readonly [status: number, what: string, method: string, path: string, allow: string, options?: RequestOptions])[] = [
+  const CASES: readonly (readonly [
+    status: number,
+    what: string,
+    method: string,
+    path: string,
+    allow: string,
+    options?: RequestOptions,
+  ])[] = [
     [200, 'an index', 'GET', '/', 'GET, HEAD, OPTIONS'],
     [200, 'OPTIONS of the index', 'OPTIONS', '/', 'GET, HEAD, OPTIONS'],
     [405, 'a method of the index', 'DELETE', '/', 'GET, HEAD, OPTIONS'],
-    [406, 'an index that cannot be given', 'GET', '/', 'GET, HEAD, OPTIONS', { headers: { accept: 'text/html' } }],
+    [
+      406,
+      'an index that cannot be given',
+      'GET',
+      '/',
+      'GET, HEAD, OPTIONS',
+      { headers: { accept: 'text/html' } },
+    ],
     [200, 'an object', 'GET', `${CRATES}1/`, OBJECT],
     [200, 'an empty list', 'GET', `${CRATES}?name=none`, COLLECTION],
     [200, 'a HEAD', 'HEAD', `${CRATES}1/`, OBJECT],
@@ -140,15 +170,41 @@ describe('every response', () => {
     [406, 'what cannot be given', 'GET', CRATES, COLLECTION, { headers: { accept: 'image/png' } }],
     [409, 'a deletion that a foreign key restricts', 'DELETE', `${CRATES}1/`, OBJECT],
     [413, 'a body that is too large', 'POST', CRATES, COLLECTION, json(`{"name": "${'x'.repeat(200_000)}"}`)],
-    [415, 'a body that is no JSON', 'POST', CRATES, COLLECTION, { raw: 'a=b', headers: { 'content-type': 'application/x-www-form-urlencoded' } }],
-    [415, 'another charset', 'POST', CRATES, COLLECTION, { raw: '{}', headers: { 'content-type': 'application/json; charset=latin1' } }],
-    [415, 'an encoding that nobody knows', 'POST', CRATES, COLLECTION, { raw: '{}', headers: { 'content-type': 'application/json', 'content-encoding': 'zstd-x' } }],
+    [
+      415,
+      'a body that is no JSON',
+      'POST',
+      CRATES,
+      COLLECTION,
+      { raw: 'a=b', headers: { 'content-type': 'application/x-www-form-urlencoded' } },
+    ],
+    [
+      415,
+      'another charset',
+      'POST',
+      CRATES,
+      COLLECTION,
+      { raw: '{}', headers: { 'content-type': 'application/json; charset=latin1' } },
+    ],
+    [
+      415,
+      'an encoding that nobody knows',
+      'POST',
+      CRATES,
+      COLLECTION,
+      { raw: '{}', headers: { 'content-type': 'application/json', 'content-encoding': 'zstd-x' } },
+    ],
     [500, 'what nobody foresaw', 'GET', `${CRATES}2/`, OBJECT],
     [500, 'what nobody foresaw in a list', 'GET', CRATES, COLLECTION],
     [503, 'a guard that is away', 'GET', CRATES, COLLECTION, { headers: { 'x-refuse': '503' } }],
   ];
 
-  test.each(CASES.map(([status, what, method, path, allow, options = {}]) => [status, what, method, path, allow, options] as const))('%d has the headers: %s', async (status, _what, method, path, allow, options) => {
+  test.each(
+    CASES.map(
+      ([status, what, method, path, allow, options = {}]) =>
+        [status, what, method, path, allow, options] as const,
+    ),
+  )('%d has the headers: %s', async (status, _what, method, path, allow, options) => {
     const answer = await started.client.send(method, path, options);
     expect(answer.status).toBe(status);
     expectContractHeaders(answer, allow);
@@ -158,12 +214,18 @@ describe('every response', () => {
   test('without a body has no content type', async () => {
     const bottle = ((await started.client.post('/rest/v1/head/bottle/', {})).json as { id: number }).id;
     const deleted = await started.client.delete(`/rest/v1/head/bottle/${bottle}/`);
-    expect([deleted.status, deleted.headers['content-type'], deleted.headers['content-length']]).toEqual([204, undefined, undefined]);
+    expect([deleted.status, deleted.headers['content-type'], deleted.headers['content-length']]).toEqual([
+      204,
+      undefined,
+      undefined,
+    ]);
   });
 
   test('has each header once', async () => {
     const raw = await new Promise<string>((resolve, reject) => {
-      const socket = connect(started.port, '127.0.0.1', () => socket.end(`GET ${CRATES}1/ HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n`));
+      const socket = connect(started.port, '127.0.0.1', () =>
+        socket.end(`GET ${CRATES}1/ HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n`),
+      );
       let text = '';
       socket.on('data', (chunk) => (text += chunk.toString()));
       socket.on('end', () => {
@@ -171,7 +233,10 @@ describe('every response', () => {
       });
       socket.on('error', reject);
     });
-    const names = (raw.split('\r\n\r\n')[0] ?? '').split('\r\n').slice(1).map((line) => line.split(':')[0]?.toLowerCase());
+    const names = (raw.split('\r\n\r\n')[0] ?? '')
+      .split('\r\n')
+      .slice(1)
+      .map((line) => line.split(':')[0]?.toLowerCase());
     expect(names).toContain('vary');
     expect([...names].sort()).toEqual([...new Set(names)].sort());
   });
@@ -181,16 +246,34 @@ describe('every response', () => {
     const own = await client.get('/own');
     expect([own.status, own.json]).toEqual([200, { own: true }]);
     const elsewhere = await client.get('/elsewhere');
-    expect([elsewhere.status, elsewhere.json]).toEqual([404, { statusCode: 404, message: 'Cannot GET /elsewhere', error: 'Not Found' }]);
-    const broken = await client.send('POST', '/own', { raw: '{', headers: { 'content-type': 'application/json' } });
+    expect([elsewhere.status, elsewhere.json]).toEqual([
+      404,
+      { statusCode: 404, message: 'Cannot GET /elsewhere', error: 'Not Found' },
+    ]);
+    const broken = await client.send('POST', '/own', {
+      raw: '{',
+      headers: { 'content-type': 'application/json' },
+    });
     expect([broken.status, broken.json]).toMatchObject([400, { statusCode: 400 }]);
     const refused = await client.get('/own', { headers: { 'x-refuse': '403' } });
     expect([refused.status, refused.json]).toEqual([403, { statusCode: 403, message: 'Forbidden' }]);
     const undecodable = await client.get('/%ZZ');
     expect(undecodable.status).toBe(PLATFORM === 'fastify' ? 400 : 404);
     for (const answer of [own, elsewhere, broken, refused, undecodable]) {
-      expect(answer.headers).toMatchObject(PLATFORM === 'fastify' ? { 'content-type': expect.stringMatching(/^application\/json(; charset=utf-8)?$/) } : { 'x-powered-by': 'Express', 'content-type': 'application/json; charset=utf-8' });
-      for (const name of ['allow', 'vary', 'x-frame-options', 'referrer-policy', 'x-content-type-options', 'cross-origin-opener-policy']) expect(answer.headers).not.toHaveProperty(name);
+      expect(answer.headers).toMatchObject(
+        PLATFORM === 'fastify'
+          ? { 'content-type': expect.stringMatching(/^application\/json(; charset=utf-8)?$/) }
+          : { 'x-powered-by': 'Express', 'content-type': 'application/json; charset=utf-8' },
+      );
+      for (const name of [
+        'allow',
+        'vary',
+        'x-frame-options',
+        'referrer-policy',
+        'x-content-type-options',
+        'cross-origin-opener-policy',
+      ])
+        expect(answer.headers).not.toHaveProperty(name);
     }
   });
 });
@@ -200,9 +283,23 @@ describe('a database that is away', () => {
     const started = await startApp({ entities: [Crate, Bottle] });
     try {
       await started.dataSource.destroy();
-      for (const [method, path, allow] of [['GET', CRATES, COLLECTION], ['GET', `${CRATES}1/`, OBJECT], ['POST', CRATES, COLLECTION], ['DELETE', `${CRATES}1/`, OBJECT]] as const) {
-        const answer = await started.client.send(method, path, method === 'POST' ? { body: { name: 'n' } } : {});
-        expect([method, path, answer.status, answer.json]).toEqual([method, path, 503, { detail: expect.any(String) }]);
+      for (const [method, path, allow] of [
+        ['GET', CRATES, COLLECTION],
+        ['GET', `${CRATES}1/`, OBJECT],
+        ['POST', CRATES, COLLECTION],
+        ['DELETE', `${CRATES}1/`, OBJECT],
+      ] as const) {
+        const answer = await started.client.send(
+          method,
+          path,
+          method === 'POST' ? { body: { name: 'n' } } : {},
+        );
+        expect([method, path, answer.status, answer.json]).toEqual([
+          method,
+          path,
+          503,
+          { detail: expect.any(String) },
+        ]);
         expect(answer.text).not.toMatch(/sqlite|typeorm|driver|sql/i);
         expectContractHeaders(answer, allow);
       }
@@ -257,14 +354,16 @@ describe('headers that the application sets', () => {
     expect(answer.headers).not.toHaveProperty('x-powered-by');
   });
 
-  test('answer a preflight: it is the application\'s', async () => {
-    const answer = await started.client.send('OPTIONS', CRATES, { headers: { origin: 'http://a.example', 'access-control-request-method': 'POST' } });
-    expect([answer.status, answer.text, answer.headers['access-control-allow-origin'], answer.headers['access-control-allow-methods']]).toEqual([
-      204,
-      '',
-      'http://a.example',
-      expect.stringContaining('POST'),
-    ]);
+  test("answer a preflight: it is the application's", async () => {
+    const answer = await started.client.send('OPTIONS', CRATES, {
+      headers: { origin: 'http://a.example', 'access-control-request-method': 'POST' },
+    });
+    expect([
+      answer.status,
+      answer.text,
+      answer.headers['access-control-allow-origin'],
+      answer.headers['access-control-allow-methods'],
+    ]).toEqual([204, '', 'http://a.example', expect.stringContaining('POST')]);
   });
 });
 
@@ -285,7 +384,11 @@ describe('Vary', () => {
         }),
     });
     try {
-      for (const [path, status] of [[CRATES, 200], ['/', 200], ['/rest/v1/none/', 404]] as const) {
+      for (const [path, status] of [
+        [CRATES, 200],
+        ['/', 200],
+        ['/rest/v1/none/', 404],
+      ] as const) {
         const answer = await started.client.get(path);
         expect([answer.status, answer.headers.vary]).toEqual([status, after]);
       }

@@ -2,7 +2,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { Inject, Injectable } from '@nestjs/common';
 import { REQUEST } from '@nestjs/core';
 import type { INestApplication } from '@nestjs/common';
-import { InvalidInput, ResourceController, Restify, RestifyController, RestifyResources, where } from 'nestjs-restify';
+import {
+  InvalidInput,
+  ResourceController,
+  Restify,
+  RestifyController,
+  RestifyResources,
+  where,
+} from 'nestjs-restify';
 import type { AccessQuestion, HookQuestion, Json, RowFilter, Write } from 'nestjs-restify';
 import { Column, Entity, JoinTable, ManyToMany, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { DataSource, Relation } from 'typeorm';
@@ -41,7 +48,12 @@ class Team {
   tasks: Relation<Task[]>;
 
   @ManyToMany(() => Person, (person) => person.teams)
-  @JoinTable({ name: 'hook_membership', joinColumn: { name: 'teamId' }, inverseJoinColumn: { name: 'personId' }, synchronize: false })
+  @JoinTable({
+    name: 'hook_membership',
+    joinColumn: { name: 'teamId' },
+    inverseJoinColumn: { name: 'personId' },
+    synchronize: false,
+  })
   people: Relation<Person[]>;
 }
 
@@ -130,7 +142,10 @@ class TaskController extends ResourceController<Task> {
   }
 
   override valuesOnCreate({ actor, resource }: HookQuestion): Readonly<Record<string, Json>> {
-    return { owner: actor === null ? 0 : userOf(actor).id, ...(resource.label === 'Task' ? { reviewer: 1 } : {}) };
+    return {
+      owner: actor === null ? 0 : userOf(actor).id,
+      ...(resource.label === 'Task' ? { reviewer: 1 } : {}),
+    };
   }
 
   override async beforeWrite({ operation, entity, manager }: Write<Task>): Promise<void> {
@@ -167,14 +182,22 @@ class MembershipController extends ResourceController<Membership> {
 const ENTITIES = [Audit, Team, Person, Membership, Task, Note];
 
 function asUser(app: INestApplication): void {
-  app.use((request: { headers: Record<string, string>; user?: User }, _response: unknown, next: () => void) => {
-    if (request.headers['x-user']) request.user = { id: Number(request.headers['x-user']) };
-    next();
-  });
+  app.use(
+    (request: { headers: Record<string, string>; user?: User }, _response: unknown, next: () => void) => {
+      if (request.headers['x-user']) request.user = { id: Number(request.headers['x-user']) };
+      next();
+    },
+  );
 }
 
 async function start(database?: Parameters<Parameters<typeof onEachDatabase>[1]>[0]): Promise<StartedApp> {
-  return startApp({ entities: ENTITIES, ...(database ? { database } : {}), controllers: [TaskController, MembershipController], providers: [Clock], configure: asUser });
+  return startApp({
+    entities: ENTITIES,
+    ...(database ? { database } : {}),
+    controllers: [TaskController, MembershipController],
+    providers: [Clock],
+    configure: asUser,
+  });
 }
 
 const ANN = { 'x-user': '1' };
@@ -210,7 +233,12 @@ onEachDatabase('hooks of a controller', (database) => {
 
   const ask = (headers: Record<string, string>) => ({
     get: async (path: string) => started.client.send('GET', `/rest/v1/hook/${path}`, { headers }),
-    send: async (method: string, path: string, json?: unknown) => started.client.send(method, `/rest/v1/hook/${path}`, json === undefined ? { headers } : { headers, body: json }),
+    send: async (method: string, path: string, json?: unknown) =>
+      started.client.send(
+        method,
+        `/rest/v1/hook/${path}`,
+        json === undefined ? { headers } : { headers, body: json },
+      ),
   });
 
   describe('scope', () => {
@@ -241,7 +269,10 @@ onEachDatabase('hooks of a controller', (database) => {
 
     test('rules the keys in a body, a list without an order, and what others see', async () => {
       const refused = await ask(ANN).send('POST', 'note/', { task: 2, text: 'on his' });
-      expect([refused.status, refused.json]).toEqual([400, { task: ['Invalid pk "2" - object does not exist.'] }]);
+      expect([refused.status, refused.json]).toEqual([
+        400,
+        { task: ['Invalid pk "2" - object does not exist.'] },
+      ]);
       expect((await ask(BOB).get('task/')).json).toMatchObject([{ id: 2 }]);
       expect((await ask({}).get('task/')).json).toEqual([]);
       expect((await ask({}).get('task/1/')).status).toBe(404);
@@ -250,11 +281,17 @@ onEachDatabase('hooks of a controller', (database) => {
 
   test('valuesOnCreate stand above the body, also hidden ones and on a nested URL', async () => {
     const made = await ask(BOB).send('POST', 'task/', { team: 2, title: 'new', owner: 1, reviewer: 2 });
-    expect([made.status, made.json]).toEqual([201, { id: expect.any(Number), team: 2, title: 'NEW', reviewer: 1, notes: expect.any(String) }]);
+    expect([made.status, made.json]).toEqual([
+      201,
+      { id: expect.any(Number), team: 2, title: 'NEW', reviewer: 1, notes: expect.any(String) },
+    ]);
     const { id } = made.json as { id: number };
     expect(await started.dataSource.getRepository(Task).findOneBy({ id })).toMatchObject({ owner: 2 });
     const joined = await ask(BOB).send('POST', 'team/1/people/', { person: 1, owner: 1 });
-    expect([joined.status, joined.json]).toEqual([201, { id: expect.any(Number), team: 1, person: 1, role: 'member', owner: 2 }]);
+    expect([joined.status, joined.json]).toEqual([
+      201,
+      { id: expect.any(Number), team: 1, person: 1, role: 'member', owner: 2 },
+    ]);
     expect((await ask(ANN).get('team/1/people/')).json).toEqual([]);
     expect((await ask(BOB).get('team/1/people/')).json).toHaveLength(1);
     expect((await ask(ANN).get(`membership/${(joined.json as { id: number }).id}/`)).status).toBe(404);
@@ -268,9 +305,19 @@ onEachDatabase('hooks of a controller', (database) => {
       expect(await texts(started.dataSource)).toEqual(['create ONE at noon', `create ${id} done, 1`]);
       const changed = await ask(ANN).send('PATCH', `task/${id}/`, { title: 'two' });
       expect([changed.status, changed.json]).toMatchObject([200, { id, title: 'TWO' }]);
-      expect((await ask(ANN).send('PUT', `task/${id}/`, { team: 2, title: 'three' })).json).toMatchObject({ team: 2, title: 'THREE' });
+      expect((await ask(ANN).send('PUT', `task/${id}/`, { team: 2, title: 'three' })).json).toMatchObject({
+        team: 2,
+        title: 'THREE',
+      });
       expect((await ask(ANN).send('DELETE', `task/${id}/`)).status).toBe(204);
-      expect((await texts(started.dataSource)).slice(2)).toEqual(['partialUpdate TWO at noon', `partialUpdate ${id} done, 1`, 'update THREE at noon', `update ${id} done, 1`, 'destroy THREE at noon', `destroy ${id} done, 0`]);
+      expect((await texts(started.dataSource)).slice(2)).toEqual([
+        'partialUpdate TWO at noon',
+        `partialUpdate ${id} done, 1`,
+        'update THREE at noon',
+        `update ${id} done, 1`,
+        'destroy THREE at noon',
+        `destroy ${id} done, 0`,
+      ]);
     });
 
     test('answers what afterWrite has made of the row', async () => {
@@ -286,7 +333,9 @@ onEachDatabase('hooks of a controller', (database) => {
       const failed = await ask(ANN).send('POST', 'task/', { team: 1, title: 'boom' });
       expect([failed.status, failed.json]).toEqual([500, { detail: 'A server error occurred.' }]);
       expect((await ask(ANN).send('PATCH', 'task/1/', { title: 'boom' })).status).toBe(500);
-      expect(await started.dataSource.getRepository(Task).findOneBy({ id: 1 })).toMatchObject({ title: "Ann's" });
+      expect(await started.dataSource.getRepository(Task).findOneBy({ id: 1 })).toMatchObject({
+        title: "Ann's",
+      });
       expect(await started.dataSource.getRepository(Task).count()).toBe(before);
       expect(await texts(started.dataSource)).toEqual([]);
     });
@@ -296,19 +345,33 @@ onEachDatabase('hooks of a controller', (database) => {
     const tasks = (actor: User | null) => started.app.get(RestifyResources).of(Task).as(actor);
 
     test('run with an actor, under scope and hooks', async () => {
-      expect(await tasks({ id: 1 }).list()).toEqual([{ id: 1, team: 1, title: "Ann's", reviewer: null, notes: '/rest/v1/hook/task/1/notes/' }]);
+      expect(await tasks({ id: 1 }).list()).toEqual([
+        { id: 1, team: 1, title: "Ann's", reviewer: null, notes: '/rest/v1/hook/task/1/notes/' },
+      ]);
       const made = await tasks({ id: 1 }).create({ team: 1, title: 'by code' });
       expect(made).toMatchObject({ title: 'BY CODE', reviewer: 1 });
       const id = made.id as number;
-      expect(await tasks({ id: 1 }).partialUpdate(id, { title: 'again' })).toMatchObject({ id, title: 'AGAIN' });
-      expect(await tasks({ id: 1 }).update(id, { team: 2, title: 'whole' })).toMatchObject({ id, team: 2, title: 'WHOLE' });
+      expect(await tasks({ id: 1 }).partialUpdate(id, { title: 'again' })).toMatchObject({
+        id,
+        title: 'AGAIN',
+      });
+      expect(await tasks({ id: 1 }).update(id, { team: 2, title: 'whole' })).toMatchObject({
+        id,
+        team: 2,
+        title: 'WHOLE',
+      });
       expect(await tasks({ id: 1 }).retrieve(id)).toMatchObject({ id });
       await expect(tasks({ id: 2 }).retrieve(id)).rejects.toMatchObject({ answer: { status: 404 } });
       await expect(tasks({ id: 2 }).destroy(id)).rejects.toMatchObject({ answer: { status: 404 } });
       await tasks({ id: 1 }).destroy(id);
       await expect(tasks({ id: 1 }).retrieve(id)).rejects.toMatchObject({ answer: { status: 404 } });
       await expect(tasks({ id: 1 }).retrieve('no key')).rejects.toMatchObject({ answer: { status: 404 } });
-      await expect(tasks({ id: 1 }).create({ title: '' })).rejects.toMatchObject({ answer: { status: 400, body: { team: ['This field is required.'], title: ['This field may not be blank.'] } } });
+      await expect(tasks({ id: 1 }).create({ title: '' })).rejects.toMatchObject({
+        answer: {
+          status: 400,
+          body: { team: ['This field is required.'], title: ['This field may not be blank.'] },
+        },
+      });
       expect(await texts(started.dataSource)).toHaveLength(8);
     });
 
@@ -320,10 +383,14 @@ onEachDatabase('hooks of a controller', (database) => {
       expect(streamed).toEqual([2]);
       expect(await teams.nested(1, 'tasks').list()).toMatchObject([{ id: 2 }]);
       await expect(teams.nested(9, 'tasks').list()).rejects.toMatchObject({ answer: { status: 404 } });
-      await expect(teams.nested(1, 'tasks').create({ title: 'x' })).rejects.toMatchObject({ answer: { status: 405 } });
+      await expect(teams.nested(1, 'tasks').create({ title: 'x' })).rejects.toMatchObject({
+        answer: { status: 405 },
+      });
       const made = await teams.nested(2, 'people').create({ person: 2 });
       expect(made).toMatchObject({ team: 2, person: 2, owner: 2 });
-      expect(await teams.nested(2, 'people').partialUpdate(made.id as number, { role: 'lead' })).toMatchObject({ role: 'lead' });
+      expect(
+        await teams.nested(2, 'people').partialUpdate(made.id as number, { role: 'lead' }),
+      ).toMatchObject({ role: 'lead' });
       await teams.nested(2, 'people').destroy(made.id as number);
       expect(await teams.nested(2, 'people').list()).toEqual([]);
       await expect(teams.list({ name: '\u0000' })).rejects.toMatchObject({ answer: { status: 400 } });
@@ -334,9 +401,13 @@ onEachDatabase('hooks of a controller', (database) => {
       expect(resources.of(Task).resource).toMatchObject({ id: 'hook.task', label: 'Task' });
       expect(Object.isFrozen(resources.of(Task).resource)).toBe(true);
       expect(resources.of(Task, { prefix: '/rest/v1/' }).resource.id).toBe('hook.task');
-      expect(() => resources.of(Audit)).toThrow('Audit is not served: decorate it with @Restify, and ask when the application has started.');
+      expect(() => resources.of(Audit)).toThrow(
+        'Audit is not served: decorate it with @Restify, and ask when the application has started.',
+      );
       expect(() => resources.of(Task, { prefix: 'rest/v2' })).toThrow('Task is not served below "rest/v2"');
-      expect(() => resources.of(Team).as(null).nested(1, 'task')).toThrow('"task" is no nested list of Team. Known: "tasks", "people".');
+      expect(() => resources.of(Team).as(null).nested(1, 'task')).toThrow(
+        '"task" is no nested list of Team. Known: "tasks", "people".',
+      );
     });
   });
 });

@@ -3,11 +3,41 @@ import { Injectable } from '@nestjs/common';
 import type { CallHandler, INestApplication, NestInterceptor } from '@nestjs/common';
 import { MinLength } from 'class-validator';
 import { request } from 'node:http';
-import { allow, deny, IdempotencyRecord, ModelSerializer, ResourceController, Restify, RestifyController, RestifyModule, where } from 'nestjs-restify';
-import type { AccessQuestion, Grant, Permission, Refusal, RepresentContext, Representation, Row, Write } from 'nestjs-restify';
+import {
+  allow,
+  deny,
+  IdempotencyRecord,
+  ModelSerializer,
+  ResourceController,
+  Restify,
+  RestifyController,
+  RestifyModule,
+  where,
+} from 'nestjs-restify';
+import type {
+  AccessQuestion,
+  Grant,
+  Permission,
+  Refusal,
+  RepresentContext,
+  Representation,
+  Row,
+  Write,
+} from 'nestjs-restify';
 import { map } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { Column, Entity, EventSubscriber, JoinColumn, JoinTable, ManyToMany, ManyToOne, OneToMany, PrimaryGeneratedColumn, VersionColumn } from 'typeorm';
+import {
+  Column,
+  Entity,
+  EventSubscriber,
+  JoinColumn,
+  JoinTable,
+  ManyToMany,
+  ManyToOne,
+  OneToMany,
+  PrimaryGeneratedColumn,
+  VersionColumn,
+} from 'typeorm';
 import type { EntitySubscriberInterface, InsertEvent, Relation } from 'typeorm';
 import { documentOf } from '../openapi/document.js';
 import type { PlainOperation } from '../openapi/document.js';
@@ -31,7 +61,13 @@ interface Rules {
 }
 
 function freshRules(): Rules {
-  return { grant: () => allow(), before: () => Promise.resolve(), values: () => Promise.resolve(), committed: () => undefined, ran: [] };
+  return {
+    grant: () => allow(),
+    before: () => Promise.resolve(),
+    values: () => Promise.resolve(),
+    committed: () => undefined,
+    ran: [],
+  };
 }
 
 class Changing implements Permission {
@@ -74,7 +110,13 @@ class Listener implements EntitySubscriberInterface {
 }
 
 /** Nothing of the application has a say in it; its rows are written by one statement without a key. */
-@Restify({ app: 'idem', idempotency: { require: true, life: 100 }, conditional: true, shape: true, expandable: ['shop'] })
+@Restify({
+  app: 'idem',
+  idempotency: { require: true, life: 100 },
+  conditional: true,
+  shape: true,
+  expandable: ['shop'],
+})
 @Entity('idem_plain')
 class Plain {
   @PrimaryGeneratedColumn() id: number;
@@ -91,7 +133,12 @@ class Shop {
   @OneToMany(() => Order, (order) => order.shop) orders: Relation<Order[]>;
   @ManyToMany(() => Tag) @JoinTable({ name: 'idem_shop_tag' }) tags: Relation<Tag[]>;
   @ManyToMany(() => Ware)
-  @JoinTable({ name: 'idem_offer', joinColumn: { name: 'shopId' }, inverseJoinColumn: { name: 'wareId' }, synchronize: false })
+  @JoinTable({
+    name: 'idem_offer',
+    joinColumn: { name: 'shopId' },
+    inverseJoinColumn: { name: 'wareId' },
+    synchronize: false,
+  })
   wares: Relation<Ware[]>;
 }
 
@@ -125,7 +172,12 @@ class Stamping extends ModelSerializer {
 }
 
 /** What it shows is computed, and each time another one. */
-@Restify({ app: 'idem', idempotency: true, serializer: Stamping, computed: { loud: (note: Note) => note.text.toUpperCase() } })
+@Restify({
+  app: 'idem',
+  idempotency: true,
+  serializer: Stamping,
+  computed: { loud: (note: Note) => note.text.toUpperCase() },
+})
 @Entity('idem_note')
 class Note {
   @PrimaryGeneratedColumn() id: number;
@@ -193,7 +245,11 @@ const RUNNING = { detail: 'A request with this Idempotency-Key has not ended yet
 
 /** The caller is who the header says. */
 function configure(app: INestApplication): void {
-  const hook = (request: { headers: Record<string, string | undefined>; user?: object }, _: unknown, next: () => void): void => {
+  const hook = (
+    request: { headers: Record<string, string | undefined>; user?: object },
+    _: unknown,
+    next: () => void,
+  ): void => {
     const name = request.headers['x-user'];
     if (name === 'nameless') request.user = { roles: [] };
     else if (name !== undefined) request.user = { username: name };
@@ -227,20 +283,36 @@ onEachDatabase('a POST with an Idempotency-Key', (database) => {
       providers: [Wrapping],
       dataSource: { subscribers: [Listener] },
       configure,
-      restifyModules: [RestifyModule.forRoot('rest/v1'), RestifyModule.forRoot('other', { errorFormat: 'problem', index: false })],
+      restifyModules: [
+        RestifyModule.forRoot('rest/v1'),
+        RestifyModule.forRoot('other', { errorFormat: 'problem', index: false }),
+      ],
     });
     ({ client } = started);
   });
   afterAll(() => started.close());
 
-  const count = async (entity: new () => object, by: Body = {}): Promise<number> => started.dataSource.getRepository(entity).countBy(by);
+  const count = async (entity: new () => object, by: Body = {}): Promise<number> =>
+    started.dataSource.getRepository(entity).countBy(by);
   const records = (): Promise<number> => started.dataSource.getRepository(IdempotencyRecord).count();
   /** Changes the claims that there are, as time would. */
   const change = async (values: Partial<IdempotencyRecord>): Promise<void> => {
-    await started.dataSource.createQueryBuilder().update(IdempotencyRecord).set(values).where('part >= 0').callListeners(false).execute();
+    await started.dataSource
+      .createQueryBuilder()
+      .update(IdempotencyRecord)
+      .set(values)
+      .where('part >= 0')
+      .callListeners(false)
+      .execute();
   };
-  const made = async (path: string, body: Body): Promise<number> => ((await client.post(path, body)).json as { id: number }).id;
-  const told = ({ status, text, headers }: Answer): readonly unknown[] => [status, text, headers.location, headers['idempotency-replayed']];
+  const made = async (path: string, body: Body): Promise<number> =>
+    ((await client.post(path, body)).json as { id: number }).id;
+  const told = ({ status, text, headers }: Answer): readonly unknown[] => [
+    status,
+    text,
+    headers.location,
+    headers['idempotency-replayed'],
+  ];
   beforeEach(async () => {
     await started.dataSource.createQueryBuilder().delete().from(IdempotencyRecord).execute();
   });
@@ -251,22 +323,41 @@ onEachDatabase('a POST with an Idempotency-Key', (database) => {
     expect([first.status, first.headers['idempotency-replayed']]).toEqual([201, undefined]);
     const { id } = first.json as { id: number };
     await client.patch(`${ORDER}${id}/`, { text: 'changed' });
-    for (const path of [ORDER, ORDER.slice(0, -1)]) expect(told(await client.post(path, { text: 'one' }, withKey(key)))).toEqual([201, first.text, first.headers.location, 'true']);
+    for (const path of [ORDER, ORDER.slice(0, -1)])
+      expect(told(await client.post(path, { text: 'one' }, withKey(key)))).toEqual([
+        201,
+        first.text,
+        first.headers.location,
+        'true',
+      ]);
     await client.delete(`${ORDER}${id}/`);
-    expect(told(await client.post(ORDER, { text: 'one' }, withKey(key)))).toEqual([201, first.text, first.headers.location, 'true']);
+    expect(told(await client.post(ORDER, { text: 'one' }, withKey(key)))).toEqual([
+      201,
+      first.text,
+      first.headers.location,
+      'true',
+    ]);
     expect(await count(Order, { id })).toBe(0);
     // Nothing of the application ran for the answers that were there, nor for the table that holds them.
     expect(rules.ran.filter((each) => each.startsWith('inserted'))).toEqual(['inserted idem_order']);
   });
 
   test('is another request with another key, or without one', async () => {
-    const answers = [await client.post(ORDER, { text: 'each' }, withKey(freshKey())), await client.post(ORDER, { text: 'each' }, withKey(freshKey())), await client.post(ORDER, { text: 'each' }), await client.post(ORDER, { text: 'each' })];
+    const answers = [
+      await client.post(ORDER, { text: 'each' }, withKey(freshKey())),
+      await client.post(ORDER, { text: 'each' }, withKey(freshKey())),
+      await client.post(ORDER, { text: 'each' }),
+      await client.post(ORDER, { text: 'each' }),
+    ];
     expect(new Set(answers.map(({ json }) => (json as { id: number }).id)).size).toBe(4);
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
   });
 
   test('is done once when it comes eight times at once', async () => {
-    for (const [path, entity, body] of [[ORDER, Order, { text: 'at once' }], ['/rest/v1/idem/plain/', Plain, { title: 'at once' }]] as const) {
+    for (const [path, entity, body] of [
+      [ORDER, Order, { text: 'at once' }],
+      ['/rest/v1/idem/plain/', Plain, { title: 'at once' }],
+    ] as const) {
       for (let round = 0; round < 3; round++) {
         const before = await count(entity);
         const key = freshKey();
@@ -276,7 +367,8 @@ onEachDatabase('a POST with an Idempotency-Key', (database) => {
         const others = answers.filter(({ status }) => status !== 201);
         expect(new Set(done.map(({ text }) => text)).size).toBe(1);
         expect(done.filter(({ headers }) => headers['idempotency-replayed'] === undefined).length).toBe(1);
-        for (const { status, json, headers } of others) expect([status, json, headers['retry-after']]).toEqual([409, RUNNING, '1']);
+        for (const { status, json, headers } of others)
+          expect([status, json, headers['retry-after']]).toEqual([409, RUNNING, '1']);
         expect((await send()).text).toBe(done[0]?.text);
         expect((await count(entity)) - before).toBe(1);
       }
@@ -290,10 +382,14 @@ onEachDatabase('a POST with an Idempotency-Key', (database) => {
       const { status, json } = await client.post(ORDER, body, withKey(key));
       expect([status, json]).toEqual([422, USED]);
     }
-    expect((await client.post(ORDER, { team: 'all', text: 'one' }, withKey(key))).headers['idempotency-replayed']).toBe('true');
+    expect(
+      (await client.post(ORDER, { team: 'all', text: 'one' }, withKey(key))).headers['idempotency-replayed'],
+    ).toBe('true');
     const shaped = freshKey();
     await client.post('/rest/v1/idem/plain/', { title: 'one' }, withKey(shaped));
-    expect((await client.post('/rest/v1/idem/plain/?fields=id', { title: 'one' }, withKey(shaped))).status).toBe(422);
+    expect(
+      (await client.post('/rest/v1/idem/plain/?fields=id', { title: 'one' }, withKey(shaped))).status,
+    ).toBe(422);
     expect(await count(Order, { text: 'two' })).toBe(0);
   });
 
@@ -301,12 +397,24 @@ onEachDatabase('a POST with an Idempotency-Key', (database) => {
     const key = freshKey();
     const here = await client.post(ORDER, { text: 'p' }, withKey(key));
     const there = await client.post('/other/idem/order/', { text: 'p' }, withKey(key));
-    expect([there.status, there.headers['idempotency-replayed'], there.json]).toEqual([201, undefined, { ...(here.json as object), id: (here.json as { id: number }).id + 1 }]);
+    expect([there.status, there.headers['idempotency-replayed'], there.json]).toEqual([
+      201,
+      undefined,
+      { ...(here.json as object), id: (here.json as { id: number }).id + 1 },
+    ]);
     const used = await client.post('/other/idem/order/', { text: 'q' }, withKey(key));
-    expect([used.status, used.headers['content-type'], used.json]).toEqual([422, 'application/problem+json', { type: 'about:blank', title: 'Unprocessable Entity', status: 422, ...USED }]);
+    expect([used.status, used.headers['content-type'], used.json]).toEqual([
+      422,
+      'application/problem+json',
+      { type: 'about:blank', title: 'Unprocessable Entity', status: 422, ...USED },
+    ]);
     await change({ token: 'other', lease: Date.now() + 1000_000 });
     const running = await client.post('/other/idem/order/', { text: 'p' }, withKey(key));
-    expect([running.status, running.json, running.headers['retry-after']]).toEqual([409, { type: 'about:blank', title: 'Conflict', status: 409, ...RUNNING }, '1']);
+    expect([running.status, running.json, running.headers['retry-after']]).toEqual([
+      409,
+      { type: 'about:blank', title: 'Conflict', status: 409, ...RUNNING },
+      '1',
+    ]);
   });
 
   test('S12 belongs to its caller: two users with one key have a row and an answer each', async () => {
@@ -327,7 +435,10 @@ onEachDatabase('a POST with an Idempotency-Key', (database) => {
   test('is refused to a caller whom nothing tells from others', async () => {
     const asked = withKey(freshKey(), { 'x-user': 'nameless' });
     const { status, json } = await client.post(ORDER, { text: 'x' }, asked);
-    expect([status, json]).toEqual([400, { detail: 'Idempotency-Key cannot be used: nothing tells this caller from others.' }]);
+    expect([status, json]).toEqual([
+      400,
+      { detail: 'Idempotency-Key cannot be used: nothing tells this caller from others.' },
+    ]);
     expect((await client.post(ORDER, { text: 'x' }, { headers: { 'x-user': 'nameless' } })).status).toBe(201);
   });
 
@@ -337,29 +448,49 @@ onEachDatabase('a POST with an Idempotency-Key', (database) => {
     const body = { text: 'mine', team: 'red', secret: 'deep' };
     const first = await client.post(ORDER, body, asked);
     const again = (): Promise<Answer> => client.post(ORDER, body, asked);
-    for (const grant of [deny(), allow({ rows: where('team', 'blue') }), allow({ rows: where('shop.name', 'none') })]) {
+    for (const grant of [
+      deny(),
+      allow({ rows: where('team', 'blue') }),
+      allow({ rows: where('shop.name', 'none') }),
+    ]) {
       rules.grant = () => grant;
       expect([(await again()).status, (await again()).text.includes('deep')]).toEqual([403, false]);
     }
     rules.grant = () => allow({ readable: ['text', 'team', 'shop'] });
     const { secret, ...left } = first.json as Record<string, unknown>;
     const narrow = await again();
-    expect([secret, narrow.status, Object.keys(narrow.json as object)]).toEqual(['deep', 201, Object.keys(left).filter((name) => ['id', 'text', 'team', 'shop'].includes(name))]);
+    expect([secret, narrow.status, Object.keys(narrow.json as object)]).toEqual([
+      'deep',
+      201,
+      Object.keys(left).filter((name) => ['id', 'text', 'team', 'shop'].includes(name)),
+    ]);
     expect(left).toMatchObject(narrow.json as object);
-    for (const grant of [allow({ rows: where('team', 'red') }), allow({ rows: where('text', 'startswith', 'min') }), allow()]) {
+    for (const grant of [
+      allow({ rows: where('team', 'red') }),
+      allow({ rows: where('text', 'startswith', 'min') }),
+      allow(),
+    ]) {
       rules.grant = () => grant;
       expect(told(await again())).toEqual([201, first.text, first.headers.location, 'true']);
     }
   });
 
   test('is 404 where the parent is gone, and belongs to its parent', async () => {
-    const [one, two] = [await made('/rest/v1/idem/shop/', { name: 'one' }), await made('/rest/v1/idem/shop/', { name: 'two' })];
+    const [one, two] = [
+      await made('/rest/v1/idem/shop/', { name: 'one' }),
+      await made('/rest/v1/idem/shop/', { name: 'two' }),
+    ];
     const ware = await made('/rest/v1/idem/ware/', { name: 'ware' });
     const key = freshKey();
     const list = (shop: number): string => `/rest/v1/idem/shop/${shop}/wares/`;
     const first = await client.post(list(one), { ware, price: 3 }, withKey(key));
     expect(first.json).toEqual({ id: expect.any(Number), shop: one, ware, price: 3 });
-    expect(told(await client.post(list(one), { ware, price: 3 }, withKey(key)))).toEqual([201, first.text, first.headers.location, 'true']);
+    expect(told(await client.post(list(one), { ware, price: 3 }, withKey(key)))).toEqual([
+      201,
+      first.text,
+      first.headers.location,
+      'true',
+    ]);
     expect(first.headers.location).toContain(list(one));
     const other = await client.post(list(two), { ware, price: 3 }, withKey(key));
     expect([other.status, other.headers['idempotency-replayed']]).toEqual([201, undefined]);
@@ -373,11 +504,20 @@ onEachDatabase('a POST with an Idempotency-Key', (database) => {
     const tag = await made('/rest/v1/idem/tag/', { name: 'tag' });
     const list = `/rest/v1/idem/shop/${shop}/tags/`;
     const key = freshKey();
-    const answers = await Promise.all(Array.from({ length: 6 }, () => client.post(list, { tag }, withKey(key))));
-    expect(answers.filter(({ status, headers }) => status === 201 && headers['idempotency-replayed'] === undefined).length).toBe(1);
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, () => client.post(list, { tag }, withKey(key))),
+    );
+    expect(
+      answers.filter(({ status, headers }) => status === 201 && headers['idempotency-replayed'] === undefined)
+        .length,
+    ).toBe(1);
     expect(answers.every(({ status }) => status === 201 || status === 409)).toBe(true);
     const again = await client.post(list, { tag }, withKey(key));
-    expect([again.status, again.json, again.headers['idempotency-replayed']]).toEqual([201, { id: tag, shop, tag }, 'true']);
+    expect([again.status, again.json, again.headers['idempotency-replayed']]).toEqual([
+      201,
+      { id: tag, shop, tag },
+      'true',
+    ]);
     // Without the key it is there already.
     expect((await client.post(list, { tag })).status).toBe(400);
     const failed = freshKey();
@@ -393,16 +533,26 @@ onEachDatabase('a POST with an Idempotency-Key', (database) => {
     const second = await client.post(ORDER, { text: 'short' }, withKey(key));
     expect([second.status, second.headers['idempotency-replayed']]).toEqual([201, undefined]);
     expect((second.json as { id: number }).id).toBeGreaterThan((first.json as { id: number }).id);
-    expect(told(await client.post(ORDER, { text: 'short' }, withKey(key)))).toEqual([201, second.text, second.headers.location, 'true']);
+    expect(told(await client.post(ORDER, { text: 'short' }, withKey(key)))).toEqual([
+      201,
+      second.text,
+      second.headers.location,
+      'true',
+    ]);
     expect(await records()).toBe(1);
     expect((await client.post('/rest/v1/idem/plain/', { title: 'x' }, withKey(key))).status).toBe(201);
-    const [shortest] = await started.dataSource.createQueryBuilder().select('MIN(record.ends)', 'least').from(IdempotencyRecord, 'record').getRawMany<{ readonly least: string }>();
+    const [shortest] = await started.dataSource
+      .createQueryBuilder()
+      .select('MIN(record.ends)', 'least')
+      .from(IdempotencyRecord, 'record')
+      .getRawMany<{ readonly least: string }>();
     expect(Math.round((Number(shortest?.least) - Date.now()) / 10_000)).toBe(10);
   });
 
   test('is done by another one when its lease is over, and the late one is undone', async () => {
     const key = freshKey();
-    const send = (text: string): Promise<Answer> => client.post('/rest/v1/idem/slow/', { text }, withKey(key));
+    const send = (text: string): Promise<Answer> =>
+      client.post('/rest/v1/idem/slow/', { text }, withKey(key));
     let leave = (): void => undefined;
     const entered = new Promise<void>((resolve) => {
       rules.values = () =>
@@ -418,7 +568,11 @@ onEachDatabase('a POST with an Idempotency-Key', (database) => {
     await change({ lease: Date.now() - 1 });
     // Nothing was written under it, so that it may be another request now.
     const second = await send('other');
-    expect([second.status, second.headers['idempotency-replayed'], second.json]).toEqual([201, undefined, { id: expect.any(Number), text: 'other' }]);
+    expect([second.status, second.headers['idempotency-replayed'], second.json]).toEqual([
+      201,
+      undefined,
+      { id: expect.any(Number), text: 'other' },
+    ]);
     leave();
     const undone = await first;
     expect([undone.status, undone.json]).toEqual([409, RUNNING]);
@@ -429,7 +583,10 @@ onEachDatabase('a POST with an Idempotency-Key', (database) => {
   test('may be sent again when it has failed, corrected or as it was', async () => {
     const key = freshKey();
     const post = (path: string, body: unknown): Promise<Answer> => client.post(path, body, withKey(key));
-    const tried = await Promise.all([post('/rest/v1/idem/note/', { text: 'no' }), post(ORDER, { text: null, shop: 99_999 })]);
+    const tried = await Promise.all([
+      post('/rest/v1/idem/note/', { text: 'no' }),
+      post(ORDER, { text: null, shop: 99_999 }),
+    ]);
     expect(tried.map(({ status }) => status)).toEqual([400, 400]);
     rules.before = () => Promise.reject(new Error('The hook fails.'));
     expect((await post(ORDER, { text: 'hooked' })).status).toBe(500);
@@ -440,9 +597,16 @@ onEachDatabase('a POST with an Idempotency-Key', (database) => {
     expect((await post(ORDER, { text: 'hooked' })).status).toBe(403);
     rules.grant = () => allow();
     expect([await records(), await count(Order, { text: 'hooked' })]).toEqual([0, 0]);
-    for (const [path, body] of [[ORDER, { text: 'hooked' }], ['/rest/v1/idem/note/', { text: 'yes' }]] as const) {
+    for (const [path, body] of [
+      [ORDER, { text: 'hooked' }],
+      ['/rest/v1/idem/note/', { text: 'yes' }],
+    ] as const) {
       const first = await post(path, body);
-      expect([first.status, first.headers['idempotency-replayed'], (await post(path, body)).headers['idempotency-replayed']]).toEqual([201, undefined, 'true']);
+      expect([
+        first.status,
+        first.headers['idempotency-replayed'],
+        (await post(path, body)).headers['idempotency-replayed'],
+      ]).toEqual([201, undefined, 'true']);
     }
     expect(await count(Order, { text: 'hooked' })).toBe(1);
   });
@@ -455,7 +619,11 @@ onEachDatabase('a POST with an Idempotency-Key', (database) => {
     expect((await client.post(ORDER, { text: 'committed' }, withKey(key))).status).toBe(500);
     rules.committed = () => undefined;
     const again = await client.post(ORDER, { text: 'committed' }, withKey(key));
-    expect([again.status, again.json, again.headers['idempotency-replayed']]).toEqual([201, expect.objectContaining({ text: 'committed' }), 'true']);
+    expect([again.status, again.json, again.headers['idempotency-replayed']]).toEqual([
+      201,
+      expect.objectContaining({ text: 'committed' }),
+      'true',
+    ]);
     expect(await count(Order, { text: 'committed' })).toBe(1);
   });
 
@@ -463,16 +631,32 @@ onEachDatabase('a POST with an Idempotency-Key', (database) => {
     // SQLite in memory is one process's own.
     if (database.name === 'sqlite') return;
     const options = started.dataSource.options;
-    const other = await startApp({ entities: ENTITIES, database, dataSource: { ...options, subscribers: [] }, controllers: [OrderController, DoubleController, SlowController], providers: [Wrapping] });
+    const other = await startApp({
+      entities: ENTITIES,
+      database,
+      dataSource: { ...options, subscribers: [] },
+      controllers: [OrderController, DoubleController, SlowController],
+      providers: [Wrapping],
+    });
     try {
       for (let round = 0; round < 5; round++) {
         const key = freshKey();
         const text = `processes ${round}`;
-        const answers = await Promise.all([client, other.client, client, other.client, client, other.client].map((each) => each.post(ORDER, { text }, withKey(key))));
-        expect(answers.filter(({ status, headers }) => status === 201 && headers['idempotency-replayed'] === undefined).length).toBe(1);
+        const answers = await Promise.all(
+          [client, other.client, client, other.client, client, other.client].map((each) =>
+            each.post(ORDER, { text }, withKey(key)),
+          ),
+        );
+        expect(
+          answers.filter(
+            ({ status, headers }) => status === 201 && headers['idempotency-replayed'] === undefined,
+          ).length,
+        ).toBe(1);
         expect(answers.every(({ status }) => status === 201 || status === 409)).toBe(true);
         expect(await count(Order, { text })).toBe(1);
-        expect((await other.client.post(ORDER, { text }, withKey(key))).json).toEqual(answers.find(({ status }) => status === 201)?.json);
+        expect((await other.client.post(ORDER, { text }, withKey(key))).json).toEqual(
+          answers.find(({ status }) => status === 201)?.json,
+        );
       }
     } finally {
       await other.close();
@@ -493,13 +677,25 @@ onEachDatabase('a POST with an Idempotency-Key', (database) => {
     const first = await client.post(ORDER, { text }, withKey(key));
     expect([first.status, (first.json as { text: string }).text === text]).toEqual([201, true]);
     const again = await client.post(ORDER, { text }, withKey(key));
-    expect([again.status, again.text === first.text, again.headers['idempotency-replayed']]).toEqual([201, true, 'true']);
+    expect([again.status, again.text === first.text, again.headers['idempotency-replayed']]).toEqual([
+      201,
+      true,
+      'true',
+    ]);
     expect(await records()).toBeGreaterThan(2);
   });
 
   test('keeps nothing of keys, callers and bodies', async () => {
-    await client.post(ORDER, { text: 'kept', secret: null }, withKey('a-key-of-mine', { 'x-user': 'ann-of-mine' }));
-    const kept = await started.dataSource.createQueryBuilder().select('record').from(IdempotencyRecord, 'record').getRawMany();
+    await client.post(
+      ORDER,
+      { text: 'kept', secret: null },
+      withKey('a-key-of-mine', { 'x-user': 'ann-of-mine' }),
+    );
+    const kept = await started.dataSource
+      .createQueryBuilder()
+      .select('record')
+      .from(IdempotencyRecord, 'record')
+      .getRawMany();
     expect(kept.length).toBe(1);
     const text = JSON.stringify(kept);
     expect(text).toContain('kept');
@@ -508,13 +704,28 @@ onEachDatabase('a POST with an Idempotency-Key', (database) => {
 
   test('leaves no records behind when their time is over', async () => {
     // Each application looks once a minute: this one has not yet.
-    const other = await startApp({ entities: ENTITIES, database, controllers: [OrderController, DoubleController, SlowController], providers: [Wrapping], undescribed: 'all' });
+    const other = await startApp({
+      entities: ENTITIES,
+      database,
+      controllers: [OrderController, DoubleController, SlowController],
+      providers: [Wrapping],
+      undescribed: 'all',
+    });
     try {
       const insert = (from: number, ends: number): Promise<unknown> =>
-        other.dataSource.createQueryBuilder().insert().into(IdempotencyRecord).values(Array.from({ length: 150 }, (_, index) => ({ id: `old-${from + index}`, part: index % 2, ends }))).updateEntity(false).execute();
+        other.dataSource
+          .createQueryBuilder()
+          .insert()
+          .into(IdempotencyRecord)
+          .values(
+            Array.from({ length: 150 }, (_, index) => ({ id: `old-${from + index}`, part: index % 2, ends })),
+          )
+          .updateEntity(false)
+          .execute();
       await insert(0, Date.now() - 1000);
       await insert(1000, Date.now() + 1000_000);
-      for (let index = 0; index < 3; index++) expect((await other.client.post(ORDER, { text: 'new' }, withKey(freshKey()))).status).toBe(201);
+      for (let index = 0; index < 3; index++)
+        expect((await other.client.post(ORDER, { text: 'new' }, withKey(freshKey()))).status).toBe(201);
       // Parts without a claim are nobody's.
       const left = await other.dataSource.getRepository(IdempotencyRecord).count();
       expect(left).toBe(75 + 150 + 3);
@@ -531,13 +742,29 @@ onEachDatabase('a POST with an Idempotency-Key', (database) => {
     expect(first.json).toEqual({ id: expect.any(Number), shop: { name: 'before' } });
     await client.patch(`/rest/v1/idem/shop/${shop}/`, { name: 'after' });
     const again = await client.post(path, { title: 'one', shop }, withKey(key));
-    expect([again.status, again.headers['idempotency-replayed'], again.json]).toEqual([201, 'true', { ...(first.json as object), shop: { name: 'after' } }]);
+    expect([again.status, again.headers['idempotency-replayed'], again.json]).toEqual([
+      201,
+      'true',
+      { ...(first.json as object), shop: { name: 'after' } },
+    ]);
     const whole = freshKey();
     const tagged = await client.post('/rest/v1/idem/plain/', { title: 'two' }, withKey(whole));
     await client.patch(tagged.headers.location?.replace(/^http:..[^/]*/, '') ?? '', { title: 'three' });
     const retried = await client.post('/rest/v1/idem/plain/', { title: 'two' }, withKey(whole));
-    expect([retried.text, retried.headers.etag, tagged.headers.etag]).toEqual([tagged.text, tagged.headers.etag, expect.any(String)]);
-    expect((await client.patch(retried.headers.location?.replace(/^http:..[^/]*/, '') ?? '', { title: 'four' }, { headers: { 'if-match': retried.headers.etag ?? '' } })).status).toBe(412);
+    expect([retried.text, retried.headers.etag, tagged.headers.etag]).toEqual([
+      tagged.text,
+      tagged.headers.etag,
+      expect.any(String),
+    ]);
+    expect(
+      (
+        await client.patch(
+          retried.headers.location?.replace(/^http:..[^/]*/, '') ?? '',
+          { title: 'four' },
+          { headers: { 'if-match': retried.headers.etag ?? '' } },
+        )
+      ).status,
+    ).toBe(412);
   });
 });
 
@@ -545,20 +772,50 @@ describe('on any database', () => {
   let started: StartedApp;
   let client: Client;
   beforeAll(async () => {
-    started = await startApp({ entities: ENTITIES, controllers: [OrderController, DoubleController, SlowController], providers: [Wrapping], configure });
+    started = await startApp({
+      entities: ENTITIES,
+      controllers: [OrderController, DoubleController, SlowController],
+      providers: [Wrapping],
+      configure,
+    });
     ({ client } = started);
   });
   afterAll(() => started.close());
 
-  test.each([['abc', '"abc"'], ['a,b;c=%F0', '"a,b;c=%F0"'], ["\\'", '"\\\\\'"'], ['x'.repeat(255), `"${'x'.repeat(255)}"`], ['8e03978e-40d5-43dd-bc93-6894a57f9324', '"8e03978e-40d5-43dd-bc93-6894a57f9324"']])('the key %j is the same as %j', async (bare, quoted) => {
+  test.each([
+    ['abc', '"abc"'],
+    ['a,b;c=%F0', '"a,b;c=%F0"'],
+    ["\\'", '"\\\\\'"'],
+    ['x'.repeat(255), `"${'x'.repeat(255)}"`],
+    ['8e03978e-40d5-43dd-bc93-6894a57f9324', '"8e03978e-40d5-43dd-bc93-6894a57f9324"'],
+  ])('the key %j is the same as %j', async (bare, quoted) => {
     const first = await client.post(ORDER, { text: 'form' }, withKey(bare));
     expect(first.status).toBe(201);
     expect((await client.post(ORDER, { text: 'form' }, withKey(quoted))).text).toBe(first.text);
   });
 
-  test.each(['', '""', 'a b', '"a b"', '"abc', 'abc"', 'a"b', '"a"b"', '"a\\b"', '"abc";a=1', '"a", "b"', 'é', 'a\tb', 'x'.repeat(256), `"${'x'.repeat(256)}"`])('%j is no key', async (key) => {
+  test.each([
+    '',
+    '""',
+    'a b',
+    '"a b"',
+    '"abc',
+    'abc"',
+    'a"b',
+    '"a"b"',
+    '"a\\b"',
+    '"abc";a=1',
+    '"a", "b"',
+    'é',
+    'a\tb',
+    'x'.repeat(256),
+    `"${'x'.repeat(256)}"`,
+  ])('%j is no key', async (key) => {
     const { status, json } = await client.post(ORDER, { text: 'no' }, withKey(key));
-    expect([status, json]).toEqual([400, { detail: 'Idempotency-Key must be 1 to 255 visible ASCII characters, in quotes or without.' }]);
+    expect([status, json]).toEqual([
+      400,
+      { detail: 'Idempotency-Key must be 1 to 255 visible ASCII characters, in quotes or without.' },
+    ]);
   });
 
   test('a key that comes twice is none', async () => {
@@ -578,14 +835,23 @@ describe('on any database', () => {
   test('a model can ask for a key', async () => {
     const plain = '/rest/v1/idem/plain/';
     const { status, json } = await client.post(plain, { title: 'x' });
-    expect([status, json]).toEqual([400, { detail: 'Send an Idempotency-Key, a new one for each new object.' }]);
+    expect([status, json]).toEqual([
+      400,
+      { detail: 'Send an Idempotency-Key, a new one for each new object.' },
+    ]);
     expect((await client.post(plain, { title: 'x' }, withKey(freshKey()))).status).toBe(201);
     expect((await client.get(plain)).status).toBe(200);
   });
 
   test('the key comes last in the order of checks', async () => {
     const bad = { 'idempotency-key': '' };
-    const post = async (raw: string, headers: Record<string, string>, path = ORDER): Promise<number> => (await client.send('POST', path, { raw, headers: { 'content-type': 'application/json', ...bad, ...headers } })).status;
+    const post = async (raw: string, headers: Record<string, string>, path = ORDER): Promise<number> =>
+      (
+        await client.send('POST', path, {
+          raw,
+          headers: { 'content-type': 'application/json', ...bad, ...headers },
+        })
+      ).status;
     rules.grant = () => deny();
     expect(await post('{}', {})).toBe(403);
     rules.grant = () => allow();
@@ -593,18 +859,38 @@ describe('on any database', () => {
     expect(await post('{}', {}, '/rest/v1/idem/shop/99999/wares/')).toBe(404);
     expect(await post(`{"text": "${'x'.repeat(200_000)}"}`, {})).toBe(413);
     expect(await post('{}', { 'content-type': 'text/plain' })).toBe(415);
-    expect((await client.send('POST', ORDER, { raw: '{', headers: { 'content-type': 'application/json', ...bad } })).json).toMatchObject({ detail: expect.stringMatching(/^JSON/) });
-    expect((await client.post(`${ORDER}?what=1`, {}, withKey(''))).json).toEqual({ what: ['Unknown parameter.'] });
-    expect((await client.post(ORDER, {}, withKey(''))).json).toMatchObject({ detail: expect.stringMatching(/^Idempotency-Key/) });
+    expect(
+      (
+        await client.send('POST', ORDER, {
+          raw: '{',
+          headers: { 'content-type': 'application/json', ...bad },
+        })
+      ).json,
+    ).toMatchObject({ detail: expect.stringMatching(/^JSON/) });
+    expect((await client.post(`${ORDER}?what=1`, {}, withKey(''))).json).toEqual({
+      what: ['Unknown parameter.'],
+    });
+    expect((await client.post(ORDER, {}, withKey(''))).json).toMatchObject({
+      detail: expect.stringMatching(/^Idempotency-Key/),
+    });
   });
 
   test('other methods, and models without the option, pay no heed to it', async () => {
     const asked = withKey('');
     const { json } = await client.post('/rest/v1/idem/off/', { text: 'a' }, asked);
     const { id } = json as { id: number };
-    expect((await client.post('/rest/v1/idem/off/', { text: 'a' }, asked)).json).toEqual({ id: id + 1, text: 'a' });
-    const order = (await client.post(ORDER, { text: 'a' })).headers.location?.replace(/^http:..[^/]*/, '') ?? '';
-    for (const [method, path, status] of [['GET', ORDER, 200], ['OPTIONS', ORDER, 200], ['PATCH', order, 200], ['DELETE', order, 204]] as const) {
+    expect((await client.post('/rest/v1/idem/off/', { text: 'a' }, asked)).json).toEqual({
+      id: id + 1,
+      text: 'a',
+    });
+    const order =
+      (await client.post(ORDER, { text: 'a' })).headers.location?.replace(/^http:..[^/]*/, '') ?? '';
+    for (const [method, path, status] of [
+      ['GET', ORDER, 200],
+      ['OPTIONS', ORDER, 200],
+      ['PATCH', order, 200],
+      ['DELETE', order, 204],
+    ] as const) {
       expect([method, (await client.send(method, path, asked)).status]).toEqual([method, status]);
     }
   });
@@ -613,12 +899,22 @@ describe('on any database', () => {
     const document = documentOf(started.app);
     const post = (path: string): PlainOperation | undefined => document.paths[path]?.post;
     const header = (path: string): unknown => post(path)?.parameters.find((each) => each.in === 'header');
-    expect(header('/rest/v1/idem/order')).toMatchObject({ name: 'Idempotency-Key', required: false, schema: { type: 'string' } });
+    expect(header('/rest/v1/idem/order')).toMatchObject({
+      name: 'Idempotency-Key',
+      required: false,
+      schema: { type: 'string' },
+    });
     expect(header('/rest/v1/idem/plain')).toMatchObject({ name: 'Idempotency-Key', required: true });
     expect(header('/rest/v1/idem/off')).toBeUndefined();
-    expect(post('/rest/v1/idem/shop/{pk}/tags')?.responses).toMatchObject({ 201: { headers: { 'Idempotency-Replayed': expect.anything() } }, 409: { $ref: '#/components/responses/RestifyKeyInUse' }, 422: { $ref: '#/components/responses/RestifyKeyReused' } });
+    expect(post('/rest/v1/idem/shop/{pk}/tags')?.responses).toMatchObject({
+      201: { headers: { 'Idempotency-Replayed': expect.anything() } },
+      409: { $ref: '#/components/responses/RestifyKeyInUse' },
+      422: { $ref: '#/components/responses/RestifyKeyReused' },
+    });
     expect(Object.keys(post('/rest/v1/idem/off')?.responses ?? {})).not.toContain('422');
-    expect(Object.keys(document.components.responses ?? {})).toEqual(expect.arrayContaining(['RestifyKeyInUse', 'RestifyKeyReused', 'RestifyRestricted']));
+    expect(Object.keys(document.components.responses ?? {})).toEqual(
+      expect.arrayContaining(['RestifyKeyInUse', 'RestifyKeyReused', 'RestifyRestricted']),
+    );
     expect((await lintOpenApi(document)).filter(({ severity }) => severity === 'error')).toEqual([]);
   });
 
@@ -627,7 +923,9 @@ describe('on any database', () => {
     const first = await client.post('/rest/v1/idem/wrapped/', { text: 'a' }, withKey(key));
     expect(first.json).toEqual({ wrapped: { id: expect.any(Number), text: 'a' } });
     const again = await client.post('/rest/v1/idem/wrapped/', { text: 'a' }, withKey(key));
-    expect([again.status, again.text, again.headers.location, again.headers['idempotency-replayed']]).toEqual([201, first.text, first.headers.location, 'true']);
+    expect([again.status, again.text, again.headers.location, again.headers['idempotency-replayed']]).toEqual(
+      [201, first.text, first.headers.location, 'true'],
+    );
     expect(rules.ran).toEqual(['around', 'around']);
     expect((await client.post('/rest/v1/idem/wrapped/', { text: 'b' }, withKey(key))).status).toBe(422);
   });
@@ -635,9 +933,16 @@ describe('on any database', () => {
   test('a method that replaces POST runs again, and each object that it makes is made once', async () => {
     const key = freshKey();
     const first = await client.post('/rest/v1/idem/double/', { text: 'a' }, withKey(key));
-    expect(first.json).toEqual([{ id: expect.any(Number), text: 'a' }, { id: expect.any(Number), text: 'copy 1' }]);
+    expect(first.json).toEqual([
+      { id: expect.any(Number), text: 'a' },
+      { id: expect.any(Number), text: 'copy 1' },
+    ]);
     const again = await client.post('/rest/v1/idem/double/', { text: 'a' }, withKey(key));
-    expect([again.status, again.text, again.headers['idempotency-replayed']]).toEqual([201, first.text, 'true']);
+    expect([again.status, again.text, again.headers['idempotency-replayed']]).toEqual([
+      201,
+      first.text,
+      'true',
+    ]);
     expect(rules.ran).toEqual(['method', 'method']);
     expect((await client.post('/rest/v1/idem/double/', { text: 'b' }, withKey(key))).status).toBe(422);
     expect((await client.post('/rest/v1/idem/double/', { text: 'b' }, withKey(''))).status).toBe(400);

@@ -1,6 +1,21 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Restify } from 'nestjs-restify';
-import { AfterLoad, BeforeUpdate, ChildEntity, Column, DeleteDateColumn, Entity, JoinTable, ManyToMany, ManyToOne, OneToMany, OneToOne, JoinColumn, PrimaryGeneratedColumn, TableInheritance } from 'typeorm';
+import {
+  AfterLoad,
+  BeforeUpdate,
+  ChildEntity,
+  Column,
+  DeleteDateColumn,
+  Entity,
+  JoinTable,
+  ManyToMany,
+  ManyToOne,
+  OneToMany,
+  OneToOne,
+  JoinColumn,
+  PrimaryGeneratedColumn,
+  TableInheritance,
+} from 'typeorm';
 import type { Relation } from 'typeorm';
 import { onEachDatabase } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
@@ -51,7 +66,11 @@ class Garage {
   calls: Relation<Bus[]>;
 }
 
-@Restify({ app: 'fleet', searchFields: ['plate'], filterFields: { 'garage.name': ['exact'], plate: ['exact', 'in'], kind: ['exact'] } })
+@Restify({
+  app: 'fleet',
+  searchFields: ['plate'],
+  filterFields: { 'garage.name': ['exact'], plate: ['exact', 'in'], kind: ['exact'] },
+})
 @Entity()
 @TableInheritance({ column: 'kind' })
 class Vehicle extends Stamped {
@@ -123,7 +142,15 @@ class Bike extends Vehicle {
   colour: string;
 }
 
-@Restify({ app: 'fleet', filterFields: { vehicle: ['exact'], bus: ['exact', 'isnull'], 'bus.seats': ['exact', 'gte'], 'vehicle.plate': ['exact'] } })
+@Restify({
+  app: 'fleet',
+  filterFields: {
+    vehicle: ['exact'],
+    bus: ['exact', 'isnull'],
+    'bus.seats': ['exact', 'gte'],
+    'vehicle.plate': ['exact'],
+  },
+})
 @Entity()
 class Trip {
   @PrimaryGeneratedColumn()
@@ -157,18 +184,41 @@ onEachDatabase('single-table inheritance', (database) => {
     client = started.client;
     garage = idOf(await client.post('/rest/v1/fleet/garage/', { name: 'north' }));
     vehicle = idOf(await client.post('/rest/v1/fleet/vehicle/', { plate: 'V1', garage }));
-    bus = idOf(await client.post('/rest/v1/fleet/bus/', { plate: 'B1', garage, seats: 50, engine: { power: 100 } }));
-    mini = idOf(await client.post('/rest/v1/fleet/minibus/', { plate: 'M1', garage, seats: 9, engine: { power: 50 }, doors: 3 }));
+    bus = idOf(
+      await client.post('/rest/v1/fleet/bus/', { plate: 'B1', garage, seats: 50, engine: { power: 100 } }),
+    );
+    mini = idOf(
+      await client.post('/rest/v1/fleet/minibus/', {
+        plate: 'M1',
+        garage,
+        seats: 9,
+        engine: { power: 50 },
+        doors: 3,
+      }),
+    );
     truck = idOf(await client.post('/rest/v1/fleet/truck/', { plate: 'T1', garage, tons: 7 }));
     await started.dataSource.getRepository(Bike).save({ plate: 'K1' });
   });
   afterAll(() => started.close());
 
-  const ids = async (path: string): Promise<unknown> => ((await client.get(`/rest/v1/fleet/${path}`)).json as { id: number }[]).map(({ id }) => id);
+  const ids = async (path: string): Promise<unknown> =>
+    ((await client.get(`/rest/v1/fleet/${path}`)).json as { id: number }[]).map(({ id }) => id);
 
   test('shows every row to the base, with the columns of the base, and to a child those of its own kind', async () => {
-    expect((await client.get(`/rest/v1/fleet/vehicle/${bus}/`)).json).toEqual({ id: bus, plate: 'B1', kind: 'bus', size: { length: null }, garage, trips: `/rest/v1/fleet/vehicle/${bus}/trips/`, drivers: `/rest/v1/fleet/vehicle/${bus}/drivers/` });
-    expect(((await client.get('/rest/v1/fleet/vehicle/')).json as { plate: string; kind: string }[]).map(({ plate, kind }) => [plate, kind])).toEqual([
+    expect((await client.get(`/rest/v1/fleet/vehicle/${bus}/`)).json).toEqual({
+      id: bus,
+      plate: 'B1',
+      kind: 'bus',
+      size: { length: null },
+      garage,
+      trips: `/rest/v1/fleet/vehicle/${bus}/trips/`,
+      drivers: `/rest/v1/fleet/vehicle/${bus}/drivers/`,
+    });
+    expect(
+      ((await client.get('/rest/v1/fleet/vehicle/')).json as { plate: string; kind: string }[]).map(
+        ({ plate, kind }) => [plate, kind],
+      ),
+    ).toEqual([
       ['V1', 'Vehicle'],
       ['B1', 'bus'],
       ['M1', 'MiniBus'],
@@ -177,9 +227,35 @@ onEachDatabase('single-table inheritance', (database) => {
     ]);
     expect(await ids('bus/')).toEqual([bus, mini]);
     expect(await ids('minibus/')).toEqual([mini]);
-    expect((await client.get('/rest/v1/fleet/truck/')).json).toEqual([{ id: truck, plate: 'T1', kind: 'Truck', seats: null, tons: 7, size: { length: null }, garage, trips: `/rest/v1/fleet/truck/${truck}/trips/`, drivers: `/rest/v1/fleet/truck/${truck}/drivers/` }]);
+    expect((await client.get('/rest/v1/fleet/truck/')).json).toEqual([
+      {
+        id: truck,
+        plate: 'T1',
+        kind: 'Truck',
+        seats: null,
+        tons: 7,
+        size: { length: null },
+        garage,
+        trips: `/rest/v1/fleet/truck/${truck}/trips/`,
+        drivers: `/rest/v1/fleet/truck/${truck}/drivers/`,
+      },
+    ]);
     const base = `/rest/v1/fleet/minibus/${mini}`;
-    expect((await client.get(`${base}/`)).json).toEqual({ id: mini, plate: 'M1', kind: 'MiniBus', seats: 9, doors: 3, size: { length: null }, engine: { maker: '', power: 50 }, garage, trips: `${base}/trips/`, drivers: `${base}/drivers/`, home: null, busTrips: `${base}/busTrips/`, stops: `${base}/stops/` });
+    expect((await client.get(`${base}/`)).json).toEqual({
+      id: mini,
+      plate: 'M1',
+      kind: 'MiniBus',
+      seats: 9,
+      doors: 3,
+      size: { length: null },
+      engine: { maker: '', power: 50 },
+      garage,
+      trips: `${base}/trips/`,
+      drivers: `${base}/drivers/`,
+      home: null,
+      busTrips: `${base}/busTrips/`,
+      stops: `${base}/stops/`,
+    });
   });
 
   test('knows no row of another kind, in any operation', async () => {
@@ -189,7 +265,8 @@ onEachDatabase('single-table inheritance', (database) => {
       expect(seen(await client.patch(url, { seats: 1 }))).toEqual(NOT_FOUND);
       expect(seen(await client.put(url, { plate: 'X', seats: 1, engine: { power: 1 } }))).toEqual(NOT_FOUND);
       expect(seen(await client.delete(url))).toEqual(NOT_FOUND);
-      for (const nested of ['trips', 'busTrips', 'drivers', 'stops']) expect(seen(await client.get(`${url}${nested}/`))).toEqual(NOT_FOUND);
+      for (const nested of ['trips', 'busTrips', 'drivers', 'stops'])
+        expect(seen(await client.get(`${url}${nested}/`))).toEqual(NOT_FOUND);
       expect(seen(await client.post(`${url}stops/`, { garage }))).toEqual(NOT_FOUND);
     }
     expect(seen(await client.get(`/rest/v1/fleet/minibus/${bus}/`))).toEqual(NOT_FOUND);
@@ -201,29 +278,64 @@ onEachDatabase('single-table inheritance', (database) => {
   });
 
   test('makes rows of the kind that the URL names, whatever the body says, and leaves the kind alone', async () => {
-    const made = await client.post('/rest/v1/fleet/bus/', { plate: 'B2', seats: 30, engine: { power: 1 }, kind: 'Truck' });
+    const made = await client.post('/rest/v1/fleet/bus/', {
+      plate: 'B2',
+      seats: 30,
+      engine: { power: 1 },
+      kind: 'Truck',
+    });
     expect(made.json).toMatchObject({ kind: 'bus', seats: 30 });
     const id = idOf(made);
-    expect((await client.patch(`/rest/v1/fleet/vehicle/${id}/`, { kind: 'Truck', plate: 'B2b' })).json).toMatchObject({ id, kind: 'bus', plate: 'B2b' });
+    expect(
+      (await client.patch(`/rest/v1/fleet/vehicle/${id}/`, { kind: 'Truck', plate: 'B2b' })).json,
+    ).toMatchObject({ id, kind: 'bus', plate: 'B2b' });
     expect((await client.get(`/rest/v1/fleet/bus/${id}/`)).json).toMatchObject({ plate: 'B2b', seats: 30 });
     expect(seen(await client.delete(`/rest/v1/fleet/vehicle/${id}/`))).toEqual(DELETED);
     expect(seen(await client.get(`/rest/v1/fleet/bus/${id}/`))).toEqual(NOT_FOUND);
   });
 
   test('asks for the columns of the kind alone, those that TypeORM made nullable for the others too', async () => {
-    expect(seen(await client.post('/rest/v1/fleet/bus/', {}))).toEqual([400, { plate: REQUIRED, seats: REQUIRED, engine: REQUIRED }]);
-    expect(seen(await client.post('/rest/v1/fleet/bus/', { plate: 'B3', seats: null, engine: { power: null } }))).toEqual([400, { seats: ['This field may not be null.'], engine: { power: ['This field may not be null.'] } }]);
-    expect(seen(await client.post('/rest/v1/fleet/truck/', {}))).toEqual([400, { plate: REQUIRED, tons: REQUIRED }]);
-    expect(seen(await client.patch(`/rest/v1/fleet/truck/${truck}/`, { tons: null }))).toEqual([400, { tons: ['This field may not be null.'] }]);
-    expect((await client.patch(`/rest/v1/fleet/truck/${truck}/`, { seats: null, tons: 8 })).json).toMatchObject({ seats: null, tons: 8 });
-    for (const model of ['vehicle', 'truck']) expect(seen(await client.post(`/rest/v1/fleet/${model}/`, { plate: 'B1', tons: 1 }))).toEqual([400, { plate: ['This field must be unique.'] }]);
+    expect(seen(await client.post('/rest/v1/fleet/bus/', {}))).toEqual([
+      400,
+      { plate: REQUIRED, seats: REQUIRED, engine: REQUIRED },
+    ]);
+    expect(
+      seen(await client.post('/rest/v1/fleet/bus/', { plate: 'B3', seats: null, engine: { power: null } })),
+    ).toEqual([
+      400,
+      { seats: ['This field may not be null.'], engine: { power: ['This field may not be null.'] } },
+    ]);
+    expect(seen(await client.post('/rest/v1/fleet/truck/', {}))).toEqual([
+      400,
+      { plate: REQUIRED, tons: REQUIRED },
+    ]);
+    expect(seen(await client.patch(`/rest/v1/fleet/truck/${truck}/`, { tons: null }))).toEqual([
+      400,
+      { tons: ['This field may not be null.'] },
+    ]);
+    expect(
+      (await client.patch(`/rest/v1/fleet/truck/${truck}/`, { seats: null, tons: 8 })).json,
+    ).toMatchObject({ seats: null, tons: 8 });
+    for (const model of ['vehicle', 'truck'])
+      expect(seen(await client.post(`/rest/v1/fleet/${model}/`, { plate: 'B1', tons: 1 }))).toEqual([
+        400,
+        { plate: ['This field must be unique.'] },
+      ]);
   });
 
   test('changes a row through its base as the entity that it is', async () => {
-    expect((await client.patch(`/rest/v1/fleet/bus/${bus}/`, { seats: 900 })).json).toMatchObject({ seats: 500 });
+    expect((await client.patch(`/rest/v1/fleet/bus/${bus}/`, { seats: 900 })).json).toMatchObject({
+      seats: 500,
+    });
     await started.dataSource.getRepository(Bus).update(bus, { seats: 900 });
-    expect((await client.patch(`/rest/v1/fleet/vehicle/${bus}/`, { size: { length: 12 } })).json).toMatchObject({ size: { length: 12 } });
-    expect((await client.get(`/rest/v1/fleet/bus/${bus}/`)).json).toMatchObject({ seats: 500, size: { length: 12 }, engine: { power: 100 } });
+    expect(
+      (await client.patch(`/rest/v1/fleet/vehicle/${bus}/`, { size: { length: 12 } })).json,
+    ).toMatchObject({ size: { length: 12 } });
+    expect((await client.get(`/rest/v1/fleet/bus/${bus}/`)).json).toMatchObject({
+      seats: 500,
+      size: { length: 12 },
+      engine: { power: 100 },
+    });
     await started.dataSource.getRepository(Bus).update(bus, { seats: 50 });
   });
 
@@ -236,7 +348,10 @@ onEachDatabase('single-table inheritance', (database) => {
   });
 
   test('takes keys of the kind alone, and filters over it', async () => {
-    expect(seen(await client.post('/rest/v1/fleet/trip/', { bus: truck, vehicle: 9999 }))).toEqual([400, { vehicle: noSuchPk('9999'), bus: noSuchPk(String(truck)) }]);
+    expect(seen(await client.post('/rest/v1/fleet/trip/', { bus: truck, vehicle: 9999 }))).toEqual([
+      400,
+      { vehicle: noSuchPk('9999'), bus: noSuchPk(String(truck)) },
+    ]);
     const first = idOf(await client.post('/rest/v1/fleet/trip/', { bus: mini, vehicle: truck }));
     const second = idOf(await client.post('/rest/v1/fleet/trip/', { bus, vehicle: bus }));
     expect(await ids(`bus/${bus}/busTrips/`)).toEqual([second]);
@@ -246,35 +361,72 @@ onEachDatabase('single-table inheritance', (database) => {
     expect(await ids(`trip/?bus=${mini}`)).toEqual([first]);
     expect(await ids('trip/?vehicle__plate=T1')).toEqual([first]);
     // A row of another kind under the foreign key is none of that model.
-    await started.dataSource.query(`UPDATE trip SET ${database.name === 'mariadb' ? '`busId`' : '"busId"'} = ${truck} WHERE id = ${first}`);
+    await started.dataSource.query(
+      `UPDATE trip SET ${database.name === 'mariadb' ? '`busId`' : '"busId"'} = ${truck} WHERE id = ${first}`,
+    );
     await started.dataSource.getRepository(Truck).update(truck, { seats: 70 });
     expect(await ids('trip/?bus__seats=70')).toEqual([]);
-    expect(seen(await client.delete(`/rest/v1/fleet/truck/${truck}/`))).toEqual([409, { detail: expect.stringContaining('fleet.trip') }]);
+    expect(seen(await client.delete(`/rest/v1/fleet/truck/${truck}/`))).toEqual([
+      409,
+      { detail: expect.stringContaining('fleet.trip') },
+    ]);
     for (const trip of [first, second]) await client.delete(`/rest/v1/fleet/trip/${trip}/`);
-    expect(seen(await client.delete(`/rest/v1/fleet/garage/${garage}/`))).toEqual([409, { detail: expect.stringContaining('fleet.vehicle') }]);
+    expect(seen(await client.delete(`/rest/v1/fleet/garage/${garage}/`))).toEqual([
+      409,
+      { detail: expect.stringContaining('fleet.vehicle') },
+    ]);
   });
 
   test('is the other side of a one-to-one', async () => {
-    expect((await client.patch(`/rest/v1/fleet/bus/${bus}/`, { home: garage })).json).toMatchObject({ home: garage });
+    expect((await client.patch(`/rest/v1/fleet/bus/${bus}/`, { home: garage })).json).toMatchObject({
+      home: garage,
+    });
     expect((await client.get(`/rest/v1/fleet/garage/${garage}/`)).json).toMatchObject({ resident: bus });
-    expect(seen(await client.patch(`/rest/v1/fleet/minibus/${mini}/`, { home: garage }))).toEqual([400, { home: ['This field must be unique.'] }]);
-    expect((await client.patch(`/rest/v1/fleet/bus/${bus}/`, { home: null })).json).toMatchObject({ home: null });
+    expect(seen(await client.patch(`/rest/v1/fleet/minibus/${mini}/`, { home: garage }))).toEqual([
+      400,
+      { home: ['This field must be unique.'] },
+    ]);
+    expect((await client.patch(`/rest/v1/fleet/bus/${bus}/`, { home: null })).json).toMatchObject({
+      home: null,
+    });
   });
 
   test('has through objects, with the model of the URL as a side', async () => {
     const driver = idOf(await client.post('/rest/v1/fleet/driver/', {}));
-    expect(seen(await client.post(`/rest/v1/fleet/bus/${bus}/drivers/`, { driver }))).toEqual([201, { id: driver, bus, driver }]);
-    expect(seen(await client.get(`/rest/v1/fleet/vehicle/${bus}/drivers/${driver}/`))).toEqual([200, { id: driver, vehicle: bus, driver }]);
-    expect(seen(await client.post(`/rest/v1/fleet/driver/${driver}/vehicles/`, { vehicle: truck }))).toEqual([201, { id: truck, vehicle: truck, driver }]);
+    expect(seen(await client.post(`/rest/v1/fleet/bus/${bus}/drivers/`, { driver }))).toEqual([
+      201,
+      { id: driver, bus, driver },
+    ]);
+    expect(seen(await client.get(`/rest/v1/fleet/vehicle/${bus}/drivers/${driver}/`))).toEqual([
+      200,
+      { id: driver, vehicle: bus, driver },
+    ]);
+    expect(seen(await client.post(`/rest/v1/fleet/driver/${driver}/vehicles/`, { vehicle: truck }))).toEqual([
+      201,
+      { id: truck, vehicle: truck, driver },
+    ]);
     expect(await ids(`driver/${driver}/vehicles/`)).toEqual([bus, truck]);
-    expect(seen(await client.post(`/rest/v1/fleet/bus/${mini}/stops/`, { garage }))).toEqual([201, { id: garage, bus: mini, garage }]);
-    expect(seen(await client.get(`/rest/v1/fleet/garage/${garage}/calls/`))).toEqual([200, [{ id: mini, bus: mini, garage }]]);
-    expect(seen(await client.post(`/rest/v1/fleet/garage/${garage}/calls/`, { bus: truck }))).toEqual([400, { bus: noSuchPk(String(truck)) }]);
+    expect(seen(await client.post(`/rest/v1/fleet/bus/${mini}/stops/`, { garage }))).toEqual([
+      201,
+      { id: garage, bus: mini, garage },
+    ]);
+    expect(seen(await client.get(`/rest/v1/fleet/garage/${garage}/calls/`))).toEqual([
+      200,
+      [{ id: mini, bus: mini, garage }],
+    ]);
+    expect(seen(await client.post(`/rest/v1/fleet/garage/${garage}/calls/`, { bus: truck }))).toEqual([
+      400,
+      { bus: noSuchPk(String(truck)) },
+    ]);
     expect(seen(await client.delete(`/rest/v1/fleet/garage/${garage}/calls/${mini}/`))).toEqual(DELETED);
   });
 
   test('has an index entry for each registered entity', async () => {
-    expect(Object.keys((await client.get('/')).json as object)).toEqual(['garage', 'vehicle', 'bus', 'minibus', 'truck', 'trip', 'driver'].map((model) => `rest/v1/fleet/${model}`));
+    expect(Object.keys((await client.get('/')).json as object)).toEqual(
+      ['garage', 'vehicle', 'bus', 'minibus', 'truck', 'trip', 'driver'].map(
+        (model) => `rest/v1/fleet/${model}`,
+      ),
+    );
   });
 });
 
@@ -339,16 +491,50 @@ onEachDatabase('children of a base that is not registered', (database) => {
     const film = idOf(await client.post('/rest/v1/shelf/film/', { title: 'F', minutes: 90 }));
     const made = await client.post('/rest/v1/shelf/book/', { title: 'B', pages: 9, film });
     const book = idOf(made);
-    expect(seen(made)).toEqual([201, { id: book, title: 'B', pages: 9, film, labels: `/rest/v1/shelf/book/${book}/labels/`, loaded: 'Book:B' }]);
-    expect(seen(await client.get('/rest/v1/shelf/film/'))).toEqual([200, [{ id: film, title: 'F', minutes: 90, labels: `/rest/v1/shelf/film/${film}/labels/`, loaded: 'Film:F' }]]);
-    expect(seen(await client.patch(`/rest/v1/shelf/book/${book}/`, { film: book }))).toEqual([400, { film: noSuchPk(String(book)) }]);
+    expect(seen(made)).toEqual([
+      201,
+      {
+        id: book,
+        title: 'B',
+        pages: 9,
+        film,
+        labels: `/rest/v1/shelf/book/${book}/labels/`,
+        loaded: 'Book:B',
+      },
+    ]);
+    expect(seen(await client.get('/rest/v1/shelf/film/'))).toEqual([
+      200,
+      [
+        {
+          id: film,
+          title: 'F',
+          minutes: 90,
+          labels: `/rest/v1/shelf/film/${film}/labels/`,
+          loaded: 'Film:F',
+        },
+      ],
+    ]);
+    expect(seen(await client.patch(`/rest/v1/shelf/book/${book}/`, { film: book }))).toEqual([
+      400,
+      { film: noSuchPk(String(book)) },
+    ]);
     const label = idOf(await client.post('/rest/v1/shelf/label/', {}));
-    expect(seen(await client.post(`/rest/v1/shelf/film/${film}/labels/`, { label }))).toEqual([201, { id: label, film, label }]);
+    expect(seen(await client.post(`/rest/v1/shelf/film/${film}/labels/`, { label }))).toEqual([
+      201,
+      { id: label, film, label },
+    ]);
     expect(seen(await client.delete(`/rest/v1/shelf/film/${film}/`))).toEqual(DELETED);
     expect(seen(await client.get('/rest/v1/shelf/film/'))).toEqual([200, []]);
     expect(await started.dataSource.getRepository(Film).count({ withDeleted: true })).toBe(1);
-    expect(await started.dataSource.query('SELECT type_no FROM media ORDER BY type_no')).toEqual([{ type_no: 1 }, { type_no: 2 }]);
-    expect(Object.keys((await client.get('/')).json as object)).toEqual(['rest/v1/shelf/film', 'rest/v1/shelf/book', 'rest/v1/shelf/label']);
+    expect(await started.dataSource.query('SELECT type_no FROM media ORDER BY type_no')).toEqual([
+      { type_no: 1 },
+      { type_no: 2 },
+    ]);
+    expect(Object.keys((await client.get('/')).json as object)).toEqual([
+      'rest/v1/shelf/film',
+      'rest/v1/shelf/book',
+      'rest/v1/shelf/label',
+    ]);
   });
 });
 
@@ -382,7 +568,10 @@ onEachDatabase('a child whose base is not registered', (database) => {
     const { client } = started;
     const owner = idOf(await client.post('/rest/v1/kennel/owner/', {}));
     expect((await client.post('/rest/v1/kennel/dog/', { owner })).json).toMatchObject({ kind: 'Dog', owner });
-    expect(seen(await client.delete(`/rest/v1/kennel/owner/${owner}/`))).toEqual([409, { detail: 'This object cannot be deleted: objects of "kennel.dog" still refer to it.' }]);
+    expect(seen(await client.delete(`/rest/v1/kennel/owner/${owner}/`))).toEqual([
+      409,
+      { detail: 'This object cannot be deleted: objects of "kennel.dog" still refer to it.' },
+    ]);
     await started.close();
   });
 });

@@ -1,5 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { allow, AllowAny, basic, DeclarationError, JsonServerFilter, JsonServerOrdering, JsonServerPagination, JsonServerSearch, Restify, RestifyModule, RestifyOpenApi, where } from 'nestjs-restify';
+import {
+  allow,
+  AllowAny,
+  basic,
+  DeclarationError,
+  JsonServerFilter,
+  JsonServerOrdering,
+  JsonServerPagination,
+  JsonServerSearch,
+  Restify,
+  RestifyModule,
+  RestifyOpenApi,
+  where,
+} from 'nestjs-restify';
 import type { AccessQuestion, Grant, Permission } from 'nestjs-restify';
 import { Column, Entity, JoinTable, ManyToMany, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
@@ -26,7 +39,11 @@ class Shelves implements Permission {
   }
 }
 
-@Restify({ app: 'js', permissions: [Shelves], filterFields: { id: ['exact'], 'scrolls.price': ['exact', 'gte', 'ne'] } })
+@Restify({
+  app: 'js',
+  permissions: [Shelves],
+  filterFields: { id: ['exact'], 'scrolls.price': ['exact', 'gte', 'ne'] },
+})
 @Entity()
 class JsShelf {
   @PrimaryGeneratedColumn() id: number;
@@ -38,7 +55,14 @@ class JsShelf {
   app: 'js',
   permissions: [Readers],
   through: { tags: { permissions: [AllowAny] } },
-  filterFields: { id: ['exact', 'ne'], title: ['exact', 'icontains', 'in'], price: ['exact', 'ne', 'gte', 'lte'], open: ['exact'], shelf: ['exact'], 'shelf.letter': ['exact'] },
+  filterFields: {
+    id: ['exact', 'ne'],
+    title: ['exact', 'icontains', 'in'],
+    price: ['exact', 'ne', 'gte', 'lte'],
+    open: ['exact'],
+    shelf: ['exact'],
+    'shelf.letter': ['exact'],
+  },
   filters: { cheap: { type: 'number', reads: ['price'], rows: (most) => where('price', 'lt', most) } },
   searchFields: ['title'],
   queryLimits: { values: 3 },
@@ -67,7 +91,10 @@ class JsStrict {
   @Column() size: number;
 }
 
-const DIALECT = { pagination: new JsonServerPagination({ maxPageSize: 4, maxOffset: 10 }), filterBackends: [JsonServerFilter, JsonServerSearch, JsonServerOrdering] };
+const DIALECT = {
+  pagination: new JsonServerPagination({ maxPageSize: 4, maxOffset: 10 }),
+  filterBackends: [JsonServerFilter, JsonServerSearch, JsonServerOrdering],
+};
 const ANN = { headers: { authorization: `Basic ${Buffer.from('ann:pw').toString('base64')}` } };
 const BOB = { headers: { authorization: `Basic ${Buffer.from('bob:pw').toString('base64')}` } };
 const SCROLLS = '/rest/v1/js/jsscroll/';
@@ -76,7 +103,11 @@ onEachDatabase('the dialect of json-server', (database) => {
   let started: StartedApp;
 
   beforeAll(async () => {
-    started = await startApp({ entities: [JsShelf, JsScroll, JsTag, JsStrict], database, restify: { ...DIALECT, authentication: [basic((name) => ({ name }))] } });
+    started = await startApp({
+      entities: [JsShelf, JsScroll, JsTag, JsStrict],
+      database,
+      restify: { ...DIALECT, authentication: [basic((name) => ({ name }))] },
+    });
     const { manager } = started.dataSource;
     const [a, b] = await manager.save(JsShelf, [{ letter: 'A' }, { letter: 'B' }]);
     const tag = await manager.save(JsTag, { word: 'old' });
@@ -132,19 +163,36 @@ onEachDatabase('the dialect of json-server', (database) => {
 
     test('over many, any value of the same row', async () => {
       expect(await ids('scrolls__price=10&scrolls__price=20', ANN, '/rest/v1/js/jsshelf/')).toEqual([1, 2]);
-      expect(await ids('scrolls__price_gte=10&scrolls__price_ne=20', ANN, '/rest/v1/js/jsshelf/')).toEqual([1]);
+      expect(await ids('scrolls__price_gte=10&scrolls__price_ne=20', ANN, '/rest/v1/js/jsshelf/')).toEqual([
+        1,
+      ]);
     });
 
     test('say what does not fit, all together, and how many values there may be', async () => {
-      expect(await ids('price_gte=many&price=x&price=y&cheap=z')).toEqual([400, { price_gte: ['Enter a number.'], price: ['Enter a number.'], cheap: ['Enter a number.'] }]);
-      expect(await ids('id=1&id=2&id=3&id=4')).toEqual([400, { id: ['Ensure there are no more than 3 values.'] }]);
-      expect(await ids('id=1&id=2&price_ne=1&price_ne=2')).toEqual([400, { price_ne: ['Ensure there are no more than 3 values.'] }]);
+      expect(await ids('price_gte=many&price=x&price=y&cheap=z')).toEqual([
+        400,
+        { price_gte: ['Enter a number.'], price: ['Enter a number.'], cheap: ['Enter a number.'] },
+      ]);
+      expect(await ids('id=1&id=2&id=3&id=4')).toEqual([
+        400,
+        { id: ['Ensure there are no more than 3 values.'] },
+      ]);
+      expect(await ids('id=1&id=2&price_ne=1&price_ne=2')).toEqual([
+        400,
+        { price_ne: ['Ensure there are no more than 3 values.'] },
+      ]);
       expect(await ids('title=%00')).toEqual([400, { title: ['Null characters are not allowed.'] }]);
     });
 
     test('in a strict model are known by their names here, and no others are', async () => {
-      const { json } = await started.client.get('/rest/v1/js/jsstrict/?size_gte=1&size=1&size__gte=1&id__in=1&_sort=id&q=x&_start=0&page=2');
-      expect(json).toEqual({ size__gte: ['Unknown parameter.'], id__in: ['Unknown parameter.'], page: ['Unknown parameter.'] });
+      const { json } = await started.client.get(
+        '/rest/v1/js/jsstrict/?size_gte=1&size=1&size__gte=1&id__in=1&_sort=id&q=x&_start=0&page=2',
+      );
+      expect(json).toEqual({
+        size__gte: ['Unknown parameter.'],
+        id__in: ['Unknown parameter.'],
+        page: ['Unknown parameter.'],
+      });
     });
   });
 
@@ -170,20 +218,33 @@ onEachDatabase('the dialect of json-server', (database) => {
       ['_end=1&price=20', [4], '2', 'items 0-0/2'],
     ])('%j', async (query, kept, total, range) => {
       const { headers, json } = await started.client.get(`${SCROLLS}?${query}`, ANN);
-      expect([(json as { id: number }[]).map(({ id }) => id), headers['x-total-count'], headers['content-range']]).toEqual([kept, total, range]);
+      expect([
+        (json as { id: number }[]).map(({ id }) => id),
+        headers['x-total-count'],
+        headers['content-range'],
+      ]).toEqual([kept, total, range]);
     });
 
     test('are led to by Link, with all values of repeated parameters', async () => {
       const { headers, json } = await started.client.get(`${SCROLLS}?id=1&id=2&id=3&_start=1&_end=2`, ANN);
-      const at = (start: number): string => `<http://127.0.0.1:${started.port}${SCROLLS}?id=1&id=2&id=3&_start=${start}&_end=${start + 1}>`;
+      const at = (start: number): string =>
+        `<http://127.0.0.1:${started.port}${SCROLLS}?id=1&id=2&id=3&_start=${start}&_end=${start + 1}>`;
       expect(json).toMatchObject([{ id: 2 }]);
-      expect(headers.link).toBe(`${at(0)}; rel="first", ${at(0)}; rel="prev", ${at(2)}; rel="next", ${at(2)}; rel="last"`);
+      expect(headers.link).toBe(
+        `${at(0)}; rel="first", ${at(0)}; rel="prev", ${at(2)}; rel="next", ${at(2)}; rel="last"`,
+      );
     });
 
     test('that cannot be are errors', async () => {
       expect(await ids('_start=x')).toEqual([400, { _start: ['A valid integer is required.'] }]);
-      expect(await ids('_start=11')).toEqual([400, { _start: ['Ensure this value is less than or equal to 10.'] }]);
-      expect(await ids('_start=3&_end=3')).toEqual([400, { _end: ['Ensure this value is greater than or equal to 4.'] }]);
+      expect(await ids('_start=11')).toEqual([
+        400,
+        { _start: ['Ensure this value is less than or equal to 10.'] },
+      ]);
+      expect(await ids('_start=3&_end=3')).toEqual([
+        400,
+        { _end: ['Ensure this value is greater than or equal to 4.'] },
+      ]);
     });
   });
 
@@ -194,7 +255,12 @@ onEachDatabase('the dialect of json-server', (database) => {
     });
 
     test('of fields: one that may not be read answers as one that there is not', async () => {
-      const [unreadable, unknown] = await Promise.all(['price_gte=10&price=x&cheap=1&shelf=1&shelf__letter=A&_sort=price&_order=desc', 'prize_gte=10&prize=x&cheep=1&shelv=1&shelv__letter=A&_sort=prize&_order=desc'].map((query) => ids(query, BOB)));
+      const [unreadable, unknown] = await Promise.all(
+        [
+          'price_gte=10&price=x&cheap=1&shelf=1&shelf__letter=A&_sort=price&_order=desc',
+          'prize_gte=10&prize=x&cheep=1&shelv=1&shelv__letter=A&_sort=prize&_order=desc',
+        ].map((query) => ids(query, BOB)),
+      );
       expect(unreadable).toEqual([1, 3, 4]);
       expect(unreadable).toEqual(unknown);
     });
@@ -208,7 +274,9 @@ onEachDatabase('the dialect of json-server', (database) => {
       expect(await ids('title_like=pure', ANN, '/rest/v1/js/jsshelf/1/scrolls/')).toEqual([2]);
       expect(await ids('title_like=pure', BOB, '/rest/v1/js/jsshelf/1/scrolls/')).toEqual([]);
       expect(await ids('_sort=id&_order=desc&_end=1', ANN, '/rest/v1/js/jsshelf/2/scrolls/')).toEqual([4]);
-      expect((await started.client.get(`${SCROLLS}1/tags/?_start=0&_end=1`, ANN)).headers['x-total-count']).toBe('1');
+      expect(
+        (await started.client.get(`${SCROLLS}1/tags/?_start=0&_end=1`, ANN)).headers['x-total-count'],
+      ).toBe('1');
     });
   });
 });
@@ -216,10 +284,18 @@ onEachDatabase('the dialect of json-server', (database) => {
 test('the OpenAPI document names its parameters and headers', async () => {
   const started = await startApp({ entities: [JsStrict], restify: DIALECT });
   try {
-    const { paths } = started.app.get(RestifyOpenApi).extend({ openapi: '3.1.0', info: { title: 'JS', version: '1' }, paths: {} });
-    const { get } = (paths as Record<string, unknown>)['/rest/v1/js/jsstrict'] as { get: { parameters: { name: string }[]; responses: Record<string, { headers?: object }> } };
-    expect(get.parameters.map(({ name }) => name)).toEqual(expect.arrayContaining(['id', 'size', 'size_gte', '_sort', '_order', '_start', '_end']));
-    expect(Object.keys(get.responses['200']?.headers ?? {})).toEqual(expect.arrayContaining(['Link', 'X-Total-Count', 'Content-Range']));
+    const { paths } = started.app
+      .get(RestifyOpenApi)
+      .extend({ openapi: '3.1.0', info: { title: 'JS', version: '1' }, paths: {} });
+    const { get } = (paths as Record<string, unknown>)['/rest/v1/js/jsstrict'] as {
+      get: { parameters: { name: string }[]; responses: Record<string, { headers?: object }> };
+    };
+    expect(get.parameters.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['id', 'size', 'size_gte', '_sort', '_order', '_start', '_end']),
+    );
+    expect(Object.keys(get.responses['200']?.headers ?? {})).toEqual(
+      expect.arrayContaining(['Link', 'X-Total-Count', 'Content-Range']),
+    );
   } finally {
     await started.close();
   }
@@ -237,11 +313,21 @@ test('a field with the name of a parameter refuses to start', async () => {
   }
   const refused = await startApp({ entities: [JsTaken], restify: DIALECT }).catch((error: unknown) => error);
   expect(refused).toBeInstanceOf(DeclarationError);
-  for (const said of ['JsTaken.votes_gte: "votes_gte" is a query parameter of a filter backend', 'JsTaken.q: "q" is', 'JsTaken._end: "_end" is a query parameter of its pagination']) expect(String(refused)).toContain(said);
+  for (const said of [
+    'JsTaken.votes_gte: "votes_gte" is a query parameter of a filter backend',
+    'JsTaken.q: "q" is',
+    'JsTaken._end: "_end" is a query parameter of its pagination',
+  ])
+    expect(String(refused)).toContain(said);
 });
 
 test('wrong sizes refuse to start', async () => {
   const pagination = new JsonServerPagination({ pageSize: 50, maxPageSize: 20, maxOffset: -1 });
-  const refused = await startApp({ entities: [JsTag], restifyModules: [RestifyModule.forRoot('rest/v1', { pagination })] }).catch((error: unknown) => error);
-  expect(String(refused)).toMatch(/pagination\.pageSize: 50 is more than maxPageSize, 20[^]*pagination\.maxOffset: -1 is no number of rows/);
+  const refused = await startApp({
+    entities: [JsTag],
+    restifyModules: [RestifyModule.forRoot('rest/v1', { pagination })],
+  }).catch((error: unknown) => error);
+  expect(String(refused)).toMatch(
+    /pagination\.pageSize: 50 is more than maxPageSize, 20[^]*pagination\.maxOffset: -1 is no number of rows/,
+  );
 });

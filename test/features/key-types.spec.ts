@@ -1,6 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { restify } from 'nestjs-restify';
-import { Column, Entity, JoinTable, ManyToMany, ManyToOne, OneToMany, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
+import {
+  Column,
+  Entity,
+  JoinTable,
+  ManyToMany,
+  ManyToOne,
+  OneToMany,
+  PrimaryColumn,
+  PrimaryGeneratedColumn,
+} from 'typeorm';
 import type { ColumnOptions } from 'typeorm';
 import type { TestDatabase } from '../support/databases.js';
 import { onEachDatabase } from '../support/each-database.js';
@@ -16,38 +25,98 @@ interface KeyKind {
   readonly wrong?: unknown;
 }
 
-const BIGINTS = { keys: ['-9223372036854775808', '9007199254740993', '9223372036854775807'], none: ['9007199254740992', '9223372036854775808', '9.0', '+1', '1e3', 'x', '09007199254740993'], wrong: 'x' } as const;
+const BIGINTS = {
+  keys: ['-9223372036854775808', '9007199254740993', '9223372036854775807'],
+  none: ['9007199254740992', '9223372036854775808', '9.0', '+1', '1e3', 'x', '09007199254740993'],
+  wrong: 'x',
+} as const;
 
-const INSTANTS = { keys: ['1969-12-31T23:59:59.999Z', '2022-10-02T09:23:28.297Z', '2022-10-02T09:23:28.298Z'], none: ['2022-10-02T09:23:28.296Z', '2022-10-02', 'x'], wrong: 'x' } as const;
+const INSTANTS = {
+  keys: ['1969-12-31T23:59:59.999Z', '2022-10-02T09:23:28.297Z', '2022-10-02T09:23:28.298Z'],
+  none: ['2022-10-02T09:23:28.296Z', '2022-10-02', 'x'],
+  wrong: 'x',
+} as const;
 
 const COMMON: Readonly<Record<string, KeyKind>> = {
-  int: { column: { type: 'int' }, keys: [-5, 0, 7], none: ['8', '07', '7.0', 'x', '1e1', '99999999999999999999'], wrong: 'x' },
+  int: {
+    column: { type: 'int' },
+    keys: [-5, 0, 7],
+    none: ['8', '07', '7.0', 'x', '1e1', '99999999999999999999'],
+    wrong: 'x',
+  },
   bigint: { column: { type: 'bigint' }, ...BIGINTS },
   uuid: {
     column: { type: 'uuid' },
-    keys: ['00000000-0000-0000-0000-000000000001', '6f1c24f2-3a53-4a0b-8b7e-0c9a3f0f1d11', 'ffffffff-ffff-ffff-ffff-ffffffffffff'],
+    keys: [
+      '00000000-0000-0000-0000-000000000001',
+      '6f1c24f2-3a53-4a0b-8b7e-0c9a3f0f1d11',
+      'ffffffff-ffff-ffff-ffff-ffffffffffff',
+    ],
     none: ['6f1c24f2-3a53-4a0b-8b7e-0c9a3f0f1d12', 'x', '6f1c24f2'],
     wrong: 5,
   },
-  varchar: { column: { type: 'varchar', length: 40 }, keys: ['%_/a b', 'Z\u00fc\u{1f600}', 'zz,1'], none: ['z', '%25_/a', 'ZZ,1', 'zz,1 '], wrong: true },
-  date: { column: { type: 'date' }, keys: ['0099-12-31', '2022-03-27', '9999-12-31'], none: ['2022-03-28', '2022-02-30', 'x', '0000-00-00'], wrong: 'x' },
-  decimal: { column: { type: 'decimal', precision: 12, scale: 4 }, keys: ['-0.5000', '0.0000', '12345678.1250'], none: ['0.0001', 'x', 'NaN', '1e2'], wrong: 'x' },
+  varchar: {
+    column: { type: 'varchar', length: 40 },
+    keys: ['%_/a b', 'Z\u00fc\u{1f600}', 'zz,1'],
+    none: ['z', '%25_/a', 'ZZ,1', 'zz,1 '],
+    wrong: true,
+  },
+  date: {
+    column: { type: 'date' },
+    keys: ['0099-12-31', '2022-03-27', '9999-12-31'],
+    none: ['2022-03-28', '2022-02-30', 'x', '0000-00-00'],
+    wrong: 'x',
+  },
+  decimal: {
+    column: { type: 'decimal', precision: 12, scale: 4 },
+    keys: ['-0.5000', '0.0000', '12345678.1250'],
+    none: ['0.0001', 'x', 'NaN', '1e2'],
+    wrong: 'x',
+  },
   boolean: { column: { type: 'boolean' }, keys: [false, true, true], none: ['2', 'x', 'TRUE'], wrong: 'x' },
 };
 
 const KEY_KINDS: Readonly<Record<TestDatabase['name'], Readonly<Record<string, KeyKind>>>> = {
-  sqlite: { ...COMMON, simple_enum: { column: { type: 'simple-enum', enum: [10, 20, 0] }, keys: [0, 10, 20], none: ['1', '010', 'x'], wrong: 1 } },
+  sqlite: {
+    ...COMMON,
+    simple_enum: {
+      column: { type: 'simple-enum', enum: [10, 20, 0] },
+      keys: [0, 10, 20],
+      none: ['1', '010', 'x'],
+      wrong: 1,
+    },
+  },
   postgres: {
     ...COMMON,
-    char: { column: { type: 'char', length: 4 }, keys: ['a', 'ab', 'b'], none: ['A', 'a   b', 'abc'], wrong: true },
-    time: { column: { type: 'time' }, keys: ['00:00:00', '09:05:00.000001', '23:59:59.999999'], none: ['09:05:00', '24:00', 'x'], wrong: 'x' },
+    char: {
+      column: { type: 'char', length: 4 },
+      keys: ['a', 'ab', 'b'],
+      none: ['A', 'a   b', 'abc'],
+      wrong: true,
+    },
+    time: {
+      column: { type: 'time' },
+      keys: ['00:00:00', '09:05:00.000001', '23:59:59.999999'],
+      none: ['09:05:00', '24:00', 'x'],
+      wrong: 'x',
+    },
     timestamp: { column: { type: 'timestamp', precision: 3 }, ...INSTANTS },
     timestamptz: { column: { type: 'timestamptz', precision: 3 }, ...INSTANTS },
   },
   mariadb: {
     ...COMMON,
-    unsigned_bigint: { column: { type: 'bigint', unsigned: true }, keys: ['0', '9007199254740993', '18446744073709551615'], none: ['9007199254740992', '-1', '18446744073709551616'], wrong: 'x' },
-    enum: { column: { type: 'enum', enum: ['z', 'b', 'a'] }, keys: ['z', 'b', 'a'], none: ['1', 'Z', 'x'], wrong: 1 },
+    unsigned_bigint: {
+      column: { type: 'bigint', unsigned: true },
+      keys: ['0', '9007199254740993', '18446744073709551615'],
+      none: ['9007199254740992', '-1', '18446744073709551616'],
+      wrong: 'x',
+    },
+    enum: {
+      column: { type: 'enum', enum: ['z', 'b', 'a'] },
+      keys: ['z', 'b', 'a'],
+      none: ['1', 'Z', 'x'],
+      wrong: 1,
+    },
     datetime: { column: { type: 'datetime', precision: 3 }, ...INSTANTS },
   },
 };
@@ -55,7 +124,11 @@ const KEY_KINDS: Readonly<Record<TestDatabase['name'], Readonly<Record<string, K
 type Made = new () => { readonly key: unknown };
 
 function named(name: string): Made {
-  const made = { [name]: class { readonly key: unknown; } }[name];
+  const made = {
+    [name]: class {
+      readonly key: unknown;
+    },
+  }[name];
   if (!made) throw new Error('No class');
   return made;
 }
@@ -63,7 +136,11 @@ function named(name: string): Made {
 /** `<name>_one`, whose key is of the type; `<name>_part`, which refers to it; `<name>_group`, of many of them. */
 function entitiesOf(name: string, { column }: KeyKind): readonly Made[] {
   const [One, Part, Group] = [named(`${name}_one`), named(`${name}_part`), named(`${name}_group`)];
-  const [one, part, group] = [One, Part, Group].map((made) => made.prototype as object) as [object, object, object];
+  const [one, part, group] = [One, Part, Group].map((made) => made.prototype as object) as [
+    object,
+    object,
+    object,
+  ];
   PrimaryColumn({ ...column, nullable: false })(one, 'key');
   Column({ type: 'varchar', length: 20, default: '' })(one, 'note');
   OneToMany(() => Part, 'one')(one, 'parts');
@@ -83,12 +160,19 @@ onEachDatabase('a key of type', (database) => {
   const kinds = Object.entries(KEY_KINDS[database.name]);
   let started: StartedApp;
   beforeAll(async () => {
-    started = await startApp({ entities: kinds.flatMap(([name, kind]) => [...entitiesOf(name, kind)]), database });
+    started = await startApp({
+      entities: kinds.flatMap(([name, kind]) => [...entitiesOf(name, kind)]),
+      database,
+    });
   });
   afterAll(() => started.close());
 
   describe.each(kinds)('%s', (name, { keys, none, wrong }) => {
-    const [ones, parts, groups] = [`/rest/v1/keys/${name}_one/`, `/rest/v1/keys/${name}_part/`, `/rest/v1/keys/${name}_group/`];
+    const [ones, parts, groups] = [
+      `/rest/v1/keys/${name}_one/`,
+      `/rest/v1/keys/${name}_part/`,
+      `/rest/v1/keys/${name}_group/`,
+    ];
     const distinct = [...new Set(keys)];
     const inUrl = (key: unknown): string => encodeURIComponent(String(key));
 
@@ -101,20 +185,40 @@ onEachDatabase('a key of type', (database) => {
 
     test('names its object in a URL, exactly', async () => {
       const { client } = started;
-      expect((await client.get(`${ones}?ordering=key`)).json).toEqual(distinct.map((key) => ({ key, note: '', parts: `${ones}${inUrl(key)}/parts/` })));
+      expect((await client.get(`${ones}?ordering=key`)).json).toEqual(
+        distinct.map((key) => ({ key, note: '', parts: `${ones}${inUrl(key)}/parts/` })),
+      );
       for (const key of distinct) {
         const path = `${ones}${inUrl(key)}/`;
-        expect([key, (await client.get(path)).json]).toEqual([key, { key, note: '', parts: `${path}parts/` }]);
+        expect([key, (await client.get(path)).json]).toEqual([
+          key,
+          { key, note: '', parts: `${path}parts/` },
+        ]);
         const changed = await client.patch(path, { note: 'x' });
-        expect([key, changed.status, changed.json]).toEqual([key, 200, { key, note: 'x', parts: `${path}parts/` }]);
-        for (const other of distinct) expect(((await client.get(`${ones}${inUrl(other)}/`)).json as { note: string }).note).toBe(other === key ? 'x' : '');
-        expect((await client.put(path, { note: '' })).json).toEqual({ key, note: '', parts: `${path}parts/` });
+        expect([key, changed.status, changed.json]).toEqual([
+          key,
+          200,
+          { key, note: 'x', parts: `${path}parts/` },
+        ]);
+        for (const other of distinct)
+          expect(((await client.get(`${ones}${inUrl(other)}/`)).json as { note: string }).note).toBe(
+            other === key ? 'x' : '',
+          );
+        expect((await client.put(path, { note: '' })).json).toEqual({
+          key,
+          note: '',
+          parts: `${path}parts/`,
+        });
       }
     });
 
     test('of no row is 404, whatever stands there', async () => {
       for (const text of none) {
-        for (const answer of [await started.client.get(`${ones}${inUrl(text)}/`), await started.client.patch(`${ones}${inUrl(text)}/`, { note: 'y' }), await started.client.delete(`${ones}${inUrl(text)}/`)]) {
+        for (const answer of [
+          await started.client.get(`${ones}${inUrl(text)}/`),
+          await started.client.patch(`${ones}${inUrl(text)}/`, { note: 'y' }),
+          await started.client.delete(`${ones}${inUrl(text)}/`),
+        ]) {
           expect([text, answer.status, answer.json]).toEqual([text, 404, { detail: 'Not found.' }]);
         }
       }
@@ -174,11 +278,17 @@ onEachDatabase('a key of type', (database) => {
       const [parent, side] = [`${name}_group`, `${name}_one`];
       for (const key of distinct) {
         const created = await client.post(list, { [side]: String(key) });
-        expect([key, created.status, created.json]).toEqual([key, 201, { id: key, [parent]: distinct[0], [side]: key }]);
+        expect([key, created.status, created.json]).toEqual([
+          key,
+          201,
+          { id: key, [parent]: distinct[0], [side]: key },
+        ]);
         expect((await client.get(`${list}${inUrl(key)}/`)).json).toEqual(created.json);
         expect((await client.get(`${list}?${side}=${inUrl(key)}`)).json).toEqual([created.json]);
       }
-      expect((await client.get(`${list}?ordering=${side}`)).json).toEqual(distinct.map((key) => ({ id: key, [parent]: distinct[0], [side]: key })));
+      expect((await client.get(`${list}?ordering=${side}`)).json).toEqual(
+        distinct.map((key) => ({ id: key, [parent]: distinct[0], [side]: key })),
+      );
       const again = await client.post(list, { [side]: String(distinct[0]) });
       expect([again.status, Object.keys(again.json as object)]).toEqual([400, ['non_field_errors']]);
       for (const key of distinct) expect((await client.delete(`${list}${inUrl(key)}/`)).status).toBe(204);

@@ -1,6 +1,28 @@
-import { allow, deny, FieldFilter, FilterSet, OrderingFilter, Restify, SearchFilter, where, and, or } from 'nestjs-restify';
+import {
+  allow,
+  deny,
+  FieldFilter,
+  FilterSet,
+  OrderingFilter,
+  Restify,
+  SearchFilter,
+  where,
+  and,
+  or,
+} from 'nestjs-restify';
 import type { AccessQuestion, FilterParameters, Grant, Permission, Refusal } from 'nestjs-restify';
-import { Column, CreateDateColumn, DeleteDateColumn, Entity, JoinColumn, JoinTable, ManyToMany, ManyToOne, OneToMany, PrimaryColumn } from 'typeorm';
+import {
+  Column,
+  CreateDateColumn,
+  DeleteDateColumn,
+  Entity,
+  JoinColumn,
+  JoinTable,
+  ManyToMany,
+  ManyToOne,
+  OneToMany,
+  PrimaryColumn,
+} from 'typeorm';
 import type { DataSource, Relation } from 'typeorm';
 
 export interface Voter {
@@ -44,7 +66,20 @@ export class LinkPermission implements Permission {
   }
 }
 
-export const TEXTS = ['exact', 'iexact', 'ne', 'in', 'contains', 'icontains', 'startswith', 'istartswith', 'endswith', 'iendswith', 'isnull', 'gt'] as const;
+export const TEXTS = [
+  'exact',
+  'iexact',
+  'ne',
+  'in',
+  'contains',
+  'icontains',
+  'startswith',
+  'istartswith',
+  'endswith',
+  'iendswith',
+  'isnull',
+  'gt',
+] as const;
 
 @Restify({
   app: 'polls',
@@ -60,7 +95,13 @@ export const TEXTS = ['exact', 'iexact', 'ne', 'in', 'contains', 'icontains', 's
     'tags.questions.text': ['exact'],
   },
   filterGroups: true,
-  through: { tags: { permissions: [LinkPermission], filterFields: { tag: ['exact', 'in', 'ne'], 'tag.word': ['exact'], 'tag.questions.text': ['exact'] }, filterGroups: true } },
+  through: {
+    tags: {
+      permissions: [LinkPermission],
+      filterFields: { tag: ['exact', 'in', 'ne'], 'tag.word': ['exact'], 'tag.questions.text': ['exact'] },
+      filterGroups: true,
+    },
+  },
 })
 @Entity('lookup_question')
 export class Question {
@@ -80,11 +121,19 @@ export class Question {
   choices: Relation<Choice[]>;
 
   @ManyToMany(() => Tag, (tag) => tag.questions)
-  @JoinTable({ name: 'lookup_question_tags', joinColumn: { name: 'q_id' }, inverseJoinColumn: { name: 't_id' } })
+  @JoinTable({
+    name: 'lookup_question_tags',
+    joinColumn: { name: 'q_id' },
+    inverseJoinColumn: { name: 't_id' },
+  })
   tags: Relation<Tag[]>;
 }
 
-@Restify({ app: 'polls', exclude: ['price'], filterFields: { word: ['exact'], 'questions.choices.votes': ['gte'] } })
+@Restify({
+  app: 'polls',
+  exclude: ['price'],
+  filterFields: { word: ['exact'], 'questions.choices.votes': ['gte'] },
+})
 @Entity('lookup_tag')
 export class Tag {
   @PrimaryColumn()
@@ -104,9 +153,19 @@ export class Tag {
 export class ChoiceFilters extends FilterSet {
   readonly filters: FilterParameters = {
     liked: { type: 'boolean', rows: (yes) => where('votes', yes ? 'gte' : 'lt', 5) },
-    around: { type: 'integer', list: true, rows: async (votes) => Promise.resolve(or(...votes.map((each) => where('votes', 'range', [each - 1, each + 1])))) },
+    around: {
+      type: 'integer',
+      list: true,
+      rows: async (votes) =>
+        Promise.resolve(or(...votes.map((each) => where('votes', 'range', [each - 1, each + 1])))),
+    },
     since: { type: 'datetime', rows: (instant) => where('made', 'gte', instant) },
-    mine: { type: 'choice', choices: ['yes', 'no'], rows: (answer, { actor }) => (answer === 'yes' ? where('text', (actor as Voter | null)?.name ?? '') : and()) },
+    mine: {
+      type: 'choice',
+      choices: ['yes', 'no'],
+      rows: (answer, { actor }) =>
+        answer === 'yes' ? where('text', (actor as Voter | null)?.name ?? '') : and(),
+    },
   };
 }
 
@@ -127,9 +186,22 @@ export class ChoiceFilters extends FilterSet {
   },
   filterGroups: true,
   filters: {
-    votes__near: { type: 'integer', reads: ['votes'], rows: (votes) => where('votes', 'range', [votes - 1, votes + 1]) },
-    named: { type: 'text', list: true, reads: ['question.text', 'text'], rows: (texts) => or(...texts.flatMap((text) => [where('question.text', text), where('text', text)])) },
-    rival: { type: 'integer', reads: ['question.choices.votes'], rows: (votes) => where('question.choices.votes', 'gt', votes) },
+    votes__near: {
+      type: 'integer',
+      reads: ['votes'],
+      rows: (votes) => where('votes', 'range', [votes - 1, votes + 1]),
+    },
+    named: {
+      type: 'text',
+      list: true,
+      reads: ['question.text', 'text'],
+      rows: (texts) => or(...texts.flatMap((text) => [where('question.text', text), where('text', text)])),
+    },
+    rival: {
+      type: 'integer',
+      reads: ['question.choices.votes'],
+      rows: (votes) => where('question.choices.votes', 'gt', votes),
+    },
   },
   ordering: ['id'],
   orderingFields: ['id', 'votes', 'text nulls last', 'question.text'],
@@ -160,7 +232,15 @@ export class Choice {
 }
 
 /** A through model with columns of its own, which may be deleted softly. */
-@Restify({ app: 'edu', filterFields: { name: ['exact'], 'courses.title': ['exact'], 'enrolments.grade': ['gte'], 'enrolments.course.title': ['exact'] } })
+@Restify({
+  app: 'edu',
+  filterFields: {
+    name: ['exact'],
+    'courses.title': ['exact'],
+    'enrolments.grade': ['gte'],
+    'enrolments.course.title': ['exact'],
+  },
+})
 @Entity('lookup_student')
 export class Student {
   @PrimaryColumn()
@@ -170,7 +250,12 @@ export class Student {
   name: string;
 
   @ManyToMany(() => Course)
-  @JoinTable({ name: 'lookup_enrolment', joinColumn: { name: 'student_id' }, inverseJoinColumn: { name: 'course_id' }, synchronize: false })
+  @JoinTable({
+    name: 'lookup_enrolment',
+    joinColumn: { name: 'student_id' },
+    inverseJoinColumn: { name: 'course_id' },
+    synchronize: false,
+  })
   courses: Relation<Course[]>;
 
   @OneToMany(() => Enrolment, (enrolment) => enrolment.student)
@@ -215,7 +300,11 @@ export const LOOKUP_MODELS = [Question, Tag, Choice, Student, Course, Enrolment]
 
 /** Rows of these models. The first question has choices of 1 and 7 votes, the second one of 4, and a closed one of 9; the third none. */
 export async function fillLookups({ manager }: DataSource): Promise<void> {
-  const [red, blue] = await manager.save(Tag, [{ id: 1, word: 'red' }, { id: 2, word: 'blue' }, { id: 3, word: 'none' }]);
+  const [red, blue] = await manager.save(Tag, [
+    { id: 1, word: 'red' },
+    { id: 2, word: 'blue' },
+    { id: 3, word: 'none' },
+  ]);
   if (!red || !blue) throw new Error('No tags');
   await manager.save(Question, [
     { id: 1, text: 'first', tags: [red, blue] },
@@ -231,8 +320,14 @@ export async function fillLookups({ manager }: DataSource): Promise<void> {
     { id: 5, text: null, votes: null, question: null },
     { id: 6, text: 'Öl', votes: 4, question: null },
   ]);
-  await manager.save(Student, [{ id: 1, name: 'Ann' }, { id: 2, name: 'Bob' }]);
-  await manager.save(Course, [{ id: 1, title: 'Art' }, { id: 2, title: 'Biology' }]);
+  await manager.save(Student, [
+    { id: 1, name: 'Ann' },
+    { id: 2, name: 'Bob' },
+  ]);
+  await manager.save(Course, [
+    { id: 1, title: 'Art' },
+    { id: 2, title: 'Biology' },
+  ]);
   await manager.save(Enrolment, [
     { id: 1, grade: 5, student: { id: 1 }, course: { id: 1 } },
     { id: 2, grade: 2, student: { id: 2 }, course: { id: 1 } },

@@ -7,13 +7,19 @@ import type { StartedApp } from '../support/start-app.js';
 import { Course, fillLookups, LOOKUP_MODELS } from './lookup-models.js';
 
 function as(name: string): { headers: Record<string, string> } {
-  return name === '' ? { headers: {} } : { headers: { authorization: `Basic ${Buffer.from(`${name}:pw`).toString('base64')}` } };
+  return name === ''
+    ? { headers: {} }
+    : { headers: { authorization: `Basic ${Buffer.from(`${name}:pw`).toString('base64')}` } };
 }
 
 onEachDatabase('lookups that a model names', (database) => {
   let started: StartedApp;
   beforeAll(async () => {
-    started = await startApp({ entities: LOOKUP_MODELS, database, restify: { authentication: [basic((name) => ({ name }))] } });
+    started = await startApp({
+      entities: LOOKUP_MODELS,
+      database,
+      restify: { authentication: [basic((name) => ({ name }))] },
+    });
     await fillLookups(started.dataSource);
   });
   afterAll(() => started.close());
@@ -100,7 +106,17 @@ onEachDatabase('lookups that a model names', (database) => {
     });
 
     test('what the model does not name is passed over', async () => {
-      for (const query of ['text__regex=x', 'open__contains=x', 'votes__contains=1', 'question__draft=true', 'text__lt=B', 'id!!=1', 'made__gte=2000-01-01', 'id__gt=3']) expect([query, await choices(query)]).toEqual([query, [1, 2, 3, 4, 5, 6]]);
+      for (const query of [
+        'text__regex=x',
+        'open__contains=x',
+        'votes__contains=1',
+        'question__draft=true',
+        'text__lt=B',
+        'id!!=1',
+        'made__gte=2000-01-01',
+        'id__gt=3',
+      ])
+        expect([query, await choices(query)]).toEqual([query, [1, 2, 3, 4, 5, 6]]);
     });
   });
 
@@ -159,8 +175,14 @@ onEachDatabase('lookups that a model names', (database) => {
     });
 
     test('are told what they lack', async () => {
-      expect(await questions('choices__votes=x&tags=y')).toEqual([400, { choices__votes: ['Enter a number.'], tags: ['Enter a number.'] }]);
-      expect(await questions('choices__isnull=2')).toEqual([400, { choices__isnull: ['Must be a valid boolean.'] }]);
+      expect(await questions('choices__votes=x&tags=y')).toEqual([
+        400,
+        { choices__votes: ['Enter a number.'], tags: ['Enter a number.'] },
+      ]);
+      expect(await questions('choices__isnull=2')).toEqual([
+        400,
+        { choices__isnull: ['Must be a valid boolean.'] },
+      ]);
     });
   });
 
@@ -208,11 +230,22 @@ onEachDatabase('lookups that a model names', (database) => {
 
     test('do not exist over fields that the caller may not read, nor over models that refuse', async () => {
       for (const who of ['blind', 'out']) {
-        for (const query of ['choices__votes=9', 'choices__votes=x', 'choices__votes__gte=9', 'choices__votes!=1']) {
+        for (const query of [
+          'choices__votes=9',
+          'choices__votes=x',
+          'choices__votes__gte=9',
+          'choices__votes!=1',
+        ]) {
           expect([who, query, await questions(query, who)]).toEqual([who, query, [1, 2, 3]]);
         }
-        const [hidden, unknown] = await Promise.all([get('polls/question/?filter=or(choices__votes=9)', who), get('polls/question/?filter=or(choices__vot3s=9)', who)]);
-        expect([hidden.status, hidden.text.replace('votes', 'vot3s')]).toEqual([unknown.status, unknown.text]);
+        const [hidden, unknown] = await Promise.all([
+          get('polls/question/?filter=or(choices__votes=9)', who),
+          get('polls/question/?filter=or(choices__vot3s=9)', who),
+        ]);
+        expect([hidden.status, hidden.text.replace('votes', 'vot3s')]).toEqual([
+          unknown.status,
+          unknown.text,
+        ]);
       }
       expect(await questions('choices__text=Ada', 'blind')).toEqual([1]);
       expect(await questions('choices__text=nobody', 'out')).toEqual([1, 2, 3]);
@@ -225,8 +258,17 @@ onEachDatabase('lookups that a model names', (database) => {
     });
 
     test('do not exist over a relation that the caller may not read', async () => {
-      for (const query of ['choices__votes=9', 'choices=1', 'choices__isnull=true', 'tags__word=blue', 'tags=2', 'tags=x']) expect([query, await questions(query, 'lonely')]).toEqual([query, [1, 2, 3]]);
-      for (const query of ['question__choices__votes__gte=9', 'question__tags__word=blue', 'rival=7']) expect([query, await choices(query, 'lonely')]).toEqual([query, [1, 2, 3, 4, 5, 6]]);
+      for (const query of [
+        'choices__votes=9',
+        'choices=1',
+        'choices__isnull=true',
+        'tags__word=blue',
+        'tags=2',
+        'tags=x',
+      ])
+        expect([query, await questions(query, 'lonely')]).toEqual([query, [1, 2, 3]]);
+      for (const query of ['question__choices__votes__gte=9', 'question__tags__word=blue', 'rival=7'])
+        expect([query, await choices(query, 'lonely')]).toEqual([query, [1, 2, 3, 4, 5, 6]]);
       expect(await ids('polls/tag/?questions__choices__votes__gte=9', 'lonely')).toEqual([1, 2, 3]);
       expect(await ids('polls/question/1/tags/?tag__questions__text=second', 'lonely')).toEqual([1]);
     });

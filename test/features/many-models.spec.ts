@@ -8,13 +8,21 @@ import type { StartedApp } from '../support/start-app.js';
 const MODELS = Array.from({ length: 12 }, (_, index) => `Many${index}`);
 
 const ENTITIES = MODELS.map((name, index) => {
-  const schema = new EntitySchema<{ id: number; name: string }>({ name, tableName: name.toLowerCase(), columns: { id: { type: Number, primary: true, generated: true }, name: { type: String, length: 75 } } });
+  const schema = new EntitySchema<{ id: number; name: string }>({
+    name,
+    tableName: name.toLowerCase(),
+    columns: { id: { type: Number, primary: true, generated: true }, name: { type: String, length: 75 } },
+  });
   restify(schema, { app: index % 2 ? 'odd' : 'even' });
   return schema;
 });
 
 /** Its path below the prefix `rest` is that of the app `odd` below the prefix `rest/v1`. */
-const ABOVE = new EntitySchema<{ id: number }>({ name: 'ManyAbove', tableName: 'manyabove', columns: { id: { type: Number, primary: true, generated: true } } });
+const ABOVE = new EntitySchema<{ id: number }>({
+  name: 'ManyAbove',
+  tableName: 'manyabove',
+  columns: { id: { type: Number, primary: true, generated: true } },
+});
 restify(ABOVE, { app: 'v1', name: 'odd' });
 
 @Controller()
@@ -55,17 +63,30 @@ describe.each(['', 'api', 'api/:tenant'])('many models below the global prefix "
       expect((await started.client.post(`${path}/`, { name })).json).toEqual({ id: 1, name });
       expect((await started.client.get(path)).json).toEqual([{ id: 1, name }]);
       expect((await started.client.get(`${path}/?name=x`)).json).toEqual([]);
-      expect((await started.client.patch(`${path}/1/`, { name: 'new' })).json).toEqual({ id: 1, name: 'new' });
+      expect((await started.client.patch(`${path}/1/`, { name: 'new' })).json).toEqual({
+        id: 1,
+        name: 'new',
+      });
       expect((await started.client.get(`${path}/1`)).json).toEqual({ id: 1, name: 'new' });
       expect((await started.client.put(`${path}/`, {})).status).toBe(405);
-      expect((await started.client.send('OPTIONS', `${path}/1/`)).headers.allow).toBe('GET, PUT, PATCH, DELETE, HEAD, OPTIONS');
+      expect((await started.client.send('OPTIONS', `${path}/1/`)).headers.allow).toBe(
+        'GET, PUT, PATCH, DELETE, HEAD, OPTIONS',
+      );
       expect((await started.client.send('HEAD', `${path}/`)).status).toBe(200);
       expect((await started.client.delete(`${path}/1/`)).status).toBe(204);
     }
   });
 
   test('are not found by what is no path of theirs', async () => {
-    for (const path of ['rest/v1/odd/many0/', 'rest/v1/even/MANY0/', 'rest/v1/even/many0/1/x/', 'rest/v1/even/', 'rest/v1/even/many%30/', 'rest/v1//even/many0/', 'rest/v1/even/many00/']) {
+    for (const path of [
+      'rest/v1/odd/many0/',
+      'rest/v1/even/MANY0/',
+      'rest/v1/even/many0/1/x/',
+      'rest/v1/even/',
+      'rest/v1/even/many%30/',
+      'rest/v1//even/many0/',
+      'rest/v1/even/many00/',
+    ]) {
       const answer = await started.client.get(`${base}/${path}`);
       expect([path, answer.status, answer.json]).toEqual([path, 404, { detail: 'Not found.' }]);
     }
@@ -86,7 +107,10 @@ describe.each(['', 'api', 'api/:tenant'])('many models below the global prefix "
 });
 
 test('a model whose path begins with that of another one is found, and so is the other', async () => {
-  const started = await startApp({ entities: [ABOVE, ...ENTITIES], restifyModules: [RestifyModule.forRoot('rest'), RestifyModule.forRoot('rest/v1', { index: false })] });
+  const started = await startApp({
+    entities: [ABOVE, ...ENTITIES],
+    restifyModules: [RestifyModule.forRoot('rest'), RestifyModule.forRoot('rest/v1', { index: false })],
+  });
   try {
     const { client } = started;
     expect((await client.post('/rest/odd/many1/', { name: 'a' })).json).toEqual({ id: 1, name: 'a' });

@@ -25,7 +25,11 @@ export function noSuchPk(key: string): readonly string[] {
 /** The refusal of a pair that is there already; its words are free. */
 export function isRefusedPair({ status, json }: Answer): boolean {
   const body = json as Record<string, readonly string[]> | undefined;
-  return status === 400 && Object.keys(body ?? {}).join() === 'non_field_errors' && body?.non_field_errors?.length === 1;
+  return (
+    status === 400 &&
+    Object.keys(body ?? {}).join() === 'non_field_errors' &&
+    body?.non_field_errors?.length === 1
+  );
 }
 
 /** The pk of an answer's object. */
@@ -34,4 +38,24 @@ export function idOf({ json }: Answer): number {
 }
 
 /** Texts that are the key of no row with an integer key. */
-export const NO_INTEGER_KEYS = ['abc', '1.5', '01', '+1', '1e0', '%201', '-', '2147483648', '99999999999999999999', '-99999999999999999999', '%00', '%ZZ', '%', '%E0%A4%A', '1%00', 'null', 'NaN', '1,1', '__proto__'];
+export const NO_INTEGER_KEYS = [
+  'abc',
+  '1.5',
+  '01',
+  '+1',
+  '1e0',
+  '%201',
+  '-',
+  '2147483648',
+  '99999999999999999999',
+  '-99999999999999999999',
+  '%00',
+  '%ZZ',
+  '%',
+  '%E0%A4%A',
+  '1%00',
+  'null',
+  'NaN',
+  '1,1',
+  '__proto__',
+];

@@ -36,7 +36,19 @@ class Publisher {
   ledgers: Relation<Ledger[]>;
 }
 
-@Restify({ app: 'press', exclude: ['cost'], filterFields: { title: ['exact', 'icontains'], pages: ['exact', 'gte'], publisher: ['exact'], reviewer: ['exact'] }, searchFields: ['title'], orderingFields: ['pages'], ordering: ['-pages'] })
+@Restify({
+  app: 'press',
+  exclude: ['cost'],
+  filterFields: {
+    title: ['exact', 'icontains'],
+    pages: ['exact', 'gte'],
+    publisher: ['exact'],
+    reviewer: ['exact'],
+  },
+  searchFields: ['title'],
+  orderingFields: ['pages'],
+  ordering: ['-pages'],
+})
 @Entity()
 class Volume {
   @PrimaryGeneratedColumn()
@@ -130,13 +142,30 @@ onEachDatabase('a one-to-many nested list', (database) => {
     const { client } = started;
     const [one, two] = [await publisher(client), await publisher(client)];
     expect(seen(await client.get(`/rest/v1/press/publisher/${one}/volumes/`))).toEqual([200, []]);
-    const thin = await client.post('/rest/v1/press/volume/', { title: 'Thin', pages: 10, publisher: one, reviewer: two });
+    const thin = await client.post('/rest/v1/press/volume/', {
+      title: 'Thin',
+      pages: 10,
+      publisher: one,
+      reviewer: two,
+    });
     const thick = await client.post('/rest/v1/press/volume/', { title: 'Thick', pages: 900, publisher: one });
-    const other = await client.post('/rest/v1/press/volume/', { title: 'Other', pages: 50, publisher: two, reviewer: one });
+    const other = await client.post('/rest/v1/press/volume/', {
+      title: 'Other',
+      pages: 50,
+      publisher: two,
+      reviewer: one,
+    });
     await client.post('/rest/v1/press/volume/', { title: 'Nobody’s', pages: 50 });
-    expect(seen(thin)).toEqual([201, { id: idOf(thin), title: 'Thin', pages: 10, publisher: one, reviewer: two }]);
+    expect(seen(thin)).toEqual([
+      201,
+      { id: idOf(thin), title: 'Thin', pages: 10, publisher: one, reviewer: two },
+    ]);
     const list = await client.get(`/rest/v1/press/publisher/${one}/volumes/`);
-    expect([list.text, list.headers.allow, list.headers['content-type']]).toEqual([JSON.stringify([thick.json, thin.json]), READ_ALLOW, 'application/json']);
+    expect([list.text, list.headers.allow, list.headers['content-type']]).toEqual([
+      JSON.stringify([thick.json, thin.json]),
+      READ_ALLOW,
+      'application/json',
+    ]);
     expect(seen(await client.get(`/rest/v1/press/publisher/${two}/volumes`))).toEqual([200, [other.json]]);
     await client.patch(`/rest/v1/press/volume/${idOf(thin)}/`, { publisher: two });
     expect(seen(await client.get(`/rest/v1/press/publisher/${one}/volumes/`))).toEqual([200, [thick.json]]);
@@ -146,9 +175,15 @@ onEachDatabase('a one-to-many nested list', (database) => {
     const { client } = started;
     const [one, two] = [await publisher(client), await publisher(client)];
     const url = `/rest/v1/press/publisher/${one}/volumes/`;
-    for (const [title, pages] of [['Alpha', 3], ['Beta', 1], ['alphabet', 2]] as const) await client.post('/rest/v1/press/volume/', { title, pages, publisher: one, reviewer: two });
+    for (const [title, pages] of [
+      ['Alpha', 3],
+      ['Beta', 1],
+      ['alphabet', 2],
+    ] as const)
+      await client.post('/rest/v1/press/volume/', { title, pages, publisher: one, reviewer: two });
     await client.post('/rest/v1/press/volume/', { title: 'Alpha', pages: 3, publisher: two, reviewer: one });
-    const titles = async (query: string): Promise<unknown> => ((await client.get(url + query)).json as readonly { title: string }[]).map(({ title }) => title);
+    const titles = async (query: string): Promise<unknown> =>
+      ((await client.get(url + query)).json as readonly { title: string }[]).map(({ title }) => title);
     expect(await titles('')).toEqual(['Alpha', 'alphabet', 'Beta']);
     expect(await titles('?title=Alpha')).toEqual(['Alpha']);
     expect(await titles('?title__icontains=ALPHA&pages__gte=3')).toEqual(['Alpha']);
@@ -176,19 +211,30 @@ onEachDatabase('a one-to-many nested list', (database) => {
   test('below a parent that is not there, or that no row can be, is 404', async () => {
     const { client } = started;
     for (const key of ['999999', '0', '-1', ...NO_INTEGER_KEYS]) {
-      expect([key, ...seen(await client.get(`/rest/v1/press/publisher/${key}/volumes/`))]).toEqual([key, ...NOT_FOUND]);
+      expect([key, ...seen(await client.get(`/rest/v1/press/publisher/${key}/volumes/`))]).toEqual([
+        key,
+        ...NOT_FOUND,
+      ]);
     }
   });
 
   test('longer than a page of the database is whole, in order, and has nobody else’s rows', async () => {
     const { client, dataSource } = started;
     const [one, two] = [await publisher(client), await publisher(client)];
-    const rows = Array.from({ length: 2300 }, (_, index) => ({ title: `v${index}`, pages: index % 3, publisher: { id: index % 23 === 0 ? two : one } }));
-    for (let at = 0; at < rows.length; at += 500) await dataSource.getRepository(Volume).insert(rows.slice(at, at + 500));
-    const list = (await client.get(`/rest/v1/press/publisher/${one}/volumes/?ordering=pages`)).json as readonly { id: number; title: string; pages: number; publisher: number }[];
+    const rows = Array.from({ length: 2300 }, (_, index) => ({
+      title: `v${index}`,
+      pages: index % 3,
+      publisher: { id: index % 23 === 0 ? two : one },
+    }));
+    for (let at = 0; at < rows.length; at += 500)
+      await dataSource.getRepository(Volume).insert(rows.slice(at, at + 500));
+    const list = (await client.get(`/rest/v1/press/publisher/${one}/volumes/?ordering=pages`))
+      .json as readonly { id: number; title: string; pages: number; publisher: number }[];
     expect(list.length).toBe(2200);
     expect(new Set(list.map(({ publisher: key }) => key))).toEqual(new Set([one]));
-    expect(list.map(({ title }) => title)).toEqual(list.toSorted((a, b) => a.pages - b.pages || a.id - b.id).map(({ title }) => title));
+    expect(list.map(({ title }) => title)).toEqual(
+      list.toSorted((a, b) => a.pages - b.pages || a.id - b.id).map(({ title }) => title),
+    );
   });
 });
 
@@ -206,7 +252,11 @@ describe('a one-to-many nested URL', () => {
     const before = (await client.get('/rest/v1/press/volume/')).text;
     for (const key of [String(one), '999999', 'abc']) {
       for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND']) {
-        const answer = await client.send(method, `/rest/v1/press/publisher/${key}/volumes/`, method === 'DELETE' ? {} : { body: { title: 'B', publisher: one } });
+        const answer = await client.send(
+          method,
+          `/rest/v1/press/publisher/${key}/volumes/`,
+          method === 'DELETE' ? {} : { body: { title: 'B', publisher: one } },
+        );
         expect([seen(answer), answer.headers.allow]).toEqual([notAllowed(method), READ_ALLOW]);
       }
     }
@@ -217,11 +267,25 @@ describe('a one-to-many nested URL', () => {
     const { client } = started;
     const one = await publisher(client);
     const head = await client.send('HEAD', `/rest/v1/press/publisher/${one}/volumes/`);
-    expect([head.status, head.text, head.headers.allow, head.headers['content-type']]).toEqual([200, '', READ_ALLOW, 'application/json']);
+    expect([head.status, head.text, head.headers.allow, head.headers['content-type']]).toEqual([
+      200,
+      '',
+      READ_ALLOW,
+      'application/json',
+    ]);
     for (const key of [one, 999999]) {
       const options = await client.send('OPTIONS', `/rest/v1/press/publisher/${key}/volumes/`);
       expect([seen(options), options.headers.allow]).toEqual([
-        [200, { name: 'Volume List', description: '', renders: ['application/json'], parses: ['application/json'], actions: {} }],
+        [
+          200,
+          {
+            name: 'Volume List',
+            description: '',
+            renders: ['application/json'],
+            parses: ['application/json'],
+            actions: {},
+          },
+        ],
         READ_ALLOW,
       ]);
     }
@@ -253,23 +317,52 @@ describe('a one-to-many nested URL', () => {
     const { client } = started;
     const one = await publisher(client);
     const leaflet = await client.post('/rest/v1/press/leaflet/', { text: 'L', publisher: one });
-    expect((await client.get(`/rest/v1/press/publisher/${one}/`)).json).toMatchObject({ Leaflet_Set: `/rest/v1/press/publisher/${one}/Leaflet_Set/` });
-    expect(seen(await client.get(`/rest/v1/press/publisher/${one}/Leaflet_Set/`))).toEqual([200, [leaflet.json]]);
-    for (const name of ['leaflet_set', 'LEAFLET_SET', 'leaflet', 'name', 'id', 'constructor', '__proto__', 'toString']) {
-      expect([name, ...seen(await client.get(`/rest/v1/press/publisher/${one}/${name}/`))]).toEqual([name, ...NOT_FOUND]);
+    expect((await client.get(`/rest/v1/press/publisher/${one}/`)).json).toMatchObject({
+      Leaflet_Set: `/rest/v1/press/publisher/${one}/Leaflet_Set/`,
+    });
+    expect(seen(await client.get(`/rest/v1/press/publisher/${one}/Leaflet_Set/`))).toEqual([
+      200,
+      [leaflet.json],
+    ]);
+    for (const name of [
+      'leaflet_set',
+      'LEAFLET_SET',
+      'leaflet',
+      'name',
+      'id',
+      'constructor',
+      '__proto__',
+      'toString',
+    ]) {
+      expect([name, ...seen(await client.get(`/rest/v1/press/publisher/${one}/${name}/`))]).toEqual([
+        name,
+        ...NOT_FOUND,
+      ]);
     }
   });
 
   test('has the children’s backends, order and strictness, and none of the parent’s', async () => {
     const { client } = started;
     const one = await publisher(client);
-    const [a, b] = [await client.post('/rest/v1/press/leaflet/', { text: 'a', publisher: one }), await client.post('/rest/v1/press/leaflet/', { text: 'b', publisher: one })];
+    const [a, b] = [
+      await client.post('/rest/v1/press/leaflet/', { text: 'a', publisher: one }),
+      await client.post('/rest/v1/press/leaflet/', { text: 'b', publisher: one }),
+    ];
     const url = `/rest/v1/press/publisher/${one}/Leaflet_Set/`;
     expect(seen(await client.get(url))).toEqual([200, [b.json, a.json]]);
     expect(seen(await client.get(`${url}?ordering=text`))).toEqual([200, [a.json, b.json]]);
     expect(seen(await client.get(`${url}?text=a`))).toEqual([400, { text: ['Unknown parameter.'] }]);
-    expect(seen(await client.get('/rest/v1/press/publisher/?name=x'))).toEqual([400, { name: ['Unknown parameter.'] }]);
-    expect(seen(await client.get(`/rest/v1/press/publisher/${one}/drafts/?search=zzz&ordering=-id&text=none&unknown=1`))).toEqual([200, []]);
+    expect(seen(await client.get('/rest/v1/press/publisher/?name=x'))).toEqual([
+      400,
+      { name: ['Unknown parameter.'] },
+    ]);
+    expect(
+      seen(
+        await client.get(
+          `/rest/v1/press/publisher/${one}/drafts/?search=zzz&ordering=-id&text=none&unknown=1`,
+        ),
+      ),
+    ).toEqual([200, []]);
   });
 
   test('does not exist, and nor does its link, where the children are not listed', async () => {
@@ -278,7 +371,14 @@ describe('a one-to-many nested URL', () => {
     const base = `/rest/v1/press/publisher/${one}`;
     expect(seen(await client.get(`${base}/`))).toEqual([
       200,
-      { id: one, name: '', volumes: `${base}/volumes/`, Leaflet_Set: `${base}/Leaflet_Set/`, drafts: `${base}/drafts/`, memos: `${base}/memos/` },
+      {
+        id: one,
+        name: '',
+        volumes: `${base}/volumes/`,
+        Leaflet_Set: `${base}/Leaflet_Set/`,
+        drafts: `${base}/drafts/`,
+        memos: `${base}/memos/`,
+      },
     ]);
     for (const name of ['sketches', 'ledgers']) {
       for (const method of ['GET', 'POST', 'OPTIONS']) {
@@ -294,8 +394,14 @@ describe('a one-to-many nested URL', () => {
     const { client, dataSource } = started;
     const [one, two] = [await publisher(client), await publisher(client)];
     const memo = await dataSource.getRepository(Memo).save({ publisher: { id: one } });
-    expect(seen(await client.get(`/rest/v1/press/publisher/${one}/memos/`))).toEqual([200, [{ id: memo.id }]]);
-    expect(seen(await client.get(`/rest/v1/press/publisher/${one}/memos/?publisher=${two}`))).toEqual([200, [{ id: memo.id }]]);
+    expect(seen(await client.get(`/rest/v1/press/publisher/${one}/memos/`))).toEqual([
+      200,
+      [{ id: memo.id }],
+    ]);
+    expect(seen(await client.get(`/rest/v1/press/publisher/${one}/memos/?publisher=${two}`))).toEqual([
+      200,
+      [{ id: memo.id }],
+    ]);
     expect(seen(await client.get(`/rest/v1/press/publisher/${two}/memos/`))).toEqual([200, []]);
   });
 });
@@ -373,29 +479,62 @@ onEachDatabase('a nested list below a parent with another kind of key', (databas
     ['textowner', 'by_text', { code: 'a/b' }, { code: 'A/b' }, 'a/b', 'a%2Fb'],
     ['textowner', 'by_text', { code: '5' }, { code: '05' }, '5', '5'],
     ['pairowner', 'by_pair', { row: 'x,y', seat: 1 }, { row: 'x', seat: 1 }, 'x%2Cy,1', 'x%2Cy,1'],
-    ['bigowner', 'by_number', { number: '9007199254740993' }, { number: '9007199254740992' }, '9007199254740993', '9007199254740993'],
-  ])('of %s, %s %j: its own children by the link, and those of no neighbour', async (model, field, key, neighbour, shown, segment) => {
-    const { client } = started;
-    const made = await client.post(`/rest/v1/keyed/${model}/`, key);
-    const next = await client.post(`/rest/v1/keyed/${model}/`, neighbour);
-    const url = `/rest/v1/keyed/${model}/${segment}/things/`;
-    expect(seen(made)).toEqual([201, { ...key, things: url }]);
-    const thing = await client.post('/rest/v1/keyed/thing/', { [field]: shown });
-    expect(seen(thing)).toEqual([201, { id: idOf(thing), by_uuid: null, by_text: null, by_pair: null, by_number: null, [field]: shown }]);
-    expect(seen(await client.get(url))).toEqual([200, [thing.json]]);
-    if (next.status === 201) expect(seen(await client.get((next.json as { things: string }).things))).toEqual([200, []]);
-    expect(seen(await client.get(`${url}?${field}=${encodeURIComponent(shown)}`))).toEqual([200, [thing.json]]);
-  });
+    [
+      'bigowner',
+      'by_number',
+      { number: '9007199254740993' },
+      { number: '9007199254740992' },
+      '9007199254740993',
+      '9007199254740993',
+    ],
+  ])(
+    'of %s, %s %j: its own children by the link, and those of no neighbour',
+    async (model, field, key, neighbour, shown, segment) => {
+      const { client } = started;
+      const made = await client.post(`/rest/v1/keyed/${model}/`, key);
+      const next = await client.post(`/rest/v1/keyed/${model}/`, neighbour);
+      const url = `/rest/v1/keyed/${model}/${segment}/things/`;
+      expect(seen(made)).toEqual([201, { ...key, things: url }]);
+      const thing = await client.post('/rest/v1/keyed/thing/', { [field]: shown });
+      expect(seen(thing)).toEqual([
+        201,
+        { id: idOf(thing), by_uuid: null, by_text: null, by_pair: null, by_number: null, [field]: shown },
+      ]);
+      expect(seen(await client.get(url))).toEqual([200, [thing.json]]);
+      if (next.status === 201)
+        expect(seen(await client.get((next.json as { things: string }).things))).toEqual([200, []]);
+      expect(seen(await client.get(`${url}?${field}=${encodeURIComponent(shown)}`))).toEqual([
+        200,
+        [thing.json],
+      ]);
+    },
+  );
 
   test('of a uuid, which may be written in either case', async () => {
     const { client } = started;
     const made = (await client.post('/rest/v1/keyed/uuidowner/', {})).json as { id: string; things: string };
     const thing = await client.post('/rest/v1/keyed/thing/', { by_uuid: made.id.toUpperCase() });
-    expect([made.things, seen(thing)]).toEqual([`/rest/v1/keyed/uuidowner/${made.id}/things/`, [201, { id: idOf(thing), by_uuid: made.id, by_text: null, by_pair: null, by_number: null }]]);
+    expect([made.things, seen(thing)]).toEqual([
+      `/rest/v1/keyed/uuidowner/${made.id}/things/`,
+      [201, { id: idOf(thing), by_uuid: made.id, by_text: null, by_pair: null, by_number: null }],
+    ]);
     expect(seen(await client.get(made.things))).toEqual([200, [thing.json]]);
-    expect(seen(await client.get(`/rest/v1/keyed/uuidowner/${made.id.toUpperCase()}/things/`))).toEqual([200, [thing.json]]);
-    for (const key of ['x', made.id.slice(1), `${made.id}0`, '00000000-0000-0000-0000-000000000000', '1', `{${made.id}}`]) {
-      expect([key, ...seen(await client.get(`/rest/v1/keyed/uuidowner/${key}/things/`))]).toEqual([key, ...NOT_FOUND]);
+    expect(seen(await client.get(`/rest/v1/keyed/uuidowner/${made.id.toUpperCase()}/things/`))).toEqual([
+      200,
+      [thing.json],
+    ]);
+    for (const key of [
+      'x',
+      made.id.slice(1),
+      `${made.id}0`,
+      '00000000-0000-0000-0000-000000000000',
+      '1',
+      `{${made.id}}`,
+    ]) {
+      expect([key, ...seen(await client.get(`/rest/v1/keyed/uuidowner/${key}/things/`))]).toEqual([
+        key,
+        ...NOT_FOUND,
+      ]);
     }
   });
 });

@@ -16,7 +16,12 @@ class Shelf {
   name: string | null;
 }
 
-@Restify({ app: 'sorts', orderingFields: ['id', 'votes', 'seen nulls last', 'shelf.name nulls first', 'kept'], orderingNulls: true, ordering: ['-votes nulls last'] })
+@Restify({
+  app: 'sorts',
+  orderingFields: ['id', 'votes', 'seen nulls last', 'shelf.name nulls first', 'kept'],
+  orderingNulls: true,
+  ordering: ['-votes nulls last'],
+})
 @Entity('sorts_book')
 class Book {
   @PrimaryColumn()
@@ -50,18 +55,26 @@ onEachDatabase('nulls in an order', (database) => {
   beforeAll(async () => {
     started = await startApp({ entities: [Shelf, Book, Page], database });
     const { manager } = started.dataSource;
-    await manager.save(Shelf, [{ id: 1, name: 'a' }, { id: 2, name: null }]);
+    await manager.save(Shelf, [
+      { id: 1, name: 'a' },
+      { id: 2, name: null },
+    ]);
     await manager.save(Book, [
       { id: 1, votes: 5, seen: new Date('2022-01-01T00:00:00Z'), shelf: { id: 1 } },
       { id: 2, votes: null, seen: null, shelf: { id: 2 } },
       { id: 3, votes: 9, seen: null, shelf: null },
       { id: 4, votes: null, seen: new Date('2021-01-01T00:00:00Z'), shelf: { id: 1 } },
     ]);
-    await manager.save(Page, [{ id: 1, votes: null }, { id: 2, votes: 3 }, { id: 3, votes: 8 }]);
+    await manager.save(Page, [
+      { id: 1, votes: null },
+      { id: 2, votes: 3 },
+      { id: 3, votes: 8 },
+    ]);
   });
   afterAll(() => started.close());
 
-  const ids = async (path: string): Promise<readonly number[]> => ((await started.client.get(`/rest/v1/sorts/${path}`)).json as { id: number }[]).map(({ id }) => id);
+  const ids = async (path: string): Promise<readonly number[]> =>
+    ((await started.client.get(`/rest/v1/sorts/${path}`)).json as { id: number }[]).map(({ id }) => id);
 
   test.each<[string, readonly number[]]>([
     ['', [3, 1, 2, 4]],
@@ -96,13 +109,23 @@ onEachDatabase('nulls in an order', (database) => {
 
   test('are where they belong on every page of a long list, once each', async () => {
     const { manager } = started.dataSource;
-    const rows = Array.from({ length: 2600 }, (_, index) => ({ id: 100 + index, votes: index % 3 === 0 ? null : 1000 + (index % 700), kept: 2 }));
+    const rows = Array.from({ length: 2600 }, (_, index) => ({
+      id: 100 + index,
+      votes: index % 3 === 0 ? null : 1000 + (index % 700),
+      kept: 2,
+    }));
     for (let at = 0; at < rows.length; at += 650) await manager.insert(Book, rows.slice(at, at + 650));
-    for (const [ordering, descending, first] of [['votes.nullsfirst', false, true], ['votes.nullslast', false, false], ['-votes.nullsfirst', true, true], ['-votes.nullslast', true, false]] as const) {
+    for (const [ordering, descending, first] of [
+      ['votes.nullsfirst', false, true],
+      ['votes.nullslast', false, false],
+      ['-votes.nullsfirst', true, true],
+      ['-votes.nullslast', true, false],
+    ] as const) {
       const all = await manager.find(Book);
       const expected = all
         .sort((a, b) => {
-          if (a.votes === null || b.votes === null) return a.votes === b.votes ? a.id - b.id : (a.votes === null) === first ? -1 : 1;
+          if (a.votes === null || b.votes === null)
+            return a.votes === b.votes ? a.id - b.id : (a.votes === null) === first ? -1 : 1;
           return (descending ? b.votes - a.votes : a.votes - b.votes) || a.id - b.id;
         })
         .map(({ id }) => id);
@@ -111,7 +134,15 @@ onEachDatabase('nulls in an order', (database) => {
   });
 });
 
-@Restify({ app: 'sorts', orderingFields: ['votes'], orderingNulls: true, pagination: new CursorPagination({ secret: 'a text that nobody else can guess, of 32 or more', pageSize: 2 }) })
+@Restify({
+  app: 'sorts',
+  orderingFields: ['votes'],
+  orderingNulls: true,
+  pagination: new CursorPagination({
+    secret: 'a text that nobody else can guess, of 32 or more',
+    pageSize: 2,
+  }),
+})
 @Entity('sorts_sheet')
 class Sheet {
   @PrimaryColumn()
@@ -131,7 +162,15 @@ onEachDatabase('nulls in pages by cursor', (database) => {
   let started: StartedApp;
   beforeAll(async () => {
     started = await startApp({ entities: [Sheet], database });
-    await started.dataSource.manager.save(Sheet, [{ id: 1, votes: null }, { id: 2, votes: 3 }, { id: 3, votes: 8 }, { id: 4, votes: null }, { id: 5, votes: null }, { id: 6, votes: 3 }, { id: 7, votes: 1 }]);
+    await started.dataSource.manager.save(Sheet, [
+      { id: 1, votes: null },
+      { id: 2, votes: 3 },
+      { id: 3, votes: 8 },
+      { id: 4, votes: null },
+      { id: 5, votes: null },
+      { id: 6, votes: 3 },
+      { id: 7, votes: 1 },
+    ]);
   });
   afterAll(() => started.close());
 
@@ -165,12 +204,16 @@ onEachDatabase('nulls in pages by cursor', (database) => {
 
   test('a cursor holds for its place of nulls alone', async () => {
     const { next } = await page('/rest/v1/sorts/sheet/?ordering=votes.nullsfirst');
-    expect((await started.client.get(pathOf(next ?? '').replace('nullsfirst', 'nullslast'))).status).toBe(404);
+    expect((await started.client.get(pathOf(next ?? '').replace('nullsfirst', 'nullslast'))).status).toBe(
+      404,
+    );
   });
 });
 
 @Restify('sorts')
-@Entity('sorts_line', { orderBy: { votes: { order: 'DESC', nulls: 'NULLS LAST' }, id: { order: 'ASC', nulls: 'NULLS FIRST' } } })
+@Entity('sorts_line', {
+  orderBy: { votes: { order: 'DESC', nulls: 'NULLS LAST' }, id: { order: 'ASC', nulls: 'NULLS FIRST' } },
+})
 class Line {
   @PrimaryColumn()
   id: number;
@@ -180,15 +223,25 @@ class Line {
 }
 
 // On MariaDB TypeORM itself writes what the server does not understand.
-onEachDatabase('nulls in the order of the entity', (database) => {
-  let started: StartedApp;
-  beforeAll(async () => {
-    started = await startApp({ entities: [Line], database });
-  });
-  afterAll(() => started.close());
+onEachDatabase(
+  'nulls in the order of the entity',
+  (database) => {
+    let started: StartedApp;
+    beforeAll(async () => {
+      started = await startApp({ entities: [Line], database });
+    });
+    afterAll(() => started.close());
 
-  test('stand where it says', async () => {
-    await started.dataSource.manager.save(Line, [{ id: 1, votes: null }, { id: 2, votes: 3 }, { id: 3, votes: 8 }]);
-    expect(((await started.client.get('/rest/v1/sorts/line/')).json as { id: number }[]).map(({ id }) => id)).toEqual([3, 2, 1]);
-  });
-}, ['sqlite', 'postgres']);
+    test('stand where it says', async () => {
+      await started.dataSource.manager.save(Line, [
+        { id: 1, votes: null },
+        { id: 2, votes: 3 },
+        { id: 3, votes: 8 },
+      ]);
+      expect(
+        ((await started.client.get('/rest/v1/sorts/line/')).json as { id: number }[]).map(({ id }) => id),
+      ).toEqual([3, 2, 1]);
+    });
+  },
+  ['sqlite', 'postgres'],
+);

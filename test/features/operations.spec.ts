@@ -2,7 +2,18 @@ import { METHODS } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Restify } from 'nestjs-restify';
 import type { Operation } from 'nestjs-restify';
-import { Column, Entity, JoinColumn, JoinTable, ManyToMany, ManyToOne, OneToMany, PrimaryColumn, PrimaryGeneratedColumn, Unique } from 'typeorm';
+import {
+  Column,
+  Entity,
+  JoinColumn,
+  JoinTable,
+  ManyToMany,
+  ManyToOne,
+  OneToMany,
+  PrimaryColumn,
+  PrimaryGeneratedColumn,
+  Unique,
+} from 'typeorm';
 import type { Relation } from 'typeorm';
 import { onEachDatabase } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
@@ -88,7 +99,9 @@ onEachDatabase('the six operations', (database) => {
   });
   afterAll(() => started.close());
 
-  async function make(body: object = {}): Promise<{ readonly path: string; readonly body: Record<string, unknown> }> {
+  async function make(
+    body: object = {},
+  ): Promise<{ readonly path: string; readonly body: Record<string, unknown> }> {
     const created = await started.client.post(`${OPS}/widget/`, { name: 'w', ...body });
     expect(created.status).toBe(201);
     const shown = created.json as Record<string, unknown>;
@@ -101,17 +114,34 @@ onEachDatabase('the six operations', (database) => {
     await started.client.post(`${OPS}/label/`, {});
     await started.client.post(`${OPS}/label/`);
     const two = await started.client.get(`${OPS}/label/`);
-    expect([two.status, two.json]).toEqual([200, [1, 2].map((id) => ({ id, widgets: `${OPS}/label/${id}/widgets/` }))]);
+    expect([two.status, two.json]).toEqual([
+      200,
+      [1, 2].map((id) => ({ id, widgets: `${OPS}/label/${id}/widgets/` })),
+    ]);
   });
 
   test('create gives 201, the whole object and its absolute URL, at which it is', async () => {
-    const created = await started.client.post(`${OPS}/widget/`, { name: 'new', remark: 'r' }, { headers: { host: 'example.org' } });
+    const created = await started.client.post(
+      `${OPS}/widget/`,
+      { name: 'new', remark: 'r' },
+      { headers: { host: 'example.org' } },
+    );
     const id = (created.json as { id: number }).id;
     const links = { parts: `${OPS}/widget/${id}/parts/`, labels: `${OPS}/widget/${id}/labels/` };
-    expect([created.status, created.text]).toEqual([201, JSON.stringify({ id, name: 'new', size: 5, colour: 'red', remark: 'r', ...links })]);
-    expect([created.headers.location, created.headers.allow]).toEqual([`http://example.org${OPS}/widget/${id}/`, 'GET, POST, HEAD, OPTIONS']);
+    expect([created.status, created.text]).toEqual([
+      201,
+      JSON.stringify({ id, name: 'new', size: 5, colour: 'red', remark: 'r', ...links }),
+    ]);
+    expect([created.headers.location, created.headers.allow]).toEqual([
+      `http://example.org${OPS}/widget/${id}/`,
+      'GET, POST, HEAD, OPTIONS',
+    ]);
     const got = await started.client.get(`${OPS}/widget/${id}/`);
-    expect([got.status, got.text, got.headers.allow]).toEqual([200, created.text, 'GET, PUT, PATCH, DELETE, HEAD, OPTIONS']);
+    expect([got.status, got.text, got.headers.allow]).toEqual([
+      200,
+      created.text,
+      'GET, PUT, PATCH, DELETE, HEAD, OPTIONS',
+    ]);
   });
 
   test('create gives a generated key by itself, whatever the body says', async () => {
@@ -171,7 +201,10 @@ onEachDatabase('the six operations', (database) => {
   ])('partialUpdate takes any subset of the fields: %s', async (_title, changes) => {
     const { path, body } = await make({ remark: 'r' });
     const changed = await started.client.patch(path, changes);
-    expect([changed.status, changed.json]).toEqual([200, { ...body, ...('nonsense' in changes ? {} : changes) }]);
+    expect([changed.status, changed.json]).toEqual([
+      200,
+      { ...body, ...('nonsense' in changes ? {} : changes) },
+    ]);
     expect((await started.client.get(path)).json).toEqual(changed.json);
   });
 
@@ -191,7 +224,11 @@ onEachDatabase('the six operations', (database) => {
     const deleted = await started.client.delete(path);
     expect([deleted.status, deleted.text, deleted.headers['content-type']]).toEqual([204, '', undefined]);
     for (const method of ['GET', 'PUT', 'PATCH', 'DELETE']) {
-      const gone = await started.client.send(method, path, method === 'GET' || method === 'DELETE' ? {} : { body: { name: 'x' } });
+      const gone = await started.client.send(
+        method,
+        path,
+        method === 'GET' || method === 'DELETE' ? {} : { body: { name: 'x' } },
+      );
       expect([method, gone.status, gone.json]).toEqual([method, 404, NOT_FOUND]);
     }
   });
@@ -201,33 +238,84 @@ onEachDatabase('the six operations', (database) => {
     const broken = { raw: '{', headers: { 'content-type': 'text/plain' } };
     const got = await started.client.send('GET', path, broken);
     expect([got.status, got.json]).toEqual([200, body]);
-    const json = await started.client.send('GET', path, { raw: '{', headers: { 'content-type': 'application/json' } });
+    const json = await started.client.send('GET', path, {
+      raw: '{',
+      headers: { 'content-type': 'application/json' },
+    });
     expect([json.status, json.json]).toEqual([200, body]);
-    expect((await started.client.send('DELETE', path, { raw: '{', headers: { 'content-type': 'application/json' } })).status).toBe(204);
+    expect(
+      (
+        await started.client.send('DELETE', path, {
+          raw: '{',
+          headers: { 'content-type': 'application/json' },
+        })
+      ).status,
+    ).toBe(204);
   });
 
-  test.each(['abc', '1.5', '0', '-1', '99999999999999999999', '2147483648', '9223372036854775808', '1e3', '0x1', '01', '+1', '%00', '1%00', '%ZZ', '%', '%C3%28', '%ED%A0%80', '1%20', ' 1', '1;drop', 'NaN', 'null', '[object Object]', 'x'.repeat(5000), '%F0%9F%98%80', '1,2'].map((key) => [key.slice(0, 20), key] as const))(
-    'a key that cannot be one is 404 for every method, and below it too: %s',
-    async (_title, key) => {
-      const path = `${OPS}/widget/${key.replaceAll(' ', '%20')}/`;
-      for (const method of ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE']) {
-        const answer = await started.client.send(method, path, method === 'PUT' || method === 'PATCH' ? { body: { name: 'x' } } : {});
-        expect([method, answer.status, answer.json]).toEqual([method, 404, method === 'HEAD' ? undefined : NOT_FOUND]);
-      }
-      for (const nested of ['parts/', 'labels/', 'labels/1/']) {
-        const answer = await started.client.get(path + nested);
-        expect([nested, answer.status, answer.json]).toEqual([nested, 404, NOT_FOUND]);
+  test.each(
+    [
+      'abc',
+      '1.5',
+      '0',
+      '-1',
+      '99999999999999999999',
+      '2147483648',
+      '9223372036854775808',
+      '1e3',
+      '0x1',
+      '01',
+      '+1',
+      '%00',
+      '1%00',
+      '%ZZ',
+      '%',
+      '%C3%28',
+      '%ED%A0%80',
+      '1%20',
+      ' 1',
+      '1;drop',
+      'NaN',
+      'null',
+      '[object Object]',
+      'x'.repeat(5000),
+      '%F0%9F%98%80',
+      '1,2',
+    ].map((key) => [key.slice(0, 20), key] as const),
+  )('a key that cannot be one is 404 for every method, and below it too: %s', async (_title, key) => {
+    const path = `${OPS}/widget/${key.replaceAll(' ', '%20')}/`;
+    for (const method of ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE']) {
+      const answer = await started.client.send(
+        method,
+        path,
+        method === 'PUT' || method === 'PATCH' ? { body: { name: 'x' } } : {},
+      );
+      expect([method, answer.status, answer.json]).toEqual([
+        method,
+        404,
+        method === 'HEAD' ? undefined : NOT_FOUND,
+      ]);
+    }
+    for (const nested of ['parts/', 'labels/', 'labels/1/']) {
+      const answer = await started.client.get(path + nested);
+      expect([nested, answer.status, answer.json]).toEqual([nested, 404, NOT_FOUND]);
+    }
+  });
+
+  test.each(['abc', '1.5', '99999999999999999999', '%00', '%ZZ', '1/2', 'a//b', '%20', '1%20'])(
+    'a child key that cannot be one is 404: %s',
+    async (child) => {
+      const { path } = await make();
+      for (const method of ['GET', 'PUT', 'PATCH', 'DELETE']) {
+        const answer = await started.client.send(
+          method,
+          `${path}labels/${child}/`,
+          method === 'PUT' || method === 'PATCH' ? { body: {} } : {},
+        );
+        expect([method, answer.status, answer.json]).toEqual([method, 404, NOT_FOUND]);
       }
     },
   );
-
-  test.each(['abc', '1.5', '99999999999999999999', '%00', '%ZZ', '1/2', 'a//b', '%20', '1%20'])('a child key that cannot be one is 404: %s', async (child) => {
-    const { path } = await make();
-    for (const method of ['GET', 'PUT', 'PATCH', 'DELETE']) {
-      const answer = await started.client.send(method, `${path}labels/${child}/`, method === 'PUT' || method === 'PATCH' ? { body: {} } : {});
-      expect([method, answer.status, answer.json]).toEqual([method, 404, NOT_FOUND]);
-    }
-  });
 
   test('nested lists give the children and the through objects, whose Location is the nested detail', async () => {
     const { client, port } = started;
@@ -237,11 +325,23 @@ onEachDatabase('the six operations', (database) => {
     expect([parts.status, parts.json, parts.headers.allow]).toEqual([200, [part.json], 'GET, HEAD, OPTIONS']);
     const label = ((await client.post(`${OPS}/label/`, {})).json as { id: number }).id;
     const joined = await client.post(`${path}labels/`, { label });
-    expect([joined.status, joined.json, joined.headers.location]).toEqual([201, { id: label, widget: body.id, label }, `http://127.0.0.1:${port}${path}labels/${label}/`]);
+    expect([joined.status, joined.json, joined.headers.location]).toEqual([
+      201,
+      { id: label, widget: body.id, label },
+      `http://127.0.0.1:${port}${path}labels/${label}/`,
+    ]);
     const list = await client.get(`${path}labels/`);
-    expect([list.status, list.json, list.headers.allow]).toEqual([200, [joined.json], 'GET, POST, HEAD, OPTIONS']);
+    expect([list.status, list.json, list.headers.allow]).toEqual([
+      200,
+      [joined.json],
+      'GET, POST, HEAD, OPTIONS',
+    ]);
     const detail = await client.get(`${path}labels/${label}/`);
-    expect([detail.status, detail.json, detail.headers.allow]).toEqual([200, joined.json, 'GET, PUT, PATCH, DELETE, HEAD, OPTIONS']);
+    expect([detail.status, detail.json, detail.headers.allow]).toEqual([
+      200,
+      joined.json,
+      'GET, PUT, PATCH, DELETE, HEAD, OPTIONS',
+    ]);
     const again = await client.post(`${path}labels/`, { label });
     expect([again.status, again.json]).toEqual([400, { non_field_errors: [expect.any(String)] }]);
     expect((await client.delete(`${path}labels/${label}/`)).status).toBe(204);
@@ -249,8 +349,20 @@ onEachDatabase('the six operations', (database) => {
   });
 
   test('a nested URL of a parent that does not exist is 404 for every method', async () => {
-    for (const [method, nested] of [['GET', 'parts/'], ['GET', 'labels/'], ['POST', 'labels/'], ['GET', 'labels/1/'], ['PUT', 'labels/1/'], ['PATCH', 'labels/1/'], ['DELETE', 'labels/1/']] as const) {
-      const answer = await started.client.send(method, `${OPS}/widget/888888/${nested}`, method === 'POST' || method === 'PUT' ? { body: { label: 1 } } : {});
+    for (const [method, nested] of [
+      ['GET', 'parts/'],
+      ['GET', 'labels/'],
+      ['POST', 'labels/'],
+      ['GET', 'labels/1/'],
+      ['PUT', 'labels/1/'],
+      ['PATCH', 'labels/1/'],
+      ['DELETE', 'labels/1/'],
+    ] as const) {
+      const answer = await started.client.send(
+        method,
+        `${OPS}/widget/888888/${nested}`,
+        method === 'POST' || method === 'PUT' ? { body: { label: 1 } } : {},
+      );
       expect([method, nested, answer.status, answer.json]).toEqual([method, nested, 404, NOT_FOUND]);
     }
   });
@@ -269,7 +381,15 @@ describe('HEAD and OPTIONS', () => {
 
   const URLS = ['/widget/', '/widget/1/', '/widget/1/parts/', '/widget/1/labels/', '/widget/1/labels/1/'];
 
-  test.each([...URLS, '/widget/9/', '/widget/x/', '/widget/9/parts/', '/none/', '/widget/?size=x', '/widget/1'])('HEAD answers as GET does, without a body: %s', async (url) => {
+  test.each([
+    ...URLS,
+    '/widget/9/',
+    '/widget/x/',
+    '/widget/9/parts/',
+    '/none/',
+    '/widget/?size=x',
+    '/widget/1',
+  ])('HEAD answers as GET does, without a body: %s', async (url) => {
     const [get, head] = [await started.client.get(OPS + url), await started.client.send('HEAD', OPS + url)];
     expect([head.status, head.text]).toEqual([get.status, '']);
     expect({ ...head.headers, date: '' }).toEqual({ ...get.headers, date: '' });
@@ -279,7 +399,13 @@ describe('HEAD and OPTIONS', () => {
     id: { type: 'integer', required: false, read_only: true, label: 'ID' },
     name: { type: 'string', required: true, read_only: false, label: 'Name', max_length: 20 },
     size: { type: 'integer', required: false, read_only: false, label: 'Size' },
-    colour: { type: 'choice', required: false, read_only: false, label: 'Colour', choices: [{ value: 'red' }, { value: 'blue' }] },
+    colour: {
+      type: 'choice',
+      required: false,
+      read_only: false,
+      label: 'Colour',
+      choices: [{ value: 'red' }, { value: 'blue' }],
+    },
     remark: { type: 'string', required: false, read_only: false, label: 'Remark', max_length: 20 },
     parts: { required: false, read_only: true, label: 'Parts' },
     labels: { required: false, read_only: true, label: 'Labels' },
@@ -291,8 +417,20 @@ describe('HEAD and OPTIONS', () => {
   ])('OPTIONS describes the model: %s', async (url, method, allow) => {
     const answer = await started.client.send('OPTIONS', OPS + url);
     expect([answer.status, answer.headers.allow]).toEqual([200, allow]);
-    expect(answer.json).toMatchObject({ name: expect.stringContaining('Widget'), description: expect.any(String), renders: ['application/json'], parses: ['application/json'], actions: { [method]: FIELDS } });
-    expect(Object.keys(answer.json as object)).toEqual(['name', 'description', 'renders', 'parses', 'actions']);
+    expect(answer.json).toMatchObject({
+      name: expect.stringContaining('Widget'),
+      description: expect.any(String),
+      renders: ['application/json'],
+      parses: ['application/json'],
+      actions: { [method]: FIELDS },
+    });
+    expect(Object.keys(answer.json as object)).toEqual([
+      'name',
+      'description',
+      'renders',
+      'parses',
+      'actions',
+    ]);
     const { actions } = answer.json as { actions: Record<string, Record<string, unknown>> };
     expect(Object.keys(actions)).toEqual([method]);
     expect(Object.keys(actions[method] ?? {})).toEqual(Object.keys(FIELDS));
@@ -300,17 +438,34 @@ describe('HEAD and OPTIONS', () => {
 
   test('OPTIONS of a natural key says that it is given once, and of a nested list that there is nothing to send', async () => {
     const list = await started.client.send('OPTIONS', `${OPS}/coupon/`);
-    expect(list.json).toMatchObject({ actions: { POST: { code: { required: true, read_only: false, max_length: 20 } } } });
+    expect(list.json).toMatchObject({
+      actions: { POST: { code: { required: true, read_only: false, max_length: 20 } } },
+    });
     const object = await started.client.send('OPTIONS', `${OPS}/coupon/any/`);
     expect(object.json).toMatchObject({ actions: { PUT: { code: { required: false, read_only: true } } } });
     const nested = await started.client.send('OPTIONS', `${OPS}/widget/1/parts/`);
-    expect([nested.status, nested.json, nested.headers.allow]).toMatchObject([200, { actions: {} }, 'GET, HEAD, OPTIONS']);
+    expect([nested.status, nested.json, nested.headers.allow]).toMatchObject([
+      200,
+      { actions: {} },
+      'GET, HEAD, OPTIONS',
+    ]);
     expect((nested.json as { actions: object }).actions).toEqual({});
   });
 
   test('OPTIONS of a through list asks for the other side, and not for the parent', async () => {
     const answer = await started.client.send('OPTIONS', `${OPS}/widget/1/labels/`);
-    expect([answer.status, answer.json]).toMatchObject([200, { actions: { POST: { id: { read_only: true }, label: { required: true, read_only: false }, widget: { required: false } } } }]);
+    expect([answer.status, answer.json]).toMatchObject([
+      200,
+      {
+        actions: {
+          POST: {
+            id: { read_only: true },
+            label: { required: true, read_only: false },
+            widget: { required: false },
+          },
+        },
+      },
+    ]);
   });
 
   test('OPTIONS reads no row: an object that does not exist answers the same', async () => {
@@ -320,17 +475,31 @@ describe('HEAD and OPTIONS', () => {
       ['/widget/1/labels/', '/widget/404/labels/'],
       ['/widget/1/parts/', '/widget/404/parts/'],
     ] as const) {
-      const [a, b] = [await started.client.send('OPTIONS', OPS + there), await started.client.send('OPTIONS', OPS + missing)];
+      const [a, b] = [
+        await started.client.send('OPTIONS', OPS + there),
+        await started.client.send('OPTIONS', OPS + missing),
+      ];
       expect([missing, b.status, b.text]).toEqual([missing, 200, a.text]);
       expect({ ...b.headers, date: '' }).toEqual({ ...a.headers, date: '' });
     }
   });
 
   test('OPTIONS ignores a body, and answers 406 where JSON is not wanted', async () => {
-    const answer = await started.client.send('OPTIONS', `${OPS}/widget/`, { raw: '{', headers: { 'content-type': 'application/json' } });
-    expect([answer.status, (answer.json as { renders?: unknown }).renders]).toEqual([200, ['application/json']]);
-    const refused = await started.client.send('OPTIONS', `${OPS}/widget/`, { headers: { accept: 'text/html' } });
-    expect([refused.status, refused.json]).toEqual([406, { detail: 'Could not satisfy the request Accept header.' }]);
+    const answer = await started.client.send('OPTIONS', `${OPS}/widget/`, {
+      raw: '{',
+      headers: { 'content-type': 'application/json' },
+    });
+    expect([answer.status, (answer.json as { renders?: unknown }).renders]).toEqual([
+      200,
+      ['application/json'],
+    ]);
+    const refused = await started.client.send('OPTIONS', `${OPS}/widget/`, {
+      headers: { accept: 'text/html' },
+    });
+    expect([refused.status, refused.json]).toEqual([
+      406,
+      { detail: 'Could not satisfy the request Accept header.' },
+    ]);
   });
 
   const ALLOWED: Readonly<Record<string, string>> = {
@@ -352,22 +521,38 @@ describe('HEAD and OPTIONS', () => {
       for (const method of others) {
         for (const path of [OPS + url, (OPS + url).slice(0, -1)]) {
           const answer = await started.client.send(method, path);
-          expect([method, path, answer.status, answer.text, answer.headers.allow]).toEqual([method, path, 405, `{"detail":"Method \\"${method}\\" not allowed."}`, allow]);
+          expect([method, path, answer.status, answer.text, answer.headers.allow]).toEqual([
+            method,
+            path,
+            405,
+            `{"detail":"Method \\"${method}\\" not allowed."}`,
+            allow,
+          ]);
         }
-        const broken = await started.client.send(method, OPS + url, { raw: '{', headers: { 'content-type': 'application/json' } });
+        const broken = await started.client.send(method, OPS + url, {
+          raw: '{',
+          headers: { 'content-type': 'application/json' },
+        });
         expect([method, broken.status, broken.headers.allow]).toEqual([method, 405, allow]);
       }
       expect(others.length).toBeGreaterThan(20);
     });
 
     test('is 405 before Accept is looked at', async () => {
-      const answer = await started.client.send(others.find((method) => method === 'POST' || method === 'PUT') ?? 'PROPFIND', OPS + url, { headers: { accept: 'image/png' } });
+      const answer = await started.client.send(
+        others.find((method) => method === 'POST' || method === 'PUT') ?? 'PROPFIND',
+        OPS + url,
+        { headers: { accept: 'image/png' } },
+      );
       expect([answer.status, answer.headers.allow]).toEqual([405, allow]);
     });
   });
 
   test('a method override changes nothing', async () => {
-    const answer = await started.client.send('POST', `${OPS}/widget/1/`, { body: {}, headers: { 'x-http-method-override': 'DELETE' } });
+    const answer = await started.client.send('POST', `${OPS}/widget/1/`, {
+      body: {},
+      headers: { 'x-http-method-override': 'DELETE' },
+    });
     expect([answer.status, answer.json]).toEqual([405, { detail: 'Method "POST" not allowed.' }]);
     expect((await started.client.get(`${OPS}/widget/1/?_method=DELETE`)).status).toBe(200);
     expect((await started.client.get(`${OPS}/widget/1/`)).status).toBe(200);
@@ -390,7 +575,12 @@ function modelWith(name: string, operations: readonly Operation[]): new () => ob
   return made;
 }
 
-const FEW: readonly (readonly [name: string, operations: readonly Operation[], collection: string, object: string])[] = [
+const FEW: readonly (readonly [
+  name: string,
+  operations: readonly Operation[],
+  collection: string,
+  object: string,
+])[] = [
   ['OnlyList', ['list'], 'GET, HEAD, OPTIONS', ''],
   ['OnlyCreate', ['create'], 'POST, OPTIONS', ''],
   ['ReadOnly', ['list', 'retrieve'], 'GET, HEAD, OPTIONS', 'GET, HEAD, OPTIONS'],
@@ -398,8 +588,18 @@ const FEW: readonly (readonly [name: string, operations: readonly Operation[], c
   ['OnlyUpdate', ['list', 'update'], 'GET, HEAD, OPTIONS', 'PUT, OPTIONS'],
   ['OnlyPatch', ['list', 'partialUpdate'], 'GET, HEAD, OPTIONS', 'PATCH, OPTIONS'],
   ['OnlyDestroy', ['list', 'destroy'], 'GET, HEAD, OPTIONS', 'DELETE, OPTIONS'],
-  ['NoDelete', ['list', 'create', 'retrieve', 'update', 'partialUpdate'], 'GET, POST, HEAD, OPTIONS', 'GET, PUT, PATCH, HEAD, OPTIONS'],
-  ['Shuffled', ['destroy', 'create', 'partialUpdate', 'list'], 'GET, POST, HEAD, OPTIONS', 'PATCH, DELETE, OPTIONS'],
+  [
+    'NoDelete',
+    ['list', 'create', 'retrieve', 'update', 'partialUpdate'],
+    'GET, POST, HEAD, OPTIONS',
+    'GET, PUT, PATCH, HEAD, OPTIONS',
+  ],
+  [
+    'Shuffled',
+    ['destroy', 'create', 'partialUpdate', 'list'],
+    'GET, POST, HEAD, OPTIONS',
+    'PATCH, DELETE, OPTIONS',
+  ],
   ['NoneAtAll', [], '', ''],
 ];
 
@@ -418,11 +618,21 @@ class Hub {
   listables: Relation<Listable[]>;
 
   @ManyToMany(() => Spoke)
-  @JoinTable({ name: 'hub_spoke', joinColumn: { name: 'hub_id' }, inverseJoinColumn: { name: 'spoke_id' }, synchronize: false })
+  @JoinTable({
+    name: 'hub_spoke',
+    joinColumn: { name: 'hub_id' },
+    inverseJoinColumn: { name: 'spoke_id' },
+    synchronize: false,
+  })
   spokes: Relation<Spoke[]>;
 
   @ManyToMany(() => Spoke)
-  @JoinTable({ name: 'hub_quiet', joinColumn: { name: 'hub_id' }, inverseJoinColumn: { name: 'spoke_id' }, synchronize: false })
+  @JoinTable({
+    name: 'hub_quiet',
+    joinColumn: { name: 'hub_id' },
+    inverseJoinColumn: { name: 'spoke_id' },
+    synchronize: false,
+  })
   quiet: Relation<Spoke[]>;
 }
 
@@ -487,7 +697,9 @@ class HubQuiet {
 describe('the option operations', () => {
   let started: StartedApp;
   beforeAll(async () => {
-    started = await startApp({ entities: [...FEW_CLASSES, Hub, Unlistable, Listable, Spoke, HubSpoke, HubQuiet] });
+    started = await startApp({
+      entities: [...FEW_CLASSES, Hub, Unlistable, Listable, Spoke, HubSpoke, HubQuiet],
+    });
     for (const entity of FEW_CLASSES) await started.dataSource.getRepository(entity).insert({});
   });
   afterAll(() => started.close());
@@ -501,12 +713,17 @@ describe('the option operations', () => {
     ])('leaves its %s what it names, and a URL without any does not exist', async (_kind, path, allow) => {
       const served = allow.split(', ');
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'HEAD', 'OPTIONS', 'PROPFIND', 'DELETE']) {
-        const answer = await started.client.send(method, path, ['POST', 'PUT', 'PATCH'].includes(method) ? { body: { name: 'n' } } : {});
+        const answer = await started.client.send(
+          method,
+          path,
+          ['POST', 'PUT', 'PATCH'].includes(method) ? { body: { name: 'n' } } : {},
+        );
         const success = { POST: 201, DELETE: 204 }[method] ?? 200;
         const status = allow === '' ? 404 : served.includes(method) ? success : 405;
         expect([method, answer.status, answer.headers.allow]).toEqual([method, status, allow]);
         if (method !== 'HEAD' && status === 404) expect(answer.json).toEqual(NOT_FOUND);
-        if (method !== 'HEAD' && status === 405) expect(answer.json).toEqual({ detail: `Method "${method}" not allowed.` });
+        if (method !== 'HEAD' && status === 405)
+          expect(answer.json).toEqual({ detail: `Method "${method}" not allowed.` });
       }
     });
 
@@ -522,7 +739,10 @@ describe('the option operations', () => {
       ] as const) {
         if (allow === '') continue;
         const answer = await started.client.send('OPTIONS', path);
-        expect([path, Object.keys((answer.json as { actions: object }).actions)]).toEqual([path, ['POST', 'PUT'].filter((method) => allow.split(', ').includes(method))]);
+        expect([path, Object.keys((answer.json as { actions: object }).actions)]).toEqual([
+          path,
+          ['POST', 'PUT'].filter((method) => allow.split(', ').includes(method)),
+        ]);
       }
     });
   });
@@ -532,14 +752,21 @@ describe('the option operations', () => {
     expect([without.status, without.headers.location]).toEqual([201, undefined]);
     const shuffled = await started.client.post('/rest/v1/few/shuffled/', { name: 'n' });
     const id = (shuffled.json as { id: number }).id;
-    expect([shuffled.status, shuffled.headers.location]).toEqual([201, `http://127.0.0.1:${started.port}/rest/v1/few/shuffled/${id}/`]);
+    expect([shuffled.status, shuffled.headers.location]).toEqual([
+      201,
+      `http://127.0.0.1:${started.port}/rest/v1/few/shuffled/${id}/`,
+    ]);
   });
 
   test('leaves no link to a nested URL of which no operation is left', async () => {
     const { client } = started;
     const hub = await client.post('/rest/v1/few/hub/', {});
     const id = (hub.json as { id: number }).id;
-    expect(hub.json).toEqual({ id, listables: `/rest/v1/few/hub/${id}/listables/`, spokes: `/rest/v1/few/hub/${id}/spokes/` });
+    expect(hub.json).toEqual({
+      id,
+      listables: `/rest/v1/few/hub/${id}/listables/`,
+      spokes: `/rest/v1/few/hub/${id}/spokes/`,
+    });
     for (const method of ['GET', 'POST', 'OPTIONS', 'PROPFIND']) {
       for (const name of ['unlistables', 'quiet']) {
         const answer = await client.send(method, `/rest/v1/few/hub/${id}/${name}/`);
@@ -555,12 +782,24 @@ describe('the option operations', () => {
     const spoke = ((await client.post('/rest/v1/few/spoke/', {})).json as { id: number }).id;
     const list = `/rest/v1/few/hub/${hub}/spokes/`;
     const joined = await client.post(list, { spoke });
-    expect([joined.status, joined.json, joined.headers.allow]).toEqual([201, { id: 1, hub, spoke }, 'POST, OPTIONS']);
+    expect([joined.status, joined.json, joined.headers.allow]).toEqual([
+      201,
+      { id: 1, hub, spoke },
+      'POST, OPTIONS',
+    ]);
     expect((await client.get(list)).json).toEqual({ detail: 'Method "GET" not allowed.' });
     const detail = await client.get(`${list}1/`);
-    expect([detail.status, detail.json, detail.headers.allow]).toEqual([200, { id: 1, hub, spoke }, 'GET, HEAD, OPTIONS']);
+    expect([detail.status, detail.json, detail.headers.allow]).toEqual([
+      200,
+      { id: 1, hub, spoke },
+      'GET, HEAD, OPTIONS',
+    ]);
     const refused = await client.delete(`${list}1/`);
-    expect([refused.status, refused.json, refused.headers.allow]).toEqual([405, { detail: 'Method "DELETE" not allowed.' }, 'GET, HEAD, OPTIONS']);
+    expect([refused.status, refused.json, refused.headers.allow]).toEqual([
+      405,
+      { detail: 'Method "DELETE" not allowed.' },
+      'GET, HEAD, OPTIONS',
+    ]);
   });
 
   test('leaves a nested detail where only the list has no operation', async () => {

@@ -1,9 +1,48 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { BadRequestException, Controller, HttpCode, Inject, Injectable, Module, ParseIntPipe, Query, Req, Scope, UseGuards, UseInterceptors, ValidationPipe } from '@nestjs/common';
-import type { ArgumentMetadata, CallHandler, CanActivate, ExecutionContext, INestApplication, MiddlewareConsumer, NestInterceptor, NestModule, PipeTransform, Type } from '@nestjs/common';
+import {
+  BadRequestException,
+  Controller,
+  HttpCode,
+  Inject,
+  Injectable,
+  Module,
+  ParseIntPipe,
+  Query,
+  Req,
+  Scope,
+  UseGuards,
+  UseInterceptors,
+  ValidationPipe,
+} from '@nestjs/common';
+import type {
+  ArgumentMetadata,
+  CallHandler,
+  CanActivate,
+  ExecutionContext,
+  INestApplication,
+  MiddlewareConsumer,
+  NestInterceptor,
+  NestModule,
+  PipeTransform,
+  Type,
+} from '@nestjs/common';
 import { REQUEST } from '@nestjs/core';
 import { IsIn } from 'class-validator';
-import { Action, allow, ChildPk, CurrentActor, deny, MANY_TO_MANY_LIST_ACTION, NestedAction, ONE_TO_MANY_LIST_ACTION, ParentPk, Pk, ResourceController, Restify, RestifyController } from 'nestjs-restify';
+import {
+  Action,
+  allow,
+  ChildPk,
+  CurrentActor,
+  deny,
+  MANY_TO_MANY_LIST_ACTION,
+  NestedAction,
+  ONE_TO_MANY_LIST_ACTION,
+  ParentPk,
+  Pk,
+  ResourceController,
+  Restify,
+  RestifyController,
+} from 'nestjs-restify';
 import type { AccessQuestion, Grant, Permission, Refusal } from 'nestjs-restify';
 import { Column, Entity, JoinTable, ManyToMany, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
@@ -37,7 +76,12 @@ class Shelf {
   books: Relation<Book[]>;
 
   @ManyToMany(() => Tag)
-  @JoinTable({ name: 'ovr_shelf_tag', joinColumn: { name: 'shelfId' }, inverseJoinColumn: { name: 'tagId' }, synchronize: false })
+  @JoinTable({
+    name: 'ovr_shelf_tag',
+    joinColumn: { name: 'shelfId' },
+    inverseJoinColumn: { name: 'tagId' },
+    synchronize: false,
+  })
   tags: Relation<Tag[]>;
 }
 
@@ -114,8 +158,14 @@ class BookController extends ResourceController<Book> {
     return books.map((book) => ({ ...book, note: this.notices.word }));
   }
 
-  override async create(@Req() request: { body: Body }, @Query('times', new ParseIntPipe({ optional: true })) times?: number): Promise<object> {
-    return (await super.create(request, { ...request.body, title: String(request.body.title).repeat(times ?? 1) })) as object;
+  override async create(
+    @Req() request: { body: Body },
+    @Query('times', new ParseIntPipe({ optional: true })) times?: number,
+  ): Promise<object> {
+    return (await super.create(request, {
+      ...request.body,
+      title: String(request.body.title).repeat(times ?? 1),
+    })) as object;
   }
 
   override async retrieve(request: Body, pk: number): Promise<object> {
@@ -128,7 +178,13 @@ class BookController extends ResourceController<Book> {
   }
 
   @HttpCode(202)
-  override async partialUpdate(@Pk() pk: number, @ParentPk() parent: number, @ChildPk() child: string | undefined, @CurrentActor() actor: object | null, @Req() request: Body): Promise<object> {
+  override async partialUpdate(
+    @Pk() pk: number,
+    @ParentPk() parent: number,
+    @ChildPk() child: string | undefined,
+    @CurrentActor() actor: object | null,
+    @Req() request: Body,
+  ): Promise<object> {
     return { pk, parent, child: child ?? null, actor, ...((await super.partialUpdate(request)) as object) };
   }
 }
@@ -153,8 +209,19 @@ class LabelController extends ResourceController<Label> {
     super();
   }
 
-  override async retrieve(@Req() request: Body, @ParentPk() parent: number, @ChildPk() child: string, @Pk() pk: number): Promise<object> {
-    return { ...((await super.retrieve(request)) as object), parent, child: child, pk, url: this.whose.request.url };
+  override async retrieve(
+    @Req() request: Body,
+    @ParentPk() parent: number,
+    @ChildPk() child: string,
+    @Pk() pk: number,
+  ): Promise<object> {
+    return {
+      ...((await super.retrieve(request)) as object),
+      parent,
+      child: child,
+      pk,
+      url: this.whose.request.url,
+    };
   }
 
   override async destroy(request: Body): Promise<object> {
@@ -183,7 +250,12 @@ beforeEach(() => {
 describe('methods that replace operations', () => {
   let started: StartedApp;
   beforeAll(async () => {
-    started = await startApp({ entities: [Shelf, Tag, Label, Book], controllers: [ShelfController, BookController, LabelController], providers: [Notices, Whose], configure: withActor });
+    started = await startApp({
+      entities: [Shelf, Tag, Label, Book],
+      controllers: [ShelfController, BookController, LabelController],
+      providers: [Notices, Whose],
+      configure: withActor,
+    });
     await started.client.post('/rest/v1/ovr/shelf/', { name: 'top' });
     await started.client.post('/rest/v1/ovr/tag/', { name: 'red' });
     await started.client.post('/rest/v1/ovr/book/', { shelf: 1, title: 'A' });
@@ -191,18 +263,26 @@ describe('methods that replace operations', () => {
   });
   afterAll(() => started.close());
 
-  const get = (path: string, headers: Record<string, string> = {}) => started.client.get(`/rest/v1/ovr/${path}`, { headers });
+  const get = (path: string, headers: Record<string, string> = {}) =>
+    started.client.get(`/rest/v1/ovr/${path}`, { headers });
 
-  test.each(['book/', 'shelf/1/books/'])('wrap the list on every way in, behind the guards of class and method: %s', async (path) => {
-    const answer = await get(path);
-    expect([answer.status, answer.json]).toEqual([200, [{ id: 1, shelf: 1, title: 'A', archived: false, note: 'kept' }]]);
-    expect(RAN).toEqual(['class guard', 'method guard']);
-    for (const refuse of ['class', 'method']) expect((await get(path, { 'x-refuse': refuse })).status).toBe(403);
-    expect((await get(`${path}?title=B`)).json).toEqual([]);
-    const head = await started.client.send('HEAD', `/rest/v1/ovr/${path}`);
-    expect([head.status, head.text]).toEqual([200, '']);
-    expect((await get(path, { accept: 'text/html' })).status).toBe(406);
-  });
+  test.each(['book/', 'shelf/1/books/'])(
+    'wrap the list on every way in, behind the guards of class and method: %s',
+    async (path) => {
+      const answer = await get(path);
+      expect([answer.status, answer.json]).toEqual([
+        200,
+        [{ id: 1, shelf: 1, title: 'A', archived: false, note: 'kept' }],
+      ]);
+      expect(RAN).toEqual(['class guard', 'method guard']);
+      for (const refuse of ['class', 'method'])
+        expect((await get(path, { 'x-refuse': refuse })).status).toBe(403);
+      expect((await get(`${path}?title=B`)).json).toEqual([]);
+      const head = await started.client.send('HEAD', `/rest/v1/ovr/${path}`);
+      expect([head.status, head.text]).toEqual([200, '']);
+      expect((await get(path, { accept: 'text/html' })).status).toBe(406);
+    },
+  );
 
   test('stand behind the parent of a nested URL', async () => {
     expect((await get('shelf/9/books/')).status).toBe(404);
@@ -211,7 +291,11 @@ describe('methods that replace operations', () => {
 
   test('leave OPTIONS, Allow and 405 as they are', async () => {
     const options = await started.client.send('OPTIONS', '/rest/v1/ovr/shelf/1/books/');
-    expect([options.status, options.headers.allow, (options.json as Body).name]).toEqual([200, 'GET, HEAD, OPTIONS', 'Book List']);
+    expect([options.status, options.headers.allow, (options.json as Body).name]).toEqual([
+      200,
+      'GET, HEAD, OPTIONS',
+      'Book List',
+    ]);
     const post = await started.client.post('/rest/v1/ovr/shelf/1/books/', { title: 'x' });
     expect([post.status, post.json]).toEqual([405, { detail: 'Method "POST" not allowed.' }]);
     expect((await started.client.put('/rest/v1/ovr/book/', {})).status).toBe(405);
@@ -224,7 +308,9 @@ describe('methods that replace operations', () => {
     expect(made.headers.location).toBe(`http://127.0.0.1:${started.port}/rest/v1/ovr/book/2/`);
     const wrong = await started.client.post('/rest/v1/ovr/book/', { title: 'B' });
     expect([wrong.status, wrong.json]).toEqual([400, { shelf: ['This field is required.'] }]);
-    expect((await started.client.post('/rest/v1/ovr/book/?times=x', { shelf: 1, title: 'B' })).status).toBe(400);
+    expect((await started.client.post('/rest/v1/ovr/book/?times=x', { shelf: 1, title: 'B' })).status).toBe(
+      400,
+    );
   });
 
   test('are told the key of the object, and need not ask the generated one', async () => {
@@ -235,9 +321,18 @@ describe('methods that replace operations', () => {
   });
 
   test('may run another operation of the URL, which is admitted anew', async () => {
-    expect((await started.client.put('/rest/v1/ovr/book/1/', { archived: true })).json).toEqual({ id: 1, shelf: 1, title: 'A', archived: true });
+    expect((await started.client.put('/rest/v1/ovr/book/1/', { archived: true })).json).toEqual({
+      id: 1,
+      shelf: 1,
+      title: 'A',
+      archived: true,
+    });
     // The permission gives this caller PUT and not PATCH.
-    const refused = await started.client.put('/rest/v1/ovr/book/1/', { archived: false }, { headers: { 'x-user': '1' } });
+    const refused = await started.client.put(
+      '/rest/v1/ovr/book/1/',
+      { archived: false },
+      { headers: { 'x-user': '1' } },
+    );
     expect(refused.status).toBe(403);
     expect((await get('book/1/')).json).toMatchObject({ archived: true });
     const deleted = await started.client.delete('/rest/v1/ovr/book/1/');
@@ -246,28 +341,54 @@ describe('methods that replace operations', () => {
 
   test("take Nest's parameter decorators and @HttpCode", async () => {
     const changed = await started.client.patch('/rest/v1/ovr/book/1/', { archived: false });
-    expect([changed.status, changed.json]).toEqual([202, { pk: 1, parent: 1, child: null, actor: null, id: 1, shelf: 1, title: 'A', archived: false }]);
+    expect([changed.status, changed.json]).toEqual([
+      202,
+      { pk: 1, parent: 1, child: null, actor: null, id: 1, shelf: 1, title: 'A', archived: false },
+    ]);
   });
 
   test('of a through model answer below both models, in a request of their own', async () => {
     expect((await get('label/')).json).toEqual({ count: 1, again: 1 });
     expect((await get('shelf/1/tags/')).json).toEqual({ count: 1, again: 1 });
-    expect((await get('shelf/1/tags/1/')).json).toEqual({ id: 1, shelf: 1, tag: 1, parent: 1, child: '1', pk: 1, url: '/rest/v1/ovr/shelf/1/tags/1/' });
-    expect((await get('label/1/')).json).toEqual({ id: 1, shelf: 1, tag: 1, parent: 1, pk: 1, url: '/rest/v1/ovr/label/1/' });
+    expect((await get('shelf/1/tags/1/')).json).toEqual({
+      id: 1,
+      shelf: 1,
+      tag: 1,
+      parent: 1,
+      child: '1',
+      pk: 1,
+      url: '/rest/v1/ovr/shelf/1/tags/1/',
+    });
+    expect((await get('label/1/')).json).toEqual({
+      id: 1,
+      shelf: 1,
+      tag: 1,
+      parent: 1,
+      pk: 1,
+      url: '/rest/v1/ovr/label/1/',
+    });
     // What a nested action of the parent names is its own.
-    expect((await started.client.post('/rest/v1/ovr/shelf/1/tags/', { tag: 1 })).json).toEqual({ from: 'the shelf' });
+    expect((await started.client.post('/rest/v1/ovr/shelf/1/tags/', { tag: 1 })).json).toEqual({
+      from: 'the shelf',
+    });
     expect((await started.client.send('PATCH', '/rest/v1/ovr/shelf/1/tags/')).status).toBe(405);
-    expect((await started.client.send('OPTIONS', '/rest/v1/ovr/shelf/1/tags/')).headers.allow).toBe('GET, POST, HEAD, OPTIONS');
+    expect((await started.client.send('OPTIONS', '/rest/v1/ovr/shelf/1/tags/')).headers.allow).toBe(
+      'GET, POST, HEAD, OPTIONS',
+    );
     const deleted = await started.client.delete('/rest/v1/ovr/shelf/1/tags/1/');
     expect([deleted.status, deleted.json]).toEqual([200, { gone: { id: 1, shelf: 1, tag: 1 } }]);
     expect((await get('label/1/')).status).toBe(404);
   });
 
-  test("stand behind middleware that is bound to their class, which means all URLs of the model", async () => {
+  test('stand behind middleware that is bound to their class, which means all URLs of the model', async () => {
     @Module({ controllers: [ShelfController, BookController, LabelController], providers: [Notices, Whose] })
     class WithMiddleware implements NestModule {
       configure(consumer: MiddlewareConsumer): void {
-        const mark = (_request: unknown, response: { setHeader(name: string, value: string): void }, next: () => void): void => {
+        const mark = (
+          _request: unknown,
+          response: { setHeader(name: string, value: string): void },
+          next: () => void,
+        ): void => {
           response.setHeader('x-seen', 'yes');
           next();
         };
@@ -275,13 +396,23 @@ describe('methods that replace operations', () => {
       }
     }
     const bound = await startApp({ entities: [Shelf, Tag, Label, Book], imports: [WithMiddleware] });
-    const seen = async (path: string): Promise<unknown> => (await bound.client.get(`/rest/v1/ovr/${path}`)).headers['x-seen'];
-    expect([await seen('book/'), await seen('book'), await seen('book/1/'), await seen('book/1'), await seen('shelf/'), await seen('booking/')]).toEqual(['yes', 'yes', 'yes', 'yes', undefined, undefined]);
+    const seen = async (path: string): Promise<unknown> =>
+      (await bound.client.get(`/rest/v1/ovr/${path}`)).headers['x-seen'];
+    expect([
+      await seen('book/'),
+      await seen('book'),
+      await seen('book/1/'),
+      await seen('book/1'),
+      await seen('shelf/'),
+      await seen('booking/'),
+    ]).toEqual(['yes', 'yes', 'yes', 'yes', undefined, undefined]);
     await bound.close();
   });
 
   test('outside of a request say what they want', async () => {
-    await expect(new BookController(new Notices()).list({})).rejects.toThrow('super.list(request) wants the request that is being answered');
+    await expect(new BookController(new Notices()).list({})).rejects.toThrow(
+      'super.list(request) wants the request that is being answered',
+    );
   });
 });
 
@@ -301,7 +432,12 @@ class Upper implements PipeTransform {
     RAN.push(`pipe ${type} ${metatype?.name ?? 'none'}`);
     if (typeof value !== 'object' || value === null) return value;
     if ('broken' in value) throw new BadRequestException('The pipe says no.');
-    return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, typeof each === 'string' ? each.toUpperCase() : (each as unknown)]));
+    return Object.fromEntries(
+      Object.entries(value).map(([name, each]) => [
+        name,
+        typeof each === 'string' ? each.toUpperCase() : (each as unknown),
+      ]),
+    );
   }
 }
 
@@ -361,7 +497,11 @@ class MarkController {}
 describe('interceptors and pipes', () => {
   let started: StartedApp;
   beforeAll(async () => {
-    started = await startApp({ entities: [Note, Board, Mark], controllers: [NoteController, MarkController], providers: [Notices, Envelope] });
+    started = await startApp({
+      entities: [Note, Board, Mark],
+      controllers: [NoteController, MarkController],
+      providers: [Notices, Envelope],
+    });
     await started.client.post('/rest/v1/enh/board/', { name: 'b' });
   });
   afterAll(() => started.close());
@@ -371,14 +511,28 @@ describe('interceptors and pipes', () => {
     expect([made.status, made.json]).toEqual([201, { data: { id: 1, text: 'ONE', board: 1 }, word: 'kept' }]);
     expect(made.headers.location).toBe(`http://127.0.0.1:${started.port}/rest/v1/enh/note/1/`);
     expect(RAN).toEqual(['before POST', 'pipe body Note']);
-    expect((await started.client.get('/rest/v1/enh/note/?text=one')).json).toEqual({ data: [{ id: 1, text: 'ONE', board: 1 }], word: 'kept' });
-    expect((await started.client.patch('/rest/v1/enh/note/1/', { text: 'two' })).json).toMatchObject({ data: { text: 'TWO' } });
+    expect((await started.client.get('/rest/v1/enh/note/?text=one')).json).toEqual({
+      data: [{ id: 1, text: 'ONE', board: 1 }],
+      word: 'kept',
+    });
+    expect((await started.client.patch('/rest/v1/enh/note/1/', { text: 'two' })).json).toMatchObject({
+      data: { text: 'TWO' },
+    });
     const passing = await started.client.post('/rest/v1/enh/note/', { text: 'two' });
-    expect((await started.client.delete(`/rest/v1/enh/note/${((passing.json as Body).data as Body).id as number}/`)).json).toEqual({ data: null, word: 'kept' });
+    expect(
+      (
+        await started.client.delete(
+          `/rest/v1/enh/note/${((passing.json as Body).data as Body).id as number}/`,
+        )
+      ).json,
+    ).toEqual({ data: null, word: 'kept' });
   });
 
   test('of a child stand around the nested list, of a relation around its through objects, and nowhere else', async () => {
-    expect((await started.client.get('/rest/v1/enh/board/1/notes/')).json).toEqual({ data: [{ id: 1, text: 'TWO', board: 1 }], word: 'kept' });
+    expect((await started.client.get('/rest/v1/enh/board/1/notes/')).json).toEqual({
+      data: [{ id: 1, text: 'TWO', board: 1 }],
+      word: 'kept',
+    });
     const mark = await started.client.post('/rest/v1/enh/mark/', { name: 'quiet' });
     const id = ((mark.json as Body).data as Body).id as string;
     expect(RAN.filter((each) => each.startsWith('pipe'))).toEqual(['pipe query Object']);
@@ -398,13 +552,18 @@ describe('interceptors and pipes', () => {
 
   test('do not stand before 405, 406 and OPTIONS', async () => {
     expect((await started.client.put('/rest/v1/enh/note/', {})).status).toBe(405);
-    expect((await started.client.get('/rest/v1/enh/note/', { headers: { accept: 'text/html' } })).status).toBe(406);
+    expect(
+      (await started.client.get('/rest/v1/enh/note/', { headers: { accept: 'text/html' } })).status,
+    ).toBe(406);
     expect((await started.client.send('OPTIONS', '/rest/v1/enh/note/')).status).toBe(200);
     expect(RAN).toEqual([]);
   });
 
   test("of a model stand around the application's own actions too", async () => {
-    expect((await started.client.get('/rest/v1/enh/note/hello/?to=you')).json).toEqual({ data: { hello: 'YOU' }, word: 'kept' });
+    expect((await started.client.get('/rest/v1/enh/note/hello/?to=you')).json).toEqual({
+      data: { hello: 'YOU' },
+      word: 'kept',
+    });
   });
 
   test("of a controller's class stand around what is generated", async () => {
@@ -442,9 +601,16 @@ describe('defaults of a prefix', () => {
         super({ transform: true, whitelist: false });
       }
     }
-    const started = await startApp({ entities: [Word, Bare], restify: { interceptors: [Envelope], pipes: [Validating] }, providers: [Notices, Envelope] });
+    const started = await startApp({
+      entities: [Word, Bare],
+      restify: { interceptors: [Envelope], pipes: [Validating] },
+      providers: [Notices, Envelope],
+    });
     try {
-      expect((await started.client.post('/rest/v1/def/word/', { text: 'yes' })).json).toEqual({ data: { id: 1, text: 'yes' }, word: 'kept' });
+      expect((await started.client.post('/rest/v1/def/word/', { text: 'yes' })).json).toEqual({
+        data: { id: 1, text: 'yes' },
+        word: 'kept',
+      });
       const refused = await started.client.post('/rest/v1/def/word/', { text: 'perhaps' });
       expect([refused.status, refused.json]).toEqual([400, { detail: 'yes or no' }]);
       expect((await started.client.post('/rest/v1/def/bare/', {})).json).toEqual({ id: 1 });
@@ -498,11 +664,25 @@ describe('what refuses to start', () => {
       'Wrong.tags: "tags" is many-to-many, and not one-to-many.',
     ],
   ])('%s', async (_name, controller, problem) => {
-    await expect(startApp({ entities: [Shelf, Tag, Label, Book], controllers: [ShelfController, BookController, LabelController, controller()], providers: [Notices, Whose] })).rejects.toThrow(problem);
+    await expect(
+      startApp({
+        entities: [Shelf, Tag, Label, Book],
+        controllers: [ShelfController, BookController, LabelController, controller()],
+        providers: [Notices, Whose],
+      }),
+    ).rejects.toThrow(problem);
   });
 
   test('an interceptor with dependencies that no module lists', async () => {
-    await expect(startApp({ entities: [Note, Board, Mark], controllers: [NoteController, MarkController], providers: [Notices] })).rejects.toThrow('Envelope: no module lists it, and it has dependencies. Add Envelope to the providers of the module that has them.');
+    await expect(
+      startApp({
+        entities: [Note, Board, Mark],
+        controllers: [NoteController, MarkController],
+        providers: [Notices],
+      }),
+    ).rejects.toThrow(
+      'Envelope: no module lists it, and it has dependencies. Add Envelope to the providers of the module that has them.',
+    );
   });
 
   test('a class that extends the base without being listed, as any other', async () => {
@@ -514,7 +694,9 @@ describe('what refuses to start', () => {
     }
     @RestifyController(Thing)
     class ThingController extends ResourceController<Thing> {}
-    await expect(startApp({ entities: [Thing] })).rejects.toThrow('Add ThingController to the controllers of the module');
+    await expect(startApp({ entities: [Thing] })).rejects.toThrow(
+      'Add ThingController to the controllers of the module',
+    );
     const started = await startApp({ entities: [Thing], controllers: [ThingController, plain()] });
     expect((await started.client.get('/rest/v1/lone/thing/')).json).toEqual([]);
     await started.close();

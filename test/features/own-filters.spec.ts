@@ -5,16 +5,22 @@ import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
 import { ChoiceFilters, fillLookups, LOOKUP_MODELS } from './lookup-models.js';
 
-onEachDatabase('filters of a model\'s own', (database) => {
+onEachDatabase("filters of a model's own", (database) => {
   let started: StartedApp;
   beforeAll(async () => {
-    started = await startApp({ entities: LOOKUP_MODELS, database, providers: [ChoiceFilters], restify: { authentication: [basic((name) => ({ name }))] } });
+    started = await startApp({
+      entities: LOOKUP_MODELS,
+      database,
+      providers: [ChoiceFilters],
+      restify: { authentication: [basic((name) => ({ name }))] },
+    });
     await fillLookups(started.dataSource);
   });
   afterAll(() => started.close());
 
   const choices = async (query: string, who = ''): Promise<unknown> => {
-    const headers: Record<string, string> = who === '' ? {} : { authorization: `Basic ${Buffer.from(`${who}:pw`).toString('base64')}` };
+    const headers: Record<string, string> =
+      who === '' ? {} : { authorization: `Basic ${Buffer.from(`${who}:pw`).toString('base64')}` };
     const { status, json, text } = await started.client.get(`/rest/v1/polls/choice/?${query}`, { headers });
     return status === 200 ? (json as { id: number }[]).map(({ id }) => id) : [status, JSON.parse(text)];
   };
@@ -38,8 +44,11 @@ onEachDatabase('filters of a model\'s own', (database) => {
       expect(await choices(query)).toEqual(expected);
     });
 
-    test('a value that no column can hold is the caller\'s mistake', async () => {
-      expect(await choices('votes__near=9007199254740991')).toEqual([400, { votes__near: [expect.stringMatching(/^Ensure this value is less than/)] }]);
+    test("a value that no column can hold is the caller's mistake", async () => {
+      expect(await choices('votes__near=9007199254740991')).toEqual([
+        400,
+        { votes__near: [expect.stringMatching(/^Ensure this value is less than/)] },
+      ]);
     });
 
     test('do not exist for a caller who may not read what they tell of', async () => {
@@ -66,13 +75,19 @@ onEachDatabase('filters of a model\'s own', (database) => {
       ['around=1,8', [1, 2, 4]],
       ['around=1,x', [400, { around: ['Enter a number.'] }]],
       [`around=${'1,'.repeat(100)}1`, [400, { around: ['Ensure there are no more than 100 values.'] }]],
-      ['around=9007199254740991', [400, { around: [expect.stringMatching(/^Ensure this value is less than/)] }]],
+      [
+        'around=9007199254740991',
+        [400, { around: [expect.stringMatching(/^Ensure this value is less than/)] }],
+      ],
       ['since=2000-01-01T00:00Z', ALL],
       ['since=2100-01-01T00:00Z', []],
       ['since=soon', [400, { since: ['Enter a valid date/time.'] }]],
       ['mine=no', ALL],
       ['mine=perhaps', [400, { mine: ['"perhaps" is not a valid choice.'] }]],
-      ['liked=1&since=x&mine=z', [400, { since: ['Enter a valid date/time.'], mine: ['"z" is not a valid choice.'] }]],
+      [
+        'liked=1&since=x&mine=z',
+        [400, { since: ['Enter a valid date/time.'], mine: ['"z" is not a valid choice.'] }],
+      ],
       ['liked=true&votes=9', [4]],
     ])('?%s', async (query, expected) => {
       expect(await choices(query)).toEqual(expected);

@@ -22,7 +22,12 @@ class OfTeam implements Permission {
   }
 }
 
-@Restify({ app: 'counts', permissions: [OfTeam], pagination: new LimitOffsetPagination({ pageSize: 2, count: 'estimated', countParameter: 'count' }), filterFields: { team: ['exact', 'gte'], 'origin.name': ['exact', 'isnull'] } })
+@Restify({
+  app: 'counts',
+  permissions: [OfTeam],
+  pagination: new LimitOffsetPagination({ pageSize: 2, count: 'estimated', countParameter: 'count' }),
+  filterFields: { team: ['exact', 'gte'], 'origin.name': ['exact', 'isnull'] },
+})
 @Entity('counts_fact')
 class Fact {
   @PrimaryGeneratedColumn()
@@ -63,16 +68,25 @@ onEachDatabase('a count', (database) => {
       database,
       dataSource: { logging: true, logger: log },
       configure: (app) => {
-        app.use((request: { headers: Record<string, string>; user?: object }, _response: unknown, next: () => void) => {
-          if (request.headers['x-team'] !== undefined) request.user = { team: Number(request.headers['x-team']) };
-          next();
-        });
+        app.use(
+          (
+            request: { headers: Record<string, string>; user?: object },
+            _response: unknown,
+            next: () => void,
+          ) => {
+            if (request.headers['x-team'] !== undefined)
+              request.user = { team: Number(request.headers['x-team']) };
+            next();
+          },
+        );
       },
     });
     const { dataSource } = started;
     await dataSource.getRepository(Origin).insert([{ name: 'here' }, { name: 'there' }]);
     const table = dataSource.driver.escape('counts_fact');
-    await dataSource.query(`INSERT INTO ${table} (team, ${dataSource.driver.escape('originId')}) ${SERIES[database.name]}`);
+    await dataSource.query(
+      `INSERT INTO ${table} (team, ${dataSource.driver.escape('originId')}) ${SERIES[database.name]}`,
+    );
     await dataSource.query(database.name === 'mariadb' ? `ANALYZE TABLE ${table}` : `ANALYZE ${table}`);
   });
   beforeEach(() => {
@@ -94,7 +108,11 @@ onEachDatabase('a count', (database) => {
 
   test('is not made where a client wants none', async () => {
     expect(await count('fact/?count=none')).toBe(null);
-    expect(log.statements.filter((each) => /counts_fact/.test(each) && /count\(\*\) FROM .?counts_fact/.test(each))).toEqual([]);
+    expect(
+      log.statements.filter(
+        (each) => /counts_fact/.test(each) && /count\(\*\) FROM .?counts_fact/.test(each),
+      ),
+    ).toEqual([]);
   });
 
   test('is one statement together with its page, where the database writes rows itself', async () => {
@@ -106,7 +124,9 @@ onEachDatabase('a count', (database) => {
   test('leaves the rows before a page out before it writes any of them', async () => {
     if (database.name === 'mariadb') return;
     await count('fact/?offset=9000&limit=1&count=none');
-    expect(log.statements).toEqual([expect.stringMatching(/FROM \(SELECT t0\.\* FROM .* LIMIT 2 OFFSET 9000\) t0/)]);
+    expect(log.statements).toEqual([
+      expect.stringMatching(/FROM \(SELECT t0\.\* FROM .* LIMIT 2 OFFSET 9000\) t0/),
+    ]);
   });
 
   test('that is estimated is exact for few rows', async () => {
@@ -137,13 +157,15 @@ onEachDatabase('a count', (database) => {
 
 test('statements are kept for pages of the usual size alone', async () => {
   const started = await startApp({ entities: [Fact, Origin] });
-  const shapes = Object.getOwnPropertyDescriptor(StatementShapes.prototype, 'of')?.value as StatementShapes['of'];
+  const shapes = Object.getOwnPropertyDescriptor(StatementShapes.prototype, 'of')
+    ?.value as StatementShapes['of'];
   const kinds: string[] = [];
   StatementShapes.prototype.of = function (this: StatementShapes, kind, ...more) {
     kinds.push(kind);
     return shapes.call(this, kind, ...more);
   };
-  for (const query of ['', '?limit=2', '?limit=3', '?offset=2', '?limit=99']) await started.client.get(`/rest/v1/counts/fact/${query}`);
+  for (const query of ['', '?limit=2', '?limit=3', '?offset=2', '?limit=99'])
+    await started.client.get(`/rest/v1/counts/fact/${query}`);
   StatementShapes.prototype.of = shapes;
   await started.close();
   expect(kinds).toHaveLength(2);

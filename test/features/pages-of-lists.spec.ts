@@ -8,7 +8,11 @@ import { StatementLog } from '../faults/statement-log.js';
 
 withoutComparing();
 
-@Restify({ app: 'pages', orderingFields: ['title', 'note'], computed: { shout: (leaf: object) => (leaf as Leaf).title.toUpperCase() } })
+@Restify({
+  app: 'pages',
+  orderingFields: ['title', 'note'],
+  computed: { shout: (leaf: object) => (leaf as Leaf).title.toUpperCase() },
+})
 @Entity('pages_leaf')
 class Leaf {
   @PrimaryGeneratedColumn()
@@ -29,8 +33,17 @@ let started: StartedApp;
 beforeAll(async () => {
   started = await startApp({ entities: [Leaf], dataSource: { logging: true, logger: log } });
   for (let at = 0; at < 2500; at += 500) {
-    const leaves = Array.from({ length: 500 }, (_, index) => ({ title: `t${(at + index) % 1250}`, note: index % 3 === 0 ? null : `n${(at + index) % 1250}` }));
-    await started.dataSource.createQueryBuilder().insert().into(Leaf).values(leaves).updateEntity(false).execute();
+    const leaves = Array.from({ length: 500 }, (_, index) => ({
+      title: `t${(at + index) % 1250}`,
+      note: index % 3 === 0 ? null : `n${(at + index) % 1250}`,
+    }));
+    await started.dataSource
+      .createQueryBuilder()
+      .insert()
+      .into(Leaf)
+      .values(leaves)
+      .updateEntity(false)
+      .execute();
   }
 });
 beforeEach(() => {
@@ -42,7 +55,10 @@ afterAll(() => started.close());
 async function planOfLaterPage(ordering: string): Promise<string> {
   expect((await started.client.get(`/rest/v1/pages/leaf/?ordering=${ordering}`)).status).toBe(200);
   const later = log.statements.findLast((each) => / LIMIT \d{2,}/.test(each) && each.includes('?')) ?? '';
-  const plan = await started.dataSource.query<{ detail: string }[]>(`EXPLAIN QUERY PLAN ${later}`, Array<string>(later.split('?').length - 1).fill(''));
+  const plan = await started.dataSource.query<{ detail: string }[]>(
+    `EXPLAIN QUERY PLAN ${later}`,
+    Array<string>(later.split('?').length - 1).fill(''),
+  );
   return plan.map(({ detail }) => detail).join('\n');
 }
 
@@ -57,7 +73,9 @@ test.each([
 
 test('entities behind the rows are loaded by one statement a number of rows, with other keys each time', async () => {
   const { json } = await started.client.get('/rest/v1/pages/leaf/');
-  expect((json as { shout: string }[]).map(({ shout }) => shout)).toEqual(Array.from({ length: 2500 }, (_, index) => `T${index % 1250}`));
+  expect((json as { shout: string }[]).map(({ shout }) => shout)).toEqual(
+    Array.from({ length: 2500 }, (_, index) => `T${index % 1250}`),
+  );
   const loads = log.statements.filter((each) => each.includes('"entity"'));
   expect(loads.length).toBeGreaterThanOrEqual(10);
   // Pages that took long are shorter.

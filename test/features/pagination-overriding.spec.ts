@@ -1,7 +1,15 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
 import type { CallHandler, ExecutionContext, NestInterceptor, PipeTransform } from '@nestjs/common';
-import { CursorPagination, LimitOffsetPagination, PageNumberPagination, ResourceController, Restify, RestifyController, RestifyResources } from 'nestjs-restify';
+import {
+  CursorPagination,
+  LimitOffsetPagination,
+  PageNumberPagination,
+  ResourceController,
+  Restify,
+  RestifyController,
+  RestifyResources,
+} from 'nestjs-restify';
 import { map } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
@@ -29,7 +37,10 @@ class PenController extends ResourceController<Pen> {
   }
 }
 
-@Restify({ app: 'over', pagination: new LimitOffsetPagination({ pageSize: 2, style: 'headers', count: 'exact' }) })
+@Restify({
+  app: 'over',
+  pagination: new LimitOffsetPagination({ pageSize: 2, style: 'headers', count: 'exact' }),
+})
 @Entity('over_cap')
 class Cap {
   @PrimaryGeneratedColumn()
@@ -63,7 +74,16 @@ class Wrapped implements NestInterceptor {
   }
 }
 
-@Restify({ app: 'over', pagination: new CursorPagination({ secret: 'a secret of the tests, and of nothing else', pageSize: 1, style: 'headers' }), interceptors: [Wrapped], pipes: [Told] })
+@Restify({
+  app: 'over',
+  pagination: new CursorPagination({
+    secret: 'a secret of the tests, and of nothing else',
+    pageSize: 1,
+    style: 'headers',
+  }),
+  interceptors: [Wrapped],
+  pipes: [Told],
+})
 @Entity('over_ink')
 class Ink {
   @PrimaryGeneratedColumn()
@@ -76,13 +96,19 @@ class Ink {
 let started: StartedApp;
 beforeAll(async () => {
   started = await startApp({ entities: [Pen, Cap, Ink], controllers: [PenController, CapController] });
-  for (const entity of [Pen, Cap, Ink]) await started.dataSource.getRepository(entity).insert(['a', 'b', 'c'].map((name) => ({ name })));
+  for (const entity of [Pen, Cap, Ink])
+    await started.dataSource.getRepository(entity).insert(['a', 'b', 'c'].map((name) => ({ name })));
 });
 afterAll(() => started.close());
 const get = (path: string) => started.client.get(`/rest/v1/over/${path}`, { headers: { host: 'h' } });
 
 test('super.list gives the envelope of the page, and what the method makes of it is sent', async () => {
-  expect((await get('pen/?page=2')).json).toEqual({ count: 3, next: null, previous: 'http://h/rest/v1/over/pen/', results: [{ id: 3, name: 'c', seen: true }] });
+  expect((await get('pen/?page=2')).json).toEqual({
+    count: 3,
+    next: null,
+    previous: 'http://h/rest/v1/over/pen/',
+    results: [{ id: 3, name: 'c', seen: true }],
+  });
   const beyond = await get('pen/?page=3');
   expect([beyond.status, beyond.json]).toEqual([404, { detail: 'Invalid page.' }]);
 });
@@ -104,8 +130,15 @@ test('with headers, super.list gives the rows of the page, and the headers are s
 test('interceptors stand around the page, and pipes are asked once', async () => {
   PIPED.length = 0;
   const answer = await get('ink/?page_size=2');
-  expect(answer.json).toEqual({ body: [{ id: 1, name: 'a' }, { id: 2, name: 'b' }] });
-  expect(answer.headers.link).toMatch(/^<http:\/\/h\/rest\/v1\/over\/ink\/\?page_size=2>; rel="first", <http:\/\/h\/rest\/v1\/over\/ink\/\?page_size=2&cursor=[\w-]+>; rel="next"$/);
+  expect(answer.json).toEqual({
+    body: [
+      { id: 1, name: 'a' },
+      { id: 2, name: 'b' },
+    ],
+  });
+  expect(answer.headers.link).toMatch(
+    /^<http:\/\/h\/rest\/v1\/over\/ink\/\?page_size=2>; rel="first", <http:\/\/h\/rest\/v1\/over\/ink\/\?page_size=2&cursor=[\w-]+>; rel="next"$/,
+  );
   expect(PIPED).toEqual([{ page_size: '2' }]);
 });
 

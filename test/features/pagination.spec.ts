@@ -15,7 +15,16 @@ interface Envelope {
   readonly results: readonly Record<string, unknown>[];
 }
 
-@Restify({ app: 'pages', pagination: new PageNumberPagination({ pageSize: 3, maxPageSize: 5, maxOffset: 12, countParameter: 'count' }), orderingFields: ['id', 'tree.name'] })
+@Restify({
+  app: 'pages',
+  pagination: new PageNumberPagination({
+    pageSize: 3,
+    maxPageSize: 5,
+    maxOffset: 12,
+    countParameter: 'count',
+  }),
+  orderingFields: ['id', 'tree.name'],
+})
 @Entity('pages_leaf')
 class Leaf {
   @PrimaryGeneratedColumn()
@@ -28,7 +37,11 @@ class Leaf {
   tree: Relation<Tree> | null;
 }
 
-@Restify({ app: 'pages', pagination: new LimitOffsetPagination({ pageSize: 2, maxPageSize: 4, maxOffset: 6 }), through: { birds: { pagination: new PageNumberPagination({ pageSize: 1 }) } } })
+@Restify({
+  app: 'pages',
+  pagination: new LimitOffsetPagination({ pageSize: 2, maxPageSize: 4, maxOffset: 6 }),
+  through: { birds: { pagination: new PageNumberPagination({ pageSize: 1 }) } },
+})
 @Entity('pages_tree')
 class Tree {
   @PrimaryGeneratedColumn()
@@ -59,7 +72,11 @@ class Bird {
 }
 
 /** Written by the process, on every database. */
-@Restify({ app: 'pages', computed: { loud: (root: object) => (root as Root).name.toUpperCase() }, strict: true })
+@Restify({
+  app: 'pages',
+  computed: { loud: (root: object) => (root as Root).name.toUpperCase() },
+  strict: true,
+})
 @Entity('pages_root')
 class Root {
   @PrimaryGeneratedColumn()
@@ -75,10 +92,18 @@ onEachDatabase('pages', (database) => {
   let started: StartedApp;
   const base = 'http://h/rest/v1/pages';
   beforeAll(async () => {
-    started = await startApp({ entities: FOREST, database, restify: { pagination: new PageNumberPagination({ pageSize: 2, style: 'headers' }) } });
+    started = await startApp({
+      entities: FOREST,
+      database,
+      restify: { pagination: new PageNumberPagination({ pageSize: 2, style: 'headers' }) },
+    });
     const { dataSource } = started;
-    await dataSource.getRepository(Tree).insert([{ name: 'oak' }, { name: 'elm' }, { name: 'ash' }, { name: 'yew' }, { name: 'fir' }]);
-    await dataSource.getRepository(Leaf).insert([1, 2, 3, 4, 5, 6, 7].map((n) => ({ name: `l${n % 2}`, tree: { id: n < 6 ? 1 : 2 } })));
+    await dataSource
+      .getRepository(Tree)
+      .insert([{ name: 'oak' }, { name: 'elm' }, { name: 'ash' }, { name: 'yew' }, { name: 'fir' }]);
+    await dataSource
+      .getRepository(Leaf)
+      .insert([1, 2, 3, 4, 5, 6, 7].map((n) => ({ name: `l${n % 2}`, tree: { id: n < 6 ? 1 : 2 } })));
     await dataSource.getRepository(Bird).insert([{ name: 'tit' }, { name: 'jay' }, { name: 'owl' }]);
     await dataSource.getRepository(Root).insert([{ name: 'a' }, { name: 'b' }, { name: 'c' }]);
     await dataSource.createQueryBuilder().relation(Tree, 'birds').of(1).add([1, 2, 3]);
@@ -98,16 +123,36 @@ onEachDatabase('pages', (database) => {
   describe('by number', () => {
     test("come in DRF's envelope, to the byte, with their length", async () => {
       const answer = await started.client.get('/rest/v1/pages/leaf/?page_size=1', { headers: { host: 'h' } });
-      expect(answer.text).toBe('{"count":7,"next":"http://h/rest/v1/pages/leaf/?page_size=1&page=2","previous":null,"results":[{"id":1,"name":"l1","tree":1}]}');
+      expect(answer.text).toBe(
+        '{"count":7,"next":"http://h/rest/v1/pages/leaf/?page_size=1&page=2","previous":null,"results":[{"id":1,"name":"l1","tree":1}]}',
+      );
       expect(answer.headers['content-length']).toBe(String(answer.text.length));
       expect(answer.headers).not.toHaveProperty('link');
     });
 
     test('lead from one to the next and back, and end with null', async () => {
-      expect(await ask('leaf/')).toMatchObject({ count: 7, next: `${base}/leaf/?page=2`, previous: null, ids: [1, 2, 3] });
-      expect(await ask('leaf?page=2')).toMatchObject({ next: `${base}/leaf/?page=3`, previous: `${base}/leaf/`, ids: [4, 5, 6] });
-      expect(await ask('leaf/?page=3')).toMatchObject({ next: null, previous: `${base}/leaf/?page=2`, ids: [7] });
-      expect(await ask('leaf/?page=last')).toMatchObject({ next: null, previous: `${base}/leaf/?page=2`, ids: [7], count: 7 });
+      expect(await ask('leaf/')).toMatchObject({
+        count: 7,
+        next: `${base}/leaf/?page=2`,
+        previous: null,
+        ids: [1, 2, 3],
+      });
+      expect(await ask('leaf?page=2')).toMatchObject({
+        next: `${base}/leaf/?page=3`,
+        previous: `${base}/leaf/`,
+        ids: [4, 5, 6],
+      });
+      expect(await ask('leaf/?page=3')).toMatchObject({
+        next: null,
+        previous: `${base}/leaf/?page=2`,
+        ids: [7],
+      });
+      expect(await ask('leaf/?page=last')).toMatchObject({
+        next: null,
+        previous: `${base}/leaf/?page=2`,
+        ids: [7],
+        count: 7,
+      });
     });
 
     test('keep the other parameters, escaped, and are cut of what these leave', async () => {
@@ -119,20 +164,53 @@ onEachDatabase('pages', (database) => {
         ids: [5, 7],
       });
       expect(await ask('leaf/?ordering=-tree__name,-id&page=2')).toMatchObject({ count: 7, ids: [2, 1, 7] });
-      expect(await ask('leaf/?search=l0&ordering=-id')).toMatchObject({ count: 3, next: null, ids: [6, 4, 2] });
+      expect(await ask('leaf/?search=l0&ordering=-id')).toMatchObject({
+        count: 3,
+        next: null,
+        ids: [6, 4, 2],
+      });
     });
 
     test('have no more rows than the greatest page', async () => {
-      for (const size of ['5', '6', '1000000', '9'.repeat(50)]) expect(await ask(`leaf/?page_size=${size}`)).toMatchObject({ ids: [1, 2, 3, 4, 5], next: `${base}/leaf/?page_size=${size}&page=2` });
+      for (const size of ['5', '6', '1000000', '9'.repeat(50)])
+        expect(await ask(`leaf/?page_size=${size}`)).toMatchObject({
+          ids: [1, 2, 3, 4, 5],
+          next: `${base}/leaf/?page_size=${size}&page=2`,
+        });
     });
 
     test('the first one is there without rows', async () => {
-      expect(await ask('leaf/?name=none')).toEqual({ count: 0, next: null, previous: null, results: [], ids: [] });
+      expect(await ask('leaf/?name=none')).toEqual({
+        count: 0,
+        next: null,
+        previous: null,
+        results: [],
+        ids: [],
+      });
       expect(await ask('leaf/?name=none&page=last')).toMatchObject({ count: 0, previous: null });
       expect(await ask('leaf/?page=&page_size=')).toMatchObject({ ids: [1, 2, 3] });
     });
 
-    test.each(['0', '-1', '4', '5', '6', '99999999999', '9'.repeat(40), '9'.repeat(200), '1e0', '1.0', '+1', '%201', 'x', 'Last', 'null', '%D9%A1', '1,2', '../1'])('page=%s is no page: 404', async (page) => {
+    test.each([
+      '0',
+      '-1',
+      '4',
+      '5',
+      '6',
+      '99999999999',
+      '9'.repeat(40),
+      '9'.repeat(200),
+      '1e0',
+      '1.0',
+      '+1',
+      '%201',
+      'x',
+      'Last',
+      'null',
+      '%D9%A1',
+      '1,2',
+      '../1',
+    ])('page=%s is no page: 404', async (page) => {
       expect(await refused(`leaf/?page=${page}`)).toEqual([404, { detail: 'Invalid page.' }]);
       expect(await refused(`tree/1/leaves/?page=${page}`)).toEqual([404, { detail: 'Invalid page.' }]);
     });
@@ -152,10 +230,17 @@ onEachDatabase('pages', (database) => {
     });
 
     test('are counted as the client asks, where the model lets it', async () => {
-      expect(await ask('leaf/?count=none')).toMatchObject({ count: null, next: `${base}/leaf/?count=none&page=2`, ids: [1, 2, 3] });
+      expect(await ask('leaf/?count=none')).toMatchObject({
+        count: null,
+        next: `${base}/leaf/?count=none&page=2`,
+        ids: [1, 2, 3],
+      });
       expect(await ask('leaf/?count=estimated&page=3')).toMatchObject({ count: 7, next: null });
       expect(await refused('leaf/?count=all')).toEqual([400, { count: ['"all" is not a valid choice.'] }]);
-      expect(await refused('leaf/?count=constructor')).toEqual([400, { count: ['"constructor" is not a valid choice.'] }]);
+      expect(await refused('leaf/?count=constructor')).toEqual([
+        400,
+        { count: ['"constructor" is not a valid choice.'] },
+      ]);
       expect(await refused('leaf/?count=none&page=last')).toEqual([404, { detail: 'Invalid page.' }]);
       expect(await refused('leaf/?count=none&page=5')).toEqual([404, { detail: 'Invalid page.' }]);
       expect(await ask('tree/?count=none')).toMatchObject({ count: 5 });
@@ -164,14 +249,35 @@ onEachDatabase('pages', (database) => {
 
   describe('by offset', () => {
     test('lead from one to the next and back, and end with null', async () => {
-      expect(await ask('tree/')).toMatchObject({ count: 5, next: `${base}/tree/?limit=2&offset=2`, previous: null, ids: [1, 2] });
-      expect(await ask('tree/?offset=1')).toMatchObject({ next: `${base}/tree/?limit=2&offset=3`, previous: `${base}/tree/?limit=2`, ids: [2, 3] });
-      expect(await ask('tree/?limit=2&offset=4&x=')).toMatchObject({ next: null, previous: `${base}/tree/?x=&limit=2&offset=2`, ids: [5] });
-      expect(await ask('tree/?limit=99')).toMatchObject({ next: `${base}/tree/?limit=4&offset=4`, ids: [1, 2, 3, 4] });
+      expect(await ask('tree/')).toMatchObject({
+        count: 5,
+        next: `${base}/tree/?limit=2&offset=2`,
+        previous: null,
+        ids: [1, 2],
+      });
+      expect(await ask('tree/?offset=1')).toMatchObject({
+        next: `${base}/tree/?limit=2&offset=3`,
+        previous: `${base}/tree/?limit=2`,
+        ids: [2, 3],
+      });
+      expect(await ask('tree/?limit=2&offset=4&x=')).toMatchObject({
+        next: null,
+        previous: `${base}/tree/?x=&limit=2&offset=2`,
+        ids: [5],
+      });
+      expect(await ask('tree/?limit=99')).toMatchObject({
+        next: `${base}/tree/?limit=4&offset=4`,
+        ids: [1, 2, 3, 4],
+      });
     });
 
     test('are empty behind the end', async () => {
-      expect(await ask('tree/?offset=5')).toMatchObject({ count: 5, next: null, previous: `${base}/tree/?limit=2&offset=3`, ids: [] });
+      expect(await ask('tree/?offset=5')).toMatchObject({
+        count: 5,
+        next: null,
+        previous: `${base}/tree/?limit=2&offset=3`,
+        ids: [],
+      });
       expect(await ask('tree/?offset=6&limit=1')).toMatchObject({ count: 5, next: null, ids: [] });
     });
 
@@ -193,36 +299,72 @@ onEachDatabase('pages', (database) => {
 
   describe('of nested lists', () => {
     test("are the child's, of this parent's rows alone", async () => {
-      expect(await ask('tree/1/leaves/?page=2')).toMatchObject({ count: 5, next: null, previous: `${base}/tree/1/leaves/`, ids: [4, 5] });
+      expect(await ask('tree/1/leaves/?page=2')).toMatchObject({
+        count: 5,
+        next: null,
+        previous: `${base}/tree/1/leaves/`,
+        ids: [4, 5],
+      });
       expect(await ask('tree/2/leaves/')).toMatchObject({ count: 2, next: null, ids: [6, 7] });
       expect(await ask('tree/3/leaves/')).toMatchObject({ count: 0, next: null, ids: [] });
     });
 
     test('are those of the through objects, from both sides', async () => {
-      expect(await ask('tree/1/birds/?page=2')).toMatchObject({ count: 3, next: `${base}/tree/1/birds/?page=3`, previous: `${base}/tree/1/birds/`, results: [{ id: 2, tree: 1, bird: 2 }] });
-      expect(await ask('bird/3/trees/')).toMatchObject({ count: 1, next: null, results: [{ id: 1, tree: 1, bird: 3 }] });
+      expect(await ask('tree/1/birds/?page=2')).toMatchObject({
+        count: 3,
+        next: `${base}/tree/1/birds/?page=3`,
+        previous: `${base}/tree/1/birds/`,
+        results: [{ id: 2, tree: 1, bird: 2 }],
+      });
+      expect(await ask('bird/3/trees/')).toMatchObject({
+        count: 1,
+        next: null,
+        results: [{ id: 1, tree: 1, bird: 3 }],
+      });
     });
 
     test('of a parent that is not there are 404, whatever the page', async () => {
-      for (const query of ['', '?page=2', '?page=x', '?page_size=0', '?page=last', '?count=all']) expect(await refused(`tree/9/leaves/${query}`)).toEqual([404, { detail: 'Not found.' }]);
-      for (const query of ['', '?page=2', '?page=x', '?page=last']) expect(await refused(`tree/9/birds/${query}`)).toEqual([404, { detail: 'Not found.' }]);
+      for (const query of ['', '?page=2', '?page=x', '?page_size=0', '?page=last', '?count=all'])
+        expect(await refused(`tree/9/leaves/${query}`)).toEqual([404, { detail: 'Not found.' }]);
+      for (const query of ['', '?page=2', '?page=x', '?page=last'])
+        expect(await refused(`tree/9/birds/${query}`)).toEqual([404, { detail: 'Not found.' }]);
     });
   });
 
   describe('with headers', () => {
     const told = async (path: string): Promise<readonly unknown[]> => {
-      const { headers, text } = await started.client.get(`/rest/v1/pages/${path}`, { headers: { host: 'h' } });
+      const { headers, text } = await started.client.get(`/rest/v1/pages/${path}`, {
+        headers: { host: 'h' },
+      });
       return [text, headers.link, headers['x-total-count'], headers['content-range']];
     };
 
     test('keep the body a plain array, and count nothing', async () => {
-      expect(await told('root/')).toEqual(['[{"id":1,"name":"a","loud":"A"},{"id":2,"name":"b","loud":"B"}]', `<${base}/root/>; rel="first", <${base}/root/?page=2>; rel="next"`, undefined, 'items 0-1/*']);
-      expect(await told('root/?page=2')).toEqual(['[{"id":3,"name":"c","loud":"C"}]', `<${base}/root/>; rel="first", <${base}/root/>; rel="prev"`, undefined, 'items 2-2/*']);
-      expect(await told('root/?name=none')).toEqual(['[]', `<${base}/root/?name=none>; rel="first"`, undefined, undefined]);
+      expect(await told('root/')).toEqual([
+        '[{"id":1,"name":"a","loud":"A"},{"id":2,"name":"b","loud":"B"}]',
+        `<${base}/root/>; rel="first", <${base}/root/?page=2>; rel="next"`,
+        undefined,
+        'items 0-1/*',
+      ]);
+      expect(await told('root/?page=2')).toEqual([
+        '[{"id":3,"name":"c","loud":"C"}]',
+        `<${base}/root/>; rel="first", <${base}/root/>; rel="prev"`,
+        undefined,
+        'items 2-2/*',
+      ]);
+      expect(await told('root/?name=none')).toEqual([
+        '[]',
+        `<${base}/root/?name=none>; rel="first"`,
+        undefined,
+        undefined,
+      ]);
     });
 
     test('are the same for HEAD', async () => {
-      const [head, get] = [await started.client.send('HEAD', '/rest/v1/pages/root/?page=2'), await started.client.get('/rest/v1/pages/root/?page=2')];
+      const [head, get] = [
+        await started.client.send('HEAD', '/rest/v1/pages/root/?page=2'),
+        await started.client.get('/rest/v1/pages/root/?page=2'),
+      ];
       const { date: _, ...sent } = get.headers;
       expect([head.status, head.text]).toEqual([200, '']);
       expect(head.headers).toMatchObject(sent);
@@ -236,7 +378,11 @@ onEachDatabase('pages', (database) => {
 
   test('are not cut where the model says false, nor of anything but lists', async () => {
     expect((await started.client.get('/rest/v1/pages/bird/?page=9')).json).toHaveLength(3);
-    expect((await started.client.get('/rest/v1/pages/leaf/1/?page=9')).json).toEqual({ id: 1, name: 'l1', tree: 1 });
+    expect((await started.client.get('/rest/v1/pages/leaf/1/?page=9')).json).toEqual({
+      id: 1,
+      name: 'l1',
+      tree: 1,
+    });
     expect((await started.client.send('OPTIONS', '/rest/v1/pages/leaf/?page=9')).status).toBe(200);
   });
 
@@ -252,11 +398,17 @@ class Odd implements Pagination {
   }
 
   page({ parameters }: PageQuestion): PageRequest {
-    return { window: { kind: 'offset', limit: 1, offset: (Number(parameters.get('nth') ?? 1) - 1) * 2 }, count: 'exact' };
+    return {
+      window: { kind: 'offset', limit: 1, offset: (Number(parameters.get('nth') ?? 1) - 1) * 2 },
+      count: 'exact',
+    };
   }
 
   present({ offset, more, count }: Page): PageAnswer {
-    return { headers: { 'X-Offset': String(offset) }, envelope: { members: { more, all: count?.rows ?? null }, rows: 'rows' } };
+    return {
+      headers: { 'X-Offset': String(offset) },
+      envelope: { members: { more, all: count?.rows ?? null }, rows: 'rows' },
+    };
   }
 }
 
@@ -278,7 +430,10 @@ class Careless implements Pagination {
 
   page({ parameters }: PageQuestion): PageRequest {
     const said = (name: string, otherwise: number): number => (parameters.get(name) ?? otherwise) as number;
-    if (parameters.has('values')) return { window: { kind: 'cursor', limit: 1, position: { values: [], backward: false, inclusive: false } } };
+    if (parameters.has('values'))
+      return {
+        window: { kind: 'cursor', limit: 1, position: { values: [], backward: false, inclusive: false } },
+      };
     return { window: { kind: 'offset', limit: said('limit', 2), offset: said('offset', 0) } };
   }
 
@@ -313,38 +468,72 @@ onEachDatabase('a pagination', (database) => {
     await started.dataSource.getRepository(Twig).insert(['a', 'b', 'c'].map((name) => ({ name })));
     const answer = await started.client.get('/rest/v1/pages/twig/?nth=2');
     await started.close();
-    expect([answer.text, answer.headers['x-offset']]).toEqual(['{"more":false,"all":3,"rows":[{"id":3,"name":"c"}]}', '2']);
+    expect([answer.text, answer.headers['x-offset']]).toEqual([
+      '{"more":false,"all":3,"rows":[{"id":3,"name":"c"}]}',
+      '2',
+    ]);
   });
 
   test('of the application cannot put what a client sends into a statement', async () => {
     const started = await startApp({ entities: [Stick], database });
     await started.dataSource.getRepository(Stick).insert(['a', 'b', 'c'].map((name) => ({ name })));
-    const asked = async (query: string): Promise<number> => (await started.client.get(`/rest/v1/pages/stick/${query}`)).status;
-    const statuses = [await asked(''), await asked('?limit=1'), await asked('?offset=1'), await asked('?offset=0+UNION+SELECT+1,2'), await asked('?limit=0%20--'), await asked('?values')];
+    const asked = async (query: string): Promise<number> =>
+      (await started.client.get(`/rest/v1/pages/stick/${query}`)).status;
+    const statuses = [
+      await asked(''),
+      await asked('?limit=1'),
+      await asked('?offset=1'),
+      await asked('?offset=0+UNION+SELECT+1,2'),
+      await asked('?limit=0%20--'),
+      await asked('?values'),
+    ];
     const left = await started.client.get('/rest/v1/pages/stick/');
     await started.close();
-    expect([statuses, left.text]).toEqual([[200, 500, 500, 500, 500, 500], '[{"id":1,"name":"a"},{"id":2,"name":"b"}]']);
+    expect([statuses, left.text]).toEqual([
+      [200, 500, 500, 500, 500, 500],
+      '[{"id":1,"name":"a"},{"id":2,"name":"b"}]',
+    ]);
   });
 
   test('has 50 rows where nothing is said, and 100 at most', async () => {
-    const started = await startApp({ entities: [Many], database, restify: { pagination: new LimitOffsetPagination({ style: 'headers', count: 'exact' }) } });
-    await started.dataSource.getRepository(Many).insert(Array.from({ length: 120 }, (_, index) => ({ name: String(index) })));
+    const started = await startApp({
+      entities: [Many],
+      database,
+      restify: { pagination: new LimitOffsetPagination({ style: 'headers', count: 'exact' }) },
+    });
+    await started.dataSource
+      .getRepository(Many)
+      .insert(Array.from({ length: 120 }, (_, index) => ({ name: String(index) })));
     const lengths: unknown[] = [];
-    for (const query of ['', '?limit=10', '?limit=100', '?limit=101', '?limit=100000&offset=119']) lengths.push(((await started.client.get(`/rest/v1/pages/many/${query}`)).json as unknown[]).length);
+    for (const query of ['', '?limit=10', '?limit=100', '?limit=101', '?limit=100000&offset=119'])
+      lengths.push(((await started.client.get(`/rest/v1/pages/many/${query}`)).json as unknown[]).length);
     const { headers } = await started.client.get('/rest/v1/pages/many/?limit=50', { headers: { host: 'h' } });
     const beyond = await started.client.get('/rest/v1/pages/many/?offset=10001');
     await started.close();
     expect(lengths).toEqual([50, 10, 100, 100, 1]);
     const url = 'http://h/rest/v1/pages/many/?limit=50';
-    expect([headers.link, headers['x-total-count'], headers['content-range']]).toEqual([`<${url}>; rel="first", <${url}&offset=50>; rel="next", <${url}&offset=100>; rel="last"`, '120', 'items 0-49/120']);
-    expect([beyond.status, beyond.json]).toEqual([400, { offset: ['Ensure this value is less than or equal to 10000.'] }]);
+    expect([headers.link, headers['x-total-count'], headers['content-range']]).toEqual([
+      `<${url}>; rel="first", <${url}&offset=50>; rel="next", <${url}&offset=100>; rel="last"`,
+      '120',
+      'items 0-49/120',
+    ]);
+    expect([beyond.status, beyond.json]).toEqual([
+      400,
+      { offset: ['Ensure this value is less than or equal to 10000.'] },
+    ]);
   });
 });
 
 test('links follow the request and the global prefix', async () => {
-  const started = await startApp({ entities: FOREST, trustProxy: true, configure: (app) => app.setGlobalPrefix('api') });
+  const started = await startApp({
+    entities: FOREST,
+    trustProxy: true,
+    configure: (app) => app.setGlobalPrefix('api'),
+  });
   await started.dataSource.getRepository(Leaf).insert([{ name: 'a' }, { name: 'b' }]);
-  const { json } = await started.client.get('/api/rest/v1/pages/leaf/?page_size=1', { headers: { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'shop.example' } });
+  const { json } = await started.client.get('/api/rest/v1/pages/leaf/?page_size=1', {
+    headers: { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'shop.example' },
+  });
   await started.close();
   expect(json).toMatchObject({ next: 'https://shop.example/api/rest/v1/pages/leaf/?page_size=1&page=2' });
 });

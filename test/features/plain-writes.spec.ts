@@ -1,7 +1,14 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Inject } from '@nestjs/common';
 import type { INestApplication } from '@nestjs/common';
-import { allow, ResourceController, Restify, RestifyController, RestifyResources, where } from 'nestjs-restify';
+import {
+  allow,
+  ResourceController,
+  Restify,
+  RestifyController,
+  RestifyResources,
+  where,
+} from 'nestjs-restify';
 import type { AccessQuestion, Grant, Json, Permission, Write } from 'nestjs-restify';
 import { MinLength } from 'class-validator';
 import { Column, Entity, ManyToOne, OneToMany, PrimaryGeneratedColumn, Unique } from 'typeorm';
@@ -176,11 +183,17 @@ class OuterController extends ResourceController<Outer> {
 const ENTITIES = [Outer, Draft, Contact, Odd, Order, Traced, Hidden, Inheriting, Shelf, Book, Door, Added];
 
 function knowUsers(app: INestApplication): void {
-  app.use((request: { headers: Record<string, string | undefined>; user?: User }, _response: object, next: () => void) => {
-    const [name = '', team] = (request.headers['x-user'] ?? '').split('/');
-    request.user = { name, team: team ?? null };
-    next();
-  });
+  app.use(
+    (
+      request: { headers: Record<string, string | undefined>; user?: User },
+      _response: object,
+      next: () => void,
+    ) => {
+      const [name = '', team] = (request.headers['x-user'] ?? '').split('/');
+      request.user = { name, team: team ?? null };
+      next();
+    },
+  );
 }
 
 const as = (user: string): { headers: Record<string, string> } => ({ headers: { 'x-user': user } });
@@ -188,7 +201,12 @@ const as = (user: string): { headers: Record<string, string> } => ({ headers: { 
 onEachDatabase('a write of a plain row', (database) => {
   let started: StartedApp;
   beforeAll(async () => {
-    started = await startApp({ entities: ENTITIES, controllers: [AddedController, OuterController], database, configure: knowUsers });
+    started = await startApp({
+      entities: ENTITIES,
+      controllers: [AddedController, OuterController],
+      database,
+      configure: knowUsers,
+    });
   });
   afterAll(() => started.close());
 
@@ -197,8 +215,15 @@ onEachDatabase('a write of a plain row', (database) => {
 
   test('stores what the class of the entity puts into new ones', async () => {
     const first = await started.client.post('/rest/v1/plain/draft/', { title: 'a' });
-    expect([first.status, first.json]).toEqual([201, { id: 1, title: 'a', colour: 'red', token: expect.stringMatching(/^made \d+$/) }]);
-    const second = await started.client.post('/rest/v1/plain/draft/', { title: 'b', colour: null, token: 't' });
+    expect([first.status, first.json]).toEqual([
+      201,
+      { id: 1, title: 'a', colour: 'red', token: expect.stringMatching(/^made \d+$/) },
+    ]);
+    const second = await started.client.post('/rest/v1/plain/draft/', {
+      title: 'b',
+      colour: null,
+      token: 't',
+    });
     expect([second.status, second.json]).toEqual([201, { id: 2, title: 'b', colour: null, token: 't' }]);
   });
 
@@ -210,11 +235,20 @@ onEachDatabase('a write of a plain row', (database) => {
   });
 
   test('tells columns apart whose names hold blanks', async () => {
-    for (const body of [{ ab: '1', c: '2' }, { a: '3', bc: '4' }]) {
+    for (const body of [
+      { ab: '1', c: '2' },
+      { a: '3', bc: '4' },
+    ]) {
       const { status, json } = await started.client.post('/rest/v1/plain/odd/', body);
-      expect([status, json]).toEqual([201, { id: expect.any(Number), ab: null, c: null, a: null, bc: null, ...body }]);
+      expect([status, json]).toEqual([
+        201,
+        { id: expect.any(Number), ab: null, c: null, a: null, bc: null, ...body },
+      ]);
     }
-    for (const body of [{ ab: '5', c: '6' }, { a: '7', bc: '8' }]) {
+    for (const body of [
+      { ab: '5', c: '6' },
+      { a: '7', bc: '8' },
+    ]) {
       const { status, json } = await started.client.patch('/rest/v1/plain/odd/1/', body);
       expect([status, json]).toMatchObject([200, body]);
     }
@@ -222,12 +256,18 @@ onEachDatabase('a write of a plain row', (database) => {
 
   test('is refused where a column that the database makes of others leaves the grant', async () => {
     await run(`ALTER TABLE ${quote('plain_order')} DROP COLUMN ${quote('total')}`);
-    await run(`ALTER TABLE ${quote('plain_order')} ADD COLUMN ${quote('total')} int GENERATED ALWAYS AS (price * 2) ${database.name === 'postgres' ? 'STORED' : 'VIRTUAL'}`);
+    await run(
+      `ALTER TABLE ${quote('plain_order')} ADD COLUMN ${quote('total')} int GENERATED ALWAYS AS (price * 2) ${database.name === 'postgres' ? 'STORED' : 'VIRTUAL'}`,
+    );
     const created = await started.client.post('/rest/v1/plain/order/', { price: 10 });
     expect([created.status, created.json]).toEqual([201, { id: 1, price: 10, total: 20 }]);
     expect((await started.client.post('/rest/v1/plain/order/', { price: 60 })).status).toBe(403);
     expect((await started.client.patch('/rest/v1/plain/order/1/', { price: 60 })).status).toBe(403);
-    expect((await started.client.get('/rest/v1/plain/order/1/')).json).toEqual({ id: 1, price: 10, total: 20 });
+    expect((await started.client.get('/rest/v1/plain/order/1/')).json).toEqual({
+      id: 1,
+      price: 10,
+      total: 20,
+    });
   });
 
   test('holds what a validator of a base class says', async () => {
@@ -238,27 +278,59 @@ onEachDatabase('a write of a plain row', (database) => {
   test('shows each user rows of their own, though all ask by one statement', async () => {
     const { client } = started;
     for (const user of ['ann', 'bob', 'cid']) {
-      expect((await client.post('/rest/v1/plain/shelf/', { owner: user }, as(`${user}/none`))).status).toBe(201);
-      expect((await client.post('/rest/v1/plain/book/', { title: `of ${user}`, owner: user }, as(`${user}/none`))).status).toBe(201);
+      expect((await client.post('/rest/v1/plain/shelf/', { owner: user }, as(`${user}/none`))).status).toBe(
+        201,
+      );
+      expect(
+        (await client.post('/rest/v1/plain/book/', { title: `of ${user}`, owner: user }, as(`${user}/none`)))
+          .status,
+      ).toBe(201);
     }
     for (const [index, user] of ['ann', 'bob', 'cid'].entries()) {
       const { json } = await client.get('/rest/v1/plain/book/', as(`${user}/none`));
       expect((json as { owner: string }[]).map(({ owner }) => owner)).toEqual([user]);
       for (const other of [1, 2, 3]) {
         const own = other === index + 1;
-        expect((await client.get(`/rest/v1/plain/book/${other}/`, as(`${user}/none`))).status).toBe(own ? 200 : 404);
-        expect((await client.get(`/rest/v1/plain/shelf/${other}/books/`, as(`${user}/none`))).status).toBe(own ? 200 : 404);
-        expect((await client.patch(`/rest/v1/plain/book/${other}/`, { title: `by ${user}` }, as(`${user}/none`))).status).toBe(own ? 200 : 404);
+        expect((await client.get(`/rest/v1/plain/book/${other}/`, as(`${user}/none`))).status).toBe(
+          own ? 200 : 404,
+        );
+        expect((await client.get(`/rest/v1/plain/shelf/${other}/books/`, as(`${user}/none`))).status).toBe(
+          own ? 200 : 404,
+        );
+        expect(
+          (await client.patch(`/rest/v1/plain/book/${other}/`, { title: `by ${user}` }, as(`${user}/none`)))
+            .status,
+        ).toBe(own ? 200 : 404);
         // A key of somebody else's row is that of no row.
-        const [status, body] = own ? [200, { shelf: other }] : [400, { shelf: [`Invalid pk "${other}" - object does not exist.`] }];
-        const patched = await client.patch(`/rest/v1/plain/book/${index + 1}/`, { shelf: other }, as(`${user}/none`));
+        const [status, body] = own
+          ? [200, { shelf: other }]
+          : [400, { shelf: [`Invalid pk "${other}" - object does not exist.`] }];
+        const patched = await client.patch(
+          `/rest/v1/plain/book/${index + 1}/`,
+          { shelf: other },
+          as(`${user}/none`),
+        );
         expect([patched.status, patched.json]).toMatchObject([status, body]);
-        const second = await client.patch(`/rest/v1/plain/book/${index + 1}/`, { shelf: null, other }, as(`${user}/none`));
-        expect([second.status, second.json]).toMatchObject(own ? [200, { shelf: null, other }] : [400, { other: [`Invalid pk "${other}" - object does not exist.`] }]);
+        const second = await client.patch(
+          `/rest/v1/plain/book/${index + 1}/`,
+          { shelf: null, other },
+          as(`${user}/none`),
+        );
+        expect([second.status, second.json]).toMatchObject(
+          own
+            ? [200, { shelf: null, other }]
+            : [400, { other: [`Invalid pk "${other}" - object does not exist.`] }],
+        );
       }
       // Neither to somebody else, nor to oneself by somebody else's title.
-      expect((await client.patch(`/rest/v1/plain/book/${index + 1}/`, { owner: 'eve' }, as(`${user}/none`))).status).toBe(403);
-      expect((await client.post('/rest/v1/plain/book/', { title: 'by ann', owner: 'eve' }, as(`${user}/none`))).status).toBe(403);
+      expect(
+        (await client.patch(`/rest/v1/plain/book/${index + 1}/`, { owner: 'eve' }, as(`${user}/none`)))
+          .status,
+      ).toBe(403);
+      expect(
+        (await client.post('/rest/v1/plain/book/', { title: 'by ann', owner: 'eve' }, as(`${user}/none`)))
+          .status,
+      ).toBe(403);
     }
     const taken = await client.patch('/rest/v1/plain/book/3/', { title: 'by ann' }, as('cid/none'));
     expect([taken.status, taken.json]).toEqual([400, { title: ['This field must be unique.'] }]);
@@ -266,7 +338,8 @@ onEachDatabase('a write of a plain row', (database) => {
 
   test('nulls in a list of a grant are no values', async () => {
     await started.dataSource.getRepository(Door).insert([{ open: true }, { open: false }, { open: null }]);
-    const opened = async (user: string): Promise<unknown> => (await started.client.get('/rest/v1/plain/door/', as(user))).json;
+    const opened = async (user: string): Promise<unknown> =>
+      (await started.client.get('/rest/v1/plain/door/', as(user))).json;
     expect(await opened('ann/x')).toHaveLength(2);
     expect(await opened('ann')).toHaveLength(1);
   });
@@ -274,7 +347,9 @@ onEachDatabase('a write of a plain row', (database) => {
   test('takes values of a hook as TypeORM writes them', async () => {
     const { status, json } = await started.client.post('/rest/v1/plain/added/', { text: 'a' });
     expect([status, json]).toEqual([201, { id: 1, text: 'a', facts: { a: [1] }, words: ['x', 'y'] }]);
-    expect(await started.dataSource.getRepository(Added).findOneBy({ id: 1 })).toMatchObject({ origin: null });
+    expect(await started.dataSource.getRepository(Added).findOneBy({ id: 1 })).toMatchObject({
+      origin: null,
+    });
   });
 
   /** Each write of a table ends with another text than was sent. */
@@ -282,11 +357,21 @@ onEachDatabase('a write of a plain row', (database) => {
     const table = quote(name);
     for (const event of ['INSERT', 'UPDATE']) {
       const trigger = quote(`${name}_${event}`);
-      if (database.name === 'mariadb') await run(`CREATE TRIGGER ${trigger} BEFORE ${event} ON ${table} FOR EACH ROW SET NEW.text = CONCAT(NEW.text, '!')`);
-      else if (database.name === 'sqlite') await run(`CREATE ${temporary} TRIGGER ${trigger} AFTER ${event} ON ${table} WHEN NEW.text NOT LIKE '%!' BEGIN UPDATE ${table} SET text = text || '!' WHERE id = NEW.id; END`);
+      if (database.name === 'mariadb')
+        await run(
+          `CREATE TRIGGER ${trigger} BEFORE ${event} ON ${table} FOR EACH ROW SET NEW.text = CONCAT(NEW.text, '!')`,
+        );
+      else if (database.name === 'sqlite')
+        await run(
+          `CREATE ${temporary} TRIGGER ${trigger} AFTER ${event} ON ${table} WHEN NEW.text NOT LIKE '%!' BEGIN UPDATE ${table} SET text = text || '!' WHERE id = NEW.id; END`,
+        );
       else {
-        await run(`CREATE OR REPLACE FUNCTION plain_trace() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN EXECUTE format('UPDATE %I SET text = text || ''!'' WHERE id = %s', TG_TABLE_NAME, NEW.id); RETURN NULL; END $$`);
-        await run(`CREATE TRIGGER ${trigger} AFTER ${event} ON ${table} FOR EACH ROW WHEN (NEW.text NOT LIKE '%!') EXECUTE FUNCTION plain_trace()`);
+        await run(
+          `CREATE OR REPLACE FUNCTION plain_trace() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN EXECUTE format('UPDATE %I SET text = text || ''!'' WHERE id = %s', TG_TABLE_NAME, NEW.id); RETURN NULL; END $$`,
+        );
+        await run(
+          `CREATE TRIGGER ${trigger} AFTER ${event} ON ${table} FOR EACH ROW WHEN (NEW.text NOT LIKE '%!') EXECUTE FUNCTION plain_trace()`,
+        );
       }
     }
   };
@@ -301,11 +386,15 @@ onEachDatabase('a write of a plain row', (database) => {
     await expectTraced('/rest/v1/plain/traced/');
   });
 
-  const hidden = { sqlite: 'of the session alone', postgres: 'of a partition', mariadb: 'of the table' }[database.name];
+  const hidden = { sqlite: 'of the session alone', postgres: 'of a partition', mariadb: 'of the table' }[
+    database.name
+  ];
   test(`is answered as triggers ${hidden} leave it`, async () => {
     if (database.name === 'postgres') {
       await run('DROP TABLE plain_hidden');
-      await run('CREATE TABLE plain_hidden (id serial PRIMARY KEY, text varchar NOT NULL) PARTITION BY RANGE (id)');
+      await run(
+        'CREATE TABLE plain_hidden (id serial PRIMARY KEY, text varchar NOT NULL) PARTITION BY RANGE (id)',
+      );
       await run('CREATE TABLE plain_hidden_part PARTITION OF plain_hidden DEFAULT');
       await trace('plain_hidden_part');
     } else await trace('plain_hidden', 'TEMP');
@@ -327,7 +416,10 @@ onEachDatabase('a write of a plain row', (database) => {
     const { json } = await client.post('/rest/v1/plain/odd/', { c: 'while' });
     expect([heard, json]).toMatchObject([['while'], { c: 'while', a: 'heard' }]);
     dataSource.subscribers.splice(dataSource.subscribers.indexOf(subscriber as EntitySubscriberInterface), 1);
-    expect((await client.post('/rest/v1/plain/odd/', { c: 'behind' })).json).toMatchObject({ c: 'behind', a: null });
+    expect((await client.post('/rest/v1/plain/odd/', { c: 'behind' })).json).toMatchObject({
+      c: 'behind',
+      a: null,
+    });
     expect(heard).toHaveLength(1);
   });
 
@@ -341,7 +433,8 @@ onEachDatabase('a write of a plain row', (database) => {
   });
 
   test('is one statement on SQLite and PostgreSQL', () => {
-    if (database.name === 'mariadb') expect(comparedWrites).toEqual({ created: expect.any(Number), changed: expect.any(Number) });
+    if (database.name === 'mariadb')
+      expect(comparedWrites).toEqual({ created: expect.any(Number), changed: expect.any(Number) });
     else expect(Math.min(comparedWrites.created, comparedWrites.changed)).toBeGreaterThan(3);
   });
 });

@@ -78,8 +78,16 @@ class KnowingGuard implements CanActivate {
 const RULES: RestifyModuleOptions = { authentication: [basic(verify)] };
 let started: StartedApp;
 
-async function start(restify: Partial<RestifyModuleOptions> = {}, settings: Partial<AppSettings> = {}): Promise<void> {
-  started = await startApp({ entities: ENTITIES, providers: [Tokens, { provide: APP_GUARD, useClass: KnowingGuard }], restify: { ...RULES, ...restify }, ...settings });
+async function start(
+  restify: Partial<RestifyModuleOptions> = {},
+  settings: Partial<AppSettings> = {},
+): Promise<void> {
+  started = await startApp({
+    entities: ENTITIES,
+    providers: [Tokens, { provide: APP_GUARD, useClass: KnowingGuard }],
+    restify: { ...RULES, ...restify },
+    ...settings,
+  });
 }
 
 beforeEach(() => {
@@ -88,11 +96,18 @@ beforeEach(() => {
 });
 afterEach(() => started.close());
 
-function credentials(name: string, password: string, more: Readonly<Record<string, string>> = {}): { readonly headers: Readonly<Record<string, string>> } {
-  return { headers: { authorization: `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`, ...more } };
+function credentials(
+  name: string,
+  password: string,
+  more: Readonly<Record<string, string>> = {},
+): { readonly headers: Readonly<Record<string, string>> } {
+  return {
+    headers: { authorization: `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`, ...more },
+  };
 }
 
-const ask = (name: string, password: string, path = SAFE): Promise<Answer> => started.client.get(path, credentials(name, password));
+const ask = (name: string, password: string, path = SAFE): Promise<Answer> =>
+  started.client.get(path, credentials(name, password));
 
 async function guess(times: number, name: (call: number) => string): Promise<readonly number[]> {
   const statuses: number[] = [];
@@ -114,7 +129,10 @@ describe('an address whose credentials were refused 30 times in a minute', () =>
     for (const path of [SAFE, OPEN, `${SAFE}7/`]) {
       const answer = await ask('ada', 'right', path);
       const seconds = Number(answer.headers['retry-after']);
-      expect([answer.status, answer.json]).toEqual([429, { detail: `Request was throttled. Expected available in ${seconds} seconds.` }]);
+      expect([answer.status, answer.json]).toEqual([
+        429,
+        { detail: `Request was throttled. Expected available in ${seconds} seconds.` },
+      ]);
       expect(seconds).toBeGreaterThan(30);
       expect(seconds).toBeLessThanOrEqual(60);
     }
@@ -125,14 +143,18 @@ describe('an address whose credentials were refused 30 times in a minute', () =>
   test('is served without credentials, and as an actor that the application knows', async () => {
     expect((await started.client.get(OPEN)).status).toBe(200);
     expect((await started.client.get(SAFE)).status).toBe(401);
-    expect((await started.client.get(SAFE, credentials('ada', 'guessed', { 'x-known': 'ada' }))).status).toBe(200);
+    expect((await started.client.get(SAFE, credentials('ada', 'guessed', { 'x-known': 'ada' }))).status).toBe(
+      200,
+    );
     expect(calls).toHaveLength(30);
   });
 
   test('is told of a path that is none first, and of a method or an Accept later', async () => {
     expect((await ask('ada', 'right', '/rest/v1/rc/nothing/')).status).toBe(404);
     expect((await started.client.put(SAFE, {}, credentials('ada', 'right'))).status).toBe(429);
-    expect((await started.client.get(SAFE, credentials('ada', 'right', { accept: 'text/html' }))).status).toBe(429);
+    expect(
+      (await started.client.get(SAFE, credentials('ada', 'right', { accept: 'text/html' }))).status,
+    ).toBe(429);
   });
 });
 
@@ -172,14 +194,18 @@ describe('many credentials at once', () => {
   });
 
   test('are no more guesses from one address', async () => {
-    const answers = await Promise.all(Array.from({ length: 100 }, (_, index) => ask(`user${index}`, 'guessed')));
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, (_, index) => ask(`user${index}`, 'guessed')),
+    );
     expect(answers.map(({ status }) => status).sort()).toEqual([...times(30, 401), ...times(70, 429)]);
     expect(calls).toHaveLength(30);
   });
 
   test('are all served where they are right, of one caller and of many', async () => {
     await guess(5, () => 'user1');
-    const answers = await Promise.all(Array.from({ length: 150 }, (_, index) => ask(`user${index % 3 === 0 ? index : 1}`, 'right')));
+    const answers = await Promise.all(
+      Array.from({ length: 150 }, (_, index) => ask(`user${index % 3 === 0 ? index : 1}`, 'right')),
+    );
     expect(answers.map(({ status }) => status)).toEqual(times(150, 200));
   });
 });
@@ -208,7 +234,12 @@ describe('what is counted', () => {
 
   test('a check that never ends holds others of its user up no longer than it may take', async () => {
     await start({ authenticationThrottle: { perUser: 1 }, authenticationTimeout: 200 });
-    const answers = await Promise.all([ask('silent', 'a'), ask('silent', 'b'), ask('silent', 'c'), ask('ada', 'right')]);
+    const answers = await Promise.all([
+      ask('silent', 'a'),
+      ask('silent', 'b'),
+      ask('silent', 'c'),
+      ask('ada', 'right'),
+    ]);
     expect(answers.map(({ status }) => status)).toEqual([503, 503, 503, 200]);
   });
 });
@@ -231,7 +262,15 @@ describe('authenticationThrottle', () => {
   });
 
   test('belongs to its prefix', async () => {
-    await start({}, { restifyModules: [RestifyModule.forRoot('rest/v1', { ...RULES, authenticationThrottle: { perUser: 1 } }), RestifyModule.forRoot('rest/v2', RULES)] });
+    await start(
+      {},
+      {
+        restifyModules: [
+          RestifyModule.forRoot('rest/v1', { ...RULES, authenticationThrottle: { perUser: 1 } }),
+          RestifyModule.forRoot('rest/v2', RULES),
+        ],
+      },
+    );
     expect(await guess(2, () => 'ada')).toEqual([401, 429]);
     expect((await ask('ada', 'right', '/rest/v2/rc/rcsafe/')).status).toBe(200);
   });
@@ -246,14 +285,21 @@ describe('authenticationThrottle', () => {
     [{ perUsr: 3 }, '.perUsr', '"perUsr" is no limit'],
   ])('of %j refuses to start', async (authenticationThrottle: unknown, name, what) => {
     await start();
-    await expect(startApp({ entities: ENTITIES, providers: [Tokens], restify: { ...RULES, authenticationThrottle } as RestifyModuleOptions })).rejects.toMatchObject({
+    await expect(
+      startApp({
+        entities: ENTITIES,
+        providers: [Tokens],
+        restify: { ...RULES, authenticationThrottle } as RestifyModuleOptions,
+      }),
+    ).rejects.toMatchObject({
       problems: [{ where: `RestifyModule.forRoot('rest/v1').authenticationThrottle${name}`, what }],
     });
   });
 });
 
 describe('S19 an address', () => {
-  const from = async (address: string): Promise<number> => (await started.client.get(SAFE, credentials('ada', 'guessed', { 'x-forwarded-for': address }))).status;
+  const from = async (address: string): Promise<number> =>
+    (await started.client.get(SAFE, credentials('ada', 'guessed', { 'x-forwarded-for': address }))).status;
 
   test('is not what a client says it is', async () => {
     await start({ authenticationThrottle: { perUser: 2 } });
@@ -262,9 +308,21 @@ describe('S19 an address', () => {
 
   test('is what a proxy says that the application trusts, and a network of IPv6 is one', async () => {
     await start({ authenticationThrottle: { perUser: 2 } }, { trustProxy: true });
-    expect([await from('10.0.0.1'), await from('10.0.0.1'), await from('10.0.0.1'), await from('10.0.0.2')]).toEqual([401, 401, 429, 401]);
-    expect([await from('::ffff:10.0.0.3'), await from('10.0.0.3'), await from('10.0.0.3')]).toEqual([401, 401, 429]);
-    expect([await from('2001:db8:0:1::1'), await from('2001:db8::1:ffff:0:0:2'), await from('2001:0db8:0000:0001::3'), await from('2001:db8:0:2::1')]).toEqual([401, 401, 429, 401]);
+    expect([
+      await from('10.0.0.1'),
+      await from('10.0.0.1'),
+      await from('10.0.0.1'),
+      await from('10.0.0.2'),
+    ]).toEqual([401, 401, 429, 401]);
+    expect([await from('::ffff:10.0.0.3'), await from('10.0.0.3'), await from('10.0.0.3')]).toEqual([
+      401, 401, 429,
+    ]);
+    expect([
+      await from('2001:db8:0:1::1'),
+      await from('2001:db8::1:ffff:0:0:2'),
+      await from('2001:0db8:0000:0001::3'),
+      await from('2001:db8:0:2::1'),
+    ]).toEqual([401, 401, 429, 401]);
   });
 });
 
@@ -274,11 +332,18 @@ describe('the storage of @nestjs/throttler, where the application has one', () =
     readonly counted = new Map<string, number>();
     away = false;
 
-    increment(key: string, ttl: number, limit: number): Promise<{ isBlocked: boolean; timeToBlockExpire: number }> {
+    increment(
+      key: string,
+      ttl: number,
+      limit: number,
+    ): Promise<{ isBlocked: boolean; timeToBlockExpire: number }> {
       if (this.away) return Promise.reject(new Error('no storage'));
       const hits = (this.counted.get(key) ?? 0) + 1;
       this.counted.set(key, hits);
-      return Promise.resolve({ isBlocked: hits > limit, timeToBlockExpire: hits > limit ? Math.ceil(ttl / 1000) : 0 });
+      return Promise.resolve({
+        isBlocked: hits > limit,
+        timeToBlockExpire: hits > limit ? Math.ceil(ttl / 1000) : 0,
+      });
     }
   }
 
@@ -286,9 +351,14 @@ describe('the storage of @nestjs/throttler, where the application has one', () =
     const storage = new Storage();
     const providers = [Tokens, { provide: Symbol('ThrottlerStorage'), useValue: storage }];
     await start({ authenticationThrottle: { perAddress: 5 } }, { providers });
-    const second = await startApp({ entities: ENTITIES, providers, restify: { ...RULES, authenticationThrottle: { perAddress: 5 } } });
+    const second = await startApp({
+      entities: ENTITIES,
+      providers,
+      restify: { ...RULES, authenticationThrottle: { perAddress: 5 } },
+    });
     expect(await guess(6, (call) => `user${call}`)).toEqual([...times(5, 401), 429]);
-    const there = async (): Promise<number> => (await second.client.get(SAFE, credentials('bob', 'guessed'))).status;
+    const there = async (): Promise<number> =>
+      (await second.client.get(SAFE, credentials('bob', 'guessed'))).status;
     expect([await there(), await there()]).toEqual([401, 429]);
     expect([...storage.counted]).toEqual([['restify:rest/v1:refused:127.0.0.1', 6]]);
     await second.close();
@@ -297,7 +367,10 @@ describe('the storage of @nestjs/throttler, where the application has one', () =
   test('is not needed to refuse: without it each process counts for itself', async () => {
     const storage = new Storage();
     storage.away = true;
-    await start({ authenticationThrottle: { perAddress: 2 } }, { providers: [Tokens, { provide: Symbol('ThrottlerStorage'), useValue: storage }] });
+    await start(
+      { authenticationThrottle: { perAddress: 2 } },
+      { providers: [Tokens, { provide: Symbol('ThrottlerStorage'), useValue: storage }] },
+    );
     expect(await guess(3, (call) => `user${call}`)).toEqual([401, 401, 429]);
   });
 });

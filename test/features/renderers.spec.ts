@@ -1,6 +1,25 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { allow, CsvRenderer, LimitOffsetPagination, NdjsonRenderer, PageNumberPagination, Restify, where } from 'nestjs-restify';
-import type { AccessQuestion, Grant, Page, PageAnswer, PageRequest, Pagination, Permission, RenderedRows, Renderer, Representation } from 'nestjs-restify';
+import {
+  allow,
+  CsvRenderer,
+  LimitOffsetPagination,
+  NdjsonRenderer,
+  PageNumberPagination,
+  Restify,
+  where,
+} from 'nestjs-restify';
+import type {
+  AccessQuestion,
+  Grant,
+  Page,
+  PageAnswer,
+  PageRequest,
+  Pagination,
+  Permission,
+  RenderedRows,
+  Renderer,
+  Representation,
+} from 'nestjs-restify';
 import type { CallHandler, NestInterceptor } from '@nestjs/common';
 import { map } from 'rxjs';
 import type { Observable } from 'rxjs';
@@ -13,7 +32,9 @@ import type { StartedApp } from '../support/start-app.js';
 /** A clerk sees open entries alone, and no amount. */
 class ByRole implements Permission {
   decide({ actor }: AccessQuestion): Grant {
-    return (actor as { name?: string } | null)?.name === 'clerk' ? allow({ rows: where('open', true), readable: ['id', 'text', 'open', 'book'] }) : allow();
+    return (actor as { name?: string } | null)?.name === 'clerk'
+      ? allow({ rows: where('open', true), readable: ['id', 'text', 'open', 'book'] })
+      : allow();
   }
 }
 
@@ -24,13 +45,20 @@ class PipeRenderer implements Renderer {
 
   async *render({ pages, fields, model }: RenderedRows): AsyncGenerator<string> {
     yield `${model}: ${fields.join('|')}\n`;
-    for await (const rows of pages) for (const row of rows) yield `${Object.values(row).map(String).join('|')}\n`;
+    for await (const rows of pages)
+      for (const row of rows) yield `${Object.values(row).map(String).join('|')}\n`;
   }
 }
 
 class Doubled implements NestInterceptor {
   intercept(_context: unknown, next: CallHandler): Observable<unknown> {
-    return next.handle().pipe(map((value: unknown) => (Array.isArray(value) ? [...(value as unknown[]), ...(value as unknown[])] : value)));
+    return next
+      .handle()
+      .pipe(
+        map((value: unknown) =>
+          Array.isArray(value) ? [...(value as unknown[]), ...(value as unknown[])] : value,
+        ),
+      );
   }
 }
 
@@ -58,7 +86,12 @@ class Entry {
   book: Relation<Book> | null;
 }
 
-@Restify({ app: 'forms', renderers: RENDERERS, pagination: new PageNumberPagination({ pageSize: 2 }), through: { tags: { renderers: RENDERERS } } })
+@Restify({
+  app: 'forms',
+  renderers: RENDERERS,
+  pagination: new PageNumberPagination({ pageSize: 2 }),
+  through: { tags: { renderers: RENDERERS } },
+})
 @Entity('forms_book')
 class Book {
   @PrimaryGeneratedColumn()
@@ -75,7 +108,13 @@ class Book {
   tags: Relation<Tag[]>;
 }
 
-@Restify({ app: 'forms', renderers: RENDERERS, pagination: new LimitOffsetPagination({ pageSize: 1, style: 'headers' }), strict: true, interceptors: [Doubled] })
+@Restify({
+  app: 'forms',
+  renderers: RENDERERS,
+  pagination: new LimitOffsetPagination({ pageSize: 1, style: 'headers' }),
+  strict: true,
+  interceptors: [Doubled],
+})
 @Entity('forms_tag')
 class Tag {
   @PrimaryGeneratedColumn()
@@ -96,7 +135,11 @@ const ENTRIES = '/rest/v1/forms/entry/';
 const CLERK = { 'x-name': 'clerk' };
 const CSV = 'text/csv; charset=utf-8; header=present';
 
-function asActor(request: { headers: Readonly<Record<string, unknown>>; user?: unknown }, _response: unknown, next: () => void): void {
+function asActor(
+  request: { headers: Readonly<Record<string, unknown>>; user?: unknown },
+  _response: unknown,
+  next: () => void,
+): void {
   if (request.headers['x-name'] !== undefined) request.user = { name: request.headers['x-name'] };
   next();
 }
@@ -104,7 +147,11 @@ function asActor(request: { headers: Readonly<Record<string, unknown>>; user?: u
 onEachDatabase('other forms than JSON', (database) => {
   let started: StartedApp;
   beforeAll(async () => {
-    started = await startApp({ database, entities: [Entry, Book, Tag, Plain], configure: (app) => app.use(asActor) });
+    started = await startApp({
+      database,
+      entities: [Entry, Book, Tag, Plain],
+      configure: (app) => app.use(asActor),
+    });
     const { client } = started;
     for (const name of ['one', 'two', 'three']) await client.post('/rest/v1/forms/book/', { name });
     for (const word of ['red', 'blue']) await client.post('/rest/v1/forms/tag/', { word });
@@ -117,7 +164,12 @@ onEachDatabase('other forms than JSON', (database) => {
 
   test('a list as CSV: a line of names, a line a row, quotes doubled, and nothing that a spreadsheet runs', async () => {
     const { status, headers, text } = await started.client.get(ENTRIES, { headers: { accept: 'text/csv' } });
-    expect([status, headers['content-type'], headers['content-disposition'], headers.vary]).toEqual([200, CSV, 'attachment; filename="entry.csv"', 'Accept, Cookie']);
+    expect([status, headers['content-type'], headers['content-disposition'], headers.vary]).toEqual([
+      200,
+      CSV,
+      'attachment; filename="entry.csv"',
+      'Accept, Cookie',
+    ]);
     expect(text.split('\r\n')).toEqual([
       'id,text,amount,open,data,book',
       '1,"say ""hi"", now",-5.00,true,"{""a"":[1,null]}",1',
@@ -135,45 +187,72 @@ onEachDatabase('other forms than JSON', (database) => {
   });
 
   test('one object, and what does not exist', async () => {
-    expect((await started.client.get(`${ENTRIES}3/?format=csv`)).text).toBe('id,text,amount,open,data,book\r\n3,,0.00,true,,1\r\n');
+    expect((await started.client.get(`${ENTRIES}3/?format=csv`)).text).toBe(
+      'id,text,amount,open,data,book\r\n3,,0.00,true,,1\r\n',
+    );
     const missing = await started.client.get(`${ENTRIES}99/?format=csv`);
-    expect([missing.status, missing.json, missing.headers['content-type']]).toEqual([404, { detail: 'Not found.' }, 'application/json']);
+    expect([missing.status, missing.json, missing.headers['content-type']]).toEqual([
+      404,
+      { detail: 'Not found.' },
+      'application/json',
+    ]);
   });
 
   test('what a caller may not see is in no form', async () => {
     const csv = await started.client.get(`${ENTRIES}?format=csv`, { headers: CLERK });
     expect(csv.text).toBe('id,text,open,book\r\n1,"say ""hi"", now",true,1\r\n3,,true,1\r\n');
     expect((await started.client.get(`${ENTRIES}2/?format=ndjson`, { headers: CLERK })).status).toBe(404);
-    expect((await started.client.get(`${ENTRIES}?format=pipes&amount=1.50`, { headers: CLERK })).text).toBe('entry: id|text|open|book\n1|say "hi", now|true|1\n3|null|true|1\n');
+    expect((await started.client.get(`${ENTRIES}?format=pipes&amount=1.50`, { headers: CLERK })).text).toBe(
+      'entry: id|text|open|book\n1|say "hi", now|true|1\n3|null|true|1\n',
+    );
   });
 
   test('filters, search and order hold, and an empty list is its line of names', async () => {
-    expect((await started.client.get(`${ENTRIES}?ordering=-id&open=true&format=ndjson`)).text.split('\n').filter((line) => line !== '').map((line) => (JSON.parse(line) as { id: number }).id)).toEqual([3, 1]);
-    expect((await started.client.get(`${ENTRIES}?search=nothing&format=csv`)).text).toBe('id,text,amount,open,data,book\r\n');
+    expect(
+      (await started.client.get(`${ENTRIES}?ordering=-id&open=true&format=ndjson`)).text
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => (JSON.parse(line) as { id: number }).id),
+    ).toEqual([3, 1]);
+    expect((await started.client.get(`${ENTRIES}?search=nothing&format=csv`)).text).toBe(
+      'id,text,amount,open,data,book\r\n',
+    );
     expect((await started.client.get(`${ENTRIES}?search=nothing&format=ndjson`)).text).toBe('');
     const wrong = await started.client.get(`${ENTRIES}?open=maybe&format=csv`);
     expect([wrong.status, wrong.headers['content-type']]).toEqual([400, 'application/json']);
   });
 
-  test('nested lists are in the child\'s forms, lists of through objects in the through model\'s', async () => {
-    expect((await started.client.get('/rest/v1/forms/book/1/entries/?format=ndjson')).text.trim().split('\n')).toHaveLength(2);
+  test("nested lists are in the child's forms, lists of through objects in the through model's", async () => {
+    expect(
+      (await started.client.get('/rest/v1/forms/book/1/entries/?format=ndjson')).text.trim().split('\n'),
+    ).toHaveLength(2);
     expect((await started.client.get('/rest/v1/forms/book/9/entries/?format=csv')).status).toBe(404);
-    expect((await started.client.get('/rest/v1/forms/book/1/tags/?format=csv')).text).toBe('id,book,tag\r\n2,1,2\r\n');
-    expect((await started.client.get('/rest/v1/forms/book/1/tags/2/?format=csv')).text).toBe('id,book,tag\r\n2,1,2\r\n');
+    expect((await started.client.get('/rest/v1/forms/book/1/tags/?format=csv')).text).toBe(
+      'id,book,tag\r\n2,1,2\r\n',
+    );
+    expect((await started.client.get('/rest/v1/forms/book/1/tags/2/?format=csv')).text).toBe(
+      'id,book,tag\r\n2,1,2\r\n',
+    );
   });
 
   test('of a page come the rows; what the header style tells stays', async () => {
     const books = await started.client.get('/rest/v1/forms/book/?format=csv&page=2');
-    expect(books.text).toBe('id,name,entries,tags\r\n3,three,/rest/v1/forms/book/3/entries/,/rest/v1/forms/book/3/tags/\r\n');
+    expect(books.text).toBe(
+      'id,name,entries,tags\r\n3,three,/rest/v1/forms/book/3/entries/,/rest/v1/forms/book/3/tags/\r\n',
+    );
     const tags = await started.client.get('/rest/v1/forms/tag/?format=ndjson');
     expect(tags.headers.link).toMatch(/format=ndjson&limit=1&offset=1>; rel="next"/);
     expect((await started.client.get('/rest/v1/forms/book/?format=csv&page=9')).status).toBe(404);
   });
 
   test('interceptors stand around what is rendered, and strict models know the parameter', async () => {
-    expect((await started.client.get('/rest/v1/forms/tag/?format=csv')).text).toBe('id,word\r\n1,red\r\n1,red\r\n');
+    expect((await started.client.get('/rest/v1/forms/tag/?format=csv')).text).toBe(
+      'id,word\r\n1,red\r\n1,red\r\n',
+    );
     expect((await started.client.get('/rest/v1/forms/tag/1/?format=csv')).text).toBe('id,word\r\n1,red\r\n');
-    expect((await started.client.get('/rest/v1/forms/tag/?format=csv&fromat=x')).json).toEqual({ fromat: ['Unknown parameter.'] });
+    expect((await started.client.get('/rest/v1/forms/tag/?format=csv&fromat=x')).json).toEqual({
+      fromat: ['Unknown parameter.'],
+    });
   });
 
   test('HEAD tells the same of it', async () => {
@@ -214,7 +293,9 @@ describe('what interceptors make of an answer, in another form', () => {
   let started: StartedApp;
   beforeAll(async () => {
     started = await startApp({ entities: [Exam] });
-    await started.dataSource.getRepository(Exam).save([{ results: [{ mark: 1 }, { mark: 2 }] }, { results: [] }]);
+    await started.dataSource
+      .getRepository(Exam)
+      .save([{ results: [{ mark: 1 }, { mark: 2 }] }, { results: [] }]);
   });
   afterAll(() => started.close());
   beforeEach(() => {
@@ -222,11 +303,15 @@ describe('what interceptors make of an answer, in another form', () => {
   });
 
   test('the rows stand where the pagination has put them', async () => {
-    expect((await started.client.get(`${EXAMS}?format=ndjson`)).text).toBe('{"id":1,"results":[{"mark":1},{"mark":2}]}\n{"id":2,"results":[]}\n');
+    expect((await started.client.get(`${EXAMS}?format=ndjson`)).text).toBe(
+      '{"id":1,"results":[{"mark":1},{"mark":2}]}\n{"id":2,"results":[]}\n',
+    );
   });
 
   test('an object with a field of such a name is one row', async () => {
-    expect((await started.client.get(`${EXAMS}1/?format=csv`)).text).toBe('id,results\r\n1,"[{""mark"":1},{""mark"":2}]"\r\n');
+    expect((await started.client.get(`${EXAMS}1/?format=csv`)).text).toBe(
+      'id,results\r\n1,"[{""mark"":1},{""mark"":2}]"\r\n',
+    );
   });
 
   test.each<[value: unknown, text: string]>([
@@ -240,7 +325,12 @@ describe('what interceptors make of an answer, in another form', () => {
     made = () => value;
     for (const path of [`${EXAMS}?format=csv`, `${EXAMS}1/?format=ndjson`]) {
       const { status, headers, text } = await started.client.get(path);
-      expect([status, headers['content-type'], headers['content-disposition'], text]).toEqual([200, 'application/json', undefined, sent]);
+      expect([status, headers['content-type'], headers['content-disposition'], text]).toEqual([
+        200,
+        'application/json',
+        undefined,
+        sent,
+      ]);
     }
   });
 
@@ -275,7 +365,10 @@ describe('which form an answer takes', () => {
     ['text/csv;q=0, text/*', 'text/x-pipes'],
     ['TEXT/CSV', CSV],
   ])('Accept: %s', async (accept, type) => {
-    const { headers, status } = await started.client.get(ENTRIES, accept === undefined ? {} : { headers: { accept } });
+    const { headers, status } = await started.client.get(
+      ENTRIES,
+      accept === undefined ? {} : { headers: { accept } },
+    );
     expect([status, headers['content-type']]).toEqual([200, type]);
   });
 
@@ -284,27 +377,45 @@ describe('which form an answer takes', () => {
   });
 
   test('a format by name wins over Accept, and one that there is not is 404', async () => {
-    expect((await started.client.get(`${ENTRIES}?format=json`, { headers: { accept: 'text/csv' } })).headers['content-type']).toBe('application/json');
-    for (const format of ['xml', 'CSV', '__proto__', 'constructor']) expect([format, (await started.client.get(`${ENTRIES}?format=${format}`)).status]).toEqual([format, 404]);
+    expect(
+      (await started.client.get(`${ENTRIES}?format=json`, { headers: { accept: 'text/csv' } })).headers[
+        'content-type'
+      ],
+    ).toBe('application/json');
+    for (const format of ['xml', 'CSV', '__proto__', 'constructor'])
+      expect([format, (await started.client.get(`${ENTRIES}?format=${format}`)).status]).toEqual([
+        format,
+        404,
+      ]);
     expect((await started.client.get(`${ENTRIES}?format=`)).headers['content-type']).toBe('application/json');
     expect((await started.client.get(`${ENTRIES}?format=csv&x=%zz`)).status).toBe(400);
   });
 
   test('what is written is answered as JSON, whatever else may be read', async () => {
     const { client } = started;
-    expect((await client.post(`${ENTRIES}?format=csv`, { text: 'a' })).headers['content-type']).toBe('application/json');
+    expect((await client.post(`${ENTRIES}?format=csv`, { text: 'a' })).headers['content-type']).toBe(
+      'application/json',
+    );
     expect((await client.post(ENTRIES, { text: 'a' }, { headers: { accept: 'text/csv' } })).status).toBe(406);
     expect((await client.delete(`${ENTRIES}1/?format=csv`)).status).toBe(204);
   });
 
   test('a model without renderers knows neither form nor parameter', async () => {
     expect((await started.client.get('/rest/v1/forms/plain/?format=csv')).text).toBe('[]');
-    expect((await started.client.get('/rest/v1/forms/plain/', { headers: { accept: 'text/csv' } })).status).toBe(406);
+    expect(
+      (await started.client.get('/rest/v1/forms/plain/', { headers: { accept: 'text/csv' } })).status,
+    ).toBe(406);
   });
 
   test('OPTIONS tells of them where something is read', async () => {
-    const renders = async (path: string): Promise<unknown> => ((await started.client.send('OPTIONS', path)).json as { renders: unknown }).renders;
-    expect(await renders(ENTRIES)).toEqual(['application/json', 'text/csv', 'application/x-ndjson', 'text/x-pipes']);
+    const renders = async (path: string): Promise<unknown> =>
+      ((await started.client.send('OPTIONS', path)).json as { renders: unknown }).renders;
+    expect(await renders(ENTRIES)).toEqual([
+      'application/json',
+      'text/csv',
+      'application/x-ndjson',
+      'text/x-pipes',
+    ]);
     expect(await renders('/rest/v1/forms/plain/')).toEqual(['application/json']);
   });
 });
@@ -313,8 +424,19 @@ describe('a long list in another form', () => {
   let started: StartedApp;
   beforeAll(async () => {
     started = await startApp({ entities: [Entry, Book, Tag] });
-    const rows = Array.from({ length: 2500 }, (_, index) => ({ text: `t${index}`, amount: '1.00', open: true }));
-    for (let at = 0; at < rows.length; at += 500) await started.dataSource.createQueryBuilder().insert().into(Entry).values(rows.slice(at, at + 500)).updateEntity(false).execute();
+    const rows = Array.from({ length: 2500 }, (_, index) => ({
+      text: `t${index}`,
+      amount: '1.00',
+      open: true,
+    }));
+    for (let at = 0; at < rows.length; at += 500)
+      await started.dataSource
+        .createQueryBuilder()
+        .insert()
+        .into(Entry)
+        .values(rows.slice(at, at + 500))
+        .updateEntity(false)
+        .execute();
   });
   afterAll(() => started.close());
 
@@ -324,13 +446,22 @@ describe('a long list in another form', () => {
     const lines = csv.text.trim().split('\r\n');
     expect(new Set(lines.slice(1).map((line) => line.split(',')[0])).size).toBe(2500);
     const ndjson = await started.client.get(`${ENTRIES}?format=ndjson`);
-    expect(ndjson.text.trim().split('\n').map((line) => (JSON.parse(line) as { text: string }).text)).toEqual(lines.slice(1).map((line) => line.split(',')[1]));
+    expect(
+      ndjson.text
+        .trim()
+        .split('\n')
+        .map((line) => (JSON.parse(line) as { text: string }).text),
+    ).toEqual(lines.slice(1).map((line) => line.split(',')[1]));
   });
 });
 
 describe('cells that a spreadsheet would run', () => {
   async function cellOf(value: unknown): Promise<string> {
-    const rows = { model: 'x', fields: ['a'], pages: [[{ a: value }]] as unknown as AsyncIterable<readonly Representation[]> };
+    const rows = {
+      model: 'x',
+      fields: ['a'],
+      pages: [[{ a: value }]] as unknown as AsyncIterable<readonly Representation[]>,
+    };
     let text = '';
     for await (const piece of new CsvRenderer().render(rows)) text += piece;
     return text.split('\r\n')[1] ?? '';

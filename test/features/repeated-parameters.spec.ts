@@ -1,8 +1,28 @@
 import { Injectable } from '@nestjs/common';
 import type { PipeTransform } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { allow, basic, FieldFilter, FilterSet, JsonServerFilter, JsonServerOrdering, JsonServerPagination, OrderingFilter, Restify, where } from 'nestjs-restify';
-import type { AccessQuestion, FilterBackend, FilterParameters, FilterQuestion, Filtering, Grant, ListKind, Permission } from 'nestjs-restify';
+import {
+  allow,
+  basic,
+  FieldFilter,
+  FilterSet,
+  JsonServerFilter,
+  JsonServerOrdering,
+  JsonServerPagination,
+  OrderingFilter,
+  Restify,
+  where,
+} from 'nestjs-restify';
+import type {
+  AccessQuestion,
+  FilterBackend,
+  FilterParameters,
+  FilterQuestion,
+  Filtering,
+  Grant,
+  ListKind,
+  Permission,
+} from 'nestjs-restify';
 import { Column, Entity, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import { onEachDatabase } from '../support/each-database.js';
@@ -12,13 +32,17 @@ import type { StartedApp } from '../support/start-app.js';
 /** Blind callers know of neither `weight` nor the maker's name. */
 class Sighted implements Permission {
   decide({ actor }: AccessQuestion): Grant {
-    return (actor as { name?: string } | null)?.name === 'blind' ? allow({ readable: ['id', 'title', 'maker'] }) : allow();
+    return (actor as { name?: string } | null)?.name === 'blind'
+      ? allow({ readable: ['id', 'title', 'maker'] })
+      : allow();
   }
 }
 
 @Injectable()
 class Titles extends FilterSet {
-  readonly filters: FilterParameters = { titles: { type: 'text', list: true, rows: (titles) => where('title', 'in', titles) } };
+  readonly filters: FilterParameters = {
+    titles: { type: 'text', list: true, rows: (titles) => where('title', 'in', titles) },
+  };
 }
 
 /** Reads a parameter whose own name has brackets, and one of which it wants each. */
@@ -50,8 +74,20 @@ const FILTERED = {
   app: 'rep',
   permissions: [Sighted],
   filterBackends: [FieldFilter, OrderingFilter, Titles, Colours],
-  filterFields: { id: ['exact', 'in'], title: ['exact', 'in'], weight: ['exact', 'in', 'range', 'gte'], 'maker.name': ['in'] },
-  filters: { any: { type: 'number', list: true, reads: ['weight'], rows: (weights: readonly number[]) => where('weight', 'in', weights) } },
+  filterFields: {
+    id: ['exact', 'in'],
+    title: ['exact', 'in'],
+    weight: ['exact', 'in', 'range', 'gte'],
+    'maker.name': ['in'],
+  },
+  filters: {
+    any: {
+      type: 'number',
+      list: true,
+      reads: ['weight'],
+      rows: (weights: readonly number[]) => where('weight', 'in', weights),
+    },
+  },
   filterGroups: true,
   queryLimits: { values: 4 },
   shape: true,
@@ -78,7 +114,13 @@ class Marked implements PipeTransform {
 }
 const SEEN: unknown[] = [];
 
-@Restify({ app: 'rep', strict: true, filterFields: { id: ['exact', 'in'], size: ['exact'] }, shape: true, pipes: [Marked] })
+@Restify({
+  app: 'rep',
+  strict: true,
+  filterFields: { id: ['exact', 'in'], size: ['exact'] },
+  shape: true,
+  pipes: [Marked],
+})
 @Entity('rep_strict')
 class RepStrict {
   @PrimaryGeneratedColumn() id: number;
@@ -90,7 +132,12 @@ const THINGS = '/rest/v1/rep/repthing/';
 onEachDatabase('parameters that come more than once', (database) => {
   let started: StartedApp;
   beforeAll(async () => {
-    started = await startApp({ entities: [RepMaker, RepThing, RepStrict], database, providers: [Titles, Colours, Marked], restify: { authentication: [basic((name) => ({ name }))] } });
+    started = await startApp({
+      entities: [RepMaker, RepThing, RepStrict],
+      database,
+      providers: [Titles, Colours, Marked],
+      restify: { authentication: [basic((name) => ({ name }))] },
+    });
     const { manager } = started.dataSource;
     const [ada, bob] = await manager.save(RepMaker, [{ name: 'Ada' }, { name: 'Bob' }]);
     await manager.save(RepThing, [
@@ -104,7 +151,8 @@ onEachDatabase('parameters that come more than once', (database) => {
   afterAll(() => started.close());
 
   const ids = async (query: string, who = ''): Promise<unknown> => {
-    const headers: Record<string, string> = who === '' ? {} : { authorization: `Basic ${Buffer.from(`${who}:pw`).toString('base64')}` };
+    const headers: Record<string, string> =
+      who === '' ? {} : { authorization: `Basic ${Buffer.from(`${who}:pw`).toString('base64')}` };
     const { status, json, text } = await started.client.get(`${THINGS}?${query}`, { headers });
     return status === 200 ? (json as { id: number }[]).map(({ id }) => id) : [status, JSON.parse(text)];
   };
@@ -135,7 +183,10 @@ onEachDatabase('parameters that come more than once', (database) => {
     ['title__in=%22a%22b&title__in=%22,c', [400, { title__in: ['Write a comma behind a quoted value.'] }]],
     ['weight__range=2&weight__range=4', [2, 4]],
     ['weight__range[]=2&weight__range[]=4', [2, 4]],
-    ['weight__range=2,4&weight__range=1', [400, { weight__range: ['Ensure there are no more than 2 values.'] }]],
+    [
+      'weight__range=2,4&weight__range=1',
+      [400, { weight__range: ['Ensure there are no more than 2 values.'] }],
+    ],
     ['any=5&any=1', [1, 3]],
     ['any[]=5&any[]=1', [1, 3]],
     ['titles=a&titles=%22b,%20c%22', [1, 2]],
@@ -166,30 +217,46 @@ onEachDatabase('parameters that come more than once', (database) => {
   });
 
   test('say nothing of what a caller may not read: such a name is one that means nothing', async () => {
-    for (const query of ['weight__in=1&weight__in=2', 'weight__in[]=x', 'weight__in=%22a&weight__in=%22b', 'any=x&any=y', 'ordering=weight&ordering=weight']) {
+    for (const query of [
+      'weight__in=1&weight__in=2',
+      'weight__in[]=x',
+      'weight__in=%22a&weight__in=%22b',
+      'any=x&any=y',
+      'ordering=weight&ordering=weight',
+    ]) {
       expect([query, await ids(query, 'blind')]).toEqual([query, ALL]);
     }
   });
 
   test('choose fields and what is expanded', async () => {
     const { client } = started;
-    const first = async (query: string): Promise<unknown> => ((await client.get(`${THINGS}?id=1&${query}`)).json as unknown[])[0];
+    const first = async (query: string): Promise<unknown> =>
+      ((await client.get(`${THINGS}?id=1&${query}`)).json as unknown[])[0];
     expect(await first('fields=id&fields=title')).toEqual({ id: 1, title: 'a' });
     expect(await first('fields[]=id&fields[]=title')).toEqual({ id: 1, title: 'a' });
     expect(await first('omit=weight&omit[]=maker')).toEqual({ id: 1, title: 'a' });
-    expect(await first('fields=maker&expand=nothing&expand=maker&omit=maker.things&omit=maker.id')).toEqual({ maker: { name: 'Ada' } });
+    expect(await first('fields=maker&expand=nothing&expand=maker&omit=maker.things&omit=maker.id')).toEqual({
+      maker: { name: 'Ada' },
+    });
     expect((await client.get(`${THINGS}1/?fields[]=id&fields[]=title`)).json).toEqual({ id: 1, title: 'a' });
     const changed = await client.patch(`${THINGS}1/?fields=id&fields=weight`, { title: 'a' });
     expect([changed.status, changed.json]).toEqual([200, { id: 1, weight: 5 }]);
     const many = Array.from({ length: 30 }, (_, index) => `expand=maker.x${index}`).join('&');
-    expect((await client.get(`${THINGS}1/?${many}`)).json).toEqual({ expand: [expect.stringContaining('relations at most')] });
+    expect((await client.get(`${THINGS}1/?${many}`)).json).toEqual({
+      expand: [expect.stringContaining('relations at most')],
+    });
   });
 
   test('name the objects of a bulk write, of which the keys stay one value', async () => {
     const { client, dataSource } = started;
-    const made = await dataSource.manager.save(RepThing, [1, 2, 3].map((weight) => ({ title: 'bulk', weight: 100 + weight, maker: null })));
+    const made = await dataSource.manager.save(
+      RepThing,
+      [1, 2, 3].map((weight) => ({ title: 'bulk', weight: 100 + weight, maker: null })),
+    );
     const [first, second, third] = made.map(({ id }) => id);
-    const changed = await client.patch(`${THINGS}?weight__in=101&weight__in=102&fields[]=id`, { title: 'changed' });
+    const changed = await client.patch(`${THINGS}?weight__in=101&weight__in=102&fields[]=id`, {
+      title: 'changed',
+    });
     expect([changed.status, changed.json]).toEqual([200, [{ id: first }, { id: second }]]);
     const refused = async (query: string): Promise<unknown> => {
       const { status, json } = await client.delete(`${THINGS}?${query}`);
@@ -197,10 +264,19 @@ onEachDatabase('parameters that come more than once', (database) => {
     };
     expect(await refused('weight__in=101&weight__in=')).toEqual([400, ['weight__in']]);
     expect(await refused('weight__in=&weight__in=')).toEqual([400, ['weight__in']]);
-    for (const query of [`keys=${first}&keys=${second}`, `keys=${first},,${second}`, `keys=${first},`, 'keys=', `keys=,${first}`]) expect([query, await refused(query)]).toEqual([query, [400, ['keys']]]);
+    for (const query of [
+      `keys=${first}&keys=${second}`,
+      `keys=${first},,${second}`,
+      `keys=${first},`,
+      'keys=',
+      `keys=,${first}`,
+    ])
+      expect([query, await refused(query)]).toEqual([query, [400, ['keys']]]);
     expect(await refused(`keys[]=${first}`)).toEqual([400, ['keys[]']]);
     expect(await dataSource.manager.countBy(RepThing, { id: third })).toBe(1);
-    expect((await client.delete(`${THINGS}?weight__in[]=101&weight__in[]=102&weight__in[]=103`)).status).toBe(204);
+    expect((await client.delete(`${THINGS}?weight__in[]=101&weight__in[]=102&weight__in[]=103`)).status).toBe(
+      204,
+    );
     expect(await ids('')).toEqual(ALL);
   });
 
@@ -221,10 +297,16 @@ onEachDatabase('parameters that come more than once', (database) => {
   });
 });
 
-describe('lists of json-server\'s dialect', () => {
+describe("lists of json-server's dialect", () => {
   let started: StartedApp;
   beforeAll(async () => {
-    started = await startApp({ entities: [Plain], restify: { pagination: new JsonServerPagination(), filterBackends: [JsonServerFilter, JsonServerOrdering] } });
+    started = await startApp({
+      entities: [Plain],
+      restify: {
+        pagination: new JsonServerPagination(),
+        filterBackends: [JsonServerFilter, JsonServerOrdering],
+      },
+    });
     await started.dataSource.manager.save(Plain, [{ size: 3 }, { size: 1 }, { size: 3 }]);
   });
   afterAll(() => started.close());
@@ -244,7 +326,14 @@ describe('lists of json-server\'s dialect', () => {
   });
 });
 
-@Restify({ app: 'rep', strict: true, filterFields: { id: ['exact'], size: ['exact', 'ne'] }, filters: { any: { type: 'number', list: true, reads: ['size'], rows: (sizes) => where('size', 'in', sizes) } } })
+@Restify({
+  app: 'rep',
+  strict: true,
+  filterFields: { id: ['exact'], size: ['exact', 'ne'] },
+  filters: {
+    any: { type: 'number', list: true, reads: ['size'], rows: (sizes) => where('size', 'in', sizes) },
+  },
+})
 @Entity('rep_plain')
 class Plain {
   @PrimaryGeneratedColumn() id: number;

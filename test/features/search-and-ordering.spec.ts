@@ -1,7 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
 import { FieldFilter, OrderingFilter, Restify, SearchFilter } from 'nestjs-restify';
-import { Column, Entity, Index, JoinColumn, JoinTable, ManyToMany, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
+import {
+  Column,
+  Entity,
+  Index,
+  JoinColumn,
+  JoinTable,
+  ManyToMany,
+  ManyToOne,
+  OneToMany,
+  PrimaryGeneratedColumn,
+} from 'typeorm';
 import type { Relation } from 'typeorm';
 import type { Answer } from '../support/client.js';
 import { StatementLog } from '../faults/statement-log.js';
@@ -195,9 +205,12 @@ onEachDatabase('search', (database) => {
     ['oo', [1]],
     ['red+woolf', [1]],
     ['red+joyce', []],
-  ])('?search=%s fits the start of one field, the whole of another, a part of a related one', async (text, expected) => {
-    expect([...(await ids(`search=${text}`, 'piece'))].sort()).toEqual(expected);
-  });
+  ])(
+    '?search=%s fits the start of one field, the whole of another, a part of a related one',
+    async (text, expected) => {
+      expect([...(await ids(`search=${text}`, 'piece'))].sort()).toEqual(expected);
+    },
+  );
 
   test.each([
     ['s+sk+SKY+sky+k+y', 'sky', 'article'],
@@ -228,7 +241,9 @@ onEachDatabase('search', (database) => {
 
   test('works on the list of a parent, and only narrows it', async () => {
     const { client } = started;
-    expect(expectOk(await client.get('/rest/v1/press/writer/1/articles/?search=whale')).map((row) => row.id)).toEqual([1]);
+    expect(
+      expectOk(await client.get('/rest/v1/press/writer/1/articles/?search=whale')).map((row) => row.id),
+    ).toEqual([1]);
     expect(expectOk(await client.get('/rest/v1/press/writer/2/articles/?search=whale'))).toEqual([]);
   });
 });
@@ -289,7 +304,9 @@ onEachDatabase('search by regular expression and full text', (database) => {
   });
   afterAll(() => started.close());
   const ids = async (text: string): Promise<readonly unknown[]> =>
-    expectOk(await started.client.get(`/rest/v1/press/essay/?search=${encodeURIComponent(text)}`)).map((row) => row.id);
+    expectOk(await started.client.get(`/rest/v1/press/essay/?search=${encodeURIComponent(text)}`)).map(
+      (row) => row.id,
+    );
 
   test('a term is a regular expression on the fields that say so', async () => {
     expect(await ids('^a.*[0-9]')).toEqual([1]);
@@ -305,14 +322,22 @@ onEachDatabase('search by regular expression and full text', (database) => {
 
   test('a term that is no regular expression is no server error, and says nothing of the database', async () => {
     for (const term of ['(', '[', '*', '+a', '{2', 'a{99999}', '(?<', '\\', '[[:nope:]]', '(?P<x>']) {
-      const answer = await started.client.get(`/rest/v1/press/essay/?search=${encodeURIComponent(`"${term}"`)}`);
-      expect({ term, status: answer.status, text: answer.text }).toEqual({ term, status: answer.status === 200 ? 200 : 400, text: expect.not.stringMatching(/sql|syntax|pcre|query/i) });
+      const answer = await started.client.get(
+        `/rest/v1/press/essay/?search=${encodeURIComponent(`"${term}"`)}`,
+      );
+      expect({ term, status: answer.status, text: answer.text }).toEqual({
+        term,
+        status: answer.status === 200 ? 200 : 400,
+        text: expect.not.stringMatching(/sql|syntax|pcre|query/i),
+      });
     }
   });
 
   test('a term that is no regular expression is looked at behind the parent', async () => {
     await started.dataSource.getRepository(Anthology).insert({});
-    const asked = async (path: string): Promise<number> => (await started.client.get(`/rest/v1/press/anthology/${path}/essays/?search=${encodeURIComponent('[')}`)).status;
+    const asked = async (path: string): Promise<number> =>
+      (await started.client.get(`/rest/v1/press/anthology/${path}/essays/?search=${encodeURIComponent('[')}`))
+        .status;
     expect([await asked('2'), await asked('1')]).toEqual([404, 400]);
   });
 
@@ -334,7 +359,9 @@ onEachDatabase('ordering', (database) => {
   beforeAll(async () => {
     started = await startApp({ entities: PRESS, database });
     const { dataSource } = started;
-    await dataSource.getRepository(Writer).save([{ name: 'woolf', rank: 2 }, { name: 'joyce', rank: 1 }, { name: 'proust' }]);
+    await dataSource
+      .getRepository(Writer)
+      .save([{ name: 'woolf', rank: 2 }, { name: 'joyce', rank: 1 }, { name: 'proust' }]);
     await dataSource.getRepository(Article).save([
       { title: 'b', body: 'x', rating: 2, writer: { id: 1 }, draft: '3', note: '3' },
       { title: 'a', body: 'y', rating: 1, writer: { id: 2 }, draft: '1', note: '1' },
@@ -392,13 +419,26 @@ onEachDatabase('ordering', (database) => {
     expect(await ids('ordering=-writer')).toEqual(nullsFirst ? [2, 1, 4, 3] : [3, 2, 1, 4]);
   });
 
-  test.each(['draft', '-draft', 'note', '-note', 'internal', 'writer__name', 'writer.name', 'writer__secret', 'writer_id', 'writerId', 'Title', 'articles', 'pk', 'constructor', '__proto__'])(
-    'ordering=%s names nothing that may be ordered by, and is dropped',
-    async (name) => {
-      expect(await ids(`ordering=${name}`)).toEqual([1, 2, 3, 4]);
-      expect(await ids(`ordering=${name},-id`)).toEqual([4, 3, 2, 1]);
-    },
-  );
+  test.each([
+    'draft',
+    '-draft',
+    'note',
+    '-note',
+    'internal',
+    'writer__name',
+    'writer.name',
+    'writer__secret',
+    'writer_id',
+    'writerId',
+    'Title',
+    'articles',
+    'pk',
+    'constructor',
+    '__proto__',
+  ])('ordering=%s names nothing that may be ordered by, and is dropped', async (name) => {
+    expect(await ids(`ordering=${name}`)).toEqual([1, 2, 3, 4]);
+    expect(await ids(`ordering=${name},-id`)).toEqual([4, 3, 2, 1]);
+  });
 
   test("the model's own order holds without one, even by columns that no client may order by", async () => {
     expect(await ids('', 'piece')).toEqual([3, 2, 5, 1, 4]);
@@ -409,9 +449,15 @@ onEachDatabase('ordering', (database) => {
   });
 
   test('goes over relations that the model names', async () => {
-    expect(await ids('ordering=writer__name', 'piece')).toEqual(nullsFirst ? [4, 2, 3, 1, 5] : [2, 3, 1, 5, 4]);
-    expect(await ids('ordering=-writer__name', 'piece')).toEqual(nullsFirst ? [1, 5, 3, 2, 4] : [4, 1, 5, 3, 2]);
-    expect(await ids('ordering=writer__rank,-rating', 'piece')).toEqual(nullsFirst ? [4, 3, 2, 1, 5] : [2, 5, 1, 4, 3]);
+    expect(await ids('ordering=writer__name', 'piece')).toEqual(
+      nullsFirst ? [4, 2, 3, 1, 5] : [2, 3, 1, 5, 4],
+    );
+    expect(await ids('ordering=-writer__name', 'piece')).toEqual(
+      nullsFirst ? [1, 5, 3, 2, 4] : [4, 1, 5, 3, 2],
+    );
+    expect(await ids('ordering=writer__rank,-rating', 'piece')).toEqual(
+      nullsFirst ? [4, 3, 2, 1, 5] : [2, 5, 1, 4, 3],
+    );
     expect(await ids('ordering=writer.name', 'piece')).toEqual([3, 2, 5, 1, 4]);
   });
 
@@ -422,8 +468,16 @@ onEachDatabase('ordering', (database) => {
   });
 
   test('works on the list of a parent', async () => {
-    expect(expectOk(await started.client.get('/rest/v1/press/writer/1/articles/?ordering=title')).map((row) => row.id)).toEqual([4, 1]);
-    expect(expectOk(await started.client.get('/rest/v1/press/writer/1/articles/?ordering=-id')).map((row) => row.id)).toEqual([4, 1]);
+    expect(
+      expectOk(await started.client.get('/rest/v1/press/writer/1/articles/?ordering=title')).map(
+        (row) => row.id,
+      ),
+    ).toEqual([4, 1]);
+    expect(
+      expectOk(await started.client.get('/rest/v1/press/writer/1/articles/?ordering=-id')).map(
+        (row) => row.id,
+      ),
+    ).toEqual([4, 1]);
   });
 });
 
@@ -453,7 +507,12 @@ class Club {
   name: string;
 
   @ManyToMany(() => Member, (member) => member.clubs)
-  @JoinTable({ name: 'club_membership', joinColumn: { name: 'club_id' }, inverseJoinColumn: { name: 'member_id' }, synchronize: false })
+  @JoinTable({
+    name: 'club_membership',
+    joinColumn: { name: 'club_id' },
+    inverseJoinColumn: { name: 'member_id' },
+    synchronize: false,
+  })
   members: Relation<Member[]>;
 }
 
@@ -497,7 +556,8 @@ onEachDatabase('the lists of through objects', (database) => {
     ]);
   });
   afterAll(() => started.close());
-  const ids = async (path: string): Promise<readonly unknown[]> => expectOk(await started.client.get(`/rest/v1/club/${path}`)).map((row) => row.id);
+  const ids = async (path: string): Promise<readonly unknown[]> =>
+    expectOk(await started.client.get(`/rest/v1/club/${path}`)).map((row) => row.id);
 
   test.each([
     ['club/1/members/', [2, 1, 3]],

@@ -62,12 +62,19 @@ onEachDatabase('chosen fields and expanded objects of models with conditional re
 
   test('a write is for the state of the whole object, whatever its answer shows', async () => {
     const { client } = started;
-    for (const [path, body] of [['/rest/v1/states/branch/1/', { name: 'two' }], ['/rest/v1/states/leaf/1/', { colour: 'red' }]] as const) {
+    for (const [path, body] of [
+      ['/rest/v1/states/branch/1/', { name: 'two' }],
+      ['/rest/v1/states/leaf/1/', { colour: 'red' }],
+    ] as const) {
       const tag = String((await client.get(path)).headers.etag);
-      expect((await client.patch(`${path}?fields=id`, body, { headers: { 'if-match': '"other"' } })).status).toBe(412);
+      expect(
+        (await client.patch(`${path}?fields=id`, body, { headers: { 'if-match': '"other"' } })).status,
+      ).toBe(412);
       const done = await client.patch(`${path}?fields=id`, body, { headers: { 'if-match': tag } });
       expect([done.status, done.json, done.headers.etag]).toEqual([200, { id: 1 }, undefined]);
-      expect((await client.patch(`${path}?fields=id`, body, { headers: { 'if-match': tag } })).status).toBe(412);
+      expect((await client.patch(`${path}?fields=id`, body, { headers: { 'if-match': tag } })).status).toBe(
+        412,
+      );
     }
     expect((await client.patch('/rest/v1/states/leaf/1/?fields=id', { colour: 'blue' })).status).toBe(428);
   });

@@ -1,8 +1,26 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
 import { PassportStrategy } from '@nestjs/passport';
-import { Action, allow, basic, CurrentActor, deny, ResourceController, Restify, RestifyController, strategy, where } from 'nestjs-restify';
-import type { AccessQuestion, Authentication, Grant, HookQuestion, Permission, Refusal } from 'nestjs-restify';
+import {
+  Action,
+  allow,
+  basic,
+  CurrentActor,
+  deny,
+  ResourceController,
+  Restify,
+  RestifyController,
+  strategy,
+  where,
+} from 'nestjs-restify';
+import type {
+  AccessQuestion,
+  Authentication,
+  Grant,
+  HookQuestion,
+  Permission,
+  Refusal,
+} from 'nestjs-restify';
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Strategy } from 'passport';
@@ -181,7 +199,8 @@ function hundred(scheme: string, refused: string): readonly Asked[] {
   return Array.from({ length: 100 }, (_, index): Asked => {
     const name = PEOPLE[Math.floor(random() * PEOPLE.length)] ?? '';
     const chance = random();
-    if (chance < 0.2) return { ...asking(scheme, index, name, 'guessed'), answer: [401, { detail: refused }] };
+    if (chance < 0.2)
+      return { ...asking(scheme, index, name, 'guessed'), answer: [401, { detail: refused }] };
     if (chance < 0.3) return { ...asking(scheme, index, STORM, 'x'), answer: AWAY };
     return asking(scheme, index, name, `of ${name}`);
   });
@@ -191,66 +210,109 @@ function asking(scheme: string, index: number, name: string, password: string): 
   const authorization = credentials(scheme, name, password);
   switch (index % 3) {
     case 0:
-      return { method: 'GET', path: NOTES, authorization, body: '', answer: [200, [{ id: PEOPLE.indexOf(name) + 1, owner: name }]] };
+      return {
+        method: 'GET',
+        path: NOTES,
+        authorization,
+        body: '',
+        answer: [200, [{ id: PEOPLE.indexOf(name) + 1, owner: name }]],
+      };
     case 1:
-      return { method: 'GET', path: `${MEMOS}me/`, authorization, body: '', answer: [200, { actor: { name } }] };
+      return {
+        method: 'GET',
+        path: `${MEMOS}me/`,
+        authorization,
+        body: '',
+        answer: [200, { actor: { name } }],
+      };
     default:
-      return { method: 'POST', path: MEMOS, authorization, body: '{"owner":"whoever"}', answer: [201, { id: expect.any(Number), owner: name }] };
+      return {
+        method: 'POST',
+        path: MEMOS,
+        authorization,
+        body: '{"owner":"whoever"}',
+        answer: [201, { id: expect.any(Number), owner: name }],
+      };
   }
 }
 
 function rawText({ method, path, authorization, body }: Asked): string {
-  const sent = body === '' ? [] : ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`];
-  return [`${method} ${path} HTTP/1.1`, 'Host: h', `Authorization: ${authorization}`, ...sent, '', body].join('\r\n');
+  const sent =
+    body === '' ? [] : ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`];
+  return [`${method} ${path} HTTP/1.1`, 'Host: h', `Authorization: ${authorization}`, ...sent, '', body].join(
+    '\r\n',
+  );
 }
 
 describe.each([
   ['basic(verify)', 'Basic', [basic(verify)]],
   ['a strategy by name', 'Basic', [strategy('sim-passwords', 'Basic')]],
   ['two strategies on one model', 'Bearer', ['sim-even', 'sim-odd']],
-] satisfies [string, string, Authentication[]][])('requests that %s authenticates at the same time', (_name, scheme, authentication) => {
-  let started: StartedApp;
-  const refused = scheme === 'Basic' ? 'Invalid username/password.' : 'Invalid token.';
-  beforeAll(async () => {
-    started = await startApp({
-      entities: [SimNote, SimMemo],
-      controllers: [MemoController],
-      providers: [NamedPasswords, EvenTokens, OddTokens],
-      restify: { authentication, authenticationThrottle: false, authenticationTimeout: 2500 },
+] satisfies [string, string, Authentication[]][])(
+  'requests that %s authenticates at the same time',
+  (_name, scheme, authentication) => {
+    let started: StartedApp;
+    const refused = scheme === 'Basic' ? 'Invalid username/password.' : 'Invalid token.';
+    beforeAll(async () => {
+      started = await startApp({
+        entities: [SimNote, SimMemo],
+        controllers: [MemoController],
+        providers: [NamedPasswords, EvenTokens, OddTokens],
+        restify: { authentication, authenticationThrottle: false, authenticationTimeout: 2500 },
+      });
+      await started.dataSource.getRepository(SimNote).insert(PEOPLE.map((owner) => ({ owner })));
     });
-    await started.dataSource.getRepository(SimNote).insert(PEOPLE.map((owner) => ({ owner })));
-  });
-  afterAll(() => started.close());
+    afterAll(() => started.close());
 
-  test('are answered each as its own caller, on connections of their own', async () => {
-    const asked = hundred(scheme, refused);
-    const answers = await Promise.all(
-      asked.map(({ method, path, authorization, body }) => started.client.send(method, path, { headers: { authorization }, ...(body === '' ? {} : { body: JSON.parse(body) as unknown }) })),
-    );
-    expect(answers.map(({ status, json }) => [status, json])).toEqual(asked.map(({ answer }) => answer));
-  });
+    test('are answered each as its own caller, on connections of their own', async () => {
+      const asked = hundred(scheme, refused);
+      const answers = await Promise.all(
+        asked.map(({ method, path, authorization, body }) =>
+          started.client.send(method, path, {
+            headers: { authorization },
+            ...(body === '' ? {} : { body: JSON.parse(body) as unknown }),
+          }),
+        ),
+      );
+      expect(answers.map(({ status, json }) => [status, json])).toEqual(asked.map(({ answer }) => answer));
+    });
 
-  test('are answered each as its own caller, one behind the other on few connections', async () => {
-    const asked = hundred(scheme, refused);
-    const connections = [asked.slice(0, 50), asked.slice(50, 90), asked.slice(90)];
-    const answers = await Promise.all(connections.map((requests) => sendPipelined(started.port, requests.map(rawText))));
-    expect(answers.flat().map(({ status, json }) => [status, json])).toEqual(asked.map(({ answer }) => answer));
-  });
+    test('are answered each as its own caller, one behind the other on few connections', async () => {
+      const asked = hundred(scheme, refused);
+      const connections = [asked.slice(0, 50), asked.slice(50, 90), asked.slice(90)];
+      const answers = await Promise.all(
+        connections.map((requests) => sendPipelined(started.port, requests.map(rawText))),
+      );
+      expect(answers.flat().map(({ status, json }) => [status, json])).toEqual(
+        asked.map(({ answer }) => answer),
+      );
+    });
 
-  test('are 503 where no answer comes in time, and hold up nobody else', async () => {
-    const right = asking(scheme, 0, 'user1', 'of user1');
-    const silent = [1, 2, 3].map((index) => asking(scheme, index, SILENT, 'x'));
-    const waiting = silent.map(({ method, path, authorization }) => started.client.send(method, path, { headers: { authorization } }));
-    const answer = await started.client.get(right.path, { headers: { authorization: right.authorization } });
-    expect([answer.status, answer.json]).toEqual(right.answer);
-    expect((await Promise.all(waiting)).map(({ status, json }) => [status, json])).toEqual(silent.map(() => AWAY));
-  });
-});
+    test('are 503 where no answer comes in time, and hold up nobody else', async () => {
+      const right = asking(scheme, 0, 'user1', 'of user1');
+      const silent = [1, 2, 3].map((index) => asking(scheme, index, SILENT, 'x'));
+      const waiting = silent.map(({ method, path, authorization }) =>
+        started.client.send(method, path, { headers: { authorization } }),
+      );
+      const answer = await started.client.get(right.path, {
+        headers: { authorization: right.authorization },
+      });
+      expect([answer.status, answer.json]).toEqual(right.answer);
+      expect((await Promise.all(waiting)).map(({ status, json }) => [status, json])).toEqual(
+        silent.map(() => AWAY),
+      );
+    });
+  },
+);
 
 describe('a check of credentials that takes too long', () => {
   let started: StartedApp;
   beforeAll(async () => {
-    started = await startApp({ entities: [SimNote, SimMemo], controllers: [MemoController], restify: { authentication: [basic(verify)], authenticationTimeout: 1000 } });
+    started = await startApp({
+      entities: [SimNote, SimMemo],
+      controllers: [MemoController],
+      restify: { authentication: [basic(verify)], authenticationTimeout: 1000 },
+    });
   });
   afterAll(() => started.close());
 
@@ -260,7 +322,9 @@ describe('a check of credentials that takes too long', () => {
     expect([answer.status, answer.json]).toEqual(AWAY);
     expect(settled).toEqual([]);
     while (settled.length === 0) await pause(20);
-    const next = await started.client.get(`${MEMOS}me/`, { headers: { authorization: credentials('Basic', 'user3', 'of user3') } });
+    const next = await started.client.get(`${MEMOS}me/`, {
+      headers: { authorization: credentials('Basic', 'user3', 'of user3') },
+    });
     expect(next.json).toEqual({ actor: { name: 'user3' } });
   });
 });
@@ -280,7 +344,6 @@ describe('credentials of HTTP Basic', () => {
       controllers: [MemoController],
       providers: [NamedPasswords],
       restify: {
-
         authentication: [
           basic((name, password) => {
             asked.push(`${name}|${password}`);
@@ -321,7 +384,11 @@ describe('credentials of HTTP Basic', () => {
     ['nothing', ''],
   ])('are 401, and nothing is verified, with %s', async (_name, token) => {
     const answer = await me(`Basic ${token}`);
-    expect([answer.status, answer.json, answer.headers['www-authenticate']]).toEqual([401, { detail: 'Invalid username/password.' }, 'Basic realm="api"']);
+    expect([answer.status, answer.json, answer.headers['www-authenticate']]).toEqual([
+      401,
+      { detail: 'Invalid username/password.' },
+      'Basic realm="api"',
+    ]);
     expect(asked).toEqual([]);
   });
 });
@@ -332,15 +399,28 @@ describe('a challenge of a name that browsers have no box for', () => {
       entities: [SimNote, SimMemo],
       controllers: [MemoController],
       providers: [EvenTokens],
-      restify: { authentication: [basic(verify, { challenge: 'XBasic' }), strategy('sim-even', { header: 'X-Token', challenge: 'Token' })] },
+      restify: {
+        authentication: [
+          basic(verify, { challenge: 'XBasic' }),
+          strategy('sim-even', { header: 'X-Token', challenge: 'Token' }),
+        ],
+      },
     });
     const client = new Client(started.port);
     const challenges = 'XBasic realm="api", Token realm="api"';
     const none = await client.get(NOTES);
     expect([none.status, none.headers['www-authenticate']]).toEqual([401, challenges]);
-    const wrong = await client.get(NOTES, { headers: { authorization: credentials('Basic', 'user1', 'guessed') } });
-    expect([wrong.status, wrong.json, wrong.headers['www-authenticate']]).toEqual([401, { detail: 'Invalid username/password.' }, challenges]);
-    const right = await client.get(`${MEMOS}me/`, { headers: { authorization: credentials('Basic', 'user1', 'of user1') } });
+    const wrong = await client.get(NOTES, {
+      headers: { authorization: credentials('Basic', 'user1', 'guessed') },
+    });
+    expect([wrong.status, wrong.json, wrong.headers['www-authenticate']]).toEqual([
+      401,
+      { detail: 'Invalid username/password.' },
+      challenges,
+    ]);
+    const right = await client.get(`${MEMOS}me/`, {
+      headers: { authorization: credentials('Basic', 'user1', 'of user1') },
+    });
     expect(right.json).toEqual({ actor: { name: 'user1' } });
     await started.close();
   });

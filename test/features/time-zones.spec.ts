@@ -4,17 +4,33 @@ import { PROJECT } from '../docs/document.js';
 import { WORLD } from '../support/world.js';
 
 /** Runs tests of these files in a process of another zone, in the same world: a process cannot change its own for the drivers. */
-function runIn(zone: string, files: readonly string[], names: string): { readonly status: number | null; readonly output: string } {
+function runIn(
+  zone: string,
+  files: readonly string[],
+  names: string,
+): { readonly status: number | null; readonly output: string } {
   const config = WORLD.name === 'nest-12' ? 'jest.config.js' : `test/worlds/${WORLD.name}/jest.config.js`;
   const options = WORLD.format === 'esm' ? ['--experimental-vm-modules', '--no-warnings'] : [];
-  const { status, stderr } = spawnSync(process.execPath, [...options, 'node_modules/jest/bin/jest.js', '--config', config, ...files, '-t', names], { cwd: PROJECT, env: { ...process.env, TZ: zone, NODE_OPTIONS: '' }, encoding: 'utf8' });
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    [...options, 'node_modules/jest/bin/jest.js', '--config', config, ...files, '-t', names],
+    { cwd: PROJECT, env: { ...process.env, TZ: zone, NODE_OPTIONS: '' }, encoding: 'utf8' },
+  );
   return { status, output: stderr };
 }
 
 // Half an hour off the hour, and seconds before 1906.
 describe('a process in the zone of Asia/Kolkata', () => {
   test('keeps days, clocks and instants, and what the database fills, as in UTC', () => {
-    const { status, output } = runIn('Asia/Kolkata', ['test/features/column-types.spec.ts', 'test/features/key-types.spec.ts', 'test/features/fields.spec.ts'], 'date|time|instant');
+    const { status, output } = runIn(
+      'Asia/Kolkata',
+      [
+        'test/features/column-types.spec.ts',
+        'test/features/key-types.spec.ts',
+        'test/features/fields.spec.ts',
+      ],
+      'date|time|instant',
+    );
     expect(output).toMatch(/Tests: +\d+ skipped, \d{3,} passed/);
     expect(status).toBe(0);
   }, 600_000);

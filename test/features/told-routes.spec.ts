@@ -86,7 +86,13 @@ class OwnController {
 }
 
 /** Whether a request stands below the tenant that its header names, if it names one. */
-function isOfTenant({ headers, params }: { headers: Record<string, unknown>; params: Record<string, unknown> }): boolean {
+function isOfTenant({
+  headers,
+  params,
+}: {
+  headers: Record<string, unknown>;
+  params: Record<string, unknown>;
+}): boolean {
   return headers['x-tenant'] === undefined || headers['x-tenant'] === params.tenant;
 }
 
@@ -107,7 +113,9 @@ function note(app: INestApplication, told: string[]): void {
 
 /** How many functions Express keeps of the routes for a path. */
 function handlersAt(started: StartedApp, path: string): number {
-  const { router } = started.app.getHttpAdapter().getInstance() as { router: { stack: { route?: { path: unknown; stack: unknown[] } }[] } };
+  const { router } = started.app.getHttpAdapter().getInstance() as {
+    router: { stack: { route?: { path: unknown; stack: unknown[] } }[] };
+  };
   return router.stack.flatMap(({ route }) => (route?.path === path ? route.stack : [])).length;
 }
 
@@ -123,67 +131,186 @@ describe.each([
       controllers: [Chairs, Trees, Parks, OwnController],
       configure: (app) => {
         app.setGlobalPrefix(':tenant', { exclude: ['mine'] });
-        app.useGlobalGuards({ canActivate: (context: ExecutionContext) => isOfTenant(context.switchToHttp().getRequest()) });
+        app.useGlobalGuards({
+          canActivate: (context: ExecutionContext) => isOfTenant(context.switchToHttp().getRequest()),
+        });
         note(app, told);
       },
       ...platform,
     });
-    for (const model of ['shelf', 'room', 'park']) await started.client.post(`/acme/rest/v1/told/${model}/`, { name: 'a' });
+    for (const model of ['shelf', 'room', 'park'])
+      await started.client.post(`/acme/rest/v1/told/${model}/`, { name: 'a' });
   });
   afterAll(() => started.close());
 
-  const toldOf = (model: string): readonly string[] => told.map((each) => each.replace('/:tenant', '')).filter((each) => each.split(/[ /]/)[1] === model).sort();
+  const toldOf = (model: string): readonly string[] =>
+    told
+      .map((each) => each.replace('/:tenant', ''))
+      .filter((each) => each.split(/[ /]/)[1] === model)
+      .sort();
 
   test('Nest is told one route a URL, which is for all methods', () => {
-    expect([...toldOf('book'), ...toldOf('shelf')]).toEqual(['all book', 'all book/:pk', 'all shelf', 'all shelf/:pk', 'all shelf/:pk/books']);
+    expect([...toldOf('book'), ...toldOf('shelf')]).toEqual([
+      'all book',
+      'all book/:pk',
+      'all shelf',
+      'all shelf/:pk',
+      'all shelf/:pk/books',
+    ]);
   });
 
   test("Nest is told one more for each method of an action, and a nested URL in the child's class is told like any other", () => {
-    expect([...toldOf('chair'), ...toldOf('room')]).toEqual(['all chair', 'all chair/:pk', 'all chair/free', 'get chair/free', 'all room', 'all room/:pk', 'all room/:pk/chairs']);
+    expect([...toldOf('chair'), ...toldOf('room')]).toEqual([
+      'all chair',
+      'all chair/:pk',
+      'all chair/free',
+      'get chair/free',
+      'all room',
+      'all room/:pk',
+      'all room/:pk/chairs',
+    ]);
   });
 
   test('Nest is told each method of a URL that two classes share, since either may come first', () => {
     const methods = ['delete', 'get', 'options', 'patch', 'post', 'put'];
-    expect(toldOf('park')).toEqual(['all park', 'all park/:pk', ...methods.map((method) => `${method} park/:pk/trees`)]);
+    expect(toldOf('park')).toEqual([
+      'all park',
+      'all park/:pk',
+      ...methods.map((method) => `${method} park/:pk/trees`),
+    ]);
   });
 
   if (library === 'express' && PLATFORM === 'express') {
     test("Express keeps one function of it, and all of the application's own", () => {
       expect(handlersAt(started, '/:tenant/rest/v1/told/book')).toBe(1);
       expect(handlersAt(started, '/mine')).toBeGreaterThan(30);
-      (started.app.getHttpAdapter().getInstance() as { all(path: string, handler: () => void): void }).all('/later', () => undefined);
+      (started.app.getHttpAdapter().getInstance() as { all(path: string, handler: () => void): void }).all(
+        '/later',
+        () => undefined,
+      );
       expect(handlersAt(started, '/later')).toBeGreaterThan(30);
     });
   }
 
   test.each([
-    ['shelf/', 'GET, POST, HEAD, OPTIONS', { GET: 200, POST: 201, PUT: 405, PATCH: 405, DELETE: 405, HEAD: 200, OPTIONS: 200, PROPFIND: 405, TRACE: 405 }],
-    ['shelf/1/', 'GET, PUT, PATCH, DELETE, HEAD, OPTIONS', { GET: 200, POST: 405, PUT: 200, PATCH: 200, HEAD: 200, OPTIONS: 200, PROPFIND: 405, TRACE: 405 }],
-    ['shelf/1/books/', 'GET, HEAD, OPTIONS', { GET: 200, POST: 405, PUT: 405, PATCH: 405, DELETE: 405, HEAD: 200, OPTIONS: 200, PROPFIND: 405, TRACE: 405 }],
-    ['chair/free/', 'GET, HEAD, OPTIONS', { GET: 200, POST: 405, PUT: 405, PATCH: 405, DELETE: 405, HEAD: 200, OPTIONS: 200, PROPFIND: 405, TRACE: 405 }],
-    ['room/1/chairs/', 'GET, HEAD, OPTIONS', { GET: 200, POST: 405, PUT: 405, PATCH: 405, DELETE: 405, HEAD: 200, OPTIONS: 200, PROPFIND: 405, TRACE: 405 }],
-    ['park/1/trees/', 'GET, HEAD, OPTIONS', { GET: 200, POST: 405, PUT: 405, PATCH: 405, DELETE: 405, HEAD: 200, OPTIONS: 200, PROPFIND: 405, TRACE: 405 }],
+    [
+      'shelf/',
+      'GET, POST, HEAD, OPTIONS',
+      {
+        GET: 200,
+        POST: 201,
+        PUT: 405,
+        PATCH: 405,
+        DELETE: 405,
+        HEAD: 200,
+        OPTIONS: 200,
+        PROPFIND: 405,
+        TRACE: 405,
+      },
+    ],
+    [
+      'shelf/1/',
+      'GET, PUT, PATCH, DELETE, HEAD, OPTIONS',
+      { GET: 200, POST: 405, PUT: 200, PATCH: 200, HEAD: 200, OPTIONS: 200, PROPFIND: 405, TRACE: 405 },
+    ],
+    [
+      'shelf/1/books/',
+      'GET, HEAD, OPTIONS',
+      {
+        GET: 200,
+        POST: 405,
+        PUT: 405,
+        PATCH: 405,
+        DELETE: 405,
+        HEAD: 200,
+        OPTIONS: 200,
+        PROPFIND: 405,
+        TRACE: 405,
+      },
+    ],
+    [
+      'chair/free/',
+      'GET, HEAD, OPTIONS',
+      {
+        GET: 200,
+        POST: 405,
+        PUT: 405,
+        PATCH: 405,
+        DELETE: 405,
+        HEAD: 200,
+        OPTIONS: 200,
+        PROPFIND: 405,
+        TRACE: 405,
+      },
+    ],
+    [
+      'room/1/chairs/',
+      'GET, HEAD, OPTIONS',
+      {
+        GET: 200,
+        POST: 405,
+        PUT: 405,
+        PATCH: 405,
+        DELETE: 405,
+        HEAD: 200,
+        OPTIONS: 200,
+        PROPFIND: 405,
+        TRACE: 405,
+      },
+    ],
+    [
+      'park/1/trees/',
+      'GET, HEAD, OPTIONS',
+      {
+        GET: 200,
+        POST: 405,
+        PUT: 405,
+        PATCH: 405,
+        DELETE: 405,
+        HEAD: 200,
+        OPTIONS: 200,
+        PROPFIND: 405,
+        TRACE: 405,
+      },
+    ],
   ])('each method is answered as the URL says: %s', async (path, allow, statuses) => {
     for (const [method, status] of Object.entries(statuses)) {
-      const answer = await started.client.send(method, `/acme/rest/v1/told/${path}`, method === 'TRACE' || method === 'HEAD' ? {} : { body: { name: 'b' } });
+      const answer = await started.client.send(
+        method,
+        `/acme/rest/v1/told/${path}`,
+        method === 'TRACE' || method === 'HEAD' ? {} : { body: { name: 'b' } },
+      );
       expect([method, answer.status, answer.headers.allow]).toEqual([method, status, allow]);
     }
   });
 
-  test.each(['GET', 'POST', 'OPTIONS', 'TRACE'])("the application's guards stand before %s, and know the parameters of the path", async (method) => {
-    const other = await started.client.send(method, '/acme/rest/v1/told/book/7/', { headers: { 'x-tenant': 'else' } });
-    expect([other.status, other.json]).toEqual([403, { detail: 'You do not have permission to perform this action.' }]);
-    const own = await started.client.send(method, '/acme/rest/v1/told/book/7/', { headers: { 'x-tenant': 'acme' } });
-    expect(own.status).toBe({ GET: 404, OPTIONS: 200 }[method] ?? 405);
-  });
+  test.each(['GET', 'POST', 'OPTIONS', 'TRACE'])(
+    "the application's guards stand before %s, and know the parameters of the path",
+    async (method) => {
+      const other = await started.client.send(method, '/acme/rest/v1/told/book/7/', {
+        headers: { 'x-tenant': 'else' },
+      });
+      expect([other.status, other.json]).toEqual([
+        403,
+        { detail: 'You do not have permission to perform this action.' },
+      ]);
+      const own = await started.client.send(method, '/acme/rest/v1/told/book/7/', {
+        headers: { 'x-tenant': 'acme' },
+      });
+      expect(own.status).toBe({ GET: 404, OPTIONS: 200 }[method] ?? 405);
+    },
+  );
 
   test("the application's own routes for all methods stay what they are", async () => {
-    for (const method of ['GET', 'POST', 'DELETE']) expect((await started.client.send(method, '/mine')).json).toEqual({ mine: true });
+    for (const method of ['GET', 'POST', 'DELETE'])
+      expect((await started.client.send(method, '/mine')).json).toEqual({ mine: true });
   });
 });
 
 test('NestJS finds no conflict among generated routes, where it looks for them', async () => {
-  const looking: NestApplicationOptions & { routeConflictPolicy?: object } = { routeConflictPolicy: { duplicate: 'error', shadow: 'error' } };
+  const looking: NestApplicationOptions & { routeConflictPolicy?: object } = {
+    routeConflictPolicy: { duplicate: 'error', shadow: 'error' },
+  };
   const started = await startApp({ entities: [Shelf, Book], nest: looking });
   try {
     expect((await started.client.get('/rest/v1/told/shelf/')).json).toEqual([]);

@@ -74,9 +74,13 @@ onEachDatabase('an index that TypeORM does not know', (database) => {
   });
 
   test('of several columns names their fields, in the order of the index', async () => {
-    await run(`CREATE UNIQUE INDEX ${quote('By Hand, too')} ON byhand_seat (spot, hall_ref, ${quote('Row Number')})`);
+    await run(
+      `CREATE UNIQUE INDEX ${quote('By Hand, too')} ON byhand_seat (spot, hall_ref, ${quote('Row Number')})`,
+    );
     const { id } = (await started.client.post('/rest/v1/byhand/hall/', {})).json as { id: number };
-    expect(await twice({ line: 1, spot: 2, hall: id })).toEqual({ non_field_errors: ['The fields spot, hall, line must make a unique set.'] });
+    expect(await twice({ line: 1, spot: 2, hall: id })).toEqual({
+      non_field_errors: ['The fields spot, hall, line must make a unique set.'],
+    });
   });
 
   test('of a column with an odd name is an error of its field', async () => {
@@ -86,31 +90,48 @@ onEachDatabase('an index that TypeORM does not know', (database) => {
 
   test('that holds a hidden column names none', async () => {
     await run('CREATE UNIQUE INDEX by_hand_secret ON byhand_seat (secret, label)');
-    expect(await twice({ label: 'taken' })).toEqual({ non_field_errors: ['An object with these values exists already.'] });
-    await run(database.name === 'mariadb' ? 'DROP INDEX by_hand_secret ON byhand_seat' : 'DROP INDEX by_hand_secret');
+    expect(await twice({ label: 'taken' })).toEqual({
+      non_field_errors: ['An object with these values exists already.'],
+    });
+    await run(
+      database.name === 'mariadb' ? 'DROP INDEX by_hand_secret ON byhand_seat' : 'DROP INDEX by_hand_secret',
+    );
   });
 
   test('over an expression is an error of no field', async () => {
     // MariaDB has no such index, and one over a column that is made by an expression instead.
     const statements =
       database.name === 'mariadb'
-        ? ['ALTER TABLE byhand_seat ADD lowered VARCHAR(200) AS (lower(label)) PERSISTENT', 'CREATE UNIQUE INDEX by_hand_label ON byhand_seat (lowered, spot)']
+        ? [
+            'ALTER TABLE byhand_seat ADD lowered VARCHAR(200) AS (lower(label)) PERSISTENT',
+            'CREATE UNIQUE INDEX by_hand_label ON byhand_seat (lowered, spot)',
+          ]
         : ['CREATE UNIQUE INDEX by_hand_label ON byhand_seat (lower(label), spot)'];
     await run(...statements);
-    expect(await twice({ label: 'A', spot: 1 }, { label: 'a', spot: 1 })).toEqual({ non_field_errors: ['An object with these values exists already.'] });
+    expect(await twice({ label: 'A', spot: 1 }, { label: 'a', spot: 1 })).toEqual({
+      non_field_errors: ['An object with these values exists already.'],
+    });
   });
 
   test('of a primary key is an error of its fields', async () => {
     const coin = { mint: 'a', year: 1 };
     expect((await started.client.post('/rest/v1/byhand/coin/', coin)).status).toBe(201);
-    expect(await started.client.post('/rest/v1/byhand/coin/', coin)).toMatchObject({ status: 400, json: { non_field_errors: ['The fields mint, year must make a unique set.'] } });
+    expect(await started.client.post('/rest/v1/byhand/coin/', coin)).toMatchObject({
+      status: 400,
+      json: { non_field_errors: ['The fields mint, year must make a unique set.'] },
+    });
   });
 
   test('of the beginning of a column, or of some rows, is an error of its field', async () => {
-    const mail = database.name === 'mariadb' ? 'CREATE UNIQUE INDEX by_hand_mail ON byhand_seat (mail(3))' : `CREATE UNIQUE INDEX by_hand_mail ON byhand_seat (mail) WHERE mail <> 'many'`;
+    const mail =
+      database.name === 'mariadb'
+        ? 'CREATE UNIQUE INDEX by_hand_mail ON byhand_seat (mail(3))'
+        : `CREATE UNIQUE INDEX by_hand_mail ON byhand_seat (mail) WHERE mail <> 'many'`;
     await run(mail);
     expect(await twice({ mail: 'same' })).toEqual({ mail: UNIQUE });
-    await run(database.name === 'mariadb' ? 'DROP INDEX by_hand_mail ON byhand_seat' : 'DROP INDEX by_hand_mail');
+    await run(
+      database.name === 'mariadb' ? 'DROP INDEX by_hand_mail ON byhand_seat' : 'DROP INDEX by_hand_mail',
+    );
   });
 });
 
@@ -121,7 +142,9 @@ onEachServer('the columns of such an index', (database) => {
     const runner = started.dataSource.createQueryRunner();
     await runner.release();
     try {
-      const { prototype } = runner.constructor as { prototype: { query: (sql: string, ...more: unknown[]) => Promise<unknown> } };
+      const { prototype } = runner.constructor as {
+        prototype: { query: (sql: string, ...more: unknown[]) => Promise<unknown> };
+      };
       const { query } = prototype;
       prototype.query = function (sql: string, ...more: unknown[]): Promise<unknown> {
         if (/information_schema\.statistics|pg_index/.test(sql)) asked.push(sql);

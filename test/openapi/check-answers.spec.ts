@@ -23,9 +23,24 @@ afterAll(() => started.close());
 
 const HELD = { id: 1, at: '2022-10-02T09:23:28.297Z' };
 
-function check(method: string, path: string, status: number, json?: unknown, type = 'application/json'): () => void {
+function check(
+  method: string,
+  path: string,
+  status: number,
+  json?: unknown,
+  type = 'application/json',
+): () => void {
   return () => {
-    checkAnswer(started.port, { method, path }, { status, headers: { 'content-type': type }, text: json === undefined ? '' : JSON.stringify(json), json });
+    checkAnswer(
+      started.port,
+      { method, path },
+      {
+        status,
+        headers: { 'content-type': type },
+        text: json === undefined ? '' : JSON.stringify(json),
+        json,
+      },
+    );
   };
 }
 
@@ -37,14 +52,34 @@ test('an answer is taken as the document describes it', () => {
 });
 
 test.each<readonly [string, () => void, RegExp]>([
-  ['a field that is not described', check('GET', '/rest/v1/held/held/1/', 200, { ...HELD, more: 1 }), /must NOT have additional properties/],
-  ['a field that is left out', check('GET', '/rest/v1/held/held/1/', 200, { id: 1 }), /must have required property 'at'/],
+  [
+    'a field that is not described',
+    check('GET', '/rest/v1/held/held/1/', 200, { ...HELD, more: 1 }),
+    /must NOT have additional properties/,
+  ],
+  [
+    'a field that is left out',
+    check('GET', '/rest/v1/held/held/1/', 200, { id: 1 }),
+    /must have required property 'at'/,
+  ],
   ['another type', check('GET', '/rest/v1/held/held/', 200, [{ ...HELD, id: '1' }]), /must be integer/],
-  ['another format', check('GET', '/rest/v1/held/held/', 200, [{ ...HELD, at: 'yesterday' }]), /must match format/],
+  [
+    'another format',
+    check('GET', '/rest/v1/held/held/', 200, [{ ...HELD, at: 'yesterday' }]),
+    /must match format/,
+  ],
   ['another status', check('GET', '/rest/v1/held/held/', 202, []), /does not know this status/],
-  ['another media type', check('GET', '/rest/v1/held/held/', 200, [], 'text/json'), /by the document application\/json/],
+  [
+    'another media type',
+    check('GET', '/rest/v1/held/held/', 200, [], 'text/json'),
+    /by the document application\/json/,
+  ],
   ['a method that is not described', check('POST', '/rest/v1/held/held/', 201, HELD), /has no POST/],
-  ['an error of another form', check('GET', '/rest/v1/held/held/9/', 404, { error: 'Not found.' }), /says otherwise/],
+  [
+    'an error of another form',
+    check('GET', '/rest/v1/held/held/9/', 404, { error: 'Not found.' }),
+    /says otherwise/,
+  ],
 ])('%s is refused', (_, answer, message) => {
   expect(answer).toThrow(message);
 });

@@ -19,11 +19,23 @@ export interface PlainOperation {
 }
 
 /** As an application makes it. */
-export function documentOf(app: INestApplication, configure: (builder: DocumentBuilder) => DocumentBuilder = (builder) => builder): PlainDocument {
-  const config = configure(new DocumentBuilder().setTitle('Test').setLicense('MIT', 'https://opensource.org/license/mit')).build();
-  return app.get(RestifyOpenApi).extend(SwaggerModule.createDocument(app, config)) as unknown as PlainDocument;
+export function documentOf(
+  app: INestApplication,
+  configure: (builder: DocumentBuilder) => DocumentBuilder = (builder) => builder,
+): PlainDocument {
+  const config = configure(
+    new DocumentBuilder().setTitle('Test').setLicense('MIT', 'https://opensource.org/license/mit'),
+  ).build();
+  return app
+    .get(RestifyOpenApi)
+    .extend(SwaggerModule.createDocument(app, config)) as unknown as PlainDocument;
 }
 
-export function parametersOf({ parameters }: PlainOperation, place: string): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(parameters.filter((each) => each.in === place).map(({ name, schema }) => [name, schema]));
+export function parametersOf(
+  { parameters }: PlainOperation,
+  place: string,
+): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    parameters.filter((each) => each.in === place).map(({ name, schema }) => [name, schema]),
+  );
 }

@@ -56,16 +56,39 @@ describe('what can be expanded', () => {
   afterAll(() => started.close());
 
   test('is described as what stands in its place, as deep as it goes', () => {
-    const { properties, required } = document.components.schemas?.ExBook as { readonly properties: Readonly<Record<string, { readonly anyOf: readonly unknown[] }>>; readonly required: readonly string[] };
+    const { properties, required } = document.components.schemas?.ExBook as {
+      readonly properties: Readonly<Record<string, { readonly anyOf: readonly unknown[] }>>;
+      readonly required: readonly string[];
+    };
     expect(required).toEqual(['id', 'pages', 'writer', 'tags']);
     const [link, pages] = properties.pages?.anyOf ?? [];
     expect(link).toMatchObject({ type: 'string' });
-    expect(pages).toMatchObject({ type: 'array', items: { type: 'object', properties: { id: { type: 'integer' }, text: { type: 'string' }, book: { anyOf: [{ type: 'integer' }, { type: 'object', properties: { id: { type: 'integer' }, pages: { type: 'string' } } }] } } } });
+    expect(pages).toMatchObject({
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: {
+          id: { type: 'integer' },
+          text: { type: 'string' },
+          book: {
+            anyOf: [
+              { type: 'integer' },
+              { type: 'object', properties: { id: { type: 'integer' }, pages: { type: 'string' } } },
+            ],
+          },
+        },
+      },
+    });
     expect(pages).not.toHaveProperty('items.required');
     // Behind a many-to-many stand its through objects; what the application writes itself is any object.
-    expect(properties.tags?.anyOf[1]).toMatchObject({ type: 'array', items: { properties: { id: { type: 'integer' }, book: { type: 'integer' }, tag: { type: 'integer' } } } });
+    expect(properties.tags?.anyOf[1]).toMatchObject({
+      type: 'array',
+      items: { properties: { id: { type: 'integer' }, book: { type: 'integer' }, tag: { type: 'integer' } } },
+    });
     expect(properties.writer?.anyOf[1]).toEqual({ type: 'object' });
-    const page = (document.components.schemas?.ExPage as { readonly properties: Readonly<Record<string, object>> }).properties.book;
+    const page = (
+      document.components.schemas?.ExPage as { readonly properties: Readonly<Record<string, object>> }
+    ).properties.book;
     expect(page).not.toHaveProperty('anyOf');
   });
 
@@ -75,10 +98,12 @@ describe('what can be expanded', () => {
     await started.client.post('/rest/v1/ex/tag/', {});
     await started.client.post('/rest/v1/ex/book/1/tags/', { tag: 1 });
     await started.client.post('/rest/v1/ex/page/', { text: 'a', book: 1 });
-    expect((await started.client.get('/rest/v1/ex/book/1/?expand=pages.book,writer,tags')).json).toMatchObject({ pages: [{ text: 'a', book: { id: 1 } }], writer: { more: true }, tags: [{ tag: 1 }] });
+    expect(
+      (await started.client.get('/rest/v1/ex/book/1/?expand=pages.book,writer,tags')).json,
+    ).toMatchObject({ pages: [{ text: 'a', book: { id: 1 } }], writer: { more: true }, tags: [{ tag: 1 }] });
   });
 
-  test('is valid by Redocly\'s recommended rules', async () => {
+  test("is valid by Redocly's recommended rules", async () => {
     expect(await lintOpenApi({ ...document, security: [] })).toEqual([]);
   });
 });

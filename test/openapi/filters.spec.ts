@@ -9,14 +9,19 @@ import type { StartedApp } from '../support/start-app.js';
 import { documentOf, parametersOf } from './document.js';
 
 class PopularFilters extends FilterSet {
-  readonly filters: FilterParameters = { popular: { type: 'boolean', rows: (yes) => where('votes', yes ? 'gte' : 'lt', 100) } };
+  readonly filters: FilterParameters = {
+    popular: { type: 'boolean', rows: (yes) => where('votes', yes ? 'gte' : 'lt', 100) },
+  };
 }
 
 @Restify({
   app: 'asked',
   filterBackends: [FieldFilter, OrderingFilter, PopularFilters],
   filterFields: { votes: ['ne'], 'answers.size': ['gte'] },
-  filters: { near: { type: 'integer', list: true, reads: ['votes'], rows: (all) => where('votes', 'in', [...all]) }, mood: { type: 'choice', choices: ['good', 'bad'], reads: ['votes'], rows: () => where('votes', 1) } },
+  filters: {
+    near: { type: 'integer', list: true, reads: ['votes'], rows: (all) => where('votes', 'in', [...all]) },
+    mood: { type: 'choice', choices: ['good', 'bad'], reads: ['votes'], rows: () => where('votes', 1) },
+  },
   filterGroups: true,
   orderingFields: ['votes'],
   orderingNulls: true,
@@ -53,7 +58,7 @@ beforeAll(async () => {
 });
 afterAll(() => started.close());
 
-test('lookups over many, filters of one\'s own, groups and nulls in orders are described as they are taken', async () => {
+test("lookups over many, filters of one's own, groups and nulls in orders are described as they are taken", async () => {
   const document = documentOf(started.app);
   const list = document.paths['/rest/v1/asked/asked']?.get;
   const integer = { type: 'integer', format: 'int64' };
@@ -63,9 +68,33 @@ test('lookups over many, filters of one\'s own, groups and nulls in orders are d
     near: { type: 'array', items: integer, maxItems: 7 },
     mood: { type: 'string', enum: ['good', 'bad'] },
     filter: { type: 'string', maxLength: 2000 },
-    ordering: { type: 'array', items: { type: 'string', enum: ['votes', 'votes.nullsfirst', 'votes.nullslast', '-votes', '-votes.nullsfirst', '-votes.nullslast'] } },
+    ordering: {
+      type: 'array',
+      items: {
+        type: 'string',
+        enum: [
+          'votes',
+          'votes.nullsfirst',
+          'votes.nullslast',
+          '-votes',
+          '-votes.nullsfirst',
+          '-votes.nullslast',
+        ],
+      },
+    },
     popular: { type: 'boolean' },
   });
   expect((await lintOpenApi(document)).filter(({ severity }) => severity === 'error')).toEqual([]);
-  for (const query of ['votes__ne=3', 'answers__size__gte=1', 'near=1,2', 'mood=sad', 'filter=or(votes__ne=1,not(near=3))', 'ordering=-votes.nullslast', 'popular=true']) expect((await started.client.get(`/rest/v1/asked/asked/?${query}`)).status).toBe(query === 'mood=sad' ? 400 : 200);
+  for (const query of [
+    'votes__ne=3',
+    'answers__size__gte=1',
+    'near=1,2',
+    'mood=sad',
+    'filter=or(votes__ne=1,not(near=3))',
+    'ordering=-votes.nullslast',
+    'popular=true',
+  ])
+    expect((await started.client.get(`/rest/v1/asked/asked/?${query}`)).status).toBe(
+      query === 'mood=sad' ? 400 : 200,
+    );
 });

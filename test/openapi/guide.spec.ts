@@ -23,12 +23,20 @@ afterAll(async () => {
 
 /** What a pointer leads to: `#/paths/~1rest` */
 function at(pointer: string): unknown {
-  const names = pointer.slice(2).split('/').map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
-  return names.reduce<unknown>((value, name) => (value as Readonly<Record<string, unknown>> | undefined)?.[name], document);
+  const names = pointer
+    .slice(2)
+    .split('/')
+    .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
+  return names.reduce<unknown>(
+    (value, name) => (value as Readonly<Record<string, unknown>> | undefined)?.[name],
+    document,
+  );
 }
 
 test('the parts of the document that docs/openapi.md shows are those that the application serves', () => {
-  const shown = [...GUIDE.text.matchAll(/`(#\/[^`]+)`:\n\n```json\n([^]*?)```/g)].map(([, pointer = '', json = '']) => ({ pointer, json: JSON.parse(json) as unknown }));
+  const shown = [...GUIDE.text.matchAll(/`(#\/[^`]+)`:\n\n```json\n([^]*?)```/g)].map(
+    ([, pointer = '', json = '']) => ({ pointer, json: JSON.parse(json) as unknown }),
+  );
   expect(shown.length).toBe(3);
   for (const { pointer, json } of shown) expect({ pointer, json: at(pointer) }).toEqual({ pointer, json });
 });

@@ -4,7 +4,11 @@ import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { startApp } from '../support/start-app.js';
 import { documentOf, parametersOf } from './document.js';
 
-@Restify({ app: 'js', filterBackends: [JsonServerFilter], filterFields: { votes: ['exact', 'gte'], is_exact: ['exact'], text: ['icontains', 'ne'] } })
+@Restify({
+  app: 'js',
+  filterBackends: [JsonServerFilter],
+  filterFields: { votes: ['exact', 'gte'], is_exact: ['exact'], text: ['icontains', 'ne'] },
+})
 @Entity()
 class Told {
   @PrimaryGeneratedColumn() id: number;
@@ -17,9 +21,24 @@ test("the parameters of json-server's dialect are described by their types", asy
   const started = await startApp({ entities: [Told] });
   try {
     const list = documentOf(started.app).paths['/rest/v1/js/told']?.get;
-    expect(list && parametersOf(list, 'query')).toMatchObject({ votes: { type: 'integer' }, votes_gte: { type: 'integer' }, is_exact: { type: 'boolean' }, text_like: { type: 'string' }, text_ne: { type: 'string' } });
-    const texts = Object.fromEntries((list?.parameters as readonly { readonly name: string; readonly description?: string }[]).map(({ name, description }) => [name, description]));
-    expect(texts).toMatchObject({ votes_gte: '`votes` is greater or equal.', is_exact: '`is_exact` is this.', text_like: '`text` contains this, in capitals or not.', text_ne: '`text` is something else.' });
+    expect(list && parametersOf(list, 'query')).toMatchObject({
+      votes: { type: 'integer' },
+      votes_gte: { type: 'integer' },
+      is_exact: { type: 'boolean' },
+      text_like: { type: 'string' },
+      text_ne: { type: 'string' },
+    });
+    const texts = Object.fromEntries(
+      (list?.parameters as readonly { readonly name: string; readonly description?: string }[]).map(
+        ({ name, description }) => [name, description],
+      ),
+    );
+    expect(texts).toMatchObject({
+      votes_gte: '`votes` is greater or equal.',
+      is_exact: '`is_exact` is this.',
+      text_like: '`text` contains this, in capitals or not.',
+      text_ne: '`text` is something else.',
+    });
     expect((await started.client.get('/rest/v1/js/told/?votes_gte=1&text_like=a')).status).toBe(200);
   } finally {
     await started.close();

@@ -1,7 +1,22 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { Body, Controller, Get, HttpCode, Post, Query, VersioningType } from '@nestjs/common';
-import { ApiBody, ApiExcludeEndpoint, ApiOkResponse, ApiOperation, ApiProperty, ApiQuery } from '@nestjs/swagger';
-import { Action, MANY_TO_MANY_LIST_ACTION, NestedAction, ResourceController, Restify, RestifyController, RestifyModule } from 'nestjs-restify';
+import {
+  ApiBody,
+  ApiExcludeEndpoint,
+  ApiOkResponse,
+  ApiOperation,
+  ApiProperty,
+  ApiQuery,
+} from '@nestjs/swagger';
+import {
+  Action,
+  MANY_TO_MANY_LIST_ACTION,
+  NestedAction,
+  ResourceController,
+  Restify,
+  RestifyController,
+  RestifyModule,
+} from 'nestjs-restify';
 import { Column, Entity, JoinTable, ManyToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import { lintOpenApi } from '../support/lint-openapi.js';
@@ -109,7 +124,7 @@ class PlainController {
   }
 }
 
-describe('routes of the application\'s own', () => {
+describe("routes of the application's own", () => {
   let started: StartedApp | undefined;
   afterEach(async () => {
     await started?.close();
@@ -117,34 +132,66 @@ describe('routes of the application\'s own', () => {
   });
 
   const start = async (settings: Partial<AppSettings> = {}): Promise<StartedApp> => {
-    started = await startApp({ entities: [Song, Singer], controllers: [SongController, PlainController], undescribed: 'all', ...settings });
+    started = await startApp({
+      entities: [Song, Singer],
+      controllers: [SongController, PlainController],
+      undescribed: 'all',
+      ...settings,
+    });
     return started;
   };
 
-  test('are in the document beside what is generated, which is valid by Redocly\'s recommended rules', async () => {
+  test("are in the document beside what is generated, which is valid by Redocly's recommended rules", async () => {
     const document = documentOf((await start()).app);
-    expect((await lintOpenApi({ ...document, security: [] })).filter(({ severity }) => severity === 'error')).toEqual([]);
+    expect(
+      (await lintOpenApi({ ...document, security: [] })).filter(({ severity }) => severity === 'error'),
+    ).toEqual([]);
     expect(Object.keys(document.paths['/plain'] ?? {})).toEqual(['get', 'post']);
-    expect(Object.keys(document.paths)).toEqual(expect.arrayContaining(['/', '/plain', '/rest/v1/own/song', '/rest/v1/own/singer/{pk}/songs/{childId}']));
+    expect(Object.keys(document.paths)).toEqual(
+      expect.arrayContaining([
+        '/',
+        '/plain',
+        '/rest/v1/own/song',
+        '/rest/v1/own/singer/{pk}/songs/{childId}',
+      ]),
+    );
   });
 
   test('say what is null in the words of 3.1, whichever version the application writes', async () => {
     const { app } = await start();
-    const expected = { stars: { type: ['number', 'null'], exclusiveMinimum: 0 }, before: { anyOf: [{ allOf: [{ $ref: '#/components/schemas/Rating' }] }, { type: 'null' }] } };
+    const expected = {
+      stars: { type: ['number', 'null'], exclusiveMinimum: 0 },
+      before: { anyOf: [{ allOf: [{ $ref: '#/components/schemas/Rating' }] }, { type: 'null' }] },
+    };
     const of30 = documentOf(app);
     expect(of30.openapi).toBe('3.1.0');
     expect(of30.components.schemas?.Rating).toMatchObject({ properties: expected });
-    expect(documentOf(app, (builder) => builder.setOpenAPIVersion('3.1.0')).components.schemas?.Rating).toMatchObject({ properties: { stars: expected.stars } });
+    expect(
+      documentOf(app, (builder) => builder.setOpenAPIVersion('3.1.0')).components.schemas?.Rating,
+    ).toMatchObject({ properties: { stars: expected.stars } });
   });
 
   test('a method that replaces an operation keeps its description, and what decorators say of it', async () => {
     const { paths } = documentOf((await start()).app);
     const [song, one] = [paths['/rest/v1/own/song'], paths['/rest/v1/own/song/{pk}']];
-    expect(one?.get).toMatchObject({ summary: 'One song, as it is sung', operationId: 'own_song_retrieve', responses: { 200: { content: { 'application/json': { schema: { $ref: '#/components/schemas/OwnSong' } } } } } });
-    expect(song?.get?.responses['200']).toEqual({ description: 'Nothing but the title', content: { 'application/json': { schema: { type: 'string' } } } });
+    expect(one?.get).toMatchObject({
+      summary: 'One song, as it is sung',
+      operationId: 'own_song_retrieve',
+      responses: {
+        200: { content: { 'application/json': { schema: { $ref: '#/components/schemas/OwnSong' } } } },
+      },
+    });
+    expect(song?.get?.responses['200']).toEqual({
+      description: 'Nothing but the title',
+      content: { 'application/json': { schema: { type: 'string' } } },
+    });
     expect(song?.get?.responses).toHaveProperty('400');
-    expect(song?.post?.requestBody?.content['application/json']?.schema).toEqual({ $ref: '#/components/schemas/OwnSongCreate' });
-    expect(Object.keys(song?.post?.responses ?? {}).filter((status) => status.startsWith('2'))).toEqual(['202']);
+    expect(song?.post?.requestBody?.content['application/json']?.schema).toEqual({
+      $ref: '#/components/schemas/OwnSongCreate',
+    });
+    expect(Object.keys(song?.post?.responses ?? {}).filter((status) => status.startsWith('2'))).toEqual([
+      '202',
+    ]);
     expect(Object.keys(one ?? {})).toEqual(['get', 'put', 'patch']);
   });
 
@@ -152,12 +199,30 @@ describe('routes of the application\'s own', () => {
     const { paths } = documentOf((await start()).app);
     expect(Object.keys(paths['/rest/v1/own/song/{pk}/rate'] ?? {})).toEqual(['post']);
     const rate = paths['/rest/v1/own/song/{pk}/rate']?.post;
-    expect(rate).toMatchObject({ operationId: 'rate', summary: 'Rate a song', requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Rating' } } } } });
-    expect(Object.keys(rate?.responses ?? {})).toEqual(['200', '400', '403', '404', '406', '413', '415', '500', '503', 'default']);
+    expect(rate).toMatchObject({
+      operationId: 'rate',
+      summary: 'Rate a song',
+      requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Rating' } } } },
+    });
+    expect(Object.keys(rate?.responses ?? {})).toEqual([
+      '200',
+      '400',
+      '403',
+      '404',
+      '406',
+      '413',
+      '415',
+      '500',
+      '503',
+      'default',
+    ]);
     expect(rate && parametersOf(rate, 'path')).toEqual({ pk: { type: 'integer', format: 'int64' } });
     const newest = paths['/rest/v1/own/song/newest']?.get;
     expect(newest && parametersOf(newest, 'query')).toEqual({ days: { type: 'number' } });
-    expect(paths['/rest/v1/own/song/{pk}/singers']?.get).toMatchObject({ operationId: 'own_song_singers_get', responses: { 200: { content: { 'application/json': { schema: {} } } } } });
+    expect(paths['/rest/v1/own/song/{pk}/singers']?.get).toMatchObject({
+      operationId: 'own_song_singers_get',
+      responses: { 200: { content: { 'application/json': { schema: {} } } } },
+    });
     expect(Object.keys(paths['/rest/v1/own/song/{pk}/singers'] ?? {})).toEqual(['get', 'post']);
     expect(paths).not.toHaveProperty('/rest/v1/own/song/secretly');
   });
@@ -172,20 +237,26 @@ describe('routes of the application\'s own', () => {
     });
     const { paths, components } = documentOf(app);
     expect(Object.keys(paths).every((path) => path.startsWith('/api/v2'))).toBe(true);
-    expect(Object.keys(paths)).toEqual(expect.arrayContaining(['/api/v2', '/api/v2/rest/v1/own/song/{pk}/rate']));
+    expect(Object.keys(paths)).toEqual(
+      expect.arrayContaining(['/api/v2', '/api/v2/rest/v1/own/song/{pk}/rate']),
+    );
     expect(JSON.stringify(components.schemas?.OwnSong)).toContain('/api/v2/rest/v1/own/song/1/singers/');
     expect((await client.get('/api/v2/rest/v1/own/singer/')).status).toBe(200);
   });
 
   test('several prefixes are described beside each other, and every operation has an id of its own', async () => {
-    const { app } = await start({ restifyModules: [RestifyModule.forRoot('one'), RestifyModule.forRoot('two', { strict: true })] });
+    const { app } = await start({
+      restifyModules: [RestifyModule.forRoot('one'), RestifyModule.forRoot('two', { strict: true })],
+    });
     const document = documentOf(app);
     expect(Object.keys(document.paths)).toEqual(expect.arrayContaining(['/one/own/song', '/two/own/song']));
     expect(document.paths['/two/own/song']?.get?.operationId).toBe('two_own_song_list');
-    expect((await lintOpenApi({ ...document, security: [] })).filter(({ severity }) => severity === 'error')).toEqual([]);
+    expect(
+      (await lintOpenApi({ ...document, security: [] })).filter(({ severity }) => severity === 'error'),
+    ).toEqual([]);
   });
 
-  test('a route of the application\'s own wins over the index', async () => {
+  test("a route of the application's own wins over the index", async () => {
     @Controller()
     class HomeController {
       @Get()
@@ -198,11 +269,10 @@ describe('routes of the application\'s own', () => {
     expect(paths['/']?.get?.summary).toBe('Home');
   });
 
-  test('the document\'s own security holds for models that name no scheme', async () => {
+  test("the document's own security holds for models that name no scheme", async () => {
     const { app } = await start();
     const document = documentOf(app, (builder) => builder.addBearerAuth().addSecurityRequirements('bearer'));
     expect(document.paths['/rest/v1/own/singer']?.get).not.toHaveProperty('security');
     expect(document.components.securitySchemes).toHaveProperty('bearer');
   });
 });
-

@@ -36,11 +36,21 @@ const NO_FILTERS = { app: 'paged', filterFields: [], searchFields: [], orderingF
 @Entity()
 class Numbered extends Row {}
 
-@Restify({ ...NO_FILTERS, pagination: new LimitOffsetPagination({ maxOffset: 20, style: 'headers', count: 'exact' }) })
+@Restify({
+  ...NO_FILTERS,
+  pagination: new LimitOffsetPagination({ maxOffset: 20, style: 'headers', count: 'exact' }),
+})
 @Entity()
 class Offset extends Row {}
 
-@Restify({ ...NO_FILTERS, pagination: new CursorPagination({ secret: 'x'.repeat(32), countParameter: 'counted', pageSizeParameter: false }) })
+@Restify({
+  ...NO_FILTERS,
+  pagination: new CursorPagination({
+    secret: 'x'.repeat(32),
+    countParameter: 'counted',
+    pageSizeParameter: false,
+  }),
+})
 @Entity()
 class Walked extends Row {}
 
@@ -62,22 +72,57 @@ describe('lists that are cut into pages', () => {
     if (!found) throw new Error(`${model} is not described`);
     return found;
   };
-  const answer = (model: string): { readonly headers: Readonly<Record<string, unknown>>; readonly content: Readonly<Record<string, { readonly schema: unknown }>> } => list(model).responses['200'] as ReturnType<typeof answer>;
+  const answer = (
+    model: string,
+  ): {
+    readonly headers: Readonly<Record<string, unknown>>;
+    readonly content: Readonly<Record<string, { readonly schema: unknown }>>;
+  } => list(model).responses['200'] as ReturnType<typeof answer>;
   const link = { type: ['string', 'null'], format: 'uri' };
 
   test('have the parameters of their pagination', () => {
-    expect(parametersOf(list('numbered'), 'query')).toEqual({ page: { anyOf: [{ type: 'integer', minimum: 1 }, { type: 'string', enum: ['last'] }] }, page_size: { type: 'integer', minimum: 1, default: 5 } });
-    expect(parametersOf(list('offset'), 'query')).toEqual({ offset: { type: 'integer', minimum: 0, maximum: 20 }, limit: { type: 'integer', minimum: 1, default: 50 } });
-    expect(parametersOf(list('walked'), 'query')).toEqual({ cursor: { type: 'string' }, counted: { type: 'string', enum: ['exact', 'estimated', 'none'] } });
+    expect(parametersOf(list('numbered'), 'query')).toEqual({
+      page: {
+        anyOf: [
+          { type: 'integer', minimum: 1 },
+          { type: 'string', enum: ['last'] },
+        ],
+      },
+      page_size: { type: 'integer', minimum: 1, default: 5 },
+    });
+    expect(parametersOf(list('offset'), 'query')).toEqual({
+      offset: { type: 'integer', minimum: 0, maximum: 20 },
+      limit: { type: 'integer', minimum: 1, default: 50 },
+    });
+    expect(parametersOf(list('walked'), 'query')).toEqual({
+      cursor: { type: 'string' },
+      counted: { type: 'string', enum: ['exact', 'estimated', 'none'] },
+    });
     expect(parametersOf(list('owned'), 'query')).toEqual({ first: { type: 'string' } });
   });
 
   test('are answered in their envelope, or as an array with headers', () => {
-    const rows = (name: string): unknown => ({ type: 'array', items: { $ref: `#/components/schemas/${name}` } });
-    expect(answer('numbered').content['application/json']?.schema).toEqual({ type: 'object', properties: { count: { type: 'integer' }, next: link, previous: link, results: rows('PagedNumbered') }, required: ['count', 'next', 'previous', 'results'] });
+    const rows = (name: string): unknown => ({
+      type: 'array',
+      items: { $ref: `#/components/schemas/${name}` },
+    });
+    expect(answer('numbered').content['application/json']?.schema).toEqual({
+      type: 'object',
+      properties: { count: { type: 'integer' }, next: link, previous: link, results: rows('PagedNumbered') },
+      required: ['count', 'next', 'previous', 'results'],
+    });
     expect(answer('offset').content['application/json']?.schema).toEqual(rows('PagedOffset'));
-    expect(Object.keys(answer('offset').headers)).toEqual(['Allow', 'Link', 'X-Total-Count', 'Content-Range']);
-    expect(answer('walked').content['application/json']?.schema).toEqual({ type: 'object', properties: { count: { type: 'integer' }, next: link, previous: link, results: rows('PagedWalked') }, required: ['next', 'previous', 'results'] });
+    expect(Object.keys(answer('offset').headers)).toEqual([
+      'Allow',
+      'Link',
+      'X-Total-Count',
+      'Content-Range',
+    ]);
+    expect(answer('walked').content['application/json']?.schema).toEqual({
+      type: 'object',
+      properties: { count: { type: 'integer' }, next: link, previous: link, results: rows('PagedWalked') },
+      required: ['next', 'previous', 'results'],
+    });
     expect(answer('owned').content['application/json']?.schema).toEqual({});
   });
 
@@ -87,11 +132,22 @@ describe('lists that are cut into pages', () => {
   });
 
   test('answer as they are described', async () => {
-    for (const model of ['numbered', 'offset', 'walked', 'owned']) for (let row = 0; row < 6; row++) await started.client.post(`/rest/v1/paged/${model}/`, {});
-    for (const path of ['numbered/?page=2', 'numbered/?page=last', 'numbered/?page=9', 'offset/?limit=2&offset=2', 'offset/?limit=x', 'walked/?counted=exact', 'walked/', 'owned/']) await started.client.get(`/rest/v1/paged/${path}`);
+    for (const model of ['numbered', 'offset', 'walked', 'owned'])
+      for (let row = 0; row < 6; row++) await started.client.post(`/rest/v1/paged/${model}/`, {});
+    for (const path of [
+      'numbered/?page=2',
+      'numbered/?page=last',
+      'numbered/?page=9',
+      'offset/?limit=2&offset=2',
+      'offset/?limit=x',
+      'walked/?counted=exact',
+      'walked/',
+      'owned/',
+    ])
+      await started.client.get(`/rest/v1/paged/${path}`);
   });
 
-  test('are valid by Redocly\'s recommended rules', async () => {
+  test("are valid by Redocly's recommended rules", async () => {
     expect((await lintOpenApi(document)).filter(({ severity }) => severity === 'error')).toEqual([]);
   });
 });

@@ -18,7 +18,7 @@ describe('the document of the sample application', () => {
     await app.close();
   });
 
-  test('is one of OpenAPI 3.1 to which Redocly\'s recommended rules have nothing to say', async () => {
+  test("is one of OpenAPI 3.1 to which Redocly's recommended rules have nothing to say", async () => {
     const document = apiDocument(app);
     expect(document.openapi).toBe('3.1.0');
     expect(await lintOpenApi(document)).toEqual([]);
@@ -26,7 +26,9 @@ describe('the document of the sample application', () => {
 
   test('is what the linter would find a mistake in', async () => {
     const { components, ...document } = apiDocument(app);
-    const rules = (await lintOpenApi({ ...document, components: { ...components, schemas: {} } })).map(({ ruleId }) => ruleId);
+    const rules = (await lintOpenApi({ ...document, components: { ...components, schemas: {} } })).map(
+      ({ ruleId }) => ruleId,
+    );
     expect(rules).toContain('no-unresolved-refs');
   });
 

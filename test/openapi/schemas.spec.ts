@@ -1,9 +1,31 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { allow, AllowAny, basic, deny, FieldFilter, IsAuthenticated, IsAuthenticatedOrReadOnly, ModelSerializer, OrderingFilter, Restify, RestifyResources, strategy } from 'nestjs-restify';
+import {
+  allow,
+  AllowAny,
+  basic,
+  deny,
+  FieldFilter,
+  IsAuthenticated,
+  IsAuthenticatedOrReadOnly,
+  ModelSerializer,
+  OrderingFilter,
+  Restify,
+  RestifyResources,
+  strategy,
+} from 'nestjs-restify';
 import type { FilterBackend, Filtering, Grant, Permission, Refusal } from 'nestjs-restify';
 import passport from 'passport';
 import { Strategy } from 'passport';
-import { Column, Entity, JoinTable, ManyToMany, ManyToOne, OneToMany, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
+import {
+  Column,
+  Entity,
+  JoinTable,
+  ManyToMany,
+  ManyToOne,
+  OneToMany,
+  PrimaryColumn,
+  PrimaryGeneratedColumn,
+} from 'typeorm';
 import type { Relation } from 'typeorm';
 import { Components, UniqueNames } from '../../src/boot/openapi/component-names.js';
 import { describedMethods } from '../../src/boot/openapi/described-route.js';
@@ -41,12 +63,23 @@ class Somebody implements Permission {
 }
 
 class ShoutingSerializer extends ModelSerializer {
-  override represent(...given: Parameters<ModelSerializer['represent']>): ReturnType<ModelSerializer['represent']> {
+  override represent(
+    ...given: Parameters<ModelSerializer['represent']>
+  ): ReturnType<ModelSerializer['represent']> {
     return { ...super.represent(...given), loud: true };
   }
 }
 
-@Restify({ app: 'doc', writeOnly: ['secret'], readOnly: ['stamp'], optional: ['filled'], computed: { shout: (made: Made) => made.name }, filterFields: { name: ['exact', 'icontains'], size: ['gte', 'in', 'range', 'isnull'], owner: ['exact'] }, filterBackends: [FieldFilter, OrderingFilter, DraftsFilter], orderingFields: ['name'] })
+@Restify({
+  app: 'doc',
+  writeOnly: ['secret'],
+  readOnly: ['stamp'],
+  optional: ['filled'],
+  computed: { shout: (made: Made) => made.name },
+  filterFields: { name: ['exact', 'icontains'], size: ['gte', 'in', 'range', 'isnull'], owner: ['exact'] },
+  filterBackends: [FieldFilter, OrderingFilter, DraftsFilter],
+  orderingFields: ['name'],
+})
 @Entity()
 class Made {
   @PrimaryGeneratedColumn()
@@ -86,7 +119,13 @@ class Made {
   owner: Relation<Owner> | null;
 }
 
-@Restify({ app: 'doc', authentication: [basic(() => null), strategy('key', { header: 'X-API-Key' })], permissions: [IsAuthenticatedOrReadOnly], operations: ['list', 'retrieve', 'partialUpdate'], through: { pairs: { permissions: [AllowAny] } } })
+@Restify({
+  app: 'doc',
+  authentication: [basic(() => null), strategy('key', { header: 'X-API-Key' })],
+  permissions: [IsAuthenticatedOrReadOnly],
+  operations: ['list', 'retrieve', 'partialUpdate'],
+  through: { pairs: { permissions: [AllowAny] } },
+})
 @Entity()
 class Owner {
   @PrimaryColumn({ type: 'uuid' })
@@ -116,7 +155,13 @@ class Pair {
   owners: Relation<Owner[]>;
 }
 
-@Restify({ app: 'doc', serializer: ShoutingSerializer, authentication: [basic(() => null)], permissions: [IsAuthenticated], operations: ['list', 'create'] })
+@Restify({
+  app: 'doc',
+  serializer: ShoutingSerializer,
+  authentication: [basic(() => null)],
+  permissions: [IsAuthenticated],
+  operations: ['list', 'create'],
+})
 @Entity()
 class Loud {
   @PrimaryGeneratedColumn()
@@ -142,9 +187,15 @@ describe('what the document says of models', () => {
     if (!found) throw new Error(`${method} ${path} is not described`);
     return found;
   };
-  const schema = (name: string): { readonly properties: Readonly<Record<string, unknown>>; readonly required?: readonly string[]; readonly additionalProperties?: boolean } => document.components.schemas?.[name] as ReturnType<typeof schema>;
+  const schema = (
+    name: string,
+  ): {
+    readonly properties: Readonly<Record<string, unknown>>;
+    readonly required?: readonly string[];
+    readonly additionalProperties?: boolean;
+  } => document.components.schemas?.[name] as ReturnType<typeof schema>;
 
-  test('is valid by Redocly\'s recommended rules', async () => {
+  test("is valid by Redocly's recommended rules", async () => {
     expect((await lintOpenApi(document)).filter(({ severity }) => severity === 'error')).toEqual([]);
   });
 
@@ -158,7 +209,11 @@ describe('what the document says of models', () => {
       large: { type: 'string', format: 'int64' },
       at: { type: ['string', 'null'], format: 'date-time' },
       stamp: { type: 'string', readOnly: true },
-      address: { type: 'object', required: ['street', 'zip'], properties: { street: { maxLength: 40 }, zip: { type: ['string', 'null'] } } },
+      address: {
+        type: 'object',
+        required: ['street', 'zip'],
+        properties: { street: { maxLength: 40 }, zip: { type: ['string', 'null'] } },
+      },
       owner: { type: ['string', 'null'], format: 'uuid' },
       shout: { readOnly: true },
     });
@@ -168,8 +223,24 @@ describe('what the document says of models', () => {
 
   test('a POST holds what can be written, and requires what must be there', () => {
     const { properties, required } = schema('DocMadeCreate');
-    expect(Object.keys(properties)).toEqual(['name', 'size', 'colour', 'large', 'at', 'more', 'secret', 'filled', 'address', 'owner']);
-    expect(properties).toMatchObject({ secret: { writeOnly: true, maxLength: 20 }, name: { minLength: 1 }, large: { type: ['string', 'integer'] }, address: { required: ['street'] } });
+    expect(Object.keys(properties)).toEqual([
+      'name',
+      'size',
+      'colour',
+      'large',
+      'at',
+      'more',
+      'secret',
+      'filled',
+      'address',
+      'owner',
+    ]);
+    expect(properties).toMatchObject({
+      secret: { writeOnly: true, maxLength: 20 },
+      name: { minLength: 1 },
+      large: { type: ['string', 'integer'] },
+      address: { required: ['street'] },
+    });
     expect(required).toEqual(['name', 'secret', 'address']);
   });
 
@@ -180,8 +251,15 @@ describe('what the document says of models', () => {
   });
 
   test('examples fit their schemas', () => {
-    expect(schema('DocMade').properties).toMatchObject({ id: { examples: [1] }, name: { examples: ['Name'] }, colour: { examples: ['red'] }, at: { examples: ['2022-10-02T09:23:28.297Z'] } });
-    expect(schema('DocOwner').properties.made).toMatchObject({ examples: [expect.stringMatching(/^\/rest\/v1\/doc\/owner\/[0-9a-f-]{36}\/made\/$/)] });
+    expect(schema('DocMade').properties).toMatchObject({
+      id: { examples: [1] },
+      name: { examples: ['Name'] },
+      colour: { examples: ['red'] },
+      at: { examples: ['2022-10-02T09:23:28.297Z'] },
+    });
+    expect(schema('DocOwner').properties.made).toMatchObject({
+      examples: [expect.stringMatching(/^\/rest\/v1\/doc\/owner\/[0-9a-f-]{36}\/made\/$/)],
+    });
   });
 
   test('parameters are those of the filters that there are, by their lookups', () => {
@@ -200,8 +278,13 @@ describe('what the document says of models', () => {
   });
 
   test('keys in URLs have the type of their column, and a composite one is a text', () => {
-    expect(parametersOf(operation('made/{pk}', 'get'), 'path')).toEqual({ pk: { type: 'integer', format: 'int64' } });
-    expect(parametersOf(operation('owner/{pk}/pairs/{childId}', 'get'), 'path')).toEqual({ pk: { type: 'string', format: 'uuid' }, childId: { type: 'string' } });
+    expect(parametersOf(operation('made/{pk}', 'get'), 'path')).toEqual({
+      pk: { type: 'integer', format: 'int64' },
+    });
+    expect(parametersOf(operation('owner/{pk}/pairs/{childId}', 'get'), 'path')).toEqual({
+      pk: { type: 'string', format: 'uuid' },
+      childId: { type: 'string' },
+    });
   });
 
   test('only what is served is there', () => {
@@ -212,31 +295,65 @@ describe('what the document says of models', () => {
   });
 
   test('401, 403, 409 and 429 are where they can be', () => {
-    const statuses = (path: string, method: string): readonly string[] => Object.keys(operation(path, method).responses);
+    const statuses = (path: string, method: string): readonly string[] =>
+      Object.keys(operation(path, method).responses);
     expect(statuses('made', 'get')).toEqual(['200', '400', '406', '500', '503']);
     expect(statuses('made/{pk}', 'delete')).toEqual(['204', '404', '406', '409', '500', '503']);
     expect(statuses('owner', 'get')).toEqual(['200', '400', '401', '406', '429', '500', '503']);
-    expect(statuses('owner/{pk}', 'patch')).toEqual(['200', '400', '401', '403', '404', '406', '413', '415', '429', '500', '503']);
+    expect(statuses('owner/{pk}', 'patch')).toEqual([
+      '200',
+      '400',
+      '401',
+      '403',
+      '404',
+      '406',
+      '413',
+      '415',
+      '429',
+      '500',
+      '503',
+    ]);
     expect(statuses('pair', 'get')).toEqual(['200', '400', '403', '404', '406', '500', '503']);
   });
 
   test('429 is where a throttle is', () => {
     const { resource } = started.app.get(RestifyResources).of(Made);
-    const route: Route = { kind: 'collection', resource: { ...resource, throttle: { limit: 1, ttl: 1000 } }, parent: undefined, relation: undefined, operations: new Map([['GET', 'list']]), actions: new Map(), allow: 'GET', name: 'made' };
-    const place = { base: '', prefix: '', components: new Components(new Set()), operationIds: new UniqueNames(new Set()), errorFormat: 'drf' as const, hasSecurity: false };
+    const route: Route = {
+      kind: 'collection',
+      resource: { ...resource, throttle: { limit: 1, ttl: 1000 } },
+      parent: undefined,
+      relation: undefined,
+      operations: new Map([['GET', 'list']]),
+      actions: new Map(),
+      allow: 'GET',
+      name: 'made',
+    };
+    const place = {
+      base: '',
+      prefix: '',
+      components: new Components(new Set()),
+      operationIds: new UniqueNames(new Set()),
+      errorFormat: 'drf' as const,
+      hasSecurity: false,
+    };
     const described = describedMethods(route).map((each) => describeOperation(each, place));
-    expect(described.map(({ responses }) => Object.keys(responses))).toEqual([['200', '400', '406', '429', '500', '503']]);
+    expect(described.map(({ responses }) => Object.keys(responses))).toEqual([
+      ['200', '400', '406', '429', '500', '503'],
+    ]);
   });
 
   test('security is that of the schemes, and anonymous callers are named where they may ask', () => {
-    expect(document.components.securitySchemes).toEqual({ basic: { type: 'http', scheme: 'basic' }, 'header-x-api-key': { type: 'apiKey', in: 'header', name: 'x-api-key' } });
+    expect(document.components.securitySchemes).toEqual({
+      basic: { type: 'http', scheme: 'basic' },
+      'header-x-api-key': { type: 'apiKey', in: 'header', name: 'x-api-key' },
+    });
     expect(operation('owner', 'get').security).toEqual([{ basic: [] }, { 'header-x-api-key': [] }, {}]);
     expect(operation('owner/{pk}', 'patch').security).toEqual([{ basic: [] }, { 'header-x-api-key': [] }]);
     expect(operation('made', 'get').security).toEqual([]);
     expect(operation('loud', 'get').security).toEqual([{ basic: [] }]);
   });
 
-  test('a field that a permission of the application\'s own may hide need not be there', () => {
+  test("a field that a permission of the application's own may hide need not be there", () => {
     expect(schema('DocPair')).not.toHaveProperty('required');
   });
 
@@ -245,9 +362,13 @@ describe('what the document says of models', () => {
     expect(schema('DocMadeCreate')).not.toHaveProperty('additionalProperties');
   });
 
-  test('what a serializer of the application\'s own shows has no known shape, and what it takes is that of the model', () => {
-    expect(operation('loud', 'post').responses['201']).toMatchObject({ content: { 'application/json': { schema: { type: 'object', additionalProperties: true } } } });
-    expect(operation('loud', 'post').requestBody?.content['application/json']?.schema).toEqual({ $ref: '#/components/schemas/DocLoudCreate' });
+  test("what a serializer of the application's own shows has no known shape, and what it takes is that of the model", () => {
+    expect(operation('loud', 'post').responses['201']).toMatchObject({
+      content: { 'application/json': { schema: { type: 'object', additionalProperties: true } } },
+    });
+    expect(operation('loud', 'post').requestBody?.content['application/json']?.schema).toEqual({
+      $ref: '#/components/schemas/DocLoudCreate',
+    });
   });
 
   test('a through object is written without the side that the URL says', () => {
@@ -257,8 +378,17 @@ describe('what the document says of models', () => {
   });
 
   test('every operation has an id of its own', () => {
-    const ids = Object.values(document.paths).flatMap((item) => Object.values(item).map(({ operationId }) => operationId));
+    const ids = Object.values(document.paths).flatMap((item) =>
+      Object.values(item).map(({ operationId }) => operationId),
+    );
     expect(new Set(ids).size).toBe(ids.length);
-    expect(ids).toEqual(expect.arrayContaining(['doc_made_list', 'doc_made_partialUpdate', 'doc_owner_made_list', 'doc_owner_pairs_create']));
+    expect(ids).toEqual(
+      expect.arrayContaining([
+        'doc_made_list',
+        'doc_made_partialUpdate',
+        'doc_owner_made_list',
+        'doc_owner_pairs_create',
+      ]),
+    );
   });
 });

@@ -20,7 +20,17 @@ const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
 const FOLDER = join(PROJECT, 'dist', `typed-client-${process.pid}`);
 
 const TSCONFIG = {
-  compilerOptions: { target: 'ES2022', lib: ['ES2023', 'DOM'], module: 'nodenext', strict: true, noUncheckedIndexedAccess: true, skipLibCheck: false, types: ['node'], rootDir: '.', outDir: 'built' },
+  compilerOptions: {
+    target: 'ES2022',
+    lib: ['ES2023', 'DOM'],
+    module: 'nodenext',
+    strict: true,
+    noUncheckedIndexedAccess: true,
+    skipLibCheck: false,
+    types: ['node'],
+    rootDir: '.',
+    outDir: 'built',
+  },
   files: ['typed-client.ts'],
 };
 
@@ -45,8 +55,13 @@ afterAll(async () => {
 
 /** Of this project, whatever the shell has. */
 async function node(script: string, ...args: readonly string[]): Promise<string> {
-  const { stdout } = await run(process.execPath, [join(PROJECT, script), ...args], { cwd: FOLDER, env: { ...process.env, NODE_OPTIONS: '' } }).catch((error: unknown) => {
-    throw new Error(`${script} fails:\n${(error as { stdout?: string }).stdout ?? ''}${(error as { stderr?: string }).stderr ?? ''}`);
+  const { stdout } = await run(process.execPath, [join(PROJECT, script), ...args], {
+    cwd: FOLDER,
+    env: { ...process.env, NODE_OPTIONS: '' },
+  }).catch((error: unknown) => {
+    throw new Error(
+      `${script} fails:\n${(error as { stdout?: string }).stdout ?? ''}${(error as { stderr?: string }).stderr ?? ''}`,
+    );
   });
   return stdout;
 }
@@ -58,9 +73,16 @@ test('a client with the types that openapi-typescript makes of the document comp
   writeFileSync(join(FOLDER, 'package.json'), JSON.stringify({ type: 'module' }));
   await node('node_modules/openapi-typescript/bin/cli.js', 'openapi.json', '-o', 'schema.d.ts');
   await node('node_modules/typescript/bin/tsc', '-p', '.');
-  const answers = JSON.parse(await node(join('dist', `typed-client-${process.pid}`, 'built/typed-client.js'), url)) as unknown;
+  const answers = JSON.parse(
+    await node(join('dist', `typed-client-${process.pid}`, 'built/typed-client.js'), url),
+  ) as unknown;
   expect(answers).toEqual({
-    question: { id: 'pk', question_text: 'Typed?', pub_date: '2022-10-02T09:23:28.297Z', choices: '/rest/v1/polls/question/pk/choices/' },
+    question: {
+      id: 'pk',
+      question_text: 'Typed?',
+      pub_date: '2022-10-02T09:23:28.297Z',
+      choices: '/rest/v1/polls/question/pk/choices/',
+    },
     ordered: ['No', 'Yes'],
     nested: 2,
     changed: 'Typed!',

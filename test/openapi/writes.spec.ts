@@ -1,6 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Restify } from 'nestjs-restify';
-import { Column, Entity, PrimaryColumn, PrimaryGeneratedColumn, UpdateDateColumn, VersionColumn } from 'typeorm';
+import {
+  Column,
+  Entity,
+  PrimaryColumn,
+  PrimaryGeneratedColumn,
+  UpdateDateColumn,
+  VersionColumn,
+} from 'typeorm';
 import { lintOpenApi } from '../support/lint-openapi.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
@@ -40,25 +47,68 @@ describe('writes', () => {
     document = documentOf(started.app);
   });
   afterAll(() => started.close());
-  const headersOf = (path: string, method: 'get' | 'post' | 'patch' | 'delete', status: string): readonly string[] => Object.keys((document.paths[path]?.[method]?.responses[status] as { headers: object }).headers);
+  const headersOf = (
+    path: string,
+    method: 'get' | 'post' | 'patch' | 'delete',
+    status: string,
+  ): readonly string[] =>
+    Object.keys((document.paths[path]?.[method]?.responses[status] as { headers: object }).headers);
 
   test('of many objects take a list, and say which objects they are about', () => {
     const item = document.paths['/rest/v1/wr/many'];
-    expect(item?.post?.requestBody).toMatchObject({ content: { 'application/json': { schema: { anyOf: [{ $ref: '#/components/schemas/WrManyCreate' }, { type: 'array', maxItems: 7, items: { $ref: '#/components/schemas/WrManyCreate' } }] } } } });
+    expect(item?.post?.requestBody).toMatchObject({
+      content: {
+        'application/json': {
+          schema: {
+            anyOf: [
+              { $ref: '#/components/schemas/WrManyCreate' },
+              { type: 'array', maxItems: 7, items: { $ref: '#/components/schemas/WrManyCreate' } },
+            ],
+          },
+        },
+      },
+    });
     expect(item?.post && parametersOf(item.post, 'query')).toMatchObject({ upsert: { type: 'boolean' } });
-    expect(Object.keys(item?.post?.responses ?? {})).toEqual(expect.arrayContaining(['200', '201', '400', '403']));
-    expect(item?.patch?.requestBody).toMatchObject({ content: { 'application/json': { schema: { anyOf: [{ $ref: '#/components/schemas/WrManyPatch' }, { type: 'array', maxItems: 7, items: { $ref: '#/components/schemas/WrManyPatchItem' } }] } } } });
-    expect(document.components.schemas?.WrManyPatchItem).toMatchObject({ required: ['id'], properties: { id: { type: 'integer' }, code: { type: 'string' } } });
+    expect(Object.keys(item?.post?.responses ?? {})).toEqual(
+      expect.arrayContaining(['200', '201', '400', '403']),
+    );
+    expect(item?.patch?.requestBody).toMatchObject({
+      content: {
+        'application/json': {
+          schema: {
+            anyOf: [
+              { $ref: '#/components/schemas/WrManyPatch' },
+              { type: 'array', maxItems: 7, items: { $ref: '#/components/schemas/WrManyPatchItem' } },
+            ],
+          },
+        },
+      },
+    });
+    expect(document.components.schemas?.WrManyPatchItem).toMatchObject({
+      required: ['id'],
+      properties: { id: { type: 'integer' }, code: { type: 'string' } },
+    });
     for (const method of ['patch', 'delete'] as const) {
       const operation = item?.[method];
-      expect(operation && parametersOf(operation, 'query')).toMatchObject({ keys: { type: 'array', maxItems: 7 }, code: { type: 'string' } });
+      expect(operation && parametersOf(operation, 'query')).toMatchObject({
+        keys: { type: 'array', maxItems: 7 },
+        code: { type: 'string' },
+      });
       expect(operation?.responses['400']).toEqual({ $ref: '#/components/responses/RestifyInvalidItems' });
     }
     const cell = document.paths['/rest/v1/wr/cell'];
-    expect([cell?.delete, cell?.post?.responses['400']]).toEqual([undefined, { $ref: '#/components/responses/RestifyInvalidInput' }]);
+    expect([cell?.delete, cell?.post?.responses['400']]).toEqual([
+      undefined,
+      { $ref: '#/components/responses/RestifyInvalidInput' },
+    ]);
     expect(cell?.patch && parametersOf(cell.patch, 'query')).toMatchObject({ keys: { type: 'string' } });
-    expect(document.components.schemas?.WrCellPatchItem).toMatchObject({ required: ['row', 'col'], additionalProperties: false });
-    const ids = Object.values(document.paths).flatMap((each) => Object.values(each).map(({ operationId }) => operationId));
+    expect(document.components.schemas?.WrCellPatchItem).toMatchObject({
+      required: ['row', 'col'],
+      additionalProperties: false,
+    });
+    const ids = Object.values(document.paths).flatMap((each) =>
+      Object.values(each).map(({ operationId }) => operationId),
+    );
     expect(new Set(ids).size).toBe(ids.length);
   });
 
@@ -71,10 +121,13 @@ describe('writes', () => {
     expect(headersOf('/rest/v1/wr/many/{pk}', 'get', '200')).toEqual(['Allow']);
     const item = document.paths[object];
     expect(item?.get && Object.keys(parametersOf(item.get, 'header'))).toEqual(['If-None-Match']);
-    expect(item?.patch && Object.keys(parametersOf(item.patch, 'header'))).toEqual(['If-Match', 'If-Unmodified-Since']);
+    expect(item?.patch && Object.keys(parametersOf(item.patch, 'header'))).toEqual([
+      'If-Match',
+      'If-Unmodified-Since',
+    ]);
   });
 
-  test('are valid by Redocly\'s recommended rules', async () => {
+  test("are valid by Redocly's recommended rules", async () => {
     expect(await lintOpenApi({ ...document, security: [] })).toEqual([]);
   });
 });

@@ -99,7 +99,10 @@ export const FRESH: Readonly<Record<World['name'], FreshApplication>> = {
     },
     compilations: [[]],
     nodeOptions: '--experimental-vm-modules --no-warnings',
-    otherFormat: { file: 'other.cjs', source: `const { Restify, RestifyModule } = require('nestjs-restify'); ${PRINT}` },
+    otherFormat: {
+      file: 'other.cjs',
+      source: `const { Restify, RestifyModule } = require('nestjs-restify'); ${PRINT}`,
+    },
   },
   'nest-11': {
     packages: [...NAMES.map((name) => `${name}@11`), 'typeorm@0.3', 'typescript@5', ...COMMON],
@@ -113,7 +116,10 @@ export const FRESH: Readonly<Record<World['name'], FreshApplication>> = {
     // Applications of NestJS 11 have either: one finds the types by `types`, the other by `exports`.
     compilations: [['--module', 'nodenext', '--moduleResolution', 'nodenext', '--noEmit'], []],
     nodeOptions: '',
-    otherFormat: { file: 'other.mjs', source: `import { Restify, RestifyModule } from 'nestjs-restify'; ${PRINT}` },
+    otherFormat: {
+      file: 'other.mjs',
+      source: `import { Restify, RestifyModule } from 'nestjs-restify'; ${PRINT}`,
+    },
   },
 };
 

@@ -27,7 +27,10 @@ beforeAll(async () => {
   // `--ignore-scripts`: `npm test` has built already, and a second build would pull `dist` away from other tests.
   const { stdout } = await run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder]);
   const packed = JSON.parse(stdout) as unknown;
-  const [entry] = (Array.isArray(packed) ? packed : Object.values(packed as object)) as readonly { filename: string; files: readonly PackedFile[] }[];
+  const [entry] = (Array.isArray(packed) ? packed : Object.values(packed as object)) as readonly {
+    filename: string;
+    files: readonly PackedFile[];
+  }[];
   if (!entry) throw new Error('npm packed nothing');
   tarball = join(folder, entry.filename);
   files = entry.files.map(({ path }) => path);
@@ -38,7 +41,15 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 test('the tarball holds the two builds, their types, and what a reader needs, and nothing else', () => {
   const others = files.filter((path) => !/^dist\/(esm|cjs)\/.*(\.js|\.d\.ts|package\.json)$/.test(path));
   expect(others.sort()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']);
-  expect(files).toEqual(expect.arrayContaining(['dist/esm/index.js', 'dist/esm/index.d.ts', 'dist/cjs/index.js', 'dist/cjs/index.d.ts', 'dist/cjs/package.json']));
+  expect(files).toEqual(
+    expect.arrayContaining([
+      'dist/esm/index.js',
+      'dist/esm/index.d.ts',
+      'dist/cjs/index.js',
+      'dist/cjs/index.d.ts',
+      'dist/cjs/package.json',
+    ]),
+  );
   expect(files.filter((path) => path.includes('.spec.'))).toEqual([]);
 });
 
@@ -62,13 +73,18 @@ describe(`a fresh application of ${WORLD.name}, as ${WORLD.format}`, () => {
   });
 
   test('passes its own tests in Jest', async () => {
-    const { stderr } = await run('npx', ['jest', '--ci'], { cwd: app, env: { ...outside(), NODE_OPTIONS: application.nodeOptions } });
+    const { stderr } = await run('npx', ['jest', '--ci'], {
+      cwd: app,
+      env: { ...outside(), NODE_OPTIONS: application.nodeOptions },
+    });
     expect(stderr).toMatch(/^Tests: +2 passed, 2 total$/m);
   });
 
   test('can load the other build as well', async () => {
     await writeFile(join(app, application.otherFormat.file), application.otherFormat.source);
-    const { stdout } = await run(process.execPath, ['--no-warnings', application.otherFormat.file], { cwd: app });
+    const { stdout } = await run(process.execPath, ['--no-warnings', application.otherFormat.file], {
+      cwd: app,
+    });
     expect(stdout.trim()).toBe('function function');
   });
 
@@ -86,10 +102,16 @@ function outside(): NodeJS.ProcessEnv {
 }
 
 async function expectToServe(app: string): Promise<void> {
-  const server = spawn(process.execPath, ['main.js'], { cwd: app, env: outside(), stdio: ['ignore', 'pipe', 'inherit'] });
+  const server = spawn(process.execPath, ['main.js'], {
+    cwd: app,
+    env: outside(),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   try {
     const client = new Client(await portOf(server));
-    expect((await client.get('/')).json).toEqual({ 'rest/v1/blog/post': `http://127.0.0.1:${client.port}/rest/v1/blog/post/` });
+    expect((await client.get('/')).json).toEqual({
+      'rest/v1/blog/post': `http://127.0.0.1:${client.port}/rest/v1/blog/post/`,
+    });
     const created = await client.post('/rest/v1/blog/post/', { title: 'Hello' });
     expect([created.status, created.json]).toEqual([201, { id: 1, title: 'Hello' }]);
     expect((await client.get('/rest/v1/blog/post/?title=Hello')).json).toEqual([{ id: 1, title: 'Hello' }]);

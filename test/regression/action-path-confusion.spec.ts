@@ -1,6 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Param } from '@nestjs/common';
-import { Action, allow, AllowAny, IsAdmin, MANY_TO_MANY_LIST_ACTION, NestedAction, ParentPk, Restify, RestifyController, where } from 'nestjs-restify';
+import {
+  Action,
+  allow,
+  AllowAny,
+  IsAdmin,
+  MANY_TO_MANY_LIST_ACTION,
+  NestedAction,
+  ParentPk,
+  Restify,
+  RestifyController,
+  where,
+} from 'nestjs-restify';
 import type { Grant, Permission } from 'nestjs-restify';
 import { Column, Entity, JoinTable, ManyToMany, PrimaryColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
@@ -25,7 +36,11 @@ class RcPage {
   @PrimaryColumn() slug: string;
 }
 
-@Restify({ app: 'rc', permissions: [AnnsRows], through: { labels: { permissions: [AllowAny] }, secrets: { permissions: [AllowAny] } } })
+@Restify({
+  app: 'rc',
+  permissions: [AnnsRows],
+  through: { labels: { permissions: [AllowAny] }, secrets: { permissions: [AllowAny] } },
+})
 @Entity()
 class RcNote {
   @PrimaryColumn() id: number;
@@ -89,7 +104,10 @@ describe('an action and its admission are of one route', () => {
 
   beforeAll(async () => {
     started = await startApp({ entities: [RcTag, RcPage, RcNote], controllers: [PageActions, NoteActions] });
-    await started.dataSource.manager.save(RcNote, [{ id: 1, owner: 'ann' }, { id: 3, owner: 'bob' }]);
+    await started.dataSource.manager.save(RcNote, [
+      { id: 1, owner: 'ann' },
+      { id: 3, owner: 'bob' },
+    ]);
     await started.dataSource.manager.save(RcPage, { slug: 'a' });
   });
   afterAll(() => started.close());
@@ -124,10 +142,16 @@ describe('an action and its admission are of one route', () => {
   });
 
   test('paths that differ by case refuse to start', async () => {
-    await expect(startApp({ entities: [RcTwin], controllers: [TwinActions] })).rejects.toThrow('TwinActions.loose: "strict" answers POST of the same URL. Name different methods, or give one of them another path.');
+    await expect(startApp({ entities: [RcTwin], controllers: [TwinActions] })).rejects.toThrow(
+      'TwinActions.loose: "strict" answers POST of the same URL. Name different methods, or give one of them another path.',
+    );
   });
 
-  test.each(['/rest/v1/rc/rcnote/3/labels/#', '/rest/v1/rc/rcnote/3/labels/#/', '/rest/v1/rc/rcnote/77/labels/#'])('a parent that is hidden or missing stays 404: GET %s', async (path) => {
+  test.each([
+    '/rest/v1/rc/rcnote/3/labels/#',
+    '/rest/v1/rc/rcnote/3/labels/#/',
+    '/rest/v1/rc/rcnote/77/labels/#',
+  ])('a parent that is hidden or missing stays 404: GET %s', async (path) => {
     const answer = await started.client.get(path);
     expect([answer.status, answer.json]).toEqual([404, { detail: 'Not found.' }]);
   });

@@ -76,15 +76,25 @@ class TwiceLoose {
 }
 
 describe('two controller classes that join one entity', () => {
-  const refusal = (one: string, other: string): string => `${one}: ${other} joins the endpoints of the same entity. Write all actions of an entity in one @RestifyController; a class that it extends needs none.`;
+  const refusal = (one: string, other: string): string =>
+    `${one}: ${other} joins the endpoints of the same entity. Write all actions of an entity in one @RestifyController; a class that it extends needs none.`;
 
   test.each([
     ['with methods of one name', [TcThing], [AdminActions, OpenActions], 'AdminActions', 'OpenActions'],
-    ['of which one extends the other', [TcBase], [StrictActions, LooseActions], 'StrictActions', 'LooseActions'],
+    [
+      'of which one extends the other',
+      [TcBase],
+      [StrictActions, LooseActions],
+      'StrictActions',
+      'LooseActions',
+    ],
     ['with one URL and method', [TcTwice], [TwiceStrict, TwiceLoose], 'TwiceStrict', 'TwiceLoose'],
-  ])('%s refuse to start: nobody could tell whose permissions rule', async (_how, entities, controllers, one, other) => {
-    const started = startApp({ entities, controllers });
-    await expect(started).rejects.toThrow(refusal(one, other));
-    await expect(started).rejects.toThrow(refusal(other, one));
-  });
+  ])(
+    '%s refuse to start: nobody could tell whose permissions rule',
+    async (_how, entities, controllers, one, other) => {
+      const started = startApp({ entities, controllers });
+      await expect(started).rejects.toThrow(refusal(one, other));
+      await expect(started).rejects.toThrow(refusal(other, one));
+    },
+  );
 });

@@ -97,12 +97,19 @@ interface Seen {
 }
 
 /** Over a connection that is kept: whether it is the one of the request before. */
-function ask(port: number, { path, agent, header }: { readonly path: string; readonly agent: Agent; readonly header: string }): Promise<Seen> {
+function ask(
+  port: number,
+  { path, agent, header }: { readonly path: string; readonly agent: Agent; readonly header: string },
+): Promise<Seen> {
   return new Promise((resolve, reject) => {
     const outgoing = request({ host: '127.0.0.1', port, path, agent }, (incoming) => {
       incoming.resume();
       incoming.on('end', () => {
-        resolve({ status: incoming.statusCode ?? 0, header: incoming.headers[header], kept: outgoing.reusedSocket });
+        resolve({
+          status: incoming.statusCode ?? 0,
+          header: incoming.headers[header],
+          kept: outgoing.reusedSocket,
+        });
       });
     });
     outgoing.on('error', reject);
@@ -110,36 +117,64 @@ function ask(port: number, { path, agent, header }: { readonly path: string; rea
   });
 }
 
-test.each([['a list', PLAIN, 200], ['what is refused', `${PLAIN}x/`, 404]])('middleware that awaits next() and goes on behind it finds no answer sent: %s', async (_name, path, status) => {
-  const { port } = await begin({
-    entities: [Plain],
-    configure: (app) => {
-      for (const name of ['x-outer', 'x-behind']) {
-        app.use(async (_request: unknown, response: { setHeader(name: string, value: string): void }, next: () => unknown) => {
-          await next();
-          response.setHeader(name, 'yes');
-        });
-      }
-    },
-  });
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  try {
-    expect(await ask(port, { path, agent, header: 'x-behind' })).toEqual({ status, header: 'yes', kept: false });
-    expect(await ask(port, { path, agent, header: 'x-outer' })).toEqual({ status, header: 'yes', kept: true });
-  } finally {
-    agent.destroy();
-  }
-});
+test.each([
+  ['a list', PLAIN, 200],
+  ['what is refused', `${PLAIN}x/`, 404],
+])(
+  'middleware that awaits next() and goes on behind it finds no answer sent: %s',
+  async (_name, path, status) => {
+    const { port } = await begin({
+      entities: [Plain],
+      configure: (app) => {
+        for (const name of ['x-outer', 'x-behind']) {
+          app.use(
+            async (
+              _request: unknown,
+              response: { setHeader(name: string, value: string): void },
+              next: () => unknown,
+            ) => {
+              await next();
+              response.setHeader(name, 'yes');
+            },
+          );
+        }
+      },
+    });
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    try {
+      expect(await ask(port, { path, agent, header: 'x-behind' })).toEqual({
+        status,
+        header: 'yes',
+        kept: false,
+      });
+      expect(await ask(port, { path, agent, header: 'x-outer' })).toEqual({
+        status,
+        header: 'yes',
+        kept: true,
+      });
+    } finally {
+      agent.destroy();
+    }
+  },
+);
 
 describe('what has no text', () => {
   test.each<[name: string, make: () => unknown]>([
     ['an object without a prototype', () => Object.create(null) as unknown],
     ['a symbol', () => Symbol('odd')],
-    ['an object whose text fails', () => ({ toString: () => { throw new Error('no text'); } })],
+    [
+      'an object whose text fails',
+      () => ({
+        toString: () => {
+          throw new Error('no text');
+        },
+      }),
+    ],
   ])('%s that an author throws is answered with 500', async (_name, make) => {
     thrown = make;
     const { client } = await begin({ entities: [Broken] });
-    for (let time = 0; time < 2; time++) expect((await client.get('/rest/v1/alone/broken/')).status).toBe(500);
+    for (let time = 0; time < 2; time++)
+      expect((await client.get('/rest/v1/alone/broken/')).status).toBe(500);
   });
 });
 
@@ -148,18 +183,35 @@ test('what a hook of Fastify has answered while a permission was asked is the an
     entities: [Waits, Plain],
     fastify: {},
     configure: (app) => {
-      const instance = app.getHttpAdapter().getInstance() as { addHook(name: string, hook: (...given: never[]) => void): void };
-      instance.addHook('onRequest', ((_request: unknown, reply: { sent: boolean; code(status: number): { send(body: object): void } }, done: () => void) => {
-        setTimeout(() => {
-          if (!reply.sent) reply.code(503).send({ late: true });
-        }, 5);
-        done();
-      }));
-      instance.addHook('onSend', ((_request: unknown, _reply: unknown, payload: unknown, done: (error: null, payload: unknown) => void) => {
-        setTimeout(() => {
-          done(null, payload);
-        }, 50);
-      }));
+      const instance = app.getHttpAdapter().getInstance() as {
+        addHook(name: string, hook: (...given: never[]) => void): void;
+      };
+      instance.addHook(
+        'onRequest',
+        (
+          _request: unknown,
+          reply: { sent: boolean; code(status: number): { send(body: object): void } },
+          done: () => void,
+        ) => {
+          setTimeout(() => {
+            if (!reply.sent) reply.code(503).send({ late: true });
+          }, 5);
+          done();
+        },
+      );
+      instance.addHook(
+        'onSend',
+        (
+          _request: unknown,
+          _reply: unknown,
+          payload: unknown,
+          done: (error: null, payload: unknown) => void,
+        ) => {
+          setTimeout(() => {
+            done(null, payload);
+          }, 50);
+        },
+      );
     },
   });
   const answer = await client.get('/rest/v1/alone/waits/');
@@ -169,12 +221,20 @@ test('what a hook of Fastify has answered while a permission was asked is the an
   expect((await client.get('/rest/v1/alone/waits/')).status).toBe(503);
 });
 
-onEachDatabase('a logger of the application\'s', (database) => {
+onEachDatabase("a logger of the application's", (database) => {
   test('is given a query runner, in the context of its request', async () => {
     const context = new AsyncLocalStorage<string>();
     const logged: (readonly [id: string | undefined, hasRunner: boolean])[] = [];
     const none = (): void => undefined;
-    const logger: Logger = { logQuery: (_query: string, _parameters?: unknown[], runner?: QueryRunner) => void logged.push([context.getStore(), runner !== undefined]), logQueryError: none, logQuerySlow: none, logSchemaBuild: none, logMigration: none, log: none };
+    const logger: Logger = {
+      logQuery: (_query: string, _parameters?: unknown[], runner?: QueryRunner) =>
+        void logged.push([context.getStore(), runner !== undefined]),
+      logQueryError: none,
+      logQuerySlow: none,
+      logSchemaBuild: none,
+      logMigration: none,
+      log: none,
+    };
     const { client, dataSource } = await begin({
       entities: [Plain],
       database,

@@ -84,16 +84,39 @@ describe('a permission that answers neither yes nor no', () => {
     ['a promise of nothing', () => Promise.resolve(undefined)],
     ['a promise of true', () => Promise.resolve(true)],
     ['a promise of another kind', () => Promise.resolve({ ...allow(), kind: 'forbidden' })],
-    ['a thenable of nothing', () => ({ then: (done: (value: unknown) => void) => { done(undefined); } })],
-    ['a thenable that fails', () => ({ then: (_done: unknown, failed: (error: Error) => void) => { failed(new Error('away')); } })],
+    [
+      'a thenable of nothing',
+      () => ({
+        then: (done: (value: unknown) => void) => {
+          done(undefined);
+        },
+      }),
+    ],
+    [
+      'a thenable that fails',
+      () => ({
+        then: (_done: unknown, failed: (error: Error) => void) => {
+          failed(new Error('away'));
+        },
+      }),
+    ],
     ['a promise that fails', () => Promise.reject(new Error('away'))],
-    ['an error at once', () => { throw new Error('away'); }],
+    [
+      'an error at once',
+      () => {
+        throw new Error('away');
+      },
+    ],
   ])('lets nobody in: %s', async (_name, given) => {
     answer = given;
     for (const path of ['one/', 'one/1/', 'all/', 'all/1/', 'anyone/', 'anyone/1/']) {
       for (const method of ['GET', 'DELETE']) {
         const { status, text } = await started.client.send(method, `/rest/v1/odd/${path}`);
-        expect([path, status, text]).toEqual([path, expect.any(Number), expect.stringMatching(/^\{"detail":/)]);
+        expect([path, status, text]).toEqual([
+          path,
+          expect.any(Number),
+          expect.stringMatching(/^\{"detail":/),
+        ]);
         expect(status).toBeGreaterThanOrEqual(400);
       }
     }
@@ -104,9 +127,18 @@ describe('a permission that answers neither yes nor no', () => {
   });
 
   test('and yes lets in, at once, later, and from a thenable', async () => {
-    for (const given of [() => allow(), () => Promise.resolve(allow()), () => ({ then: (done: (value: unknown) => void) => { done(allow()); } })]) {
+    for (const given of [
+      () => allow(),
+      () => Promise.resolve(allow()),
+      () => ({
+        then: (done: (value: unknown) => void) => {
+          done(allow());
+        },
+      }),
+    ]) {
       answer = given;
-      for (const path of ['one/', 'all/', 'anyone/']) expect((await started.client.get(`/rest/v1/odd/${path}`)).status).toBe(200);
+      for (const path of ['one/', 'all/', 'anyone/'])
+        expect((await started.client.get(`/rest/v1/odd/${path}`)).status).toBe(200);
     }
   });
 });

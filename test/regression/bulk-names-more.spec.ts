@@ -1,5 +1,13 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { allow, basic, deny, JsonServerFilter, JsonServerOrdering, JsonServerSearch, Restify } from 'nestjs-restify';
+import {
+  allow,
+  basic,
+  deny,
+  JsonServerFilter,
+  JsonServerOrdering,
+  JsonServerSearch,
+  Restify,
+} from 'nestjs-restify';
 import type { AccessQuestion, Grant, Permission, Refusal } from 'nestjs-restify';
 import { Column, Entity, ManyToOne, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
@@ -28,7 +36,13 @@ class Desk {
   @Column({ length: 20 }) name: string;
 }
 
-@Restify({ app: 'bulkmore', bulk: true, filterFields: { name: ['exact', 'ne', 'in', 'isnull'], 'desk.name': ['exact'] }, filterGroups: true, searchFields: ['name', 'desk.name'] })
+@Restify({
+  app: 'bulkmore',
+  bulk: true,
+  filterFields: { name: ['exact', 'ne', 'in', 'isnull'], 'desk.name': ['exact'] },
+  filterGroups: true,
+  searchFields: ['name', 'desk.name'],
+})
 @Entity('bulkmore_paper')
 class Paper {
   @PrimaryGeneratedColumn() id: number;
@@ -37,7 +51,12 @@ class Paper {
   @ManyToOne(() => Desk, { nullable: true }) desk: Relation<Desk> | null;
 }
 
-@Restify({ app: 'bulkmore', bulk: true, filterFields: { name: ['exact', 'ne'] }, filterBackends: [JsonServerFilter, JsonServerSearch, JsonServerOrdering] })
+@Restify({
+  app: 'bulkmore',
+  bulk: true,
+  filterFields: { name: ['exact', 'ne'] },
+  filterBackends: [JsonServerFilter, JsonServerSearch, JsonServerOrdering],
+})
 @Entity('bulkmore_sheet')
 class Sheet {
   @PrimaryGeneratedColumn() id: number;
@@ -51,28 +70,45 @@ class Seal {
   @Column({ length: 20 }) name: string;
 }
 
-const [PAPERS, SHEETS, SEALS] = ['/rest/v1/bulkmore/paper/', '/rest/v1/bulkmore/sheet/', '/rest/v1/bulkmore/seal/'];
+const [PAPERS, SHEETS, SEALS] = [
+  '/rest/v1/bulkmore/paper/',
+  '/rest/v1/bulkmore/sheet/',
+  '/rest/v1/bulkmore/seal/',
+];
 const ANN = { headers: { authorization: `Basic ${Buffer.from('ann:pw').toString('base64')}` } };
 
 onEachDatabase('bulk writes of no more than is named', (database) => {
   let started: StartedApp;
   let client: Client;
   beforeAll(async () => {
-    started = await startApp({ entities: [Desk, Paper, Sheet, Seal], database, restify: { authentication: [basic((name) => ({ name }))] } });
+    started = await startApp({
+      entities: [Desk, Paper, Sheet, Seal],
+      database,
+      restify: { authentication: [basic((name) => ({ name }))] },
+    });
     client = started.client;
   });
   beforeEach(async () => {
     const { manager } = started.dataSource;
-    for (const entity of [Paper, Desk, Sheet, Seal]) await manager.createQueryBuilder().delete().from(entity).execute();
+    for (const entity of [Paper, Desk, Sheet, Seal])
+      await manager.createQueryBuilder().delete().from(entity).execute();
     const [top, low] = await manager.save(Desk, [{ name: 'top' }, { name: 'low' }]);
-    await manager.save(Paper, [{ name: 'a', desk: top }, { name: 'b', desk: low }, { name: 'a', desk: low }]);
+    await manager.save(Paper, [
+      { name: 'a', desk: top },
+      { name: 'b', desk: low },
+      { name: 'a', desk: low },
+    ]);
     await manager.save(Sheet, [{ name: 'a' }, { name: 'b' }, { name: 'c' }]);
   });
   afterAll(() => started.close());
   const papers = (): Promise<number> => started.dataSource.getRepository(Paper).count();
 
   test('S6 a filter over a model that is hidden is no filter, and is not passed over beside others', async () => {
-    for (const query of ['?desk__name=top&name=a', '?search=top&desk__name=top', '?filter=and(desk__name=top,name=a)']) {
+    for (const query of [
+      '?desk__name=top&name=a',
+      '?search=top&desk__name=top',
+      '?filter=and(desk__name=top,name=a)',
+    ]) {
       expect([query, (await client.delete(PAPERS + query)).status]).toEqual([query, 400]);
       expect([query, (await client.patch(PAPERS + query, { name: 'z' })).status]).toEqual([query, 400]);
     }
@@ -82,7 +118,15 @@ onEachDatabase('bulk writes of no more than is named', (database) => {
   });
 
   test('S5 a parameter that leaves nothing out is refused beside one that does', async () => {
-    for (const query of ['?search=%20&name=a', '?search=,&name=a', '?name__in=,&name=a', '?name__in=%20&name=a', '?name=a&search=%22%22', "?name=a&search=''", '?name=a&name__in=,,']) {
+    for (const query of [
+      '?search=%20&name=a',
+      '?search=,&name=a',
+      '?name__in=,&name=a',
+      '?name__in=%20&name=a',
+      '?name=a&search=%22%22',
+      "?name=a&search=''",
+      '?name=a&name__in=,,',
+    ]) {
       const before = await papers();
       const answer = await client.delete(PAPERS + query, ANN);
       expect([query, answer.status, await papers(), before]).toEqual([query, expect.anything(), 3, 3]);
@@ -100,6 +144,9 @@ onEachDatabase('bulk writes of no more than is named', (database) => {
   test('a caller who is not known is asked who it is before rows are found by a filter', async () => {
     expect((await client.get(SEALS)).status).toBe(401);
     const answer = await client.delete(`${SEALS}?name=a`);
-    expect([answer.status, answer.headers['www-authenticate']]).toEqual([401, expect.stringContaining('Basic')]);
+    expect([answer.status, answer.headers['www-authenticate']]).toEqual([
+      401,
+      expect.stringContaining('Basic'),
+    ]);
   });
 });

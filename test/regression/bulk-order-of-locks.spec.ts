@@ -44,12 +44,24 @@ onEachDatabase('rows of a bulk write whose grant leads over a relation', (databa
   beforeAll(async () => {
     started = await startApp({ entities: [House, Door], database });
     await started.dataSource.getRepository(House).insert({ id: 1, name: 'open' });
-    await started.dataSource.getRepository(Door).insert([{ id: 1, colour: 'red', house: { id: 1 } }, { id: 2, colour: 'red', house: { id: 1 } }]);
+    await started.dataSource.getRepository(Door).insert([
+      { id: 1, colour: 'red', house: { id: 1 } },
+      { id: 2, colour: 'red', house: { id: 1 } },
+    ]);
   });
   afterAll(() => started.close());
 
   test('are locked and changed', async () => {
-    const answer = await started.client.patch('/rest/v1/locks/door/', [{ id: 2, colour: 'blue' }, { id: 1, colour: 'green' }]);
-    expect([answer.status, answer.json]).toEqual([200, [{ id: 2, colour: 'blue', house: 1 }, { id: 1, colour: 'green', house: 1 }]]);
+    const answer = await started.client.patch('/rest/v1/locks/door/', [
+      { id: 2, colour: 'blue' },
+      { id: 1, colour: 'green' },
+    ]);
+    expect([answer.status, answer.json]).toEqual([
+      200,
+      [
+        { id: 2, colour: 'blue', house: 1 },
+        { id: 1, colour: 'green', house: 1 },
+      ],
+    ]);
   });
 });

@@ -22,7 +22,8 @@ class Address {
 @RestifyController(Address)
 class AddressController extends ResourceController<Address> {
   override async afterWrite({ entity, manager, operation }: Write<Address>): Promise<void> {
-    if (operation !== 'destroy' && entity.main) await manager.update(Address, { id: Not(entity.id), main: true }, { main: false });
+    if (operation !== 'destroy' && entity.main)
+      await manager.update(Address, { id: Not(entity.id), main: true }, { main: false });
   }
 }
 
@@ -51,27 +52,64 @@ class Folder {
   @ManyToOne(() => Folder, { nullable: true, onDelete: 'CASCADE' }) parent: Relation<Folder> | null;
 }
 
-const [ADDRESSES, PARTS, FOLDERS] = ['/rest/v1/bulkstep/address/', '/rest/v1/bulkstep/part/', '/rest/v1/bulkstep/folder/'];
+const [ADDRESSES, PARTS, FOLDERS] = [
+  '/rest/v1/bulkstep/address/',
+  '/rest/v1/bulkstep/part/',
+  '/rest/v1/bulkstep/folder/',
+];
 
 onEachDatabase('bulk writes one after the other', (database) => {
   let started: StartedApp;
   let client: Client;
   beforeAll(async () => {
-    started = await startApp({ entities: [Address, Part, Folder], database, controllers: [AddressController, PartController] });
+    started = await startApp({
+      entities: [Address, Part, Folder],
+      database,
+      controllers: [AddressController, PartController],
+    });
     client = started.client;
   });
   beforeEach(async () => {
-    for (const entity of [Address, Part, Folder]) await started.dataSource.manager.createQueryBuilder().delete().from(entity).execute();
+    for (const entity of [Address, Part, Folder])
+      await started.dataSource.manager.createQueryBuilder().delete().from(entity).execute();
   });
   afterAll(() => started.close());
-  const addresses = (): Promise<readonly Address[]> => started.dataSource.getRepository(Address).find({ order: { id: 'ASC' } });
+  const addresses = (): Promise<readonly Address[]> =>
+    started.dataSource.getRepository(Address).find({ order: { id: 'ASC' } });
 
   test('each change begins with what the one before has left', async () => {
-    const [a, b, c] = await started.dataSource.manager.save(Address, [{ name: 'a' }, { name: 'b', main: true }, { name: 'c' }]);
-    expect((await client.patch(ADDRESSES, [{ id: a?.id, main: true }, { id: b?.id, stock: 3 }, { id: c?.id, stock: 4 }])).status).toBe(200);
-    expect(await addresses()).toMatchObject([{ main: true, stock: 0 }, { main: false, stock: 3 }, { main: false, stock: 4 }]);
-    expect((await client.post(`${ADDRESSES}?upsert=true`, [{ name: 'c', main: true }, { name: 'a', stock: 5 }])).status).toBe(200);
-    expect(await addresses()).toMatchObject([{ main: false, stock: 5 }, { main: false }, { main: true, stock: 4 }]);
+    const [a, b, c] = await started.dataSource.manager.save(Address, [
+      { name: 'a' },
+      { name: 'b', main: true },
+      { name: 'c' },
+    ]);
+    expect(
+      (
+        await client.patch(ADDRESSES, [
+          { id: a?.id, main: true },
+          { id: b?.id, stock: 3 },
+          { id: c?.id, stock: 4 },
+        ])
+      ).status,
+    ).toBe(200);
+    expect(await addresses()).toMatchObject([
+      { main: true, stock: 0 },
+      { main: false, stock: 3 },
+      { main: false, stock: 4 },
+    ]);
+    expect(
+      (
+        await client.post(`${ADDRESSES}?upsert=true`, [
+          { name: 'c', main: true },
+          { name: 'a', stock: 5 },
+        ])
+      ).status,
+    ).toBe(200);
+    expect(await addresses()).toMatchObject([
+      { main: false, stock: 5 },
+      { main: false },
+      { main: true, stock: 4 },
+    ]);
   });
 
   test('a row that another transaction has changed meanwhile is changed as it then is', async () => {
@@ -81,7 +119,10 @@ onEachDatabase('bulk writes one after the other', (database) => {
     try {
       await runner.startTransaction();
       await runner.manager.update(Address, { id: b?.id }, { stock: 7 });
-      const answer = client.patch(ADDRESSES, [{ id: a?.id, stock: 1 }, { id: b?.id, stock: 5 }]);
+      const answer = client.patch(ADDRESSES, [
+        { id: a?.id, stock: 1 },
+        { id: b?.id, stock: 5 },
+      ]);
       await new Promise((resolve) => setTimeout(resolve, 500));
       await runner.commitTransaction();
       expect((await answer).json).toMatchObject([{ stock: 1 }, { stock: 5 }]);
@@ -92,9 +133,22 @@ onEachDatabase('bulk writes one after the other', (database) => {
   });
 
   test('an upsert finds its row by what the application says of new ones, and leaves that as it is', async () => {
-    await started.dataSource.manager.save(Part, [{ tenant: 'mine', code: 'x', stock: 1 }, { tenant: 'other', code: 'x', stock: 1 }]);
-    expect(await client.post(`${PARTS}?upsert=true`, [{ code: 'x', stock: 2 }, { code: 'y' }])).toMatchObject({ status: 201, json: [{ tenant: 'mine', stock: 2 }, { tenant: 'mine', code: 'y' }] });
-    expect(await client.post(`${PARTS}?upsert=true`, [{ tenant: 'third', code: 'x', stock: 3 }])).toMatchObject({ status: 200, json: [{ tenant: 'mine', stock: 3 }] });
+    await started.dataSource.manager.save(Part, [
+      { tenant: 'mine', code: 'x', stock: 1 },
+      { tenant: 'other', code: 'x', stock: 1 },
+    ]);
+    expect(await client.post(`${PARTS}?upsert=true`, [{ code: 'x', stock: 2 }, { code: 'y' }])).toMatchObject(
+      {
+        status: 201,
+        json: [
+          { tenant: 'mine', stock: 2 },
+          { tenant: 'mine', code: 'y' },
+        ],
+      },
+    );
+    expect(
+      await client.post(`${PARTS}?upsert=true`, [{ tenant: 'third', code: 'x', stock: 3 }]),
+    ).toMatchObject({ status: 200, json: [{ tenant: 'mine', stock: 3 }] });
     expect(await started.dataSource.manager.countBy(Part, { tenant: 'other', code: 'x', stock: 1 })).toBe(1);
   });
 

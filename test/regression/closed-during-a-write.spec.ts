@@ -21,14 +21,26 @@ class NoteController extends ResourceController<WNote> {
   }
 }
 
-const CONNECTIONS: readonly Partial<DataSourceOptions>[] = [{ type: 'better-sqlite3', database: ':memory:' }, { type: 'sqljs', database: undefined, location: undefined }];
+const CONNECTIONS: readonly Partial<DataSourceOptions>[] = [
+  { type: 'better-sqlite3', database: ':memory:' },
+  { type: 'sqljs', database: undefined, location: undefined },
+];
 
-test.each(CONNECTIONS)('a write on a connection that is closed meanwhile is answered: $type', async (dataSource) => {
-  const started = await startApp({ entities: [WNote], controllers: [NoteController], dataSource, undescribed: [500, 503] });
-  written = started.dataSource;
-  try {
-    expect([500, 503]).toContain((await started.client.post('/rest/v1/w/wnote/', { text: 'x' })).status);
-  } finally {
-    await started.close();
-  }
-}, 15_000);
+test.each(CONNECTIONS)(
+  'a write on a connection that is closed meanwhile is answered: $type',
+  async (dataSource) => {
+    const started = await startApp({
+      entities: [WNote],
+      controllers: [NoteController],
+      dataSource,
+      undescribed: [500, 503],
+    });
+    written = started.dataSource;
+    try {
+      expect([500, 503]).toContain((await started.client.post('/rest/v1/w/wnote/', { text: 'x' })).status);
+    } finally {
+      await started.close();
+    }
+  },
+  15_000,
+);

@@ -26,17 +26,25 @@ class DrumController {
   }
 }
 
-test.each(['first', 'second', 'third'])('the %s application of a process that lists a controller class serves its other models too', async () => {
-  const started = await startApp({ entities: [Drum, Flute], controllers: [DrumController] });
-  const { client } = started;
-  try {
-    for (const model of ['drum', 'flute']) {
-      const path = `/rest/v1/twice/${model}/`;
-      expect([path, (await client.post(path, {})).json, (await client.get(path)).json, (await client.get(`${path}1/`)).json]).toEqual([path, { id: 1 }, [{ id: 1 }], { id: 1 }]);
+test.each(['first', 'second', 'third'])(
+  'the %s application of a process that lists a controller class serves its other models too',
+  async () => {
+    const started = await startApp({ entities: [Drum, Flute], controllers: [DrumController] });
+    const { client } = started;
+    try {
+      for (const model of ['drum', 'flute']) {
+        const path = `/rest/v1/twice/${model}/`;
+        expect([
+          path,
+          (await client.post(path, {})).json,
+          (await client.get(path)).json,
+          (await client.get(`${path}1/`)).json,
+        ]).toEqual([path, { id: 1 }, [{ id: 1 }], { id: 1 }]);
+      }
+      expect((await client.get('/rest/v1/twice/drum/1/beat/')).json).toEqual({ loud: true });
+      expect((await client.get('/elsewhere')).status).toBe(404);
+    } finally {
+      await started.close();
     }
-    expect((await client.get('/rest/v1/twice/drum/1/beat/')).json).toEqual({ loud: true });
-    expect((await client.get('/elsewhere')).status).toBe(404);
-  } finally {
-    await started.close();
-  }
-});
+  },
+);

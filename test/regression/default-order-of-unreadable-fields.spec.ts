@@ -44,14 +44,25 @@ class OdDesk {
 
 describe("the model's own order", () => {
   let started: StartedApp;
-  const ids = async (path: string): Promise<unknown> => ((await started.client.get(path)).json as readonly { id: number }[]).map(({ id }) => id);
+  const ids = async (path: string): Promise<unknown> =>
+    ((await started.client.get(path)).json as readonly { id: number }[]).map(({ id }) => id);
 
   beforeAll(async () => {
     started = await startApp({ entities: [OdWorker, OdTeam, OdDesk] });
     const { manager } = started.dataSource;
-    await manager.save(OdWorker, [{ id: 1, name: 'a', salary: 10 }, { id: 2, name: 'b', salary: 30 }, { id: 3, name: 'c', salary: 20 }]);
-    const [rich, poor] = await manager.save(OdTeam, [{ id: 1, lead: 'bob', budget: 900 }, { id: 2, lead: 'bob', budget: 100 }]);
-    await manager.save(OdDesk, [{ id: 1, team: rich ?? null }, { id: 2, team: poor ?? null }]);
+    await manager.save(OdWorker, [
+      { id: 1, name: 'a', salary: 10 },
+      { id: 2, name: 'b', salary: 30 },
+      { id: 3, name: 'c', salary: 20 },
+    ]);
+    const [rich, poor] = await manager.save(OdTeam, [
+      { id: 1, lead: 'bob', budget: 900 },
+      { id: 2, lead: 'bob', budget: 100 },
+    ]);
+    await manager.save(OdDesk, [
+      { id: 1, team: rich ?? null },
+      { id: 2, team: poor ?? null },
+    ]);
   });
   afterAll(() => started.close());
 

@@ -43,7 +43,8 @@ onEachDatabase('a text that is one of none', (database) => {
   let started: StartedApp;
   beforeAll(async () => {
     started = await startApp({ database, entities: [Mine, Theirs] });
-    for (const entity of [Mine, Theirs]) await started.dataSource.getRepository(entity).insert({ id: 1, team: 'red' });
+    for (const entity of [Mine, Theirs])
+      await started.dataSource.getRepository(entity).insert({ id: 1, team: 'red' });
   });
   afterAll(() => started.close());
 

@@ -34,11 +34,18 @@ onEachDatabase('a lookup that is none', (database) => {
   });
   afterAll(() => started.close());
 
-  test.each(['1 = 1', "'x' OR 1 = 1 -- ", 'toString', ''])('such as %j is no text of SQL, and shows no row', async (how) => {
-    expect(await started.client.get(`/rest/v1/lookups/task/?how=${encodeURIComponent(how)}`)).toMatchObject({ status: 500, json: { detail: 'A server error occurred.' } });
-  });
+  test.each(['1 = 1', "'x' OR 1 = 1 -- ", 'toString', ''])(
+    'such as %j is no text of SQL, and shows no row',
+    async (how) => {
+      expect(await started.client.get(`/rest/v1/lookups/task/?how=${encodeURIComponent(how)}`)).toMatchObject(
+        { status: 500, json: { detail: 'A server error occurred.' } },
+      );
+    },
+  );
 
   test('stands beside those that are', async () => {
-    expect((await started.client.get('/rest/v1/lookups/task/?how=ne')).json).toEqual([{ id: 2, state: 'done' }]);
+    expect((await started.client.get('/rest/v1/lookups/task/?how=ne')).json).toEqual([
+      { id: 2, state: 'done' },
+    ]);
   });
 });

@@ -18,13 +18,37 @@ class Note {
 
 test('a misspelt filter, search or order of a junction refuses to start', async () => {
   restify(Tag, { app: 'reg' });
-  declareUnchecked(Note, { app: 'reg', through: { tags: { filterFields: ['tga', 'tag.name'], searchFields: ['tag.name', 'id'], orderingFields: ['tag', 'nothing'], ordering: ['-tagg'] } } });
+  declareUnchecked(Note, {
+    app: 'reg',
+    through: {
+      tags: {
+        filterFields: ['tga', 'tag.name'],
+        searchFields: ['tag.name', 'id'],
+        orderingFields: ['tag', 'nothing'],
+        ordering: ['-tagg'],
+      },
+    },
+  });
   expect(await problemsOf({ entities: [Note, Tag] })).toEqual([
     'Note.through.tags.filterFields[0]: "tga" is no readable field of Note.through.tags. Did you mean "tag"?',
     'Note.through.tags.searchFields[1]: "id" is no text. A search looks into texts; name it in filterFields instead.',
-    expect.stringMatching(/^Note\.through\.tags\.orderingFields\[1\]: "nothing" is no readable field of Note\.through\.tags\. /),
-    expect.stringMatching(/^Note\.through\.tags\.ordering\[0\]: "tagg" is no readable field of Note\.through\.tags\. /),
+    expect.stringMatching(
+      /^Note\.through\.tags\.orderingFields\[1\]: "nothing" is no readable field of Note\.through\.tags\. /,
+    ),
+    expect.stringMatching(
+      /^Note\.through\.tags\.ordering\[0\]: "tagg" is no readable field of Note\.through\.tags\. /,
+    ),
   ]);
-  declareUnchecked(Note, { app: 'reg', through: { tags: { filterFields: { tag: ['exact', 'in'], 'tag.name': ['icontains'] }, searchFields: ['tag.name'], orderingFields: ['tag.name'], ordering: ['-tag'] } } });
+  declareUnchecked(Note, {
+    app: 'reg',
+    through: {
+      tags: {
+        filterFields: { tag: ['exact', 'in'], 'tag.name': ['icontains'] },
+        searchFields: ['tag.name'],
+        orderingFields: ['tag.name'],
+        ordering: ['-tag'],
+      },
+    },
+  });
   await expect(problemsOf({ entities: [Note, Tag] })).rejects.toThrow('The application has started.');
 });

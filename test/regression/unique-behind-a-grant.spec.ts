@@ -34,15 +34,27 @@ onEachDatabase('S2 a unique index within rows that a caller may not see', (datab
 
   test('tells nothing of them to a POST', async () => {
     const { client } = started;
-    expect(seen(await client.post('/rest/v1/ug/ugnote/', { owner: 'bob', title: 'layoffs' }))).toEqual(forbidden);
-    expect(seen(await client.post('/rest/v1/ug/ugnote/', { owner: 'bob', title: 'raises' }))).toEqual(forbidden);
+    expect(seen(await client.post('/rest/v1/ug/ugnote/', { owner: 'bob', title: 'layoffs' }))).toEqual(
+      forbidden,
+    );
+    expect(seen(await client.post('/rest/v1/ug/ugnote/', { owner: 'bob', title: 'raises' }))).toEqual(
+      forbidden,
+    );
     expect(await started.dataSource.manager.count(UgNote, { where: { owner: 'bob' } })).toBe(1);
   });
 
   test('tells nothing of them to a PATCH that gives a row away, and is an error of the fields within the own rows', async () => {
     const { client } = started;
-    const mine = (await client.post('/rest/v1/ug/ugnote/', { owner: 'ann', title: 'mine' })).json as { id: number };
-    for (const title of ['layoffs', 'raises']) expect(seen(await client.patch(`/rest/v1/ug/ugnote/${mine.id}/`, { owner: 'bob', title }))).toEqual(forbidden);
-    expect(seen(await client.post('/rest/v1/ug/ugnote/', { owner: 'ann', title: 'mine' }))).toEqual([400, { non_field_errors: ['The fields owner, title must make a unique set.'] }]);
+    const mine = (await client.post('/rest/v1/ug/ugnote/', { owner: 'ann', title: 'mine' })).json as {
+      id: number;
+    };
+    for (const title of ['layoffs', 'raises'])
+      expect(seen(await client.patch(`/rest/v1/ug/ugnote/${mine.id}/`, { owner: 'bob', title }))).toEqual(
+        forbidden,
+      );
+    expect(seen(await client.post('/rest/v1/ug/ugnote/', { owner: 'ann', title: 'mine' }))).toEqual([
+      400,
+      { non_field_errors: ['The fields owner, title must make a unique set.'] },
+    ]);
   });
 });

@@ -63,7 +63,13 @@ describe('what no HTTP library sends', () => {
     return [answer.status, answer.headers['content-type'], answer.text];
   };
 
-  test.each([[{ 'X-A': 'a\r\nSet-Cookie: b' }], [{ 'X-A': '\u{1f600}' }], [{ 'X-A': undefined }], [{ 'X A': 'a' }], [{ '': 'a' }]])('a header that is none is a 500, and nobody waits: %j', async (given) => {
+  test.each([
+    [{ 'X-A': 'a\r\nSet-Cookie: b' }],
+    [{ 'X-A': '\u{1f600}' }],
+    [{ 'X-A': undefined }],
+    [{ 'X A': 'a' }],
+    [{ '': 'a' }],
+  ])('a header that is none is a 500, and nobody waits: %j', async (given) => {
     headers = given;
     pieces = ['one'];
     expect(await ask('row/?format=given')).toEqual(FAILED);
@@ -71,11 +77,14 @@ describe('what no HTTP library sends', () => {
     expect((await started.client.send('HEAD', '/rest/v1/given/page/')).status).toBe(500);
   });
 
-  test.each([[[undefined]], [[5]], [[null]], [[{}, 'two']]])('a first piece that is no text is a 500, and nobody waits: %j', async (given) => {
-    headers = {};
-    pieces = given;
-    expect(await ask('row/?format=given')).toEqual(FAILED);
-  });
+  test.each([[[undefined]], [[5]], [[null]], [[{}, 'two']]])(
+    'a first piece that is no text is a 500, and nobody waits: %j',
+    async (given) => {
+      headers = {};
+      pieces = given;
+      expect(await ask('row/?format=given')).toEqual(FAILED);
+    },
+  );
 
   test('what is right is sent', async () => {
     headers = { 'X-A': 'a' };

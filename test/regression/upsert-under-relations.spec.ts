@@ -1,7 +1,16 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { allow, or, Restify, where } from 'nestjs-restify';
 import type { Grant, Permission } from 'nestjs-restify';
-import { Column, Entity, JoinTable, ManyToMany, ManyToOne, OneToMany, PrimaryGeneratedColumn, Unique } from 'typeorm';
+import {
+  Column,
+  Entity,
+  JoinTable,
+  ManyToMany,
+  ManyToOne,
+  OneToMany,
+  PrimaryGeneratedColumn,
+  Unique,
+} from 'typeorm';
 import type { Relation } from 'typeorm';
 import { onEachDatabase } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
@@ -33,7 +42,14 @@ class UpPerson {
   @PrimaryGeneratedColumn() id: number;
   @Column({ length: 20 }) name: string;
   @ManyToOne(() => UpTeam, (team) => team.members) team: Relation<UpTeam>;
-  @ManyToMany(() => UpRoom, (room) => room.people) @JoinTable({ name: 'up_seat', joinColumn: { name: 'personId' }, inverseJoinColumn: { name: 'roomId' }, synchronize: false }) rooms: Relation<UpRoom[]>;
+  @ManyToMany(() => UpRoom, (room) => room.people)
+  @JoinTable({
+    name: 'up_seat',
+    joinColumn: { name: 'personId' },
+    inverseJoinColumn: { name: 'roomId' },
+    synchronize: false,
+  })
+  rooms: Relation<UpRoom[]>;
 }
 
 @Restify('up')
@@ -70,7 +86,8 @@ onEachDatabase('an upsert under a grant that goes over relations', (database) =>
   beforeAll(async () => {
     started = await startApp({ entities: [UpTeam, UpPerson, UpRoom, UpSeat, UpTask], database });
     const { client } = started;
-    const made = async (model: string, body: object): Promise<number> => ((await client.post(`/rest/v1/up/${model}/`, body)).json as { id: number }).id;
+    const made = async (model: string, body: object): Promise<number> =>
+      ((await client.post(`/rest/v1/up/${model}/`, body)).json as { id: number }).id;
     team = await made('upteam', { lead: 'ann' });
     other = await made('upteam', { lead: 'bob' });
     ann = await made('upperson', { name: 'ann', team });
@@ -83,24 +100,70 @@ onEachDatabase('an upsert under a grant that goes over relations', (database) =>
   test('makes and changes rows of the grant, and no others', async () => {
     const { client } = started;
     const url = '/rest/v1/up/uptask/?upsert=true';
-    expect(await client.post(url, [{ code: '1', votes: 1, team }, { code: '2', votes: 2, team }])).toMatchObject({ status: 201, json: [{ code: '1', votes: 1, team }, { code: '2', votes: 2, team }] });
-    expect(await client.post(url, [{ code: 1, votes: 5, team }, { code: '3', team }])).toMatchObject({ status: 201, json: [{ code: '1', votes: 5 }, { code: '3', votes: 0 }] });
-    expect(await client.post(url, { code: '1', votes: 6, team })).toMatchObject({ status: 200, json: { code: '1', votes: 6 } });
+    expect(
+      await client.post(url, [
+        { code: '1', votes: 1, team },
+        { code: '2', votes: 2, team },
+      ]),
+    ).toMatchObject({
+      status: 201,
+      json: [
+        { code: '1', votes: 1, team },
+        { code: '2', votes: 2, team },
+      ],
+    });
+    expect(
+      await client.post(url, [
+        { code: 1, votes: 5, team },
+        { code: '3', team },
+      ]),
+    ).toMatchObject({
+      status: 201,
+      json: [
+        { code: '1', votes: 5 },
+        { code: '3', votes: 0 },
+      ],
+    });
+    expect(await client.post(url, { code: '1', votes: 6, team })).toMatchObject({
+      status: 200,
+      json: { code: '1', votes: 6 },
+    });
     expect(await client.post(url, [{ code: '1', votes: 7, team: other }])).toMatchObject({ status: 403 });
-    expect(await started.dataSource.manager.findOneByOrFail(UpTask, { code: '1' })).toMatchObject({ votes: 6 });
+    expect(await started.dataSource.manager.findOneByOrFail(UpTask, { code: '1' })).toMatchObject({
+      votes: 6,
+    });
   });
 
   test('tells an object that stands in the list twice, however its number is written', async () => {
-    expect(await started.client.post('/rest/v1/up/uptask/?upsert=true', [{ code: '9', team }, { code: 9, team }])).toMatchObject({ status: 400, json: [{}, { code: ['This object is in the list already.'] }] });
+    expect(
+      await started.client.post('/rest/v1/up/uptask/?upsert=true', [
+        { code: '9', team },
+        { code: 9, team },
+      ]),
+    ).toMatchObject({ status: 400, json: [{}, { code: ['This object is in the list already.'] }] });
   });
 
   test('goes through the list of a through model from both sides', async () => {
     const { client } = started;
     const rooms = (person: number): string => `/rest/v1/up/upperson/${person}/rooms/?upsert=true`;
-    expect(await client.post(rooms(ann), [{ room, place: 'left' }])).toMatchObject({ status: 201, json: [{ person: ann, room, place: 'left' }] });
-    expect(await client.post(rooms(ann), [{ room, place: 'right' }])).toMatchObject({ status: 200, json: [{ person: ann, room, place: 'right' }] });
-    expect(await client.post(`/rest/v1/up/uproom/${room}/people/?upsert=true`, [{ person: ann, place: 'front' }, { person: bob }])).toMatchObject({ status: 201, json: [{ place: 'front' }, { person: bob, place: '' }] });
-    expect(await client.post(rooms(ann), [{ room }, { room }])).toMatchObject({ status: 400, json: [{}, { non_field_errors: ['This object is in the list already.'] }] });
+    expect(await client.post(rooms(ann), [{ room, place: 'left' }])).toMatchObject({
+      status: 201,
+      json: [{ person: ann, room, place: 'left' }],
+    });
+    expect(await client.post(rooms(ann), [{ room, place: 'right' }])).toMatchObject({
+      status: 200,
+      json: [{ person: ann, room, place: 'right' }],
+    });
+    expect(
+      await client.post(`/rest/v1/up/uproom/${room}/people/?upsert=true`, [
+        { person: ann, place: 'front' },
+        { person: bob },
+      ]),
+    ).toMatchObject({ status: 201, json: [{ place: 'front' }, { person: bob, place: '' }] });
+    expect(await client.post(rooms(ann), [{ room }, { room }])).toMatchObject({
+      status: 400,
+      json: [{}, { non_field_errors: ['This object is in the list already.'] }],
+    });
     expect(await client.post(rooms(cid), [{ room }])).toMatchObject({ status: 403 });
     expect(await started.dataSource.manager.count(UpSeat)).toBe(2);
   });

@@ -70,7 +70,7 @@ function isRefused(port: number): Promise<boolean> {
 }
 
 async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  for (const deadline = Date.now() + 20_000; !(await isSo()); ) {
+  for (const deadline = Date.now() + 20_000; !(await isSo());) {
     if (Date.now() > deadline) throw new Error(`It does not become so: ${isSo.toString()}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
@@ -93,18 +93,27 @@ onEachDatabase(
     });
 
     const named = `restify-cluster-${process.pid}`;
-    const cluster = (more: Environment = {}): Promise<SampleProcess> => start({ DATABASE_URL: urlOf(opened.options), WORKERS: '2', PGAPPNAME: named, ...more });
+    const cluster = (more: Environment = {}): Promise<SampleProcess> =>
+      start({ DATABASE_URL: urlOf(opened.options), WORKERS: '2', PGAPPNAME: named, ...more });
 
     /** Those of the workers whose statements wait for the locked table of authors. */
     const waiting = async (): Promise<readonly string[]> => {
-      const { rows } = await observer.query<{ name: string }>(`SELECT DISTINCT application_name AS name FROM pg_stat_activity WHERE application_name LIKE '${named} %' AND wait_event_type = 'Lock' ORDER BY 1`);
+      const { rows } = await observer.query<{ name: string }>(
+        `SELECT DISTINCT application_name AS name FROM pg_stat_activity WHERE application_name LIKE '${named} %' AND wait_event_type = 'Lock' ORDER BY 1`,
+      );
       return rows.map(({ name }) => name);
     };
 
     /** Eight new authors, which both workers have begun to write and cannot finish before the table is unlocked. */
-    const heldUp = async (app: SampleProcess): Promise<{ readonly answers: Promise<readonly (readonly [number, unknown])[]> }> => {
+    const heldUp = async (
+      app: SampleProcess,
+    ): Promise<{ readonly answers: Promise<readonly (readonly [number, unknown])[]> }> => {
       await observer.query('BEGIN; LOCK TABLE library_author IN ACCESS EXCLUSIVE MODE');
-      const answers = Promise.all(Array.from({ length: 8 }, (_, index) => answer(app.client.post(AUTHORS, { name: `Author ${index}` }, APART))));
+      const answers = Promise.all(
+        Array.from({ length: 8 }, (_, index) =>
+          answer(app.client.post(AUTHORS, { name: `Author ${index}` }, APART)),
+        ),
+      );
       // Judged where it is awaited.
       answers.catch(() => undefined);
       await until(async () => (await waiting()).length === 2);
@@ -114,9 +123,21 @@ onEachDatabase(
     test('makes its tables and first rows once, says its steps, and answers by all workers on one port', async () => {
       const app = await (await cluster({ SAMPLE_ROWS: 'yes' })).listening();
       const worker = expect.stringMatching(/^Worker [12] answers: process \d+$/);
-      expect(app.said).toEqual([expect.stringMatching(/^Opening the database postgres:\/\/\*\*\*@/), 'Wrote a few rows to begin with', worker, worker, `Listening on http://127.0.0.1:${app.port}/ with 2 workers`]);
-      expect(workersOf(app).map(({ place }) => place).sort()).toEqual(['1', '2']);
-      expect((await observer.query<{ count: string }>('SELECT count(*) FROM migrations')).rows).toEqual([{ count: '2' }]);
+      expect(app.said).toEqual([
+        expect.stringMatching(/^Opening the database postgres:\/\/\*\*\*@/),
+        'Wrote a few rows to begin with',
+        worker,
+        worker,
+        `Listening on http://127.0.0.1:${app.port}/ with 2 workers`,
+      ]);
+      expect(
+        workersOf(app)
+          .map(({ place }) => place)
+          .sort(),
+      ).toEqual(['1', '2']);
+      expect((await observer.query<{ count: string }>('SELECT count(*) FROM migrations')).rows).toEqual([
+        { count: '2' },
+      ]);
       expect((await app.client.get('/rest/v1/polls/question/')).json).toHaveLength(1);
       const { answers } = await heldUp(app);
       expect(await waiting()).toEqual([`${named} worker 1`, `${named} worker 2`]);
@@ -132,10 +153,13 @@ onEachDatabase(
         const { id } = made.json as { id: number };
         const url = `${AUTHORS}${id}/`;
         // Four connections in turns: two for each worker.
-        const everywhere = (): Promise<readonly (readonly [number, unknown])[]> => Promise.all(Array.from({ length: 4 }, () => answer(app.client.get(url, APART))));
+        const everywhere = (): Promise<readonly (readonly [number, unknown])[]> =>
+          Promise.all(Array.from({ length: 4 }, () => answer(app.client.get(url, APART))));
         expect(await everywhere()).toEqual(Array(4).fill([200, made.json]));
         const changed = await app.client.patch(url, { name: `changed ${round}` }, APART);
-        expect(await everywhere()).toEqual(Array(4).fill([200, { ...(made.json as object), name: `changed ${round}` }]));
+        expect(await everywhere()).toEqual(
+          Array(4).fill([200, { ...(made.json as object), name: `changed ${round}` }]),
+        );
         expect(changed.status).toBe(200);
         expect((await app.client.delete(url, APART)).status).toBe(204);
         expect(await everywhere()).toEqual(Array(4).fill([404, { detail: 'Not found.' }]));
@@ -147,9 +171,13 @@ onEachDatabase(
       const [victim, survivor] = [workerOf(app, 0), workerOf(app, 1)];
       process.kill(victim.pid, 'SIGKILL');
       await until(() => !isAlive(victim));
-      for (let round = 0; workersOf(app).length < 3 || round < 20; round += 1) expect((await app.client.get(AUTHORS, APART)).status).toBe(200);
+      for (let round = 0; workersOf(app).length < 3 || round < 20; round += 1)
+        expect((await app.client.get(AUTHORS, APART)).status).toBe(200);
       const replacement = workerOf(app, 2);
-      expect(app.said.slice(-2)).toEqual([`Worker ${victim.place} (process ${victim.pid}) ended (SIGKILL): starting another`, `Worker ${victim.place} answers: process ${replacement.pid}`]);
+      expect(app.said.slice(-2)).toEqual([
+        `Worker ${victim.place} (process ${victim.pid}) ended (SIGKILL): starting another`,
+        `Worker ${victim.place} answers: process ${replacement.pid}`,
+      ]);
       // The replacement answers, under the name of the one before.
       const { answers } = await heldUp(app);
       await observer.query('COMMIT');
@@ -180,23 +208,29 @@ onEachDatabase(
       expect(app.said.slice(2)).toEqual(['SIGTERM: stopping 2 workers', 'All workers have ended']);
     });
 
-    test.each(['SIGTERM', 'SIGINT'] as const)('answers on %s what has been asked, and leaves nothing running', async (signal) => {
-      const app = await (await cluster()).listening();
-      const { answers } = await heldUp(app);
-      app.signal(signal);
-      await app.saying(`${signal}: stopping 2 workers`);
-      // A terminal sends it to every process of the group, and so may a supervisor of services.
-      for (const { pid } of workersOf(app)) process.kill(pid, signal);
-      await until(() => isRefused(app.port));
-      expect(workersOf(app).every(isAlive)).toBe(true);
-      await observer.query('COMMIT');
-      expect((await answers).map(([status]) => status)).toEqual(Array(8).fill(201));
-      expect(await app.exit()).toBe(0);
-      expect(workersOf(app).some(isAlive)).toBe(false);
-      expect(app.said.slice(-2)).toEqual([`${signal}: stopping 2 workers`, 'All workers have ended']);
-      expect(app.output).not.toMatch(/ERROR|WARN/);
-      expect((await observer.query(`SELECT 1 FROM pg_stat_activity WHERE application_name LIKE '${named} %'`)).rows).toEqual([]);
-    });
+    test.each(['SIGTERM', 'SIGINT'] as const)(
+      'answers on %s what has been asked, and leaves nothing running',
+      async (signal) => {
+        const app = await (await cluster()).listening();
+        const { answers } = await heldUp(app);
+        app.signal(signal);
+        await app.saying(`${signal}: stopping 2 workers`);
+        // A terminal sends it to every process of the group, and so may a supervisor of services.
+        for (const { pid } of workersOf(app)) process.kill(pid, signal);
+        await until(() => isRefused(app.port));
+        expect(workersOf(app).every(isAlive)).toBe(true);
+        await observer.query('COMMIT');
+        expect((await answers).map(([status]) => status)).toEqual(Array(8).fill(201));
+        expect(await app.exit()).toBe(0);
+        expect(workersOf(app).some(isAlive)).toBe(false);
+        expect(app.said.slice(-2)).toEqual([`${signal}: stopping 2 workers`, 'All workers have ended']);
+        expect(app.output).not.toMatch(/ERROR|WARN/);
+        expect(
+          (await observer.query(`SELECT 1 FROM pg_stat_activity WHERE application_name LIKE '${named} %'`))
+            .rows,
+        ).toEqual([]);
+      },
+    );
 
     test('ends a worker that does not close in time, and says so by its exit code', async () => {
       const app = await (await cluster({ SHUTDOWN_SECONDS: '1' })).listening();
@@ -215,7 +249,11 @@ onEachDatabase(
       await until(() => workersOf(app).length === 3);
       process.kill(second.pid, 'SIGKILL');
       expect(await app.exit()).toBe(1);
-      expect(app.said.join('\n')).toMatch(new RegExp(`\\(process ${second.pid}\\) ended \\(SIGKILL\\), as 2 workers did within a minute: stopping`));
+      expect(app.said.join('\n')).toMatch(
+        new RegExp(
+          `\\(process ${second.pid}\\) ended \\(SIGKILL\\), as 2 workers did within a minute: stopping`,
+        ),
+      );
       expect(workersOf(app).some(isAlive)).toBe(false);
     });
 
@@ -274,15 +312,28 @@ describe('a cluster that cannot be', () => {
   test('says that its database does not answer, and ends with 1 before it has started workers', async () => {
     const app = await start({ DATABASE_URL: url, WORKERS: '2' });
     expect(await app.exit()).toBe(1);
-    expect(app.said).toEqual(['Opening the database postgres://***@127.0.0.1:1/nowhere', expect.stringContaining('ECONNREFUSED')]);
+    expect(app.said).toEqual([
+      'Opening the database postgres://***@127.0.0.1:1/nowhere',
+      expect.stringContaining('ECONNREFUSED'),
+    ]);
   });
 
   test('and a replica of another kind, or of SQLite, are refused in one process too', async () => {
-    const other = await sample.start({ DATABASE_URL: url, REPLICA_URL: 'mariadb://root@127.0.0.1:1/nowhere' });
+    const other = await sample.start({
+      DATABASE_URL: url,
+      REPLICA_URL: 'mariadb://root@127.0.0.1:1/nowhere',
+    });
     expect(await other.exit()).toBe(1);
-    expect(other.said.at(-1)).toBe('REPLICA_URL begins with "mariadb:", and DATABASE_URL with "postgres:". A replica is a copy of the same kind of server.');
-    const embedded = await sample.start({ DATABASE_URL: `sqlite:${join(sample.folder, 'x.sqlite')}`, REPLICA_URL: url });
+    expect(other.said.at(-1)).toBe(
+      'REPLICA_URL begins with "mariadb:", and DATABASE_URL with "postgres:". A replica is a copy of the same kind of server.',
+    );
+    const embedded = await sample.start({
+      DATABASE_URL: `sqlite:${join(sample.folder, 'x.sqlite')}`,
+      REPLICA_URL: url,
+    });
     expect(await embedded.exit()).toBe(1);
-    expect(embedded.said.at(-1)).toBe('REPLICA_URL names a replica, and SQLite has none. Let DATABASE_URL name a server (postgres:, mariadb:, mysql:), or leave REPLICA_URL out.');
+    expect(embedded.said.at(-1)).toBe(
+      'REPLICA_URL names a replica, and SQLite has none. Let DATABASE_URL name a server (postgres:, mariadb:, mysql:), or leave REPLICA_URL out.',
+    );
   });
 });

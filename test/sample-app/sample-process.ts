@@ -40,11 +40,18 @@ export class CompiledSample {
     // `npm test` has built the package; a run of one file alone may be the first one.
     if (!existsSync(join(PROJECT, 'dist/esm/index.js'))) await run('npm', ['run', 'build'], { cwd: PROJECT });
     const compiler = join(PROJECT, 'node_modules/typescript/bin/tsc');
-    await run(process.execPath, [compiler, '-p', 'sample-app/tsconfig.json', '--outDir', built, ...FORMAT[WORLD.format]], { cwd: PROJECT }).catch((error: unknown) => {
-      throw new Error(`The sample application does not compile against the package in dist/esm. Is that older than src/? npm run build.\n${(error as { stdout?: string }).stdout ?? ''}`);
+    await run(
+      process.execPath,
+      [compiler, '-p', 'sample-app/tsconfig.json', '--outDir', built, ...FORMAT[WORLD.format]],
+      { cwd: PROJECT },
+    ).catch((error: unknown) => {
+      throw new Error(
+        `The sample application does not compile against the package in dist/esm. Is that older than src/? npm run build.\n${(error as { stdout?: string }).stdout ?? ''}`,
+      );
     });
     // In the world of ES modules it stands in the project's own package, which says that and knows itself by name.
-    if (WORLD.format === 'cjs') await writeFile(join(built, 'package.json'), JSON.stringify({ type: 'commonjs' }));
+    if (WORLD.format === 'cjs')
+      await writeFile(join(built, 'package.json'), JSON.stringify({ type: 'commonjs' }));
     return new CompiledSample(folder, built);
   }
 
@@ -54,7 +61,11 @@ export class CompiledSample {
   }
 
   startAt(port: number, environment: Environment, file: 'main.js' | 'cluster.js' = 'main.js'): SampleProcess {
-    const started = new SampleProcess(port, { program: join(this.built, file), folder: this.folder, environment });
+    const started = new SampleProcess(port, {
+      program: join(this.built, file),
+      folder: this.folder,
+      environment,
+    });
     this.running.add(started);
     void started.ended.then(() => this.running.delete(started));
     return started;
@@ -163,12 +174,21 @@ export async function freePort(): Promise<number> {
 
 export function listenSomewhere(): Promise<Server> {
   const server = createServer();
-  return new Promise((resolve) => server.listen(0, '127.0.0.1', () => { resolve(server); }));
+  return new Promise((resolve) =>
+    server.listen(0, '127.0.0.1', () => {
+      resolve(server);
+    }),
+  );
 }
 
 /** `DATABASE_URL` of a fresh place, for a process that knows nothing of the tests. */
 export function urlOf(options: object): string {
-  const { type, url, schema, database } = options as { type: string; url?: string; schema?: string; database?: string };
+  const { type, url, schema, database } = options as {
+    type: string;
+    url?: string;
+    schema?: string;
+    database?: string;
+  };
   if (type === 'better-sqlite3') return `sqlite:${database ?? ''}`;
   const place = new URL(url ?? '');
   if (schema !== undefined) place.searchParams.set('options', `-c search_path=${schema}`);

@@ -1,7 +1,26 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { allow, AllowAny, deny, IdempotencyRecord, ModelPermissions, ResourceController, Restify, RestifyController, RestifyResources } from 'nestjs-restify';
+import {
+  allow,
+  AllowAny,
+  deny,
+  IdempotencyRecord,
+  ModelPermissions,
+  ResourceController,
+  Restify,
+  RestifyController,
+  RestifyResources,
+} from 'nestjs-restify';
 import type { AccessQuestion, Grant, Permission, Refusal } from 'nestjs-restify';
-import { Column, Entity, JoinTable, ManyToMany, ManyToOne, OneToMany, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
+import {
+  Column,
+  Entity,
+  JoinTable,
+  ManyToMany,
+  ManyToOne,
+  OneToMany,
+  PrimaryColumn,
+  PrimaryGeneratedColumn,
+} from 'typeorm';
 import type { Relation } from 'typeorm';
 import type { Client } from '../support/client.js';
 import { onEachDatabase } from '../support/each-database.js';
@@ -16,7 +35,9 @@ class Secretaries implements Permission {
   decide({ method }: AccessQuestion): Grant | Refusal {
     if (method !== 'GET') return allow({ readable: ['name', 'salary', 'desk', 'teams', 'notes'] });
     if (reading === 'refused') return deny({ hides: 'nothing' });
-    return reading === 'wide' ? allow() : allow({ readable: ['id', 'name', 'grade', 'desk', 'teams', 'notes'] });
+    return reading === 'wide'
+      ? allow()
+      : allow({ readable: ['id', 'name', 'grade', 'desk', 'teams', 'notes'] });
   }
 }
 
@@ -49,7 +70,8 @@ class AtwNote {
   @PrimaryGeneratedColumn() id: number;
   @Column({ length: 20, default: '' }) name: string;
   @Column({ type: 'int', default: 1000 }) salary: number;
-  @ManyToOne(() => AtwPerson, (person) => person.notes, { nullable: true }) person: Relation<AtwPerson> | null;
+  @ManyToOne(() => AtwPerson, (person) => person.notes, { nullable: true })
+  person: Relation<AtwPerson> | null;
 }
 
 const seenBySuper: unknown[] = [];
@@ -113,7 +135,11 @@ onEachDatabase('S2 the answer to a write', (database) => {
   let started: StartedApp;
   let client: Client;
   beforeAll(async () => {
-    started = await startApp({ entities: [AtwPerson, AtwNote, AtwDesk, AtwTeam, AtwPlain, AtwCounted, IdempotencyRecord], controllers: [AtwNoteController], database });
+    started = await startApp({
+      entities: [AtwPerson, AtwNote, AtwDesk, AtwTeam, AtwPlain, AtwCounted, IdempotencyRecord],
+      controllers: [AtwNoteController],
+      database,
+    });
     client = started.client;
   });
   afterAll(() => started.close());
@@ -122,20 +148,32 @@ onEachDatabase('S2 the answer to a write', (database) => {
     seenBySuper.length = 0;
     const { manager } = started.dataSource;
     await manager.query('DELETE FROM atw_person_team');
-    for (const entity of [AtwNote, AtwPerson, AtwDesk, AtwTeam, IdempotencyRecord]) await manager.createQueryBuilder().delete().from(entity).execute();
+    for (const entity of [AtwNote, AtwPerson, AtwDesk, AtwTeam, IdempotencyRecord])
+      await manager.createQueryBuilder().delete().from(entity).execute();
     await manager.insert(AtwDesk, { id: 1, name: 'north', salary: 7 });
     await manager.insert(AtwTeam, { id: 1 });
     await manager.query("INSERT INTO atw_person (id, name, salary) VALUES (1, 'ann', 4000)");
     await manager.query("INSERT INTO atw_note (id, name, salary) VALUES (1, 'note', 4000)");
-    if (database.name === 'postgres') for (const table of ['person', 'note']) await manager.query(`SELECT setval(pg_get_serial_sequence('atw_${table}', 'id'), 1)`);
+    if (database.name === 'postgres')
+      for (const table of ['person', 'note'])
+        await manager.query(`SELECT setval(pg_get_serial_sequence('atw_${table}', 'id'), 1)`);
   });
-  const withKey = (key: string): { headers: Record<string, string> } => ({ headers: { 'idempotency-key': key } });
+  const withKey = (key: string): { headers: Record<string, string> } => ({
+    headers: { 'idempotency-key': key },
+  });
 
   test.each(['PATCH', 'PUT'])('%s shows what GET shows too, and the key', async (method) => {
     const answer = await client.send(method, `${URL}1/`, { body: { name: 'ann' } });
     expect([answer.status, answer.json]).toEqual([200, SHOWN]);
     // What the write's grant alone leaves out stays out.
-    expect(Object.keys((await client.get(`${URL}1/`)).json as object)).toEqual(['id', 'name', 'grade', 'desk', 'teams', 'notes']);
+    expect(Object.keys((await client.get(`${URL}1/`)).json as object)).toEqual([
+      'id',
+      'name',
+      'grade',
+      'desk',
+      'teams',
+      'notes',
+    ]);
   });
 
   test('an empty change shows no more', async () => {
@@ -146,9 +184,15 @@ onEachDatabase('S2 the answer to a write', (database) => {
 
   test('a create shows no more, nor do its shape and what it expands', async () => {
     const made = await client.post(URL, { name: 'bob', desk: 1 });
-    expect([made.status, Object.keys(made.json as object)]).toEqual([201, ['id', 'name', 'desk', 'teams', 'notes']]);
+    expect([made.status, Object.keys(made.json as object)]).toEqual([
+      201,
+      ['id', 'name', 'desk', 'teams', 'notes'],
+    ]);
     const expanded = await client.patch(`${URL}1/?expand=desk&fields=id,salary,name,desk`, { desk: 1 });
-    expect([expanded.status, expanded.json]).toEqual([200, { id: 1, name: 'ann', desk: { id: 1, name: 'north' } }]);
+    expect([expanded.status, expanded.json]).toEqual([
+      200,
+      { id: 1, name: 'ann', desk: { id: 1, name: 'north' } },
+    ]);
   });
 
   test('where GET is refused it shows what the grant of the write does, and the key', async () => {
@@ -172,7 +216,9 @@ onEachDatabase('S2 the answer to a write', (database) => {
       await client.post(`${URL}?upsert=true`, { name: 'ann', salary: 5 }),
     ];
     expect(answers.map(({ status }) => status)).toEqual([201, 200, 200, 200, 201, 200]);
-    for (const { json } of answers) for (const row of Array.isArray(json) ? json : [json]) expect(Object.keys(row as object)).toEqual(['id', 'name', 'desk', 'teams', 'notes']);
+    for (const { json } of answers)
+      for (const row of Array.isArray(json) ? json : [json])
+        expect(Object.keys(row as object)).toEqual(['id', 'name', 'desk', 'teams', 'notes']);
   });
 
   test('of a nested URL shows no more', async () => {
@@ -182,21 +228,37 @@ onEachDatabase('S2 the answer to a write', (database) => {
 
   test('is no more for a method that replaces it, by super', async () => {
     expect((await client.patch('/rest/v1/atw/atwnote/1/', {})).json).toEqual({ id: 1, name: 'note' });
-    expect((await client.post('/rest/v1/atw/atwnote/', {})).json).toEqual({ id: expect.any(Number), name: '' });
-    expect(seenBySuper.map((each) => Object.keys(each as object))).toEqual([['id', 'name'], ['id', 'name']]);
+    expect((await client.post('/rest/v1/atw/atwnote/', {})).json).toEqual({
+      id: expect.any(Number),
+      name: '',
+    });
+    expect(seenBySuper.map((each) => Object.keys(each as object))).toEqual([
+      ['id', 'name'],
+      ['id', 'name'],
+    ]);
   });
 
   test('is no more for the application as that actor', async () => {
     const people = started.app.get(RestifyResources).of(AtwPerson).as(null);
     expect(await people.partialUpdate(1, {})).toEqual(SHOWN);
-    expect(Object.keys(await people.create({ name: 'eve' }))).toEqual(['id', 'name', 'desk', 'teams', 'notes']);
+    expect(Object.keys(await people.create({ name: 'eve' }))).toEqual([
+      'id',
+      'name',
+      'desk',
+      'teams',
+      'notes',
+    ]);
   });
 
   describe('that is given again by its Idempotency-Key', () => {
     test('shows no more than at first', async () => {
       const first = await client.post(URL, { name: 'bob' }, withKey('a'));
       const again = await client.post(URL, { name: 'bob' }, withKey('a'));
-      expect([again.status, again.text, again.headers['idempotency-replayed']]).toEqual([201, first.text, 'true']);
+      expect([again.status, again.text, again.headers['idempotency-replayed']]).toEqual([
+        201,
+        first.text,
+        'true',
+      ]);
       expect(first.text).not.toContain('salary');
     });
 
@@ -220,7 +282,13 @@ onEachDatabase('S2 the answer to a write', (database) => {
       expect(JSON.stringify(record)).toContain('salary');
       reading = 'narrow';
       const again = await client.post(URL, [{ name: 'bob' }, { name: 'cid' }], withKey('c'));
-      expect([again.status, (again.json as object[]).map((each) => Object.keys(each))]).toEqual([201, [['id', 'name', 'desk', 'teams', 'notes'], ['id', 'name', 'desk', 'teams', 'notes']]]);
+      expect([again.status, (again.json as object[]).map((each) => Object.keys(each))]).toEqual([
+        201,
+        [
+          ['id', 'name', 'desk', 'teams', 'notes'],
+          ['id', 'name', 'desk', 'teams', 'notes'],
+        ],
+      ]);
     });
   });
 
@@ -229,7 +297,11 @@ onEachDatabase('S2 the answer to a write', (database) => {
     const { json } = await client.post('/rest/v1/atw/atwcounted/', {});
     expect(Counting.asked).toEqual(['POST', 'GET']);
     Counting.asked = [];
-    await client.patch(`/rest/v1/atw/atwcounted/${(json as { id: number }).id}/`, {}, { headers: { 'if-match': '*' } });
+    await client.patch(
+      `/rest/v1/atw/atwcounted/${(json as { id: number }).id}/`,
+      {},
+      { headers: { 'if-match': '*' } },
+    );
     expect(Counting.asked).toEqual(['PATCH', 'GET']);
   });
 });
@@ -237,8 +309,13 @@ onEachDatabase('S2 the answer to a write', (database) => {
 test('a model whose permissions are all built in asks them once for each write', async () => {
   const asked: string[] = [];
   const decide = AllowAny.prototype.decide.bind(new AllowAny());
-  const counted = { decide: (question?: AccessQuestion): Grant | Refusal => (asked.push(question?.method ?? ''), decide()) };
-  const started = await startApp({ entities: [AtwPlain], providers: [{ provide: AllowAny, useValue: counted }] });
+  const counted = {
+    decide: (question?: AccessQuestion): Grant | Refusal => (asked.push(question?.method ?? ''), decide()),
+  };
+  const started = await startApp({
+    entities: [AtwPlain],
+    providers: [{ provide: AllowAny, useValue: counted }],
+  });
   await started.client.post('/rest/v1/atw/atwplain/', {});
   await started.client.patch('/rest/v1/atw/atwplain/1/', {});
   await started.close();

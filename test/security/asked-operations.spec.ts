@@ -2,7 +2,14 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
 import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
-import { Action, AllowAny, ResourceController, Restify, RestifyController, RestifyOperations } from 'nestjs-restify';
+import {
+  Action,
+  AllowAny,
+  ResourceController,
+  Restify,
+  RestifyController,
+  RestifyOperations,
+} from 'nestjs-restify';
 import type { Operation } from 'nestjs-restify';
 import { Column, Entity, JoinTable, ManyToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
@@ -34,7 +41,14 @@ class NoChanges implements CanActivate {
   }
 }
 
-@Restify({ app: 'ops', permissions: [AllowAny], guards: [Watching], bulk: { upsert: ['code'] }, filterFields: ['code'], through: { tags: { guards: [Watching], bulk: true } } })
+@Restify({
+  app: 'ops',
+  permissions: [AllowAny],
+  guards: [Watching],
+  bulk: { upsert: ['code'] },
+  filterFields: ['code'],
+  through: { tags: { guards: [Watching], bulk: true } },
+})
 @Entity('ops_thing')
 class OpsThing {
   @PrimaryGeneratedColumn() id: number;
@@ -98,16 +112,24 @@ test.each<[method: string, path: string, body: unknown, operations: readonly Ope
   ['POST', 'opsthing/1/tags/?upsert=true', {}, ['create']],
   ['POST', 'opstag/?upsert=true', {}, ['create']],
   ['POST', 'opstag/sweep/', {}, []],
-])('%s %s of a body %j asks for %j, as guards of the model and of the application are told', async (method, path, body, operations) => {
-  await started.client.send(method, `/rest/v1/ops/${path}`, { body });
-  expect(seen).toEqual([{ where: 'application', operations }, { where: 'model', operations }]);
-});
+])(
+  '%s %s of a body %j asks for %j, as guards of the model and of the application are told',
+  async (method, path, body, operations) => {
+    await started.client.send(method, `/rest/v1/ops/${path}`, { body });
+    expect(seen).toEqual([
+      { where: 'application', operations },
+      { where: 'model', operations },
+    ]);
+  },
+);
 
 test('a guard that knows it keeps who may create from changing by an upsert', async () => {
   const { client } = started;
   await client.post('/rest/v1/ops/opsthing/', { code: 'kept', votes: 1 });
   const asMaker = { headers: { 'x-role': 'maker' } };
-  expect((await client.post('/rest/v1/ops/opsthing/?upsert=true', { code: 'kept', votes: 9 }, asMaker)).status).toBe(403);
+  expect(
+    (await client.post('/rest/v1/ops/opsthing/?upsert=true', { code: 'kept', votes: 9 }, asMaker)).status,
+  ).toBe(403);
   expect((await client.post('/rest/v1/ops/opsthing/', { code: 'new', votes: 9 }, asMaker)).status).toBe(201);
   expect(await started.dataSource.manager.findOneBy(OpsThing, { code: 'kept' })).toMatchObject({ votes: 1 });
 });

@@ -1,7 +1,29 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { allow, and, deny, not, or, ResourceController, Restify, RestifyController, where } from 'nestjs-restify';
+import {
+  allow,
+  and,
+  deny,
+  not,
+  or,
+  ResourceController,
+  Restify,
+  RestifyController,
+  where,
+} from 'nestjs-restify';
 import type { Grant, Permission, Refusal, RowFilter, Write } from 'nestjs-restify';
-import { Column, CreateDateColumn, Entity, Exclusion, JoinTable, ManyToMany, ManyToOne, OneToMany, PrimaryGeneratedColumn, Unique, VersionColumn } from 'typeorm';
+import {
+  Column,
+  CreateDateColumn,
+  Entity,
+  Exclusion,
+  JoinTable,
+  ManyToMany,
+  ManyToOne,
+  OneToMany,
+  PrimaryGeneratedColumn,
+  Unique,
+  VersionColumn,
+} from 'typeorm';
 import type { Relation } from 'typeorm';
 import type { Answer } from '../support/client.js';
 import { onEachDatabase } from '../support/each-database.js';
@@ -93,8 +115,21 @@ class CoTag {
 class CoPerson {
   @PrimaryGeneratedColumn() id: number;
   @Column({ length: 20 }) name: string;
-  @ManyToMany(() => CoRoom, (room) => room.people) @JoinTable({ name: 'co_seat', joinColumn: { name: 'personId' }, inverseJoinColumn: { name: 'roomId' }, synchronize: false }) rooms: Relation<CoRoom[]>;
-  @ManyToMany(() => CoTag) @JoinTable({ name: 'co_person_tag', joinColumn: { name: 'personId' }, inverseJoinColumn: { name: 'tagId' } }) tags: Relation<CoTag[]>;
+  @ManyToMany(() => CoRoom, (room) => room.people)
+  @JoinTable({
+    name: 'co_seat',
+    joinColumn: { name: 'personId' },
+    inverseJoinColumn: { name: 'roomId' },
+    synchronize: false,
+  })
+  rooms: Relation<CoRoom[]>;
+  @ManyToMany(() => CoTag)
+  @JoinTable({
+    name: 'co_person_tag',
+    joinColumn: { name: 'personId' },
+    inverseJoinColumn: { name: 'tagId' },
+  })
+  tags: Relation<CoTag[]>;
 }
 
 @Restify('co')
@@ -163,12 +198,43 @@ onEachDatabase('S24 a unique index tells nothing of rows that a caller may not s
   const [ann, bob] = [1, 2];
   let own = 0;
   beforeAll(async () => {
-    started = await startApp({ entities: [CoTenant, CoMember, CoNote, CoClub, CoGuest, CoPerson, CoRoom, CoSeat, CoTag, CoPage, CoShelf, CoSecret, CoVolume], database, controllers: [ClubController] });
+    started = await startApp({
+      entities: [
+        CoTenant,
+        CoMember,
+        CoNote,
+        CoClub,
+        CoGuest,
+        CoPerson,
+        CoRoom,
+        CoSeat,
+        CoTag,
+        CoPage,
+        CoShelf,
+        CoSecret,
+        CoVolume,
+      ],
+      database,
+      controllers: [ClubController],
+    });
     const { manager } = started.dataSource;
     await manager.insert(CoTenant, [{ name: 'ann' }, { name: 'bob' }]);
-    await manager.insert(CoMember, [{ person: 'ann', tenant: { id: ann } }, { person: 'bob', tenant: { id: bob } }]);
-    await manager.insert(CoNote, { tenant: { id: bob }, title: 'layoffs', state: 'secret', votes: 50, price: '9.99', weight: 9.5 });
-    own = ((await manager.insert(CoNote, { tenant: { id: ann }, title: 'mine', state: 'draft' })).identifiers[0] as { id: number }).id;
+    await manager.insert(CoMember, [
+      { person: 'ann', tenant: { id: ann } },
+      { person: 'bob', tenant: { id: bob } },
+    ]);
+    await manager.insert(CoNote, {
+      tenant: { id: bob },
+      title: 'layoffs',
+      state: 'secret',
+      votes: 50,
+      price: '9.99',
+      weight: 9.5,
+    });
+    own = (
+      (await manager.insert(CoNote, { tenant: { id: ann }, title: 'mine', state: 'draft' }))
+        .identifiers[0] as { id: number }
+    ).id;
     await manager.insert(CoPerson, [{ name: 'ann' }, { name: 'bob' }]);
     await manager.insert(CoRoom, [{ name: 'hall' }, { name: 'attic' }]);
     await manager.insert(CoSeat, { person: { id: bob }, room: { id: 1 }, place: 'front' });
@@ -187,11 +253,32 @@ onEachDatabase('S24 a unique index tells nothing of rows that a caller may not s
     for (const title of ['layoffs', 'raises']) {
       const body = { tenant: bob, title, ...outside };
       expect([title, 'POST', ...seen(await client.post(NOTES, body))]).toEqual([title, 'POST', ...FORBIDDEN]);
-      expect([title, 'bulk', ...seen(await client.post(NOTES, [{ tenant: ann, title: 'fine' }, body]))]).toEqual([title, 'bulk', ...FORBIDDEN]);
-      expect([title, 'upsert', ...seen(await client.post(`${NOTES}?upsert=true`, [body]))]).toEqual([title, 'upsert', ...FORBIDDEN]);
-      for (const method of ['PATCH', 'PUT']) expect([title, method, ...seen(await client.send(method, `${NOTES}${own}/`, { body }))]).toEqual([title, method, ...FORBIDDEN]);
-      expect([title, 'list', ...seen(await client.patch(NOTES, [{ id: own, ...body }]))]).toEqual([title, 'list', ...FORBIDDEN]);
-      expect([title, 'keys', ...seen(await client.patch(`${NOTES}?keys=${own}`, body))]).toEqual([title, 'keys', ...FORBIDDEN]);
+      expect([
+        title,
+        'bulk',
+        ...seen(await client.post(NOTES, [{ tenant: ann, title: 'fine' }, body])),
+      ]).toEqual([title, 'bulk', ...FORBIDDEN]);
+      expect([title, 'upsert', ...seen(await client.post(`${NOTES}?upsert=true`, [body]))]).toEqual([
+        title,
+        'upsert',
+        ...FORBIDDEN,
+      ]);
+      for (const method of ['PATCH', 'PUT'])
+        expect([title, method, ...seen(await client.send(method, `${NOTES}${own}/`, { body }))]).toEqual([
+          title,
+          method,
+          ...FORBIDDEN,
+        ]);
+      expect([title, 'list', ...seen(await client.patch(NOTES, [{ id: own, ...body }]))]).toEqual([
+        title,
+        'list',
+        ...FORBIDDEN,
+      ]);
+      expect([title, 'keys', ...seen(await client.patch(`${NOTES}?keys=${own}`, body))]).toEqual([
+        title,
+        'keys',
+        ...FORBIDDEN,
+      ]);
     }
     expect(await started.dataSource.manager.find(CoNote, { order: { id: 'ASC' } })).toEqual(before);
   }
@@ -208,8 +295,19 @@ onEachDatabase('S24 a unique index tells nothing of rows that a caller may not s
     ['what is not', not(where('state', 'icontains', 'SECR')), { state: 'secret' }],
     ['a default', where('votes', 'gt', 5), { votes: 5 }],
     ['what is not over a relation', not(where('tenant.name', 'bob')), {}],
-    ['an instant', or(where('due', 'lt', '2030-01-01T00:00:00Z'), where('due', 'isnull', true)), { due: '2030-01-01T00:00:00.000Z' }],
-    ['several', and(where('made', 'gte', '2020-01-01T00:00:00Z'), or(where('tenant.name', 'ann'), where('state', 'endswith', 'zzz'))), {}],
+    [
+      'an instant',
+      or(where('due', 'lt', '2030-01-01T00:00:00Z'), where('due', 'isnull', true)),
+      { due: '2030-01-01T00:00:00.000Z' },
+    ],
+    [
+      'several',
+      and(
+        where('made', 'gte', '2020-01-01T00:00:00Z'),
+        or(where('tenant.name', 'ann'), where('state', 'endswith', 'zzz')),
+      ),
+      {},
+    ],
   ];
   for (const [title, rows, outside] of GRANTS) {
     test(title, async () => {
@@ -222,12 +320,30 @@ onEachDatabase('S24 a unique index tells nothing of rows that a caller may not s
   test('and is an error of the fields within the rows of the caller', async () => {
     const { client } = started;
     const twice = [400, { non_field_errors: ['The fields tenant, title must make a unique set.'] }];
-    for (const rows of [where('tenant.name', 'ann'), where('tenant.members.person', 'ann'), and(where('state', 'iexact', 'DRAFT'), where('tenant.name', 'ann')), and(where('made', 'gte', '2020-01-01T00:00:00Z'), where('votes', 'range', [5, 6]), where('price', 'lte', '1.00'))]) {
+    for (const rows of [
+      where('tenant.name', 'ann'),
+      where('tenant.members.person', 'ann'),
+      and(where('state', 'iexact', 'DRAFT'), where('tenant.name', 'ann')),
+      and(
+        where('made', 'gte', '2020-01-01T00:00:00Z'),
+        where('votes', 'range', [5, 6]),
+        where('price', 'lte', '1.00'),
+      ),
+    ]) {
       granted = rows;
       expect(seen(await client.post(NOTES, { tenant: ann, title: 'mine' }))).toEqual(twice);
       const { id } = (await client.post(NOTES, { tenant: ann, title: 'other' })).json as { id: number };
       expect(seen(await client.patch(`${NOTES}${id}/`, { title: 'mine' }))).toEqual(twice);
-      expect(seen(await client.patch(`${NOTES}${id}/`, { title: 'mine', votes: 6, weight: 2.5, due: '2031-01-01T00:00:00.123Z' }))).toEqual(twice);
+      expect(
+        seen(
+          await client.patch(`${NOTES}${id}/`, {
+            title: 'mine',
+            votes: 6,
+            weight: 2.5,
+            due: '2031-01-01T00:00:00.123Z',
+          }),
+        ),
+      ).toEqual(twice);
       expect((await client.delete(`${NOTES}${id}/`)).status).toBe(204);
     }
   });
@@ -235,26 +351,51 @@ onEachDatabase('S24 a unique index tells nothing of rows that a caller may not s
   test('the first of a list that is outside refuses it', async () => {
     granted = where('tenant.name', 'ann');
     for (const title of ['layoffs', 'raises']) {
-      expect(seen(await started.client.post(NOTES, [{ tenant: bob, title }, { tenant: ann, title: 'mine' }]))).toEqual(FORBIDDEN);
+      expect(
+        seen(
+          await started.client.post(NOTES, [
+            { tenant: bob, title },
+            { tenant: ann, title: 'mine' },
+          ]),
+        ),
+      ).toEqual(FORBIDDEN);
     }
-    expect(seen(await started.client.post(NOTES, [{ tenant: ann, title: 'mine' }, { tenant: bob, title: 'layoffs' }]))).toEqual([400, [{ non_field_errors: ['The fields tenant, title must make a unique set.'] }, {}]]);
+    expect(
+      seen(
+        await started.client.post(NOTES, [
+          { tenant: ann, title: 'mine' },
+          { tenant: bob, title: 'layoffs' },
+        ]),
+      ),
+    ).toEqual([400, [{ non_field_errors: ['The fields tenant, title must make a unique set.'] }, {}]]);
   });
 
   test('what a hook adds to a new row counts where it may', async () => {
     const { client } = started;
     granted = where('guests.person', 'ann');
     expect((await client.post(`${CO}/coclub/`, { name: 'mine' })).status).toBe(201);
-    expect(seen(await client.post(`${CO}/coclub/`, { name: 'mine' }))).toEqual([400, { name: ['This field must be unique.'] }]);
+    expect(seen(await client.post(`${CO}/coclub/`, { name: 'mine' }))).toEqual([
+      400,
+      { name: ['This field must be unique.'] },
+    ]);
     granted = and(where('guests.person', 'ann'), where('place', 'startswith', 'h'));
-    for (const name of ['hidden', 'free']) expect(seen(await client.post(`${CO}/coclub/`, { name, place: 'there' }))).toEqual(FORBIDDEN);
+    for (const name of ['hidden', 'free'])
+      expect(seen(await client.post(`${CO}/coclub/`, { name, place: 'there' }))).toEqual(FORBIDDEN);
   });
 
   test('of a plain junction', async () => {
     const { client } = started;
     granted = where('personId', 'lt', bob);
-    for (const cotag of [1, 2]) expect([cotag, ...seen(await client.post(`${CO}/coperson/${bob}/tags/`, { cotag }))]).toEqual([cotag, ...FORBIDDEN]);
+    for (const cotag of [1, 2])
+      expect([cotag, ...seen(await client.post(`${CO}/coperson/${bob}/tags/`, { cotag }))]).toEqual([
+        cotag,
+        ...FORBIDDEN,
+      ]);
     expect((await client.post(`${CO}/coperson/${ann}/tags/`, { cotag: 2 })).status).toBe(201);
-    expect(seen(await client.post(`${CO}/coperson/${ann}/tags/`, { cotag: 2 }))).toEqual([400, { non_field_errors: ['The fields coperson, cotag must make a unique set.'] }]);
+    expect(seen(await client.post(`${CO}/coperson/${ann}/tags/`, { cotag: 2 }))).toEqual([
+      400,
+      { non_field_errors: ['The fields coperson, cotag must make a unique set.'] },
+    ]);
     expect((await client.delete(`${CO}/coperson/${ann}/tags/2/`)).status).toBe(204);
   });
 
@@ -263,18 +404,28 @@ onEachDatabase('S24 a unique index tells nothing of rows that a caller may not s
     granted = where('state', 'iexact', 'mine');
     const made = (await client.post(`${CO}/copage/`, { name: 'own', state: 'mine' })).json as { id: number };
     granted = or(where('version', 'lt', 2), where('state', 'iexact', 'none'));
-    for (const name of ['hidden', 'free']) expect([name, ...seen(await client.patch(`${CO}/copage/${made.id}/`, { name }))]).toEqual([name, ...FORBIDDEN]);
+    for (const name of ['hidden', 'free'])
+      expect([name, ...seen(await client.patch(`${CO}/copage/${made.id}/`, { name }))]).toEqual([
+        name,
+        ...FORBIDDEN,
+      ]);
   });
 
   test('a deletion that rows restrict names no model that the caller may not view', async () => {
     const { client, dataSource } = started;
     const { id } = (await client.post(`${CO}/coshelf/`, {})).json as { id: number };
     await dataSource.manager.insert(CoSecret, { shelf: { id } });
-    const told = async (): Promise<readonly unknown[]> => [seen(await client.delete(`${CO}/coshelf/${id}/`)), seen(await client.delete(`${CO}/coshelf/?keys=${id}`))];
+    const told = async (): Promise<readonly unknown[]> => [
+      seen(await client.delete(`${CO}/coshelf/${id}/`)),
+      seen(await client.delete(`${CO}/coshelf/?keys=${id}`)),
+    ];
     const other = [409, { detail: 'This object cannot be deleted: other objects still refer to it.' }];
     expect(await told()).toEqual([other, other]);
     await dataSource.manager.insert(CoVolume, { shelf: { id } });
-    const named = [409, { detail: 'This object cannot be deleted: objects of "co.covolume" still refer to it.' }];
+    const named = [
+      409,
+      { detail: 'This object cannot be deleted: objects of "co.covolume" still refer to it.' },
+    ];
     expect(await told()).toEqual([named, named]);
   });
 
@@ -285,32 +436,60 @@ onEachDatabase('S24 a unique index tells nothing of rows that a caller may not s
     expect(made.status).toBe(201);
     const { id } = made.json as { id: number };
     for (const room of [1, 2]) {
-      expect([room, ...seen(await client.post(`${CO}/coperson/${bob}/rooms/`, { room }))]).toEqual([room, ...FORBIDDEN]);
-      expect([room, ...seen(await client.post(`${CO}/coroom/${room}/people/`, { person: bob }))]).toEqual([room, ...FORBIDDEN]);
-      expect([room, ...seen(await client.post(`${CO}/coseat/`, { person: bob, room }))]).toEqual([room, ...FORBIDDEN]);
-      for (const url of [`${CO}/coseat/${id}/`, `${CO}/coroom/2/people/${id}/`]) expect([room, ...seen(await client.patch(url, { person: bob, room }))]).toEqual([room, ...FORBIDDEN]);
+      expect([room, ...seen(await client.post(`${CO}/coperson/${bob}/rooms/`, { room }))]).toEqual([
+        room,
+        ...FORBIDDEN,
+      ]);
+      expect([room, ...seen(await client.post(`${CO}/coroom/${room}/people/`, { person: bob }))]).toEqual([
+        room,
+        ...FORBIDDEN,
+      ]);
+      expect([room, ...seen(await client.post(`${CO}/coseat/`, { person: bob, room }))]).toEqual([
+        room,
+        ...FORBIDDEN,
+      ]);
+      for (const url of [`${CO}/coseat/${id}/`, `${CO}/coroom/2/people/${id}/`])
+        expect([room, ...seen(await client.patch(url, { person: bob, room }))]).toEqual([room, ...FORBIDDEN]);
     }
-    expect(seen(await client.post(`${CO}/coperson/${ann}/rooms/`, { room: 2 }))).toEqual([400, { non_field_errors: ['The fields person, room must make a unique set.'] }]);
+    expect(seen(await client.post(`${CO}/coperson/${ann}/rooms/`, { room: 2 }))).toEqual([
+      400,
+      { non_field_errors: ['The fields person, room must make a unique set.'] },
+    ]);
   });
 });
 
-onEachDatabase('S24 an exclusion tells nothing of rows that a caller may not see', (database) => {
-  let started: StartedApp;
-  beforeAll(async () => {
-    started = await startApp({ entities: [CoBooking], database });
-    await started.dataSource.manager.insert(CoBooking, { room: 'bobs', day: 1 });
-  });
-  afterAll(() => started.close());
+onEachDatabase(
+  'S24 an exclusion tells nothing of rows that a caller may not see',
+  (database) => {
+    let started: StartedApp;
+    beforeAll(async () => {
+      started = await startApp({ entities: [CoBooking], database });
+      await started.dataSource.manager.insert(CoBooking, { room: 'bobs', day: 1 });
+    });
+    afterAll(() => started.close());
 
-  test('a row outside is refused alike, and one inside is told of it', async () => {
-    const { client } = started;
-    granted = where('room', 'startswith', 'ann');
-    const made = await client.post(`${CO}/cobooking/`, { room: 'anns', day: 1 });
-    expect(made.status).toBe(201);
-    for (const day of [1, 2]) {
-      expect([day, ...seen(await client.post(`${CO}/cobooking/`, { room: 'bobs', day }))]).toEqual([day, ...FORBIDDEN]);
-      expect([day, ...seen(await client.patch(`${CO}/cobooking/${(made.json as { id: number }).id}/`, { room: 'bobs', day }))]).toEqual([day, ...FORBIDDEN]);
-    }
-    expect(seen(await client.post(`${CO}/cobooking/`, { room: 'anns', day: 1 }))).toEqual([400, { non_field_errors: ['These values break a rule of the database.'] }]);
-  });
-}, ['postgres']);
+    test('a row outside is refused alike, and one inside is told of it', async () => {
+      const { client } = started;
+      granted = where('room', 'startswith', 'ann');
+      const made = await client.post(`${CO}/cobooking/`, { room: 'anns', day: 1 });
+      expect(made.status).toBe(201);
+      for (const day of [1, 2]) {
+        expect([day, ...seen(await client.post(`${CO}/cobooking/`, { room: 'bobs', day }))]).toEqual([
+          day,
+          ...FORBIDDEN,
+        ]);
+        expect([
+          day,
+          ...seen(
+            await client.patch(`${CO}/cobooking/${(made.json as { id: number }).id}/`, { room: 'bobs', day }),
+          ),
+        ]).toEqual([day, ...FORBIDDEN]);
+      }
+      expect(seen(await client.post(`${CO}/cobooking/`, { room: 'anns', day: 1 }))).toEqual([
+        400,
+        { non_field_errors: ['These values break a rule of the database.'] },
+      ]);
+    });
+  },
+  ['postgres'],
+);

@@ -1,9 +1,52 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { BadRequestException, Controller, Get, Inject, Injectable, Module, Scope, UseGuards, UseInterceptors } from '@nestjs/common';
-import type { ArgumentMetadata, CallHandler, CanActivate, ExecutionContext, INestApplication, MiddlewareConsumer, NestInterceptor, NestModule, PipeTransform, Type } from '@nestjs/common';
+import {
+  BadRequestException,
+  Controller,
+  Get,
+  Inject,
+  Injectable,
+  Module,
+  Scope,
+  UseGuards,
+  UseInterceptors,
+} from '@nestjs/common';
+import type {
+  ArgumentMetadata,
+  CallHandler,
+  CanActivate,
+  ExecutionContext,
+  INestApplication,
+  MiddlewareConsumer,
+  NestInterceptor,
+  NestModule,
+  PipeTransform,
+  Type,
+} from '@nestjs/common';
 import { REQUEST } from '@nestjs/core';
-import { Action, allow, AllowAny, deny, MANY_TO_MANY_LIST_ACTION, NestedAction, ResourceController, Restify, RestifyController, RestifyModule, RestifyResources, where } from 'nestjs-restify';
-import type { AccessQuestion, Grant, HookQuestion, Json, Permission, Refusal, RowFilter, Write } from 'nestjs-restify';
+import {
+  Action,
+  allow,
+  AllowAny,
+  deny,
+  MANY_TO_MANY_LIST_ACTION,
+  NestedAction,
+  ResourceController,
+  Restify,
+  RestifyController,
+  RestifyModule,
+  RestifyResources,
+  where,
+} from 'nestjs-restify';
+import type {
+  AccessQuestion,
+  Grant,
+  HookQuestion,
+  Json,
+  Permission,
+  Refusal,
+  RowFilter,
+  Write,
+} from 'nestjs-restify';
 import { Column, Entity, JoinTable, ManyToMany, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import { EMPTY, from, map, of } from 'rxjs';
@@ -22,10 +65,12 @@ const ADA = { 'x-user': '1' };
 const KAY = { 'x-user': '2' };
 
 function asUser(app: INestApplication): void {
-  app.use((request: { headers: Record<string, string>; user?: User }, _response: unknown, next: () => void) => {
-    if (request.headers['x-user']) request.user = { id: Number(request.headers['x-user']) };
-    next();
-  });
+  app.use(
+    (request: { headers: Record<string, string>; user?: User }, _response: unknown, next: () => void) => {
+      if (request.headers['x-user']) request.user = { id: Number(request.headers['x-user']) };
+      next();
+    },
+  );
 }
 
 /** Nobody without a name; never `archived` rows, and never the field `secret`. */
@@ -51,7 +96,12 @@ class Shelf {
   books: Relation<Book[]>;
 
   @ManyToMany(() => Mark)
-  @JoinTable({ name: 'ovs_label', joinColumn: { name: 'shelfId' }, inverseJoinColumn: { name: 'markId' }, synchronize: false })
+  @JoinTable({
+    name: 'ovs_label',
+    joinColumn: { name: 'shelfId' },
+    inverseJoinColumn: { name: 'markId' },
+    synchronize: false,
+  })
   marks: Relation<Mark[]>;
 }
 
@@ -95,7 +145,12 @@ class Book {
   marks: Relation<Mark[]>;
 }
 
-@Restify({ app: 'ovs', filterFields: ['book', 'book.name', 'book.secret'], searchFields: ['book.name', 'book.secret', 'text'], orderingFields: ['id', 'book.name', 'book.secret'] })
+@Restify({
+  app: 'ovs',
+  filterFields: ['book', 'book.name', 'book.secret'],
+  searchFields: ['book.name', 'book.secret', 'text'],
+  orderingFields: ['id', 'book.name', 'book.secret'],
+})
 @Entity('ovs_note')
 class Note {
   @PrimaryGeneratedColumn()
@@ -167,9 +222,11 @@ class BookController extends ResourceController<Book> {
   }
 
   override async beforeWrite({ entity, manager, actor }: Write<Book>): Promise<void> {
-    if (entity.name === 'audit') for (let time = 0; time < 2; time++) await manager.insert(Audit, { name: 'same' });
+    if (entity.name === 'audit')
+      for (let time = 0; time < 2; time++) await manager.insert(Audit, { name: 'same' });
     if (entity.name === 'nested') await this.resources.of(Mark).as(actor).create({ name: 'by a hook' });
-    if (entity.name === 'reading') entity.secret = String((await this.resources.of(Mark).as(actor).list()).length);
+    if (entity.name === 'reading')
+      entity.secret = String((await this.resources.of(Mark).as(actor).list()).length);
   }
 
   override async afterWrite({ entity }: Write<Book>): Promise<void> {
@@ -206,7 +263,12 @@ class LabelController extends ResourceController<Label> {
 }
 
 const ENTITIES = [Shelf, Mark, Book, Note, Label, Audit];
-const PLACE = { entities: ENTITIES, controllers: [BookController, LabelController] as Type[], providers: [Whose], configure: asUser };
+const PLACE = {
+  entities: ENTITIES,
+  controllers: [BookController, LabelController] as Type[],
+  providers: [Whose],
+  configure: asUser,
+};
 
 const HIDDEN = { detail: 'Not found.' };
 
@@ -236,7 +298,10 @@ onEachDatabase('S7 permission with rows and fields, scope, and methods that repl
 
   const send = (method: string, path: string, body?: unknown, headers: Record<string, string> = ADA) =>
     started.client.send(method, `/rest/v1/ovs/${path}`, body === undefined ? { headers } : { headers, body });
-  const books = async () => (await started.dataSource.getRepository(Book).find({ order: { id: 'ASC' } })).map(({ id, name, owner }) => ({ id, name, owner }));
+  const books = async () =>
+    (await started.dataSource.getRepository(Book).find({ order: { id: 'ASC' } })).map(
+      ({ id, name, owner }) => ({ id, name, owner }),
+    );
 
   test.each([
     ['GET', 'book/'],
@@ -259,18 +324,47 @@ onEachDatabase('S7 permission with rows and fields, scope, and methods that repl
     ['POST', 'shelf/1/books/'],
   ])('nobody without a name gets in: %s %s', async (method, path) => {
     const before = await books();
-    const answer = await send(method, path, method === 'POST' || method === 'PUT' || method === 'PATCH' ? { name: 'x', owner: 1 } : undefined, {});
-    expect([answer.status, method === 'HEAD' ? undefined : answer.json]).toEqual([403, method === 'HEAD' ? undefined : { detail: 'You do not have permission to perform this action.' }]);
+    const answer = await send(
+      method,
+      path,
+      method === 'POST' || method === 'PUT' || method === 'PATCH' ? { name: 'x', owner: 1 } : undefined,
+      {},
+    );
+    expect([answer.status, method === 'HEAD' ? undefined : answer.json]).toEqual([
+      403,
+      method === 'HEAD' ? undefined : { detail: 'You do not have permission to perform this action.' },
+    ]);
     expect(await books()).toEqual(before);
   });
 
-  test.each(['book/', 'book/1/', 'book/1/open/', 'shelf/1/books/'])('the guard of the class stands before %s', async (path) => {
-    expect((await send('GET', path, undefined, { ...ADA, 'x-door': 'shut' })).status).toBe(403);
-    expect((await send('OPTIONS', path, undefined, { ...ADA, 'x-door': 'shut' })).status).toBe(403);
-    expect((await send('GET', path)).status).toBe(200);
-  });
+  test.each(['book/', 'book/1/', 'book/1/open/', 'shelf/1/books/'])(
+    'the guard of the class stands before %s',
+    async (path) => {
+      expect((await send('GET', path, undefined, { ...ADA, 'x-door': 'shut' })).status).toBe(403);
+      expect((await send('OPTIONS', path, undefined, { ...ADA, 'x-door': 'shut' })).status).toBe(403);
+      expect((await send('GET', path)).status).toBe(200);
+    },
+  );
 
-  test.each(['BOOK/', 'Book/1/', 'book/1/OPEN/', 'book/1%2Fopen/', 'book%2F1/', 'book//1/', 'book/1/open/x/', 'book/./1/', 'shelf/../book/', 'book/1/;open/', 'b%6fok/', 'book/%31', 'book/1/open%2F', 'shelf/1/BOOKS/', 'shelf/1//books/', 'shelf/1/books/1/', 'book/1\\open/'])('an odd path leads nowhere without a name, and to nothing of others with one: %s', async (path) => {
+  test.each([
+    'BOOK/',
+    'Book/1/',
+    'book/1/OPEN/',
+    'book/1%2Fopen/',
+    'book%2F1/',
+    'book//1/',
+    'book/1/open/x/',
+    'book/./1/',
+    'shelf/../book/',
+    'book/1/;open/',
+    'b%6fok/',
+    'book/%31',
+    'book/1/open%2F',
+    'shelf/1/BOOKS/',
+    'shelf/1//books/',
+    'shelf/1/books/1/',
+    'book/1\\open/',
+  ])('an odd path leads nowhere without a name, and to nothing of others with one: %s', async (path) => {
     const anonymous = await send('GET', path, undefined, {});
     expect([403, 404]).toContain(anonymous.status);
     const named = await send('GET', path);
@@ -278,11 +372,16 @@ onEachDatabase('S7 permission with rows and fields, scope, and methods that repl
     expect(`${anonymous.text}${named.text}`).not.toMatch(/Kay|secret|old|"open":true/);
   });
 
-  test.each(['X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override'])('%s is a header like any other', async (name) => {
-    expect((await send('POST', 'book/1/', {}, { ...ADA, [name]: 'DELETE' })).status).toBe(405);
-    expect((await send('GET', 'book/1/?_method=DELETE', undefined, { ...ADA, [name]: 'DELETE' })).status).toBe(200);
-    expect(await books()).toHaveLength(3);
-  });
+  test.each(['X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override'])(
+    '%s is a header like any other',
+    async (name) => {
+      expect((await send('POST', 'book/1/', {}, { ...ADA, [name]: 'DELETE' })).status).toBe(405);
+      expect(
+        (await send('GET', 'book/1/?_method=DELETE', undefined, { ...ADA, [name]: 'DELETE' })).status,
+      ).toBe(200);
+      expect(await books()).toHaveLength(3);
+    },
+  );
 
   test.each([
     ['book/', [1]],
@@ -342,12 +441,23 @@ onEachDatabase('S7 permission with rows and fields, scope, and methods that repl
   });
 
   test('neither bodies nor the URL set what the hook sets, and hidden fields stay hidden in the answer', async () => {
-    const made = await send('POST', 'book/', { id: 77, name: 'new', owner: 2, secret: 'mine', archived: true, shelf: 1 });
+    const made = await send('POST', 'book/', {
+      id: 77,
+      name: 'new',
+      owner: 2,
+      secret: 'mine',
+      archived: true,
+      shelf: 1,
+    });
     expect([made.status, made.json]).toMatchObject([201, { name: 'new', owner: 1 }]);
     expect(made.text).not.toMatch(/secret|archived/);
     const { id } = made.json as { id: number };
     expect(id).not.toBe(77);
-    expect(await started.dataSource.getRepository(Book).findOneBy({ id })).toMatchObject({ owner: 1, secret: 'made', archived: false });
+    expect(await started.dataSource.getRepository(Book).findOneBy({ id })).toMatchObject({
+      owner: 1,
+      secret: 'made',
+      archived: false,
+    });
     // Away from the scope is 403, and nothing has changed.
     expect((await send('PATCH', `book/${id}/`, { owner: 2 })).status).toBe(403);
     expect(await started.dataSource.getRepository(Book).findOneBy({ id })).toMatchObject({ owner: 1 });
@@ -355,7 +465,10 @@ onEachDatabase('S7 permission with rows and fields, scope, and methods that repl
     // The hook, and the body, name another parent than the URL does.
     const joined = await send('POST', 'shelf/2/marks/', { mark: 1, shelf: 1, owner: 2 });
     expect([joined.status, joined.json]).toMatchObject([201, { shelf: 2, owner: 1 }]);
-    expect((await send('POST', 'label/', { mark: 1, shelf: 2, owner: 2 })).json).toMatchObject({ shelf: 1, owner: 1 });
+    expect((await send('POST', 'label/', { mark: 1, shelf: 2, owner: 2 })).json).toMatchObject({
+      shelf: 1,
+      owner: 1,
+    });
   });
 
   test('what the database refuses of a hook is no error of the body, and leaves nothing behind', async () => {
@@ -367,7 +480,9 @@ onEachDatabase('S7 permission with rows and fields, scope, and methods that repl
     expect(await books()).toEqual(before);
     expect(await started.dataSource.getRepository(Audit).count()).toBe(0);
     // The body's own conflict still is one.
-    expect((await send('POST', 'book/', { name: "Ada's" })).json).toEqual({ name: ['This field must be unique.'] });
+    expect((await send('POST', 'book/', { name: "Ada's" })).json).toEqual({
+      name: ['This field must be unique.'],
+    });
   });
 
   test('a hook that asks the application itself ends', async () => {
@@ -382,7 +497,8 @@ onEachDatabase('S7 permission with rows and fields, scope, and methods that repl
 
   test('what a hook has left running reads nothing of the transaction of another', async () => {
     const resources = started.app.get(RestifyResources);
-    const names = async (): Promise<unknown[]> => (await resources.of(Book).as({ id: 1 }).list()).map(({ name }) => name);
+    const names = async (): Promise<unknown[]> =>
+      (await resources.of(Book).as({ id: 1 }).list()).map(({ name }) => name);
     let goOn: () => void = () => undefined;
     const left = new Promise<void>((resolve) => {
       goOn = resolve;
@@ -408,10 +524,17 @@ onEachDatabase('S7 permission with rows and fields, scope, and methods that repl
 
   test('callers at once are not taken for each other, in a class that is made for each request', async () => {
     await started.dataSource.getRepository(Label).clear();
-    await started.dataSource.getRepository(Label).save([1, 2].map((owner) => ({ shelf: { id: 1 }, mark: { id: 1 }, owner })));
+    await started.dataSource
+      .getRepository(Label)
+      .save([1, 2].map((owner) => ({ shelf: { id: 1 }, mark: { id: 1 }, owner })));
     const owners = await Promise.all(
       Array.from({ length: 20 }, async (_each, index) => {
-        const answer = await send('GET', index % 4 < 2 ? 'label/' : 'shelf/1/marks/', undefined, index % 2 === 0 ? ADA : KAY);
+        const answer = await send(
+          'GET',
+          index % 4 < 2 ? 'label/' : 'shelf/1/marks/',
+          undefined,
+          index % 2 === 0 ? ADA : KAY,
+        );
         return (answer.json as Body[]).map(({ owner }) => owner);
       }),
     );
@@ -425,7 +548,15 @@ class Odd implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const how = String(context.switchToHttp().getRequest<{ headers: Body }>().headers['x-odd']);
     if (how === 'throw') throw new Error('odd');
-    const answers: Readonly<Record<string, Observable<unknown>>> = { empty: EMPTY, several: from([{ n: 1 }, { n: 2 }]), function: of(() => 1), symbol: of(Symbol('odd')), bigint: of(1n), nothing: of(undefined), tojson: of({ toJSON: () => undefined }) };
+    const answers: Readonly<Record<string, Observable<unknown>>> = {
+      empty: EMPTY,
+      several: from([{ n: 1 }, { n: 2 }]),
+      function: of(() => 1),
+      symbol: of(Symbol('odd')),
+      bigint: of(1n),
+      nothing: of(undefined),
+      tojson: of({ toJSON: () => undefined }),
+    };
     return answers[how] ?? next.handle();
   }
 }
@@ -506,39 +637,74 @@ describe('interceptors and pipes that do odd things', () => {
     ['function', 200, 'null'],
     ['symbol', 200, 'null'],
     ['tojson', 200, 'null'],
-  ])('%s is answered alike on what is generated, on what replaces it, and on an action', async (how, status, text) => {
-    for (const path of ['thing/1/', 'thing/', 'thing/hello/']) {
-      const answer = await started.client.get(`/rest/v1/ovt/${path}`, { headers: { 'x-odd': how } });
-      expect([path, answer.status, answer.text]).toEqual([path, status, text]);
-    }
-  });
+  ])(
+    '%s is answered alike on what is generated, on what replaces it, and on an action',
+    async (how, status, text) => {
+      for (const path of ['thing/1/', 'thing/', 'thing/hello/']) {
+        const answer = await started.client.get(`/rest/v1/ovt/${path}`, { headers: { 'x-odd': how } });
+        expect([path, answer.status, answer.text]).toEqual([path, status, text]);
+      }
+    },
+  );
 
   test('what a pipe leaves undefined is not there', async () => {
     const made = await started.client.post('/rest/v1/ovt/thing/', { name: 'b', shelf: 'x' });
     expect([made.status, made.json]).toEqual([201, { id: 2, name: 'b', shelf: null }]);
     await started.client.delete('/rest/v1/ovt/thing/2/');
-    expect((await started.client.get('/rest/v1/ovt/thing/?name=nobody')).json).toEqual({ own: [{ id: 1, name: 'a', shelf: null }] });
+    expect((await started.client.get('/rest/v1/ovt/thing/?name=nobody')).json).toEqual({
+      own: [{ id: 1, name: 'a', shelf: null }],
+    });
   });
 
   test('the object comes before what a pipe says of the body, and a body stays an object', async () => {
     expect((await started.client.patch('/rest/v1/ovt/thing/77/', { bad: 1 })).status).toBe(404);
     expect((await started.client.patch('/rest/v1/ovt/thing/1/', { bad: 1 })).json).toEqual({ detail: 'bad' });
     expect((await started.client.patch('/rest/v1/ovt/thing/1/', { list: 1 })).status).toBe(500);
-    expect((await started.client.post('/rest/v1/ovt/thing/', { bad: 1 }, { headers: { 'content-type': 'text/plain' } })).status).toBe(415);
-    expect((await started.client.patch('/rest/v1/ovt/thing/1/', { bad: 1 }, { headers: { accept: 'text/html' } })).status).toBe(406);
+    expect(
+      (
+        await started.client.post(
+          '/rest/v1/ovt/thing/',
+          { bad: 1 },
+          { headers: { 'content-type': 'text/plain' } },
+        )
+      ).status,
+    ).toBe(415);
+    expect(
+      (await started.client.patch('/rest/v1/ovt/thing/1/', { bad: 1 }, { headers: { accept: 'text/html' } }))
+        .status,
+    ).toBe(406);
   });
 });
 
 describe('several places that serve one class', () => {
   test('each prefix has its own interceptors and pipes, on methods of the class too', async () => {
-    const started = await startApp({ ...THINGS, restifyModules: [RestifyModule.forRoot('one', { interceptors: [X] }), RestifyModule.forRoot('two', { interceptors: [Y], pipes: [NoName] }), RestifyModule.forRoot('three')] });
+    const started = await startApp({
+      ...THINGS,
+      restifyModules: [
+        RestifyModule.forRoot('one', { interceptors: [X] }),
+        RestifyModule.forRoot('two', { interceptors: [Y], pipes: [NoName] }),
+        RestifyModule.forRoot('three'),
+      ],
+    });
     try {
       await started.client.post('/one/ovt/thing/', { name: 'a' });
       const thing = { id: 1, name: 'a', shelf: null };
       const read = async (path: string): Promise<unknown> => (await started.client.get(path)).json;
-      expect([await read('/one/ovt/thing/1/'), await read('/two/ovt/thing/1/'), await read('/three/ovt/thing/1/')]).toEqual([{ x: thing }, { y: thing }, thing]);
-      expect([await read('/one/ovt/thing/hello/'), await read('/two/ovt/thing/hello/'), await read('/three/ovt/thing/hello/')]).toEqual([{ x: { hello: true } }, { y: { hello: true } }, { hello: true }]);
-      expect([await read('/one/ovt/thing/?name=a'), await read('/two/ovt/thing/?name=a'), await read('/three/ovt/thing/?name=a')]).toEqual([{ x: { own: [thing] } }, { y: { own: [] } }, { own: [thing] }]);
+      expect([
+        await read('/one/ovt/thing/1/'),
+        await read('/two/ovt/thing/1/'),
+        await read('/three/ovt/thing/1/'),
+      ]).toEqual([{ x: thing }, { y: thing }, thing]);
+      expect([
+        await read('/one/ovt/thing/hello/'),
+        await read('/two/ovt/thing/hello/'),
+        await read('/three/ovt/thing/hello/'),
+      ]).toEqual([{ x: { hello: true } }, { y: { hello: true } }, { hello: true }]);
+      expect([
+        await read('/one/ovt/thing/?name=a'),
+        await read('/two/ovt/thing/?name=a'),
+        await read('/three/ovt/thing/?name=a'),
+      ]).toEqual([{ x: { own: [thing] } }, { y: { own: [] } }, { own: [thing] }]);
     } finally {
       await started.close();
     }
@@ -555,7 +721,11 @@ describe('several places that serve one class', () => {
     @RestifyController(Other)
     class OtherController extends ThingController {}
     const settings = { entities: [Thing, Other, Leaf], controllers: [ThingController, OtherController, Own] };
-    const applications = [await startApp(settings), await startApp(settings), await startApp({ ...settings, prefix: 'else' })];
+    const applications = [
+      await startApp(settings),
+      await startApp(settings),
+      await startApp({ ...settings, prefix: 'else' }),
+    ];
     try {
       for (const [index, { client }] of applications.entries()) {
         const base = index === 2 ? '/else' : '/rest/v1';
@@ -582,18 +752,38 @@ describe('several places that serve one class', () => {
     @Module({ controllers: [ThingController] })
     class Bound implements NestModule {
       configure(consumer: MiddlewareConsumer): void {
-        const refuse = (_request: unknown, response: { statusCode: number; end(text: string): void }): void => {
+        const refuse = (
+          _request: unknown,
+          response: { statusCode: number; end(text: string): void },
+        ): void => {
           response.statusCode = 418;
           response.end('{}');
         };
         consumer.apply(refuse).forRoutes(ThingController);
       }
     }
-    const started = await startApp({ entities: [Thing], imports: [Bound], configure: (app) => app.setGlobalPrefix('api') });
+    const started = await startApp({
+      entities: [Thing],
+      imports: [Bound],
+      configure: (app) => app.setGlobalPrefix('api'),
+    });
     try {
-      for (const path of ['thing', 'thing/', 'thing/1', 'thing/1/', 'thing/hello', 'thing/hello/', 'thing/?name=a', 'thing/1?x=/../']) expect([path, (await started.client.get(`/api/rest/v1/ovt/${path}`)).status]).toEqual([path, 418]);
-      for (const path of ['THING/', 'th%69ng/', 'thing%2F1', '/thing/']) expect([404, 418]).toContain((await started.client.get(`/api/rest/v1/ovt/${path}`)).status);
-      expect((await started.client.get(`http://127.0.0.1:${started.port}/api/rest/v1/ovt/thing/`)).status).toBe(418);
+      for (const path of [
+        'thing',
+        'thing/',
+        'thing/1',
+        'thing/1/',
+        'thing/hello',
+        'thing/hello/',
+        'thing/?name=a',
+        'thing/1?x=/../',
+      ])
+        expect([path, (await started.client.get(`/api/rest/v1/ovt/${path}`)).status]).toEqual([path, 418]);
+      for (const path of ['THING/', 'th%69ng/', 'thing%2F1', '/thing/'])
+        expect([404, 418]).toContain((await started.client.get(`/api/rest/v1/ovt/${path}`)).status);
+      expect(
+        (await started.client.get(`http://127.0.0.1:${started.port}/api/rest/v1/ovt/thing/`)).status,
+      ).toBe(418);
       expect((await started.client.send('HEAD', '/api/rest/v1/ovt/thing/')).status).toBe(418);
     } finally {
       await started.close();
@@ -663,7 +853,9 @@ describe('a class that is written in an odd way', () => {
     class One {}
     @Module({ controllers: [ThingController] })
     class Two {}
-    await expect(startApp({ entities: [Thing], imports: [One, Two] })).rejects.toThrow('ThingController: 2 modules list it. List it in the controllers of the one that has its dependencies.');
+    await expect(startApp({ entities: [Thing], imports: [One, Two] })).rejects.toThrow(
+      'ThingController: 2 modules list it. List it in the controllers of the one that has its dependencies.',
+    );
   });
 
   test.each([undefined, null, true, '1=1'])('with a scope that says %j shows nothing', async (nothing) => {
@@ -729,7 +921,8 @@ describe('a class that is written in an odd way', () => {
     const started = await startApp({ entities: [Branch, Twig], controllers: [BranchController] });
     try {
       await started.client.post('/rest/v1/ovu/branch/', {});
-      const got = async (path: string): Promise<unknown> => (await started.client.get(`/rest/v1/ovu/${path}`)).json;
+      const got = async (path: string): Promise<unknown> =>
+        (await started.client.get(`/rest/v1/ovu/${path}`)).json;
       expect(await got('branch/')).toMatchObject({ x: [{ id: 1 }] });
       expect(await got('branch/1/')).toMatchObject({ x: { id: 1 } });
       expect(await got('branch/list/')).toEqual({ x: { from: 'an action' } });

@@ -1,7 +1,38 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { allOf, allow, AllowAny, anyOf, basic, deny, hide, IsAdmin, IsAuthenticated, not, Restify, RestifyResources, where } from 'nestjs-restify';
-import type { AccessQuestion, Grant, Permission, PermissionExpression, Refusal, RestifyModuleOptions } from 'nestjs-restify';
-import { Column, Entity, JoinColumn, JoinTable, ManyToMany, ManyToOne, OneToMany, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
+import {
+  allOf,
+  allow,
+  AllowAny,
+  anyOf,
+  basic,
+  deny,
+  hide,
+  IsAdmin,
+  IsAuthenticated,
+  not,
+  Restify,
+  RestifyResources,
+  where,
+} from 'nestjs-restify';
+import type {
+  AccessQuestion,
+  Grant,
+  Permission,
+  PermissionExpression,
+  Refusal,
+  RestifyModuleOptions,
+} from 'nestjs-restify';
+import {
+  Column,
+  Entity,
+  JoinColumn,
+  JoinTable,
+  ManyToMany,
+  ManyToOne,
+  OneToMany,
+  PrimaryColumn,
+  PrimaryGeneratedColumn,
+} from 'typeorm';
 import type { Relation } from 'typeorm';
 import { onEachDatabase } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
@@ -12,7 +43,11 @@ interface Person {
   readonly isAdmin?: boolean;
 }
 
-const PEOPLE: Readonly<Record<string, Person>> = { ann: { name: 'ann' }, eve: { name: 'eve' }, root: { name: 'root', isAdmin: true } };
+const PEOPLE: Readonly<Record<string, Person>> = {
+  ann: { name: 'ann' },
+  eve: { name: 'eve' },
+  root: { name: 'root', isAdmin: true },
+};
 
 function personOf({ actor }: AccessQuestion): Person | null {
   return actor as Person | null;
@@ -83,7 +118,11 @@ interface Expected {
   readonly granted: readonly (readonly number[])[];
 }
 
-const HIDDEN: Expected = { own: [401, 403, 200, 200], named: [[], [], [1], [1, 2]], granted: [[], [], [1], [1, 2]] };
+const HIDDEN: Expected = {
+  own: [401, 403, 200, 200],
+  named: [[], [], [1], [1, 2]],
+  granted: [[], [], [1], [1, 2]],
+};
 const BARE: Expected = { ...HIDDEN, named: [[1, 2], [1, 2], [1], [1, 2]] };
 /** Eve is let in, and has no row. */
 const LET_IN: Expected = { ...HIDDEN, own: [401, 200, 200, 200] };
@@ -95,27 +134,73 @@ interface Case {
 }
 
 const CASES: Readonly<Record<string, Case>> = {
-  'alone': { permissions: [Own], expected: HIDDEN },
+  alone: { permissions: [Own], expected: HIDDEN },
   'by a subclass': { permissions: [OwnInherited], expected: HIDDEN },
-  'as if there were no rows': { permissions: [OwnHidden], expected: { ...HIDDEN, own: [404, 404, 200, 200] } },
+  'as if there were no rows': {
+    permissions: [OwnHidden],
+    expected: { ...HIDDEN, own: [404, 404, 200, 200] },
+  },
   'behind a bare refusal': { permissions: [IsAuthenticated, Own], expected: HIDDEN },
   'before a bare refusal': { permissions: [Own, IsAuthenticated], expected: HIDDEN },
   'under allOf': { permissions: [allOf(IsAuthenticated, Own)], expected: HIDDEN },
   'under anyOf': { permissions: [anyOf(IsAdmin, Own)], expected: HIDDEN },
   'under anyOf with a hidden one': { permissions: [anyOf(OwnHidden, Own)], expected: HIDDEN },
   'under anyOf with a bare one': { permissions: [anyOf(Own, OwnBarely)], expected: HIDDEN },
-  'under anyOf beside a list that refuses barely': { permissions: [anyOf(allOf(IsAuthenticated, IsAdmin), Own)], expected: HIDDEN },
-  'under anyOf of lists': { permissions: [anyOf(allOf(IsAuthenticated, IsAdmin), allOf(IsAuthenticated, Own))], expected: HIDDEN },
-  'by a class that throws behind a refusal': { permissions: [IsAuthenticated, OwnTrusting], expected: LET_IN },
-  'by a class that rejects behind a refusal': { permissions: [allOf(IsAuthenticated, anyOf(IsAdmin, OwnTrustingLater))], expected: LET_IN },
+  'under anyOf beside a list that refuses barely': {
+    permissions: [anyOf(allOf(IsAuthenticated, IsAdmin), Own)],
+    expected: HIDDEN,
+  },
+  'under anyOf of lists': {
+    permissions: [anyOf(allOf(IsAuthenticated, IsAdmin), allOf(IsAuthenticated, Own))],
+    expected: HIDDEN,
+  },
+  'by a class that throws behind a refusal': {
+    permissions: [IsAuthenticated, OwnTrusting],
+    expected: LET_IN,
+  },
+  'by a class that rejects behind a refusal': {
+    permissions: [allOf(IsAuthenticated, anyOf(IsAdmin, OwnTrustingLater))],
+    expected: LET_IN,
+  },
   'by an answer that is none, behind a refusal': { permissions: [IsAuthenticated, Odd], expected: HIDDEN },
-  'of a prefix whose refusals hide': { permissions: [OwnBarely], restify: { refusalsHide: 'rows' }, expected: HIDDEN },
-  'of such a prefix, by a class of ours': { permissions: [IsAdmin], restify: { refusalsHide: 'rows' }, expected: { own: [401, 403, 403, 200], named: [[], [], [], [1, 2]], granted: [[], [], [], [1, 2]] } },
-  'of such a prefix, where it is said otherwise': { permissions: [OwnOpenly], restify: { refusalsHide: 'rows' }, expected: BARE },
+  'of a prefix whose refusals hide': {
+    permissions: [OwnBarely],
+    restify: { refusalsHide: 'rows' },
+    expected: HIDDEN,
+  },
+  'of such a prefix, by a class of ours': {
+    permissions: [IsAdmin],
+    restify: { refusalsHide: 'rows' },
+    expected: { own: [401, 403, 403, 200], named: [[], [], [], [1, 2]], granted: [[], [], [], [1, 2]] },
+  },
+  'of such a prefix, where it is said otherwise': {
+    permissions: [OwnOpenly],
+    restify: { refusalsHide: 'rows' },
+    expected: BARE,
+  },
   'not at all by a bare refusal': { permissions: [OwnBarely], expected: BARE },
   'not at all by bare refusals alone': { permissions: [anyOf(IsAdmin, OwnBarely)], expected: BARE },
-  'not at all by a no that was turned into one': { permissions: [not(AllowAny)], expected: { own: [401, 403, 403, 403], named: [[1, 2], [1, 2], [1, 2], [1, 2]], granted: [[], [], [], []] } },
-  'not at all where the refusal is turned round': { permissions: [not(Own)], expected: { own: [200, 200, 200, 403], named: [[1, 2], [1, 2], [2], [1, 2]], granted: [[1, 2], [1, 2], [2], []] } },
+  'not at all by a no that was turned into one': {
+    permissions: [not(AllowAny)],
+    expected: {
+      own: [401, 403, 403, 403],
+      named: [
+        [1, 2],
+        [1, 2],
+        [1, 2],
+        [1, 2],
+      ],
+      granted: [[], [], [], []],
+    },
+  },
+  'not at all where the refusal is turned round': {
+    permissions: [not(Own)],
+    expected: {
+      own: [200, 200, 200, 403],
+      named: [[1, 2], [1, 2], [2], [1, 2]],
+      granted: [[1, 2], [1, 2], [2], []],
+    },
+  },
 };
 
 /** Documents of an owner, what stands below them, and what is joined to them. */
@@ -129,7 +214,13 @@ function modelsWith(permissions: readonly PermissionExpression[]) {
     @ManyToMany(() => Tag, (tag) => tag.docs) @JoinTable({ name: 'r_doc_tags' }) tags: Relation<Tag[]>;
   }
 
-  @Restify({ app: 'r', permissions: [AllowAny], filterFields: ['id', 'doc.owner'], shape: true, expandable: ['doc'] })
+  @Restify({
+    app: 'r',
+    permissions: [AllowAny],
+    filterFields: ['id', 'doc.owner'],
+    shape: true,
+    expandable: ['doc'],
+  })
   @Entity('r_note')
   class Note {
     @PrimaryGeneratedColumn() id: number;
@@ -155,18 +246,31 @@ function modelsWith(permissions: readonly PermissionExpression[]) {
 }
 
 function headersOf(who: Who): { headers: Record<string, string> } {
-  return { headers: who === 'nobody' ? {} : { authorization: `Basic ${Buffer.from(`${who}:pw`).toString('base64')}` } };
+  return {
+    headers:
+      who === 'nobody' ? {} : { authorization: `Basic ${Buffer.from(`${who}:pw`).toString('base64')}` },
+  };
 }
 
 /** What is asked of a database: no rows, some, and all. */
-const ON_EACH: readonly string[] = ['behind a bare refusal', 'under anyOf beside a list that refuses barely', 'not at all where the refusal is turned round'];
+const ON_EACH: readonly string[] = [
+  'behind a bare refusal',
+  'under anyOf beside a list that refuses barely',
+  'not at all where the refusal is turned round',
+];
 
 onEachDatabase('S28 what a refusal hides', (database) => {
-  describe.each(Object.entries(CASES).filter(([name]) => database.name === 'sqlite' || ON_EACH.includes(name)))('%s', (_name, { permissions, expected, restify }) => {
+  describe.each(
+    Object.entries(CASES).filter(([name]) => database.name === 'sqlite' || ON_EACH.includes(name)),
+  )('%s', (_name, { permissions, expected, restify }) => {
     const { Doc, Note, Slip, Tag } = modelsWith(permissions);
     let started: StartedApp;
     beforeAll(async () => {
-      started = await startApp({ entities: [Doc, Note, Slip, Tag], database, restify: { authentication: [basic((name) => PEOPLE[name])], ...restify } });
+      started = await startApp({
+        entities: [Doc, Note, Slip, Tag],
+        database,
+        restify: { authentication: [basic((name) => PEOPLE[name])], ...restify },
+      });
     });
     afterAll(() => started.close());
 
@@ -174,7 +278,10 @@ onEachDatabase('S28 what a refusal hides', (database) => {
       const { manager } = started.dataSource;
       for (const doc of await manager.find(Doc)) await manager.save(Doc, { id: doc.id, tags: [] });
       for (const entity of [Note, Slip, Tag, Doc]) await manager.deleteAll(entity);
-      const docs = await manager.save(Doc, [{ id: 1, owner: 'ann' }, { id: 2, owner: 'bob' }]);
+      const docs = await manager.save(Doc, [
+        { id: 1, owner: 'ann' },
+        { id: 2, owner: 'bob' },
+      ]);
       await manager.save(Tag, [{ id: 1, docs }, { id: 2 }]);
       for (const doc of docs) await manager.save(Note, { doc });
     });
@@ -189,24 +296,44 @@ onEachDatabase('S28 what a refusal hides', (database) => {
       test('at its own URLs', async () => {
         const list = await started.client.get(url('doc/'), as);
         expect(list.status).toBe(expected.own[index]);
-        if (list.status === 200) expect((list.json as { id: number }[]).map(({ id }) => id)).toEqual([...granted]);
+        if (list.status === 200)
+          expect((list.json as { id: number }[]).map(({ id }) => id)).toEqual([...granted]);
       });
 
       test.each([1, 2])('as the parent of nested URLs: row %i', async (doc) => {
         const status = named.has(doc) ? 200 : 404;
-        for (const path of ['notes/', 'tags/', 'tags/1/']) expect([path, (await started.client.get(url(`doc/${doc}/${path}`), as)).status]).toEqual([path, status]);
-        expect((await started.client.post(url(`doc/${doc}/tags/`), { tag: 2 }, as)).status).toBe(named.has(doc) ? 201 : 404);
+        for (const path of ['notes/', 'tags/', 'tags/1/'])
+          expect([path, (await started.client.get(url(`doc/${doc}/${path}`), as)).status]).toEqual([
+            path,
+            status,
+          ]);
+        expect((await started.client.post(url(`doc/${doc}/tags/`), { tag: 2 }, as)).status).toBe(
+          named.has(doc) ? 201 : 404,
+        );
         expect((await started.client.patch(url(`doc/${doc}/tags/1/`), {}, as)).status).toBe(status);
-        expect((await started.client.delete(url(`doc/${doc}/tags/1/`), as)).status).toBe(named.has(doc) ? 204 : 404);
-        const left = await started.dataSource.manager.findOneOrFail(Doc, { where: { id: doc }, relations: { tags: true } });
+        expect((await started.client.delete(url(`doc/${doc}/tags/1/`), as)).status).toBe(
+          named.has(doc) ? 204 : 404,
+        );
+        const left = await started.dataSource.manager.findOneOrFail(Doc, {
+          where: { id: doc },
+          relations: { tags: true },
+        });
         expect(left.tags.map(({ id }) => id)).toEqual([named.has(doc) ? 2 : 1]);
       });
 
       test.each([1, 2])('as a key in a body: row %i', async (doc) => {
         const none = `Invalid pk "${doc}" - object does not exist.`;
-        for (const [path, field] of [['note/', 'doc'], ['slip/', 'doc'], ['tag/2/docs/', 'doc']] as const) {
+        for (const [path, field] of [
+          ['note/', 'doc'],
+          ['slip/', 'doc'],
+          ['tag/2/docs/', 'doc'],
+        ] as const) {
           const answer = await started.client.post(url(path), { [field]: doc }, as);
-          expect([path, answer.status, answer.json]).toEqual(named.has(doc) ? [path, 201, expect.objectContaining({ [field]: doc })] : [path, 400, { [field]: [none] }]);
+          expect([path, answer.status, answer.json]).toEqual(
+            named.has(doc)
+              ? [path, 201, expect.objectContaining({ [field]: doc })]
+              : [path, 400, { [field]: [none] }],
+          );
         }
         // The column of the relation by its own name: never a way round it.
         await started.client.post(url('slip/'), { docId: doc }, as);
@@ -214,9 +341,14 @@ onEachDatabase('S28 what a refusal hides', (database) => {
       });
 
       test.each([1, 2])('in an expansion and behind a filter, which go by grants: row %i', async (doc) => {
-        const expanded = (await started.client.get(url('note/?expand=doc&ordering=id'), as)).json as { doc: unknown }[];
-        expect(expanded[doc - 1]?.doc).toEqual(granted.has(doc) ? expect.objectContaining({ id: doc, owner: doc === 1 ? 'ann' : 'bob' }) : doc);
-        const filtered = (await started.client.get(url(`note/?doc__owner=${doc === 1 ? 'ann' : 'bob'}`), as)).json as unknown[];
+        const expanded = (await started.client.get(url('note/?expand=doc&ordering=id'), as)).json as {
+          doc: unknown;
+        }[];
+        expect(expanded[doc - 1]?.doc).toEqual(
+          granted.has(doc) ? expect.objectContaining({ id: doc, owner: doc === 1 ? 'ann' : 'bob' }) : doc,
+        );
+        const filtered = (await started.client.get(url(`note/?doc__owner=${doc === 1 ? 'ann' : 'bob'}`), as))
+          .json as unknown[];
         // Where there is no grant at all, there is no such filter.
         const isAsked = expected.own[index] === 200;
         expect(filtered.length).toBe(Number(granted.has(doc)) + (isAsked ? 0 : 2));
@@ -241,13 +373,25 @@ onEachDatabase('S28 what a refusal hides', (database) => {
 
 describe('S28 what is logged of refusals', () => {
   const lines: string[] = [];
-  const logger = { log: () => undefined, warn: (text: string) => lines.push(`warn ${text}`), error: (text: string) => lines.push(`error ${text}`) };
+  const logger = {
+    log: () => undefined,
+    warn: (text: string) => lines.push(`warn ${text}`),
+    error: (text: string) => lines.push(`error ${text}`),
+  };
   beforeEach(() => {
     lines.length = 0;
   });
 
-  async function withApp(permissions: readonly PermissionExpression[], use: (started: StartedApp) => Promise<void>, restify: RestifyModuleOptions = {}): Promise<void> {
-    const started = await startApp({ entities: Object.values(modelsWith(permissions)), restify: { authentication: [basic((name) => PEOPLE[name])], ...restify }, nest: { logger } });
+  async function withApp(
+    permissions: readonly PermissionExpression[],
+    use: (started: StartedApp) => Promise<void>,
+    restify: RestifyModuleOptions = {},
+  ): Promise<void> {
+    const started = await startApp({
+      entities: Object.values(modelsWith(permissions)),
+      restify: { authentication: [basic((name) => PEOPLE[name])], ...restify },
+      nest: { logger },
+    });
     try {
       await use(started);
     } finally {
@@ -255,7 +399,8 @@ describe('S28 what is logged of refusals', () => {
     }
   }
 
-  const ask = (started: StartedApp, method: string, who: Who): Promise<unknown> => started.client.send(method, '/rest/v1/r/doc/', headersOf(who));
+  const ask = (started: StartedApp, method: string, who: Who): Promise<unknown> =>
+    started.client.send(method, '/rest/v1/r/doc/', headersOf(who));
 
   test('one warning names a class that has granted rows and refuses barely, with the repair', async () => {
     await withApp([OwnBarely], async (started) => {
@@ -264,7 +409,9 @@ describe('S28 what is logged of refusals', () => {
       await ask(started, 'GET', 'root');
       expect(lines).toEqual([]);
       for (const who of ['ann', 'nobody', 'ann', 'nobody'] as const) await ask(started, 'GET', who);
-      expect(lines).toEqual(["warn OwnBarely grants some callers some rows, and refuses others by deny(), which hides no row: they can name every row as the parent in a nested URL and as a key in a body. Return deny({ hides: 'rows' }), or deny({ hides: 'nothing' }) where that is meant. RestifyModule.forRoot(prefix, { refusalsHide: 'rows' }) makes it the default of a prefix."]);
+      expect(lines).toEqual([
+        "warn OwnBarely grants some callers some rows, and refuses others by deny(), which hides no row: they can name every row as the parent in a nested URL and as a key in a body. Return deny({ hides: 'rows' }), or deny({ hides: 'nothing' }) where that is meant. RestifyModule.forRoot(prefix, { refusalsHide: 'rows' }) makes it the default of a prefix.",
+      ]);
     });
   });
 
@@ -275,18 +422,26 @@ describe('S28 what is logged of refusals', () => {
     ['refuses below a prefix whose refusals hide', [OwnBarely], { refusalsHide: 'rows' }],
     ['is one of ours, beside row conditions', [anyOf(IsAdmin, Own)], {}],
   ])('none names a class that %s', async (_name, permissions, restify) => {
-    await withApp(permissions, async (started) => {
-      lines.length = 0;
-      for (const who of WHO) for (const method of ['GET', 'POST']) await ask(started, method, who);
-      expect(lines).toEqual([]);
-    }, restify);
+    await withApp(
+      permissions,
+      async (started) => {
+        lines.length = 0;
+        for (const who of WHO) for (const method of ['GET', 'POST']) await ask(started, method, who);
+        expect(lines).toEqual([]);
+      },
+      restify,
+    );
   });
 
   test('what a class throws behind a refusal is an error in the log, and the answer is none', async () => {
     await withApp([IsAuthenticated, OwnTrusting], async (started) => {
       lines.length = 0;
       expect((await started.client.get('/rest/v1/r/doc/1/notes/')).status).toBe(404);
-      expect(lines).toEqual([expect.stringMatching(/^error A permission of r\.doc failed behind one that refuses GET, and every row counts as hidden: TypeError/)]);
+      expect(lines).toEqual([
+        expect.stringMatching(
+          /^error A permission of r\.doc failed behind one that refuses GET, and every row counts as hidden: TypeError/,
+        ),
+      ]);
     });
   });
 });

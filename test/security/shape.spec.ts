@@ -50,8 +50,13 @@ let prepared = 0;
 beforeAll(async () => {
   started = await startApp({ entities: [Tree, Leaf], controllers: [LeafController] });
   await started.dataSource.getRepository(Tree).save([{ id: 1 }, { id: 2 }]);
-  await started.dataSource.getRepository(Leaf).save([{ id: 1, tree: { id: 1 } }, { id: 2, kind: 'secret', tree: { id: 1 } }]);
-  const connection = (started.dataSource.driver as unknown as { databaseConnection: { prepare(sql: string): unknown } }).databaseConnection;
+  await started.dataSource.getRepository(Leaf).save([
+    { id: 1, tree: { id: 1 } },
+    { id: 2, kind: 'secret', tree: { id: 1 } },
+  ]);
+  const connection = (
+    started.dataSource.driver as unknown as { databaseConnection: { prepare(sql: string): unknown } }
+  ).databaseConnection;
   const prepare = connection.prepare.bind(connection);
   connection.prepare = (sql) => {
     prepared++;
@@ -76,20 +81,55 @@ test('S8 any number of choices pushes no statement of the model itself out', asy
 });
 
 test('S7 the scope of a controller class holds for what is expanded', async () => {
-  expect(seen(await started.client.get('/rest/v1/s8/tree/1/?expand=leaves&fields=leaves'))).toEqual([200, { leaves: [{ id: 1, kind: 'open', tree: 1 }] }]);
-  expect(seen(await started.client.get('/rest/v1/s8/leaf/?expand=tree.leaves&fields=id,tree.id'))).toEqual([200, [{ id: 1, tree: { id: 1 } }]]);
+  expect(seen(await started.client.get('/rest/v1/s8/tree/1/?expand=leaves&fields=leaves'))).toEqual([
+    200,
+    { leaves: [{ id: 1, kind: 'open', tree: 1 }] },
+  ]);
+  expect(seen(await started.client.get('/rest/v1/s8/leaf/?expand=tree.leaves&fields=id,tree.id'))).toEqual([
+    200,
+    [{ id: 1, tree: { id: 1 } }],
+  ]);
 });
 
-test.each(['fields', 'omit', 'expand'])('S1 S15 nothing in %s reaches SQL, or an object', async (parameter) => {
-  for (const name of [') OR (1=1', '"', "'", '`', '--', ';', '\\', 'id) --', 'leaves"', 'leaves`.id', '＇', '__proto__', '__proto__.polluted', 'constructor.prototype', 'hasOwnProperty', 'toString', '*', '%25', '[]', '$where', 'leaves[]']) {
-    const answer = await started.client.get(`/rest/v1/s8/tree/1/?${parameter}=${encodeURIComponent(name)}`);
-    const whole = (await started.client.get('/rest/v1/s8/tree/1/')).json;
-    expect([name, ...seen(answer)]).toEqual([name, 200, parameter === 'fields' ? {} : whole]);
-  }
-  expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
-});
+test.each(['fields', 'omit', 'expand'])(
+  'S1 S15 nothing in %s reaches SQL, or an object',
+  async (parameter) => {
+    for (const name of [
+      ') OR (1=1',
+      '"',
+      "'",
+      '`',
+      '--',
+      ';',
+      '\\',
+      'id) --',
+      'leaves"',
+      'leaves`.id',
+      '＇',
+      '__proto__',
+      '__proto__.polluted',
+      'constructor.prototype',
+      'hasOwnProperty',
+      'toString',
+      '*',
+      '%25',
+      '[]',
+      '$where',
+      'leaves[]',
+    ]) {
+      const answer = await started.client.get(`/rest/v1/s8/tree/1/?${parameter}=${encodeURIComponent(name)}`);
+      const whole = (await started.client.get('/rest/v1/s8/tree/1/')).json;
+      expect([name, ...seen(answer)]).toEqual([name, 200, parameter === 'fields' ? {} : whole]);
+    }
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+  },
+);
 
-test.each([`fields=${'a.'.repeat(3000)}a`, `omit=${'x,'.repeat(6000)}`, `fields=${Array.from({ length: 1000 }, (_, at) => `leaves.x${at}`).join(',')}&expand=leaves`])('S8 long names are answered: %#', async (query) => {
+test.each([
+  `fields=${'a.'.repeat(3000)}a`,
+  `omit=${'x,'.repeat(6000)}`,
+  `fields=${Array.from({ length: 1000 }, (_, at) => `leaves.x${at}`).join(',')}&expand=leaves`,
+])('S8 long names are answered: %#', async (query) => {
   expect((await started.client.get(`/rest/v1/s8/tree/?${query}`)).status).toBe(200);
 });
 

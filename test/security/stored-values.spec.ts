@@ -26,7 +26,12 @@ function sampleOf({ name }: TestDatabase): new () => { id: number; single: numbe
     @Column({ type: single, default: 1 }) single: number;
     @Column({ type: name === 'sqlite' ? 'varchar' : 'char', length: 8, default: 'a' }) padded: string;
     @Column({ type: 'decimal', precision: 8, scale: 2, default: '1.00' }) price: string;
-    @Column({ type: name === 'postgres' ? 'timestamp' : 'datetime', precision: name === 'sqlite' ? undefined : 0, nullable: true }) at: Date | null;
+    @Column({
+      type: name === 'postgres' ? 'timestamp' : 'datetime',
+      precision: name === 'sqlite' ? undefined : 0,
+      nullable: true,
+    })
+    at: Date | null;
     @Column({ length: 10, default: 'ann' }) owner: string;
   }
   return SvSample;
@@ -56,16 +61,27 @@ onEachDatabase('S25 what is stored is what must fit the grant', (database) => {
   async function outside(model: string, body: object): Promise<void> {
     const { client } = started;
     const url = `${SV}/${model}/`;
-    const stored = (): Promise<readonly { readonly id: number; readonly title: string }[]> => started.dataSource.query(`SELECT * FROM sv_${model.slice(2)} ORDER BY id`);
+    const stored = (): Promise<readonly { readonly id: number; readonly title: string }[]> =>
+      started.dataSource.query(`SELECT * FROM sv_${model.slice(2)} ORDER BY id`);
     const before = await stored();
-    for (const [way, sent] of [['POST', body], ['bulk', [body]], ['upsert', [body]]] as const) {
-      expect([way, (await client.post(way === 'upsert' ? `${url}?upsert=true` : url, sent)).status]).toEqual([way, 403]);
+    for (const [way, sent] of [
+      ['POST', body],
+      ['bulk', [body]],
+      ['upsert', [body]],
+    ] as const) {
+      expect([way, (await client.post(way === 'upsert' ? `${url}?upsert=true` : url, sent)).status]).toEqual([
+        way,
+        403,
+      ]);
     }
     const rest = Object.fromEntries(Object.entries(body).filter(([name]) => name !== 'title'));
     for (const row of before) {
       expect(['PATCH', (await client.patch(`${url}${row.id}/`, rest)).status]).toEqual(['PATCH', 403]);
       expect(['list', (await client.patch(url, [{ id: row.id, ...rest }])).status]).toEqual(['list', 403]);
-      expect(['change', (await client.post(`${url}?upsert=true`, [{ ...body, title: row.title }])).status]).toEqual(['change', 403]);
+      expect([
+        'change',
+        (await client.post(`${url}?upsert=true`, [{ ...body, title: row.title }])).status,
+      ]).toEqual(['change', 403]);
     }
     expect(await stored()).toEqual(before);
   }
@@ -98,30 +114,52 @@ onEachDatabase('S25 what is stored is what must fit the grant', (database) => {
 
   test('what the database fills in', async () => {
     granted = where('owner', 'bob');
-    await expect(started.client.post(`${SV}/svsample/`, { title: 'filled' })).resolves.toMatchObject({ status: 403 });
+    await expect(started.client.post(`${SV}/svsample/`, { title: 'filled' })).resolves.toMatchObject({
+      status: 403,
+    });
     granted = and(where('owner', 'ann'), where('price', 'gte', '1.00'));
-    await expect(started.client.post(`${SV}/svsample/`, { title: 'filled' })).resolves.toMatchObject({ status: 201 });
+    await expect(started.client.post(`${SV}/svsample/`, { title: 'filled' })).resolves.toMatchObject({
+      status: 201,
+    });
     granted = where('owner', 'ann');
-    await expect(started.client.post(`${SV}/svsample/`, { title: 'foreign', owner: 'bob' })).resolves.toMatchObject({ status: 403 });
+    await expect(
+      started.client.post(`${SV}/svsample/`, { title: 'foreign', owner: 'bob' }),
+    ).resolves.toMatchObject({ status: 403 });
   });
 
   test('what a listener makes of it', async () => {
     granted = where('owner', 'ANN');
-    await expect(started.client.post(`${SV}/svheard/`, { title: 'a', owner: 'ANN' })).resolves.toMatchObject({ status: 403 });
+    await expect(started.client.post(`${SV}/svheard/`, { title: 'a', owner: 'ANN' })).resolves.toMatchObject({
+      status: 403,
+    });
     granted = where('owner', 'ann');
-    await expect(started.client.post(`${SV}/svheard/`, { title: 'a', owner: 'ANN' })).resolves.toMatchObject({ status: 201, json: { owner: 'ann' } });
+    await expect(started.client.post(`${SV}/svheard/`, { title: 'a', owner: 'ANN' })).resolves.toMatchObject({
+      status: 201,
+      json: { owner: 'ann' },
+    });
   });
 
   test('what a trigger makes of it', async () => {
     const { dataSource, client } = started;
     granted = where('owner', 'ann');
-    if (database.name === 'sqlite') await dataSource.query(`CREATE TRIGGER sv_steal AFTER INSERT ON sv_heard WHEN NEW.title = 'stolen' BEGIN UPDATE sv_heard SET owner = 'bob' WHERE id = NEW.id; END`);
-    if (database.name === 'mariadb') await dataSource.query(`CREATE TRIGGER sv_steal BEFORE INSERT ON sv_heard FOR EACH ROW SET NEW.owner = IF(NEW.title = 'stolen', 'bob', NEW.owner)`);
+    if (database.name === 'sqlite')
+      await dataSource.query(
+        `CREATE TRIGGER sv_steal AFTER INSERT ON sv_heard WHEN NEW.title = 'stolen' BEGIN UPDATE sv_heard SET owner = 'bob' WHERE id = NEW.id; END`,
+      );
+    if (database.name === 'mariadb')
+      await dataSource.query(
+        `CREATE TRIGGER sv_steal BEFORE INSERT ON sv_heard FOR EACH ROW SET NEW.owner = IF(NEW.title = 'stolen', 'bob', NEW.owner)`,
+      );
     if (database.name === 'postgres') {
-      await dataSource.query(`CREATE FUNCTION sv_steal() RETURNS trigger AS $$ BEGIN IF NEW.title = 'stolen' THEN NEW.owner := 'bob'; END IF; RETURN NEW; END $$ LANGUAGE plpgsql`);
-      await dataSource.query(`CREATE TRIGGER sv_steal BEFORE INSERT ON sv_heard FOR EACH ROW EXECUTE FUNCTION sv_steal()`);
+      await dataSource.query(
+        `CREATE FUNCTION sv_steal() RETURNS trigger AS $$ BEGIN IF NEW.title = 'stolen' THEN NEW.owner := 'bob'; END IF; RETURN NEW; END $$ LANGUAGE plpgsql`,
+      );
+      await dataSource.query(
+        `CREATE TRIGGER sv_steal BEFORE INSERT ON sv_heard FOR EACH ROW EXECUTE FUNCTION sv_steal()`,
+      );
     }
-    for (const sent of [{ title: 'stolen', owner: 'ann' }, [{ title: 'stolen', owner: 'ann' }]]) await expect(client.post(`${SV}/svheard/`, sent)).resolves.toMatchObject({ status: 403 });
+    for (const sent of [{ title: 'stolen', owner: 'ann' }, [{ title: 'stolen', owner: 'ann' }]])
+      await expect(client.post(`${SV}/svheard/`, sent)).resolves.toMatchObject({ status: 403 });
     expect(await dataSource.manager.countBy(SvHeard, { title: 'stolen' })).toBe(0);
   });
 });

@@ -26,12 +26,17 @@ interface Described {
 }
 
 interface DescribedOperation {
-  readonly responses: Readonly<Record<string, { readonly $ref?: string; readonly content?: object } | undefined>>;
+  readonly responses: Readonly<
+    Record<string, { readonly $ref?: string; readonly content?: object } | undefined>
+  >;
 }
 
 interface Document {
   readonly paths: Readonly<Record<string, Described['item']>>;
-  readonly components: { readonly responses: Readonly<Record<string, { readonly content?: object }>>; readonly schemas: Readonly<Record<string, object>> };
+  readonly components: {
+    readonly responses: Readonly<Record<string, { readonly content?: object }>>;
+    readonly schemas: Readonly<Record<string, object>>;
+  };
 }
 
 /** How many answers were compared with the document in this file of tests. */
@@ -40,7 +45,10 @@ export const checkedAnswers = { described: 0, refused: 0 };
 const CHECKS = new Map<number, AnswerCheck>();
 
 /** Every answer of this application to a `Client` must be what its document says: so each feature test is a test of the document. */
-export function checkAnswersOf(app: INestApplication, { port, undescribed }: { readonly port: number; readonly undescribed: readonly number[] }): void {
+export function checkAnswersOf(
+  app: INestApplication,
+  { port, undescribed }: { readonly port: number; readonly undescribed: readonly number[] },
+): void {
   CHECKS.set(port, new AnswerCheck(app, undescribed));
 }
 
@@ -49,13 +57,19 @@ export function endCheck(port: number): void {
 }
 
 /** Throws where the answer is another than the document says. */
-export function checkAnswer(port: number, call: { readonly method: string; readonly path: string }, answer: CheckedAnswer): void {
+export function checkAnswer(
+  port: number,
+  call: { readonly method: string; readonly path: string },
+  answer: CheckedAnswer,
+): void {
   CHECKS.get(port)?.check(call, answer);
 }
 
 class AnswerCheck {
   private readonly validators = new Map<string, ValidateFunction>();
-  private loaded: { readonly document: Document; readonly ajv: Ajv2020; readonly described: readonly Described[] } | undefined;
+  private loaded:
+    | { readonly document: Document; readonly ajv: Ajv2020; readonly described: readonly Described[] }
+    | undefined;
 
   constructor(
     private readonly app: INestApplication,
@@ -71,7 +85,9 @@ class AnswerCheck {
     if (method === 'HEAD' || method === 'OPTIONS' || this.undescribed.includes(answer.status)) return;
     const { described, document } = this.load();
     const [plain = ''] = path.split('?');
-    const found = described.find(({ pattern }) => pattern.test(plain.length > 1 && plain.endsWith('/') ? plain.slice(0, -1) : plain));
+    const found = described.find(({ pattern }) =>
+      pattern.test(plain.length > 1 && plain.endsWith('/') ? plain.slice(0, -1) : plain),
+    );
     // A route of the application's own wins over an object whose key has its text.
     if (!found || this.server.foreign.has(plain)) return;
     const operation = found.item[method.toLowerCase()];
@@ -85,24 +101,37 @@ class AnswerCheck {
     if (found.free.has(method)) return;
     checkedAnswers.described++;
     const said = operation.responses[String(answer.status)];
-    if (!said) throw new Error(`${told}The document does not know this status of ${method} ${found.path}, only ${Object.keys(operation.responses).join(', ')}.`);
-    const pointer = said.$ref ?? `#/paths/${escaped(found.path)}/${method.toLowerCase()}/responses/${answer.status}`;
-    const response = said.$ref === undefined ? said : document.components.responses[said.$ref.split('/').at(-1) ?? ''];
+    if (!said)
+      throw new Error(
+        `${told}The document does not know this status of ${method} ${found.path}, only ${Object.keys(operation.responses).join(', ')}.`,
+      );
+    const pointer =
+      said.$ref ?? `#/paths/${escaped(found.path)}/${method.toLowerCase()}/responses/${answer.status}`;
+    const response =
+      said.$ref === undefined ? said : document.components.responses[said.$ref.split('/').at(-1) ?? ''];
     if (!response?.content) {
       if (answer.text !== '') throw new Error(`${told}By the document there is no body.`);
       return;
     }
     const type = String(answer.headers['content-type']);
-    const media = Object.keys(response.content).find((each) => (each.endsWith('json') ? each === type : each === type.split(';')[0]));
-    if (media === undefined) throw new Error(`${told}It is ${type}, and by the document ${Object.keys(response.content).join(' or ')}.`);
+    const media = Object.keys(response.content).find((each) =>
+      each.endsWith('json') ? each === type : each === type.split(';')[0],
+    );
+    if (media === undefined)
+      throw new Error(
+        `${told}It is ${type}, and by the document ${Object.keys(response.content).join(' or ')}.`,
+      );
     // Other forms than JSON are texts.
     if (!/[/+]json$/.test(media)) return;
     const validate = this.validator(`${pointer}/content/${escaped(media)}/schema`);
-    if (!validate(answer.json)) throw new Error(`${told}The document says otherwise: ${JSON.stringify(validate.errors?.slice(0, 5))}`);
+    if (!validate(answer.json))
+      throw new Error(`${told}The document says otherwise: ${JSON.stringify(validate.errors?.slice(0, 5))}`);
   }
 
   private validator(pointer: string): ValidateFunction {
-    const known = this.validators.get(pointer) ?? this.load().ajv.compile({ $ref: `document${pointer.replaceAll('{', '%7B').replaceAll('}', '%7D')}` });
+    const known =
+      this.validators.get(pointer) ??
+      this.load().ajv.compile({ $ref: `document${pointer.replaceAll('{', '%7B').replaceAll('}', '%7D')}` });
     this.validators.set(pointer, known);
     return known;
   }
@@ -114,10 +143,21 @@ class AnswerCheck {
     const document = closed(this.app.get(RestifyOpenApi).extend(empty)) as Document;
     const ajv = new Ajv2020({ strict: false, allErrors: false, validateSchema: false });
     addFormats.default(ajv);
-    for (const name of ['time-local', 'decimal', 'float', 'double', 'int32', 'int64']) ajv.addFormat(name, true);
+    for (const name of ['time-local', 'decimal', 'float', 'double', 'int32', 'int64'])
+      ajv.addFormat(name, true);
     ajv.addSchema(document, 'document');
-    const routes = this.server.apis.flatMap(({ prefix, routes: all }) => all.map((route) => [`/${routePattern(prefix, route)}`.replace(/[:*](pk|childId)(?=\/|$)/g, '{$1}'), route] as const));
-    const described = Object.entries(document.paths).map(([path, item]): Described => ({ path, item, pattern: patternOf(path), free: freeMethods(routes.find(([pattern]) => path.endsWith(pattern))?.[1]) }));
+    const routes = this.server.apis.flatMap(({ prefix, routes: all }) =>
+      all.map(
+        (route) =>
+          [`/${routePattern(prefix, route)}`.replace(/[:*](pk|childId)(?=\/|$)/g, '{$1}'), route] as const,
+      ),
+    );
+    const described = Object.entries(document.paths).map(([path, item]): Described => ({
+      path,
+      item,
+      pattern: patternOf(path),
+      free: freeMethods(routes.find(([pattern]) => path.endsWith(pattern))?.[1]),
+    }));
     // Concrete paths win over those with keys.
     described.sort((a, b) => keys(a.path) - keys(b.path));
     this.loaded = { document, ajv, described };
@@ -135,7 +175,11 @@ function keys(path: string): number {
 }
 
 function patternOf(path: string): RegExp {
-  const text = path.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replaceAll('{childId}', '.+').replaceAll('{pk}', '[^/]+').replace(/\{[^}]*\}/g, '[^/]+');
+  const text = path
+    .replace(/[.*+?^$()|[\]\\]/g, '\\$&')
+    .replaceAll('{childId}', '.+')
+    .replaceAll('{pk}', '[^/]+')
+    .replace(/\{[^}]*\}/g, '[^/]+');
   return new RegExp(`^${text}$`);
 }
 
@@ -148,5 +192,7 @@ function closed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closed);
   if (typeof value !== 'object' || value === null) return value;
   const all = Object.fromEntries(Object.entries(value).map(([name, each]) => [name, closed(each)]));
-  return all.type === 'object' && 'properties' in all && !('additionalProperties' in all) ? { ...all, additionalProperties: false } : all;
+  return all.type === 'object' && 'properties' in all && !('additionalProperties' in all)
+    ? { ...all, additionalProperties: false }
+    : all;
 }

@@ -50,21 +50,29 @@ export class Client {
       if (body !== undefined) sent['content-type'] ??= 'application/json';
     }
     return new Promise((resolve, reject) => {
-      const outgoing = request({ host: '127.0.0.1', port: this.port, method, path, headers: sent }, (incoming) => {
-        const chunks: Buffer[] = [];
-        incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
-        incoming.on('error', reject);
-        incoming.on('end', () => {
-          const text = Buffer.concat(chunks).toString('utf8');
-          const answer = { status: incoming.statusCode ?? 0, headers: incoming.headers, text, json: parsed(text) };
-          try {
-            checkAnswer(this.port, { method, path }, answer);
-            resolve(answer);
-          } catch (error) {
-            reject(error instanceof Error ? error : new Error(String(error)));
-          }
-        });
-      });
+      const outgoing = request(
+        { host: '127.0.0.1', port: this.port, method, path, headers: sent },
+        (incoming) => {
+          const chunks: Buffer[] = [];
+          incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+          incoming.on('error', reject);
+          incoming.on('end', () => {
+            const text = Buffer.concat(chunks).toString('utf8');
+            const answer = {
+              status: incoming.statusCode ?? 0,
+              headers: incoming.headers,
+              text,
+              json: parsed(text),
+            };
+            try {
+              checkAnswer(this.port, { method, path }, answer);
+              resolve(answer);
+            } catch (error) {
+              reject(error instanceof Error ? error : new Error(String(error)));
+            }
+          });
+        },
+      );
       outgoing.on('error', reject);
       outgoing.end(payload);
     });

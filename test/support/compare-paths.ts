@@ -11,9 +11,11 @@ import { withoutComparingWrites } from './compare-writes.js';
 export const compared = { pages: 0, rows: 0, askedPages: 0 };
 
 const fast = Object.getOwnPropertyDescriptor(RowReader.prototype, 'texts')?.value as RowReader['texts'];
-const fastRow = Object.getOwnPropertyDescriptor(RowReader.prototype, 'retrieveText')?.value as RowReader['retrieveText'];
+const fastRow = Object.getOwnPropertyDescriptor(RowReader.prototype, 'retrieveText')
+  ?.value as RowReader['retrieveText'];
 
-const fastStamped = Object.getOwnPropertyDescriptor(RowReader.prototype, 'retrieveStamped')?.value as RowReader['retrieveStamped'];
+const fastStamped = Object.getOwnPropertyDescriptor(RowReader.prototype, 'retrieveStamped')
+  ?.value as RowReader['retrieveStamped'];
 
 const fastPage = Object.getOwnPropertyDescriptor(PageReader.prototype, 'text')?.value as PageReader['text'];
 
@@ -34,7 +36,8 @@ RowReader.prototype.retrieveText = async function (this: RowReader, where, writi
     const expected = row && JSON.stringify(writing.represent(row));
     compared.rows++;
     if (text === expected) return text;
-    if (attempt === 5) throw new Error(`The database writes\n${text ?? 'nothing'}\nand the process\n${expected ?? 'nothing'}`);
+    if (attempt === 5)
+      throw new Error(`The database writes\n${text ?? 'nothing'}\nand the process\n${expected ?? 'nothing'}`);
   }
 };
 
@@ -47,7 +50,10 @@ RowReader.prototype.retrieveStamped = async function (this: RowReader, where, wr
     const expected = row && { text: JSON.stringify(writing.represent(row)), stamps: stampsIn(row, resource) };
     compared.rows++;
     if (JSON.stringify(stamped) === JSON.stringify(expected)) return stamped;
-    if (attempt === 5) throw new Error(`The database writes\n${JSON.stringify(stamped)}\nand the process\n${JSON.stringify(expected)}`);
+    if (attempt === 5)
+      throw new Error(
+        `The database writes\n${JSON.stringify(stamped)}\nand the process\n${JSON.stringify(expected)}`,
+      );
   }
 };
 
@@ -56,7 +62,10 @@ PageReader.prototype.text = async function (this: PageReader, plan, writing) {
   for (let attempt = 0; ; attempt++) {
     const page = await fastPage.call(this, plan, writing);
     const general = await this.rows(plan);
-    const [written, expected] = [told(page), told({ ...general, rows: general.rows.map((row) => JSON.stringify(writing.represent(row))).join(',') })];
+    const [written, expected] = [
+      told(page),
+      told({ ...general, rows: general.rows.map((row) => JSON.stringify(writing.represent(row))).join(',') }),
+    ];
     compared.askedPages++;
     if (written === expected) return page;
     if (attempt === 5) throw new Error(`The database writes\n${written}\nand the process\n${expected}`);
@@ -78,7 +87,10 @@ export function withoutComparing(): void {
 }
 
 /** The two may turn their pages at different rows. */
-async function* both(reader: RowReader, { plan, writing, texts }: { plan: ListPlan; writing: RowWriting; texts: AsyncIterable<string> }): AsyncGenerator<string> {
+async function* both(
+  reader: RowReader,
+  { plan, writing, texts }: { plan: ListPlan; writing: RowWriting; texts: AsyncIterable<string> },
+): AsyncGenerator<string> {
   const general = generalTexts(reader, plan, writing);
   let [expected, differed] = ['', false];
   for await (const text of texts) {
@@ -110,8 +122,13 @@ function withComma(text: string): string {
   return text === '' ? '' : `${text},`;
 }
 
-async function* generalTexts(reader: RowReader, plan: ListPlan, { represent }: RowWriting): AsyncGenerator<string> {
-  for await (const rows of reader.list(plan)) yield rows.map((row) => JSON.stringify(represent(row))).join(',');
+async function* generalTexts(
+  reader: RowReader,
+  plan: ListPlan,
+  { represent }: RowWriting,
+): AsyncGenerator<string> {
+  for await (const rows of reader.list(plan))
+    yield rows.map((row) => JSON.stringify(represent(row))).join(',');
 }
 
 /** Somebody may have written between the two: what differs once more, and again, differs. */
@@ -119,7 +136,10 @@ async function mustAgree(reader: RowReader, plan: ListPlan, writing: RowWriting)
   let last: readonly [string, string] | undefined;
   for (let attempt = 0; attempt < 5; attempt++) {
     const texts = fast.call(reader, plan, writing);
-    last = [await whole(texts === undefined ? generalTexts(reader, plan, writing) : iterated(texts)), await whole(generalTexts(reader, plan, writing))];
+    last = [
+      await whole(texts === undefined ? generalTexts(reader, plan, writing) : iterated(texts)),
+      await whole(generalTexts(reader, plan, writing)),
+    ];
     if (last[0] === last[1]) return;
   }
   throw new Error(`The database writes\n${last?.[0] ?? ''}\nand the process\n${last?.[1] ?? ''}`);

@@ -1,5 +1,10 @@
 import type { EntityMetadata, QueryRunner } from 'typeorm';
-import { applyValues, finerValues, identityOf, setColumns } from '../../src/adapters/typeorm/running/entity-values.js';
+import {
+  applyValues,
+  finerValues,
+  identityOf,
+  setColumns,
+} from '../../src/adapters/typeorm/running/entity-values.js';
 import { PlainWriter } from '../../src/adapters/typeorm/running/plain-writer.js';
 import type { WriterTools } from '../../src/adapters/typeorm/running/row-writer.js';
 import type { Json } from '../../src/errors/rest-error.js';
@@ -13,10 +18,18 @@ export const comparedWrites = { created: 0, changed: 0 };
 
 const fast = {
   create: Object.getOwnPropertyDescriptor(PlainWriter.prototype, 'create')?.value as PlainWriter['create'],
-  written: Object.getOwnPropertyDescriptor(PlainWriter.prototype, 'written')?.value as (this: PlainWriter, ...given: readonly unknown[]) => Promise<Row | undefined>,
+  written: Object.getOwnPropertyDescriptor(PlainWriter.prototype, 'written')?.value as (
+    this: PlainWriter,
+    ...given: readonly unknown[]
+  ) => Promise<Row | undefined>,
 };
 
-type Inside = { readonly resource: Resource; readonly metadata: EntityMetadata; readonly tools: WriterTools; mayWrite(plan: CreatePlan, operation: 'create'): Promise<boolean> };
+type Inside = {
+  readonly resource: Resource;
+  readonly metadata: EntityMetadata;
+  readonly tools: WriterTools;
+  mayWrite(plan: CreatePlan, operation: 'create'): Promise<boolean>;
+};
 type Stored = Readonly<Record<string, unknown>>;
 
 /** Thrown to take back what was written for a look at it. */
@@ -43,27 +56,53 @@ async function storedByTypeOrm(inside: Inside, plan: CreatePlan): Promise<Stored
 }
 
 /** PostgreSQL does not take back what a sequence has given. */
-async function takeSequenceBack({ metadata, tools }: Inside, [id]: readonly Json[], runner: QueryRunner): Promise<void> {
+async function takeSequenceBack(
+  { metadata, tools }: Inside,
+  [id]: readonly Json[],
+  runner: QueryRunner,
+): Promise<void> {
   const column = metadata.primaryColumns.find((each) => each.generationStrategy === 'increment');
   if (tools.dialect.oneConnection || !column) return;
-  await runner.query('SELECT setval(pg_get_serial_sequence($1, $2), $3::bigint, false)', [tools.tables.pathOf(metadata), column.databaseName, id]);
+  await runner.query('SELECT setval(pg_get_serial_sequence($1, $2), $3::bigint, false)', [
+    tools.tables.pathOf(metadata),
+    column.databaseName,
+    id,
+  ]);
 }
 
-async function storedRow({ resource, metadata, tools }: Inside, identity: readonly Json[], runner: QueryRunner): Promise<Stored | undefined> {
+async function storedRow(
+  { resource, metadata, tools }: Inside,
+  identity: readonly Json[],
+  runner: QueryRunner,
+): Promise<Stored | undefined> {
   const { dialect } = tools;
   const table = tools.tables.of(resource);
   const quote = (name: string): string => table.dataSource.driver.escape(name);
   // The bytes as they are stored, and on SQLite their kind.
-  const columns = metadata.columns.map(({ databaseName }) => (dialect.oneConnection ? `typeof(${quote(databaseName)}) || ' ' || quote(${quote(databaseName)}) AS ${quote(databaseName)}` : `${quote(databaseName)}::text AS ${quote(databaseName)}`));
-  const where = resource.identity.map((column, index) => `${table.name(column)} = ${dialect.parameter(dialect.placeholder(index + 1), column.type)}`);
-  const [row] = (await runner.query(`SELECT ${columns.join(', ')} FROM ${table.path} WHERE ${where.join(' AND ')}`, identity.map((value, index) => dialect.encode(value, resource.identity[index]?.type ?? { kind: 'string', trim: false })))) as readonly Stored[];
+  const columns = metadata.columns.map(({ databaseName }) =>
+    dialect.oneConnection
+      ? `typeof(${quote(databaseName)}) || ' ' || quote(${quote(databaseName)}) AS ${quote(databaseName)}`
+      : `${quote(databaseName)}::text AS ${quote(databaseName)}`,
+  );
+  const where = resource.identity.map(
+    (column, index) =>
+      `${table.name(column)} = ${dialect.parameter(dialect.placeholder(index + 1), column.type)}`,
+  );
+  const [row] = (await runner.query(
+    `SELECT ${columns.join(', ')} FROM ${table.path} WHERE ${where.join(' AND ')}`,
+    identity.map((value, index) =>
+      dialect.encode(value, resource.identity[index]?.type ?? { kind: 'string', trim: false }),
+    ),
+  )) as readonly Stored[];
   return row;
 }
 
 /** What is not given is compared where it does not depend on when, or by chance. */
 function isComparable(metadata: EntityMetadata, given: ReadonlySet<string>, name: string): boolean {
   const column = metadata.columns.find((each) => each.databaseName === name);
-  return column !== undefined && !column.isGenerated && (given.has(name) || typeof column.default !== 'function');
+  return (
+    column !== undefined && !column.isGenerated && (given.has(name) || typeof column.default !== 'function')
+  );
 }
 
 PlainWriter.prototype.create = async function (this: PlainWriter, plan) {
@@ -73,12 +112,21 @@ PlainWriter.prototype.create = async function (this: PlainWriter, plan) {
   const row = await fast.create.call(this, plan);
   if (comparedWrites.created + comparedWrites.changed === before || !expected) return row;
   comparedWrites.created++;
-  const stored = await inside.tools.connections.reading('primary', (runner) => storedRow(inside, row.key, runner));
+  const stored = await inside.tools.connections.reading('primary', (runner) =>
+    storedRow(inside, row.key, runner),
+  );
   const given = new Set([...plan.values.keys()].flatMap((name) => columnNames(inside.resource, name)));
   // Written in a second statement there, which is one of ours.
-  const finer = new Set(finerValues(plan.values, inside.resource, { change: false, loses: () => false }).map(({ column }) => column.id));
+  const finer = new Set(
+    finerValues(plan.values, inside.resource, { change: false, loses: () => false }).map(
+      ({ column }) => column.id,
+    ),
+  );
   for (const name of Object.keys(expected)) {
-    if (!finer.has(name) && isComparable(inside.metadata, given, name) && stored?.[name] !== expected[name]) throw new Error(`${inside.resource.label}.${name} is written as ${String(stored?.[name])}, and by TypeORM as ${String(expected[name])}`);
+    if (!finer.has(name) && isComparable(inside.metadata, given, name) && stored?.[name] !== expected[name])
+      throw new Error(
+        `${inside.resource.label}.${name} is written as ${String(stored?.[name])}, and by TypeORM as ${String(expected[name])}`,
+      );
   }
   return row;
 };
@@ -96,8 +144,16 @@ Object.defineProperty(PlainWriter.prototype, 'written', {
     if (!row) return row;
     const { tools, resource } = this as unknown as Inside;
     comparedWrites.changed++;
-    const read = await tools.connections.reading('primary', (runner) => tools.reader.retrieveWithin(allOf(resource.identity.map((column, index) => equals(column, row.key[index] ?? null))), runner));
-    if (JSON.stringify(read) !== JSON.stringify(row)) throw new Error(`The statement brings out\n${JSON.stringify(row)}\nand there stands\n${JSON.stringify(read)}`);
+    const read = await tools.connections.reading('primary', (runner) =>
+      tools.reader.retrieveWithin(
+        allOf(resource.identity.map((column, index) => equals(column, row.key[index] ?? null))),
+        runner,
+      ),
+    );
+    if (JSON.stringify(read) !== JSON.stringify(row))
+      throw new Error(
+        `The statement brings out\n${JSON.stringify(row)}\nand there stands\n${JSON.stringify(read)}`,
+      );
     return row;
   },
   writable: true,
@@ -107,5 +163,9 @@ Object.defineProperty(PlainWriter.prototype, 'written', {
 /** For files of tests about time, order and number of statements, or with writers that never rest. */
 export function withoutComparingWrites(): void {
   PlainWriter.prototype.create = fast.create;
-  Object.defineProperty(PlainWriter.prototype, 'written', { value: fast.written, writable: true, configurable: true });
+  Object.defineProperty(PlainWriter.prototype, 'written', {
+    value: fast.written,
+    writable: true,
+    configurable: true,
+  });
 }

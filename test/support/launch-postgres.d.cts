@@ -4,4 +4,6 @@ export interface LaunchedPostgres {
 }
 
 /** See `launch-postgres.cjs`. */
-export function launchPostgres(): Promise<(LaunchedPostgres & { replica(): Promise<LaunchedPostgres | undefined> }) | undefined>;
+export function launchPostgres(): Promise<
+  (LaunchedPostgres & { replica(): Promise<LaunchedPostgres | undefined> }) | undefined
+>;

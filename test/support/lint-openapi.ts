@@ -14,7 +14,10 @@ const SCRIPT = fileURLToPath(new URL('redocly-process.mjs', import.meta.url));
 
 /** What Redocly's linter says of a document, by its recommended rules. */
 export async function lintOpenApi(document: object): Promise<readonly LintProblem[]> {
-  const child = spawn(process.execPath, [SCRIPT], { stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, NODE_OPTIONS: '' } });
+  const child = spawn(process.execPath, [SCRIPT], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...process.env, NODE_OPTIONS: '' },
+  });
   child.stdin.end(JSON.stringify(document));
   return JSON.parse(await text(child.stdout)) as readonly LintProblem[];
 }

@@ -4,4 +4,13 @@ import { text } from 'node:stream/consumers';
 
 const config = await createConfig({ extends: ['recommended'] });
 const problems = await lintFromString({ source: await text(process.stdin), config });
-console.log(JSON.stringify(problems.map(({ severity, ruleId, message, location }) => ({ severity, ruleId, message, at: location[0]?.pointer ?? '' }))));
+console.log(
+  JSON.stringify(
+    problems.map(({ severity, ruleId, message, location }) => ({
+      severity,
+      ruleId,
+      message,
+      at: location[0]?.pointer ?? '',
+    })),
+  ),
+);

@@ -19,7 +19,12 @@ import { PLATFORM } from './platform.js';
 export interface FastifyOptions {
   readonly bodyLimit?: number;
   readonly exposeHeadRoutes?: boolean;
-  readonly routerOptions?: { readonly ignoreTrailingSlash?: boolean; readonly ignoreDuplicateSlashes?: boolean; readonly caseSensitive?: boolean; readonly maxParamLength?: number };
+  readonly routerOptions?: {
+    readonly ignoreTrailingSlash?: boolean;
+    readonly ignoreDuplicateSlashes?: boolean;
+    readonly caseSensitive?: boolean;
+    readonly maxParamLength?: number;
+  };
 }
 
 export interface AppSettings {
@@ -59,11 +64,18 @@ export interface StartedApp {
 const BODY_LIMIT = 100 * 1024;
 
 /** On the HTTP library that is tested. */
-async function createApp(module: Type, { nest, fastify, trustProxy = false }: AppSettings): Promise<INestApplication> {
+async function createApp(
+  module: Type,
+  { nest, fastify, trustProxy = false }: AppSettings,
+): Promise<INestApplication> {
   const options: NestApplicationOptions = { logger: false, abortOnError: false, ...nest };
   if (PLATFORM === 'fastify' || fastify) {
     const { FastifyAdapter } = await import('@nestjs/platform-fastify');
-    return NestFactory.create(module, new FastifyAdapter({ bodyLimit: BODY_LIMIT, trustProxy, ...fastify }), options);
+    return NestFactory.create(
+      module,
+      new FastifyAdapter({ bodyLimit: BODY_LIMIT, trustProxy, ...fastify }),
+      options,
+    );
   }
   const app = await NestFactory.create<NestExpressApplication>(module, options);
   app.set('trust proxy', trustProxy);
@@ -75,11 +87,18 @@ export async function startApp(settings: AppSettings): Promise<StartedApp> {
   const database = settings.database ?? DATABASES[0];
   if (!database) throw new Error('No database');
   const opened = await database.open();
-  const options = { ...opened.options, entities: settings.entities, synchronize: true, ...settings.dataSource } as DataSourceOptions;
+  const options = {
+    ...opened.options,
+    entities: settings.entities,
+    synchronize: true,
+    ...settings.dataSource,
+  } as DataSourceOptions;
   @Module({
     imports: [
       TypeOrmModule.forRoot({ ...options, retryAttempts: 0 }),
-      ...(settings.restifyModules ?? [RestifyModule.forRoot(settings.prefix ?? 'rest/v1', settings.restify ?? {})]),
+      ...(settings.restifyModules ?? [
+        RestifyModule.forRoot(settings.prefix ?? 'rest/v1', settings.restify ?? {}),
+      ]),
       ...(settings.imports ?? []),
     ],
     controllers: [...(settings.controllers ?? [])],
@@ -98,7 +117,8 @@ export async function startApp(settings: AppSettings): Promise<StartedApp> {
   }
   const started = app;
   const { port } = (started.getHttpServer() as Server).address() as AddressInfo;
-  if (settings.undescribed !== 'all') checkAnswersOf(started, { port, undescribed: settings.undescribed ?? [] });
+  if (settings.undescribed !== 'all')
+    checkAnswersOf(started, { port, undescribed: settings.undescribed ?? [] });
   return {
     app: started,
     client: new Client(port),

@@ -14,7 +14,10 @@ declare global {
 }
 
 function world(): World {
-  if (!globalThis.RESTIFY_WORLD) throw new Error('This run has no RESTIFY_WORLD: it has another configuration than jest.config.js or test/worlds/*/jest.config.js');
+  if (!globalThis.RESTIFY_WORLD)
+    throw new Error(
+      'This run has no RESTIFY_WORLD: it has another configuration than jest.config.js or test/worlds/*/jest.config.js',
+    );
   return globalThis.RESTIFY_WORLD;
 }
 

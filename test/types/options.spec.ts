@@ -15,60 +15,214 @@ interface Case {
 const CASES: readonly Case[] = [
   { says: 'a column in fields', right: "fields: ['title']", wrong: "fields: ['titel']" },
   { says: 'a relation in fields', right: "fields: ['question']", wrong: "fields: ['quesiton']" },
-  { says: 'a method in fields, which is no property', right: "fields: ['votes']", wrong: "fields: ['shout']" },
+  {
+    says: 'a method in fields, which is no property',
+    right: "fields: ['votes']",
+    wrong: "fields: ['shout']",
+  },
   { says: 'a column in exclude', right: "exclude: ['secret']", wrong: "exclude: ['secrets']" },
-  { says: 'a path in exclude, which takes properties only', right: "exclude: ['address']", wrong: "exclude: ['address.city']" },
+  {
+    says: 'a path in exclude, which takes properties only',
+    right: "exclude: ['address']",
+    wrong: "exclude: ['address.city']",
+  },
   { says: 'a column in readOnly', right: "readOnly: ['votes']", wrong: "readOnly: ['vote']" },
   { says: 'a column in writeOnly', right: "writeOnly: ['secret']", wrong: "writeOnly: ['sekret']" },
   { says: 'a column in optional', right: "optional: ['title']", wrong: "optional: ['tilte']" },
   { says: 'a column in trim', right: 'trim: { title: false }', wrong: 'trim: { titel: false }' },
   { says: 'a text in trim', right: 'trim: { title: true }', wrong: "trim: { title: 'no' }" },
-  { says: 'a method in computed', right: "computed: { loud: 'shout' }", wrong: "computed: { loud: 'shuot' }" },
-  { says: 'a property in computed, which is no method', right: "computed: { loud: 'whisper' }", wrong: "computed: { loud: 'title' }" },
-  { says: 'a property of the entity in a computed function', right: 'computed: { loud: (post: Post) => post.title }', wrong: 'computed: { loud: (post: { titel: string }) => post.titel }' },
-  { says: 'an operation', right: "operations: ['list', 'partialUpdate']", wrong: "operations: ['list', 'patch']" },
-  { says: 'a class as filter backend', right: 'filterBackends: [FieldFilter]', wrong: 'filterBackends: [Date]' },
+  {
+    says: 'a method in computed',
+    right: "computed: { loud: 'shout' }",
+    wrong: "computed: { loud: 'shuot' }",
+  },
+  {
+    says: 'a property in computed, which is no method',
+    right: "computed: { loud: 'whisper' }",
+    wrong: "computed: { loud: 'title' }",
+  },
+  {
+    says: 'a property of the entity in a computed function',
+    right: 'computed: { loud: (post: Post) => post.title }',
+    wrong: 'computed: { loud: (post: { titel: string }) => post.titel }',
+  },
+  {
+    says: 'an operation',
+    right: "operations: ['list', 'partialUpdate']",
+    wrong: "operations: ['list', 'patch']",
+  },
+  {
+    says: 'a class as filter backend',
+    right: 'filterBackends: [FieldFilter]',
+    wrong: 'filterBackends: [Date]',
+  },
   { says: 'a class as serializer', right: 'serializer: ModelSerializer', wrong: 'serializer: FieldFilter' },
   { says: 'a column in filterFields', right: "filterFields: ['votes']", wrong: "filterFields: ['vote']" },
-  { says: 'a path over a relation in filterFields', right: "filterFields: ['question.pub_date']", wrong: "filterFields: ['question.pubdate']" },
-  { says: 'a path over a nullable relation', right: "filterFields: ['editor.name']", wrong: "filterFields: ['editor.nmae']" },
-  { says: 'a path over a Relation<…>', right: "filterFields: ['author.name']", wrong: "filterFields: ['author.nmae']" },
-  { says: 'a path over a lazy relation', right: "filterFields: ['reviewer.name']", wrong: "filterFields: ['reviewer.then']" },
-  { says: 'a path over a lazy nullable relation', right: "filterFields: ['proofreader.name']", wrong: "filterFields: ['proofreader.catch']" },
-  { says: 'a path over an embedded object', right: "filterFields: ['address.city']", wrong: "filterFields: ['address.town']" },
-  { says: 'a path three steps deep', right: "filterFields: ['question.author.name']", wrong: "filterFields: ['question.author.nmae']" },
-  { says: 'a step below a plain value', right: "filterFields: ['created']", wrong: "filterFields: ['created.getTime']" },
+  {
+    says: 'a path over a relation in filterFields',
+    right: "filterFields: ['question.pub_date']",
+    wrong: "filterFields: ['question.pubdate']",
+  },
+  {
+    says: 'a path over a nullable relation',
+    right: "filterFields: ['editor.name']",
+    wrong: "filterFields: ['editor.nmae']",
+  },
+  {
+    says: 'a path over a Relation<…>',
+    right: "filterFields: ['author.name']",
+    wrong: "filterFields: ['author.nmae']",
+  },
+  {
+    says: 'a path over a lazy relation',
+    right: "filterFields: ['reviewer.name']",
+    wrong: "filterFields: ['reviewer.then']",
+  },
+  {
+    says: 'a path over a lazy nullable relation',
+    right: "filterFields: ['proofreader.name']",
+    wrong: "filterFields: ['proofreader.catch']",
+  },
+  {
+    says: 'a path over an embedded object',
+    right: "filterFields: ['address.city']",
+    wrong: "filterFields: ['address.town']",
+  },
+  {
+    says: 'a path three steps deep',
+    right: "filterFields: ['question.author.name']",
+    wrong: "filterFields: ['question.author.nmae']",
+  },
+  {
+    says: 'a step below a plain value',
+    right: "filterFields: ['created']",
+    wrong: "filterFields: ['created.getTime']",
+  },
   { says: 'a step below a text', right: "filterFields: ['title']", wrong: "filterFields: ['title.length']" },
-  { says: 'a name with lookups', right: "filterFields: { votes: ['gte', 'lt'] }", wrong: "filterFields: { vote: ['gte', 'lt'] }" },
-  { says: 'a path with lookups', right: "filterFields: { 'question.pub_date': ['gte'] }", wrong: "filterFields: { 'question.pubdate': ['gte'] }" },
-  { says: 'a lookup', right: "filterFields: { votes: ['gte'] }", wrong: "filterFields: { votes: ['greater'] }" },
-  { says: 'no order of a flag', right: "filterFields: { draft: ['exact', 'isnull', 'ne', 'in'] }", wrong: "filterFields: { draft: ['gte'] }" },
-  { says: 'no text lookup of a number', right: "filterFields: { votes: ['range'] }", wrong: "filterFields: { votes: ['icontains'] }" },
-  { says: 'no text lookup of a date', right: "filterFields: { created: ['gte', 'isnull'] }", wrong: "filterFields: { created: ['startswith'] }" },
-  { says: 'no text lookup of a relation', right: "filterFields: { author: ['exact', 'in'] }", wrong: "filterFields: { author: ['contains'] }" },
-  { says: 'the lookups of a path', right: "filterFields: { 'author.name': ['icontains', 'gt'] }", wrong: "filterFields: { 'question.pub_date': ['icontains'] }" },
-  { says: 'the value of an own filter', right: "filters: { near: { type: 'integer', reads: ['votes'], rows: (votes) => where('votes', votes + 1) } }", wrong: "filters: { near: { type: 'text', reads: ['votes'], rows: (votes: number) => where('votes', votes) } }" },
-  { says: 'the list of an own filter', right: "filters: { near: { type: 'integer', list: true, reads: ['votes'], rows: (votes) => where('votes', 'in', votes.map((each) => each + 1)) } }", wrong: "filters: { near: { type: 'integer', list: true, reads: ['votes'], rows: (votes: number) => where('votes', votes) } }" },
-  { says: 'a choice of an own filter', right: "filters: { state: { type: 'choice', choices: ['a', 'b'], reads: ['votes', 'author.name'], rows: (state) => where('author.name', state.trim()) } }", wrong: "filters: { state: { type: 'choice', choices: [7], reads: ['votes'], rows: (state) => where('votes', state) } }" },
-  { says: 'what an own filter reads', right: "filters: { near: { type: 'integer', reads: ['votes'], rows: () => where('votes', 1) } }", wrong: "filters: { near: { type: 'integer', reads: ['vote'], rows: () => where('votes', 1) } }" },
+  {
+    says: 'a name with lookups',
+    right: "filterFields: { votes: ['gte', 'lt'] }",
+    wrong: "filterFields: { vote: ['gte', 'lt'] }",
+  },
+  {
+    says: 'a path with lookups',
+    right: "filterFields: { 'question.pub_date': ['gte'] }",
+    wrong: "filterFields: { 'question.pubdate': ['gte'] }",
+  },
+  {
+    says: 'a lookup',
+    right: "filterFields: { votes: ['gte'] }",
+    wrong: "filterFields: { votes: ['greater'] }",
+  },
+  {
+    says: 'no order of a flag',
+    right: "filterFields: { draft: ['exact', 'isnull', 'ne', 'in'] }",
+    wrong: "filterFields: { draft: ['gte'] }",
+  },
+  {
+    says: 'no text lookup of a number',
+    right: "filterFields: { votes: ['range'] }",
+    wrong: "filterFields: { votes: ['icontains'] }",
+  },
+  {
+    says: 'no text lookup of a date',
+    right: "filterFields: { created: ['gte', 'isnull'] }",
+    wrong: "filterFields: { created: ['startswith'] }",
+  },
+  {
+    says: 'no text lookup of a relation',
+    right: "filterFields: { author: ['exact', 'in'] }",
+    wrong: "filterFields: { author: ['contains'] }",
+  },
+  {
+    says: 'the lookups of a path',
+    right: "filterFields: { 'author.name': ['icontains', 'gt'] }",
+    wrong: "filterFields: { 'question.pub_date': ['icontains'] }",
+  },
+  {
+    says: 'the value of an own filter',
+    right:
+      "filters: { near: { type: 'integer', reads: ['votes'], rows: (votes) => where('votes', votes + 1) } }",
+    wrong:
+      "filters: { near: { type: 'text', reads: ['votes'], rows: (votes: number) => where('votes', votes) } }",
+  },
+  {
+    says: 'the list of an own filter',
+    right:
+      "filters: { near: { type: 'integer', list: true, reads: ['votes'], rows: (votes) => where('votes', 'in', votes.map((each) => each + 1)) } }",
+    wrong:
+      "filters: { near: { type: 'integer', list: true, reads: ['votes'], rows: (votes: number) => where('votes', votes) } }",
+  },
+  {
+    says: 'a choice of an own filter',
+    right:
+      "filters: { state: { type: 'choice', choices: ['a', 'b'], reads: ['votes', 'author.name'], rows: (state) => where('author.name', state.trim()) } }",
+    wrong:
+      "filters: { state: { type: 'choice', choices: [7], reads: ['votes'], rows: (state) => where('votes', state) } }",
+  },
+  {
+    says: 'what an own filter reads',
+    right: "filters: { near: { type: 'integer', reads: ['votes'], rows: () => where('votes', 1) } }",
+    wrong: "filters: { near: { type: 'integer', reads: ['vote'], rows: () => where('votes', 1) } }",
+  },
   { says: 'groups as a flag', right: 'filterGroups: true', wrong: "filterGroups: 'yes'" },
-  { says: 'the limits of queries', right: 'queryLimits: { values: 10 }', wrong: 'queryLimits: { value: 10 }' },
-  { says: 'where nulls stand in ordering', right: "ordering: ['-votes nulls last', 'title nulls first']", wrong: "ordering: ['-votes nulls']" },
-  { says: 'where nulls stand in orderingFields', right: "orderingFields: ['votes nulls last']", wrong: "orderingFields: ['votes nulls lasst']" },
+  {
+    says: 'the limits of queries',
+    right: 'queryLimits: { values: 10 }',
+    wrong: 'queryLimits: { value: 10 }',
+  },
+  {
+    says: 'where nulls stand in ordering',
+    right: "ordering: ['-votes nulls last', 'title nulls first']",
+    wrong: "ordering: ['-votes nulls']",
+  },
+  {
+    says: 'where nulls stand in orderingFields',
+    right: "orderingFields: ['votes nulls last']",
+    wrong: "orderingFields: ['votes nulls lasst']",
+  },
   { says: 'a name in searchFields', right: "searchFields: ['title']", wrong: "searchFields: ['titel']" },
   { says: 'a name with ^', right: "searchFields: ['^title']", wrong: "searchFields: ['^titel']" },
-  { says: 'a name with =, $ and @', right: "searchFields: ['=title', '$title', '@title']", wrong: "searchFields: ['=title', '$title', '~title']" },
+  {
+    says: 'a name with =, $ and @',
+    right: "searchFields: ['=title', '$title', '@title']",
+    wrong: "searchFields: ['=title', '$title', '~title']",
+  },
   { says: 'a path with ^', right: "searchFields: ['^author.name']", wrong: "searchFields: ['^author.nmae']" },
   { says: 'a name in orderingFields', right: "orderingFields: ['votes']", wrong: "orderingFields: ['vots']" },
-  { says: 'no minus in orderingFields, which both directions belong to', right: "orderingFields: ['votes']", wrong: "orderingFields: ['-votes']" },
+  {
+    says: 'no minus in orderingFields, which both directions belong to',
+    right: "orderingFields: ['votes']",
+    wrong: "orderingFields: ['-votes']",
+  },
   { says: 'a name in ordering', right: "ordering: ['votes']", wrong: "ordering: ['vots']" },
-  { says: 'a name with a minus in ordering', right: "ordering: ['-votes', 'title']", wrong: "ordering: ['-vots', 'title']" },
-  { says: 'a path with a minus in ordering', right: "ordering: ['-question.pub_date']", wrong: "ordering: ['-question.pubdate']" },
+  {
+    says: 'a name with a minus in ordering',
+    right: "ordering: ['-votes', 'title']",
+    wrong: "ordering: ['-vots', 'title']",
+  },
+  {
+    says: 'a path with a minus in ordering',
+    right: "ordering: ['-question.pub_date']",
+    wrong: "ordering: ['-question.pubdate']",
+  },
   { says: 'no plus in ordering', right: "ordering: ['votes']", wrong: "ordering: ['+votes']" },
   { says: 'no flag but false as pagination', right: 'pagination: false', wrong: 'pagination: true' },
-  { says: 'a flag or names as shape', right: "shape: { fieldsParameter: 'only', maxChildren: 3 }", wrong: "shape: { fieldParameter: 'only' }" },
-  { says: 'a relation as expandable', right: "expandable: ['author', 'author.posts']", wrong: "expandable: ['auhtor.posts']" },
-  { says: 'a known option of conditional requests', right: 'conditional: { require: true }', wrong: 'conditional: { required: true }' },
+  {
+    says: 'a flag or names as shape',
+    right: "shape: { fieldsParameter: 'only', maxChildren: 3 }",
+    wrong: "shape: { fieldParameter: 'only' }",
+  },
+  {
+    says: 'a relation as expandable',
+    right: "expandable: ['author', 'author.posts']",
+    wrong: "expandable: ['auhtor.posts']",
+  },
+  {
+    says: 'a known option of conditional requests',
+    right: 'conditional: { require: true }',
+    wrong: 'conditional: { required: true }',
+  },
   { says: 'a flag or options as conditional', right: 'conditional: true', wrong: "conditional: 'yes'" },
   { says: 'a text or false as cacheControl', right: "cacheControl: 'no-store'", wrong: 'cacheControl: true' },
   { says: 'a flag as strict', right: 'strict: true', wrong: "strict: 'yes'" },
@@ -98,23 +252,38 @@ class Compiled {
   private readonly program: ts.Program;
 
   constructor(private readonly sources: ReadonlyMap<string, string>) {
-    const config = ts.parseJsonConfigFileContent(ts.readConfigFile(WORLD.tsconfig, (path) => ts.sys.readFile(path)).config, ts.sys, dirname(WORLD.tsconfig));
+    const config = ts.parseJsonConfigFileContent(
+      ts.readConfigFile(WORLD.tsconfig, (path) => ts.sys.readFile(path)).config,
+      ts.sys,
+      dirname(WORLD.tsconfig),
+    );
     const options: ts.CompilerOptions = { ...config.options, noEmit: true };
     const host = ts.createCompilerHost(options);
-    const onDisk = { fileExists: host.fileExists.bind(host), readFile: host.readFile.bind(host), getSourceFile: host.getSourceFile.bind(host) };
+    const onDisk = {
+      fileExists: host.fileExists.bind(host),
+      readFile: host.readFile.bind(host),
+      getSourceFile: host.getSourceFile.bind(host),
+    };
     host.fileExists = (path) => sources.has(path) || onDisk.fileExists(path);
     host.readFile = (path) => sources.get(path) ?? onDisk.readFile(path);
     host.getSourceFile = (path, target, ...rest) => {
       const text = sources.get(path);
-      return text === undefined ? onDisk.getSourceFile(path, target, ...rest) : ts.createSourceFile(path, text, target, true);
+      return text === undefined
+        ? onDisk.getSourceFile(path, target, ...rest)
+        : ts.createSourceFile(path, text, target, true);
     };
     this.program = ts.createProgram([...sources.keys()], options, host);
   }
 
   /** What the compiler says of one source: the text that it points at, and its message. */
-  complaints(path: string): readonly { readonly start: number; readonly at: string; readonly message: string }[] {
+  complaints(
+    path: string,
+  ): readonly { readonly start: number; readonly at: string; readonly message: string }[] {
     const source = this.program.getSourceFile(path);
-    const diagnostics = [...this.program.getSyntacticDiagnostics(source), ...this.program.getSemanticDiagnostics(source)];
+    const diagnostics = [
+      ...this.program.getSyntacticDiagnostics(source),
+      ...this.program.getSemanticDiagnostics(source),
+    ];
     return diagnostics.map(({ start = 0, length = 0, messageText }) => ({
       start,
       at: (this.sources.get(path) ?? '').slice(start, start + length),
@@ -170,33 +339,40 @@ beforeAll(() => {
 }, 60_000);
 
 describe.each(WAYS)('options of $way', ({ way, source }) => {
-  test.each(CASES.map((each, index) => ({ ...each, index })))('know $says: $wrong does not compile', ({ wrong, index }) => {
-    expect(compiled.complaints(at(`${way}-${index}-right`))).toEqual([]);
-    const complaints = compiled.complaints(at(`${way}-${index}-wrong`));
-    expect(complaints).toHaveLength(1);
-    // It points into the call, and at nothing else in the source.
-    const text = source(wrong);
-    const start = text.indexOf(CALL[way]);
-    expect(complaints[0]?.start).toBeGreaterThanOrEqual(start);
-    expect(complaints[0]?.start).toBeLessThan(text.indexOf(wrong) + wrong.length);
-  });
+  test.each(CASES.map((each, index) => ({ ...each, index })))(
+    'know $says: $wrong does not compile',
+    ({ wrong, index }) => {
+      expect(compiled.complaints(at(`${way}-${index}-right`))).toEqual([]);
+      const complaints = compiled.complaints(at(`${way}-${index}-wrong`));
+      expect(complaints).toHaveLength(1);
+      // It points into the call, and at nothing else in the source.
+      const text = source(wrong);
+      const start = text.indexOf(CALL[way]);
+      expect(complaints[0]?.start).toBeGreaterThanOrEqual(start);
+      expect(complaints[0]?.start).toBeLessThan(text.indexOf(wrong) + wrong.length);
+    },
+  );
 });
 
 describe('a wrong name in @Restify', () => {
   test('is explained in words', () => {
     const index = CASES.findIndex(({ says }) => says === 'a column in fields');
     const [complaint] = compiled.complaints(at(`@Restify-${index}-wrong`));
-    expect(complaint?.message).toContain("'an option of @Restify names a field that this entity does not have'");
+    expect(complaint?.message).toContain(
+      "'an option of @Restify names a field that this entity does not have'",
+    );
   });
 });
 
 describe('the ways to declare', () => {
   test('take nothing, a label, or options, on classes of all kinds', () => {
-    for (const name of ['no-argument', 'label-only', 'call-without-options', 'elsewhere']) expect([name, compiled.complaints(at(name))]).toEqual([name, []]);
+    for (const name of ['no-argument', 'label-only', 'call-without-options', 'elsewhere'])
+      expect([name, compiled.complaints(at(name))]).toEqual([name, []]);
   });
 
   test('take nothing else', () => {
-    for (const name of ['label-no-text', 'on-a-property', 'call-on-an-instance', 'elsewhere-wrong']) expect([name, compiled.complaints(at(name)).length]).toEqual([name, 1]);
+    for (const name of ['label-no-text', 'on-a-property', 'call-on-an-instance', 'elsewhere-wrong'])
+      expect([name, compiled.complaints(at(name)).length]).toEqual([name, 1]);
   });
 });
 
@@ -205,9 +381,12 @@ describe('options of restify for an EntitySchema', () => {
     expect(compiled.complaints(at('schema-right'))).toEqual([]);
   });
 
-  test.each([['schema-fields'], ['schema-filter'], ['schema-ordering'], ['schema-option']])('do not compile with an unknown name (%s)', (name) => {
-    expect(compiled.complaints(at(name))).toHaveLength(1);
-  });
+  test.each([['schema-fields'], ['schema-filter'], ['schema-ordering'], ['schema-option']])(
+    'do not compile with an unknown name (%s)',
+    (name) => {
+      expect(compiled.complaints(at(name))).toHaveLength(1);
+    },
+  );
 });
 
 describe('options of RestifyModule', () => {

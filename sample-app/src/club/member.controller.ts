@@ -35,7 +35,10 @@ export class MemberController {
 
   /** `POST /rest/v1/club/member/<pk>/rename/` */
   @Action({ detail: true, methods: ['POST'] })
-  async rename(@ParentPk() pk: number, @Body() body: { readonly name?: unknown } | undefined): Promise<object> {
+  async rename(
+    @ParentPk() pk: number,
+    @Body() body: { readonly name?: unknown } | undefined,
+  ): Promise<object> {
     const name = body?.name;
     if (typeof name !== 'string' || name === '') throw InvalidInput.of('name', 'This field is required.');
     return this.names.rename(pk, name);

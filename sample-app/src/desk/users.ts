@@ -16,7 +16,11 @@ const USERS: readonly User[] = [
   { name: 'admin', isSuperuser: true, permissions: [] },
   { name: 'clerk', isSuperuser: false, permissions: everyRightOn('ticket') },
   { name: 'scribe', isSuperuser: false, permissions: everyRightOn('comment') },
-  { name: 'planner', isSuperuser: false, permissions: [...everyRightOn('assignment'), 'desk.view_ticket', 'desk.view_agent'] },
+  {
+    name: 'planner',
+    isSuperuser: false,
+    permissions: [...everyRightOn('assignment'), 'desk.view_ticket', 'desk.view_agent'],
+  },
   { name: 'guest', isSuperuser: false, permissions: [] },
 ];
 

@@ -6,7 +6,12 @@ import { Book } from './book.entity.js';
 /** What a model can say of its lists: by which lookups it is filtered, where it is searched, in which order it comes. */
 @Restify({
   app: 'library',
-  filterFields: { id: ['exact'], text: ['exact', 'icontains'], stars: ['exact', 'ne', 'gte', 'lte'], book: ['exact'] },
+  filterFields: {
+    id: ['exact'],
+    text: ['exact', 'icontains'],
+    stars: ['exact', 'ne', 'gte', 'lte'],
+    book: ['exact'],
+  },
   searchFields: ['text'],
   ordering: ['-stars'],
 })

@@ -1,5 +1,11 @@
 import { Table } from 'typeorm';
-import type { DataSource, DataSourceOptions, QueryRunner, TableColumnOptions, TableForeignKeyOptions } from 'typeorm';
+import type {
+  DataSource,
+  DataSourceOptions,
+  QueryRunner,
+  TableColumnOptions,
+  TableForeignKeyOptions,
+} from 'typeorm';
 
 interface Constraints {
   readonly foreignKeys?: TableForeignKeyOptions[];
@@ -7,7 +13,12 @@ interface Constraints {
 }
 
 /** Makes the table, where it is not there yet. */
-export async function create(runner: QueryRunner, name: string, columns: TableColumnOptions[], { foreignKeys = [], unique }: Constraints = {}): Promise<void> {
+export async function create(
+  runner: QueryRunner,
+  name: string,
+  columns: TableColumnOptions[],
+  { foreignKeys = [], unique }: Constraints = {},
+): Promise<void> {
   // MariaDB keeps unique constraints as indices, and TypeORM asks to be told so.
   const asIndex = isMySql(runner);
   const table = new Table({
@@ -21,7 +32,12 @@ export async function create(runner: QueryRunner, name: string, columns: TableCo
 }
 
 export function cascading(column: string, table: string): TableForeignKeyOptions {
-  return { columnNames: [column], referencedTableName: table, referencedColumnNames: ['id'], onDelete: 'CASCADE' };
+  return {
+    columnNames: [column],
+    referencedTableName: table,
+    referencedColumnNames: ['id'],
+    onDelete: 'CASCADE',
+  };
 }
 
 export function integerType(runner: QueryRunner): string {

@@ -12,8 +12,18 @@ interface ValidationErrorLike {
 }
 
 interface ClassValidator {
-  validate(object: object, options: { forbidUnknownValues: boolean; skipUndefinedProperties: boolean }): Promise<readonly ValidationErrorLike[]>;
-  getMetadataStorage(): { getTargetValidationMetadatas(target: unknown, schema: string, always: boolean, strictGroups: boolean): readonly unknown[] };
+  validate(
+    object: object,
+    options: { forbidUnknownValues: boolean; skipUndefinedProperties: boolean },
+  ): Promise<readonly ValidationErrorLike[]>;
+  getMetadataStorage(): {
+    getTargetValidationMetadatas(
+      target: unknown,
+      schema: string,
+      always: boolean,
+      strictGroups: boolean,
+    ): readonly unknown[];
+  };
 }
 
 /** Runs class-validator's decorators over an entity that is about to be written. */
@@ -37,10 +47,14 @@ export async function loadEntityValidator(): Promise<EntityValidator | undefined
   return {
     validate: async (entity, resource) => {
       // What is left out is filled by the database, and whether it may be is not theirs to say.
-      const found = await library.validate(entity, { forbidUnknownValues: false, skipUndefinedProperties: true });
+      const found = await library.validate(entity, {
+        forbidUnknownValues: false,
+        skipUndefinedProperties: true,
+      });
       return fieldErrors(found, resource.fields);
     },
-    validates: (target) => library.getMetadataStorage().getTargetValidationMetadatas(target, '', false, false).length > 0,
+    validates: (target) =>
+      library.getMetadataStorage().getTargetValidationMetadatas(target, '', false, false).length > 0,
   };
 }
 
@@ -60,8 +74,10 @@ function fieldErrors(found: readonly ValidationErrorLike[], fields: readonly Fie
   for (const { property, constraints, children } of found) {
     const field = fields.find((each) => each.name === property && isWritable(each));
     if (!field) continue;
-    if (field.kind === 'embedded' && children && children.length > 0) errors[property] = fieldErrors(children, field.fields);
-    else errors[property] = messagesOf({ property, constraints: constraints ?? {}, children: children ?? [] });
+    if (field.kind === 'embedded' && children && children.length > 0)
+      errors[property] = fieldErrors(children, field.fields);
+    else
+      errors[property] = messagesOf({ property, constraints: constraints ?? {}, children: children ?? [] });
   }
   return errors;
 }

@@ -4,12 +4,19 @@ import { passportScheme } from '../../request/authentication/passport-scheme.js'
 import type { PassportLike } from '../../request/authentication/passport-scheme.js';
 
 /** Schemes by what declares them. Passport is loaded where somebody names a scheme, and only there. */
-export async function loadSchemes(declared: readonly Authentication[]): Promise<ReadonlyMap<Authentication, AuthenticationScheme>> {
+export async function loadSchemes(
+  declared: readonly Authentication[],
+): Promise<ReadonlyMap<Authentication, AuthenticationScheme>> {
   if (declared.length === 0) return new Map();
   const passport = await imported<PassportLike>(() => import('passport'));
-  if (!passport) throw new Error('An authentication scheme is named, and passport is not installed: npm install passport passport-http.');
+  if (!passport)
+    throw new Error(
+      'An authentication scheme is named, and passport is not installed: npm install passport passport-http.',
+    );
   const passportHttp = await imported<PassportHttpLike>(() => import('passport-http'));
-  return new Map([...new Set(declared)].map((each) => [each, passportScheme(each, { passport, passportHttp })]));
+  return new Map(
+    [...new Set(declared)].map((each) => [each, passportScheme(each, { passport, passportHttp })]),
+  );
 }
 
 /** The module's own exports, whichever way it was written; undefined where it is not installed. */

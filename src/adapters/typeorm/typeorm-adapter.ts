@@ -1,10 +1,28 @@
 import type { DataSource } from 'typeorm';
 import type { ModelDescription } from '../../model/entity-description.js';
 import type { Counted } from '../../model/pagination.js';
-import type { BatchPlan, CreatePlan, DeletePlan, ExistsPlan, ListPlan, PagePlan, ParentPlan, ParentValues, RelatedPlan, RetrievePlan, UpdatePlan } from '../../model/plan.js';
+import type {
+  BatchPlan,
+  CreatePlan,
+  DeletePlan,
+  ExistsPlan,
+  ListPlan,
+  PagePlan,
+  ParentPlan,
+  ParentValues,
+  RelatedPlan,
+  RetrievePlan,
+  UpdatePlan,
+} from '../../model/plan.js';
 import type { Resource } from '../../model/resource.js';
 import type { Row } from '../../model/serializer.js';
-import type { DataAdapter, PageOf, RelatedRow, RowWriting, StampedText } from '../../request/execution/data-adapter.js';
+import type {
+  DataAdapter,
+  PageOf,
+  RelatedRow,
+  RowWriting,
+  StampedText,
+} from '../../request/execution/data-adapter.js';
 import type { Soon } from '../../values/soon.js';
 import { describeModel } from './describing/describe-model.js';
 import { warningsOfOptions } from './describing/warn-of-options.js';
@@ -93,20 +111,38 @@ export class TypeOrmAdapter implements DataAdapter {
 
   private prepareView(resource: Resource): Prepared {
     const { tables, dialect, connections, marked } = this;
-    const prepared: Prepared = { reader: new RowReader(resource, { tables, dialect, connections, marked }), pages: undefined, writer: undefined };
+    const prepared: Prepared = {
+      reader: new RowReader(resource, { tables, dialect, connections, marked }),
+      pages: undefined,
+      writer: undefined,
+    };
     this.prepared.set(resource, prepared);
     return prepared;
   }
 
   private writerOf(resource: Resource): RowWriter {
     const prepared = this.of(resource);
-    return (prepared.writer ??= writerOf(resource, this.toolsOf(resource), this.settings.validates ?? (() => false)));
+    return (prepared.writer ??= writerOf(
+      resource,
+      this.toolsOf(resource),
+      this.settings.validates ?? (() => false),
+    ));
   }
 
   private toolsOf(resource: Resource): WriterTools {
     const { tables, dialect, connections, lookups, indexes, resources } = this;
     const { validate } = this.settings;
-    return { tables, dialect, connections, lookups, indexes, reader: this.of(resource).reader, readerOf: (view: Resource) => this.of(view).reader, resources, ...(validate ? { validate } : {}) };
+    return {
+      tables,
+      dialect,
+      connections,
+      lookups,
+      indexes,
+      reader: this.of(resource).reader,
+      readerOf: (view: Resource) => this.of(view).reader,
+      resources,
+      ...(validate ? { validate } : {}),
+    };
   }
 
   findParent(plan: ParentPlan): Promise<ParentValues | undefined> {
@@ -172,13 +208,21 @@ export class TypeOrmAdapter implements DataAdapter {
 
   writeAll(plan: BatchPlan): Promise<readonly Row[]> {
     const { connections, dialect, lookups } = this;
-    const parts = { writerOf: (view: Resource) => this.writerOf(view), toolsOf: (view: Resource) => this.toolsOf(view), tools: { connections, dialect, lookups } };
+    const parts = {
+      writerOf: (view: Resource) => this.writerOf(view),
+      toolsOf: (view: Resource) => this.toolsOf(view),
+      tools: { connections, dialect, lookups },
+    };
     return new BatchWriter(parts).write(plan);
   }
 
   private pagesOf(resource: Resource): PageReader {
     const prepared = this.of(resource);
-    return (prepared.pages ??= new PageReader(prepared.reader, { tables: this.tables, dialect: this.dialect, connections: this.connections }));
+    return (prepared.pages ??= new PageReader(prepared.reader, {
+      tables: this.tables,
+      dialect: this.dialect,
+      connections: this.connections,
+    }));
   }
 
   private of(resource: Resource): Prepared {
@@ -186,7 +230,11 @@ export class TypeOrmAdapter implements DataAdapter {
   }
 }
 
-function writerOf(resource: Resource, tools: WriterTools, validates: (target: unknown) => boolean): RowWriter {
+function writerOf(
+  resource: Resource,
+  tools: WriterTools,
+  validates: (target: unknown) => boolean,
+): RowWriter {
   const { metadata, dataSource } = tools.tables.of(resource);
   if (metadata.isJunction) return new PairWriter(resource, tools);
   const general = new EntityWriter(resource, tools);

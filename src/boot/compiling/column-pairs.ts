@@ -3,10 +3,15 @@ import type { ColumnPair } from '../../model/relation.js';
 import type { Resource } from '../../model/resource.js';
 
 /** The columns behind a description's names. */
-export function columnPairs(pairs: readonly PairDescription[], near: Resource, far: Resource): readonly ColumnPair[] {
+export function columnPairs(
+  pairs: readonly PairDescription[],
+  near: Resource,
+  far: Resource,
+): readonly ColumnPair[] {
   return pairs.map((pair) => {
     const [nearColumn, farColumn] = [near.columns.get(pair.near), far.columns.get(pair.far)];
-    if (!nearColumn || !farColumn) throw new Error(`${near.label} and ${far.label} are not joined by ${pair.near} and ${pair.far}`);
+    if (!nearColumn || !farColumn)
+      throw new Error(`${near.label} and ${far.label} are not joined by ${pair.near} and ${pair.far}`);
     return { near: nearColumn, far: farColumn };
   });
 }

@@ -1,5 +1,9 @@
 import type { ActionDeclaration, ControllerDeclaration } from '../../declare/action-declaration.js';
-import { MANY_TO_MANY_DETAIL_ACTION, MANY_TO_MANY_LIST_ACTION, ONE_TO_MANY_LIST_ACTION } from '../../declare/action-declaration.js';
+import {
+  MANY_TO_MANY_DETAIL_ACTION,
+  MANY_TO_MANY_LIST_ACTION,
+  ONE_TO_MANY_LIST_ACTION,
+} from '../../declare/action-declaration.js';
 import type { ActionRouteKind, CompiledAction, RouteAction } from '../../model/action.js';
 import { OPERATIONS } from '../../model/operation.js';
 import type { Operation } from '../../model/operation.js';
@@ -27,23 +31,53 @@ export interface ActionParts {
   readonly scope: Permission | undefined;
 }
 
-export function compileActions(controllers: readonly ControllerDeclaration[], parts: ActionParts): readonly CompiledAction[] {
-  return controllers.flatMap(({ controller, actions }) => actions.flatMap((action) => compileAction(action, controller, parts) ?? []));
+export function compileActions(
+  controllers: readonly ControllerDeclaration[],
+  parts: ActionParts,
+): readonly CompiledAction[] {
+  return controllers.flatMap(({ controller, actions }) =>
+    actions.flatMap((action) => compileAction(action, controller, parts) ?? []),
+  );
 }
 
 /** Operations that methods of the application's stand in the place of; all of them, where it wraps what they answer. */
-export function compileReplacements({ declaration, wraps }: { readonly declaration: ControllerDeclaration; readonly wraps: boolean }): ReadonlyMap<Operation, RouteAction> {
+export function compileReplacements({
+  declaration,
+  wraps,
+}: {
+  readonly declaration: ControllerDeclaration;
+  readonly wraps: boolean;
+}): ReadonlyMap<Operation, RouteAction> {
   const replaced = wraps ? OPERATIONS : declaration.replaced;
-  return new Map(replaced.map((operation) => [operation, { handler: operation, permission: undefined, lookUp: false, operation, code: statusCode(declaration.controller, operation) }]));
+  return new Map(
+    replaced.map((operation) => [
+      operation,
+      {
+        handler: operation,
+        permission: undefined,
+        lookUp: false,
+        operation,
+        code: statusCode(declaration.controller, operation),
+      },
+    ]),
+  );
 }
 
 /** What `@HttpCode` has left on a method. */
 function statusCode(controller: object, method: string): number | undefined {
-  const written: unknown = ((controller as { readonly prototype?: object }).prototype as Readonly<Record<string, unknown>> | undefined)?.[method];
-  return typeof written === 'function' ? (Reflect.getMetadata('__httpCode__', written) as number | undefined) : undefined;
+  const written: unknown = (
+    (controller as { readonly prototype?: object }).prototype as Readonly<Record<string, unknown>> | undefined
+  )?.[method];
+  return typeof written === 'function'
+    ? (Reflect.getMetadata('__httpCode__', written) as number | undefined)
+    : undefined;
 }
 
-function compileAction(declaration: ActionDeclaration, controller: object, { resolve, scope }: ActionParts): CompiledAction | undefined {
+function compileAction(
+  declaration: ActionDeclaration,
+  controller: object,
+  { resolve, scope }: ActionParts,
+): CompiledAction | undefined {
   const { method: handler, options } = declaration;
   const named = options.permissions ? resolve(options.permissions) : undefined;
   const permission = named && declaration.kind === 'action' ? scoped(named, scope) : named;
@@ -51,8 +85,20 @@ function compileAction(declaration: ActionDeclaration, controller: object, { res
   const code = statusCode(controller, handler);
   if (declaration.kind === 'nested') {
     const kind = nestedKind(declaration.replaces);
-    return kind && { kind, segment: declaration.relation, methods, action: { handler, permission, lookUp: declaration.options.checkParent ?? true, code } };
+    return (
+      kind && {
+        kind,
+        segment: declaration.relation,
+        methods,
+        action: { handler, permission, lookUp: declaration.options.checkParent ?? true, code },
+      }
+    );
   }
   const { detail, path, checkObject } = declaration.options;
-  return { kind: detail ? 'object-action' : 'collection-action', segment: path ?? handler, methods, action: { handler, permission, lookUp: detail && (checkObject ?? true), code } };
+  return {
+    kind: detail ? 'object-action' : 'collection-action',
+    segment: path ?? handler,
+    methods,
+    action: { handler, permission, lookUp: detail && (checkObject ?? true), code },
+  };
 }

@@ -7,9 +7,19 @@ import type { Operation } from '../../model/operation.js';
 /** Undefined where a request writes one object. */
 export function compileBulk({ bulk }: RestifyOptions, has: ReadonlySet<Operation>): Bulk | undefined {
   if (bulk === undefined || bulk === false) return undefined;
-  const { operations = BULK_OPERATIONS, upsert = [], max = BULK_OBJECTS }: BulkOptions = isObject(bulk) ? bulk : {};
+  const {
+    operations = BULK_OPERATIONS,
+    upsert = [],
+    max = BULK_OBJECTS,
+  }: BulkOptions = isObject(bulk) ? bulk : {};
   const named: readonly unknown[] = Array.isArray(operations) ? operations : [];
-  return { operations: new Set(BULK_OPERATIONS.filter((operation) => named.includes(operation) && has.has(operation))), upsert: Array.isArray(upsert) ? upsert : [], max };
+  return {
+    operations: new Set(
+      BULK_OPERATIONS.filter((operation) => named.includes(operation) && has.has(operation)),
+    ),
+    upsert: Array.isArray(upsert) ? upsert : [],
+    max,
+  };
 }
 
 /** What is none is for verifying to tell. */

@@ -12,13 +12,24 @@ export interface ConditionalRules {
 /** Of answers that a model does not let others share, and of those with an `ETag` where nothing is said. */
 const PRIVATE = 'private, no-cache';
 
-export function compileConditional({ conditional }: ConditionalRules, resource: Pick<Resource, 'fields' | 'key' | 'columns'>, entity: EntityDescription | undefined): Conditional | undefined {
+export function compileConditional(
+  { conditional }: ConditionalRules,
+  resource: Pick<Resource, 'fields' | 'key' | 'columns'>,
+  entity: EntityDescription | undefined,
+): Conditional | undefined {
   if (conditional === undefined || conditional === false) return undefined;
   const { require = false, etag } = conditional === true ? {} : conditional;
-  const told = etag !== 'content' && entity !== undefined && isToldByItsRow(resource.fields, unversionedOf(entity));
+  const told =
+    etag !== 'content' && entity !== undefined && isToldByItsRow(resource.fields, unversionedOf(entity));
   // A row with a key that was another's before begins with that one's versions again.
-  const named = entity !== undefined && resource.key.via === undefined && resource.key.columns.some(({ id }) => entity.columns.some((column) => column.id === id && column.primary && column.generated));
-  const version = told && named && entity.version !== undefined ? resource.columns.get(entity.version) : undefined;
+  const named =
+    entity !== undefined &&
+    resource.key.via === undefined &&
+    resource.key.columns.some(({ id }) =>
+      entity.columns.some((column) => column.id === id && column.primary && column.generated),
+    );
+  const version =
+    told && named && entity.version !== undefined ? resource.columns.get(entity.version) : undefined;
   const modified = told && entity.modified !== undefined ? resource.columns.get(entity.modified) : undefined;
   return {
     require,
@@ -56,7 +67,10 @@ function isTold(field: Field, unversioned: ReadonlySet<string>): boolean {
 }
 
 /** What a shared cache may keep is sent to callers whom nobody knows, and to no others. */
-export function compileCacheControl({ conditional, cacheControl }: ConditionalRules): CacheControl | undefined {
+export function compileCacheControl({
+  conditional,
+  cacheControl,
+}: ConditionalRules): CacheControl | undefined {
   const text = cacheControl ?? (conditional === undefined || conditional === false ? undefined : PRIVATE);
   if (text === undefined || text === false) return undefined;
   return { anonymous: text, actors: /(?:^|,)\s*(?:private|no-store)\s*(?:,|$)/i.test(text) ? text : PRIVATE };

@@ -1,6 +1,19 @@
 import type { RestifyOptions } from '../../declare/restify-declaration.js';
-import type { ColumnDescription, EntityDescription, RelationDescription } from '../../model/entity-description.js';
-import type { ColumnField, ComputedField, EmbeddedField, Field, InnerField, LinkField, ReverseOneField, ToOneField } from '../../model/field.js';
+import type {
+  ColumnDescription,
+  EntityDescription,
+  RelationDescription,
+} from '../../model/entity-description.js';
+import type {
+  ColumnField,
+  ComputedField,
+  EmbeddedField,
+  Field,
+  InnerField,
+  LinkField,
+  ReverseOneField,
+  ToOneField,
+} from '../../model/field.js';
 import type { Relation } from '../../model/relation.js';
 import type { ValueType } from '../../model/value-type.js';
 import type { ForeignKeys } from './foreign-keys.js';
@@ -20,18 +33,29 @@ export function compileFields(source: FieldSource): readonly Field[] {
   const columns = declaredColumns(source.entity).filter((column) => isShown(column, source.options));
   const keys = columns.filter((column) => column.primary);
   const others = columns.filter((column) => !column.primary);
-  const relations = source.entity.relations.filter((relation) => isShownRelation(relation, source.options, source.resource));
-  return [...compileMembers({ columns: [...keys, ...others], relations }, source, ''), ...compileComputed(source)];
+  const relations = source.entity.relations.filter((relation) =>
+    isShownRelation(relation, source.options, source.resource),
+  );
+  return [
+    ...compileMembers({ columns: [...keys, ...others], relations }, source, ''),
+    ...compileComputed(source),
+  ];
 }
 
 /** Which properties are exposed at all. A `select: false` column is not, unless bodies may write it. */
 function isShown(column: ColumnDescription, options: RestifyOptions): boolean {
   const name = topName(column);
-  return isNamed(name, options) && (column.selected || (options.writeOnly ?? []).includes(name)) && column.unsupported === undefined;
+  return (
+    isNamed(name, options) &&
+    (column.selected || (options.writeOnly ?? []).includes(name)) &&
+    column.unsupported === undefined
+  );
 }
 
 function isNamed(name: string, options: RestifyOptions): boolean {
-  return (options.fields === undefined || options.fields.includes(name)) && !(options.exclude ?? []).includes(name);
+  return (
+    (options.fields === undefined || options.fields.includes(name)) && !(options.exclude ?? []).includes(name)
+  );
 }
 
 interface Members {
@@ -47,21 +71,38 @@ function compileMembers(members: Members, source: FieldSource, within: string): 
     const rest = member.path.slice(within.length);
     const [name = rest, ...deeper] = rest.split('.');
     if (deeper.length === 0) fields.push(...compileMember(name, member, source));
-    else if (!embedded.has(name)) fields.push(compileEmbedded(name, membersBelow(members, `${within}${name}.`), { source, within: `${within}${name}.` }));
+    else if (!embedded.has(name))
+      fields.push(
+        compileEmbedded(name, membersBelow(members, `${within}${name}.`), {
+          source,
+          within: `${within}${name}.`,
+        }),
+      );
     if (deeper.length > 0) embedded.add(name);
   }
   return fields;
 }
 
-function compileMember(name: string, member: ColumnDescription | RelationDescription, source: FieldSource): readonly InnerField[] {
+function compileMember(
+  name: string,
+  member: ColumnDescription | RelationDescription,
+  source: FieldSource,
+): readonly InnerField[] {
   return 'kind' in member ? compileRelation(name, member, source) : [compileColumn(name, member, source)];
 }
 
 function membersBelow({ columns, relations }: Members, within: string): Members {
-  return { columns: columns.filter(({ path }) => path.startsWith(within)), relations: relations.filter(({ path }) => path.startsWith(within)) };
+  return {
+    columns: columns.filter(({ path }) => path.startsWith(within)),
+    relations: relations.filter(({ path }) => path.startsWith(within)),
+  };
 }
 
-function compileEmbedded(name: string, members: Members, { source, within }: { source: FieldSource; within: string }): EmbeddedField {
+function compileEmbedded(
+  name: string,
+  members: Members,
+  { source, within }: { source: FieldSource; within: string },
+): EmbeddedField {
   const fields = compileMembers(members, source, within);
   return {
     kind: 'embedded',
@@ -76,7 +117,11 @@ function compileEmbedded(name: string, members: Members, { source, within }: { s
   };
 }
 
-function compileColumn(name: string, column: ColumnDescription, { entity, options, resource, foreignKeys }: FieldSource): ColumnField {
+function compileColumn(
+  name: string,
+  column: ColumnDescription,
+  { entity, options, resource, foreignKeys }: FieldSource,
+): ColumnField {
   const top = topName(column);
   const refers = foreignKeys.get(column.id);
   // What it leads to is not said by one value alone.
@@ -93,7 +138,8 @@ function compileColumn(name: string, column: ColumnDescription, { entity, option
     insertable,
     // The URL names the object: a key in a body is ignored (contract 3).
     updatable: open && column.updatable && !column.primary,
-    required: insertable && !column.acceptsNull && !column.hasDefault && !(options.optional ?? []).includes(top),
+    required:
+      insertable && !column.acceptsNull && !column.hasDefault && !(options.optional ?? []).includes(top),
     nullable: column.acceptsNull,
     blank: column.acceptsNull || column.hasDefault,
     ...(open && refers ? { refers } : {}),
@@ -101,7 +147,8 @@ function compileColumn(name: string, column: ColumnDescription, { entity, option
 }
 
 function typeOf(column: ColumnDescription, options: RestifyOptions): ValueType {
-  const keepsBlanks = (options.trim as Readonly<Record<string, boolean>> | undefined)?.[topName(column)] === false;
+  const keepsBlanks =
+    (options.trim as Readonly<Record<string, boolean>> | undefined)?.[topName(column)] === false;
   return keepsBlanks ? untrimmed(column.type) : column.type;
 }
 
@@ -111,18 +158,37 @@ function untrimmed(type: ValueType): ValueType {
 }
 
 /** A plain column beside a relation over the same database column: the relation is what bodies write. */
-function isTwinOfShownRelation(column: ColumnDescription, entity: EntityDescription, { options, resource }: Pick<FieldSource, 'options' | 'resource'>): boolean {
+function isTwinOfShownRelation(
+  column: ColumnDescription,
+  entity: EntityDescription,
+  { options, resource }: Pick<FieldSource, 'options' | 'resource'>,
+): boolean {
   return entity.relations.some(
-    (relation) => relation.kind === 'to-one' && relation.on.some((pair) => pair.near === column.id) && isShownRelation(relation, options, resource),
+    (relation) =>
+      relation.kind === 'to-one' &&
+      relation.on.some((pair) => pair.near === column.id) &&
+      isShownRelation(relation, options, resource),
   );
 }
 
-function isShownRelation(relation: RelationDescription, options: RestifyOptions, resource: ResourceShell): boolean {
-  return isNamed(topName(relation), options) && !(options.exclude ?? []).includes(relation.path) && resource.relations.get(relation.path)?.target.registered === true;
+function isShownRelation(
+  relation: RelationDescription,
+  options: RestifyOptions,
+  resource: ResourceShell,
+): boolean {
+  return (
+    isNamed(topName(relation), options) &&
+    !(options.exclude ?? []).includes(relation.path) &&
+    resource.relations.get(relation.path)?.target.registered === true
+  );
 }
 
 /** A relation to an entity that is not registered is left out (contract 2). */
-function compileRelation(name: string, description: RelationDescription, source: FieldSource): readonly InnerField[] {
+function compileRelation(
+  name: string,
+  description: RelationDescription,
+  source: FieldSource,
+): readonly InnerField[] {
   const relation = source.resource.relations.get(description.path);
   if (!relation) return [];
   const readable = !(source.options.writeOnly ?? []).includes(topName(description));
@@ -135,16 +201,29 @@ type RelationPart =
   | Omit<ReverseOneField, 'name' | 'label' | 'readable'>
   | Omit<LinkField, 'name' | 'label' | 'readable'>;
 
-function relationPart(description: RelationDescription, relation: Relation, { entity, options, resource }: FieldSource): RelationPart {
+function relationPart(
+  description: RelationDescription,
+  relation: Relation,
+  { entity, options, resource }: FieldSource,
+): RelationPart {
   const closed = { insertable: false, updatable: false, required: false, nullable: true };
   switch (relation.kind) {
     case 'to-one': {
-      const { nullable, hasDefault, updatable } = description.kind === 'to-one' ? description : { nullable: true, hasDefault: false, updatable: true };
+      const { nullable, hasDefault, updatable } =
+        description.kind === 'to-one' ? description : { nullable: true, hasDefault: false, updatable: true };
       const open = entity.writable && !(options.readOnly ?? []).includes(topName(description));
       const names = relation.on.map((pair) => pair.near.id);
       const inKey = resource.identity.some((column) => names.includes(column.id));
-      const required = open && !nullable && !hasDefault && !(options.optional ?? []).includes(topName(description));
-      return { kind: 'to-one', relation, insertable: open, updatable: open && updatable && !inKey, required, nullable };
+      const required =
+        open && !nullable && !hasDefault && !(options.optional ?? []).includes(topName(description));
+      return {
+        kind: 'to-one',
+        relation,
+        insertable: open,
+        updatable: open && updatable && !inKey,
+        required,
+        nullable,
+      };
     }
     case 'reverse-one':
       return { kind: 'reverse-one', relation, ...closed };

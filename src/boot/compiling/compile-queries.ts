@@ -2,18 +2,29 @@ import type { RestifyOptions } from '../../declare/restify-declaration.js';
 import type { EntityDescription } from '../../model/entity-description.js';
 import type { NullsPlace, Operand, TermMatch } from '../../model/condition.js';
 import type { OwnFilterRows } from '../../model/own-filter.js';
-import type { FieldTerm, FilterTerm, OrderingField, OrderTerm, Resource, SearchField } from '../../model/resource.js';
+import type {
+  FieldTerm,
+  FilterTerm,
+  OrderingField,
+  OrderTerm,
+  Resource,
+  SearchField,
+} from '../../model/resource.js';
 import type { Lookup } from '../../model/row-filter.js';
 import { parameterType } from '../../values/parameter-type.js';
 import { keyOperands, resolveFilterPath, resolveReadablePath } from './resolve-path.js';
 import type { FilterPath } from './resolve-path.js';
 
 /** `filterFields` as a list of path and lookup. Names alone mean `exact`. */
-export function filterEntries(options: RestifyOptions): readonly (readonly [path: string, lookup: Lookup])[] | undefined {
+export function filterEntries(
+  options: RestifyOptions,
+): readonly (readonly [path: string, lookup: Lookup])[] | undefined {
   const { filterFields } = options;
   if (filterFields === undefined) return undefined;
   if (isList(filterFields)) return filterFields.map((path) => [path, 'exact']);
-  return Object.entries(filterFields).flatMap(([path, lookups]) => (lookups ?? []).map((lookup): readonly [string, Lookup] => [path, lookup]));
+  return Object.entries(filterFields).flatMap(([path, lookups]) =>
+    (lookups ?? []).map((lookup): readonly [string, Lookup] => [path, lookup]),
+  );
 }
 
 /** Of what no type holds back. */
@@ -24,14 +35,26 @@ export function isList(value: unknown): value is readonly string[] {
 /** Paths that need no option, and where each leads. */
 export type PlainPaths = ReadonlyMap<string, FilterPath>;
 
-export function compileFilterTerms(resource: Resource, options: RestifyOptions, plain: PlainPaths): ReadonlyMap<string, FilterTerm> {
-  const entries = filterEntries(options) ?? [...plain.keys()].map((path): readonly [string, Lookup] => [path, 'exact']);
+export function compileFilterTerms(
+  resource: Resource,
+  options: RestifyOptions,
+  plain: PlainPaths,
+): ReadonlyMap<string, FilterTerm> {
+  const entries =
+    filterEntries(options) ?? [...plain.keys()].map((path): readonly [string, Lookup] => [path, 'exact']);
   const terms = new Map<string, FilterTerm>();
   for (const [path, lookup] of entries) {
     const resolved = plain.get(path) ?? resolveFilterPath(path, resource);
     if (!resolved) continue;
     const { leaf, operands, some } = resolved;
-    const term: FieldTerm = { kind: 'field', some, operands, lookup, isKey: leaf !== 'column', isMany: leaf === 'many' };
+    const term: FieldTerm = {
+      kind: 'field',
+      some,
+      operands,
+      lookup,
+      isKey: leaf !== 'column',
+      isMany: leaf === 'many',
+    };
     for (const name of parameterNames(path, lookup)) terms.set(name, term);
   }
   return addOwnFilters(terms, resource, options);
@@ -45,17 +68,32 @@ export function parameterNames(path: string, lookup: Lookup): readonly string[] 
   return lookup === 'ne' ? [whole, `${name}!`] : [whole];
 }
 
-function addOwnFilters(terms: Map<string, FilterTerm>, resource: Resource, { filters }: RestifyOptions): ReadonlyMap<string, FilterTerm> {
+function addOwnFilters(
+  terms: Map<string, FilterTerm>,
+  resource: Resource,
+  { filters }: RestifyOptions,
+): ReadonlyMap<string, FilterTerm> {
   for (const [name, filter] of Object.entries(filters ?? {})) {
     const { list, reads, rows } = filter;
     const paths = (isList(reads) ? reads : []).flatMap((path) => resolveFilterPath(path, resource) ?? []);
     // Of the type that is declared beside it: values are parsed by it before they come there.
-    terms.set(name, { kind: 'own', type: parameterType(filter), isList: list === true, reads: paths, rows: rows as OwnFilterRows });
+    terms.set(name, {
+      kind: 'own',
+      type: parameterType(filter),
+      isList: list === true,
+      reads: paths,
+      rows: rows as OwnFilterRows,
+    });
   }
   return terms;
 }
 
-const SEARCH_PREFIXES: Readonly<Record<string, TermMatch>> = { '^': 'startswith', '=': 'exact', $: 'regex', '@': 'fulltext' };
+const SEARCH_PREFIXES: Readonly<Record<string, TermMatch>> = {
+  '^': 'startswith',
+  '=': 'exact',
+  $: 'regex',
+  '@': 'fulltext',
+};
 
 /** A search field apart: its path, and how terms are matched. */
 export function searchEntry(text: string): { readonly path: string; readonly match: TermMatch } {
@@ -63,7 +101,11 @@ export function searchEntry(text: string): { readonly path: string; readonly mat
   return match ? { path: text.slice(1), match } : { path: text, match: 'contains' };
 }
 
-export function compileSearchFields(resource: Resource, options: RestifyOptions, plain: PlainPaths): readonly SearchField[] {
+export function compileSearchFields(
+  resource: Resource,
+  options: RestifyOptions,
+  plain: PlainPaths,
+): readonly SearchField[] {
   if (options.searchFields === undefined) return [...plain.values()].flatMap(textField);
   return options.searchFields.flatMap((text) => {
     const { path, match } = searchEntry(text);
@@ -76,12 +118,17 @@ function textField({ leaf, operands: [operand] }: FilterPath): readonly SearchFi
   return leaf === 'column' && operand?.column.type.kind === 'string' ? [{ operand, match: 'contains' }] : [];
 }
 
-export function compileOrderingFields(resource: Resource, options: RestifyOptions, plain: PlainPaths): ReadonlyMap<string, OrderingField> {
+export function compileOrderingFields(
+  resource: Resource,
+  options: RestifyOptions,
+  plain: PlainPaths,
+): ReadonlyMap<string, OrderingField> {
   const fields = new Map<string, OrderingField>();
   for (const text of options.orderingFields ?? plain.keys()) {
     const { path, nulls } = withNulls(text);
     const resolved = plain.get(path) ?? resolveReadablePath(path, resource);
-    if (resolved) fields.set(path.replaceAll('.', '__'), { operands: resolved.operands, ...(nulls ? { nulls } : {}) });
+    if (resolved)
+      fields.set(path.replaceAll('.', '__'), { operands: resolved.operands, ...(nulls ? { nulls } : {}) });
   }
   return fields;
 }
@@ -95,9 +142,15 @@ export function withNulls(text: string): { readonly path: string; readonly nulls
 }
 
 /** The model's own order: the option, else `@Entity({ orderBy })`, else none but the key. */
-export function compileOrdering(resource: Resource, entity: EntityDescription, options: RestifyOptions): readonly OrderTerm[] {
+export function compileOrdering(
+  resource: Resource,
+  entity: EntityDescription,
+  options: RestifyOptions,
+): readonly OrderTerm[] {
   const declared = options.ordering?.map(orderEntry) ?? entity.orderBy;
-  return declared.flatMap(({ path, descending, nulls }) => orderOperands(path, resource).map((operand) => ({ operand, descending, ...(nulls ? { nulls } : {}) })));
+  return declared.flatMap(({ path, descending, nulls }) =>
+    orderOperands(path, resource).map((operand) => ({ operand, descending, ...(nulls ? { nulls } : {}) })),
+  );
 }
 
 type OrderEntry = EntityDescription['orderBy'][number];

@@ -5,17 +5,26 @@ import type { ResourceShell } from './resource-shell.js';
 import type { ThroughCompiler } from './compile-through.js';
 
 /** All relations of an entity, whether its targets are served or not. */
-export function compileRelations(entity: EntityDescription, shells: ReadonlyMap<string, ResourceShell>, through: ThroughCompiler): ReadonlyMap<string, Relation> {
+export function compileRelations(
+  entity: EntityDescription,
+  shells: ReadonlyMap<string, ResourceShell>,
+  through: ThroughCompiler,
+): ReadonlyMap<string, Relation> {
   const near = shells.get(entity.id);
   const relations = new Map<string, Relation>();
   for (const description of entity.relations) {
     const target = shells.get(description.target);
-    if (near && target) relations.set(description.path, compileRelation(description, { near, target }, through));
+    if (near && target)
+      relations.set(description.path, compileRelation(description, { near, target }, through));
   }
   return relations;
 }
 
-function compileRelation(description: RelationDescription, { near, target }: { near: ResourceShell; target: ResourceShell }, through: ThroughCompiler): Relation {
+function compileRelation(
+  description: RelationDescription,
+  { near, target }: { near: ResourceShell; target: ResourceShell },
+  through: ThroughCompiler,
+): Relation {
   const base = { name: description.path, target };
   switch (description.kind) {
     case 'to-one': {

@@ -25,7 +25,12 @@ import { compileCacheControl, compileConditional } from './compile-conditional.j
 import type { ConditionalRules } from './compile-conditional.js';
 import { compileIdempotency } from './compile-idempotency.js';
 import { compileFields } from './compile-fields.js';
-import { compileFilterTerms, compileOrdering, compileOrderingFields, compileSearchFields } from './compile-queries.js';
+import {
+  compileFilterTerms,
+  compileOrdering,
+  compileOrderingFields,
+  compileSearchFields,
+} from './compile-queries.js';
 import { compileRelations } from './compile-relations.js';
 import { ThroughCompiler } from './compile-through.js';
 import type { CompiledView } from './compile-through.js';
@@ -51,7 +56,10 @@ export interface Parts {
   /** `target` is the entity's class, where it has one. */
   piping(options: RestifyOptions, target: object | undefined): Piping | undefined;
   /** What a controller class of the application hooks into an entity's operations. */
-  hooks(target: object | undefined): { readonly hooks: ResourceHooks; readonly scope: Permission | undefined };
+  hooks(target: object | undefined): {
+    readonly hooks: ResourceHooks;
+    readonly scope: Permission | undefined;
+  };
   throttle(options: RestifyOptions): Throttle | undefined;
   pagination(options: RestifyOptions): Pagination | undefined;
   renderers(options: RestifyOptions): readonly Renderer[];
@@ -78,7 +86,9 @@ export interface CompiledModel {
 export function compileResources(blueprint: Blueprint, parts: Parts): CompiledModel {
   const { description, drafts } = blueprint;
   const byEntity = draftsByEntity(drafts);
-  const shells = new Map(description.entities.map((entity) => [entity.id, shellOf(entity, byEntity.get(entity.id), parts)]));
+  const shells = new Map(
+    description.entities.map((entity) => [entity.id, shellOf(entity, byEntity.get(entity.id), parts)]),
+  );
   const through = new ThroughCompiler(shells, blueprint.defaults, byEntity, parts.serializer({}));
   for (const entity of description.entities) {
     const shell = shells.get(entity.id);
@@ -88,21 +98,42 @@ export function compileResources(blueprint: Blueprint, parts: Parts): CompiledMo
   }
   for (const entity of description.entities) {
     const shell = shells.get(entity.id);
-    if (shell) completeEntity(shell, entity, { blueprint, draft: byEntity.get(entity.id), parts, foreignKeys: foreignKeysOf(entity, shell, through.sidesOf(shell)) });
+    if (shell)
+      completeEntity(shell, entity, {
+        blueprint,
+        draft: byEntity.get(entity.id),
+        parts,
+        foreignKeys: foreignKeysOf(entity, shell, through.sidesOf(shell)),
+      });
   }
   const views = through.complete();
   for (const shell of shells.values()) shell.nested = linksOf(shell.fields).map(({ relation }) => relation);
-  for (const shell of [...shells.values(), ...views.map((view) => view.shell)]) shell.setFields(leadingSomewhere(shell.fields, replacedRelations(byEntity.get(shell.entity), blueprint)));
-  for (const [entity, shell] of described(description.entities, shells)) completeQueries(shell, { entity, options: optionsOf(byEntity.get(entity.id)), limits: blueprint.defaults.queryLimits });
+  for (const shell of [...shells.values(), ...views.map((view) => view.shell)])
+    shell.setFields(leadingSomewhere(shell.fields, replacedRelations(byEntity.get(shell.entity), blueprint)));
+  for (const [entity, shell] of described(description.entities, shells))
+    completeQueries(shell, {
+      entity,
+      options: optionsOf(byEntity.get(entity.id)),
+      limits: blueprint.defaults.queryLimits,
+    });
   const entities = new Map(description.entities.map((entity) => [entity.id, entity]));
-  for (const view of views) completeView(view, { entity: entities.get(view.shell.entity), draft: byEntity.get(view.shell.entity), parts, limits: blueprint.defaults.queryLimits });
+  for (const view of views)
+    completeView(view, {
+      entity: entities.get(view.shell.entity),
+      draft: byEntity.get(view.shell.entity),
+      parts,
+      limits: blueprint.defaults.queryLimits,
+    });
   const resources = drafts.flatMap((draft) => shells.get(draft.entity.id) ?? []);
   const all = [...resources, ...views.map(({ shell }) => shell)];
   for (const shell of all) Object.freeze(shell);
   return { resources, all };
 }
 
-function described(entities: readonly EntityDescription[], shells: ReadonlyMap<string, ResourceShell>): readonly (readonly [EntityDescription, ResourceShell])[] {
+function described(
+  entities: readonly EntityDescription[],
+  shells: ReadonlyMap<string, ResourceShell>,
+): readonly (readonly [EntityDescription, ResourceShell])[] {
   return entities.flatMap((entity) => {
     const shell = shells.get(entity.id);
     return shell ? [[entity, shell] as const] : [];
@@ -112,12 +143,21 @@ function described(entities: readonly EntityDescription[], shells: ReadonlyMap<s
 /** Relations whose nested URL the application answers itself, whatever is left of the default. */
 function replacedRelations(draft: Draft | undefined, { controllers }: Blueprint): ReadonlySet<string> {
   const own = controllers.filter(({ declaration }) => declaration.entity === draft?.declaration.target);
-  return new Set(own.flatMap(({ declaration }) => declaration.actions.flatMap((action) => (action.kind === 'nested' ? action.relation : []))));
+  return new Set(
+    own.flatMap(({ declaration }) =>
+      declaration.actions.flatMap((action) => (action.kind === 'nested' ? action.relation : [])),
+    ),
+  );
 }
 
-function leadingSomewhere<Some extends Field>(fields: readonly Some[], replaced: ReadonlySet<string>): readonly Some[] {
+function leadingSomewhere<Some extends Field>(
+  fields: readonly Some[],
+  replaced: ReadonlySet<string>,
+): readonly Some[] {
   const kept = fields.filter((field) => leadsSomewhere(field, replaced));
-  return kept.map((field) => (field.kind === 'embedded' ? { ...field, fields: leadingSomewhere(field.fields, replaced) } : field));
+  return kept.map((field) =>
+    field.kind === 'embedded' ? { ...field, fields: leadingSomewhere(field.fields, replaced) } : field,
+  );
 }
 
 /** A link to a URL of which no operation is left is no field (contract 3). */
@@ -138,22 +178,54 @@ function shellOf(entity: EntityDescription, draft: Draft | undefined, parts: Par
   const key = { columns: entity.key.flatMap((id) => columns.get(id) ?? []) };
   const app = draft?.app ?? '';
   const model = draft?.model ?? entity.name.toLowerCase();
-  const identity = { id: `${app}.${model}`, app, model, label: entity.name, entity: entity.id, registered: draft !== undefined };
-  return new ResourceShell(identity, { key, identity: key.columns, columns }, parts.serializer(optionsOf(draft)));
+  const identity = {
+    id: `${app}.${model}`,
+    app,
+    model,
+    label: entity.name,
+    entity: entity.id,
+    registered: draft !== undefined,
+  };
+  return new ResourceShell(
+    identity,
+    { key, identity: key.columns, columns },
+    parts.serializer(optionsOf(draft)),
+  );
 }
 
-function completeEntity(shell: ResourceShell, entity: EntityDescription, { blueprint, draft, parts, foreignKeys }: { blueprint: Blueprint; draft: Draft | undefined; parts: Parts; foreignKeys: ForeignKeys }): void {
+function completeEntity(
+  shell: ResourceShell,
+  entity: EntityDescription,
+  {
+    blueprint,
+    draft,
+    parts,
+    foreignKeys,
+  }: { blueprint: Blueprint; draft: Draft | undefined; parts: Parts; foreignKeys: ForeignKeys },
+): void {
   const options = optionsOf(draft);
   shell.setFields(compileFields({ entity, options, resource: shell, foreignKeys }));
   const readable = entity.writable ? OPERATIONS : (['list', 'retrieve'] as const);
-  shell.operations = new Set((options.operations ?? readable).filter((operation) => entity.writable || operation === 'list' || operation === 'retrieve'));
+  shell.operations = new Set(
+    (options.operations ?? readable).filter(
+      (operation) => entity.writable || operation === 'list' || operation === 'retrieve',
+    ),
+  );
   shell.returnDeleted = options.returnDeleted ?? blueprint.defaults.returnDeleted;
   shell.strict = options.strict ?? blueprint.defaults.strict;
   applyRules(shell, options, { parts, target: draft?.declaration.target, entity });
 }
 
 /** Who may use it, and by which backends its lists are read. */
-function applyRules(shell: ResourceShell, options: RestifyOptions, { parts, target, entity }: { parts: Parts; target: object | undefined; entity: EntityDescription | undefined }): void {
+function applyRules(
+  shell: ResourceShell,
+  options: RestifyOptions,
+  {
+    parts,
+    target,
+    entity,
+  }: { parts: Parts; target: object | undefined; entity: EntityDescription | undefined },
+): void {
   const { hooks, scope } = parts.hooks(target);
   shell.hooks = hooks;
   shell.backends = parts.backends(options);
@@ -177,7 +249,9 @@ function applyRules(shell: ResourceShell, options: RestifyOptions, { parts, targ
 
 /** The scope rules beside every permission, also beside those that an action names itself. */
 export function scoped(permission: ResolvedPermission, scope: Permission | undefined): ResolvedPermission {
-  return scope ? { kind: 'all-of', permissions: [permission, { kind: 'one', permission: scope, allFields: true }] } : permission;
+  return scope
+    ? { kind: 'all-of', permissions: [permission, { kind: 'one', permission: scope, allFields: true }] }
+    : permission;
 }
 
 function grantsSomeFields(permission: ResolvedPermission): boolean {
@@ -195,11 +269,16 @@ function grantsSomeFields(permission: ResolvedPermission): boolean {
   }
 }
 
-function completeQueries(shell: ResourceShell, { entity, options, limits }: { entity: EntityDescription; options: RestifyOptions; limits: QueryLimits }): void {
-  const plain = new Map(plainPaths(shell).flatMap((path): readonly (readonly [string, FilterPath])[] => {
-    const resolved = resolveFilterPath(path, shell);
-    return resolved ? [[path, resolved]] : [];
-  }));
+function completeQueries(
+  shell: ResourceShell,
+  { entity, options, limits }: { entity: EntityDescription; options: RestifyOptions; limits: QueryLimits },
+): void {
+  const plain = new Map(
+    plainPaths(shell).flatMap((path): readonly (readonly [string, FilterPath])[] => {
+      const resolved = resolveFilterPath(path, shell);
+      return resolved ? [[path, resolved]] : [];
+    }),
+  );
   shell.filterTerms = compileFilterTerms(shell, options, plain);
   shell.searchFields = compileSearchFields(shell, options, plain);
   shell.orderingFields = compileOrderingFields(shell, options, plain);
@@ -210,8 +289,17 @@ function completeQueries(shell: ResourceShell, { entity, options, limits }: { en
 }
 
 /** A through model is ruled by its own declaration, else by what the relation says and the defaults of the prefix (contract 2). */
-function completeView({ shell, mapped, options }: CompiledView, { entity, draft, parts, limits }: { entity: EntityDescription | undefined; draft: Draft | undefined; parts: Parts; limits: QueryLimits }): void {
+function completeView(
+  { shell, mapped, options }: CompiledView,
+  {
+    entity,
+    draft,
+    parts,
+    limits,
+  }: { entity: EntityDescription | undefined; draft: Draft | undefined; parts: Parts; limits: QueryLimits },
+): void {
   applyRules(shell, options, { parts, target: draft?.declaration.target, entity });
   shell.serializer = parts.serializer(options);
-  if (entity) completeQueries(shell, { entity: mapped ? entity : { ...entity, orderBy: [] }, options, limits });
+  if (entity)
+    completeQueries(shell, { entity: mapped ? entity : { ...entity, orderBy: [] }, options, limits });
 }

@@ -4,11 +4,22 @@ import type { Expandable, ShapeOptions, ShapeRules } from '../../model/shape.js'
 import type { RestifyDefaults } from '../../restify.options.js';
 
 /** Undefined where clients take the answers of a model as they are. What a model says of an option wins over what its prefix says. */
-export function compileShape({ shape, expandable = [] }: RestifyOptions, defaults: Pick<RestifyDefaults, 'shape'>): ShapeRules | undefined {
+export function compileShape(
+  { shape, expandable = [] }: RestifyOptions,
+  defaults: Pick<RestifyDefaults, 'shape'>,
+): ShapeRules | undefined {
   const chooses = shape ?? defaults.shape ?? false;
-  const paths = Array.isArray(expandable) ? (expandable as readonly unknown[]).filter((path) => typeof path === 'string') : [];
+  const paths = Array.isArray(expandable)
+    ? (expandable as readonly unknown[]).filter((path) => typeof path === 'string')
+    : [];
   if (chooses === false && paths.length === 0) return undefined;
-  const { fieldsParameter = 'fields', omitParameter = 'omit', expandParameter = 'expand', maxChildren, maxObjects } = { ...settingsOf(defaults.shape), ...settingsOf(shape) };
+  const {
+    fieldsParameter = 'fields',
+    omitParameter = 'omit',
+    expandParameter = 'expand',
+    maxChildren,
+    maxObjects,
+  } = { ...settingsOf(defaults.shape), ...settingsOf(shape) };
   return {
     fieldsParameter: chooses === false ? undefined : fieldsParameter,
     omitParameter: chooses === false ? undefined : omitParameter,

@@ -1,5 +1,9 @@
 import type { Column } from '../../model/column.js';
-import type { JunctionDescription, ManyToManyDescription, PairDescription } from '../../model/entity-description.js';
+import type {
+  JunctionDescription,
+  ManyToManyDescription,
+  PairDescription,
+} from '../../model/entity-description.js';
 import type { ColumnField, Field, ToOneField } from '../../model/field.js';
 import { OPERATIONS } from '../../model/operation.js';
 import type { ColumnPair, Through, ToOneRelation } from '../../model/relation.js';
@@ -50,14 +54,26 @@ export class ThroughCompiler {
     const parent = columnPairs(junction.parent, near, table);
     const other = columnPairs(junction.other, table, target);
     const shell = this.shellOf(table, { junction, other, target, isPair: isPair(table, junction), mapped });
-    this.views.push({ shell, junction, near, target, parent, other, mapped, options: this.optionsOf(path, junction, { near, target, mapped }) });
+    this.views.push({
+      shell,
+      junction,
+      near,
+      target,
+      parent,
+      other,
+      mapped,
+      options: this.optionsOf(path, junction, { near, target, mapped }),
+    });
     return {
       resource: shell,
       parent,
       other,
       // Known when the fields are made; nobody asks before.
       get parentField() {
-        return sideField(shell.fields, parent.map((pair) => pair.far))?.name;
+        return sideField(
+          shell.fields,
+          parent.map((pair) => pair.far),
+        )?.name;
       },
     };
   }
@@ -66,9 +82,18 @@ export class ThroughCompiler {
   sidesOf(mapped: ResourceShell): readonly ToOneRelation[] {
     const sides = new Map<string, ToOneRelation>();
     for (const { near, target, parent, other } of this.views.filter((view) => view.mapped === mapped)) {
-      for (const [on, side] of [[parent.map(turned), near], [other, target]] as const) {
+      for (const [on, side] of [
+        [parent.map(turned), near],
+        [other, target],
+      ] as const) {
         const name = on.map(({ near: column }) => column.path).join(',');
-        sides.set(`${name} ${side.id}`, { kind: 'to-one', name, target: side, on, byKey: refersToKey(on, side) });
+        sides.set(`${name} ${side.id}`, {
+          kind: 'to-one',
+          name,
+          target: side,
+          on,
+          byKey: refersToKey(on, side),
+        });
       }
     }
     return [...sides.values()];
@@ -81,21 +106,63 @@ export class ThroughCompiler {
     return mapped && columns.every((id) => mapped.columns.has(id)) ? mapped : undefined;
   }
 
-  private shellOf(table: ResourceShell, { junction, other, target, isPair, mapped }: { junction: JunctionDescription; other: readonly ColumnPair[]; target: ResourceShell; isPair: boolean; mapped: ResourceShell | undefined }): ResourceShell {
+  private shellOf(
+    table: ResourceShell,
+    {
+      junction,
+      other,
+      target,
+      isPair,
+      mapped,
+    }: {
+      junction: JunctionDescription;
+      other: readonly ColumnPair[];
+      target: ResourceShell;
+      isPair: boolean;
+      mapped: ResourceShell | undefined;
+    },
+  ): ResourceShell {
     const owner = this.shells.get(junction.ownerEntity);
-    const model = mapped?.registered === true ? mapped.model : `${owner?.model ?? ''}_${junction.ownerProperty.toLowerCase()}`;
+    const model =
+      mapped?.registered === true
+        ? mapped.model
+        : `${owner?.model ?? ''}_${junction.ownerProperty.toLowerCase()}`;
     const app = mapped?.registered === true ? mapped.app : (owner?.app ?? '');
     const key = isPair ? keyOfPair(other, target) : table.key;
-    const identity = { id: `${app}.${model}`, app, model, label: mapped?.label ?? model, entity: table.entity, registered: mapped?.registered ?? false };
-    return new ResourceShell(identity, { key, identity: isPair ? table.identity : table.key.columns, columns: table.columns }, this.serializer);
+    const identity = {
+      id: `${app}.${model}`,
+      app,
+      model,
+      label: mapped?.label ?? model,
+      entity: table.entity,
+      registered: mapped?.registered ?? false,
+    };
+    return new ResourceShell(
+      identity,
+      { key, identity: isPair ? table.identity : table.key.columns, columns: table.columns },
+      this.serializer,
+    );
   }
 
   /** Its own declaration; without one, what this relation says of it, else what the relation from the other side says. */
-  private optionsOf(path: string, junction: JunctionDescription, { near, target, mapped }: { near: ResourceShell; target: ResourceShell; mapped: ResourceShell | undefined }): RestifyOptions {
+  private optionsOf(
+    path: string,
+    junction: JunctionDescription,
+    {
+      near,
+      target,
+      mapped,
+    }: { near: ResourceShell; target: ResourceShell; mapped: ResourceShell | undefined },
+  ): RestifyOptions {
     const own = mapped && this.drafts.get(mapped.entity);
     if (own) return own.declaration.options;
     const said = (side: ResourceShell, relation: string | undefined): ThroughOptions | undefined =>
-      relation === undefined ? undefined : (this.drafts.get(side.entity)?.declaration.options.through as Readonly<Record<string, ThroughOptions>> | undefined)?.[relation];
+      relation === undefined
+        ? undefined
+        : (
+            this.drafts.get(side.entity)?.declaration.options.through as
+              Readonly<Record<string, ThroughOptions>> | undefined
+          )?.[relation];
     // Option by option, so that what one side says is not lost for what the other does not; no option stands on both.
     return { ...said(target, junction.inverse), ...said(near, path) };
   }
@@ -119,7 +186,10 @@ export class ThroughCompiler {
 }
 
 function isPair(table: ResourceShell, junction: JunctionDescription): boolean {
-  const sides = new Set([...junction.parent.map((pair: PairDescription) => pair.far), ...junction.other.map((pair) => pair.near)]);
+  const sides = new Set([
+    ...junction.parent.map((pair: PairDescription) => pair.far),
+    ...junction.other.map((pair) => pair.near),
+  ]);
   return table.key.columns.every((column) => sides.has(column.id)) && table.key.columns.length === sides.size;
 }
 
@@ -128,7 +198,10 @@ function mappedFields(view: View, mapped: ResourceShell): readonly Field[] {
   const { shell, parent, other } = view;
   const parentColumns = parent.map((pair) => pair.far);
   const otherColumns = other.map((pair) => pair.near);
-  const [parentSide, otherSide] = [sideOrColumn(mapped.fields, parentColumns), sideOrColumn(mapped.fields, otherColumns)];
+  const [parentSide, otherSide] = [
+    sideOrColumn(mapped.fields, parentColumns),
+    sideOrColumn(mapped.fields, otherColumns),
+  ];
   // A link stands below the collection of its own, which a model that nobody registered does not have.
   const kept = mapped.fields.filter((field) => field.kind !== 'link' || mapped.registered);
   const fields = kept.map((field) => {
@@ -142,21 +215,37 @@ function mappedFields(view: View, mapped: ResourceShell): readonly Field[] {
 
 /** The relation where the entity declares one, else the plain column. */
 function sideOrColumn(fields: readonly Field[], columns: readonly Column[]): Field | undefined {
-  return fields.find((field) => field.kind === 'to-one' && isSide(field, columns)) ?? fields.find((field) => isSide(field, columns));
+  return (
+    fields.find((field) => field.kind === 'to-one' && isSide(field, columns)) ??
+    fields.find((field) => isSide(field, columns))
+  );
 }
 
 function isSide(field: Field, columns: readonly Column[]): boolean {
   const ids = new Set(columns.map((column) => column.id));
-  if (field.kind === 'to-one') return field.relation.on.length === ids.size && field.relation.on.every((pair) => ids.has(pair.near.id));
+  if (field.kind === 'to-one')
+    return field.relation.on.length === ids.size && field.relation.on.every((pair) => ids.has(pair.near.id));
   return field.kind === 'column' && ids.size === 1 && ids.has(field.column.id);
 }
 
 /** In a pair the sides are the key, which the nested URL may change all the same: the pair is replaced. */
 function asSide(field: Field, on: readonly ColumnPair[], target: ResourceShell): ToOneField {
   const relation: ToOneRelation =
-    field.kind === 'to-one' ? field.relation : { kind: 'to-one', name: field.name, target, on, byKey: refersToKey(on, target) };
+    field.kind === 'to-one'
+      ? field.relation
+      : { kind: 'to-one', name: field.name, target, on, byKey: refersToKey(on, target) };
   const open = field.insertable;
-  return { kind: 'to-one', name: field.name, label: field.label, readable: field.readable, relation, insertable: open, updatable: open, required: open, nullable: false };
+  return {
+    kind: 'to-one',
+    name: field.name,
+    label: field.label,
+    readable: field.readable,
+    relation,
+    insertable: open,
+    updatable: open,
+    required: open,
+    nullable: false,
+  };
 }
 
 function turned({ near, far }: ColumnPair): ColumnPair {
@@ -182,23 +271,55 @@ function sideNames(near: ResourceShell, target: ResourceShell): { parent: string
 
 function sideOf(name: string, on: readonly ColumnPair[], target: ResourceShell): ToOneField {
   const relation: ToOneRelation = { kind: 'to-one', name, target, on, byKey: refersToKey(on, target) };
-  return { kind: 'to-one', name, label: labelOf(name), readable: true, insertable: true, updatable: true, required: true, nullable: false, relation };
+  return {
+    kind: 'to-one',
+    name,
+    label: labelOf(name),
+    readable: true,
+    insertable: true,
+    updatable: true,
+    required: true,
+    nullable: false,
+    relation,
+  };
 }
 
 /** The related side's key: in the pair itself, where it refers to that. */
 function keyOfPair(other: readonly ColumnPair[], target: ResourceShell): Key {
   if (refersToKey(other, target)) return { columns: other.map((pair) => pair.near) };
-  return { columns: target.key.columns, via: { kind: 'to-one', name: 'id', target, on: other, byKey: false, evenDeleted: true } };
+  return {
+    columns: target.key.columns,
+    via: { kind: 'to-one', name: 'id', target, on: other, byKey: false, evenDeleted: true },
+  };
 }
 
 /** The `id` of a pair: the related side's key. */
 function idField(shell: ResourceShell, other: readonly ColumnPair[]): Field {
-  const base = { name: 'id', label: 'ID', readable: true, insertable: false, updatable: false, required: false, nullable: false };
+  const base = {
+    name: 'id',
+    label: 'ID',
+    readable: true,
+    insertable: false,
+    updatable: false,
+    required: false,
+    nullable: false,
+  };
   if (shell.key.via) return { ...base, kind: 'to-one', relation: shell.key.via };
   const [first] = other;
-  if (other.length === 1 && first) return { ...base, kind: 'column', column: first.near, type: first.near.type, blank: false } satisfies ColumnField;
+  if (other.length === 1 && first)
+    return {
+      ...base,
+      kind: 'column',
+      column: first.near,
+      type: first.near.type,
+      blank: false,
+    } satisfies ColumnField;
   const on = other.map((pair) => ({ near: pair.near, far: pair.near }));
-  return { ...base, kind: 'to-one', relation: { kind: 'to-one', name: 'id', target: shell, on, byKey: true } };
+  return {
+    ...base,
+    kind: 'to-one',
+    relation: { kind: 'to-one', name: 'id', target: shell, on, byKey: true },
+  };
 }
 
 /** The field that shows these columns as a key. */

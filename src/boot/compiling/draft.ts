@@ -35,7 +35,11 @@ export interface Blueprint {
   /** Declared classes that an application lists, as entity or for a label, and what is wrong with them is not yet known. */
   readonly listed: readonly ListedClass[];
   /** Controller classes of the process that join an entity which this prefix serves, and how many modules of the application list them; `wraps`: interceptors of the class stand around generated answers. */
-  readonly controllers: readonly { readonly declaration: ControllerDeclaration; readonly listedIn: number; readonly wraps: boolean }[];
+  readonly controllers: readonly {
+    readonly declaration: ControllerDeclaration;
+    readonly listedIn: number;
+    readonly wraps: boolean;
+  }[];
   /** Declarations that were there when Nest read the controllers. */
   readonly laidOut: ReadonlySet<object>;
 }

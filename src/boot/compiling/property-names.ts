@@ -12,5 +12,10 @@ export function declaredColumns(entity: EntityDescription): readonly ColumnDescr
 
 /** Names that the options of an entity may use: its columns, embedded objects and relations. */
 export function propertyNames(entity: EntityDescription): ReadonlySet<string> {
-  return new Set([...declaredColumns(entity), ...entity.relations].flatMap((each) => [topName(each), ...('kind' in each ? [each.path] : [])]));
+  return new Set(
+    [...declaredColumns(entity), ...entity.relations].flatMap((each) => [
+      topName(each),
+      ...('kind' in each ? [each.path] : []),
+    ]),
+  );
 }

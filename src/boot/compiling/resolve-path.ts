@@ -35,12 +35,18 @@ interface Place {
   readonly hops: readonly Relation[];
 }
 
-function resolve([name, ...rest]: readonly string[], fields: readonly Field[], place: Place): FilterPath | undefined {
+function resolve(
+  [name, ...rest]: readonly string[],
+  fields: readonly Field[],
+  place: Place,
+): FilterPath | undefined {
   const { some } = place;
   const field = fields.find((each) => each.name === name && each.readable);
   switch (field?.kind) {
     case 'column':
-      return rest.length > 0 ? undefined : { leaf: 'column', some, operands: [{ hops: place.hops, column: field.column }] };
+      return rest.length > 0
+        ? undefined
+        : { leaf: 'column', some, operands: [{ hops: place.hops, column: field.column }] };
     case 'embedded':
       return rest.length > 0 ? resolve(rest, field.fields, place) : undefined;
     case 'to-one':
@@ -53,7 +59,11 @@ function resolve([name, ...rest]: readonly string[], fields: readonly Field[], p
       const { target } = field.relation;
       const within = [...some, { hops: place.hops, relation: field.relation }];
       if (rest.length > 0) return resolve(rest, target.fields, { some: within, hops: [] });
-      return { leaf: 'many', some: within, operands: target.key.columns.map((column) => ({ hops: [], column })) };
+      return {
+        leaf: 'many',
+        some: within,
+        operands: target.key.columns.map((column) => ({ hops: [], column })),
+      };
     }
     default:
       return undefined;
@@ -63,7 +73,10 @@ function resolve([name, ...rest]: readonly string[], fields: readonly Field[], p
 /** The related key: in this row where it stands here, else in the row that it leads to. */
 export function keyOperands(relation: Relation, hops: readonly Relation[]): readonly Operand[] {
   return relation.target.key.columns.map((column): Operand => {
-    const near = relation.kind === 'to-one' && relation.byKey ? relation.on.find((pair) => pair.far.id === column.id)?.near : undefined;
+    const near =
+      relation.kind === 'to-one' && relation.byKey
+        ? relation.on.find((pair) => pair.far.id === column.id)?.near
+        : undefined;
     return near ? { hops, column: near } : { hops: [...hops, relation], column };
   });
 }
@@ -76,8 +89,11 @@ export function plainPaths(resource: Resource): readonly string[] {
 function pathsOf(field: Field, within: string): readonly string[] {
   if (!field.readable) return [];
   if (field.kind === 'to-one') return [within + field.name];
-  if (field.kind === 'column') return isPlain(field.type) && !isTransformed(field.column) ? [within + field.name] : [];
-  return field.kind === 'embedded' ? field.fields.flatMap((inner) => pathsOf(inner, `${within}${field.name}.`)) : [];
+  if (field.kind === 'column')
+    return isPlain(field.type) && !isTransformed(field.column) ? [within + field.name] : [];
+  return field.kind === 'embedded'
+    ? field.fields.flatMap((inner) => pathsOf(inner, `${within}${field.name}.`))
+    : [];
 }
 
 /** The database keeps another value than bodies show, so it neither compares nor sorts as they do. */

@@ -16,7 +16,14 @@ import type { Operation } from '../../model/operation.js';
 import type { AuthenticationScheme } from '../../model/authentication.js';
 import type { ResolvedPermission } from '../../model/resolved-permission.js';
 import type { Relation, ToManyRelation, ToOneRelation } from '../../model/relation.js';
-import type { FilterTerm, Key, OrderingField, OrderTerm, Resource, SearchField } from '../../model/resource.js';
+import type {
+  FilterTerm,
+  Key,
+  OrderingField,
+  OrderTerm,
+  Resource,
+  SearchField,
+} from '../../model/resource.js';
 import type { Serializer } from '../../model/serializer.js';
 import type { ShapeRules } from '../../model/shape.js';
 

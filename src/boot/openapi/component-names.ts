@@ -49,5 +49,8 @@ export function typeName(...parts: readonly string[]): string {
 
 /** Of letters that a URL may hold. */
 export function operationName(...parts: readonly string[]): string {
-  return parts.filter((part) => part !== '').join('_').replace(/[^\w.-]/g, '_');
+  return parts
+    .filter((part) => part !== '')
+    .join('_')
+    .replace(/[^\w.-]/g, '_');
 }

@@ -2,7 +2,14 @@ import type { AuthenticationScheme } from '../../model/authentication.js';
 import { isReading } from '../../model/operation.js';
 import type { Permission } from '../../model/permission.js';
 import type { ResolvedPermission } from '../../model/resolved-permission.js';
-import { AllowAny, IsAdmin, IsAuthenticated, IsAuthenticatedOrReadOnly, ModelPermissions, ModelPermissionsOrAnonReadOnly } from '../../request/permissions/built-in.js';
+import {
+  AllowAny,
+  IsAdmin,
+  IsAuthenticated,
+  IsAuthenticatedOrReadOnly,
+  ModelPermissions,
+  ModelPermissionsOrAnonReadOnly,
+} from '../../request/permissions/built-in.js';
 import { RowScope } from '../../request/permissions/row-scope.js';
 import type { Schema, SecurityRequirement } from './open-api-types.js';
 
@@ -41,11 +48,21 @@ export function knownAccess(permission: ResolvedPermission, method: string): Kno
       return UNKNOWN;
     case 'all-of': {
       const all = permission.permissions.map((each) => knownAccess(each, method));
-      return { refuses: all.some(({ refuses }) => refuses), hides: all.some(({ hides }) => hides), anonymous: anonymousOf(all, 'may not', 'may'), allFields: all.every(({ allFields }) => allFields) };
+      return {
+        refuses: all.some(({ refuses }) => refuses),
+        hides: all.some(({ hides }) => hides),
+        anonymous: anonymousOf(all, 'may not', 'may'),
+        allFields: all.every(({ allFields }) => allFields),
+      };
     }
     case 'any-of': {
       const all = permission.permissions.map((each) => knownAccess(each, method));
-      return { refuses: all.every(({ refuses }) => refuses), hides: all.every(({ hides }) => hides), anonymous: anonymousOf(all, 'may', 'may not'), allFields: all.every(({ allFields }) => allFields) };
+      return {
+        refuses: all.every(({ refuses }) => refuses),
+        hides: all.every(({ hides }) => hides),
+        anonymous: anonymousOf(all, 'may', 'may not'),
+        allFields: all.every(({ allFields }) => allFields),
+      };
     }
     default:
       return permission satisfies never;
@@ -57,7 +74,11 @@ function accessByClass(permission: Permission, method: string): KnownAccess {
 }
 
 /** One of the first decides; else all have to be the second. */
-function anonymousOf(all: readonly KnownAccess[], decisive: KnownAccess['anonymous'], other: KnownAccess['anonymous']): KnownAccess['anonymous'] {
+function anonymousOf(
+  all: readonly KnownAccess[],
+  decisive: KnownAccess['anonymous'],
+  other: KnownAccess['anonymous'],
+): KnownAccess['anonymous'] {
   if (all.some(({ anonymous }) => anonymous === decisive)) return decisive;
   return all.every(({ anonymous }) => anonymous === other) ? other : 'unknown';
 }
@@ -70,11 +91,16 @@ export function schemeName({ name }: AuthenticationScheme): string {
 /** Where the credentials of a scheme stand (`header x-api-key`, or the scheme of the Authorization header). */
 export function securityScheme({ name }: AuthenticationScheme): Schema {
   const [, header] = /^header (.*)$/.exec(name) ?? [];
-  return header === undefined ? { type: 'http', scheme: name } : { type: 'apiKey', in: 'header', name: header };
+  return header === undefined
+    ? { type: 'http', scheme: name }
+    : { type: 'apiKey', in: 'header', name: header };
 }
 
 /** Any of them is enough; the empty one is for callers who say nothing. */
-export function requirementsOf(schemes: readonly AuthenticationScheme[], { anonymous }: KnownAccess): readonly SecurityRequirement[] {
+export function requirementsOf(
+  schemes: readonly AuthenticationScheme[],
+  { anonymous }: KnownAccess,
+): readonly SecurityRequirement[] {
   const named = [...new Set(schemes.map(schemeName))].map((name): SecurityRequirement => ({ [name]: [] }));
   return anonymous === 'may not' ? named : [...named, {}];
 }

@@ -42,23 +42,47 @@ export interface PlacedIndex {
 }
 
 /** Everything that is served at these places, beside what stands in the document. */
-export function describeApi(placed: readonly PlacedRoute[], indexes: readonly PlacedIndex[], document: OpenApiDocument): ApiDescription {
+export function describeApi(
+  placed: readonly PlacedRoute[],
+  indexes: readonly PlacedIndex[],
+  document: OpenApiDocument,
+): ApiDescription {
   const components = new Components(new Set(Object.keys(document.components?.schemas ?? {})));
   const operationIds = new UniqueNames(idsOf(document));
   const hasSecurity = (document.security ?? []).length > 0;
   // A model's own URLs first: they give its schemas their names.
-  const nestedLast = [...placed.filter(({ route }) => !route.parent), ...placed.filter(({ route }) => route.parent)];
-  const items = new Map(nestedLast.map((each) => [each.path, pathItem(each, { base: each.base, prefix: each.prefix, errorFormat: each.errorFormat, components, operationIds, hasSecurity })]));
+  const nestedLast = [
+    ...placed.filter(({ route }) => !route.parent),
+    ...placed.filter(({ route }) => route.parent),
+  ];
+  const items = new Map(
+    nestedLast.map((each) => [
+      each.path,
+      pathItem(each, {
+        base: each.base,
+        prefix: each.prefix,
+        errorFormat: each.errorFormat,
+        components,
+        operationIds,
+        hasSecurity,
+      }),
+    ]),
+  );
   const routes = placed.map(({ path }) => [path, items.get(path) ?? {}] as const);
   const index = indexes.map((each) => [each.path, { get: describeIndex(operationIds, each) }] as const);
   const resources = new Set(placed.map(({ route }) => route.resource));
   // A collection of another prefix wins over an index.
-  const paths: Readonly<Record<string, PathItem>> = Object.fromEntries([...index, ...routes].filter(([, item]) => Object.keys(item).length > 0));
+  const paths: Readonly<Record<string, PathItem>> = Object.fromEntries(
+    [...index, ...routes].filter(([, item]) => Object.keys(item).length > 0),
+  );
   const responses = usedIn(paths, 'responses', SHARED_RESPONSES);
   return {
     paths,
     components: {
-      schemas: { ...usedIn([responses, SHARED_SCHEMAS], 'schemas', SHARED_SCHEMAS), ...Object.fromEntries(components.schemas) },
+      schemas: {
+        ...usedIn([responses, SHARED_SCHEMAS], 'schemas', SHARED_SCHEMAS),
+        ...Object.fromEntries(components.schemas),
+      },
       responses,
       headers: usedIn([paths, responses], 'headers', SHARED_HEADERS),
       securitySchemes: securitySchemes(resources),
@@ -75,7 +99,17 @@ function pathItem({ route, told, isTold }: PlacedRoute, place: DescribedPlace): 
     // The application has excluded it.
     if (!said && isTold) return [];
     const operation = describeOperation(described, place);
-    return [[name, said ? mergeOperation(operation, said, { isOverride: described.operation !== undefined, unique: (id) => place.operationIds.take([id, operationName(place.prefix, id)]) }) : operation]];
+    return [
+      [
+        name,
+        said
+          ? mergeOperation(operation, said, {
+              isOverride: described.operation !== undefined,
+              unique: (id) => place.operationIds.take([id, operationName(place.prefix, id)]),
+            })
+          : operation,
+      ],
+    ];
   });
   return Object.fromEntries(entries);
 }
@@ -88,27 +122,54 @@ function describeIndex(operationIds: UniqueNames, { prefix, errorFormat }: Place
     summary: prefix === undefined ? 'The URLs of all models' : `The URLs of the models below ${prefix}`,
     tags: ['index'],
     parameters: [],
-    responses: { 200: { description: 'The answer.', content: { 'application/json': { schema } } }, ...errorReferences(new Set([406]), errorFormat) },
+    responses: {
+      200: { description: 'The answer.', content: { 'application/json': { schema } } },
+      ...errorReferences(new Set([406]), errorFormat),
+    },
     security: [],
   };
 }
 
 /** Components to which something refers. */
-function usedIn<Component>(places: unknown, kind: string, components: Readonly<Record<string, Component>>): Readonly<Record<string, Component>> {
+function usedIn<Component>(
+  places: unknown,
+  kind: string,
+  components: Readonly<Record<string, Component>>,
+): Readonly<Record<string, Component>> {
   const text = JSON.stringify(places);
-  return Object.fromEntries(Object.entries(components).filter(([name]) => text.includes(`"#/components/${kind}/${name}"`)));
+  return Object.fromEntries(
+    Object.entries(components).filter(([name]) => text.includes(`"#/components/${kind}/${name}"`)),
+  );
 }
 
 function idsOf({ paths }: OpenApiDocument): Set<string> {
-  const operations = Object.values(paths).flatMap((item) => Object.values(item)) as readonly ({ readonly operationId?: unknown } | null)[];
-  return new Set(operations.flatMap((operation) => (typeof operation?.operationId === 'string' ? [operation.operationId] : [])));
+  const operations = Object.values(paths).flatMap((item) => Object.values(item)) as readonly ({
+    readonly operationId?: unknown;
+  } | null)[];
+  return new Set(
+    operations.flatMap((operation) =>
+      typeof operation?.operationId === 'string' ? [operation.operationId] : [],
+    ),
+  );
 }
 
 function securitySchemes(resources: ReadonlySet<Resource>): Readonly<Record<string, Schema>> {
-  return Object.fromEntries([...resources].flatMap(({ schemes }) => schemes).map((scheme) => [schemeName(scheme), securityScheme(scheme)]));
+  return Object.fromEntries(
+    [...resources]
+      .flatMap(({ schemes }) => schemes)
+      .map((scheme) => [schemeName(scheme), securityScheme(scheme)]),
+  );
 }
 
 function tagsOf(placed: readonly PlacedRoute[]): ApiDescription['tags'] {
-  const descriptions = new Map(placed.map(({ route }) => [tagOf(route), `${(route.parent ?? route.resource).label}, of ${(route.parent ?? route.resource).app}`]));
-  return [{ name: 'index', description: 'What is served' }, ...[...descriptions].map(([name, description]) => ({ name, description }))];
+  const descriptions = new Map(
+    placed.map(({ route }) => [
+      tagOf(route),
+      `${(route.parent ?? route.resource).label}, of ${(route.parent ?? route.resource).app}`,
+    ]),
+  );
+  return [
+    { name: 'index', description: 'What is served' },
+    ...[...descriptions].map(([name, description]) => ({ name, description })),
+  ];
 }

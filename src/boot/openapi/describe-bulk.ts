@@ -10,7 +10,11 @@ import type { Parameter, Schema } from './open-api-types.js';
 /** How many objects a call may write. */
 export type Amount = 'one' | 'one-or-many' | 'many';
 
-export function amountOf({ route, operation, action }: Pick<DescribedRoute, 'route' | 'operation' | 'action'>): Amount {
+export function amountOf({
+  route,
+  operation,
+  action,
+}: Pick<DescribedRoute, 'route' | 'operation' | 'action'>): Amount {
   if (!operation || action || !takesMany(route, operation)) return 'one';
   return isOfMany(route, operation) ? 'many' : 'one-or-many';
 }
@@ -22,23 +26,58 @@ export function inAmount(one: Schema, amount: Amount, { bulk }: Resource): Schem
 }
 
 /** How a call says which objects it is about. */
-export function bulkQuery(resource: Resource, operation: OperationName, amount: Amount): readonly Parameter[] {
-  if (amount === 'many') return [{ ...keysParameter(resource), required: false }, ...filterParameters(resource)];
-  if (amount === 'one-or-many' && operation === 'create' && resource.bulk && resource.bulk.upsert.length > 0) {
-    return [{ name: UPSERT_PARAMETER, in: 'query', required: false, schema: { type: 'boolean' }, description: `An object with the same ${resource.bulk.upsert.map((name) => `\`${name}\``).join(' and ')} is changed, where there is one.` }];
+export function bulkQuery(
+  resource: Resource,
+  operation: OperationName,
+  amount: Amount,
+): readonly Parameter[] {
+  if (amount === 'many')
+    return [{ ...keysParameter(resource), required: false }, ...filterParameters(resource)];
+  if (
+    amount === 'one-or-many' &&
+    operation === 'create' &&
+    resource.bulk &&
+    resource.bulk.upsert.length > 0
+  ) {
+    return [
+      {
+        name: UPSERT_PARAMETER,
+        in: 'query',
+        required: false,
+        schema: { type: 'boolean' },
+        description: `An object with the same ${resource.bulk.upsert.map((name) => `\`${name}\``).join(' and ')} is changed, where there is one.`,
+      },
+    ];
   }
   return [];
 }
 
 function keysParameter({ key, bulk }: Resource): Omit<Parameter, 'required'> {
-  const description = key.columns.length === 1 ? 'The keys of the objects, with commas between them.' : 'The keys of the objects, as they stand in their URLs, with semicolons between them.';
-  const schema: Schema = key.columns.length === 1 ? { type: 'array', items: keySchema(key), minItems: 1, ...(bulk ? { maxItems: bulk.max } : {}) } : { type: 'string' };
-  return { name: KEYS_PARAMETER, in: 'query', description, schema, ...(key.columns.length === 1 ? { style: 'form', explode: false } : {}) };
+  const description =
+    key.columns.length === 1
+      ? 'The keys of the objects, with commas between them.'
+      : 'The keys of the objects, as they stand in their URLs, with semicolons between them.';
+  const schema: Schema =
+    key.columns.length === 1
+      ? { type: 'array', items: keySchema(key), minItems: 1, ...(bulk ? { maxItems: bulk.max } : {}) }
+      : { type: 'string' };
+  return {
+    name: KEYS_PARAMETER,
+    in: 'query',
+    description,
+    schema,
+    ...(key.columns.length === 1 ? { style: 'form', explode: false } : {}),
+  };
 }
 
 /** An object of a list of changes: it says which one it is. */
 export function withKey(change: Schema, resource: Resource): Schema {
   const fields = keyFieldsOf(resource);
   const keys = Object.fromEntries(fields.map(({ name, key }) => [name, keySchema(key)]));
-  return { ...change, title: `${String(change.title)} in a list`, properties: { ...keys, ...(change.properties as Readonly<Record<string, Schema>> | undefined), ...keys }, required: fields.map(({ name }) => name) };
+  return {
+    ...change,
+    title: `${String(change.title)} in a list`,
+    properties: { ...keys, ...(change.properties as Readonly<Record<string, Schema>> | undefined), ...keys },
+    required: fields.map(({ name }) => name),
+  };
 }

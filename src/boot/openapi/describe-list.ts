@@ -24,19 +24,35 @@ export function describeList({ pagination }: Resource, item: Schema): ListShape 
   const rows: Schema = { type: 'array', items: item };
   if (!pagination) return { schema: rows, parameters: [], headers: {}, missing: false };
   const described = pagination.describe?.();
-  if (!described) return { schema: {}, parameters: pagination.parameters().map((name) => query(name, { type: 'string' })), headers: {}, missing: true };
+  if (!described)
+    return {
+      schema: {},
+      parameters: pagination.parameters().map((name) => query(name, { type: 'string' })),
+      headers: {},
+      missing: true,
+    };
   const { parameters, headers = {}, envelope, missing } = described;
   return {
     schema: envelope ? enveloped(envelope, rows) : rows,
-    parameters: Object.entries(parameters).map(([name, { description, schema }]) => ({ ...query(name, schema), description })),
+    parameters: Object.entries(parameters).map(([name, { description, schema }]) => ({
+      ...query(name, schema),
+      description,
+    })),
     headers,
     missing,
   };
 }
 
-function enveloped({ members, optional, rows: name }: NonNullable<PaginationDescription['envelope']>, rows: Schema): Schema {
+function enveloped(
+  { members, optional, rows: name }: NonNullable<PaginationDescription['envelope']>,
+  rows: Schema,
+): Schema {
   const properties = { ...members, [name]: rows };
-  return { type: 'object', properties, required: Object.keys(properties).filter((each) => !optional.includes(each)) };
+  return {
+    type: 'object',
+    properties,
+    required: Object.keys(properties).filter((each) => !optional.includes(each)),
+  };
 }
 
 /** The parameters that the backends of a model read, each once. */
@@ -56,25 +72,59 @@ function filterParameter(name: string, backend: FilterBackend, resource: Resourc
   const typed = backend instanceof FilterSet ? backend.filters[name] : undefined;
   if (typed) return query(name, valuesSchema(parameterType(typed), typed.list === true, queryLimits));
   const theirs = backend instanceof JsonServerFilter ? jsonServerTerm(name, resource) : undefined;
-  if (theirs) return termParameter(name, theirs, queryLimits, (lookup) => (lookup === 'icontains' ? '_like' : `_${lookup}`));
+  if (theirs)
+    return termParameter(name, theirs, queryLimits, (lookup) =>
+      lookup === 'icontains' ? '_like' : `_${lookup}`,
+    );
   const term = filterTerms.get(name);
   if (term) return isOtherName(name, term, filterTerms) ? undefined : termParameter(name, term, queryLimits);
-  if (name === GROUPS_PARAMETER && filterGroups) return { ...query(name, { type: 'string', maxLength: queryLimits.groupLength }), description: 'The filters put together: `or(votes__gte=3,not(text="A, b"))`.' };
-  if (name === 'search') return searchFields.length === 0 ? undefined : { ...query(name, { type: 'string' }), description: 'Objects in which every term occurs. Terms stand between blanks or commas; quotes keep a phrase together.' };
-  if (name === 'ordering') return orderingFields.size === 0 ? undefined : { ...query(name, orderingSchema(resource)), description: 'Fields to order by, the first one first; `-` before a name turns it round.' };
+  if (name === GROUPS_PARAMETER && filterGroups)
+    return {
+      ...query(name, { type: 'string', maxLength: queryLimits.groupLength }),
+      description: 'The filters put together: `or(votes__gte=3,not(text="A, b"))`.',
+    };
+  if (name === 'search')
+    return searchFields.length === 0
+      ? undefined
+      : {
+          ...query(name, { type: 'string' }),
+          description:
+            'Objects in which every term occurs. Terms stand between blanks or commas; quotes keep a phrase together.',
+        };
+  if (name === 'ordering')
+    return orderingFields.size === 0
+      ? undefined
+      : {
+          ...query(name, orderingSchema(resource)),
+          description: 'Fields to order by, the first one first; `-` before a name turns it round.',
+        };
   return query(name, { type: 'string' });
 }
 
 /** `votes__exact` is another name of `votes`, and `votes!` of `votes__ne`. */
 function isOtherName(name: string, term: FilterTerm, terms: Resource['filterTerms']): boolean {
-  const plain = name.endsWith('__exact') ? name.slice(0, -'__exact'.length) : name.endsWith('!') ? `${name.slice(0, -1)}__ne` : undefined;
+  const plain = name.endsWith('__exact')
+    ? name.slice(0, -'__exact'.length)
+    : name.endsWith('!')
+      ? `${name.slice(0, -1)}__ne`
+      : undefined;
   return plain !== undefined && terms.get(plain) === term;
 }
 
-function termParameter(name: string, term: FilterTerm, limits: QueryLimits, endingOf = (lookup: string): string => `__${lookup}`): Parameter {
+function termParameter(
+  name: string,
+  term: FilterTerm,
+  limits: QueryLimits,
+  endingOf = (lookup: string): string => `__${lookup}`,
+): Parameter {
   if (term.kind === 'own') return query(name, valuesSchema(term.type, term.isList, limits));
   const ending = term.lookup === 'exact' && !name.endsWith('__exact') ? '' : endingOf(term.lookup);
-  return { ...query(name, termSchema(term, limits)), description: LOOKUPS[term.lookup](name.endsWith(ending) ? name.slice(0, name.length - ending.length) : name) };
+  return {
+    ...query(name, termSchema(term, limits)),
+    description: LOOKUPS[term.lookup](
+      name.endsWith(ending) ? name.slice(0, name.length - ending.length) : name,
+    ),
+  };
 }
 
 function valuesSchema(type: ValueType, isList: boolean, { values }: QueryLimits): Schema {
@@ -83,12 +133,26 @@ function valuesSchema(type: ValueType, isList: boolean, { values }: QueryLimits)
 
 /** A list of values may come as repeated parameters, or in one with commas between them: clients know the first by themselves. */
 function query(name: string, schema: Schema): Parameter {
-  return { name, in: 'query', required: false, schema, ...(schema.type === 'array' ? { style: 'form', explode: true } : {}) };
+  return {
+    name,
+    in: 'query',
+    required: false,
+    schema,
+    ...(schema.type === 'array' ? { style: 'form', explode: true } : {}),
+  };
 }
 
 function orderingSchema({ orderingFields, orderingNulls }: Resource): Schema {
   const directed = [...orderingFields.keys()].flatMap((name) => [name, `-${name}`]);
-  return { type: 'array', items: { type: 'string', enum: orderingNulls ? directed.flatMap((name) => [name, `${name}.nullsfirst`, `${name}.nullslast`]) : directed } };
+  return {
+    type: 'array',
+    items: {
+      type: 'string',
+      enum: orderingNulls
+        ? directed.flatMap((name) => [name, `${name}.nullsfirst`, `${name}.nullslast`])
+        : directed,
+    },
+  };
 }
 
 /** What a parameter holds, by its lookup. */
@@ -134,7 +198,8 @@ const LOOKUPS: Readonly<Record<FieldTerm['lookup'], (field: string) => string>> 
   gte: (field) => `\`${field}\` is greater or equal.`,
   lt: (field) => `\`${field}\` is less.`,
   lte: (field) => `\`${field}\` is less or equal.`,
-  in: (field) => `\`${field}\` is one of these. Values may stand in one parameter with commas between them; one that has commas of its own stands in quotes.`,
+  in: (field) =>
+    `\`${field}\` is one of these. Values may stand in one parameter with commas between them; one that has commas of its own stands in quotes.`,
   range: (field) => `\`${field}\` is between these two, or one of them.`,
   contains: (field) => `\`${field}\` contains this.`,
   icontains: (field) => `\`${field}\` contains this, in capitals or not.`,

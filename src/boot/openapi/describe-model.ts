@@ -19,8 +19,15 @@ export interface ModelView {
 export function representationSchema({ resource, base, allFields }: ModelView): Schema {
   const shown = resource.fields.filter((field) => field.readable);
   const whole = !mayLack(resource.shape);
-  const properties = shownProperties(resource, { base, whole, expandable: resource.shape?.expandable ?? NOTHING });
-  return objectOf(properties, { title: resource.label, required: allFields && whole ? shown.map(({ name }) => name) : [] });
+  const properties = shownProperties(resource, {
+    base,
+    whole,
+    expandable: resource.shape?.expandable ?? NOTHING,
+  });
+  return objectOf(properties, {
+    title: resource.label,
+    required: allFields && whole ? shown.map(({ name }) => name) : [],
+  });
 }
 
 const NOTHING: Expandable = new Map();
@@ -32,14 +39,33 @@ interface Standing {
   readonly expandable: Expandable;
 }
 
-function shownProperties(resource: Resource, { base, whole, expandable }: Standing): readonly (readonly [string, Schema])[] {
+function shownProperties(
+  resource: Resource,
+  { base, whole, expandable }: Standing,
+): readonly (readonly [string, Schema])[] {
   const link = `${base}/${encodeURI(String(exampleKey(resource.key)))}`;
-  return resource.fields.filter((field) => field.readable).map((field) => {
-    const schema = shownField(field, { link, whole });
-    const behind = expandable.get(field.name);
-    const target = behind && expandedTo(field);
-    return [field.name, target ? orExpanded(schema, field, expandedObject(target, { base: base.slice(0, -`${resource.app}/${resource.model}`.length) + `${target.app}/${target.model}`, expandable: behind })) : schema];
-  });
+  return resource.fields
+    .filter((field) => field.readable)
+    .map((field) => {
+      const schema = shownField(field, { link, whole });
+      const behind = expandable.get(field.name);
+      const target = behind && expandedTo(field);
+      return [
+        field.name,
+        target
+          ? orExpanded(
+              schema,
+              field,
+              expandedObject(target, {
+                base:
+                  base.slice(0, -`${resource.app}/${resource.model}`.length) +
+                  `${target.app}/${target.model}`,
+                expandable: behind,
+              }),
+            )
+          : schema,
+      ];
+    });
 }
 
 /** What the caller may see of it: any of its fields may be missing. A serializer of the application's own writes what it likes. */
@@ -69,16 +95,29 @@ function shownField(field: Field, object: Shown): Schema {
 function shownValue(field: Field, object: Shown): Schema {
   switch (field.kind) {
     case 'column':
-      return { ...orNull(valueSchema(field.type), field), ...examples(exampleValue(field.type, field.label)) };
+      return {
+        ...orNull(valueSchema(field.type), field),
+        ...examples(exampleValue(field.type, field.label)),
+      };
     case 'embedded': {
       const shown = field.fields.filter((inner) => inner.readable);
-      return objectOf(shown.map((inner) => [inner.name, shownField(inner, object)]), { required: object.whole ? shown.map(({ name }) => name) : [] });
+      return objectOf(
+        shown.map((inner) => [inner.name, shownField(inner, object)]),
+        { required: object.whole ? shown.map(({ name }) => name) : [] },
+      );
     }
     case 'to-one':
     case 'reverse-one':
-      return { ...orNull(keySchema(field.relation.target.key), field), ...examples(exampleKey(field.relation.target.key)) };
+      return {
+        ...orNull(keySchema(field.relation.target.key), field),
+        ...examples(exampleKey(field.relation.target.key)),
+      };
     case 'link':
-      return { type: 'string', format: 'uri-reference', ...examples(`${object.link}/${field.relation.name}/`) };
+      return {
+        type: 'string',
+        format: 'uri-reference',
+        ...examples(`${object.link}/${field.relation.name}/`),
+      };
     case 'computed':
       return {};
     default:
@@ -87,9 +126,17 @@ function shownValue(field: Field, object: Shown): Schema {
 }
 
 /** The body of a POST, PUT or PATCH. `given` are fields that the URL fills. */
-export function requestSchema({ resource }: ModelView, operation: 'create' | 'update' | 'partialUpdate', given: ReadonlySet<string>): Schema {
+export function requestSchema(
+  { resource }: ModelView,
+  operation: 'create' | 'update' | 'partialUpdate',
+  given: ReadonlySet<string>,
+): Schema {
   const open = resource.fields.filter((field) => !given.has(field.name) && isOpen(field, operation));
-  return { ...bodyOf(open, operation), title: `${resource.label}, ${TITLES[operation]}`, ...(resource.strict ? { additionalProperties: false } : {}) };
+  return {
+    ...bodyOf(open, operation),
+    title: `${resource.label}, ${TITLES[operation]}`,
+    ...(resource.strict ? { additionalProperties: false } : {}),
+  };
 }
 
 const TITLES = { create: 'to create', update: 'to replace', partialUpdate: 'to change' } as const;
@@ -101,22 +148,39 @@ function isOpen(field: Field, operation: Writing): boolean {
 }
 
 function bodyOf(fields: readonly Field[], operation: Writing): Schema {
-  const required = operation === 'partialUpdate' ? [] : fields.filter((field) => field.required).map(({ name }) => name);
-  return objectOf(fields.map((field) => [field.name, sentField(field, operation)]), { required });
+  const required =
+    operation === 'partialUpdate' ? [] : fields.filter((field) => field.required).map(({ name }) => name);
+  return objectOf(
+    fields.map((field) => [field.name, sentField(field, operation)]),
+    { required },
+  );
 }
 
 function sentField(field: Field, operation: Writing): Schema {
-  return { title: field.label, ...sentValue(field, operation), ...(field.readable ? {} : { writeOnly: true }) };
+  return {
+    title: field.label,
+    ...sentValue(field, operation),
+    ...(field.readable ? {} : { writeOnly: true }),
+  };
 }
 
 function sentValue(field: Field, operation: Writing): Schema {
   switch (field.kind) {
     case 'column':
-      return { ...orNull(bodySchema(field.type, field.blank), field), ...examples(exampleValue(field.type, field.label)) };
+      return {
+        ...orNull(bodySchema(field.type, field.blank), field),
+        ...examples(exampleValue(field.type, field.label)),
+      };
     case 'embedded':
-      return bodyOf(field.fields.filter((inner: InnerField) => isOpen(inner, operation)), operation);
+      return bodyOf(
+        field.fields.filter((inner: InnerField) => isOpen(inner, operation)),
+        operation,
+      );
     case 'to-one':
-      return { ...orNull(keySchema(field.relation.target.key), field), ...examples(exampleKey(field.relation.target.key)) };
+      return {
+        ...orNull(keySchema(field.relation.target.key), field),
+        ...examples(exampleKey(field.relation.target.key)),
+      };
     case 'reverse-one':
     case 'link':
     case 'computed':
@@ -134,6 +198,14 @@ function examples(value: unknown): Schema {
   return { examples: [value] };
 }
 
-function objectOf(properties: readonly (readonly [string, Schema])[], { title, required }: { readonly title?: string; readonly required: readonly string[] }): Schema {
-  return { type: 'object', ...(title === undefined ? {} : { title }), properties: Object.fromEntries(properties), ...(required.length > 0 ? { required } : {}) };
+function objectOf(
+  properties: readonly (readonly [string, Schema])[],
+  { title, required }: { readonly title?: string; readonly required: readonly string[] },
+): Schema {
+  return {
+    type: 'object',
+    ...(title === undefined ? {} : { title }),
+    properties: Object.fromEntries(properties),
+    ...(required.length > 0 ? { required } : {}),
+  };
 }

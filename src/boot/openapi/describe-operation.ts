@@ -28,10 +28,24 @@ export function describeOperation(described: DescribedRoute, place: DescribedPla
   const access = knownAccess(action?.permission ?? resource.permission, askedMethod(described));
   const security = securityOf(resource, access, place);
   return {
-    operationId: place.operationIds.take([operationName(...idParts(described)), operationName(place.prefix, ...idParts(described))]),
+    operationId: place.operationIds.take([
+      operationName(...idParts(described)),
+      operationName(place.prefix, ...idParts(described)),
+    ]),
     summary: summaryOf(described),
     tags: [tagOf(route)],
-    parameters: [...pathParameters(route, action), ...(operation === 'list' ? listParameters(resource) : operation ? bulkQuery(resource, operation, amountOf(described)) : []), ...(operation && operation !== 'destroy' ? shapeParametersOf(resource.shape) : []), ...formParameters(described), ...conditionParameters(described), ...keyParameters(described)],
+    parameters: [
+      ...pathParameters(route, action),
+      ...(operation === 'list'
+        ? listParameters(resource)
+        : operation
+          ? bulkQuery(resource, operation, amountOf(described))
+          : []),
+      ...(operation && operation !== 'destroy' ? shapeParametersOf(resource.shape) : []),
+      ...formParameters(described),
+      ...conditionParameters(described),
+      ...keyParameters(described),
+    ],
     ...bodyOf(described, place),
     responses: describeResponses(described, access, place),
     ...(security ? { security } : {}),
@@ -48,7 +62,11 @@ function askedMethod({ route, method }: DescribedRoute): string {
   return route.kind === 'object-action' && method !== 'GET' ? 'PATCH' : method;
 }
 
-function securityOf({ schemes }: Resource, access: KnownAccess, { hasSecurity }: DescribedPlace): readonly SecurityRequirement[] | undefined {
+function securityOf(
+  { schemes }: Resource,
+  access: KnownAccess,
+  { hasSecurity }: DescribedPlace,
+): readonly SecurityRequirement[] | undefined {
   if (schemes.length > 0) return requirementsOf(schemes, access);
   return hasSecurity ? undefined : [];
 }
@@ -59,7 +77,14 @@ function idParts(described: DescribedRoute): readonly string[] {
   const above = parent ?? resource;
   const one = route.actions.size === 1 && segment !== undefined;
   const detail = route.kind === 'through-object' && operation === undefined ? 'detail' : '';
-  return [above.app, above.model, relation?.name ?? segment ?? '', detail, operation ?? (one ? '' : method.toLowerCase()), amountOf(described) === 'many' ? 'many' : ''];
+  return [
+    above.app,
+    above.model,
+    relation?.name ?? segment ?? '',
+    detail,
+    operation ?? (one ? '' : method.toLowerCase()),
+    amountOf(described) === 'many' ? 'many' : '',
+  ];
 }
 
 const SUMMARIES: Readonly<Record<OperationName, (label: string) => string>> = {
@@ -85,12 +110,26 @@ function summaryOf(described: DescribedRoute): string {
   return operation ? SUMMARIES[operation](label) : `${method} ${segment ?? ''}: ${label}`.replace(' :', ':');
 }
 
-function pathParameters({ kind, resource, parent }: Route, action: RouteAction | undefined): readonly Parameter[] {
+function pathParameters(
+  { kind, resource, parent }: Route,
+  action: RouteAction | undefined,
+): readonly Parameter[] {
   if (kind === 'collection' || kind === 'collection-action') return [];
-  const pk = pathParameter('pk', keySchema((parent ?? resource).key), `The key: ${(parent ?? resource).label}`);
+  const pk = pathParameter(
+    'pk',
+    keySchema((parent ?? resource).key),
+    `The key: ${(parent ?? resource).label}`,
+  );
   if (kind !== 'through-object') return [pk];
   const any = action !== undefined && action.operation === undefined;
-  return [pk, pathParameter('childId', any ? { type: 'string' } : keySchema(resource.key), 'The key of the through object')];
+  return [
+    pk,
+    pathParameter(
+      'childId',
+      any ? { type: 'string' } : keySchema(resource.key),
+      'The key of the through object',
+    ),
+  ];
 }
 
 function pathParameter(name: string, schema: Schema, description: string): Parameter {
@@ -107,14 +146,30 @@ function bodyOf(described: DescribedRoute, place: DescribedPlace): Pick<Operatio
     const { resource } = route;
     const amount = amountOf(described);
     const own = resource.serializer.parse !== ModelSerializer.prototype.parse;
-    const schema = own ? FREE_OBJECT : place.components.add(schemaNames(route, SUFFIXES[operation]), requestSchema({ resource, base: '', allFields: true }, operation, givenFields(route)));
+    const schema = own
+      ? FREE_OBJECT
+      : place.components.add(
+          schemaNames(route, SUFFIXES[operation]),
+          requestSchema({ resource, base: '', allFields: true }, operation, givenFields(route)),
+        );
     const required = !own && requiresBody(place.components.schemas, schema);
-    const item = amount === 'many' && !own ? place.components.add(schemaNames(route, 'PatchItem'), withKey(requestSchema({ resource, base: '', allFields: true }, operation, givenFields(route)), resource)) : schema;
+    const item =
+      amount === 'many' && !own
+        ? place.components.add(
+            schemaNames(route, 'PatchItem'),
+            withKey(
+              requestSchema({ resource, base: '', allFields: true }, operation, givenFields(route)),
+              resource,
+            ),
+          )
+        : schema;
     const taken: Schema = amount === 'one' ? schema : { anyOf: [schema, inAmount(item, 'many', resource)] };
     return { requestBody: { required, content: { [JSON_TYPE]: { schema: taken } } } };
   }
   // What a method of the application's takes is its own to say.
-  return operation === undefined && method !== 'GET' && method !== 'DELETE' ? { requestBody: { required: false, content: { [JSON_TYPE]: { schema: {} } } } } : {};
+  return operation === undefined && method !== 'GET' && method !== 'DELETE'
+    ? { requestBody: { required: false, content: { [JSON_TYPE]: { schema: {} } } } }
+    : {};
 }
 
 /** No body counts as an empty object. */
@@ -126,12 +181,29 @@ function requiresBody(schemas: ReadonlyMap<string, Schema>, { $ref }: Schema): b
 function formParameters(described: DescribedRoute): readonly Parameter[] {
   const forms = formsOf(described).map(({ format }) => format);
   if (forms.length === 0) return [];
-  return [{ name: FORMAT_PARAMETER, in: 'query', required: false, schema: { type: 'string', enum: ['json', ...forms] }, description: 'The form of the answer; it wins over the Accept header.' }];
+  return [
+    {
+      name: FORMAT_PARAMETER,
+      in: 'query',
+      required: false,
+      schema: { type: 'string', enum: ['json', ...forms] },
+      description: 'The form of the answer; it wins over the Accept header.',
+    },
+  ];
 }
 
 /** The key by which a request is known again. In its quotes it is longer, and any character may be escaped. */
 function keyParameters(described: DescribedRoute): readonly Parameter[] {
   if (!isRepeatable(described)) return [];
   const required = described.route.resource.idempotency?.require === true;
-  return [{ name: 'Idempotency-Key', in: 'header', required, schema: { type: 'string', minLength: 1, maxLength: 2 * MAX_IDEMPOTENCY_KEY + 2 }, description: 'A new one, such as a UUID, for each new object; the same one when the request is sent again, and the object is made once.' }];
+  return [
+    {
+      name: 'Idempotency-Key',
+      in: 'header',
+      required,
+      schema: { type: 'string', minLength: 1, maxLength: 2 * MAX_IDEMPOTENCY_KEY + 2 },
+      description:
+        'A new one, such as a UUID, for each new object; the same one when the request is sent again, and the object is made once.',
+    },
+  ];
 }

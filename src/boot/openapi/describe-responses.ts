@@ -17,26 +17,52 @@ import { keySchema } from './describe-value.js';
 import type { Response, Responses, Schema } from './open-api-types.js';
 
 /** Everything that a call can be answered with. */
-export function describeResponses(described: DescribedRoute, access: KnownAccess, place: DescribedPlace): Responses {
-  const errors = { ...errorReferences(errorsOf(described, access), place.errorFormat, amountOf(described) !== 'one'), ...(isRepeatable(described) ? { 409: keyInUseReference(place.errorFormat) } : {}) };
-  return described.operation ? { ...successOf(described, access, place), ...errors } : { ...ownSuccess(described), ...errors, default: OWN_ANSWER };
+export function describeResponses(
+  described: DescribedRoute,
+  access: KnownAccess,
+  place: DescribedPlace,
+): Responses {
+  const errors = {
+    ...errorReferences(errorsOf(described, access), place.errorFormat, amountOf(described) !== 'one'),
+    ...(isRepeatable(described) ? { 409: keyInUseReference(place.errorFormat) } : {}),
+  };
+  return described.operation
+    ? { ...successOf(described, access, place), ...errors }
+    : { ...ownSuccess(described), ...errors, default: OWN_ANSWER };
 }
 
 /** A method of the application's may write the response itself, and throw what it likes. */
 const OWN_ANSWER: Response = { description: 'Whatever else the application answers.' };
 
 function ownSuccess({ action }: DescribedRoute): Responses {
-  const answer = { [String(action?.code ?? statusOf(undefined))]: answered('The answer of the application\'s own.', {}) };
-  return action?.code === undefined ? { ...answer, 204: { description: 'The answer has nothing to say.', headers: { Allow: ALLOW } } } : answer;
+  const answer = {
+    [String(action?.code ?? statusOf(undefined))]: answered("The answer of the application's own.", {}),
+  };
+  return action?.code === undefined
+    ? { ...answer, 204: { description: 'The answer has nothing to say.', headers: { Allow: ALLOW } } }
+    : answer;
 }
 
 function successOf(described: DescribedRoute, access: KnownAccess, place: DescribedPlace): Responses {
   const { route, operation, action } = described;
   const amount = amountOf(described);
   const returnsDeleted = operation === 'destroy' && amount !== 'many' && route.resource.returnDeleted;
-  const status = String(action?.code ?? (operation === 'destroy' && !returnsDeleted ? 204 : statusOf(operation)));
-  if (returnsDeleted) return { [status]: answered('The object that is deleted, as GET showed it; its key, where GET did not.', { anyOf: [objectSchema(described, access, place), keyOnlySchema(route.resource)] }) };
-  if (operation === 'destroy') return { [status]: { description: amount === 'many' ? 'They are deleted.' : 'It is deleted.', headers: { Allow: ALLOW } } };
+  const status = String(
+    action?.code ?? (operation === 'destroy' && !returnsDeleted ? 204 : statusOf(operation)),
+  );
+  if (returnsDeleted)
+    return {
+      [status]: answered('The object that is deleted, as GET showed it; its key, where GET did not.', {
+        anyOf: [objectSchema(described, access, place), keyOnlySchema(route.resource)],
+      }),
+    };
+  if (operation === 'destroy')
+    return {
+      [status]: {
+        description: amount === 'many' ? 'They are deleted.' : 'It is deleted.',
+        headers: { Allow: ALLOW },
+      },
+    };
   const object = objectSchema(described, access, place);
   const objects = inAmount(object, amount, route.resource);
   const state = stateHeaders(described);
@@ -46,17 +72,39 @@ function successOf(described: DescribedRoute, access: KnownAccess, place: Descri
     return { [status]: inForms(answered('The objects.', schema, { ...headers, ...state }), described) };
   }
   if (operation === 'create') {
-    const replayed: NonNullable<Response['headers']> = isRepeatable(described) ? { 'Idempotency-Replayed': REPLAYED } : {};
-    const made = { [status]: answered(amount === 'one' ? 'The new object.' : 'The new object, or the objects of the list in their order.', objects, { ...(hasOwnUrl(route.resource) ? { Location: LOCATION } : {}), ...state, ...replayed }) };
-    return amount !== 'one' && (route.resource.bulk?.upsert.length ?? 0) > 0 ? { 200: answered('All of them were there already, and are changed.', objects, replayed), ...made } : made;
+    const replayed: NonNullable<Response['headers']> = isRepeatable(described)
+      ? { 'Idempotency-Replayed': REPLAYED }
+      : {};
+    const made = {
+      [status]: answered(
+        amount === 'one' ? 'The new object.' : 'The new object, or the objects of the list in their order.',
+        objects,
+        { ...(hasOwnUrl(route.resource) ? { Location: LOCATION } : {}), ...state, ...replayed },
+      ),
+    };
+    return amount !== 'one' && (route.resource.bulk?.upsert.length ?? 0) > 0
+      ? { 200: answered('All of them were there already, and are changed.', objects, replayed), ...made }
+      : made;
   }
-  const known: Responses = operation === 'retrieve' && route.resource.conditional ? { 304: { description: 'The caller has the object in this state.', headers: { Allow: ALLOW, ...state } } } : {};
+  const known: Responses =
+    operation === 'retrieve' && route.resource.conditional
+      ? {
+          304: {
+            description: 'The caller has the object in this state.',
+            headers: { Allow: ALLOW, ...state },
+          },
+        }
+      : {};
   return { [status]: inForms(answered('The whole object.', object, state), described), ...known };
 }
 
 function keyOnlySchema(resource: Resource): Schema {
   const fields = keyFieldsOf(resource);
-  return { type: 'object', properties: Object.fromEntries(fields.map(({ name, key }) => [name, keySchema(key)])), required: fields.map(({ name }) => name) };
+  return {
+    type: 'object',
+    properties: Object.fromEntries(fields.map(({ name, key }) => [name, keySchema(key)])),
+    required: fields.map(({ name }) => name),
+  };
 }
 
 function answered(description: string, schema: Schema, headers: Response['headers'] = {}): Response {
@@ -64,11 +112,17 @@ function answered(description: string, schema: Schema, headers: Response['header
 }
 
 function inForms(response: Response, described: DescribedRoute): Response {
-  const others = formsOf(described).map(({ mediaType }) => [mediaType, { schema: { type: 'string' } }] as const);
+  const others = formsOf(described).map(
+    ({ mediaType }) => [mediaType, { schema: { type: 'string' } }] as const,
+  );
   return { ...response, content: { ...response.content, ...Object.fromEntries(others) } };
 }
 
-function objectSchema({ route }: DescribedRoute, { allFields }: KnownAccess, { base, components }: DescribedPlace): Schema {
+function objectSchema(
+  { route }: DescribedRoute,
+  { allFields }: KnownAccess,
+  { base, components }: DescribedPlace,
+): Schema {
   const { resource } = route;
   if (resource.serializer.represent !== ModelSerializer.prototype.represent) return FREE_OBJECT;
   const view = { resource, base: `${base}/${resource.app}/${resource.model}`, allFields };
@@ -94,14 +148,32 @@ function errorsOf(described: DescribedRoute, { refuses, hides }: KnownAccess): R
   const writes = operation === 'create' || operation === 'update' || operation === 'partialUpdate';
   const free = operation === undefined;
   const paged = operation === 'list' && describeList(resource, {}).missing;
-  if (writes || operation === 'list' || amountOf(described) === 'many' || resource.strict || resource.shape || free) statuses.add(400);
+  if (
+    writes ||
+    operation === 'list' ||
+    amountOf(described) === 'many' ||
+    resource.strict ||
+    resource.shape ||
+    free
+  )
+    statuses.add(400);
   if (resource.schemes.length > 0 || guarded) statuses.add(401);
   if (refuses || guarded || action || (writes && resource.overlapping.length > 0)) statuses.add(403);
-  if ((kind !== 'collection' && kind !== 'collection-action') || hides || action || paged || formsOf(described).length > 0) statuses.add(404);
+  if (
+    (kind !== 'collection' && kind !== 'collection-action') ||
+    hides ||
+    action ||
+    paged ||
+    formsOf(described).length > 0
+  )
+    statuses.add(404);
   // An upsert asks for another right too, and can meet no condition.
-  if (amountOf(described) === 'one-or-many' && (resource.bulk?.upsert.length ?? 0) > 0) for (const status of resource.conditional ? ([403, 412] as const) : ([403] as const)) statuses.add(status);
+  if (amountOf(described) === 'one-or-many' && (resource.bulk?.upsert.length ?? 0) > 0)
+    for (const status of resource.conditional ? ([403, 412] as const) : ([403] as const))
+      statuses.add(status);
   if (operation === 'destroy') statuses.add(409);
-  if (resource.conditional && operation !== undefined) for (const status of ofConditions(operation, resource.conditional)) statuses.add(status);
+  if (resource.conditional && operation !== undefined)
+    for (const status of ofConditions(operation, resource.conditional)) statuses.add(status);
   if (writes || (free && method !== 'GET')) {
     statuses.add(413);
     statuses.add(415);

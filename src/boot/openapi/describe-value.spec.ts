@@ -39,11 +39,19 @@ const TYPES: readonly ValueType[] = [
   { kind: 'binary', maxLength: 4 },
 ];
 
-describe.each(TYPES.map((type) => ({ type, name: JSON.stringify(type, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value)) })))('$name', ({ type }) => {
+describe.each(
+  TYPES.map((type) => ({
+    type,
+    name: JSON.stringify(type, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value)),
+  })),
+)('$name', ({ type }) => {
   const example = exampleValue(type, 'Name');
 
   test('its example fits what is described of answers and of bodies, and is taken as a body', () => {
-    expect([ajv.validate(valueSchema(type), example), ajv.validate(bodySchema(type, false), example)]).toEqual([true, true]);
+    expect([
+      ajv.validate(valueSchema(type), example),
+      ajv.validate(bodySchema(type, false), example),
+    ]).toEqual([true, true]);
     expect(parseValue(example, type)).toEqual({ value: example });
   });
 

@@ -12,9 +12,17 @@ export function valueSchema(type: ValueType): Schema {
     case 'bigint':
       return { type: 'string', format: 'int64', pattern: '^-?\\d+$' };
     case 'decimal':
-      return { type: 'string', format: 'decimal', pattern: decimalPattern(type, type.exact === undefined ? '' : '(e[+-]\\d+)?') };
+      return {
+        type: 'string',
+        format: 'decimal',
+        pattern: decimalPattern(type, type.exact === undefined ? '' : '(e[+-]\\d+)?'),
+      };
     case 'float':
-      return { type: 'number', format: type.single === true ? 'float' : 'double', ...(type.unsigned === true ? { minimum: 0 } : {}) };
+      return {
+        type: 'number',
+        format: type.single === true ? 'float' : 'double',
+        ...(type.unsigned === true ? { minimum: 0 } : {}),
+      };
     case 'boolean':
       return { type: 'boolean' };
     case 'string':
@@ -63,7 +71,11 @@ export function nullable(schema: Schema): Schema {
   const { type, enum: values } = schema;
   if (type === undefined && values === undefined) return schema;
   const types = Array.isArray(type) ? (type as readonly unknown[]) : [type];
-  return { ...schema, ...(type === undefined ? {} : { type: [...types, 'null'] }), ...(Array.isArray(values) ? { enum: [...(values as readonly unknown[]), null] } : {}) };
+  return {
+    ...schema,
+    ...(type === undefined ? {} : { type: [...types, 'null'] }),
+    ...(Array.isArray(values) ? { enum: [...(values as readonly unknown[]), null] } : {}),
+  };
 }
 
 /** A key in a body or a URL: a composite one is one text (contract 1). */
@@ -79,7 +91,9 @@ export function exampleValue(type: ValueType, name: string): unknown {
     case 'bigint':
       return '1';
     case 'decimal':
-      return type.scale === 0 || (type.scale === undefined && type.precision !== undefined) ? '1' : (1.5).toFixed(Math.min(type.scale ?? 1, 20));
+      return type.scale === 0 || (type.scale === undefined && type.precision !== undefined)
+        ? '1'
+        : (1.5).toFixed(Math.min(type.scale ?? 1, 20));
     case 'float':
       return 1.5;
     case 'boolean':
@@ -124,7 +138,9 @@ function integerBounds({ min, max }: TypeOf<'integer'>): Schema {
 
 function typeOfAll(values: readonly (string | number)[]): Schema {
   if (values.every((value) => typeof value === 'string')) return { type: 'string' };
-  return values.every((value) => typeof value === 'number') ? { type: values.every(Number.isInteger) ? 'integer' : 'number' } : {};
+  return values.every((value) => typeof value === 'number')
+    ? { type: values.every(Number.isInteger) ? 'integer' : 'number' }
+    : {};
 }
 
 /** A database that keeps so many digits only shows a longer number with an exponent, which no body may have. */
@@ -135,5 +151,8 @@ function decimalPattern({ unsigned }: TypeOf<'decimal'>, exponent: string): stri
 /** Of bytes, three are four characters. */
 function base64Length({ minLength, maxLength }: TypeOf<'binary'>): Schema {
   const characters = (bytes: number): number => Math.ceil(bytes / 3) * 4;
-  return { ...(minLength === undefined ? {} : { minLength: characters(minLength) }), ...(maxLength === undefined ? {} : { maxLength: characters(maxLength) }) };
+  return {
+    ...(minLength === undefined ? {} : { minLength: characters(minLength) }),
+    ...(maxLength === undefined ? {} : { maxLength: characters(maxLength) }),
+  };
 }

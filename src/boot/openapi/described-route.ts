@@ -56,9 +56,15 @@ export const FREE_OBJECT: Schema = { type: 'object', additionalProperties: true 
 export const SUFFIXES = { create: 'Create', update: 'Update', partialUpdate: 'Patch' } as const;
 
 /** Names of a model's schemas. A through object is written without the side that the URL says, so its bodies are named by the relation; and it may look different from either side. */
-export function schemaNames({ resource, parent, relation }: Route, suffix: '' | 'PatchItem' | (typeof SUFFIXES)[keyof typeof SUFFIXES]): readonly string[] {
+export function schemaNames(
+  { resource, parent, relation }: Route,
+  suffix: '' | 'PatchItem' | (typeof SUFFIXES)[keyof typeof SUFFIXES],
+): readonly string[] {
   const own = typeName(resource.app, resource.model) + suffix;
-  const seen = parent && relation?.kind === 'many-to-many' ? typeName(parent.app, parent.model, relation.name) + suffix : undefined;
+  const seen =
+    parent && relation?.kind === 'many-to-many'
+      ? typeName(parent.app, parent.model, relation.name) + suffix
+      : undefined;
   if (seen === undefined) return [own];
   return suffix === '' ? [own, seen] : [seen];
 }

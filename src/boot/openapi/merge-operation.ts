@@ -14,7 +14,11 @@ export interface Merging {
  * The generated description, with what the application has said itself. What @nestjs/swagger says of a method about which
  * nobody said anything, an empty answer of 201 for a POST, is no word of the application's.
  */
-export function mergeOperation(operation: Operation, told: ToldOperation, { isOverride, unique }: Merging): Operation & ToldOperation {
+export function mergeOperation(
+  operation: Operation,
+  told: ToldOperation,
+  { isOverride, unique }: Merging,
+): Operation & ToldOperation {
   const { operationId, parameters, requestBody, responses, summary, tags: _tags, security, ...others } = told;
   const said = saidResponses(responses);
   const explicitId = typeof operationId === 'string' && !operationId.includes(' ');
@@ -25,31 +29,48 @@ export function mergeOperation(operation: Operation, told: ToldOperation, { isOv
     ...(typeof summary === 'string' && summary !== '' ? { summary } : {}),
     ...(Array.isArray(security) ? { security: security as Operation['security'] } : {}),
     parameters: mergeParameters(operation.parameters, parameters),
-    ...(saysSomething(requestBody) ? { requestBody: requestBody as NonNullable<Operation['requestBody']> } : {}),
+    ...(saysSomething(requestBody)
+      ? { requestBody: requestBody as NonNullable<Operation['requestBody']> }
+      : {}),
     responses: isOverride ? { ...operation.responses, ...said } : mergeResponses(operation.responses, said),
   };
 }
 
 function saidResponses(told: unknown): Responses {
   const entries = Object.entries((told ?? {}) as Responses);
-  return Object.fromEntries(entries.filter(([, response]) => '$ref' in response || response.description !== '' || response.content !== undefined || response.headers !== undefined));
+  return Object.fromEntries(
+    entries.filter(
+      ([, response]) =>
+        '$ref' in response ||
+        response.description !== '' ||
+        response.content !== undefined ||
+        response.headers !== undefined,
+    ),
+  );
 }
 
 /** An answer that the application names itself stands in the place of the one of which nothing is known. */
 function mergeResponses(generated: Responses, said: Responses): Responses {
   const isSuccess = (status: string): boolean => status.startsWith('2');
-  const kept = Object.keys(said).some(isSuccess) ? Object.entries(generated).filter(([status]) => !isSuccess(status)) : Object.entries(generated);
+  const kept = Object.keys(said).some(isSuccess)
+    ? Object.entries(generated).filter(([status]) => !isSuccess(status))
+    : Object.entries(generated);
   return { ...Object.fromEntries(kept), ...said };
 }
 
 function mergeParameters(generated: Operation['parameters'], told: unknown): Operation['parameters'] {
   const own = Array.isArray(told) ? (told as Operation['parameters']) : [];
-  const isOwn = (parameter: Operation['parameters'][number]): boolean => own.some((each) => each.in === parameter.in && each.name === parameter.name);
+  const isOwn = (parameter: Operation['parameters'][number]): boolean =>
+    own.some((each) => each.in === parameter.in && each.name === parameter.name);
   return [...generated.filter((each) => !isOwn(each)), ...own];
 }
 
 /** `@Body()` of no class says no more than that there is an object. */
 function saysSomething(requestBody: unknown): boolean {
-  const content = (requestBody as { readonly content?: Readonly<Record<string, { readonly schema?: Schema }>> } | undefined)?.content ?? {};
-  return Object.values(content).some(({ schema = {} }) => Object.keys(schema).some((keyword) => keyword !== 'type'));
+  const content =
+    (requestBody as { readonly content?: Readonly<Record<string, { readonly schema?: Schema }>> } | undefined)
+      ?.content ?? {};
+  return Object.values(content).some(({ schema = {} }) =>
+    Object.keys(schema).some((keyword) => keyword !== 'type'),
+  );
 }

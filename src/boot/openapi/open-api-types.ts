@@ -16,7 +16,9 @@ export type Reference = { readonly $ref: string };
 
 export interface Response {
   readonly description: string;
-  readonly headers?: Readonly<Record<string, Reference | { readonly description: string; readonly schema: Schema }>>;
+  readonly headers?: Readonly<
+    Record<string, Reference | { readonly description: string; readonly schema: Schema }>
+  >;
   readonly content?: Readonly<Record<string, { readonly schema: Schema }>>;
 }
 
@@ -32,7 +34,10 @@ export interface Operation {
   readonly description?: string;
   readonly tags: readonly string[];
   readonly parameters: readonly Parameter[];
-  readonly requestBody?: { readonly required: boolean; readonly content: Readonly<Record<string, { readonly schema: Schema }>> };
+  readonly requestBody?: {
+    readonly required: boolean;
+    readonly content: Readonly<Record<string, { readonly schema: Schema }>>;
+  };
   readonly responses: Responses;
   /** Left out where the document's own holds. */
   readonly security?: readonly SecurityRequirement[];

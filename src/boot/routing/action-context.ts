@@ -25,7 +25,9 @@ export function setActionContext(request: object, context: ActionContext): void 
 
 /** Undefined for anything but a request whose operation is replaced. */
 export function operationOf(request: unknown): Operate | undefined {
-  return typeof request === 'object' && request !== null ? (request as MarkedRequest)[CONTEXT]?.operate : undefined;
+  return typeof request === 'object' && request !== null
+    ? (request as MarkedRequest)[CONTEXT]?.operate
+    : undefined;
 }
 
 function contextOf(context: ExecutionContext): ActionContext | undefined {
@@ -36,13 +38,19 @@ function contextOf(context: ExecutionContext): ActionContext | undefined {
  * The key of the parent in a nested URL, of the object in any other; converted to its type, of a composite key the text
  * that stands in the URL.
  */
-export const ParentPk = createParamDecorator((_data: unknown, context: ExecutionContext) => contextOf(context)?.parentPk);
+export const ParentPk = createParamDecorator(
+  (_data: unknown, context: ExecutionContext) => contextOf(context)?.parentPk,
+);
 
 /** The key of the child in a nested detail URL: the text, as a client wrote it. */
-export const ChildPk = createParamDecorator((_data: unknown, context: ExecutionContext) => contextOf(context)?.childPk);
+export const ChildPk = createParamDecorator(
+  (_data: unknown, context: ExecutionContext) => contextOf(context)?.childPk,
+);
 
 /** In a method that replaces an operation, the key of its object, converted to its type, on whichever URL. */
 export const Pk = createParamDecorator((_data: unknown, context: ExecutionContext) => contextOf(context)?.pk);
 
 /** Who asks; null for an anonymous caller. */
-export const CurrentActor = createParamDecorator((_data: unknown, context: ExecutionContext) => contextOf(context)?.actor ?? null);
+export const CurrentActor = createParamDecorator(
+  (_data: unknown, context: ExecutionContext) => contextOf(context)?.actor ?? null,
+);

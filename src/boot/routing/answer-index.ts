@@ -7,11 +7,20 @@ import { jsonResponse } from '../../request/responses/rest-response.js';
 import type { RestResponse } from '../../request/responses/rest-response.js';
 
 /** The collections of these prefixes by their paths. `base` is what comes before the prefixes. */
-export function answerIndex(exchange: HttpExchange, { apis, base }: { readonly apis: readonly Api[]; readonly base: string }): RestResponse {
+export function answerIndex(
+  exchange: HttpExchange,
+  { apis, base }: { readonly apis: readonly Api[]; readonly base: string },
+): RestResponse {
   if (!isReading(exchange.method)) throw new MethodNotAllowed(exchange.method);
   negotiate(exchange.header('accept'));
   if (exchange.method === 'OPTIONS') {
-    return jsonResponse(200, { name: 'Index', description: '', renders: ['application/json'], parses: ['application/json'], actions: {} });
+    return jsonResponse(200, {
+      name: 'Index',
+      description: '',
+      renders: ['application/json'],
+      parses: ['application/json'],
+      actions: {},
+    });
   }
   const entries = apis.flatMap(({ prefix, routes }) =>
     routes

@@ -18,7 +18,8 @@ export interface AnswerableExchange extends HttpExchange {
 }
 
 /** A route, with the prefix that it stands below; or the index, or an unknown path below a prefix. */
-export type Place = { readonly kind: 'route'; readonly prefix: string; readonly match: RouteMatch } | { readonly kind: 'rest' };
+export type Place =
+  { readonly kind: 'route'; readonly prefix: string; readonly match: RouteMatch } | { readonly kind: 'rest' };
 
 /** A call, as Nest gives it to handlers, guards and filters. */
 export type ExchangeOf = (request: object, response: object) => AnswerableExchange;

@@ -54,7 +54,9 @@ function hasInterceptors(controller: object): boolean {
 export function propertiesForMethods({ declaration, wrapper }: ListedController): readonly string[] {
   const { replacesOperations } = declaration;
   const instance: unknown = wrapper.instance;
-  return replacesOperations && typeof instance === 'object' && instance !== null ? OVERRIDE_NAMES.filter((name) => Object.hasOwn(instance, name)) : [];
+  return replacesOperations && typeof instance === 'object' && instance !== null
+    ? OVERRIDE_NAMES.filter((name) => Object.hasOwn(instance, name))
+    : [];
 }
 
 /**
@@ -72,7 +74,8 @@ export function routedClass({ wrapper }: ListedController): Type {
   Reflect.defineMetadata('path', '/', replacement);
   wrapper.metatype = replacement;
   const instance: unknown = wrapper.instance;
-  if (typeof instance === 'object' && instance !== null) Object.setPrototypeOf(instance, replacement.prototype as object);
+  if (typeof instance === 'object' && instance !== null)
+    Object.setPrototypeOf(instance, replacement.prototype as object);
   return replacement;
 }
 
@@ -90,7 +93,10 @@ export function standForMiddleware(listed: ListedController, path: string): void
   Reflect.defineMetadata('path', [...new Set([...paths, path])], controller);
   const descriptor = { value: (): void => undefined, writable: true, configurable: true, enumerable: false };
   // What is routed, in each application a class of its own, has routes of its own, and not this one.
-  Object.defineProperty(routedClass(listed).prototype as object, EVERYTHING, { ...descriptor, value: undefined });
+  Object.defineProperty(routedClass(listed).prototype as object, EVERYTHING, {
+    ...descriptor,
+    value: undefined,
+  });
   if (Object.hasOwn(prototype, EVERYTHING)) return;
   Object.defineProperty(prototype, EVERYTHING, descriptor);
   RequestMapping({ path: ['/', '/*path'], method: RequestMethod.ALL })(prototype, EVERYTHING, descriptor);
@@ -121,15 +127,27 @@ export function addActionHandler(controller: Type, route: ActionRoute): void {
   const written = method === undefined ? generated(route) : prototype[method];
   if (!written) return;
   const handler = namedFunction(name, written);
-  for (const key of Reflect.getMetadataKeys(written) as string[]) Reflect.defineMetadata(key, Reflect.getMetadata(key, written), handler);
+  for (const key of Reflect.getMetadataKeys(written) as string[])
+    Reflect.defineMetadata(key, Reflect.getMetadata(key, written), handler);
   const descriptor = { value: handler, writable: true, configurable: true, enumerable: false };
   Object.defineProperty(prototype, name, descriptor);
-  const parameters = method === undefined ? undefined : (Reflect.getMetadata(ROUTE_ARGUMENTS, controller, method) as Readonly<Record<string, { index: number }>> | undefined);
-  if (method !== undefined) for (const key of Reflect.getMetadataKeys(prototype, method) as string[]) Reflect.defineMetadata(key, Reflect.getMetadata(key, prototype, method), prototype, name);
-  if (parameters && Object.keys(parameters).length > 0) Reflect.defineMetadata(ROUTE_ARGUMENTS, { ...parameters }, controller, name);
+  const parameters =
+    method === undefined
+      ? undefined
+      : (Reflect.getMetadata(ROUTE_ARGUMENTS, controller, method) as
+          Readonly<Record<string, { index: number }>> | undefined);
+  if (method !== undefined)
+    for (const key of Reflect.getMetadataKeys(prototype, method) as string[])
+      Reflect.defineMetadata(key, Reflect.getMetadata(key, prototype, method), prototype, name);
+  if (parameters && Object.keys(parameters).length > 0)
+    Reflect.defineMetadata(ROUTE_ARGUMENTS, { ...parameters }, controller, name);
   else bindPlainParameters(prototype, route);
   // One parameter more, which the method does not see: Nest leaves the response to us.
-  Res()(prototype, name, Math.max(written.length, ...Object.values(parameters ?? {}).map(({ index }) => index + 1), 3));
+  Res()(
+    prototype,
+    name,
+    Math.max(written.length, ...Object.values(parameters ?? {}).map(({ index }) => index + 1), 3),
+  );
   RequestMapping({ path: [pattern], method: request })(prototype, name, descriptor);
   standBehind(handler, route.resource);
   markAction(handler, binding);
@@ -153,7 +171,12 @@ function generated({ operation }: ActionRoute): Written | undefined {
 /** The model's interceptors and pipes, in front of the method's own. */
 function standBehind(handler: object, { interceptors, piping }: Resource): void {
   const before = (key: string, those: readonly unknown[]): void => {
-    if (those.length > 0) Reflect.defineMetadata(key, [...those, ...((Reflect.getMetadata(key, handler) ?? []) as readonly unknown[])], handler);
+    if (those.length > 0)
+      Reflect.defineMetadata(
+        key,
+        [...those, ...((Reflect.getMetadata(key, handler) ?? []) as readonly unknown[])],
+        handler,
+      );
   };
   before(INTERCEPTORS, interceptors);
   before(PIPES, (piping?.pipes ?? []).map(ofBodiesAndParameters));
@@ -162,7 +185,10 @@ function standBehind(handler: object, { interceptors, piping }: Resource): void 
 /** A model's pipe is for what the client sends: keys and the actor are compiled already. */
 function ofBodiesAndParameters(pipe: PipeLike): PipeTransform {
   const own = pipe as PipeTransform<unknown, unknown>;
-  return { transform: (value: unknown, argument) => (argument.type === 'body' || argument.type === 'query' ? own.transform(value, argument) : value) };
+  return {
+    transform: (value: unknown, argument) =>
+      argument.type === 'body' || argument.type === 'query' ? own.transform(value, argument) : value,
+  };
 }
 
 /**

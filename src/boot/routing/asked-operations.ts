@@ -7,12 +7,17 @@ import { parseQueryString } from '../../request/parsing/query-string.js';
 import { asksForUpsert } from '../../request/parsing/upsert-parameter.js';
 
 /** What a request asks for that leads to this route. */
-export function askedOperations(route: Route, exchange: Pick<HttpExchange, 'method' | 'query'>): readonly Operation[] {
+export function askedOperations(
+  route: Route,
+  exchange: Pick<HttpExchange, 'method' | 'query'>,
+): readonly Operation[] {
   const method = servedMethod(exchange.method);
   const action = route.actions.get(method);
   const operation = action ? action.operation : route.operations.get(method);
   if (!operation) return [];
-  return operation === 'create' && takesMany(route, operation) && mayUpsert(route, exchange) ? ['create', 'update'] : [operation];
+  return operation === 'create' && takesMany(route, operation) && mayUpsert(route, exchange)
+    ? ['create', 'update']
+    : [operation];
 }
 
 /** A parameter that is wrong is refused later: until then it may be one. */

@@ -11,9 +11,22 @@ import { ModelSerializer } from '../../request/serializers/model-serializer.js';
 import { buildApi } from './build-routes.js';
 
 const ID: Column = { id: 'id', path: 'id', type: { kind: 'integer', min: 0, max: 9 }, nullable: false };
-const LOCKED = { label: '', readable: true, insertable: false, updatable: false, required: false, nullable: false };
+const LOCKED = {
+  label: '',
+  readable: true,
+  insertable: false,
+  updatable: false,
+  required: false,
+  nullable: false,
+};
 
-function resourceOf(id: string, { operations = OPERATIONS, links = [] }: { operations?: readonly Operation[]; links?: readonly ToManyRelation[] } = {}): Resource {
+function resourceOf(
+  id: string,
+  {
+    operations = OPERATIONS,
+    links = [],
+  }: { operations?: readonly Operation[]; links?: readonly ToManyRelation[] } = {},
+): Resource {
   const [app = '', model = ''] = id.split('.');
   const fields = links.map((relation): Field => ({ ...LOCKED, kind: 'link', name: relation.name, relation }));
   return {
@@ -27,7 +40,9 @@ function resourceOf(id: string, { operations = OPERATIONS, links = [] }: { opera
     renderers: [],
     shape: undefined,
     conditional: undefined,
-    bulk: undefined, cacheControl: undefined, idempotency: undefined,
+    bulk: undefined,
+    cacheControl: undefined,
+    idempotency: undefined,
     key: { columns: [ID] },
     identity: [ID],
     columns: new Map([[ID.id, ID]]),
@@ -66,13 +81,20 @@ function children(name: string, target: Resource): OneToManyRelation {
 }
 
 function others(name: string, target: Resource, through: Resource): ManyToManyRelation {
-  return { kind: 'many-to-many', name, target, through: { resource: through, parent: [], other: [], parentField: undefined } };
+  return {
+    kind: 'many-to-many',
+    name,
+    target,
+    through: { resource: through, parent: [], other: [], parentField: undefined },
+  };
 }
 
 const CHOICE = resourceOf('polls.choice');
 const TAG = resourceOf('polls.tag');
 const QUESTION_TAG = resourceOf('polls.question_tags');
-const QUESTION = resourceOf('polls.question', { links: [children('choices', CHOICE), others('Tag_Set', TAG, QUESTION_TAG)] });
+const QUESTION = resourceOf('polls.question', {
+  links: [children('choices', CHOICE), others('Tag_Set', TAG, QUESTION_TAG)],
+});
 const API = buildApi('rest/v1', [QUESTION, CHOICE, TAG]);
 
 /** `kind key|child`, as the path was sent. */
@@ -80,7 +102,9 @@ function matched(path: string): string | undefined {
   const match = API.match(path);
   if (!match) return undefined;
   const { route, keySegment, childSegment } = match;
-  return [route.kind, route.parent?.model ?? route.resource.model, keySegment, childSegment].filter((part) => part !== undefined).join(' ');
+  return [route.kind, route.parent?.model ?? route.resource.model, keySegment, childSegment]
+    .filter((part) => part !== undefined)
+    .join(' ');
 }
 
 describe('a path', () => {
@@ -107,9 +131,41 @@ describe('a path', () => {
   });
 
   test.each([
-    '', '/', 'polls', 'polls/', 'polls/nothing', 'nothing/question', 'question', '/polls/question', 'polls//question', 'Polls/question', 'polls/Question', 'polls/question/', 'polls/question//', 'polls/question//choices', 'polls/question/1/', 'polls/question/1//', 'polls%2Fquestion',
-    'polls/question/1/Choices', 'polls/question/1/tag_set', 'polls/question/1/nothing', 'polls/question/1/choices/', 'polls/question/1/choices/2', 'polls/question/1/choices/2/3', 'polls/question/1/Tag_Set/', 'polls/choice/1/choices', 'polls/question_tags', 'polls/question_tags/1',
-    'polls/__proto__', '__proto__/constructor', 'polls/question/1/__proto__', 'polls/question/1/constructor', 'polls/question/1/toString/1', '../polls/question', 'polls/question?', '/'.repeat(100_000),
+    '',
+    '/',
+    'polls',
+    'polls/',
+    'polls/nothing',
+    'nothing/question',
+    'question',
+    '/polls/question',
+    'polls//question',
+    'Polls/question',
+    'polls/Question',
+    'polls/question/',
+    'polls/question//',
+    'polls/question//choices',
+    'polls/question/1/',
+    'polls/question/1//',
+    'polls%2Fquestion',
+    'polls/question/1/Choices',
+    'polls/question/1/tag_set',
+    'polls/question/1/nothing',
+    'polls/question/1/choices/',
+    'polls/question/1/choices/2',
+    'polls/question/1/choices/2/3',
+    'polls/question/1/Tag_Set/',
+    'polls/choice/1/choices',
+    'polls/question_tags',
+    'polls/question_tags/1',
+    'polls/__proto__',
+    '__proto__/constructor',
+    'polls/question/1/__proto__',
+    'polls/question/1/constructor',
+    'polls/question/1/toString/1',
+    '../polls/question',
+    'polls/question?',
+    '/'.repeat(100_000),
   ])('leads nowhere: %#', (path) => {
     expect(API.match(path)).toBeUndefined();
   });
@@ -153,36 +209,63 @@ describe('operations', () => {
     [['list', 'create'], 'GET, POST, HEAD, OPTIONS', undefined],
     [['create', 'destroy'], 'POST, OPTIONS', 'DELETE, OPTIONS'],
     [[], undefined, undefined],
-  ])('%j of a through model leave its nested list %j and its nested object %j', (operations, list, object) => {
-    const api = buildApi('', [resourceOf('a.b', { links: [others('tags', TAG, resourceOf('a.b_tags', { operations }))] })]);
-    expect([api.match('a/b/1/tags')?.route.allow, api.match('a/b/1/tags/2')?.route.allow]).toEqual([list, object]);
-  });
+  ])(
+    '%j of a through model leave its nested list %j and its nested object %j',
+    (operations, list, object) => {
+      const api = buildApi('', [
+        resourceOf('a.b', { links: [others('tags', TAG, resourceOf('a.b_tags', { operations }))] }),
+      ]);
+      expect([api.match('a/b/1/tags')?.route.allow, api.match('a/b/1/tags/2')?.route.allow]).toEqual([
+        list,
+        object,
+      ]);
+    },
+  );
 
   test.each<[operations: readonly Operation[], list: string | undefined]>([
     [OPERATIONS, 'GET, HEAD, OPTIONS'],
     [['list'], 'GET, HEAD, OPTIONS'],
     [['create', 'retrieve'], undefined],
   ])('%j of a child leave its nested list %j', (operations, list) => {
-    const api = buildApi('', [resourceOf('a.b', { links: [children('cs', resourceOf('a.c', { operations }))] })]);
+    const api = buildApi('', [
+      resourceOf('a.b', { links: [children('cs', resourceOf('a.c', { operations }))] }),
+    ]);
     expect(api.match('a/b/1/cs')?.route.allow).toBe(list);
   });
 
   test('that a model has not keep nobody from its nested URLs', () => {
     const api = buildApi('', [resourceOf('a.b', { operations: [], links: [children('cs', CHOICE)] })]);
-    expect([api.match('a/b'), api.match('a/b/1'), api.match('a/b/1/cs')?.route.kind]).toEqual([undefined, undefined, 'one-to-many']);
+    expect([api.match('a/b'), api.match('a/b/1'), api.match('a/b/1/cs')?.route.kind]).toEqual([
+      undefined,
+      undefined,
+      'one-to-many',
+    ]);
   });
 });
 
 test('a method leads to its operation', () => {
   const operations = (path: string): unknown => Object.fromEntries(API.match(path)?.route.operations ?? []);
   expect(operations('polls/question')).toEqual({ GET: 'list', POST: 'create' });
-  expect(operations('polls/question/1')).toEqual({ GET: 'retrieve', PUT: 'update', PATCH: 'partialUpdate', DELETE: 'destroy' });
+  expect(operations('polls/question/1')).toEqual({
+    GET: 'retrieve',
+    PUT: 'update',
+    PATCH: 'partialUpdate',
+    DELETE: 'destroy',
+  });
   expect(operations('polls/question/1/choices')).toEqual({ GET: 'list' });
   expect(operations('polls/question/1/Tag_Set')).toEqual({ GET: 'list', POST: 'create' });
-  expect(operations('polls/question/1/Tag_Set/2')).toEqual({ GET: 'retrieve', PUT: 'update', PATCH: 'partialUpdate', DELETE: 'destroy' });
+  expect(operations('polls/question/1/Tag_Set/2')).toEqual({
+    GET: 'retrieve',
+    PUT: 'update',
+    PATCH: 'partialUpdate',
+    DELETE: 'destroy',
+  });
 });
 
 test('models of one name in two apps have URLs of their own', () => {
   const api = buildApi('', [resourceOf('a.item'), resourceOf('b.item')]);
-  expect([api.match('a/item')?.route.resource.id, api.match('b/item')?.route.resource.id]).toEqual(['a.item', 'b.item']);
+  expect([api.match('a/item')?.route.resource.id, api.match('b/item')?.route.resource.id]).toEqual([
+    'a.item',
+    'b.item',
+  ]);
 });

@@ -65,9 +65,15 @@ export interface OwnAnswers {
 const NO_OWN_ANSWERS: OwnAnswers = { actionsOf: () => [], replacementsOf: () => new Map() };
 
 /** Every URL below a prefix, and the way from a path to its route. */
-export function buildApi(prefix: string, resources: readonly Resource[], own: OwnAnswers = NO_OWN_ANSWERS): BuiltApi {
+export function buildApi(
+  prefix: string,
+  resources: readonly Resource[],
+  own: OwnAnswers = NO_OWN_ANSWERS,
+): BuiltApi {
   const byResource = resources.map((resource) => routesOf(resource, own));
-  const byPath = new Map(byResource.map((routes) => [`${routes.resource.app}/${routes.resource.model}`, routes]));
+  const byPath = new Map(
+    byResource.map((routes) => [`${routes.resource.app}/${routes.resource.model}`, routes]),
+  );
   const routes = byResource.flatMap(({ collection, object, nested, collectionActions, objectActions }) => [
     collection,
     object,
@@ -92,13 +98,19 @@ function routesOf(resource: Resource, own: OwnAnswers): ResourceRoutes {
     resource,
     collection: routeOf('collection', resource, { name: `${app}_${model}-list`, replacements }),
     object: routeOf('object', resource, { name: `${app}_${model}-detail`, replacements }),
-    nested: new Map(resource.nested.map((relation) => [relation.name, nestedRoutes(resource, relation, own)])),
+    nested: new Map(
+      resource.nested.map((relation) => [relation.name, nestedRoutes(resource, relation, own)]),
+    ),
     collectionActions: actionRoutes('collection-action', resource, actions),
     objectActions: actionRoutes('object-action', resource, actions),
   };
 }
 
-function actionRoutes(kind: RouteKind, resource: Resource, actions: readonly CompiledAction[]): ReadonlyMap<string, Route> {
+function actionRoutes(
+  kind: RouteKind,
+  resource: Resource,
+  actions: readonly CompiledAction[],
+): ReadonlyMap<string, Route> {
   const segments = new Set(actions.filter((each) => each.kind === kind).map(({ segment }) => segment));
   return new Map(
     [...segments].flatMap((segment) => {
@@ -109,8 +121,18 @@ function actionRoutes(kind: RouteKind, resource: Resource, actions: readonly Com
   );
 }
 
-function actionsAt(actions: readonly CompiledAction[], kind: RouteKind, segment: string): ReadonlyMap<Method, RouteAction> {
-  return new Map(actions.filter((each) => each.kind === kind && each.segment === segment).flatMap(({ methods, action }) => methods.map((method): readonly [Method, RouteAction] => [method, action])));
+function actionsAt(
+  actions: readonly CompiledAction[],
+  kind: RouteKind,
+  segment: string,
+): ReadonlyMap<Method, RouteAction> {
+  return new Map(
+    actions
+      .filter((each) => each.kind === kind && each.segment === segment)
+      .flatMap(({ methods, action }) =>
+        methods.map((method): readonly [Method, RouteAction] => [method, action]),
+      ),
+  );
 }
 
 function nestedRoutes(parent: Resource, relation: ToManyRelation, own: OwnAnswers): NestedRoutes {
@@ -119,12 +141,33 @@ function nestedRoutes(parent: Resource, relation: ToManyRelation, own: OwnAnswer
   const actions = (kind: RouteKind): ReadonlyMap<Method, RouteAction> => actionsAt(all, kind, relation.name);
   if (relation.kind === 'one-to-many') {
     const replacements = own.replacementsOf(relation.target);
-    return { list: routeOf('one-to-many', relation.target, { name: `${name}-list`, parent, relation, actions: actions('one-to-many'), replacements }), object: undefined };
+    return {
+      list: routeOf('one-to-many', relation.target, {
+        name: `${name}-list`,
+        parent,
+        relation,
+        actions: actions('one-to-many'),
+        replacements,
+      }),
+      object: undefined,
+    };
   }
   const replacements = own.replacementsOf(relation.through.resource);
   return {
-    list: routeOf('through-list', relation.through.resource, { name: `${name}-list`, parent, relation, actions: actions('through-list'), replacements }),
-    object: routeOf('through-object', relation.through.resource, { name: `${name}-detail`, parent, relation, actions: actions('through-object'), replacements }),
+    list: routeOf('through-list', relation.through.resource, {
+      name: `${name}-list`,
+      parent,
+      relation,
+      actions: actions('through-list'),
+      replacements,
+    }),
+    object: routeOf('through-object', relation.through.resource, {
+      name: `${name}-detail`,
+      parent,
+      relation,
+      actions: actions('through-object'),
+      replacements,
+    }),
   };
 }
 
@@ -137,26 +180,49 @@ interface RouteParts {
   readonly segment?: string;
 }
 
-function routeOf(kind: RouteKind, resource: Resource, { name, parent, relation, actions: named = new Map(), replacements = new Map(), segment }: RouteParts): Route | undefined {
+function routeOf(
+  kind: RouteKind,
+  resource: Resource,
+  { name, parent, relation, actions: named = new Map(), replacements = new Map(), segment }: RouteParts,
+): Route | undefined {
   const many = BULK_METHODS.filter(([, operation]) => isOfMany({ kind, resource }, operation));
-  const operations = new Map([...SERVED[kind], ...many].filter(([, operation]) => resource.operations.has(operation)));
+  const operations = new Map(
+    [...SERVED[kind], ...many].filter(([, operation]) => resource.operations.has(operation)),
+  );
   // What a nested action names is its own; it is the class of the child that replaces the rest.
-  const replaced = [...operations].flatMap(([method, operation]): readonly (readonly [Method, RouteAction])[] => {
-    const replacement = isOfMany({ kind, resource }, operation) ? undefined : replacements.get(operation);
-    return replacement && !named.has(method) ? [[method, replacement]] : [];
-  });
+  const replaced = [...operations].flatMap(
+    ([method, operation]): readonly (readonly [Method, RouteAction])[] => {
+      const replacement = isOfMany({ kind, resource }, operation) ? undefined : replacements.get(operation);
+      return replacement && !named.has(method) ? [[method, replacement]] : [];
+    },
+  );
   const actions = new Map([...named, ...replaced]);
   if (operations.size + actions.size === 0) return undefined;
   const allow = allowOf(new Set([...operations.keys(), ...actions.keys()]));
-  return { kind, resource, parent, relation, operations, actions, allow, name, ...(segment === undefined ? {} : { segment }) };
+  return {
+    kind,
+    resource,
+    parent,
+    relation,
+    operations,
+    actions,
+    allow,
+    name,
+    ...(segment === undefined ? {} : { segment }),
+  };
 }
 
 /** In the order of contract 7; HEAD goes with GET, and OPTIONS is everywhere. */
 function allowOf(served: ReadonlySet<Method>): string {
-  return METHODS.filter((method) => served.has(method) || method === 'OPTIONS' || (method === 'HEAD' && served.has('GET'))).join(', ');
+  return METHODS.filter(
+    (method) => served.has(method) || method === 'OPTIONS' || (method === 'HEAD' && served.has('GET')),
+  ).join(', ');
 }
 
-function matchPath(segments: readonly string[], byPath: ReadonlyMap<string, ResourceRoutes>): RouteMatch | undefined {
+function matchPath(
+  segments: readonly string[],
+  byPath: ReadonlyMap<string, ResourceRoutes>,
+): RouteMatch | undefined {
   const [app = '', model = '', key, relation, ...child] = segments;
   const routes = byPath.get(`${app}/${model}`);
   if (!routes) return undefined;

@@ -20,13 +20,23 @@ export function markForAllMethods(handler: object): void {
  * hundreds of models they would be most of an application's start. Until the function that it gives is called, marked handlers
  * are registered in the latter way, and all others as ever. A request that is answered alone does not get to its handler.
  */
-export function registerInOneStep(application: unknown, answersAlone: (request: IncomingMessage, response: ServerResponse) => boolean): () => void {
+export function registerInOneStep(
+  application: unknown,
+  answersAlone: (request: IncomingMessage, response: ServerResponse) => boolean,
+): () => void {
   if (!isApplication(application)) return () => undefined;
   const { all } = application;
   application.all = (path, ...handlers) => {
     if (!handlers.every(isMarked)) return all.call(application, path, ...handlers);
     // Whoever reads the route of a request, such as middleware that counts them, finds it either way.
-    application.route(path).all(...handlers.map((handler) => (request: IncomingMessage, response: ServerResponse, next: unknown) => (answersAlone(request, response) ? undefined : (handler as Handler)(request, response, next))));
+    application
+      .route(path)
+      .all(
+        ...handlers.map(
+          (handler) => (request: IncomingMessage, response: ServerResponse, next: unknown) =>
+            answersAlone(request, response) ? undefined : (handler as Handler)(request, response, next),
+        ),
+      );
     return application;
   };
   return () => {

@@ -25,14 +25,28 @@ export function watchBodyText(application: unknown): void {
   if (!(request instanceof IncomingMessage)) return;
   // Inherited from Node: Express's requests have none of their own.
   const node = IncomingMessage.prototype;
-  define(request, 'push', function (this: CheckedRequest, chunk: unknown, encoding?: BufferEncoding): boolean {
-    if (Buffer.isBuffer(chunk) && isText(this) && codingOf(this.headers['content-encoding']) === 'identity') look(this, chunk);
-    return node.push.call(this, chunk, encoding);
-  });
-  define(request, 'pipe', function (this: CheckedRequest, destination: NodeJS.WritableStream, options?: { end?: boolean }): NodeJS.WritableStream {
-    if (isText(this) && codingOf(this.headers['content-encoding']) !== 'identity' && isPushing(destination)) watchDecoder(this, destination);
-    return node.pipe.call(this, destination, options);
-  });
+  define(
+    request,
+    'push',
+    function (this: CheckedRequest, chunk: unknown, encoding?: BufferEncoding): boolean {
+      if (Buffer.isBuffer(chunk) && isText(this) && codingOf(this.headers['content-encoding']) === 'identity')
+        look(this, chunk);
+      return node.push.call(this, chunk, encoding);
+    },
+  );
+  define(
+    request,
+    'pipe',
+    function (
+      this: CheckedRequest,
+      destination: NodeJS.WritableStream,
+      options?: { end?: boolean },
+    ): NodeJS.WritableStream {
+      if (isText(this) && codingOf(this.headers['content-encoding']) !== 'identity' && isPushing(destination))
+        watchDecoder(this, destination);
+      return node.pipe.call(this, destination, options);
+    },
+  );
 }
 
 /** Whether somebody has read all of a body whose bytes are no UTF-8. Of one that nobody has read, more may come. */
@@ -47,7 +61,10 @@ function define(request: object, name: 'push' | 'pipe', value: unknown): void {
 /** JSON that says nothing of its charset, or that it is UTF-8. */
 function isText({ headers }: IncomingMessage): boolean {
   const type = headers['content-type'] ?? '';
-  return /^\s*application\/json\s*(;|$)/i.test(type) && (!/;\s*charset/i.test(type) || /;\s*charset\s*=\s*"?utf-?8"?\s*(;|$)/i.test(type));
+  return (
+    /^\s*application\/json\s*(;|$)/i.test(type) &&
+    (!/;\s*charset/i.test(type) || /;\s*charset\s*=\s*"?utf-?8"?\s*(;|$)/i.test(type))
+  );
 }
 
 function look(request: CheckedRequest, chunk: Buffer): void {

@@ -37,7 +37,10 @@ const BODY_ERRORS = new WeakMap<IncomingMessage, BodyError>();
 export function isBodyError(error: unknown): error is BodyError {
   const { type, code } = (error ?? {}) as { type?: unknown; code?: unknown };
   // Without a type, what zlib says of a compressed body that is none.
-  return (typeof type === 'string' && /^(entity|encoding|charset|request|parameters|stream)\./.test(type)) || (typeof code === 'string' && /^(Z_|ERR__ERROR_)/.test(code));
+  return (
+    (typeof type === 'string' && /^(entity|encoding|charset|request|parameters|stream)\./.test(type)) ||
+    (typeof code === 'string' && /^(Z_|ERR__ERROR_)/.test(code))
+  );
 }
 
 /** Keeps a body's error until its turn (contract 6). */
@@ -75,7 +78,9 @@ class ExpressExchange implements AnswerableExchange {
 
   /** Middleware may give a request another path. */
   isStill(response: ServerResponse): boolean {
-    return response === this.response && this.raw.originalUrl === this.url && this.raw.baseUrl === this.mountedAt;
+    return (
+      response === this.response && this.raw.originalUrl === this.url && this.raw.baseUrl === this.mountedAt
+    );
   }
 
   get request(): ExpressRequest {
@@ -139,7 +144,8 @@ async function receivedBody(request: ExpressRequest): Promise<ReceivedBody> {
   if (error) return brokenBody(error, request);
   if (!hasBody(request)) return { kind: 'none' };
   if (isBrokenText(request)) return { kind: 'broken', reason: NO_UTF8 };
-  if (request.body !== undefined) return Buffer.isBuffer(request.body) ? textOf(request.body) : { kind: 'value', value: request.body };
+  if (request.body !== undefined)
+    return Buffer.isBuffer(request.body) ? textOf(request.body) : { kind: 'value', value: request.body };
   if (request.readableEnded || request.destroyed) return { kind: 'unsupported' };
   const isJson = /^\s*application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '');
   const body = await readDecoded(request, request.headers['content-encoding'], BODY_BYTES);
@@ -155,14 +161,20 @@ export function refuseBrokenText(request: IncomingMessage): void {
 function brokenBody(error: BodyError, { headers }: IncomingMessage): ReceivedBody {
   switch (error.type) {
     case 'entity.parse.failed':
-      return typeof error.body === 'string' ? { kind: 'text', text: error.body } : { kind: 'broken', reason: 'no JSON' };
+      return typeof error.body === 'string'
+        ? { kind: 'text', text: error.body }
+        : { kind: 'broken', reason: 'no JSON' };
     case 'entity.too.large':
     case 'parameters.too.many':
       return { kind: 'too-large' };
     case 'encoding.unsupported': {
       const coding = codingOf(headers['content-encoding']);
       // A parser that decodes nothing (`inflate: false`) refuses those too that it knows.
-      return { kind: 'coded', coding, decoded: DECODED_CODINGS.split(', ').includes(coding) ? 'identity' : DECODED_CODINGS };
+      return {
+        kind: 'coded',
+        coding,
+        decoded: DECODED_CODINGS.split(', ').includes(coding) ? 'identity' : DECODED_CODINGS,
+      };
     }
     case 'charset.unsupported':
       return { kind: 'unsupported' };

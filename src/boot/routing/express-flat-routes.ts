@@ -37,12 +37,18 @@ export function flattenRoutes(router: unknown, modelOf: (path: string) => string
   const runs = runsOf(router.stack, modelOf);
   // From the last one, so that places before it stay.
   for (const run of runs.reverse()) replace(router, run);
-  if (router.stack.length !== before - runs.reduce((sum, { layers }) => sum + layers.length - 1, 0)) throw new Error('Express keeps its routes in another way than this package knows: please report it.');
+  if (router.stack.length !== before - runs.reduce((sum, { layers }) => sum + layers.length - 1, 0))
+    throw new Error('Express keeps its routes in another way than this package knows: please report it.');
 }
 
 function isRouter(router: unknown): router is ExpressRouter {
   const { stack, use, handle } = (router ?? {}) as Partial<ExpressRouter>;
-  return typeof router === 'function' && Array.isArray(stack) && typeof use === 'function' && typeof handle === 'function';
+  return (
+    typeof router === 'function' &&
+    Array.isArray(stack) &&
+    typeof use === 'function' &&
+    typeof handle === 'function'
+  );
 }
 
 function runsOf(stack: readonly ExpressLayer[], modelOf: (path: string) => string | undefined): Run[] {
@@ -52,7 +58,10 @@ function runsOf(stack: readonly ExpressLayer[], modelOf: (path: string) => strin
     const model = typeof path === 'string' ? modelOf(path) : undefined;
     if (model === undefined || model.includes(':')) continue;
     const last = runs.at(-1);
-    const run = last && last.at + last.layers.length === at ? last : { at, layers: [], byModel: new Map<string, ExpressLayer[]>() };
+    const run =
+      last && last.at + last.layers.length === at
+        ? last
+        : { at, layers: [], byModel: new Map<string, ExpressLayer[]>() };
     if (run !== last) runs.push(run);
     run.layers.push(layer);
     const key = model.toLowerCase();
@@ -111,9 +120,12 @@ function beginning(path: string, segments: number): string {
 /** A router of the same make, with the same settings, and these routes alone. */
 function routerOf(layers: ExpressLayer[], like: ExpressRouter): Handle {
   const made: ExpressRouter = Object.assign(
-    Object.setPrototypeOf((request: IncomingMessage, response: ServerResponse, next: Next) => {
-      made.handle(request, response, next);
-    }, Object.getPrototypeOf(like) as object) as ExpressRouter,
+    Object.setPrototypeOf(
+      (request: IncomingMessage, response: ServerResponse, next: Next) => {
+        made.handle(request, response, next);
+      },
+      Object.getPrototypeOf(like) as object,
+    ) as ExpressRouter,
     like,
     { stack: layers },
   );

@@ -25,7 +25,12 @@ const RESTORED = new WeakMap<RestServer, () => void>();
 function prepareRequests(adapter: HttpAdapter, server: RestServer): void {
   watchBodyText(adapter.getInstance());
   makeForExpress(adapter.getHttpServer(), adapter.getInstance());
-  RESTORED.set(server, registerInOneStep(adapter.getInstance(), (request, response) => server.handleAlone(expressExchange(request, response))));
+  RESTORED.set(
+    server,
+    registerInOneStep(adapter.getInstance(), (request, response) =>
+      server.handleAlone(expressExchange(request, response)),
+    ),
+  );
   adapter.use((request: IncomingMessage, response: ServerResponse, next: Next) => {
     const exchange = expressExchange(request, response);
     server.begin(exchange);
@@ -69,12 +74,21 @@ function answerTheRest(adapter: HttpAdapter, server: RestServer): void {
 function matchCase(layer: ExpressLayer, routes: OwnRoutes): void {
   const { path, methods } = layer.route ?? {};
   const match = layer.match?.bind(layer);
-  if (!match || typeof path !== 'string' || path.includes('{') || methods?._all === true || routes.modelOf(path) === undefined) return;
+  if (
+    !match ||
+    typeof path !== 'string' ||
+    path.includes('{') ||
+    methods?._all === true ||
+    routes.modelOf(path) === undefined
+  )
+    return;
   const pattern = path.split('/');
   layer.match = (asked) => {
     if (!match(asked)) return false;
     const segments = asked.split('/');
-    return pattern.every((segment, index) => segment.startsWith(':') || segment.startsWith('*') || segment === segments[index]);
+    return pattern.every(
+      (segment, index) => segment.startsWith(':') || segment.startsWith('*') || segment === segments[index],
+    );
   };
 }
 
@@ -90,5 +104,11 @@ function settle(answered: Promise<boolean>, next: Next): void {
 }
 
 function routePaths({ stack = [] }: RouterStack = {}): readonly string[] {
-  return stack.flatMap((layer) => (Array.isArray(layer.route?.path) ? (layer.route.path as string[]) : typeof layer.route?.path === 'string' ? [layer.route.path] : []));
+  return stack.flatMap((layer) =>
+    Array.isArray(layer.route?.path)
+      ? (layer.route.path as string[])
+      : typeof layer.route?.path === 'string'
+        ? [layer.route.path]
+        : [],
+  );
 }

@@ -50,7 +50,9 @@ function isApplication(application: unknown): application is ExpressApplication 
 
 /** The symbol below which a server keeps what it makes objects by, while that is Node's own. */
 function placeOf(server: Server, maker: Maker): symbol | undefined {
-  return Object.getOwnPropertySymbols(server).find((symbol) => (server as unknown as Readonly<Record<symbol, unknown>>)[symbol] === maker);
+  return Object.getOwnPropertySymbols(server).find(
+    (symbol) => (server as unknown as Readonly<Record<symbol, unknown>>)[symbol] === maker,
+  );
 }
 
 function isFunction(maker: Maker): boolean {
@@ -60,7 +62,12 @@ function isFunction(maker: Maker): boolean {
 function isAlone(server: Server, application: unknown): boolean {
   const listeners = server.listeners('request');
   // Whoever has put himself round `emit` (tracing does) sees a request before Express does.
-  return server.emit === EventEmitter.prototype.emit && listeners.length === 1 && listeners[0] === application && ELSEWHERE.every((event) => server.listenerCount(event) === 0);
+  return (
+    server.emit === EventEmitter.prototype.emit &&
+    listeners.length === 1 &&
+    listeners[0] === application &&
+    ELSEWHERE.every((event) => server.listenerCount(event) === 0)
+  );
 }
 
 function lead(server: Server, place: symbol, to: () => Maker): void {

@@ -5,7 +5,12 @@ import { JSON_MEDIA_TYPE } from '../../values/media-type.js';
 import { isGone } from '../../request/parsing/is-gone.js';
 import { PieceStream } from '../../request/responses/piece-stream.js';
 import type { RestResponse } from '../../request/responses/rest-response.js';
-import { endConnection, sendResponse, setContractHeaders, setResponseHeaders } from '../../request/responses/send-response.js';
+import {
+  endConnection,
+  sendResponse,
+  setContractHeaders,
+  setResponseHeaders,
+} from '../../request/responses/send-response.js';
 import type { HeaderTarget } from '../../request/responses/send-response.js';
 import type { Soon } from '../../values/soon.js';
 import { keptBody } from './fastify-body.js';
@@ -59,7 +64,10 @@ export function reopenReply(reply: MarkedReply): void {
 }
 
 /** One call through Fastify, as its handlers see it. */
-export function fastifyExchange(request: FastifyRequest & { user?: unknown }, reply: FastifyReply): AnswerableExchange {
+export function fastifyExchange(
+  request: FastifyRequest & { user?: unknown },
+  reply: FastifyReply,
+): AnswerableExchange {
   // Middleware puts the actor on Node's request; guards, and Passport's own, on Fastify's.
   const { user } = request.raw as MiddlewareRequest;
   if (user !== undefined) request.user ??= user;
@@ -78,7 +86,9 @@ let serializer: symbol | undefined;
 
 /** Whether a text is sent as it is: a serializer that the application has set for this reply would be given it. Where Fastify does not tell, it is not. */
 function takesTexts(reply: object): boolean {
-  serializer ??= Object.getOwnPropertySymbols(reply).find(({ description }) => description === 'fastify.reply.serializer');
+  serializer ??= Object.getOwnPropertySymbols(reply).find(
+    ({ description }) => description === 'fastify.reply.serializer',
+  );
   return serializer !== undefined && (reply as { readonly [held: symbol]: unknown })[serializer] === null;
 }
 
@@ -236,7 +246,15 @@ export function varyOf(reply: FastifyReply): string {
   const below = reply.raw.getHeader('vary');
   const above = reply.getHeader('vary');
   if (above === below) return mergedVary(below);
-  return mergedVary([...new Set([below, above].flatMap((each) => String(each ?? '').split(',').map((name) => name.trim())))]);
+  return mergedVary([
+    ...new Set(
+      [below, above].flatMap((each) =>
+        String(each ?? '')
+          .split(',')
+          .map((name) => name.trim()),
+      ),
+    ),
+  ]);
 }
 
 class ReplyHeaders implements HeaderTarget {
@@ -261,7 +279,11 @@ class ReplyHeaders implements HeaderTarget {
 }
 
 /** Through Fastify's own way, so that the application's `onSend` hooks see it. */
-function sendReply(reply: MarkedReply, response: RestResponse, { allow, headers }: { readonly allow: string; readonly headers: HeaderTarget }): Soon<void> {
+function sendReply(
+  reply: MarkedReply,
+  response: RestResponse,
+  { allow, headers }: { readonly allow: string; readonly headers: HeaderTarget },
+): Soon<void> {
   if (isAnswered(reply)) return;
   reply[HANDED_OVER] = true;
   reply.code(response.status);

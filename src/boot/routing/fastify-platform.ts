@@ -24,9 +24,16 @@ function exchangeOf(request: object, response: object): AnswerableExchange {
 
 function prepareRequests(adapter: HttpAdapter, server: RestServer): void {
   const instance = adapter.getInstance() as FastifyInstance;
-  const routes = new FastifyRoutes(server, () => (adapter as VersionedAdapter).versioningOptions?.defaultVersion);
+  const routes = new FastifyRoutes(
+    server,
+    () => (adapter as VersionedAdapter).versioningOptions?.defaultVersion,
+  );
   ROUTES.set(server, routes);
-  instance.addConstraintStrategy({ name: CONSTRAINT, storage: () => new Map(), deriveConstraint: (request) => constraintOf(request, server) });
+  instance.addConstraintStrategy({
+    name: CONSTRAINT,
+    storage: () => new Map(),
+    deriveConstraint: (request) => constraintOf(request, server),
+  });
   instance.addHook('onRoute', (route) => {
     routes.see(route);
   });
@@ -80,7 +87,10 @@ function constraintOf(request: IncomingMessage, server: RestServer): string | un
 }
 
 /** A method that Fastify has no routes for. */
-function answerUnrouted(server: RestServer, { request, reply, done }: { request: FastifyRequest; reply: FastifyReply; done: () => void }): void {
+function answerUnrouted(
+  server: RestServer,
+  { request, reply, done }: { request: FastifyRequest; reply: FastifyReply; done: () => void },
+): void {
   const exchange = fastifyExchange(request, reply);
   if (!request.is404 || !server.isOurs(exchange)) done();
   else void server.handleRest(exchange);

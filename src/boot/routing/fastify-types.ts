@@ -42,7 +42,11 @@ export interface FastifyRoute {
 }
 
 /** Parses a body, and gives `done` what becomes `request.body`. */
-export type FastifyParser = (request: FastifyRequest, payload: Readable, done: (error: null, body: unknown) => void) => void;
+export type FastifyParser = (
+  request: FastifyRequest,
+  payload: Readable,
+  done: (error: null, body: unknown) => void,
+) => void;
 
 interface ConstraintStrategy {
   readonly name: string;
@@ -50,7 +54,11 @@ interface ConstraintStrategy {
   deriveConstraint(request: IncomingMessage): string | undefined;
 }
 
-export type FastifyMiddleware = (request: IncomingMessage, response: ServerResponse, next: () => void) => void;
+export type FastifyMiddleware = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  next: () => void,
+) => void;
 
 export interface FastifyInstance {
   readonly initialConfig: { readonly bodyLimit?: number };
@@ -59,8 +67,14 @@ export interface FastifyInstance {
   use?: (this: FastifyInstance, ...given: readonly unknown[]) => unknown;
   addConstraintStrategy(strategy: ConstraintStrategy): void;
   addHook(name: 'onRoute', hook: (route: FastifyRoute) => void): unknown;
-  addHook(name: 'onRequest', hook: (request: FastifyRequest, reply: FastifyReply, done: () => void) => void): unknown;
-  addHook(name: 'onSend', hook: (request: FastifyRequest, reply: FastifyReply, payload: unknown, done: () => void) => void): unknown;
+  addHook(
+    name: 'onRequest',
+    hook: (request: FastifyRequest, reply: FastifyReply, done: () => void) => void,
+  ): unknown;
+  addHook(
+    name: 'onSend',
+    hook: (request: FastifyRequest, reply: FastifyReply, payload: unknown, done: () => void) => void,
+  ): unknown;
   addContentTypeParser(type: string, parser: FastifyParser): unknown;
   removeContentTypeParser(type: string): unknown;
   removeAllContentTypeParsers(): unknown;

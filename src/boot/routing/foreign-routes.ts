@@ -11,7 +11,10 @@ export class ForeignRoutes {
     return this.patterns.some((pattern) => {
       const rest = pattern.findIndex((segment) => segment.startsWith('*'));
       if (rest < 0 && pattern.length !== segments.length) return false;
-      return pattern.every((segment, index) => (rest >= 0 && index >= rest) || segment.startsWith(':') || segment === segments[index]);
+      return pattern.every(
+        (segment, index) =>
+          (rest >= 0 && index >= rest) || segment.startsWith(':') || segment === segments[index],
+      );
     });
   }
 }

@@ -4,7 +4,12 @@ import type { ResourceDeclaration } from '../../declare/restify-declaration.js';
 import type { Method } from '../../model/operation.js';
 import type { Route } from '../../model/route.js';
 import type { Resource } from '../../model/resource.js';
-import { addActionHandler, ROUTE_ARGUMENTS, routedClass, standForMiddleware } from './application-controllers.js';
+import {
+  addActionHandler,
+  ROUTE_ARGUMENTS,
+  routedClass,
+  standForMiddleware,
+} from './application-controllers.js';
 import type { ListedController } from './application-controllers.js';
 import type { BuiltApi, ResourceRoutes } from './build-routes.js';
 import type { Soon } from '../../values/soon.js';
@@ -49,11 +54,22 @@ export class GeneratedControllers {
         // What is generated of a nested URL stands in the class of the child, where it has one: what stands before
         // the child's endpoints stands before these too, and what stands before the parent's does not (contract 8).
         const child = url.route?.parent && this.hostOf(url.route.resource, binding);
-        const generated = child?.joined ? { ...child, isOwn: child.controller === own.controller } : { ...own, isOwn: true };
+        const generated = child?.joined
+          ? { ...child, isOwn: child.controller === own.controller }
+          : { ...own, isOwn: true };
         if (!url.route) continue;
         const isSign: boolean = !signed && url.route.actions.size === 0;
         signed ||= isSign;
-        bindUrl({ name: url.name, route: url.route, pattern: routePattern(api.prefix, url.route), model: collectionPath(api.prefix, routes.resource), isSign }, { own, generated, server: binding.server });
+        bindUrl(
+          {
+            name: url.name,
+            route: url.route,
+            pattern: routePattern(api.prefix, url.route),
+            model: collectionPath(api.prefix, routes.resource),
+            isSign,
+          },
+          { own, generated, server: binding.server },
+        );
       }
     }
   }
@@ -107,7 +123,10 @@ const REQUEST_METHODS: Partial<Readonly<Record<Method, RequestMethod>>> = {
 };
 
 /** Methods that have a handler each where two classes share a URL. HEAD follows GET. */
-const ROUTED: readonly (readonly [Method, RequestMethod])[] = [...(Object.entries(REQUEST_METHODS) as [Method, RequestMethod][]), ['OPTIONS', RequestMethod.OPTIONS]];
+const ROUTED: readonly (readonly [Method, RequestMethod])[] = [
+  ...(Object.entries(REQUEST_METHODS) as [Method, RequestMethod][]),
+  ['OPTIONS', RequestMethod.OPTIONS],
+];
 
 interface Url {
   /** Tells it from the other URLs of its resource. */
@@ -115,7 +134,13 @@ interface Url {
   readonly route: Route | undefined;
 }
 
-function urlsOf({ collection, object, nested, collectionActions, objectActions }: ResourceRoutes): readonly Url[] {
+function urlsOf({
+  collection,
+  object,
+  nested,
+  collectionActions,
+  objectActions,
+}: ResourceRoutes): readonly Url[] {
   return [
     { name: 'collection', route: collection },
     // Before the objects: an action's path wins over a key that has its text.
@@ -150,23 +175,64 @@ function bindUrl({ name, pattern, model, route, isSign }: BoundUrl, { own, gener
   const handlerName = (method: string): string => `${name}_${method.toLowerCase()} ${pattern}`;
   server.models.set(`/${pattern}`, `/${model}`);
   const { guards, interceptors, throttle } = route.resource;
-  if (!generated.joined && route.actions.size === 0 && guards.length === 0 && interceptors.length === 0 && !throttle) server.alone.add(route);
+  if (
+    !generated.joined &&
+    route.actions.size === 0 &&
+    guards.length === 0 &&
+    interceptors.length === 0 &&
+    !throttle
+  )
+    server.alone.add(route);
   for (const [method, action] of route.actions) {
     const { handler, operation } = action;
     const request = REQUEST_METHODS[method] ?? RequestMethod.ALL;
-    const at = { operation, pattern, request, hasChild: route.kind === 'through-object', resource: route.resource, binding: { url: urlOf(route), method, handler } };
-    if (operation) addActionHandler(generated.controller, { ...at, name: handlerName(method), method: generated.joined?.declaration.replaced.includes(operation) === true ? handler : undefined });
+    const at = {
+      operation,
+      pattern,
+      request,
+      hasChild: route.kind === 'through-object',
+      resource: route.resource,
+      binding: { url: urlOf(route), method, handler },
+    };
+    if (operation)
+      addActionHandler(generated.controller, {
+        ...at,
+        name: handlerName(method),
+        method: generated.joined?.declaration.replaced.includes(operation) === true ? handler : undefined,
+      });
     else addActionHandler(own.controller, { ...at, name: handlerName(method), method: handler });
   }
   // One route for all methods that the application leaves, those that the URL does not serve included: 405 is ours to say.
-  if (generated.isOwn || [...route.actions.values()].every(({ operation }) => operation !== undefined)) addHandler(generated.controller, { name: `${name} ${pattern}`, pattern, method: RequestMethod.ALL, isSign }, server);
+  if (generated.isOwn || [...route.actions.values()].every(({ operation }) => operation !== undefined))
+    addHandler(
+      generated.controller,
+      { name: `${name} ${pattern}`, pattern, method: RequestMethod.ALL, isSign },
+      server,
+    );
   // Two classes share the URL, and which of them Nest routes first is not known: neither takes what is the other's.
-  else for (const [method, request] of ROUTED) if (!route.actions.has(method)) addHandler(generated.controller, { name: handlerName(method), pattern, method: request, isSign: false }, server);
+  else
+    for (const [method, request] of ROUTED)
+      if (!route.actions.has(method))
+        addHandler(
+          generated.controller,
+          { name: handlerName(method), pattern, method: request, isSign: false },
+          server,
+        );
 }
 
-function addHandler(controller: Type, { name, pattern, method, isSign }: { name: string; pattern: string; method: RequestMethod; isSign: boolean }, server: RestServer): void {
+function addHandler(
+  controller: Type,
+  {
+    name,
+    pattern,
+    method,
+    isSign,
+  }: { name: string; pattern: string; method: RequestMethod; isSign: boolean },
+  server: RestServer,
+): void {
   const prototype = controller.prototype as Record<string, unknown>;
-  const handler = (request: object, response: object): Soon<void> => server.handle(server.exchangeOf(request, response));
+  const handler = (request: object, response: object): Soon<void> =>
+    server.handle(server.exchangeOf(request, response));
   Object.defineProperty(handler, 'name', { value: name });
   const descriptor = { value: handler, writable: true, configurable: true, enumerable: false };
   Object.defineProperty(prototype, name, descriptor);

@@ -7,7 +7,12 @@ import type { Around } from '../../request/rest-pipeline.js';
 export function aroundOf(interceptors: readonly NestInterceptor[], context: ExecutionContext): Around {
   return async (operate) => {
     const handlerAt = (index: number): CallHandler<unknown> => ({
-      handle: (): Observable<unknown> => defer(async () => (index < interceptors.length ? lastOf(await interceptors[index]?.intercept(context, handlerAt(index + 1))) : operate())),
+      handle: (): Observable<unknown> =>
+        defer(async () =>
+          index < interceptors.length
+            ? lastOf(await interceptors[index]?.intercept(context, handlerAt(index + 1)))
+            : operate(),
+        ),
     });
     return lastOf(handlerAt(0).handle());
   };

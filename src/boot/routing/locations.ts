@@ -6,9 +6,19 @@ import type { Served } from './served.js';
 
 /** Where a path stands among everything that is served. */
 export type Location =
-  | { readonly kind: 'route'; readonly match: RouteMatch; readonly served: Served; /** The path below which the links of its prefix stand: `/rest/v1`. */ readonly base: string }
+  | {
+      readonly kind: 'route';
+      readonly match: RouteMatch;
+      readonly served: Served;
+      /** The path below which the links of its prefix stand: `/rest/v1`. */ readonly base: string;
+    }
   | { readonly kind: 'unknown'; /** The prefix that it stands below. */ readonly served: Served }
-  | { readonly kind: 'index'; readonly base: string; readonly path: string; /** Those whose models it names. */ readonly prefixes: readonly Served[] }
+  | {
+      readonly kind: 'index';
+      readonly base: string;
+      readonly path: string;
+      /** Those whose models it names. */ readonly prefixes: readonly Served[];
+    }
   | { readonly kind: 'elsewhere' };
 
 /** What a location is found by. */
@@ -28,7 +38,11 @@ export class Locations {
   add(served: Served): void {
     this.all.push(served);
     this.all.sort((a, b) => a.order - b.order);
-    this.indexes = [...new Set(this.all.flatMap(({ index }) => (index === undefined ? [] : index === '' ? '' : `/${index}`)))];
+    this.indexes = [
+      ...new Set(
+        this.all.flatMap(({ index }) => (index === undefined ? [] : index === '' ? '' : `/${index}`)),
+      ),
+    ];
   }
 
   /** In the order of the `forRoot` calls. */
@@ -42,7 +56,13 @@ export class Locations {
     for (const mount of this.mounts.candidates(path)) {
       const below = path.slice(mount.length);
       const index = this.indexes.find((each) => withoutLastSlash(below) === each);
-      if (index !== undefined) return { kind: 'index', base: mountedAt + mount, path: mount + (index === '' ? '/' : index), prefixes: this.all };
+      if (index !== undefined)
+        return {
+          kind: 'index',
+          base: mountedAt + mount,
+          path: mount + (index === '' ? '/' : index),
+          prefixes: this.all,
+        };
       const found = this.below(below, { base: mountedAt + mount, legible });
       if (found && (found.kind === 'route' || !this.foreign.has(path))) return found;
     }
@@ -79,7 +99,9 @@ function belowPrefix(path: string, served: Served, { base, legible }: Standing):
 
 /** The empty prefix has none: what stands at `/` is for all of them to say. */
 function rootOf(served: Served, { base, path }: { readonly base: string; readonly path: string }): Location {
-  return served.index === undefined ? { kind: 'unknown', served } : { kind: 'index', base, path, prefixes: [served] };
+  return served.index === undefined
+    ? { kind: 'unknown', served }
+    : { kind: 'index', base, path, prefixes: [served] };
 }
 
 function withoutLastSlash(path: string): string {

@@ -51,6 +51,9 @@ describe('a segment that stands for any', () => {
   });
 });
 
-test.each([[['', '/api', '/api/v2']], [['/api/v2', '/api', '']], [['/api', '', '/api/v2']]])('the longest mount comes first, in whatever order they were added: %j', (mounts) => {
-  expect(candidates(mounts, '/api/v2/rest')).toEqual(['/api/v2', '/api', '']);
-});
+test.each([[['', '/api', '/api/v2']], [['/api/v2', '/api', '']], [['/api', '', '/api/v2']]])(
+  'the longest mount comes first, in whatever order they were added: %j',
+  (mounts) => {
+    expect(candidates(mounts, '/api/v2/rest')).toEqual(['/api/v2', '/api', '']);
+  },
+);

@@ -6,7 +6,13 @@ export class Mounts {
   add(mount: string): void {
     if (this.patterns.some((each) => each.text === mount)) return;
     const segments = mount.split('/').filter((segment) => segment !== '');
-    this.patterns.push({ text: mount, segments, plain: segments.some((segment) => segment.startsWith(':')) ? undefined : segments.map((segment) => `/${segment}`).join('') });
+    this.patterns.push({
+      text: mount,
+      segments,
+      plain: segments.some((segment) => segment.startsWith(':'))
+        ? undefined
+        : segments.map((segment) => `/${segment}`).join(''),
+    });
     // The longest first: `/api` must not hide `/api/v2`.
     this.patterns.sort((a, b) => b.segments.length - a.segments.length);
   }
@@ -20,7 +26,12 @@ export class Mounts {
   candidates(path: string): readonly string[] {
     const found: string[] = [];
     for (const pattern of this.patterns) {
-      const mount = pattern.plain === undefined ? filledIn(pattern, path) : isBelow(path, pattern.plain) ? pattern.plain : undefined;
+      const mount =
+        pattern.plain === undefined
+          ? filledIn(pattern, path)
+          : isBelow(path, pattern.plain)
+            ? pattern.plain
+            : undefined;
       if (mount !== undefined) found.push(mount);
     }
     return found;
@@ -35,11 +46,21 @@ interface Pattern {
 }
 
 function isBelow(path: string, mount: string): boolean {
-  return path.startsWith(mount) && (path.length === mount.length || path[mount.length] === '/' || mount === '');
+  return (
+    path.startsWith(mount) && (path.length === mount.length || path[mount.length] === '/' || mount === '')
+  );
 }
 
 function filledIn(pattern: Pattern, path: string): string | undefined {
   const segments = path.split('/').slice(1);
-  const fits = pattern.segments.every((segment, index) => (segment.startsWith(':') && (segments[index] ?? '') !== '') || segment === segments[index]);
-  return fits ? segments.slice(0, pattern.segments.length).map((segment) => `/${segment}`).join('') : undefined;
+  const fits = pattern.segments.every(
+    (segment, index) =>
+      (segment.startsWith(':') && (segments[index] ?? '') !== '') || segment === segments[index],
+  );
+  return fits
+    ? segments
+        .slice(0, pattern.segments.length)
+        .map((segment) => `/${segment}`)
+        .join('')
+    : undefined;
 }

@@ -7,7 +7,12 @@ interface Holder {
 }
 
 /** Lists of what stands around handlers. Pipes do not: a generated handler takes request and response alone. Neither do filters: nothing that it throws gets as far. */
-const AROUND = ['getGlobalGuards', 'getGlobalRequestGuards', 'getGlobalInterceptors', 'getGlobalRequestInterceptors'] as const;
+const AROUND = [
+  'getGlobalGuards',
+  'getGlobalRequestGuards',
+  'getGlobalInterceptors',
+  'getGlobalRequestInterceptors',
+] as const;
 
 /** Not in NestJS 11. */
 const HOOKS = 'getGlobalPreRequestHooks';
@@ -22,7 +27,8 @@ export function enhancersOf(moduleRef: ModuleRef): () => boolean {
 }
 
 function isEnhanced(config: ApplicationConfig | undefined): boolean {
-  if (!config || AROUND.some((list) => typeof config[list] !== 'function' || config[list]().length > 0)) return true;
+  if (!config || AROUND.some((list) => typeof config[list] !== 'function' || config[list]().length > 0))
+    return true;
   const hooks = (config as Partial<Record<typeof HOOKS, () => readonly unknown[]>>)[HOOKS];
   if (hooks && hooks.call(config).length > 0) return true;
   const versioning = config.getVersioning();

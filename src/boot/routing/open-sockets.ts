@@ -53,7 +53,9 @@ export class OpenSockets {
 
   /** Undefined for a server of another kind, such as HTTP/2, which has its own way to end. */
   static of(server: unknown): OpenSockets | undefined {
-    return server instanceof HttpServer || server instanceof HttpsServer ? new OpenSockets(server) : undefined;
+    return server instanceof HttpServer || server instanceof HttpsServer
+      ? new OpenSockets(server)
+      : undefined;
   }
 
   /**
@@ -94,13 +96,21 @@ export class OpenSockets {
 
   private add(socket: HttpSocket, isHandshake: boolean): void {
     const read = socket.bytesRead;
-    this.open.set(socket, { socket, before: read, read, isHandshake, moved: undefined, answering: false, silent: false });
+    this.open.set(socket, {
+      socket,
+      before: read,
+      read,
+      isHandshake,
+      moved: undefined,
+      answering: false,
+      silent: false,
+    });
     socket.once('close', () => this.open.delete(socket));
   }
 
   private async untilQuiet(standing: readonly OpenSocket[]): Promise<void> {
     const begun = performance.now();
-    for (let last = begun; performance.now() - last < QUIET && performance.now() - begun < LONGEST_WAIT; ) {
+    for (let last = begun; performance.now() - last < QUIET && performance.now() - begun < LONGEST_WAIT;) {
       if (standing.every(({ socket }) => socket.destroyed)) return;
       await pause(QUIET_LOOK);
       if (standing.filter(hasMoved).length > 0) last = performance.now();
@@ -108,7 +118,12 @@ export class OpenSockets {
   }
 
   private async untilWritten(standing: readonly OpenSocket[], grace: number): Promise<void> {
-    const leftOf = (): number => standing.reduce((sum, { socket }) => sum + (socket.destroyed || socket._httpMessage?.writableEnded !== true ? 0 : socket.writableLength), 0);
+    const leftOf = (): number =>
+      standing.reduce(
+        (sum, { socket }) =>
+          sum + (socket.destroyed || socket._httpMessage?.writableEnded !== true ? 0 : socket.writableLength),
+        0,
+      );
     let [left, last] = [leftOf(), performance.now()];
     while (left > 0 && performance.now() - last < grace) {
       await pause(QUIET_LOOK);
@@ -121,13 +136,17 @@ export class OpenSockets {
   private look(grace: number, { now, closed }: { readonly now: number; readonly closed: number }): void {
     for (const each of this.open.values()) {
       if (hasMoved(each)) each.moved = now;
-      if (isOver(each, { isLate: now - closed >= grace, isStill: now - (each.moved ?? closed) >= grace })) each.socket.destroy();
+      if (isOver(each, { isLate: now - closed >= grace, isStill: now - (each.moved ?? closed) >= grace }))
+        each.socket.destroy();
     }
   }
 }
 
 /** Whether there is nothing to wait for on a connection that is HTTP's: no answer that has begun, no upload that moves or that the application does not read. */
-function isOver(each: OpenSocket, { isLate, isStill }: { readonly isLate: boolean; readonly isStill: boolean }): boolean {
+function isOver(
+  each: OpenSocket,
+  { isLate, isStill }: { readonly isLate: boolean; readonly isStill: boolean },
+): boolean {
   const { socket, isHandshake } = each;
   if (!isHandshake && !socket.parser) return false;
   const answer = socket._httpMessage;

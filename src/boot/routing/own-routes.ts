@@ -25,12 +25,15 @@ export class OwnRoutes {
   /** The path of the model that a route belongs to, mount included; undefined for one of somebody else's. */
   modelOf(path: string): string | undefined {
     const mount = this.mountOf(path);
-    return mount === undefined ? undefined : `${mount}${this.server.models.get(path.slice(mount.length)) ?? ''}`;
+    return mount === undefined
+      ? undefined
+      : `${mount}${this.server.models.get(path.slice(mount.length)) ?? ''}`;
   }
 
   /** Below a mount that is known a path is found at once, below another one by a search. */
   private mountOf(path: string): string | undefined {
-    for (const mount of this.mounts) if (path.startsWith(mount) && this.server.models.has(path.slice(mount.length))) return mount;
+    for (const mount of this.mounts)
+      if (path.startsWith(mount) && this.server.models.has(path.slice(mount.length))) return mount;
     const pattern = this.longestFirst.find((each) => path.endsWith(each));
     if (pattern === undefined) return undefined;
     const mount = path.slice(0, -pattern.length);

@@ -12,7 +12,11 @@ export function hasBody({ headers }: IncomingMessage): boolean {
 }
 
 /** Content codings that are understood, as Express understands them. */
-const DECODERS: Readonly<Record<string, () => Transform>> = { gzip: createGunzip, deflate: createInflate, br: createBrotliDecompress };
+const DECODERS: Readonly<Record<string, () => Transform>> = {
+  gzip: createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
 
 /** As `Accept-Encoding` lists them. */
 export const DECODED_CODINGS = Object.keys(DECODERS).join(', ');
@@ -26,11 +30,17 @@ export function codingOf(header: string | undefined): string {
 }
 
 /** All of a body that nobody has read yet, decoded. Never rejects. */
-export async function readDecoded(source: Readable, header: string | undefined, limit: number): Promise<Exclude<ReceivedBody, { kind: 'value' }>> {
+export async function readDecoded(
+  source: Readable,
+  header: string | undefined,
+  limit: number,
+): Promise<Exclude<ReceivedBody, { kind: 'value' }>> {
   const coding = codingOf(header);
   const decoder = Object.hasOwn(DECODERS, coding) ? DECODERS[coding]?.() : undefined;
   const received = await readBody(decoder ? pipeline(source, decoder, () => undefined) : source, limit);
-  return received.kind === 'none' || decoder || coding === 'identity' ? received : { kind: 'coded', coding, decoded: DECODED_CODINGS };
+  return received.kind === 'none' || decoder || coding === 'identity'
+    ? received
+    : { kind: 'coded', coding, decoded: DECODED_CODINGS };
 }
 
 /** As text. */

@@ -1,6 +1,11 @@
 import type { LoggerService } from '@nestjs/common';
 import type { DeclarationProblem } from '../../errors/declaration-error.js';
-import { BodyTooLarge, MethodNotAllowed, NotFound, UnsupportedMediaType } from '../../errors/request-errors.js';
+import {
+  BodyTooLarge,
+  MethodNotAllowed,
+  NotFound,
+  UnsupportedMediaType,
+} from '../../errors/request-errors.js';
 import { servedMethod, statusOf } from '../../model/operation.js';
 import type { Api, Route } from '../../model/route.js';
 import type { Resource } from '../../model/resource.js';
@@ -57,7 +62,9 @@ export class RestServer {
   /** What is wrong with what was declared, and could not be known before the application's providers were made. */
   lateProblems(): readonly DeclarationProblem[] {
     const problems = this.locations.served.flatMap((each) => each.lateProblems());
-    return problems.filter(({ where }, index) => problems.findIndex((each) => each.where === where) === index);
+    return problems.filter(
+      ({ where }, index) => problems.findIndex((each) => each.where === where) === index,
+    );
   }
 
   /** Also while requests are answered: none of them fails of a logger. */
@@ -91,7 +98,8 @@ export class RestServer {
   /** What a path leads to; undefined for what is somebody else's. */
   placeOf(exchange: AnswerableExchange): Place | undefined {
     const { location } = this.visits.of(exchange);
-    if (location.kind === 'route') return { kind: 'route', prefix: location.served.api.prefix, match: location.match };
+    if (location.kind === 'route')
+      return { kind: 'route', prefix: location.served.api.prefix, match: location.match };
     return this.owns(location) ? { kind: 'rest' } : undefined;
   }
 
@@ -106,7 +114,8 @@ export class RestServer {
   /** Once, before anything else of the application has seen the request: what it sets itself later is kept. */
   begin(exchange: AnswerableExchange): void {
     const visit = this.visits.of(exchange);
-    if (visit.begun !== true && this.owns(visit.location)) exchange.setContractHeaders(allowOf(visit.location));
+    if (visit.begun !== true && this.owns(visit.location))
+      exchange.setContractHeaders(allowOf(visit.location));
     visit.begun = true;
   }
 
@@ -123,13 +132,21 @@ export class RestServer {
     const { location } = this.visits.of(exchange);
     if (location.kind !== 'route') return false;
     const { route } = location.match;
-    return urlOf(route) === url && servedMethod(exchange.method) === method && route.actions.get(method)?.handler === handler;
+    return (
+      urlOf(route) === url &&
+      servedMethod(exchange.method) === method &&
+      route.actions.get(method)?.handler === handler
+    );
   }
 
   /** Behind the guards. Throws 429. */
   async throttle(exchange: AnswerableExchange): Promise<void> {
     const { admission } = this.visits.of(exchange);
-    if (admission) await throttleRequest(this.routeOf(exchange).call.match.route.resource, { actor: admission.actor, address: exchange.address });
+    if (admission)
+      await throttleRequest(this.routeOf(exchange).call.match.route.resource, {
+        actor: admission.actor,
+        address: exchange.address,
+      });
   }
 
   /** What stands around the generated answer to this request, told by its guard. */
@@ -142,7 +159,9 @@ export class RestServer {
     return this.writing(exchange, () => {
       const { call, served } = this.routeOf(exchange);
       const { admission, around } = this.visits.of(exchange);
-      return whenThere(admission ?? served.pipeline.admit(call), (admitted) => served.pipeline.answer(call, admitted, around));
+      return whenThere(admission ?? served.pipeline.admit(call), (admitted) =>
+        served.pipeline.answer(call, admitted, around),
+      );
     });
   }
 
@@ -165,7 +184,8 @@ export class RestServer {
       ? await served.pipeline.prepareReplacement(call, admission, (headers) => {
           const { ETag, 'Last-Modified': modified, ...others } = headers;
           for (const [name, value] of Object.entries(others)) exchange.setHeader(name, value);
-          if (ETag !== undefined) visit.validators = modified === undefined ? { ETag } : { ETag, 'Last-Modified': modified };
+          if (ETag !== undefined)
+            visit.validators = modified === undefined ? { ETag } : { ETag, 'Last-Modified': modified };
         })
       : await served.pipeline.prepareAction(call, admission);
     setActionContext(exchange.request, { actor: admission.actor, ...told });
@@ -177,8 +197,16 @@ export class RestServer {
     const { call, served } = this.routeOf(exchange);
     const { admission, validators } = this.visits.of(exchange);
     const operation = call.match.route.actions.get(servedMethod(exchange.method))?.operation;
-    const response = value === undefined && code !== undefined ? { status: code } : valueResponse(code ?? statusOf(operation), value, validators);
-    await this.send(exchange, operation && admission ? served.pipeline.conclude(call, admission, { response, surrounded: true }) : response);
+    const response =
+      value === undefined && code !== undefined
+        ? { status: code }
+        : valueResponse(code ?? statusOf(operation), value, validators);
+    await this.send(
+      exchange,
+      operation && admission
+        ? served.pipeline.conclude(call, admission, { response, surrounded: true })
+        : response,
+    );
   }
 
   /** What no route of Nest's has answered. False where it is none of our business. */
@@ -193,7 +221,9 @@ export class RestServer {
         return true;
       case 'index':
         if (this.foreign.has(location.path)) return false;
-        await this.writing(exchange, () => answerIndex(exchange, { apis: location.prefixes.map(({ api }) => api), base: location.base }));
+        await this.writing(exchange, () =>
+          answerIndex(exchange, { apis: location.prefixes.map(({ api }) => api), base: location.base }),
+        );
         return true;
       case 'elsewhere':
         return false;
@@ -208,7 +238,9 @@ export class RestServer {
       await served.pipeline.admit(call);
       const { operations, actions } = call.match.route;
       const method = servedMethod(exchange.method);
-      throw method === 'OPTIONS' || operations.has(method) || actions.has(method) ? new NotFound() : new MethodNotAllowed(exchange.method);
+      throw method === 'OPTIONS' || operations.has(method) || actions.has(method)
+        ? new NotFound()
+        : new MethodNotAllowed(exchange.method);
     });
   }
 
@@ -217,7 +249,9 @@ export class RestServer {
     await this.writing(exchange, async () => {
       const { call, served } = this.routeOf(exchange);
       await served.pipeline.admit(call);
-      throw kind === 'too-large' ? new BodyTooLarge() : new UnsupportedMediaType(exchange.header('content-type')?.slice(0, 200) ?? '');
+      throw kind === 'too-large'
+        ? new BodyTooLarge()
+        : new UnsupportedMediaType(exchange.header('content-type')?.slice(0, 200) ?? '');
     });
   }
 
@@ -225,7 +259,10 @@ export class RestServer {
   fail(exchange: AnswerableExchange, error: unknown): Soon<void> {
     const served = this.servedOf(exchange);
     // What the application's own code has asked the database for may have failed as our statements do.
-    const { response, logged } = responseTo(served ? served.reported(error) : error, served?.errorFormat ?? 'drf');
+    const { response, logged } = responseTo(
+      served ? served.reported(error) : error,
+      served?.errorFormat ?? 'drf',
+    );
     if (logged) this.log(exchange, error);
     return this.send(exchange, response);
   }
@@ -234,7 +271,10 @@ export class RestServer {
     try {
       const given = answer();
       if (!isLater(given)) return this.send(exchange, given);
-      return given.then((response) => this.send(exchange, response), (error: unknown) => this.fail(exchange, error));
+      return given.then(
+        (response) => this.send(exchange, response),
+        (error: unknown) => this.fail(exchange, error),
+      );
     } catch (error) {
       return this.fail(exchange, error);
     }
@@ -246,9 +286,10 @@ export class RestServer {
     if (wrong) return this.fail(exchange, wrong);
     try {
       const sent = exchange.send(response, allowOf(this.visits.of(exchange).location));
-      if (isLater(sent)) return sent.catch((error: unknown) => {
-        this.log(exchange, error);
-      });
+      if (isLater(sent))
+        return sent.catch((error: unknown) => {
+          this.log(exchange, error);
+        });
     } catch (error) {
       this.log(exchange, error);
     }
@@ -270,7 +311,9 @@ export class RestServer {
   /** The prefix that the URL belongs to; the first where it belongs to several, or to none. */
   private servedOf(exchange: AnswerableExchange): Served | undefined {
     const { location } = this.visits.of(exchange);
-    return 'served' in location ? location.served : (location.kind === 'index' ? location.prefixes : this.locations.served)[0];
+    return 'served' in location
+      ? location.served
+      : (location.kind === 'index' ? location.prefixes : this.locations.served)[0];
   }
 
   private routeOf(exchange: AnswerableExchange): Matched {

@@ -17,13 +17,24 @@ export function RestifyController(entity: object): ClassDecorator {
     prepend('__guards__', RestifyGuard, controller);
     prepend('__interceptors__', RestifyActionInterceptor, controller);
     prepend('__exceptionFilters__', RestifyExceptionFilter, controller);
-    controllerDeclarations().set(controller, { controller, name: controller.name, entity, actions: actionsOf(controller), plainRoutes: plainRoutes(controller), ...overridesOf(controller) });
+    controllerDeclarations().set(controller, {
+      controller,
+      name: controller.name,
+      entity,
+      actions: actionsOf(controller),
+      plainRoutes: plainRoutes(controller),
+      ...overridesOf(controller),
+    });
   };
 }
 
 function plainRoutes(controller: Type): readonly string[] {
   const methods = Object.entries(Object.getOwnPropertyDescriptors(controller.prototype as object));
-  return methods.flatMap(([name, { value }]) => (typeof value === 'function' && name !== 'constructor' && Reflect.hasMetadata('path', value as object) ? name : []));
+  return methods.flatMap(([name, { value }]) =>
+    typeof value === 'function' && name !== 'constructor' && Reflect.hasMetadata('path', value as object)
+      ? name
+      : [],
+  );
 }
 
 /** Own metadata only: a class that extends another one gets each of ours once. */

@@ -10,6 +10,9 @@ export class RestifyExceptionFilter implements ExceptionFilter {
 
   async catch(error: unknown, host: ArgumentsHost): Promise<void> {
     const http = host.switchToHttp();
-    await this.server.fail(this.server.exchangeOf(http.getRequest<object>(), http.getResponse<object>()), error);
+    await this.server.fail(
+      this.server.exchangeOf(http.getRequest<object>(), http.getResponse<object>()),
+      error,
+    );
   }
 }

@@ -28,11 +28,21 @@ export class RestifyOpenApi {
     const given = toOpenApi31(document) as OpenApiDocument;
     const patterns = this.patterns();
     const mounts = mountsOf(given, patterns) ?? [this.server.mounts.first()];
-    const isTold = Object.keys(given.paths).some((path) => mounts.some((mount) => patterns.has(path.slice(mount.length))));
+    const isTold = Object.keys(given.paths).some((path) =>
+      mounts.some((mount) => patterns.has(path.slice(mount.length))),
+    );
     const placed = mounts.flatMap((mount) =>
       [...patterns].map(([pattern, { route, prefix, errorFormat }]): PlacedRoute => {
         const path = mount + pattern;
-        return { route, path, base: prefix === '' ? mount : `${mount}/${prefix}`, prefix, errorFormat, told: given.paths[path] ?? {}, isTold };
+        return {
+          route,
+          path,
+          base: prefix === '' ? mount : `${mount}/${prefix}`,
+          prefix,
+          errorFormat,
+          told: given.paths[path] ?? {},
+          isTold,
+        };
       }),
     );
     const own = new Set(placed.map(({ path }) => path));
@@ -42,17 +52,38 @@ export class RestifyOpenApi {
 
   /** By the path below a mount, in the form of OpenAPI. */
   private patterns(): ReadonlyMap<string, Pick<PlacedRoute, 'route' | 'prefix' | 'errorFormat'>> {
-    return new Map(this.server.prefixes.flatMap(({ api: { prefix, routes }, errorFormat }) => routes.map((route) => [openApiPath(routePattern(prefix, route)), { route, prefix, errorFormat }] as const)));
+    return new Map(
+      this.server.prefixes.flatMap(({ api: { prefix, routes }, errorFormat }) =>
+        routes.map(
+          (route) => [openApiPath(routePattern(prefix, route)), { route, prefix, errorFormat }] as const,
+        ),
+      ),
+    );
   }
 
   /** That of all prefixes, wherever it stands, and that of each at its root. An application's own route at the same path wins. */
   private indexes(mounts: readonly string[], others: OpenApiDocument['paths']): readonly PlacedIndex[] {
     const { prefixes } = this.server;
-    const ofAll = prefixes.flatMap(({ index }) => (index === undefined ? [] : [{ below: index === '' ? '' : `/${index}`, errorFormat: prefixes[0]?.errorFormat ?? 'drf' }]));
-    const ofOne = prefixes.flatMap(({ index, api: { prefix }, errorFormat }) => (index === undefined || prefix === '' ? [] : [{ below: `/${prefix}`, prefix, errorFormat }]));
-    const placed = mounts.flatMap((mount) => [...ofAll, ...ofOne].map(({ below, ...index }): PlacedIndex => ({ ...index, path: mount + below || '/' })));
-    const isOwn = (path: string): boolean => (others[path] as { readonly get?: unknown } | undefined)?.get !== undefined || this.server.foreign.has(path);
-    return placed.filter(({ path }, at) => !isOwn(path) && placed.findIndex((each) => each.path === path) === at);
+    const ofAll = prefixes.flatMap(({ index }) =>
+      index === undefined
+        ? []
+        : [{ below: index === '' ? '' : `/${index}`, errorFormat: prefixes[0]?.errorFormat ?? 'drf' }],
+    );
+    const ofOne = prefixes.flatMap(({ index, api: { prefix }, errorFormat }) =>
+      index === undefined || prefix === '' ? [] : [{ below: `/${prefix}`, prefix, errorFormat }],
+    );
+    const placed = mounts.flatMap((mount) =>
+      [...ofAll, ...ofOne].map(({ below, ...index }): PlacedIndex => ({
+        ...index,
+        path: mount + below || '/',
+      })),
+    );
+    const isOwn = (path: string): boolean =>
+      (others[path] as { readonly get?: unknown } | undefined)?.get !== undefined ||
+      this.server.foreign.has(path);
+    return placed.filter(
+      ({ path }, at) => !isOwn(path) && placed.findIndex((each) => each.path === path) === at,
+    );
   }
 }
 
@@ -62,18 +93,26 @@ function openApiPath(pattern: string): string {
 }
 
 /** What comes before the generated paths of a document: global prefix and versions. Undefined where it has none of them. */
-function mountsOf({ paths }: OpenApiDocument, patterns: ReadonlyMap<string, unknown>): readonly string[] | undefined {
+function mountsOf(
+  { paths }: OpenApiDocument,
+  patterns: ReadonlyMap<string, unknown>,
+): readonly string[] | undefined {
   const found = Object.keys(paths).flatMap((path) => mountOf(path, patterns) ?? []);
   return found.length === 0 ? undefined : [...new Set(found)];
 }
 
 /** The shortest: so that the prefix `v1` does not take `/rest/v1/…` for a mount of its own. */
 function mountOf(path: string, patterns: ReadonlyMap<string, unknown>): string | undefined {
-  for (let at = 0; at !== -1; at = path.indexOf('/', at + 1)) if (patterns.has(path.slice(at))) return path.slice(0, at);
+  for (let at = 0; at !== -1; at = path.indexOf('/', at + 1))
+    if (patterns.has(path.slice(at))) return path.slice(0, at);
   return undefined;
 }
 
-function merged(document: OpenApiDocument, placed: readonly PlacedRoute[], indexes: readonly PlacedIndex[]): OpenApiDocument {
+function merged(
+  document: OpenApiDocument,
+  placed: readonly PlacedRoute[],
+  indexes: readonly PlacedIndex[],
+): OpenApiDocument {
   const { paths, components, tags } = describeApi(placed, indexes, document);
   const known = new Set((document.tags ?? []).map(({ name }) => name));
   const items = (path: string): PathItem => ({ ...document.paths[path], ...paths[path] });
@@ -83,7 +122,15 @@ function merged(document: OpenApiDocument, placed: readonly PlacedRoute[], index
     // None means this one, which linters want to be said.
     servers: document.servers && document.servers.length > 0 ? document.servers : [{ url: '/' }],
     tags: [...(document.tags ?? []), ...tags.filter(({ name }) => !known.has(name))],
-    paths: { ...document.paths, ...Object.fromEntries(Object.keys(paths).map((path) => [path, items(path)])) },
-    components: { ...document.components, ...Object.fromEntries(Object.entries(components).map(([kind, own]) => [kind, { ...own, ...document.components?.[kind] }])) },
+    paths: {
+      ...document.paths,
+      ...Object.fromEntries(Object.keys(paths).map((path) => [path, items(path)])),
+    },
+    components: {
+      ...document.components,
+      ...Object.fromEntries(
+        Object.entries(components).map(([kind, own]) => [kind, { ...own, ...document.components?.[kind] }]),
+      ),
+    },
   };
 }

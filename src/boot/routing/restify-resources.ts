@@ -80,18 +80,30 @@ export class RestifyResources {
       const resource = plain === undefined || api.prefix === plain ? resourceOf(entity) : undefined;
       if (resource) return { resource, as: (actor) => this.operationsOf(resource, { api, pipeline, actor }) };
     }
-    throw new Error(`${(entity as { name?: string }).name ?? 'This entity'} is not served${plain === undefined ? '' : ` below "${plain}"`}: decorate it with @Restify, and ask when the application has started.`);
+    throw new Error(
+      `${(entity as { name?: string }).name ?? 'This entity'} is not served${plain === undefined ? '' : ` below "${plain}"`}: decorate it with @Restify, and ask when the application has started.`,
+    );
   }
 
-  private operationsOf(resource: Resource, { api, pipeline, actor }: Pick<Place, 'api' | 'pipeline' | 'actor'>): ReturnType<ResourceAccess['as']> {
+  private operationsOf(
+    resource: Resource,
+    { api, pipeline, actor }: Pick<Place, 'api' | 'pipeline' | 'actor'>,
+  ): ReturnType<ResourceAccess['as']> {
     const base = [this.server.mounts.first(), ...(api.prefix === '' ? [] : [`/${api.prefix}`])].join('');
     const place = { api, pipeline, base, actor };
-    const own = api.routes.filter((route) => route.resource === resource && (route.kind === 'collection' || route.kind === 'object'));
+    const own = api.routes.filter(
+      (route) => route.resource === resource && (route.kind === 'collection' || route.kind === 'object'),
+    );
     return {
       ...operationsAt({ ...place, routes: own, parentPk: undefined }),
       nested: (pk, relation) => {
-        const routes = api.routes.filter((route) => route.parent === resource && route.relation?.name === relation);
-        if (routes.length === 0) throw new Error(`"${relation}" is no nested list of ${resource.label}. Known: ${resource.nested.map(({ name }) => `"${name}"`).join(', ')}.`);
+        const routes = api.routes.filter(
+          (route) => route.parent === resource && route.relation?.name === relation,
+        );
+        if (routes.length === 0)
+          throw new Error(
+            `"${relation}" is no nested list of ${resource.label}. Known: ${resource.nested.map(({ name }) => `"${name}"`).join(', ')}.`,
+          );
         return operationsAt({ ...place, routes, parentPk: pk });
       },
     };
@@ -100,14 +112,19 @@ export class RestifyResources {
 
 function operationsAt(place: Place): ActorOperations {
   const { operations } = place.pipeline;
-  const run = async (operation: Operation, asked: Pick<Asking, 'pk' | 'body' | 'parameters'>): Promise<unknown> => {
+  const run = async (
+    operation: Operation,
+    asked: Pick<Asking, 'pk' | 'body' | 'parameters'>,
+  ): Promise<unknown> => {
     const { value } = await operations.run(operation, await locate({ ...place, operation, ...asked }));
     return value;
   };
   return {
     list: async (parameters = {}) => (await run('list', { parameters })) as readonly Representation[],
     stream: async function* (parameters = {}) {
-      const { pages, represent } = await operations.list(await locate({ ...place, operation: 'list', parameters }));
+      const { pages, represent } = await operations.list(
+        await locate({ ...place, operation: 'list', parameters }),
+      );
       for await (const page of pages) for (const row of page) yield represent(row);
     },
     create: async (body) => (await run('create', { body })) as Representation,
@@ -127,15 +144,37 @@ interface Asking extends Place {
   readonly parameters?: Readonly<Record<string, string>>;
 }
 
-async function locate({ pipeline, base, actor, routes, parentPk, operation, pk, body, parameters }: Asking): Promise<Located> {
+async function locate({
+  pipeline,
+  base,
+  actor,
+  routes,
+  parentPk,
+  operation,
+  pk,
+  body,
+  parameters,
+}: Asking): Promise<Located> {
   const method = METHOD_OF[operation];
-  const route = routes.find((each) => [...each.operations.values()].includes(operation) && !isOfMany(each, operation));
+  const route = routes.find(
+    (each) => [...each.operations.values()].includes(operation) && !isOfMany(each, operation),
+  );
   if (!route) throw new MethodNotAllowed(method);
   const admission = await pipeline.admitActor(actor, { resource: route.resource, method });
   const named = route.parent ?? route.resource;
   const above = parentPk ?? pk;
-  const keys = { key: above === undefined ? undefined : keyOf(above, named), childKey: parentPk === undefined || pk === undefined ? undefined : keyOf(pk, route.resource) };
-  return pipeline.operations.locate({ route, keys, admission, base, parameters: () => new Map(Object.entries(parameters ?? {})), body: () => Promise.resolve(body ?? {}) });
+  const keys = {
+    key: above === undefined ? undefined : keyOf(above, named),
+    childKey: parentPk === undefined || pk === undefined ? undefined : keyOf(pk, route.resource),
+  };
+  return pipeline.operations.locate({
+    route,
+    keys,
+    admission,
+    base,
+    parameters: () => new Map(Object.entries(parameters ?? {})),
+    body: () => Promise.resolve(body ?? {}),
+  });
 }
 
 /** Throws 404 for what can be no key. */

@@ -36,14 +36,20 @@ export class RestifyUrls {
     const here = request ? this.server.whereabouts(this.server.exchangeOf(request, {})) : undefined;
     const api = this.apiOf(prefix ?? here?.prefix);
     const route = routeNamed(name, api);
-    const base = [here?.base ?? this.server.mounts.first(), api.prefix].filter((part) => part !== '').map((part) => (part.startsWith('/') ? part : `/${part}`));
+    const base = [here?.base ?? this.server.mounts.first(), api.prefix]
+      .filter((part) => part !== '')
+      .map((part) => (part.startsWith('/') ? part : `/${part}`));
     return [base.join(''), ...segmentsOf(route, parameters)].join('/') + '/';
   }
 
   private apiOf(prefix: string | undefined): Api {
     const plain = prefix === undefined ? undefined : withoutSlashes(prefix);
-    const api = plain === undefined ? this.server.apis[0] : this.server.apis.find((each) => each.prefix === plain);
-    if (!api) throw new Error(`There is no prefix "${prefix ?? ''}". Known: ${this.server.apis.map((each) => `"${each.prefix}"`).join(', ')}.`);
+    const api =
+      plain === undefined ? this.server.apis[0] : this.server.apis.find((each) => each.prefix === plain);
+    if (!api)
+      throw new Error(
+        `There is no prefix "${prefix ?? ''}". Known: ${this.server.apis.map((each) => `"${each.prefix}"`).join(', ')}.`,
+      );
     return api;
   }
 }
@@ -52,7 +58,10 @@ function routeNamed(name: string, { routes }: Api): Route {
   const found = routes.filter((route) => route.name === name || qualifiedName(route) === name);
   const [route, ...others] = found;
   if (!route) throw new Error(`No route is named "${name}".`);
-  if (others.length > 0) throw new Error(`Several routes are named "${name}": use one of ${found.map((each) => `"${qualifiedName(each)}"`).join(', ')}.`);
+  if (others.length > 0)
+    throw new Error(
+      `Several routes are named "${name}": use one of ${found.map((each) => `"${qualifiedName(each)}"`).join(', ')}.`,
+    );
   return route;
 }
 
@@ -61,7 +70,10 @@ function qualifiedName({ name, parent }: Route): string {
   return parent ? `${parent.app}_${name}` : name;
 }
 
-function segmentsOf({ kind, resource, parent, relation, segment }: Route, { pk, childPk }: UrlParameters): readonly string[] {
+function segmentsOf(
+  { kind, resource, parent, relation, segment }: Route,
+  { pk, childPk }: UrlParameters,
+): readonly string[] {
   const above = parent ?? resource;
   const collection = [above.app, above.model];
   switch (kind) {
@@ -84,6 +96,7 @@ function segmentsOf({ kind, resource, parent, relation, segment }: Route, { pk, 
 }
 
 function keySegment(key: Json | undefined): string {
-  if (key === undefined || key === null) throw new Error('This URL needs a key: give pk, and for a through object childPk.');
+  if (key === undefined || key === null)
+    throw new Error('This URL needs a key: give pk, and for a through object childPk.');
   return keyText(Array.isArray(key) ? (key as readonly Json[]) : [key]);
 }

@@ -25,7 +25,8 @@ export class RestifyGuard implements CanActivate {
       if (!(await (isObservable(answer) ? lastValueFrom(answer) : answer))) throw new PermissionDenied();
     }
     if (throttle) await this.server.throttle(exchange);
-    if (interceptors.length > 0) this.server.surround(exchange, aroundOf(interceptors as readonly NestInterceptor[], context));
+    if (interceptors.length > 0)
+      this.server.surround(exchange, aroundOf(interceptors as readonly NestInterceptor[], context));
     return true;
   }
 }

@@ -3,7 +3,9 @@ import type { Blueprint } from '../compiling/draft.js';
 /** Models that everybody may read and write because nobody has said anything of it: one sentence for the log, that names them. */
 export function openModels({ prefix, drafts, defaults }: Blueprint): readonly string[] {
   if (defaults.permissions !== undefined || isGiven(defaults.guards)) return [];
-  const open = drafts.filter(({ declaration: { options } }) => options.permissions === undefined && !isGiven(options.guards));
+  const open = drafts.filter(
+    ({ declaration: { options } }) => options.permissions === undefined && !isGiven(options.guards),
+  );
   if (open.length === 0) return [];
   const names = open.map(({ app, model }) => `${app ?? ''}.${model}`).join(', ');
   return [

@@ -16,20 +16,34 @@ export type OptionKind = (given: unknown) => readonly OptionFlaw[];
 const NONE: readonly OptionFlaw[] = [];
 
 function kindOf(fits: (given: unknown) => boolean, noun: string, repair: string): OptionKind {
-  return (given) => (fits(given) ? NONE : nullFlaw(given) ?? [{ at: '', what: `${shown(given)} is ${noun}`, repair }]);
+  return (given) =>
+    fits(given) ? NONE : (nullFlaw(given) ?? [{ at: '', what: `${shown(given)} is ${noun}`, repair }]);
 }
 
 /** A list whose items are all of one kind. */
 function listOf(item: (given: unknown) => boolean, noun: string, repair: string): OptionKind {
   return (given) => {
-    if (!Array.isArray(given)) return nullFlaw(given) ?? [{ at: '', what: `${shown(given)} is no list`, repair }];
-    return given.flatMap((each: unknown, index) => (item(each) ? NONE : [{ at: `[${index}]`, what: `${shown(each)} is ${noun}`, repair: each === undefined ? CIRCLE : repair }]));
+    if (!Array.isArray(given))
+      return nullFlaw(given) ?? [{ at: '', what: `${shown(given)} is no list`, repair }];
+    return given.flatMap((each: unknown, index) =>
+      item(each)
+        ? NONE
+        : [
+            {
+              at: `[${index}]`,
+              what: `${shown(each)} is ${noun}`,
+              repair: each === undefined ? CIRCLE : repair,
+            },
+          ],
+    );
   };
 }
 
 /** Of null, which some would take for an option left out. */
 function nullFlaw(given: unknown): readonly OptionFlaw[] | undefined {
-  return given === null ? [{ at: '', what: 'null is no value of an option', repair: 'Leave the option out, or give it a value.' }] : undefined;
+  return given === null
+    ? [{ at: '', what: 'null is no value of an option', repair: 'Leave the option out, or give it a value.' }]
+    : undefined;
 }
 
 /** As a message can hold it. */
@@ -58,30 +72,72 @@ function isWhole(given: unknown, below: number): boolean {
   return typeof given === 'number' && Number.isSafeInteger(given) && given > 0 && given < below;
 }
 
-const flag = kindOf((given) => typeof given === 'boolean', 'neither true nor false', "Write true or false; of an environment variable, process.env.NAME === 'true'.");
-const text = kindOf((given) => typeof given === 'string', 'no name', 'Write a text, or leave the option out.');
-const path = kindOf((given) => given === false || (typeof given === 'string' && /^\/*[A-Za-z0-9_.~/-]*$/.test(given)), 'no plain path', "Write a path such as 'api', or false for none.");
+const flag = kindOf(
+  (given) => typeof given === 'boolean',
+  'neither true nor false',
+  "Write true or false; of an environment variable, process.env.NAME === 'true'.",
+);
+const text = kindOf(
+  (given) => typeof given === 'string',
+  'no name',
+  'Write a text, or leave the option out.',
+);
+const path = kindOf(
+  (given) => given === false || (typeof given === 'string' && /^\/*[A-Za-z0-9_.~/-]*$/.test(given)),
+  'no plain path',
+  "Write a path such as 'api', or false for none.",
+);
 const names = listOf(isText, 'no name', "Write a list of names, such as ['title'].");
 const namesOrObject: OptionKind = (given) => (isObject(given) ? NONE : names(given));
 const classes = listOf(isClass, 'no class', 'Write a list of classes, such as [MyClass].');
-const permissions = listOf((given) => isClass(given) || (isObject(given) && isText(given.kind)), 'no permission', 'Write a list of classes, and of what allOf, anyOf and not make of them.');
+const permissions = listOf(
+  (given) => isClass(given) || (isObject(given) && isText(given.kind)),
+  'no permission',
+  'Write a list of classes, and of what allOf, anyOf and not make of them.',
+);
 const aClass = kindOf(isClass, 'no class', 'Write the class itself, and no instance of it.');
 const object = kindOf(isObject, 'no object', 'Write an object, such as { name: value }.');
 
 const THROTTLE_PARTS: Readonly<Record<string, OptionKind>> = {
-  limit: kindOf((given) => isWhole(given, Infinity), 'no number of requests', 'Write a whole number above 0.'),
-  ttl: kindOf((given) => isWhole(given, LONGEST_TIMER), 'no time', `Give whole milliseconds, above 0 and below ${LONGEST_TIMER}.`),
-  key: kindOf(isClass, 'no function', 'Write key: (actor) => actor.email, with what tells one caller from another.'),
+  limit: kindOf(
+    (given) => isWhole(given, Infinity),
+    'no number of requests',
+    'Write a whole number above 0.',
+  ),
+  ttl: kindOf(
+    (given) => isWhole(given, LONGEST_TIMER),
+    'no time',
+    `Give whole milliseconds, above 0 and below ${LONGEST_TIMER}.`,
+  ),
+  key: kindOf(
+    isClass,
+    'no function',
+    'Write key: (actor) => actor.email, with what tells one caller from another.',
+  ),
 };
 
 function throttle(given: unknown): readonly OptionFlaw[] {
   const repair = 'Write { limit: 100, ttl: 60_000 }: requests, and the milliseconds in which they may come.';
-  if (!isObject(given)) return nullFlaw(given) ?? [{ at: '', what: `${shown(given)} says nothing of how often a caller may ask`, repair }];
+  if (!isObject(given))
+    return (
+      nullFlaw(given) ?? [
+        { at: '', what: `${shown(given)} says nothing of how often a caller may ask`, repair },
+      ]
+    );
   const { limit, ttl, ...rest } = given;
   return Object.entries({ limit, ttl, ...rest }).flatMap(([name, part]): readonly OptionFlaw[] => {
     const kind = Object.hasOwn(THROTTLE_PARTS, name) ? THROTTLE_PARTS[name] : undefined;
-    if (!kind) return [{ at: `.${name}`, what: `"${name}" is no part of a throttle`, repair: didYouMean(name, Object.keys(THROTTLE_PARTS)) }];
-    return name === 'key' && part === undefined ? NONE : kind(part).map((flaw) => ({ ...flaw, at: `.${name}${flaw.at}` }));
+    if (!kind)
+      return [
+        {
+          at: `.${name}`,
+          what: `"${name}" is no part of a throttle`,
+          repair: didYouMean(name, Object.keys(THROTTLE_PARTS)),
+        },
+      ];
+    return name === 'key' && part === undefined
+      ? NONE
+      : kind(part).map((flaw) => ({ ...flaw, at: `.${name}${flaw.at}` }));
   });
 }
 

@@ -9,12 +9,19 @@ export interface Place {
 }
 
 /** Everywhere that an option of a prefix, a model or a junction can be given. */
-export function placesOf({ prefix, defaults, drafts }: Pick<Blueprint, 'prefix' | 'defaults' | 'drafts'>): readonly Place[] {
+export function placesOf({
+  prefix,
+  defaults,
+  drafts,
+}: Pick<Blueprint, 'prefix' | 'defaults' | 'drafts'>): readonly Place[] {
   return [
     { where: `RestifyModule.forRoot('${prefix}')`, options: defaults },
     ...drafts.flatMap(({ declaration: { name, options } }): readonly Place[] => [
       { where: name, options },
-      ...Object.entries(options.through ?? {}).map(([relation, rules]): Place => ({ where: `${name}.through.${relation}`, options: rules as Place['options'] })),
+      ...Object.entries(options.through ?? {}).map(([relation, rules]): Place => ({
+        where: `${name}.through.${relation}`,
+        options: rules as Place['options'],
+      })),
     ]),
   ];
 }

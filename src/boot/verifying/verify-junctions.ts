@@ -8,17 +8,24 @@ export function verifyJunctions({ description, drafts }: Blueprint): readonly De
   const junctions = new Map<string, JunctionDescription>();
   for (const entity of description.entities) {
     for (const relation of entity.relations) {
-      if (relation.kind === 'many-to-many' && (served.has(entity.id) || served.has(relation.target))) junctions.set(relation.junction.declaredAt, relation.junction);
+      if (relation.kind === 'many-to-many' && (served.has(entity.id) || served.has(relation.target)))
+        junctions.set(relation.junction.declaredAt, relation.junction);
     }
   }
   return [...junctions.values()].flatMap((junction) => problemsOf(junction, description));
 }
 
-function problemsOf(junction: JunctionDescription, { entities }: ModelDescription): readonly DeclarationProblem[] {
+function problemsOf(
+  junction: JunctionDescription,
+  { entities }: ModelDescription,
+): readonly DeclarationProblem[] {
   const mapped = entities.find((entity) => entity.id === junction.mappedBy);
   if (!mapped) return [];
   const problems = junction.leftAlone ? [] : [doubledJunction(junction.declaredAt, mapped.name)];
-  const missing = [...junction.parent.map((pair) => pair.far), ...junction.other.map((pair) => pair.near)].filter((id) => !mapped.columns.some((column) => column.id === id));
+  const missing = [
+    ...junction.parent.map((pair) => pair.far),
+    ...junction.other.map((pair) => pair.near),
+  ].filter((id) => !mapped.columns.some((column) => column.id === id));
   if (missing.length === 0) return problems;
   return [
     ...problems,
@@ -35,6 +42,7 @@ export function doubledJunction(where: string, entity: string): DeclarationProbl
   return {
     where,
     what: `its join table is also the table of the entity ${entity}, and TypeORM would create it twice`,
-    repair: "Write @JoinTable({ name, joinColumn, inverseJoinColumn, synchronize: false }), with the names of the entity's table and columns.",
+    repair:
+      "Write @JoinTable({ name, joinColumn, inverseJoinColumn, synchronize: false }), with the names of the entity's table and columns.",
   };
 }

@@ -6,7 +6,14 @@ export function verifyListedClasses({ listed, description }: Blueprint): readonl
   const known = new Set(description.entities.flatMap((entity) => entity.targets));
   return listed.flatMap(({ target, name, listedIn, declared }): readonly DeclarationProblem[] => {
     if (declared && !known.has(target)) return [noEntity(name, listedIn)];
-    if (!declared) return [{ where: listedIn, what: `${name} has no declaration`, repair: `Decorate it with @Restify(), or call restify(${name}).` }];
+    if (!declared)
+      return [
+        {
+          where: listedIn,
+          what: `${name} has no declaration`,
+          repair: `Decorate it with @Restify(), or call restify(${name}).`,
+        },
+      ];
     return [];
   });
 }

@@ -17,15 +17,23 @@ type ManyToMany = Extract<Draft['entity']['relations'][number], { kind: 'many-to
  * What protects a model does not reach the pairs of its many-to-many relations: where nobody declares the junction, its
  * permissions must be said. Else everybody could list and delete the pairs of models that only some may use.
  */
-export function verifyOpenJunctions({ drafts, defaults, allowAny }: Blueprint, { resources }: CompiledModel): readonly DeclarationProblem[] {
+export function verifyOpenJunctions(
+  { drafts, defaults, allowAny }: Blueprint,
+  { resources }: CompiledModel,
+): readonly DeclarationProblem[] {
   const byEntity = draftsByEntity(drafts);
-  const served = new Map(resources.map(({ entity, nested }) => [entity, new Set(nested.map(({ name }) => name))]));
+  const served = new Map(
+    resources.map(({ entity, nested }) => [entity, new Set(nested.map(({ name }) => name))]),
+  );
   const found = new Map<string, DeclarationProblem>();
   for (const draft of drafts) {
     for (const relation of draft.entity.relations) {
-      if (relation.kind !== 'many-to-many' || served.get(draft.entity.id)?.has(relation.path) !== true) continue;
+      if (relation.kind !== 'many-to-many' || served.get(draft.entity.id)?.has(relation.path) !== true)
+        continue;
       const { declaredAt } = relation.junction;
-      const problem = found.has(declaredAt) ? undefined : problemOf({ draft, path: relation.path }, relation, { byEntity, defaults, allowAny });
+      const problem = found.has(declaredAt)
+        ? undefined
+        : problemOf({ draft, path: relation.path }, relation, { byEntity, defaults, allowAny });
       if (problem) found.set(declaredAt, problem);
     }
   }
@@ -36,12 +44,17 @@ interface Judged extends Pick<Blueprint, 'defaults' | 'allowAny'> {
   readonly byEntity: ReadonlyMap<string, Draft>;
 }
 
-function problemOf(side: Side, { target, junction }: ManyToMany, { byEntity, defaults, allowAny }: Judged): DeclarationProblem | undefined {
+function problemOf(
+  side: Side,
+  { target, junction }: ManyToMany,
+  { byEntity, defaults, allowAny }: Judged,
+): DeclarationProblem | undefined {
   const other = byEntity.get(target);
   if (!other || (junction.mappedBy !== undefined && byEntity.has(junction.mappedBy))) return undefined;
   const sides = [side, ...(junction.inverse === undefined ? [] : [{ draft: other, path: junction.inverse }])];
   const said = sides.map(throughOf);
-  const permissions = said.find((options) => options.permissions !== undefined)?.permissions ?? defaults.permissions;
+  const permissions =
+    said.find((options) => options.permissions !== undefined)?.permissions ?? defaults.permissions;
   const where = `${side.draft.declaration.name}.${side.path}`;
   const models = [side.draft, other].map(({ declaration }) => declaration);
   const guarded = models.find(({ options }) => isGuarded(options));
@@ -79,7 +92,10 @@ function isGuarded({ permissions, authentication, guards }: RestifyOptions): boo
 }
 
 function protectionOf(options: RestifyOptions): string {
-  return (['permissions', 'authentication', 'guards'] as const).find((name) => isGiven(options[name])) ?? 'permissions';
+  return (
+    (['permissions', 'authentication', 'guards'] as const).find((name) => isGiven(options[name])) ??
+    'permissions'
+  );
 }
 
 function isGiven(list: readonly unknown[] | undefined): boolean {

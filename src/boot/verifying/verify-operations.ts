@@ -9,7 +9,13 @@ export function verifyOperations({ drafts }: Blueprint): readonly DeclarationPro
     (declaration.options.operations ?? []).flatMap((name, index): readonly DeclarationProblem[] =>
       (OPERATIONS as readonly string[]).includes(name)
         ? []
-        : [{ where: `${declaration.name}.operations[${index}]`, what: `"${name}" is no operation`, repair: didYouMean(name, OPERATIONS) }],
+        : [
+            {
+              where: `${declaration.name}.operations[${index}]`,
+              what: `"${name}" is no operation`,
+              repair: didYouMean(name, OPERATIONS),
+            },
+          ],
     ),
   );
 }

@@ -8,6 +8,10 @@ export function verifyOptionNames({ drafts }: Blueprint): readonly DeclarationPr
   return drafts.flatMap(({ declaration }) =>
     Object.keys(declaration.options)
       .filter((name) => !(OPTION_NAMES as readonly string[]).includes(name))
-      .map((name) => ({ where: `${declaration.name}.${name}`, what: `"${name}" is no option of @Restify`, repair: didYouMean(name, OPTION_NAMES) })),
+      .map((name) => ({
+        where: `${declaration.name}.${name}`,
+        what: `"${name}" is no option of @Restify`,
+        repair: didYouMean(name, OPTION_NAMES),
+      })),
   );
 }

@@ -17,14 +17,33 @@ export interface GivenOptions {
  * Every option is of its kind: a number that is none, a text in place of a list and null would be read as something else, or not at
  * all. Judged before anything is compiled, which takes them for what they should be.
  */
-export function verifyOptions({ prefix, given: { prefix: path, options }, drafts }: GivenOptions): readonly DeclarationProblem[] {
+export function verifyOptions({
+  prefix,
+  given: { prefix: path, options },
+  drafts,
+}: GivenOptions): readonly DeclarationProblem[] {
   const root = `RestifyModule.forRoot('${prefix}')`;
   const unknown = Object.keys(options).filter((name) => !Object.hasOwn(PREFIX_OPTIONS, name));
   return [
-    ...(typeof path === 'string' ? [] : [{ where: root, what: `${String(path)} is no path`, repair: "Write a text: 'rest/v1', or '' for none." }]),
-    ...unknown.map((name) => ({ where: `${root}.${name}`, what: `"${name}" is no option of RestifyModule.forRoot`, repair: didYouMean(name, Object.keys(PREFIX_OPTIONS)) })),
+    ...(typeof path === 'string'
+      ? []
+      : [
+          {
+            where: root,
+            what: `${String(path)} is no path`,
+            repair: "Write a text: 'rest/v1', or '' for none.",
+          },
+        ]),
+    ...unknown.map((name) => ({
+      where: `${root}.${name}`,
+      what: `"${name}" is no option of RestifyModule.forRoot`,
+      repair: didYouMean(name, Object.keys(PREFIX_OPTIONS)),
+    })),
     ...problemsAt(root, options, PREFIX_OPTIONS),
-    ...drafts.flatMap(({ declaration: { name, options: said } }) => [...problemsAt(name, said, MODEL_OPTIONS), ...problemsOfThrough(name, said.through)]),
+    ...drafts.flatMap(({ declaration: { name, options: said } }) => [
+      ...problemsAt(name, said, MODEL_OPTIONS),
+      ...problemsOfThrough(name, said.through),
+    ]),
   ];
 }
 
@@ -32,15 +51,28 @@ function problemsOfThrough(name: string, through: unknown): readonly Declaration
   if (typeof through !== 'object' || through === null) return [];
   return Object.entries(through).flatMap(([relation, rules]): readonly DeclarationProblem[] => {
     const where = `${name}.through.${relation}`;
-    if (typeof rules !== 'object' || rules === null) return [{ where, what: 'this says nothing of the junction', repair: 'Write an object with its options, such as { permissions: [IsAuthenticated] }.' }];
+    if (typeof rules !== 'object' || rules === null)
+      return [
+        {
+          where,
+          what: 'this says nothing of the junction',
+          repair: 'Write an object with its options, such as { permissions: [IsAuthenticated] }.',
+        },
+      ];
     return problemsAt(where, rules as object, MODEL_OPTIONS);
   });
 }
 
-function problemsAt(where: string, options: object, kinds: Readonly<Record<string, OptionKind>>): readonly DeclarationProblem[] {
-  return Object.entries(options).flatMap(([name, given]: [string, unknown]): readonly DeclarationProblem[] => {
-    const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined;
-    if (!kind || given === undefined) return [];
-    return kind(given).map(({ at, what, repair }) => ({ where: `${where}.${name}${at}`, what, repair }));
-  });
+function problemsAt(
+  where: string,
+  options: object,
+  kinds: Readonly<Record<string, OptionKind>>,
+): readonly DeclarationProblem[] {
+  return Object.entries(options).flatMap(
+    ([name, given]: [string, unknown]): readonly DeclarationProblem[] => {
+      const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined;
+      if (!kind || given === undefined) return [];
+      return kind(given).map(({ at, what, repair }) => ({ where: `${where}.${name}${at}`, what, repair }));
+    },
+  );
 }

@@ -12,17 +12,34 @@ interface Given {
 }
 
 /** A pagination is one, its own options are right, and its parameters mean nothing else in the lists that it cuts. */
-export function verifyPagination(blueprint: Blueprint, { all }: CompiledModel): readonly DeclarationProblem[] {
+export function verifyPagination(
+  blueprint: Blueprint,
+  { all }: CompiledModel,
+): readonly DeclarationProblem[] {
   return toldOnce([...givenIn(blueprint).flatMap(ownProblems), ...all.flatMap(parameterProblems)]);
 }
 
 function givenIn(blueprint: Blueprint): readonly Given[] {
-  return placesOf(blueprint).map(({ where, options: { pagination } }) => ({ where: `${where}.pagination`, pagination })).filter(({ pagination }) => pagination !== undefined && pagination !== false);
+  return placesOf(blueprint)
+    .map(({ where, options: { pagination } }) => ({ where: `${where}.pagination`, pagination }))
+    .filter(({ pagination }) => pagination !== undefined && pagination !== false);
 }
 
 function ownProblems({ where, pagination }: Given): readonly DeclarationProblem[] {
-  if (!isPagination(pagination)) return [{ where, what: 'this is no pagination', repair: 'Write new PageNumberPagination(), new LimitOffsetPagination() or new CursorPagination({ secret }), or false for none.' }];
-  return (pagination.problems?.() ?? []).map(({ option, what, repair }) => ({ where: `${where}.${option}`, what, repair }));
+  if (!isPagination(pagination))
+    return [
+      {
+        where,
+        what: 'this is no pagination',
+        repair:
+          'Write new PageNumberPagination(), new LimitOffsetPagination() or new CursorPagination({ secret }), or false for none.',
+      },
+    ];
+  return (pagination.problems?.() ?? []).map(({ option, what, repair }) => ({
+    where: `${where}.${option}`,
+    what,
+    repair,
+  }));
 }
 
 function isPagination(given: unknown): given is Pagination {
@@ -34,17 +51,25 @@ function parameterProblems(resource: Resource): readonly DeclarationProblem[] {
   const { pagination, fields, backends, label } = resource;
   if (!pagination || !isPagination(pagination) || !resource.operations.has('list')) return [];
   const names = pagination.parameters();
-  const ofBackends = new Set(backends.flatMap((backend) => [...(backend.parameters?.(resource) ?? [])]).filter((name) => !fields.some((field) => field.name === name)));
+  const ofBackends = new Set(
+    backends
+      .flatMap((backend) => [...(backend.parameters?.(resource) ?? [])])
+      .filter((name) => !fields.some((field) => field.name === name)),
+  );
   return [
-    ...fields.filter(({ name, readable }) => readable && names.includes(name)).map(({ name }) => ({
-      where: `${label}.${name}`,
-      what: `"${name}" is a query parameter of its pagination`,
-      repair: `Give the pagination another parameter, the model pagination: false, or the property another name: @Column({ name: '${name}' }) ${name}_value.`,
-    })),
-    ...names.filter((name, index) => ofBackends.has(name) || names.indexOf(name) !== index).map((name) => ({
-      where: `${label}.pagination`,
-      what: `its query parameter "${name}" means something else too`,
-      repair: 'Give the pagination another parameter.',
-    })),
+    ...fields
+      .filter(({ name, readable }) => readable && names.includes(name))
+      .map(({ name }) => ({
+        where: `${label}.${name}`,
+        what: `"${name}" is a query parameter of its pagination`,
+        repair: `Give the pagination another parameter, the model pagination: false, or the property another name: @Column({ name: '${name}' }) ${name}_value.`,
+      })),
+    ...names
+      .filter((name, index) => ofBackends.has(name) || names.indexOf(name) !== index)
+      .map((name) => ({
+        where: `${label}.pagination`,
+        what: `its query parameter "${name}" means something else too`,
+        repair: 'Give the pagination another parameter.',
+      })),
   ];
 }

@@ -11,13 +11,22 @@ export function verifyParameters({ drafts }: Blueprint, model: CompiledModel): r
     const resource = resources.get(entity.id);
     if (!resource) return [];
     const taken = takenNames(resource);
-    const fields = resource.fields.filter(({ name, readable }) => readable && taken.has(name)).map(({ name }) => ({
-      where: `${declaration.name}.${name}`,
-      what: `"${name}" is a query parameter of a filter backend`,
-      repair: `Rename the property and keep the column: @Column({ name: '${name}' }) ${name}_value; or leave that backend out of filterBackends.`,
-    }));
+    const fields = resource.fields
+      .filter(({ name, readable }) => readable && taken.has(name))
+      .map(({ name }) => ({
+        where: `${declaration.name}.${name}`,
+        what: `"${name}" is a query parameter of a filter backend`,
+        repair: `Rename the property and keep the column: @Column({ name: '${name}' }) ${name}_value; or leave that backend out of filterBackends.`,
+      }));
     const own = Object.keys(declaration.options.filters ?? {}).filter((name) => taken.has(name));
-    return [...fields, ...own.map((name) => ({ where: `${declaration.name}.filters.${name}`, what: `"${name}" is a query parameter of a filter backend`, repair: 'Give it another name.' }))];
+    return [
+      ...fields,
+      ...own.map((name) => ({
+        where: `${declaration.name}.filters.${name}`,
+        what: `"${name}" is a query parameter of a filter backend`,
+        repair: 'Give it another name.',
+      })),
+    ];
   });
 }
 

@@ -26,8 +26,15 @@ function wrongWords({ declaration, app, model }: Draft): readonly DeclarationPro
 }
 
 function notAWord(where: string, word: string): DeclarationProblem {
-  const mended = word.toLowerCase().replace(/[^a-z0-9_-]+/g, '-').replace(/^[-_]+|-+$/g, '');
-  return { where, what: `"${word}" cannot stand in a path`, repair: `Write "${mended || 'blog'}": lower-case letters, digits, "_" and "-".` };
+  const mended = word
+    .toLowerCase()
+    .replace(/[^a-z0-9_-]+/g, '-')
+    .replace(/^[-_]+|-+$/g, '');
+  return {
+    where,
+    what: `"${word}" cannot stand in a path`,
+    repair: `Write "${mended || 'blog'}": lower-case letters, digits, "_" and "-".`,
+  };
 }
 
 function sharedPaths(drafts: readonly Draft[]): readonly DeclarationProblem[] {

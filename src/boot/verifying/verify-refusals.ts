@@ -4,5 +4,11 @@ import type { Blueprint } from '../compiling/draft.js';
 /** Another word would hide nothing, and look as if it did. */
 export function verifyRefusals({ prefix, refusalsHide }: Blueprint): readonly DeclarationProblem[] {
   if (refusalsHide === 'rows' || refusalsHide === 'nothing') return [];
-  return [{ where: `RestifyModule.forRoot('${prefix}').refusalsHide`, what: `refusals hide no ${JSON.stringify(refusalsHide)}`, repair: "Write 'rows' or 'nothing'." }];
+  return [
+    {
+      where: `RestifyModule.forRoot('${prefix}').refusalsHide`,
+      what: `refusals hide no ${JSON.stringify(refusalsHide)}`,
+      repair: "Write 'rows' or 'nothing'.",
+    },
+  ];
 }

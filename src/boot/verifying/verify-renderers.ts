@@ -15,11 +15,17 @@ interface Given {
 
 /** Renderers are some, each has names of its own, and `format` means nothing else in the models that have them. */
 export function verifyRenderers(blueprint: Blueprint, { all }: CompiledModel): readonly DeclarationProblem[] {
-  return toldOnce([...givenIn(blueprint).flatMap(ownProblems), ...errorFormatProblems(blueprint), ...all.flatMap(parameterProblems)]);
+  return toldOnce([
+    ...givenIn(blueprint).flatMap(ownProblems),
+    ...errorFormatProblems(blueprint),
+    ...all.flatMap(parameterProblems),
+  ]);
 }
 
 function givenIn(blueprint: Blueprint): readonly Given[] {
-  return placesOf(blueprint).map(({ where, options: { renderers } }) => ({ where: `${where}.renderers`, renderers })).filter(({ renderers }) => renderers !== undefined);
+  return placesOf(blueprint)
+    .map(({ where, options: { renderers } }) => ({ where: `${where}.renderers`, renderers }))
+    .filter(({ renderers }) => renderers !== undefined);
 }
 
 function ownProblems({ where, renderers }: Given): readonly DeclarationProblem[] {
@@ -27,11 +33,30 @@ function ownProblems({ where, renderers }: Given): readonly DeclarationProblem[]
   const known = { formats: new Set(['json']), types: new Set([JSON_MEDIA_TYPE]) };
   return listed.flatMap((each, index) => {
     const at = Array.isArray(renderers) ? `${where}[${index}]` : where;
-    if (!Array.isArray(renderers) || !isRenderer(each)) return [{ where: at, what: 'this is no renderer', repair: 'Write renderers: [new CsvRenderer(), new NdjsonRenderer()], or objects of your own with format, mediaType and render.' }];
+    if (!Array.isArray(renderers) || !isRenderer(each))
+      return [
+        {
+          where: at,
+          what: 'this is no renderer',
+          repair:
+            'Write renderers: [new CsvRenderer(), new NdjsonRenderer()], or objects of your own with format, mediaType and render.',
+        },
+      ];
     const { format, mediaType } = each;
     const problems: DeclarationProblem[] = [];
-    if (!/^[\w-]+$/.test(format) || known.formats.has(format)) problems.push({ where: at, what: `its format "${format}" is no name of its own`, repair: 'Give it letters and digits that no other renderer has; "json" is taken.' });
-    if (!/^[a-z0-9.+-]+\/[a-z0-9.+-]+$/.test(mediaType) || known.types.has(mediaType)) problems.push({ where: at, what: `its mediaType "${mediaType}" is no type of its own`, repair: 'Give it a media type in lower case, without parameters, that no other renderer has: text/csv.' });
+    if (!/^[\w-]+$/.test(format) || known.formats.has(format))
+      problems.push({
+        where: at,
+        what: `its format "${format}" is no name of its own`,
+        repair: 'Give it letters and digits that no other renderer has; "json" is taken.',
+      });
+    if (!/^[a-z0-9.+-]+\/[a-z0-9.+-]+$/.test(mediaType) || known.types.has(mediaType))
+      problems.push({
+        where: at,
+        what: `its mediaType "${mediaType}" is no type of its own`,
+        repair:
+          'Give it a media type in lower case, without parameters, that no other renderer has: text/csv.',
+      });
     known.formats.add(format);
     known.types.add(mediaType);
     return problems;
@@ -46,14 +71,37 @@ function isRenderer(given: unknown): given is Renderer {
 function errorFormatProblems({ prefix, errorFormat }: Blueprint): readonly DeclarationProblem[] {
   const known: readonly unknown[] = ['drf', 'problem'];
   if (known.includes(errorFormat)) return [];
-  return [{ where: `RestifyModule.forRoot('${prefix}').errorFormat`, what: `there is no error format ${JSON.stringify(errorFormat)}`, repair: "Write 'drf' or 'problem'." }];
+  return [
+    {
+      where: `RestifyModule.forRoot('${prefix}').errorFormat`,
+      what: `there is no error format ${JSON.stringify(errorFormat)}`,
+      repair: "Write 'drf' or 'problem'.",
+    },
+  ];
 }
 
 function parameterProblems(resource: Resource): readonly DeclarationProblem[] {
   const { renderers, operations, fields, backends, pagination, label } = resource;
   if (renderers.length === 0 || !(operations.has('list') || operations.has('retrieve'))) return [];
   const field = fields.find(({ name, readable }) => readable && name === FORMAT_PARAMETER);
-  if (field) return [{ where: `${label}.${field.name}`, what: `"${field.name}" is the query parameter of its renderers`, repair: `Rename the property and keep the column: @Column({ name: '${field.name}' }) ${field.name}_value; or give the model renderers: [].` }];
-  const read = backends.some((backend) => backend.parameters?.(resource).includes(FORMAT_PARAMETER) === true) || pagination?.parameters().includes(FORMAT_PARAMETER) === true;
-  return read ? [{ where: `${label}.renderers`, what: `the query parameter "${FORMAT_PARAMETER}" means something else too`, repair: 'Give the filter backend or the pagination another parameter, or the model renderers: [].' }] : [];
+  if (field)
+    return [
+      {
+        where: `${label}.${field.name}`,
+        what: `"${field.name}" is the query parameter of its renderers`,
+        repair: `Rename the property and keep the column: @Column({ name: '${field.name}' }) ${field.name}_value; or give the model renderers: [].`,
+      },
+    ];
+  const read =
+    backends.some((backend) => backend.parameters?.(resource).includes(FORMAT_PARAMETER) === true) ||
+    pagination?.parameters().includes(FORMAT_PARAMETER) === true;
+  return read
+    ? [
+        {
+          where: `${label}.renderers`,
+          what: `the query parameter "${FORMAT_PARAMETER}" means something else too`,
+          repair: 'Give the filter backend or the pagination another parameter, or the model renderers: [].',
+        },
+      ]
+    : [];
 }

@@ -12,17 +12,53 @@ const BOUNDS: readonly string[] = ['maxChildren', 'maxObjects'];
 
 /** A shape is one, its bounds are numbers, and its parameters mean nothing else. */
 export function verifyShape(blueprint: Blueprint, { all }: CompiledModel): readonly DeclarationProblem[] {
-  return toldOnce([...placesOf(blueprint).flatMap(({ where, options: { shape } }) => optionProblems(`${where}.shape`, shape)), ...all.flatMap(parameterProblems)]);
+  return toldOnce([
+    ...placesOf(blueprint).flatMap(({ where, options: { shape } }) =>
+      optionProblems(`${where}.shape`, shape),
+    ),
+    ...all.flatMap(parameterProblems),
+  ]);
 }
 
 function optionProblems(where: string, shape: unknown): readonly DeclarationProblem[] {
   if (shape === undefined || typeof shape === 'boolean') return [];
-  if (typeof shape !== 'object' || shape === null || Array.isArray(shape)) return [{ where, what: 'this is no shape', repair: "Write true, false, or an object: { fieldsParameter: 'only', maxChildren: 20 }." }];
+  if (typeof shape !== 'object' || shape === null || Array.isArray(shape))
+    return [
+      {
+        where,
+        what: 'this is no shape',
+        repair: "Write true, false, or an object: { fieldsParameter: 'only', maxChildren: 20 }.",
+      },
+    ];
   return Object.entries(shape).flatMap(([name, value]): readonly DeclarationProblem[] => {
     if (value === undefined) return [];
-    if (PARAMETERS.includes(name)) return typeof value === 'string' && value !== '' ? [] : [{ where: `${where}.${name}`, what: `${JSON.stringify(value)} is no name of a query parameter`, repair: 'Give a text that is not empty.' }];
-    if (BOUNDS.includes(name)) return Number.isSafeInteger(value) && Number(value) > 0 ? [] : [{ where: `${where}.${name}`, what: `${String(value)} is no number of objects`, repair: 'Give a whole number above 0.' }];
-    return [{ where: `${where}.${name}`, what: `"${name}" is no option of a shape`, repair: `Known here: ${[...PARAMETERS, ...BOUNDS].map((each) => `"${each}"`).join(', ')}.` }];
+    if (PARAMETERS.includes(name))
+      return typeof value === 'string' && value !== ''
+        ? []
+        : [
+            {
+              where: `${where}.${name}`,
+              what: `${JSON.stringify(value)} is no name of a query parameter`,
+              repair: 'Give a text that is not empty.',
+            },
+          ];
+    if (BOUNDS.includes(name))
+      return Number.isSafeInteger(value) && Number(value) > 0
+        ? []
+        : [
+            {
+              where: `${where}.${name}`,
+              what: `${String(value)} is no number of objects`,
+              repair: 'Give a whole number above 0.',
+            },
+          ];
+    return [
+      {
+        where: `${where}.${name}`,
+        what: `"${name}" is no option of a shape`,
+        repair: `Known here: ${[...PARAMETERS, ...BOUNDS].map((each) => `"${each}"`).join(', ')}.`,
+      },
+    ];
   });
 }
 
@@ -30,18 +66,26 @@ function parameterProblems(resource: Resource): readonly DeclarationProblem[] {
   const { shape, fields, backends, pagination, renderers, label } = resource;
   const names = shapeParameters(shape);
   if (names.length === 0) return [];
-  const others = [...backends.flatMap((backend) => [...(backend.parameters?.(resource) ?? [])]), ...(pagination?.parameters() ?? []), ...(renderers.length > 0 ? [FORMAT_PARAMETER] : [])].filter((name) => !fields.some((field) => field.name === name));
+  const others = [
+    ...backends.flatMap((backend) => [...(backend.parameters?.(resource) ?? [])]),
+    ...(pagination?.parameters() ?? []),
+    ...(renderers.length > 0 ? [FORMAT_PARAMETER] : []),
+  ].filter((name) => !fields.some((field) => field.name === name));
   return [
-    ...fields.filter(({ name, readable }) => readable && names.includes(name)).map(({ name }) => ({
-      where: `${label}.${name}`,
-      what: `"${name}" is a query parameter of its shape`,
-      repair: `Give the shape another parameter (shape: { ${optionOf(name, resource)}: 'other' }), the model shape: false, or the property another name: @Column({ name: '${name}' }) ${name}_value.`,
-    })),
-    ...names.filter((name, index) => others.includes(name) || names.indexOf(name) !== index).map((name) => ({
-      where: `${label}.shape`,
-      what: `its query parameter "${name}" means something else too`,
-      repair: 'Give the shape another parameter.',
-    })),
+    ...fields
+      .filter(({ name, readable }) => readable && names.includes(name))
+      .map(({ name }) => ({
+        where: `${label}.${name}`,
+        what: `"${name}" is a query parameter of its shape`,
+        repair: `Give the shape another parameter (shape: { ${optionOf(name, resource)}: 'other' }), the model shape: false, or the property another name: @Column({ name: '${name}' }) ${name}_value.`,
+      })),
+    ...names
+      .filter((name, index) => others.includes(name) || names.indexOf(name) !== index)
+      .map((name) => ({
+        where: `${label}.shape`,
+        what: `its query parameter "${name}" means something else too`,
+        repair: 'Give the shape another parameter.',
+      })),
   ];
 }
 

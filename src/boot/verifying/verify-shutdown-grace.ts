@@ -6,5 +6,11 @@ import type { Blueprint } from '../compiling/draft.js';
 export function verifyShutdownGrace({ prefix, shutdownGrace }: Blueprint): readonly DeclarationProblem[] {
   if (typeof shutdownGrace === 'number' && shutdownGrace >= 0 && shutdownGrace < LONGEST_TIMER) return [];
   const repair = `Give milliseconds, from 0 and below ${LONGEST_TIMER}; without the option they are ${SHUTDOWN_GRACE}.`;
-  return [{ where: `RestifyModule.forRoot('${prefix}').shutdownGrace`, what: `${String(shutdownGrace)} is no time to wait`, repair }];
+  return [
+    {
+      where: `RestifyModule.forRoot('${prefix}').shutdownGrace`,
+      what: `${String(shutdownGrace)} is no time to wait`,
+      repair,
+    },
+  ];
 }

@@ -4,7 +4,9 @@ import type { Blueprint, Draft } from '../compiling/draft.js';
 
 /** `through` names many-to-many relations, and says nothing that a declaration of the junction's entity says. */
 export function verifyThrough({ drafts }: Blueprint): readonly DeclarationProblem[] {
-  return drafts.flatMap((draft) => Object.keys(draft.declaration.options.through ?? {}).flatMap((name) => problemOf(name, draft, drafts)));
+  return drafts.flatMap((draft) =>
+    Object.keys(draft.declaration.options.through ?? {}).flatMap((name) => problemOf(name, draft, drafts)),
+  );
 }
 
 function problemOf(name: string, draft: Draft, drafts: readonly Draft[]): readonly DeclarationProblem[] {
@@ -12,11 +14,30 @@ function problemOf(name: string, draft: Draft, drafts: readonly Draft[]): readon
   const where = `${declaration.name}.through.${name}`;
   const known = entity.relations.filter((relation) => relation.kind === 'many-to-many');
   const relation = known.find((each) => each.path === name);
-  if (!relation) return [{ where, what: `"${name}" is no many-to-many relation of ${declaration.name}`, repair: didYouMean(name, known.map((each) => each.path)) }];
+  if (!relation)
+    return [
+      {
+        where,
+        what: `"${name}" is no many-to-many relation of ${declaration.name}`,
+        repair: didYouMean(
+          name,
+          known.map((each) => each.path),
+        ),
+      },
+    ];
   const own = drafts.find((draft) => draft.entity.id === relation.junction.mappedBy);
-  if (own) return [{ where, what: `its junction has a declaration of its own, on ${own.declaration.name}`, repair: `Give these options to @Restify on ${own.declaration.name}.` }];
+  if (own)
+    return [
+      {
+        where,
+        what: `its junction has a declaration of its own, on ${own.declaration.name}`,
+        repair: `Give these options to @Restify on ${own.declaration.name}.`,
+      },
+    ];
   const other = drafts.find((each) => each.entity.id === relation.target);
-  return other && relation.junction.inverse !== undefined ? saidTwice({ draft, name }, { draft: other, name: relation.junction.inverse }) : [];
+  return other && relation.junction.inverse !== undefined
+    ? saidTwice({ draft, name }, { draft: other, name: relation.junction.inverse })
+    : [];
 }
 
 interface Side {
@@ -26,7 +47,8 @@ interface Side {
 
 /** One junction has one set of rules: an option is given on one of its sides. */
 function saidTwice(here: Side, there: Side): readonly DeclarationProblem[] {
-  const optionsOf = ({ draft, name }: Side): object => (draft.declaration.options.through as Readonly<Record<string, object>> | undefined)?.[name] ?? {};
+  const optionsOf = ({ draft, name }: Side): object =>
+    (draft.declaration.options.through as Readonly<Record<string, object>> | undefined)?.[name] ?? {};
   if (here.draft === there.draft && here.name === there.name) return [];
   const both = Object.keys(optionsOf(here)).filter((option) => Object.hasOwn(optionsOf(there), option));
   return both.map((option) => ({

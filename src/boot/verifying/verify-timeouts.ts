@@ -3,12 +3,25 @@ import { LONGEST_TIMER } from '../../model/limits.js';
 import type { Blueprint } from '../compiling/draft.js';
 
 /** Nobody waits for ever, nobody gives up before the wait has begun, and a statement may be left any time only by that word. */
-export function verifyTimeouts({ prefix, acquireTimeout, statementTimeout }: Blueprint): readonly DeclarationProblem[] {
+export function verifyTimeouts({
+  prefix,
+  acquireTimeout,
+  statementTimeout,
+}: Blueprint): readonly DeclarationProblem[] {
   const range = `Give milliseconds, above 0 and below ${LONGEST_TIMER}`;
   const problems: DeclarationProblem[] = [];
-  if (!isTime(acquireTimeout)) problems.push({ where: `RestifyModule.forRoot('${prefix}').acquireTimeout`, what: `${String(acquireTimeout)} is no time to wait`, repair: `${range}; without the option they are 10000.` });
+  if (!isTime(acquireTimeout))
+    problems.push({
+      where: `RestifyModule.forRoot('${prefix}').acquireTimeout`,
+      what: `${String(acquireTimeout)} is no time to wait`,
+      repair: `${range}; without the option they are 10000.`,
+    });
   if (statementTimeout !== undefined && !isTime(statementTimeout)) {
-    problems.push({ where: `RestifyModule.forRoot('${prefix}').statementTimeout`, what: `${String(statementTimeout)} is no time for a statement`, repair: `${range}, or false for any time; without the option they are 30000.` });
+    problems.push({
+      where: `RestifyModule.forRoot('${prefix}').statementTimeout`,
+      what: `${String(statementTimeout)} is no time for a statement`,
+      repair: `${range}, or false for any time; without the option they are 30000.`,
+    });
   }
   return problems;
 }

@@ -89,7 +89,11 @@ export class Attempts {
       };
       const timer = setTimeout(() => {
         this.waiting.delete(waiting);
-        reject(new AuthenticationAway({ cause: new Error('Other checks of credentials of this caller took too long') }));
+        reject(
+          new AuthenticationAway({
+            cause: new Error('Other checks of credentials of this caller took too long'),
+          }),
+        );
       }, milliseconds);
       timer.unref();
       this.waiting.add(waiting);

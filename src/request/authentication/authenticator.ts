@@ -20,7 +20,9 @@ export interface AuthenticatorRules {
 }
 
 /** What all schemes make of a request, and the one that knows its credentials for wrong. */
-type Tried = Exclude<SchemeOutcome, { kind: 'wrong' }> | { readonly kind: 'wrong'; readonly scheme: AuthenticationScheme };
+type Tried =
+  | Exclude<SchemeOutcome, { kind: 'wrong' }>
+  | { readonly kind: 'wrong'; readonly scheme: AuthenticationScheme };
 
 /** Who asks, below one prefix. */
 export class Authenticator {
@@ -54,7 +56,11 @@ export class Authenticator {
   }
 
   /** Credentials are looked at where not too many have been refused; whoever presents none is not counted. */
-  private async tryCounted(asking: Asking, schemes: readonly AuthenticationScheme[], ends: number): Promise<Tried> {
+  private async tryCounted(
+    asking: Asking,
+    schemes: readonly AuthenticationScheme[],
+    ends: number,
+  ): Promise<Tried> {
     const { request } = asking;
     const { refused } = this.rules;
     const presented = refused && presentedTo(schemes, request);
@@ -71,7 +77,10 @@ export class Authenticator {
   }
 }
 
-function presentedTo(schemes: readonly AuthenticationScheme[], request: LibraryRequest): ReturnType<AuthenticationScheme['presented']> {
+function presentedTo(
+  schemes: readonly AuthenticationScheme[],
+  request: LibraryRequest,
+): ReturnType<AuthenticationScheme['presented']> {
   for (const scheme of schemes) {
     const presented = scheme.presented(request);
     if (presented) return presented;
@@ -79,7 +88,11 @@ function presentedTo(schemes: readonly AuthenticationScheme[], request: LibraryR
   return undefined;
 }
 
-async function trySchemes(schemes: readonly AuthenticationScheme[], request: LibraryRequest, ends: number): Promise<Tried> {
+async function trySchemes(
+  schemes: readonly AuthenticationScheme[],
+  request: LibraryRequest,
+  ends: number,
+): Promise<Tried> {
   let wrong: AuthenticationScheme | undefined;
   for (const scheme of schemes) {
     // Credentials that one strategy does not know may be another's of the same scheme, and of no other scheme.
@@ -92,12 +105,20 @@ async function trySchemes(schemes: readonly AuthenticationScheme[], request: Lib
 }
 
 /** What a scheme says, if it does so in time; what it says later is dropped. */
-function outcomeOf(scheme: AuthenticationScheme, request: LibraryRequest, milliseconds: number): Soon<SchemeOutcome> {
+function outcomeOf(
+  scheme: AuthenticationScheme,
+  request: LibraryRequest,
+  milliseconds: number,
+): Soon<SchemeOutcome> {
   const given = scheme.authenticate(request);
   if (!isLater(given)) return given;
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
-      reject(new AuthenticationAway({ cause: new Error(`The check of credentials under "${scheme.name}" took too long`) }));
+      reject(
+        new AuthenticationAway({
+          cause: new Error(`The check of credentials under "${scheme.name}" took too long`),
+        }),
+      );
     }, milliseconds);
     // A process that ends does not wait for it.
     timer.unref();

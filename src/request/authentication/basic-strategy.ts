@@ -17,7 +17,11 @@ export interface PassportHttpLike {
  * The strategy of passport-http, but for its reading of the header: that splits at every colon, so that the rest of a
  * password behind one is lost, and accepts bytes that are no UTF-8.
  */
-export function basicStrategy(verify: VerifyBasic, { BasicStrategy }: PassportHttpLike, realm: string): object {
+export function basicStrategy(
+  verify: VerifyBasic,
+  { BasicStrategy }: PassportHttpLike,
+  realm: string,
+): object {
   class WholePasswordStrategy extends BasicStrategy {
     authenticate(this: StrategyActions, request: LibraryRequest): void {
       const credentials = parseBasicCredentials(request.headers.authorization);

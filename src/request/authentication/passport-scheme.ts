@@ -1,6 +1,12 @@
 import type { DeclarationProblem } from '../../errors/declaration-error.js';
 import { strategy } from '../../model/authentication.js';
-import type { Authentication, AuthenticationScheme, Credentials, LibraryRequest, SchemeOutcome } from '../../model/authentication.js';
+import type {
+  Authentication,
+  AuthenticationScheme,
+  Credentials,
+  LibraryRequest,
+  SchemeOutcome,
+} from '../../model/authentication.js';
 import type { Soon } from '../../values/soon.js';
 import { parseBasicCredentials } from './basic-credentials.js';
 import { basicStrategy } from './basic-strategy.js';
@@ -20,37 +26,69 @@ export interface PassportLike {
 const REALM = 'api';
 
 /** A scheme over Passport. */
-export function passportScheme(authentication: Authentication, libraries: { passport: PassportLike; passportHttp: PassportHttpLike | undefined }): AuthenticationScheme {
+export function passportScheme(
+  authentication: Authentication,
+  libraries: { passport: PassportLike; passportHttp: PassportHttpLike | undefined },
+): AuthenticationScheme {
   const named = typeof authentication === 'string' ? strategy(authentication) : authentication;
   if (named.kind === 'strategy') return schemeOf(named.name, named.credentials, libraries.passport);
-  if (!libraries.passportHttp) throw new Error('HTTP Basic needs passport-http: npm install passport passport-http.');
+  if (!libraries.passportHttp)
+    throw new Error('HTTP Basic needs passport-http: npm install passport passport-http.');
   const { challenge } = named;
-  return schemeOf(basicStrategy(named.verify, libraries.passportHttp, REALM), { scheme: 'Basic', ...(challenge === undefined ? {} : { challenge }) }, libraries.passport);
+  return schemeOf(
+    basicStrategy(named.verify, libraries.passportHttp, REALM),
+    { scheme: 'Basic', ...(challenge === undefined ? {} : { challenge }) },
+    libraries.passport,
+  );
 }
 
-function schemeOf(passportStrategy: string | object, credentials: Credentials, passport: PassportLike): AuthenticationScheme {
+function schemeOf(
+  passportStrategy: string | object,
+  credentials: Credentials,
+  passport: PassportLike,
+): AuthenticationScheme {
   const challenge = credentials.challenge ?? ('scheme' in credentials ? credentials.scheme : undefined);
   return {
     name: ('header' in credentials ? `header ${credentials.header}` : credentials.scheme).toLowerCase(),
     challenge: challenge === undefined ? undefined : `${challenge} realm="${REALM}"`,
     refusal: isBasic(credentials) ? 'Invalid username/password.' : 'Invalid token.',
-    problem: () => (typeof passportStrategy === 'string' ? unknownStrategy(passportStrategy, passport) : undefined),
-    presented: (request) => (isPresented(request, credentials) ? { username: isBasic(credentials) ? parseBasicCredentials(request.headers.authorization)?.username : undefined } : undefined),
+    problem: () =>
+      typeof passportStrategy === 'string' ? unknownStrategy(passportStrategy, passport) : undefined,
+    presented: (request) =>
+      isPresented(request, credentials)
+        ? {
+            username: isBasic(credentials)
+              ? parseBasicCredentials(request.headers.authorization)?.username
+              : undefined,
+          }
+        : undefined,
     authenticate: (request) => runStrategy(passportStrategy, { credentials, passport, request }),
   };
 }
 
 /** Passport reports missing, wrong and malformed credentials alike; the headers tell them apart. */
-function runStrategy(passportStrategy: string | object, { credentials, passport, request }: { credentials: Credentials; passport: PassportLike; request: LibraryRequest }): Soon<SchemeOutcome> {
+function runStrategy(
+  passportStrategy: string | object,
+  {
+    credentials,
+    passport,
+    request,
+  }: { credentials: Credentials; passport: PassportLike; request: LibraryRequest },
+): Soon<SchemeOutcome> {
   const presented = isPresented(request, credentials);
   if (isBasic(credentials) && !presented) return { kind: 'none' };
   return new Promise((resolve, reject) => {
-    const middleware = passport.authenticate(ofRequest(passportStrategy), { session: false }, (error, user) => {
-      const refused: SchemeOutcome = { kind: presented ? 'wrong' : 'none' };
-      if (isUnauthorized(error)) resolve(refused);
-      else if (error !== null && error !== undefined) reject(error instanceof Error ? error : new Error('The strategy failed'));
-      else resolve(typeof user === 'object' && user !== null ? { kind: 'actor', actor: user } : refused);
-    });
+    const middleware = passport.authenticate(
+      ofRequest(passportStrategy),
+      { session: false },
+      (error, user) => {
+        const refused: SchemeOutcome = { kind: presented ? 'wrong' : 'none' };
+        if (isUnauthorized(error)) resolve(refused);
+        else if (error !== null && error !== undefined)
+          reject(error instanceof Error ? error : new Error('The strategy failed'));
+        else resolve(typeof user === 'object' && user !== null ? { kind: 'actor', actor: user } : refused);
+      },
+    );
     middleware(request, redirectedTo(reject), (error) => {
       reject(error instanceof Error ? error : new Error('The strategy passed the request on'));
     });
@@ -62,7 +100,9 @@ function runStrategy(passportStrategy: string | object, { credentials, passport,
  * object that inherits the strategy; an object is taken as it is, so each request gives one of its own.
  */
 function ofRequest(passportStrategy: string | object): unknown {
-  return typeof passportStrategy === 'string' ? passportStrategy : (Object.create(passportStrategy) as unknown);
+  return typeof passportStrategy === 'string'
+    ? passportStrategy
+    : (Object.create(passportStrategy) as unknown);
 }
 
 /** Nest's UnauthorizedException, which a `validate` that follows Nest's documents throws for wrong credentials. */
@@ -84,7 +124,11 @@ function redirectedTo(reject: (cause: Error) => void): unknown {
 /** Strategies register when the application's providers are made, so this is asked when they are. */
 function unknownStrategy(name: string, passport: PassportLike): DeclarationProblem | undefined {
   if (!passport._strategy || passport._strategy(name) !== undefined) return undefined;
-  return { where: `authentication: '${name}'`, what: 'Passport knows no strategy of this name', repair: `List its class, which extends PassportStrategy(…, '${name}'), in the providers of a module, or correct the name.` };
+  return {
+    where: `authentication: '${name}'`,
+    what: 'Passport knows no strategy of this name',
+    repair: `List its class, which extends PassportStrategy(…, '${name}'), in the providers of a module, or correct the name.`,
+  };
 }
 
 /** Schemes are named without regard to case (RFC 9110, 11.1). */

@@ -8,7 +8,8 @@ const later = (): number => performance.now() + 1000;
 describe('what is remembered of callers', () => {
   test('is nothing where none was refused', async () => {
     const refused = new RefusedCredentials(LIMITS);
-    for (const outcome of ['actor', 'none'] as const) (await refused.begin({ address: '10.0.0.1', username: 'ada' }, later())).end(outcome);
+    for (const outcome of ['actor', 'none'] as const)
+      (await refused.begin({ address: '10.0.0.1', username: 'ada' }, later())).end(outcome);
     expect(refused.size).toBe(0);
     (await refused.begin({ address: '10.0.0.1', username: 'ada' }, later())).end('wrong');
     expect(refused.size).toBe(2);
@@ -17,18 +18,27 @@ describe('what is remembered of callers', () => {
   test('is bounded, however many there are, and those that have been quiet the longest are forgotten', async () => {
     const refused = new RefusedCredentials(LIMITS);
     const refuse = async (caller: number): Promise<void> => {
-      (await refused.begin({ address: `10.0.${caller >> 8}.${caller & 255}`, username: 'x'.repeat(200) }, later())).end('wrong');
+      (
+        await refused.begin(
+          { address: `10.0.${caller >> 8}.${caller & 255}`, username: 'x'.repeat(200) },
+          later(),
+        )
+      ).end('wrong');
     };
     for (let caller = 0; caller < 12_000; caller++) await refuse(caller);
     expect(refused.size).toBe(20_000);
     for (const caller of [11_999, 0, 0]) await refuse(caller);
-    for (const caller of [11_999, 0]) await expect(refuse(caller)).rejects.toMatchObject({ answer: { status: 429 } });
+    for (const caller of [11_999, 0])
+      await expect(refuse(caller)).rejects.toMatchObject({ answer: { status: 429 } });
   });
 
   test('ends with the limit for the address, whoever asks', async () => {
     const refused = new RefusedCredentials(LIMITS);
-    for (const username of ['a', 'b', undefined]) (await refused.begin({ address: '10.0.0.1', username }, later())).end('wrong');
-    await expect(refused.begin({ address: '10.0.0.1', username: 'c' }, later())).rejects.toMatchObject({ answer: { status: 429 } });
+    for (const username of ['a', 'b', undefined])
+      (await refused.begin({ address: '10.0.0.1', username }, later())).end('wrong');
+    await expect(refused.begin({ address: '10.0.0.1', username: 'c' }, later())).rejects.toMatchObject({
+      answer: { status: 429 },
+    });
   });
 
   test('a check that waits for others takes their place, in the order of its coming, or is refused with them', async () => {
@@ -36,10 +46,12 @@ describe('what is remembered of callers', () => {
     const begin = () => refused.begin({ address: '10.0.0.1', username: 'a' }, later());
     const running = [await begin(), await begin()];
     const order: number[] = [];
-    const waiting = [0, 1, 2].map((index) => begin().then((check) => {
-      order.push(index);
-      return check;
-    }));
+    const waiting = [0, 1, 2].map((index) =>
+      begin().then((check) => {
+        order.push(index);
+        return check;
+      }),
+    );
     running[0]?.end('actor');
     const third = await waiting[0];
     expect(order).toEqual([0]);
@@ -53,7 +65,9 @@ describe('what is remembered of callers', () => {
   test('a check that has waited too long gives its place back', async () => {
     const refused = new RefusedCredentials({ ...LIMITS, perAddress: 1 });
     const running = await refused.begin({ address: '10.0.0.1', username: 'a' }, later());
-    await expect(refused.begin({ address: '10.0.0.1', username: 'b' }, performance.now() + 20)).rejects.toMatchObject({ answer: { status: 503 } });
+    await expect(
+      refused.begin({ address: '10.0.0.1', username: 'b' }, performance.now() + 20),
+    ).rejects.toMatchObject({ answer: { status: 503 } });
     running.end('actor');
     expect(refused.size).toBe(0);
   });

@@ -44,7 +44,8 @@ export class RefusedCredentials {
     const network = networkOf(address);
     this.addresses.refuseShut(network);
     // The user first: who waits for others of the same name holds nobody else of the address up.
-    const ofUser = username === undefined ? undefined : await this.users.begin(`${network} ${keptName(username)}`, ends);
+    const ofUser =
+      username === undefined ? undefined : await this.users.begin(`${network} ${keptName(username)}`, ends);
     const ofAddress = await this.addresses.begin(network, ends).catch((error: unknown) => {
       ofUser?.end('none');
       throw error;

@@ -18,6 +18,27 @@ test.each([
   expect(parseEntityTags(header)).toEqual(tags);
 });
 
-test.each(['', ' ', ',', 'a', '"a', 'a"', "'a'", '"a" "b"', '"a"b', 'w/"a"', 'W/ "a"', '"a b"', '"a"b"', '*, "a"', '"a", *', '"a\u007f"', '"\u0100"', Array.from({ length: 101 }, () => '"a"').join(), `"${'a'.repeat(4000)}"`, ' ,'.repeat(1990)])('%j names none', (header) => {
+test.each([
+  '',
+  ' ',
+  ',',
+  'a',
+  '"a',
+  'a"',
+  "'a'",
+  '"a" "b"',
+  '"a"b',
+  'w/"a"',
+  'W/ "a"',
+  '"a b"',
+  '"a"b"',
+  '*, "a"',
+  '"a", *',
+  '"a\u007f"',
+  '"\u0100"',
+  Array.from({ length: 101 }, () => '"a"').join(),
+  `"${'a'.repeat(4000)}"`,
+  ' ,'.repeat(1990),
+])('%j names none', (header) => {
   expect(parseEntityTags(header)).toBeUndefined();
 });

@@ -15,7 +15,19 @@ test.each([
   expect(parseHttpDate(text, NOW)).toBe(instant);
 });
 
-test.each(['', 'now', '1994-11-06T08:49:37Z', '784111777', 'Sun, 06 Nov 1994 08:49:37 CET', 'Sun, 06 Nov 1994 24:49:37 GMT', 'Sun, 32 Nov 1994 08:49:37 GMT', 'Sun, 00 Nov 1994 08:49:37 GMT', 'Sun, 06 Foo 1994 08:49:37 GMT', 'Sun, 6 Nov 1994 08:49:37 GMT', 'Sun, 06 Nov 1994 08:49:61 GMT'])('%j is none', (text) => {
+test.each([
+  '',
+  'now',
+  '1994-11-06T08:49:37Z',
+  '784111777',
+  'Sun, 06 Nov 1994 08:49:37 CET',
+  'Sun, 06 Nov 1994 24:49:37 GMT',
+  'Sun, 32 Nov 1994 08:49:37 GMT',
+  'Sun, 00 Nov 1994 08:49:37 GMT',
+  'Sun, 06 Foo 1994 08:49:37 GMT',
+  'Sun, 6 Nov 1994 08:49:37 GMT',
+  'Sun, 06 Nov 1994 08:49:61 GMT',
+])('%j is none', (text) => {
   expect(parseHttpDate(text, NOW)).toBeUndefined();
 });
 

@@ -17,10 +17,28 @@ export function parseHttpDate(text: string, now: number): number | undefined {
   return undefined;
 }
 
-function instantOf({ day, month, year = '', hour, minute, second }: Readonly<Record<string, string>>, now: number): number | undefined {
+function instantOf(
+  { day, month, year = '', hour, minute, second }: Readonly<Record<string, string>>,
+  now: number,
+): number | undefined {
   const index = MONTHS.indexOf(month as (typeof MONTHS)[number]);
-  if (index < 0 || Number(day) < 1 || Number(day) > 31 || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 60) return undefined;
-  return Date.UTC(year.length === 2 ? wholeYear(Number(year), now) : Number(year), index, Number(day), Number(hour), Number(minute), Number(second));
+  if (
+    index < 0 ||
+    Number(day) < 1 ||
+    Number(day) > 31 ||
+    Number(hour) > 23 ||
+    Number(minute) > 59 ||
+    Number(second) > 60
+  )
+    return undefined;
+  return Date.UTC(
+    year.length === 2 ? wholeYear(Number(year), now) : Number(year),
+    index,
+    Number(day),
+    Number(hour),
+    Number(minute),
+    Number(second),
+  );
 }
 
 /** Two digits that would lie more than 50 years ahead are a year of the past. */

@@ -11,13 +11,20 @@ export type HeaderOf = (name: string) => string | undefined;
  * Whether the caller has what a GET or HEAD would answer, by the conditions of the request in the order of RFC 9110,
  * 13.2.2. Throws 412. What is no list of tags and no date asks nothing.
  */
-export function isKnown(header: HeaderOf, { tag, modified }: { readonly tag: string; readonly modified: string | undefined }, now: number): boolean {
+export function isKnown(
+  header: HeaderOf,
+  { tag, modified }: { readonly tag: string; readonly modified: string | undefined },
+  now: number,
+): boolean {
   const [match, none] = [tagsIn(header('if-match')), tagsIn(header('if-none-match'))];
   const changed = modified === undefined ? undefined : Date.parse(modified);
   if (match !== undefined) {
-    if (match !== 'any' && !match.some(({ weak, opaque }) => !weak && stateIn(opaque) === stateIn(tag))) throw new PreconditionFailed();
-  } else if (changed !== undefined && changed > (dateIn(header('if-unmodified-since'), now) ?? Infinity)) throw new PreconditionFailed();
-  if (header('if-none-match') !== undefined) return none === 'any' || none?.some(({ opaque }) => opaque === tag) === true;
+    if (match !== 'any' && !match.some(({ weak, opaque }) => !weak && stateIn(opaque) === stateIn(tag)))
+      throw new PreconditionFailed();
+  } else if (changed !== undefined && changed > (dateIn(header('if-unmodified-since'), now) ?? Infinity))
+    throw new PreconditionFailed();
+  if (header('if-none-match') !== undefined)
+    return none === 'any' || none?.some(({ opaque }) => opaque === tag) === true;
   return changed !== undefined && changed <= (dateIn(header('if-modified-since'), now) ?? -Infinity);
 }
 

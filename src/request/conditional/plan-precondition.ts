@@ -24,7 +24,11 @@ export interface WrittenObject {
  * What PUT, PATCH or DELETE asks of the row before it is written (RFC 9110, 13.1). Versions and dates are conditions of
  * the statement itself; of what the content alone tells the row is asked under its lock. Undefined where nothing is asked.
  */
-export function planPrecondition(header: HeaderOf, object: WrittenObject, now: number): Precondition | undefined {
+export function planPrecondition(
+  header: HeaderOf,
+  object: WrittenObject,
+  now: number,
+): Precondition | undefined {
   const { conditional } = object.view.resource;
   const [match, none] = [header('if-match'), header('if-none-match')];
   const asked: Precondition[] = [];
@@ -37,10 +41,16 @@ export function planPrecondition(header: HeaderOf, object: WrittenObject, now: n
 
 function matching(name: 'If-Match' | 'If-None-Match', text: string, object: WrittenObject): Precondition {
   const tags = parseEntityTags(text);
-  if (tags === undefined) return unmet(() => new MalformedRequest(`The ${name} header is no list of entity tags: "…", or *.`));
+  if (tags === undefined)
+    return unmet(() => new MalformedRequest(`The ${name} header is no list of entity tags: "…", or *.`));
   const wanted = name === 'If-Match';
   if (tags === 'any') return wanted ? { where: ALWAYS, refusal: failed } : unmet(failed);
-  return wanted ? one(tags.filter(({ weak }) => !weak), object) : noneOf(tags, object);
+  return wanted
+    ? one(
+        tags.filter(({ weak }) => !weak),
+        object,
+      )
+    : noneOf(tags, object);
 }
 
 function one(tags: readonly EntityTag[], { view, stateOf }: WrittenObject): Precondition {
@@ -57,10 +67,14 @@ function noneOf(tags: readonly EntityTag[], { view, stateOf }: WrittenObject): P
 
 function hasVersion(tags: readonly EntityTag[], view: ObjectView): Condition {
   const { version } = stampsOf(view.resource);
-  const values = version ? tags.flatMap(({ opaque }) => versionOf(versionIn(opaque, view), version) ?? []) : [];
+  const values = version
+    ? tags.flatMap(({ opaque }) => versionOf(versionIn(opaque, view), version) ?? [])
+    : [];
   const [value, ...more] = values;
   if (!version || value === undefined) return NEVER;
-  return more.length === 0 ? equals(version, value) : { kind: 'compare', operand: { hops: [], column: version }, lookup: 'in', value: [...new Set(values)] };
+  return more.length === 0
+    ? equals(version, value)
+    : { kind: 'compare', operand: { hops: [], column: version }, lookup: 'in', value: [...new Set(values)] };
 }
 
 /** One that no row can have is none: the database would refuse it. */
@@ -71,13 +85,22 @@ function versionOf(text: string | undefined, { type }: Column): Json | undefined
 }
 
 /** A date that we may have told is that of a whole second; of any other nobody knows what came later in its second. */
-function unmodifiedSince(text: string | undefined, { view }: WrittenObject, now: number): readonly Precondition[] {
+function unmodifiedSince(
+  text: string | undefined,
+  { view }: WrittenObject,
+  now: number,
+): readonly Precondition[] {
   const { modified } = stampsOf(view.resource);
   const date = text === undefined ? undefined : parseHttpDate(text, now);
   if (!modified || date === undefined) return [];
   const told = date <= now - MODIFIED_SETTLES * 1000;
   const value = canonical(told ? date + 1000 : date, modified);
-  return [{ where: { kind: 'compare', operand: { hops: [], column: modified }, lookup: 'lt', value }, refusal: failed }];
+  return [
+    {
+      where: { kind: 'compare', operand: { hops: [], column: modified }, lookup: 'lt', value },
+      refusal: failed,
+    },
+  ];
 }
 
 function canonical(instant: number, { type }: Column): string {
@@ -103,6 +126,13 @@ function together(asked: readonly Precondition[], { view }: WrittenObject): Prec
   return {
     where: allOf(asked.map(({ where }) => where)),
     refusal: (asked.find(({ where }) => where.kind === 'never') ?? asked[0])?.refusal ?? failed,
-    ...(expected.length === 0 ? {} : { expected: { resource: view.resource, holds: (row: Row) => expected.every((each) => each.holds(row)) } }),
+    ...(expected.length === 0
+      ? {}
+      : {
+          expected: {
+            resource: view.resource,
+            holds: (row: Row) => expected.every((each) => each.holds(row)),
+          },
+        }),
   };
 }

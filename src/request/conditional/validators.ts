@@ -61,13 +61,23 @@ const MARKS = new WeakMap<Resource, { readonly basePath: string; readonly mark: 
 function viewMark({ resource, basePath }: ObjectView): string {
   const known = MARKS.get(resource);
   if (known?.basePath === basePath) return known.mark;
-  const mark = contentMark(JSON.stringify([basePath, shapeOf(resource.fields)], (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value))).slice(0, 16);
+  const mark = contentMark(
+    JSON.stringify([basePath, shapeOf(resource.fields)], (_, value: unknown) =>
+      typeof value === 'bigint' ? String(value) : value,
+    ),
+  ).slice(0, 16);
   MARKS.set(resource, { basePath, mark });
   return mark;
 }
 
 function shapeOf(fields: readonly Field[]): readonly unknown[] {
-  return fields.filter((field) => field.readable).map((field) => [field.name, field.kind, field.kind === 'column' ? field.type : field.kind === 'embedded' ? shapeOf(field.fields) : null]);
+  return fields
+    .filter((field) => field.readable)
+    .map((field) => [
+      field.name,
+      field.kind,
+      field.kind === 'column' ? field.type : field.kind === 'embedded' ? shapeOf(field.fields) : null,
+    ]);
 }
 
 /** Whether two views show the same fields. */
@@ -76,18 +86,26 @@ export function showTheSame(one: Resource, other: Resource): boolean {
 }
 
 function namesOf(fields: readonly Field[]): readonly unknown[] {
-  return fields.filter((field) => field.readable).map((field) => (field.kind === 'embedded' ? [field.name, namesOf(field.fields)] : field.name));
+  return fields
+    .filter((field) => field.readable)
+    .map((field) => (field.kind === 'embedded' ? [field.name, namesOf(field.fields)] : field.name));
 }
 
 /** `Last-Modified`, once its second and what may still be written with it are over. */
 export function lastModified(resource: Resource, stamps: readonly Json[], now: number): Validators {
   const { modified, columns } = stampsOf(resource);
   const instant = modified ? instantOf(stamps[columns.indexOf(modified)] ?? null) : undefined;
-  return instant === undefined || instant > now - MODIFIED_SETTLES * 1000 ? {} : { 'Last-Modified': httpDate(instant) };
+  return instant === undefined || instant > now - MODIFIED_SETTLES * 1000
+    ? {}
+    : { 'Last-Modified': httpDate(instant) };
 }
 
 /** They tell of JSON, and of no other form. */
-export function withoutValidators({ ETag: _tag, 'Last-Modified': _modified, ...others }: Validators): Validators {
+export function withoutValidators({
+  ETag: _tag,
+  'Last-Modified': _modified,
+  ...others
+}: Validators): Validators {
   return others;
 }
 

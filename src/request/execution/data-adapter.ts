@@ -1,7 +1,19 @@
 import type { Json } from '../../errors/rest-error.js';
 import type { ModelDescription } from '../../model/entity-description.js';
 import type { Counted } from '../../model/pagination.js';
-import type { BatchPlan, CreatePlan, DeletePlan, ExistsPlan, ListPlan, PagePlan, ParentPlan, ParentValues, RelatedPlan, RetrievePlan, UpdatePlan } from '../../model/plan.js';
+import type {
+  BatchPlan,
+  CreatePlan,
+  DeletePlan,
+  ExistsPlan,
+  ListPlan,
+  PagePlan,
+  ParentPlan,
+  ParentValues,
+  RelatedPlan,
+  RetrievePlan,
+  UpdatePlan,
+} from '../../model/plan.js';
 import type { Resource } from '../../model/resource.js';
 import type { Representation, Row } from '../../model/serializer.js';
 import type { Soon } from '../../values/soon.js';

@@ -38,6 +38,8 @@ export class FieldFilter implements FilterBackend {
   }
 
   lists({ filterTerms }: Resource): ReadonlyMap<string, ListKind> {
-    return new Map([...filterTerms].flatMap(([name, term]) => (holdsList(term) ? [[name, 'values'] as const] : [])));
+    return new Map(
+      [...filterTerms].flatMap(([name, term]) => (holdsList(term) ? [[name, 'values'] as const] : [])),
+    );
   }
 }

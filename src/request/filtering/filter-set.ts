@@ -54,15 +54,24 @@ export abstract class FilterSet implements FilterBackend {
   }
 
   lists(): ReadonlyMap<string, ListKind> {
-    return new Map(Object.entries(this.filters).flatMap(([name, { list }]) => (list === true ? [[name, 'values'] as const] : [])));
+    return new Map(
+      Object.entries(this.filters).flatMap(([name, { list }]) =>
+        list === true ? [[name, 'values'] as const] : [],
+      ),
+    );
   }
 }
 
 /** The condition, or what is wrong with the text. */
-async function conditionOf(text: string, parameter: FilterParameters[string], question: FilterQuestion): Promise<Condition | string[]> {
+async function conditionOf(
+  text: string,
+  parameter: FilterParameters[string],
+  question: FilterQuestion,
+): Promise<Condition | string[]> {
   const { resource } = question;
   const type = parameterType(parameter);
-  const outcome = parameter.list === true ? parseValues(text, type, resource.queryLimits.values) : parseText(text, type);
+  const outcome =
+    parameter.list === true ? parseValues(text, type, resource.queryLimits.values) : parseText(text, type);
   if (outcome.errors) return [...outcome.errors];
   try {
     return resolveRowFilter(await (parameter.rows as Rows)(outcome.value, question), resource);

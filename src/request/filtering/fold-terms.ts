@@ -22,7 +22,8 @@ export function foldTerms(terms: readonly string[], matches: readonly TermMatch[
 
 const FOLLOWS: Readonly<Record<TermMatch, Follows>> = {
   contains: (term, longer) => isSame(term, longer) || (isAscii(term) && lower(longer).includes(lower(term))),
-  startswith: (term, longer) => isSame(term, longer) || (isAscii(term) && lower(longer).startsWith(lower(term))),
+  startswith: (term, longer) =>
+    isSame(term, longer) || (isAscii(term) && lower(longer).startsWith(lower(term))),
   exact: isSame,
   regex: (term, longer) => term === longer,
   fulltext: (term, longer) => term === longer,

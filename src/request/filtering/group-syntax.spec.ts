@@ -17,8 +17,14 @@ test.each<[text: string, expression: Expression]>([
   ['a=b=c!"', term('a', 'b=c!"', 1)],
   ['or(a=1)', { kind: 'or', parts: [term('a', '1', 4)] }],
   ['or(a=1,b!=2)', { kind: 'or', parts: [term('a', '1', 4), term('b!', '2', 8)] }],
-  ['and(a= 1 ,or(b=2))', { kind: 'and', parts: [term('a', ' 1 ', 5), { kind: 'or', parts: [term('b', '2', 14)] }] }],
-  ['not(and(a=1,b=2))', { kind: 'not', part: { kind: 'and', parts: [term('a', '1', 9), term('b', '2', 13)] } }],
+  [
+    'and(a= 1 ,or(b=2))',
+    { kind: 'and', parts: [term('a', ' 1 ', 5), { kind: 'or', parts: [term('b', '2', 14)] }] },
+  ],
+  [
+    'not(and(a=1,b=2))',
+    { kind: 'not', part: { kind: 'and', parts: [term('a', '1', 9), term('b', '2', 13)] } },
+  ],
   ['or(a=1,  b=2 )', { kind: 'or', parts: [term('a', '1', 4), term('b', '2 ', 10)] }],
   ['__proto__=1', term('__proto__', '1', 1)],
   ['or=1', term('or', '1', 1)],

@@ -33,7 +33,11 @@ export class GroupError extends Error {
  * Blanks before an expression mean nothing. Read from left to right once, so that no input is slow. Throws a `GroupError`.
  */
 export function readGroup(text: string, limits: GroupLimits): Expression {
-  if (text.length > limits.groupLength) throw new GroupError(`Ensure the text has no more than ${limits.groupLength} characters.`, limits.groupLength + 1);
+  if (text.length > limits.groupLength)
+    throw new GroupError(
+      `Ensure the text has no more than ${limits.groupLength} characters.`,
+      limits.groupLength + 1,
+    );
   const reader = new GroupReader(text, limits);
   const expression = reader.expression(1);
   reader.end();
@@ -57,17 +61,23 @@ class GroupReader {
     const name = this.until(/[=!(),"]/g);
     if (this.text[this.at] !== '(') return this.term(name, begin);
     if (!KINDS.has(name)) throw new GroupError(`"${name}" is no group. Write and, or or not.`, begin + 1);
-    if (depth > this.limits.groupDepth) throw new GroupError(`Ensure groups stand no more than ${this.limits.groupDepth} deep in one another.`, begin + 1);
+    if (depth > this.limits.groupDepth)
+      throw new GroupError(
+        `Ensure groups stand no more than ${this.limits.groupDepth} deep in one another.`,
+        begin + 1,
+      );
     this.at++;
     const [first, ...others] = this.parts(depth);
     if (!first) throw new GroupError('A group is empty.', begin + 1);
     if (name !== 'not') return { kind: name === 'and' ? 'and' : 'or', parts: [first, ...others] };
-    if (others.length > 0) throw new GroupError('not takes one part. Write not(or(…)) or not(and(…)).', begin + 1);
+    if (others.length > 0)
+      throw new GroupError('not takes one part. Write not(or(…)) or not(and(…)).', begin + 1);
     return { kind: 'not', part: first };
   }
 
   end(): void {
-    if (this.at < this.text.length) throw new GroupError('The group ends here, and the text goes on.', this.at + 1);
+    if (this.at < this.text.length)
+      throw new GroupError('The group ends here, and the text goes on.', this.at + 1);
   }
 
   private parts(depth: number): readonly Expression[] {
@@ -83,9 +93,11 @@ class GroupReader {
 
   private term(name: string, begin: number): Expression {
     const sign = this.text.startsWith('!=', this.at) ? '!=' : '=';
-    if (name === '' || !this.text.startsWith(sign, this.at)) throw new GroupError('Write a filter with its value here, or a group.', begin + 1);
+    if (name === '' || !this.text.startsWith(sign, this.at))
+      throw new GroupError('Write a filter with its value here, or a group.', begin + 1);
     this.terms++;
-    if (this.terms > this.limits.groupTerms) throw new GroupError(`Ensure there are no more than ${this.limits.groupTerms} filters.`, begin + 1);
+    if (this.terms > this.limits.groupTerms)
+      throw new GroupError(`Ensure there are no more than ${this.limits.groupTerms} filters.`, begin + 1);
     this.at += sign.length;
     return { kind: 'term', name: sign === '=' ? name : `${name}!`, text: this.value(), place: begin + 1 };
   }

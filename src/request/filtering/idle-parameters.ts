@@ -16,15 +16,23 @@ export async function refuseIdleParameters(question: FilterQuestion): Promise<vo
     const { rows, order } = await backend.filter(question);
     if (order) continue;
     for (const name of names) {
-      if (isDeepStrictEqual(rows, await rowsOf(backend, without(name, question)))) errors[name] = ['This parameter leaves no object out.'];
-      else if (values(name).length > 1 && isDeepStrictEqual(rows, await rowsOf(backend, once(name, question)))) errors[name] = ['Give this parameter once.'];
+      if (isDeepStrictEqual(rows, await rowsOf(backend, without(name, question))))
+        errors[name] = ['This parameter leaves no object out.'];
+      else if (
+        values(name).length > 1 &&
+        isDeepStrictEqual(rows, await rowsOf(backend, once(name, question)))
+      )
+        errors[name] = ['Give this parameter once.'];
     }
   }
   if (Object.keys(errors).length > 0) throw new InvalidInput(errors);
 }
 
 /** `refused` where the backend does not do without what is left out. */
-async function rowsOf(backend: FilterBackend, question: FilterQuestion): Promise<Filtering['rows'] | 'refused'> {
+async function rowsOf(
+  backend: FilterBackend,
+  question: FilterQuestion,
+): Promise<Filtering['rows'] | 'refused'> {
   try {
     return (await backend.filter(question)).rows;
   } catch (error) {
@@ -35,7 +43,11 @@ async function rowsOf(backend: FilterBackend, question: FilterQuestion): Promise
 
 function without(left: string, question: FilterQuestion): FilterQuestion {
   const { parameters, values } = question;
-  return { ...question, parameters: new Map([...parameters].filter(([name]) => name !== left)), values: (name) => (name === left ? [] : values(name)) };
+  return {
+    ...question,
+    parameters: new Map([...parameters].filter(([name]) => name !== left)),
+    values: (name) => (name === left ? [] : values(name)),
+  };
 }
 
 /** With its last value alone. */

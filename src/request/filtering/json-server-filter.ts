@@ -36,7 +36,10 @@ export class JsonServerFilter implements FilterBackend {
       if (!term || texts.length === 0) continue;
       if (texts.length > 1) repeated += texts.length;
       const limit = resource.queryLimits.values;
-      const outcome = repeated > limit ? invalid(`Ensure there are no more than ${limit} values.`) : parseAll(texts, term, question);
+      const outcome =
+        repeated > limit
+          ? invalid(`Ensure there are no more than ${limit} values.`)
+          : parseAll(texts, term, question);
       if (outcome.errors) errors[name] = [...outcome.errors];
       else placed.push(...outcome.value);
     }
@@ -48,16 +51,20 @@ export class JsonServerFilter implements FilterBackend {
   parameters({ filterTerms }: Resource): readonly string[] {
     return [...filterTerms].flatMap(([name, term]) => {
       if (isPlain(name, term)) return [name];
-      return ENDINGS.filter(([, ours]) => name.endsWith(ours)).map(([theirs, ours]) => name.slice(0, -ours.length) + theirs);
+      return ENDINGS.filter(([, ours]) => name.endsWith(ours)).map(
+        ([theirs, ours]) => name.slice(0, -ours.length) + theirs,
+      );
     });
   }
 
   lists(resource: Resource): ReadonlyMap<string, ListKind> {
-    return new Map(this.parameters(resource).flatMap((name): readonly (readonly [string, ListKind])[] => {
-      const term = jsonServerTerm(name, resource);
-      if (term?.kind === 'own') return holdsList(term) ? [[name, 'values']] : [];
-      return [[name, 'each']];
-    }));
+    return new Map(
+      this.parameters(resource).flatMap((name): readonly (readonly [string, ListKind])[] => {
+        const term = jsonServerTerm(name, resource);
+        if (term?.kind === 'own') return holdsList(term) ? [[name, 'values']] : [];
+        return [[name, 'each']];
+      }),
+    );
   }
 }
 
@@ -75,12 +82,20 @@ function isPlain(name: string, term: FilterTerm): boolean {
 }
 
 /** What is not empty. Functions of a model's own may say much for one value. */
-function textsOf(name: string, { kind }: FilterTerm, { parameters, values }: FilterQuestion): readonly string[] {
+function textsOf(
+  name: string,
+  { kind }: FilterTerm,
+  { parameters, values }: FilterQuestion,
+): readonly string[] {
   const given = kind === 'own' ? [parameters.get(name) ?? ''] : values(name);
   return given.filter((text) => text !== '');
 }
 
-function parseAll(texts: readonly string[], term: FilterTerm, question: FilterQuestion): Outcome<readonly PlacedCondition[]> {
+function parseAll(
+  texts: readonly string[],
+  term: FilterTerm,
+  question: FilterQuestion,
+): Outcome<readonly PlacedCondition[]> {
   const placed: PlacedCondition[] = [];
   for (const text of texts) {
     const outcome = parseTerm(text, term, question);

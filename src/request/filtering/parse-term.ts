@@ -20,12 +20,19 @@ export function holdsList(term: FilterTerm): boolean {
 }
 
 /** The text of a parameter as what it says of the rows, or django-filter's messages. */
-export function parseTerm(text: string, term: FilterTerm, question: FilterQuestion): Outcome<PlacedCondition> {
+export function parseTerm(
+  text: string,
+  term: FilterTerm,
+  question: FilterQuestion,
+): Outcome<PlacedCondition> {
   if (term.kind === 'own') return parseOwn(text, term, question);
   const outcome = parseField(text, term, question.resource.queryLimits.values);
   if (outcome.errors) return outcome;
   if (term.isMany && term.lookup === 'isnull') return valid(hasNone(term.some, !isTrue(outcome.value)));
-  return valid({ some: term.some, condition: term.within ? allOf([outcome.value, term.within]) : outcome.value });
+  return valid({
+    some: term.some,
+    condition: term.within ? allOf([outcome.value, term.within]) : outcome.value,
+  });
 }
 
 function isTrue(condition: Condition): boolean {
@@ -42,13 +49,17 @@ function parseField(text: string, term: FieldTerm, limit: number): Outcome<Condi
       return compared(parseValues(text, first.column.type, limit), first, term);
     case 'range': {
       const range = parseValues(text, first.column.type, 2);
-      return !range.errors && range.value.length !== 2 ? invalid('Enter two values with a comma between them.') : compared(range, first, term);
+      return !range.errors && range.value.length !== 2
+        ? invalid('Enter two values with a comma between them.')
+        : compared(range, first, term);
     }
     default: {
       if (others.length > 0) return parseCompositeKey(text, term);
       const outcome = parseText(text, first.column.type);
       const isOutOfRange = outcome.errors?.[0]?.startsWith('Ensure') === true;
-      return isOutOfRange && term.isKey && term.lookup === 'exact' ? valid(NEVER) : compared(outcome, first, term);
+      return isOutOfRange && term.isKey && term.lookup === 'exact'
+        ? valid(NEVER)
+        : compared(outcome, first, term);
     }
   }
 }
@@ -74,10 +85,15 @@ export function parseValues(text: string, type: ValueType, limit: number): Outco
 /** The text of a composite key, as it stands in a URL (contract 1). */
 function parseCompositeKey(text: string, term: FieldTerm): Outcome<Condition> {
   const parts = text.split(',');
-  if (parts.length !== term.operands.length) return invalid(`Enter ${term.operands.length} values with commas between them.`);
+  if (parts.length !== term.operands.length)
+    return invalid(`Enter ${term.operands.length} values with commas between them.`);
   const conditions: Condition[] = [];
   for (const [index, operand] of term.operands.entries()) {
-    const outcome = compared(parseText(decodedSegment(parts[index] ?? '') ?? '', operand.column.type), operand, term);
+    const outcome = compared(
+      parseText(decodedSegment(parts[index] ?? '') ?? '', operand.column.type),
+      operand,
+      term,
+    );
     if (outcome.errors) return outcome;
     conditions.push(outcome.value);
   }
@@ -85,8 +101,14 @@ function parseCompositeKey(text: string, term: FieldTerm): Outcome<Condition> {
 }
 
 /** What the model's function makes of a value of its type; one that no column can hold is the caller's mistake. */
-function parseOwn(text: string, { type, isList, rows, within }: OwnTerm, question: FilterQuestion): Outcome<PlacedCondition> {
-  const outcome: Outcome<Json> = isList ? parseValues(text, type, question.resource.queryLimits.values) : parseText(text, type);
+function parseOwn(
+  text: string,
+  { type, isList, rows, within }: OwnTerm,
+  question: FilterQuestion,
+): Outcome<PlacedCondition> {
+  const outcome: Outcome<Json> = isList
+    ? parseValues(text, type, question.resource.queryLimits.values)
+    : parseText(text, type);
   if (outcome.errors) return outcome;
   try {
     const condition = resolveRowFilter(rows(outcome.value, question), question.resource);

@@ -26,14 +26,23 @@ export function sameRows(placed: readonly PlacedCondition[], depth = 0): Conditi
     further.set(name, group);
     group.placed.push(each);
   }
-  return allOf([...own, ...[...further.values()].map(({ step, placed }) => into(step, sameRows(placed, depth + 1)))]);
+  return allOf([
+    ...own,
+    ...[...further.values()].map(({ step, placed }) => into(step, sameRows(placed, depth + 1))),
+  ]);
 }
 
 /** At least one related row fits, of those that the caller may see. */
 function into({ hops, relation, near, rows = ALWAYS, through }: SomeStep, condition: Condition): Condition {
   const inner = allOf([rows, condition]);
   if (inner.kind === 'never') return inner;
-  const related: Condition = { kind: 'related', hops, relation, condition: inner, ...(through ? { through } : {}) };
+  const related: Condition = {
+    kind: 'related',
+    hops,
+    relation,
+    condition: inner,
+    ...(through ? { through } : {}),
+  };
   return near ? allOf([near, related]) : related;
 }
 
@@ -43,5 +52,8 @@ export function hasNone(steps: readonly SomeStep[], some: boolean): PlacedCondit
   if (!last) return { some: [], condition: ALWAYS };
   const { near = ALWAYS, ...step } = last;
   const related = into(step, ALWAYS);
-  return { some: steps.slice(0, -1), condition: allOf([near, some ? related : { kind: 'not', condition: related }]) };
+  return {
+    some: steps.slice(0, -1),
+    condition: allOf([near, some ? related : { kind: 'not', condition: related }]),
+  };
 }

@@ -23,9 +23,20 @@ export function searched(name: string, { resource, parameters }: FilterQuestion)
   const { searchTerms: limit } = resource.queryLimits;
   if (terms.length > limit) throw InvalidInput.of(name, `Ensure there are no more than ${limit} terms.`);
   if (terms.length === 0 || resource.searchFields.length === 0) return {};
-  const needed = foldTerms(terms, resource.searchFields.map(({ match }) => match));
+  const needed = foldTerms(
+    terms,
+    resource.searchFields.map(({ match }) => match),
+  );
   return {
-    rows: allOf(needed.map((term) => oneOf(resource.searchFields.map(({ operand, match, within }) => allOf([{ kind: 'term', operand, match, term }, ...(within ? [within] : [])]))))),
+    rows: allOf(
+      needed.map((term) =>
+        oneOf(
+          resource.searchFields.map(({ operand, match, within }) =>
+            allOf([{ kind: 'term', operand, match, term }, ...(within ? [within] : [])]),
+          ),
+        ),
+      ),
+    ),
   };
 }
 

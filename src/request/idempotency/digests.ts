@@ -19,7 +19,10 @@ export function digestOfScope({ list, caller, key, position }: KeyScope): string
 }
 
 /** Tells one request from another under the same key. The order of members says nothing. */
-export function digestOfRequest(scope: string, request: { readonly query: string; readonly body: unknown }): string {
+export function digestOfRequest(
+  scope: string,
+  request: { readonly query: string; readonly body: unknown },
+): string {
   return digest([scope, request.query, sorted(request.body)]);
 }
 
@@ -27,7 +30,8 @@ export function digestOfRequest(scope: string, request: { readonly query: string
 export function callerOf({ actor, address }: Caller, { key }: Idempotency): readonly unknown[] {
   if (actor === null) return ['address', address];
   const named = key ? [key(actor)] : namesOf(actor);
-  if (named.every((each) => each === undefined)) throw new MalformedRequest('Idempotency-Key cannot be used: nothing tells this caller from others.');
+  if (named.every((each) => each === undefined))
+    throw new MalformedRequest('Idempotency-Key cannot be used: nothing tells this caller from others.');
   return ['actor', ...named];
 }
 

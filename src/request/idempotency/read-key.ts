@@ -14,6 +14,9 @@ export function readIdempotencyKey(header: string | undefined, required: boolean
   }
   const quoted = QUOTED.exec(header)?.[1]?.replace(/\\(.)/g, '$1');
   const key = quoted ?? (BARE.test(header) ? header : '');
-  if (key === '' || key.length > MAX_IDEMPOTENCY_KEY) throw new MalformedRequest(`Idempotency-Key must be 1 to ${MAX_IDEMPOTENCY_KEY} visible ASCII characters, in quotes or without.`);
+  if (key === '' || key.length > MAX_IDEMPOTENCY_KEY)
+    throw new MalformedRequest(
+      `Idempotency-Key must be 1 to ${MAX_IDEMPOTENCY_KEY} visible ASCII characters, in quotes or without.`,
+    );
   return key;
 }

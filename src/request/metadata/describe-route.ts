@@ -31,22 +31,43 @@ export interface RouteDescription {
 /** Forms beside JSON, where something is read here. */
 function rendersOf({ operations, resource }: Route): readonly string[] {
   const operation = operations.get('GET');
-  return operation === 'list' || operation === 'retrieve' ? resource.renderers.map(({ mediaType }) => mediaType) : [];
+  return operation === 'list' || operation === 'retrieve'
+    ? resource.renderers.map(({ mediaType }) => mediaType)
+    : [];
 }
 
 /** `given` are fields that the URL fills; `views` hold the model as the caller may write it, by method. */
-export function describeRoute(route: Route, given: ReadonlySet<string>, views: ReadonlyMap<'POST' | 'PUT', Resource>): RouteDescription {
+export function describeRoute(
+  route: Route,
+  given: ReadonlySet<string>,
+  views: ReadonlyMap<'POST' | 'PUT', Resource>,
+): RouteDescription {
   const kind = route.kind === 'object' || route.kind === 'through-object' ? 'Instance' : 'List';
   const actions: Partial<Record<'POST' | 'PUT', Record<string, FieldDescription>>> = {};
   for (const method of ['POST', 'PUT'] as const) {
     const operation = route.operations.get(method);
     const view = views.get(method);
-    if (operation && view) actions[method] = describeFields(view.fields.filter((field) => field.readable || isWritable(field)), operation, given);
+    if (operation && view)
+      actions[method] = describeFields(
+        view.fields.filter((field) => field.readable || isWritable(field)),
+        operation,
+        given,
+      );
   }
-  return { name: `${route.resource.label} ${kind}`, description: '', renders: [JSON_MEDIA_TYPE, ...rendersOf(route)], parses: [JSON_MEDIA_TYPE], actions };
+  return {
+    name: `${route.resource.label} ${kind}`,
+    description: '',
+    renders: [JSON_MEDIA_TYPE, ...rendersOf(route)],
+    parses: [JSON_MEDIA_TYPE],
+    actions,
+  };
 }
 
-function describeFields(fields: readonly Field[], operation: Operation, given: ReadonlySet<string>): Record<string, FieldDescription> {
+function describeFields(
+  fields: readonly Field[],
+  operation: Operation,
+  given: ReadonlySet<string>,
+): Record<string, FieldDescription> {
   return Object.fromEntries(fields.map((field) => [field.name, describeField(field, operation, given)]));
 }
 

@@ -9,7 +9,9 @@ export class JsonServerOrdering implements FilterBackend {
   filter({ resource, parameters }: FilterQuestion): Filtering {
     const directions = (parameters.get('_order') ?? '').split(',');
     const names = (parameters.get('_sort') ?? '').split(',');
-    const text = names.map((name, index) => (isDescending(directions[index]) ? `-${name.trim()}` : name)).join(',');
+    const text = names
+      .map((name, index) => (isDescending(directions[index]) ? `-${name.trim()}` : name))
+      .join(',');
     const order = parseOrdering(text, resource);
     return order.length > 0 ? { order } : {};
   }
@@ -19,7 +21,10 @@ export class JsonServerOrdering implements FilterBackend {
   }
 
   lists(): ReadonlyMap<string, ListKind> {
-    return new Map([['_sort', 'names'], ['_order', 'names']]);
+    return new Map([
+      ['_sort', 'names'],
+      ['_order', 'names'],
+    ]);
   }
 }
 

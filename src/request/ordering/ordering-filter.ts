@@ -24,7 +24,10 @@ export class OrderingFilter implements FilterBackend {
 
 const PLACES: Readonly<Record<NullsPlace, string>> = { first: '.nullsfirst', last: '.nullslast' };
 
-export function parseOrdering(text: string, { orderingFields, orderingNulls }: Pick<Resource, 'orderingFields' | 'orderingNulls'>): readonly OrderTerm[] {
+export function parseOrdering(
+  text: string,
+  { orderingFields, orderingNulls }: Pick<Resource, 'orderingFields' | 'orderingNulls'>,
+): readonly OrderTerm[] {
   const seen = new Set<string>();
   return text.split(',').flatMap((part): readonly OrderTerm[] => {
     const given = part.trim();

@@ -10,15 +10,29 @@ export interface PageLinks {
 }
 
 /** DRF's object around the rows. A page without a count has none there, or says null where DRF has one. */
-export function envelopeOf({ next, previous }: PageLinks, count: Counted | undefined, always: boolean): PageAnswer {
-  const counted: Readonly<Record<string, number | null>> = count || always ? { count: count?.rows ?? null } : {};
-  return { envelope: { members: { ...counted, next: next ?? null, previous: previous ?? null }, rows: 'results' } };
+export function envelopeOf(
+  { next, previous }: PageLinks,
+  count: Counted | undefined,
+  always: boolean,
+): PageAnswer {
+  const counted: Readonly<Record<string, number | null>> =
+    count || always ? { count: count?.rows ?? null } : {};
+  return {
+    envelope: { members: { ...counted, next: next ?? null, previous: previous ?? null }, rows: 'results' },
+  };
 }
 
 /** `Link` (RFC 8288), `X-Total-Count` where there is a count, `Content-Range` where it is known which rows these are. */
 export function headersOf({ first, previous, next, last }: PageLinks, page: Page): PageAnswer {
-  const links = [['first', first], ['prev', previous], ['next', next], ['last', last]] as const;
-  const link = links.flatMap(([rel, url]) => (url === undefined ? [] : [`<${inBrackets(url)}>; rel="${rel}"`])).join(', ');
+  const links = [
+    ['first', first],
+    ['prev', previous],
+    ['next', next],
+    ['last', last],
+  ] as const;
+  const link = links
+    .flatMap(([rel, url]) => (url === undefined ? [] : [`<${inBrackets(url)}>; rel="${rel}"`]))
+    .join(', ');
   const range = rangeOf(page);
   return {
     headers: {

@@ -1,6 +1,16 @@
 import { InvalidInput, InvalidPage } from '../../errors/request-errors.js';
 import { MIN_SECRET } from '../../model/limits.js';
-import type { CursorPosition, Page, PageAnswer, PageContext, PageQuestion, PageRequest, Pagination, PaginationDescription, PaginationProblem } from '../../model/pagination.js';
+import type {
+  CursorPosition,
+  Page,
+  PageAnswer,
+  PageContext,
+  PageQuestion,
+  PageRequest,
+  Pagination,
+  PaginationDescription,
+  PaginationProblem,
+} from '../../model/pagination.js';
 import { envelopeOf, headersOf } from './answer-page.js';
 import { CursorSeal } from './cursor-seal.js';
 import { describePages } from './describe-pages.js';
@@ -41,7 +51,9 @@ export class CursorPagination implements Pagination {
 
   parameters(): readonly string[] {
     const { cursorParameter, pageSizeParameter } = this;
-    return [cursorParameter, pageSizeParameter, this.settings.countParameter].filter((name) => name !== false);
+    return [cursorParameter, pageSizeParameter, this.settings.countParameter].filter(
+      (name) => name !== false,
+    );
   }
 
   page({ parameters, place }: PageQuestion): PageRequest {
@@ -60,8 +72,19 @@ export class CursorPagination implements Pagination {
   }
 
   describe(): PaginationDescription {
-    const place = { [this.cursorParameter]: { description: 'Where the page begins: from `next` or `previous` of another one.', schema: { type: 'string' } } };
-    return describePages({ settings: this.settings, place, sizeParameter: this.pageSizeParameter, always: false, missing: true });
+    const place = {
+      [this.cursorParameter]: {
+        description: 'Where the page begins: from `next` or `previous` of another one.',
+        schema: { type: 'string' },
+      },
+    };
+    return describePages({
+      settings: this.settings,
+      place,
+      sizeParameter: this.pageSizeParameter,
+      always: false,
+      missing: true,
+    });
   }
 
   problems(): readonly PaginationProblem[] {
@@ -69,14 +92,24 @@ export class CursorPagination implements Pagination {
     return [
       ...this.settings.problems(),
       ...namesProblems({ cursorParameter, pageSizeParameter }),
-      ...(isWeak ? [{ option: 'secret', what: `cursors are sealed with it, and it has less than ${MIN_SECRET} characters`, repair: 'Give a random text, the same in all processes of the application: secret: process.env.CURSOR_SECRET.' }] : []),
+      ...(isWeak
+        ? [
+            {
+              option: 'secret',
+              what: `cursors are sealed with it, and it has less than ${MIN_SECRET} characters`,
+              repair:
+                'Give a random text, the same in all processes of the application: secret: process.env.CURSOR_SECRET.',
+            },
+          ]
+        : []),
     ];
   }
 
   private at(position: CursorPosition | undefined, { link, place }: PageContext): string | undefined {
     if (!position) return undefined;
     const text = this.seal.seal(position, place);
-    if (text === undefined) throw InvalidInput.of('ordering', 'The values of this order are too long for a cursor.');
+    if (text === undefined)
+      throw InvalidInput.of('ordering', 'The values of this order are too long for a cursor.');
     return link({ [this.cursorParameter]: text });
   }
 }

@@ -10,7 +10,13 @@ describe('a sealed position', () => {
     [{ values: [], backward: false, inclusive: false }],
     [{ values: ['', ' ', '\u0000', '\u{1f600}', '"', '9007199254740993'], backward: true, inclusive: false }],
     [{ values: [0, -1.5, 1e300, Infinity, -Infinity, NaN, 2n ** 70n], backward: false, inclusive: true }],
-    [{ values: [true, false, null, Buffer.from([0, 255, 128]), Buffer.alloc(0)], backward: true, inclusive: true }],
+    [
+      {
+        values: [true, false, null, Buffer.from([0, 255, 128]), Buffer.alloc(0)],
+        backward: true,
+        inclusive: true,
+      },
+    ],
   ])('is opened as it was: %p', (position) => {
     expect(seal.open(seal.seal(position, 'here') ?? '', 'here')).toEqual(position);
   });
@@ -22,7 +28,9 @@ describe('a sealed position', () => {
   });
 
   test('is as long for one value as for another that is about as long', () => {
-    const lengths = ['', 'a', 'ä', 'a'.repeat(30)].map((value) => seal.seal({ ...POSITION, values: [value, 1] }, 'here')?.length);
+    const lengths = ['', 'a', 'ä', 'a'.repeat(30)].map(
+      (value) => seal.seal({ ...POSITION, values: [value, 1] }, 'here')?.length,
+    );
     expect(new Set(lengths).size).toBe(1);
   });
 
@@ -34,7 +42,13 @@ describe('a sealed position', () => {
   });
 
   test('has another text for every other position and place', () => {
-    const texts = [seal.seal(POSITION, 'here'), seal.seal(POSITION, 'there'), seal.seal({ ...POSITION, backward: true }, 'here'), seal.seal({ ...POSITION, inclusive: true }, 'here'), seal.seal({ ...POSITION, values: ['Ä', '1', null] }, 'here')];
+    const texts = [
+      seal.seal(POSITION, 'here'),
+      seal.seal(POSITION, 'there'),
+      seal.seal({ ...POSITION, backward: true }, 'here'),
+      seal.seal({ ...POSITION, inclusive: true }, 'here'),
+      seal.seal({ ...POSITION, values: ['Ä', '1', null] }, 'here'),
+    ];
     expect(new Set(texts.map((text) => text?.slice(0, 16))).size).toBe(5);
   });
 
@@ -44,9 +58,12 @@ describe('a sealed position', () => {
     expect(seal.open('A'.repeat(4001), 'here')).toBeUndefined();
   });
 
-  test.each(['', 'A', 'AAAA', '====', 'A'.repeat(38), ' ', '\u{1f600}', '+/+/', '__proto__'])('is not %j', (text) => {
-    expect(seal.open(text, 'here')).toBeUndefined();
-  });
+  test.each(['', 'A', 'AAAA', '====', 'A'.repeat(38), ' ', '\u{1f600}', '+/+/', '__proto__'])(
+    'is not %j',
+    (text) => {
+      expect(seal.open(text, 'here')).toBeUndefined();
+    },
+  );
 });
 
 test('a seal shows its keys to nobody who writes it down', () => {

@@ -36,9 +36,17 @@ export class CursorSeal {
   seal({ values, backward, inclusive }: CursorPosition, place: string): string | undefined {
     const [keys] = this.#keys;
     if (!keys) throw new Error('A cursor cannot be sealed without a secret.');
-    const plain = padded(JSON.stringify([(backward ? BACKWARD : 0) | (inclusive ? INCLUSIVE : 0), ...values.map(written)]));
-    const nonce = createHmac('sha256', keys.nonce).update(`${Buffer.byteLength(place)} ${place}`).update(plain).digest().subarray(0, NONCE_BYTES);
-    const cipher = createCipheriv(CIPHER, keys.cipher, nonce, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(place));
+    const plain = padded(
+      JSON.stringify([(backward ? BACKWARD : 0) | (inclusive ? INCLUSIVE : 0), ...values.map(written)]),
+    );
+    const nonce = createHmac('sha256', keys.nonce)
+      .update(`${Buffer.byteLength(place)} ${place}`)
+      .update(plain)
+      .digest()
+      .subarray(0, NONCE_BYTES);
+    const cipher = createCipheriv(CIPHER, keys.cipher, nonce, { authTagLength: TAG_BYTES }).setAAD(
+      Buffer.from(place),
+    );
     const sealed = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
     const text = Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url');
     return text.length > MAX_CURSOR ? undefined : text;
@@ -54,7 +62,11 @@ export class CursorSeal {
       const plain = opened(bytes, place, keys);
       if (plain === undefined) continue;
       const [flags, ...values] = JSON.parse(plain) as readonly [number, ...Written[]];
-      return { values: values.map(read), backward: (flags & BACKWARD) !== 0, inclusive: (flags & INCLUSIVE) !== 0 };
+      return {
+        values: values.map(read),
+        backward: (flags & BACKWARD) !== 0,
+        inclusive: (flags & INCLUSIVE) !== 0,
+      };
     }
     return undefined;
   }
@@ -66,23 +78,35 @@ function padded(text: string): string {
 }
 
 function opened(bytes: Buffer, place: string, keys: Keys): string | undefined {
-  const decipher = createDecipheriv(CIPHER, keys.cipher, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
+  const decipher = createDecipheriv(CIPHER, keys.cipher, bytes.subarray(0, NONCE_BYTES), {
+    authTagLength: TAG_BYTES,
+  });
   decipher.setAAD(Buffer.from(place)).setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
   try {
-    return decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+    return (
+      decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8')
+    );
   } catch {
     return undefined;
   }
 }
 
 /** What JSON has a form for as it is; bytes, and numbers that it has none for, as objects. */
-type Written = string | number | boolean | null | { readonly bytes: string } | { readonly whole: string } | { readonly number: string };
+type Written =
+  | string
+  | number
+  | boolean
+  | null
+  | { readonly bytes: string }
+  | { readonly whole: string }
+  | { readonly number: string };
 
 function written(value: unknown): Written {
   if (Buffer.isBuffer(value)) return { bytes: value.toString('base64') };
   if (typeof value === 'bigint') return { whole: String(value) };
   if (typeof value === 'number' && !Number.isFinite(value)) return { number: String(value) };
-  if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value;
+  if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
+    return value;
   throw new Error(`A cursor cannot hold a ${typeof value}.`);
 }
 

@@ -1,5 +1,15 @@
 import { MAX_OFFSET, MAX_PAGE_SIZE } from '../../model/limits.js';
-import type { Page, PageAnswer, PageContext, PageLink, PageQuestion, PageRequest, Pagination, PaginationDescription, PaginationProblem } from '../../model/pagination.js';
+import type {
+  Page,
+  PageAnswer,
+  PageContext,
+  PageLink,
+  PageQuestion,
+  PageRequest,
+  Pagination,
+  PaginationDescription,
+  PaginationProblem,
+} from '../../model/pagination.js';
 import { headersOf } from './answer-page.js';
 import { describePages } from './describe-pages.js';
 import { offsetProblems, PageSettings } from './page-settings.js';
@@ -23,7 +33,11 @@ export class JsonServerPagination implements Pagination {
 
   constructor({ pageSize, maxPageSize = MAX_PAGE_SIZE, maxOffset, count }: JsonServerOptions = {}) {
     this.maxOffset = maxOffset ?? MAX_OFFSET;
-    this.settings = new PageSettings({ pageSize: pageSize ?? maxPageSize, maxPageSize, style: 'headers', count: count ?? 'exact' }, false, true);
+    this.settings = new PageSettings(
+      { pageSize: pageSize ?? maxPageSize, maxPageSize, style: 'headers', count: count ?? 'exact' },
+      false,
+      true,
+    );
     this.pageSize = this.settings.pageSize;
   }
 
@@ -42,17 +56,32 @@ export class JsonServerPagination implements Pagination {
     const { limit, offset = 0, more, count } = page;
     const next = more ? at(offset + limit, limit, link) : undefined;
     const previous = offset > 0 ? at(Math.max(offset - limit, 0), limit, link) : undefined;
-    const last = count?.exact === true ? at(Math.floor(Math.max(count.rows - 1, 0) / limit) * limit, limit, link) : undefined;
+    const last =
+      count?.exact === true
+        ? at(Math.floor(Math.max(count.rows - 1, 0) / limit) * limit, limit, link)
+        : undefined;
     return headersOf({ next, previous, first: at(0, limit, link), last }, page);
   }
 
   describe(): PaginationDescription {
     const { pageSize, maxPageSize } = this.settings;
     const place = {
-      _start: { description: 'Rows to leave out.', schema: { type: 'integer', minimum: 0, maximum: this.maxOffset } },
-      _end: { description: `The row before which the page ends, ${maxPageSize} behind \`_start\` at most; left out, ${pageSize} behind it.`, schema: { type: 'integer', minimum: 1 } },
+      _start: {
+        description: 'Rows to leave out.',
+        schema: { type: 'integer', minimum: 0, maximum: this.maxOffset },
+      },
+      _end: {
+        description: `The row before which the page ends, ${maxPageSize} behind \`_start\` at most; left out, ${pageSize} behind it.`,
+        schema: { type: 'integer', minimum: 1 },
+      },
     } as const;
-    return describePages({ settings: this.settings, place, sizeParameter: false, always: true, missing: false });
+    return describePages({
+      settings: this.settings,
+      place,
+      sizeParameter: false,
+      always: true,
+      missing: false,
+    });
   }
 
   problems(): readonly PaginationProblem[] {

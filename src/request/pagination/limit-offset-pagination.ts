@@ -1,5 +1,15 @@
 import { MAX_OFFSET } from '../../model/limits.js';
-import type { Page, PageAnswer, PageContext, PageLink, PageQuestion, PageRequest, Pagination, PaginationDescription, PaginationProblem } from '../../model/pagination.js';
+import type {
+  Page,
+  PageAnswer,
+  PageContext,
+  PageLink,
+  PageQuestion,
+  PageRequest,
+  Pagination,
+  PaginationDescription,
+  PaginationProblem,
+} from '../../model/pagination.js';
 import { envelopeOf, headersOf } from './answer-page.js';
 import { describePages } from './describe-pages.js';
 import { namesProblems, offsetProblems, PageSettings } from './page-settings.js';
@@ -48,21 +58,42 @@ export class LimitOffsetPagination implements Pagination {
     const previous = offset > 0 ? this.at(offset - limit, limit, link) : undefined;
     if (this.settings.style === 'envelope') return envelopeOf({ next, previous }, count, true);
     // The offset of the last page is counted from the first row, wherever this one begins.
-    const last = count?.exact === true ? this.at(Math.floor(Math.max(count.rows - 1, 0) / limit) * limit, limit, link) : undefined;
+    const last =
+      count?.exact === true
+        ? this.at(Math.floor(Math.max(count.rows - 1, 0) / limit) * limit, limit, link)
+        : undefined;
     return headersOf({ next, previous, first: this.at(0, limit, link), last }, page);
   }
 
   describe(): PaginationDescription {
-    const place = { [this.offsetParameter]: { description: 'Rows to leave out.', schema: { type: 'integer', minimum: 0, maximum: this.maxOffset } } };
-    return describePages({ settings: this.settings, place, sizeParameter: this.limitParameter, always: true, missing: false });
+    const place = {
+      [this.offsetParameter]: {
+        description: 'Rows to leave out.',
+        schema: { type: 'integer', minimum: 0, maximum: this.maxOffset },
+      },
+    };
+    return describePages({
+      settings: this.settings,
+      place,
+      sizeParameter: this.limitParameter,
+      always: true,
+      missing: false,
+    });
   }
 
   problems(): readonly PaginationProblem[] {
     const { limitParameter, offsetParameter } = this;
-    return [...this.settings.problems(), ...namesProblems({ limitParameter, offsetParameter }), ...offsetProblems(this.maxOffset)];
+    return [
+      ...this.settings.problems(),
+      ...namesProblems({ limitParameter, offsetParameter }),
+      ...offsetProblems(this.maxOffset),
+    ];
   }
 
   private at(offset: number, limit: number, link: PageLink): string {
-    return link({ [this.limitParameter]: String(limit), [this.offsetParameter]: offset > 0 ? String(offset) : undefined });
+    return link({
+      [this.limitParameter]: String(limit),
+      [this.offsetParameter]: offset > 0 ? String(offset) : undefined,
+    });
   }
 }

@@ -10,8 +10,12 @@ export function pageLink(url: string, query: string): PageLink {
   return (changes) => {
     sent ??= query.split('&').flatMap((part) => (part === '' ? [] : [pairOf(part)]));
     const kept = sent.filter(([name]) => !Object.hasOwn(changes, name));
-    const added = Object.entries(changes).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
-    const text = [...kept, ...added].map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&');
+    const added = Object.entries(changes).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, value] as const],
+    );
+    const text = [...kept, ...added]
+      .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
+      .join('&');
     return text === '' ? url : `${url}?${text}`;
   };
 }

@@ -1,6 +1,16 @@
 import { InvalidPage } from '../../errors/request-errors.js';
 import { MAX_OFFSET } from '../../model/limits.js';
-import type { Page, PageAnswer, PageContext, PageLink, PageQuestion, PageRequest, Pagination, PaginationDescription, PaginationProblem } from '../../model/pagination.js';
+import type {
+  Page,
+  PageAnswer,
+  PageContext,
+  PageLink,
+  PageQuestion,
+  PageRequest,
+  Pagination,
+  PaginationDescription,
+  PaginationProblem,
+} from '../../model/pagination.js';
 import { envelopeOf, headersOf } from './answer-page.js';
 import { describePages } from './describe-pages.js';
 import { namesProblems, offsetProblems, PageSettings } from './page-settings.js';
@@ -43,7 +53,8 @@ export class PageNumberPagination implements Pagination {
     const limit = this.settings.size(parameters);
     const count = this.settings.counting(parameters);
     const text = parameters.get(this.pageParameter) ?? '';
-    if (text === LAST && count === 'exact') return { window: { kind: 'last', limit, maxOffset: this.maxOffset }, count };
+    if (text === LAST && count === 'exact')
+      return { window: { kind: 'last', limit, maxOffset: this.maxOffset }, count };
     const number = text === '' ? 1 : (digitsOf(text) ?? 0);
     const offset = (number - 1) * limit;
     if (number < 1 || offset > this.maxOffset) throw new InvalidPage();
@@ -57,13 +68,32 @@ export class PageNumberPagination implements Pagination {
     const next = more ? this.at(number + 1, link) : undefined;
     const previous = number > 1 ? this.at(number - 1, link) : undefined;
     if (this.settings.style === 'envelope') return envelopeOf({ next, previous }, count, true);
-    const last = count?.exact === true ? this.at(Math.max(Math.ceil(count.rows / limit), 1), link) : undefined;
+    const last =
+      count?.exact === true ? this.at(Math.max(Math.ceil(count.rows / limit), 1), link) : undefined;
     return headersOf({ next, previous, first: this.at(1, link), last }, page);
   }
 
   describe(): PaginationDescription {
-    const place = { [this.pageParameter]: { description: 'The page, from 1.', schema: this.hasLast() ? { anyOf: [{ type: 'integer', minimum: 1 }, { type: 'string', enum: [LAST] }] } : { type: 'integer', minimum: 1 } } };
-    return describePages({ settings: this.settings, place, sizeParameter: this.pageSizeParameter, always: true, missing: true });
+    const place = {
+      [this.pageParameter]: {
+        description: 'The page, from 1.',
+        schema: this.hasLast()
+          ? {
+              anyOf: [
+                { type: 'integer', minimum: 1 },
+                { type: 'string', enum: [LAST] },
+              ],
+            }
+          : { type: 'integer', minimum: 1 },
+      },
+    };
+    return describePages({
+      settings: this.settings,
+      place,
+      sizeParameter: this.pageSizeParameter,
+      always: true,
+      missing: true,
+    });
   }
 
   /** Rows may be counted exactly. */
@@ -74,7 +104,11 @@ export class PageNumberPagination implements Pagination {
 
   problems(): readonly PaginationProblem[] {
     const { pageParameter, pageSizeParameter } = this;
-    return [...this.settings.problems(), ...namesProblems({ pageParameter, pageSizeParameter }), ...offsetProblems(this.maxOffset)];
+    return [
+      ...this.settings.problems(),
+      ...namesProblems({ pageParameter, pageSizeParameter }),
+      ...offsetProblems(this.maxOffset),
+    ];
   }
 
   private at(number: number, link: PageLink): string {

@@ -18,7 +18,11 @@ export interface PageOptions {
 }
 
 const COUNTS: readonly unknown[] = ['exact', 'estimated', false];
-const CHOICES: Readonly<Record<string, CountKind | false>> = { exact: 'exact', estimated: 'estimated', none: false };
+const CHOICES: Readonly<Record<string, CountKind | false>> = {
+  exact: 'exact',
+  estimated: 'estimated',
+  none: false,
+};
 
 /** The options that the standard paginations share, with their defaults, and what clients may say of them. */
 export class PageSettings {
@@ -28,7 +32,11 @@ export class PageSettings {
   private readonly count: CountKind | false;
   readonly countParameter: string | false;
 
-  constructor({ pageSize, maxPageSize, style, count, countParameter }: PageOptions, private readonly sizeParameter: string | false, isCounted: boolean) {
+  constructor(
+    { pageSize, maxPageSize, style, count, countParameter }: PageOptions,
+    private readonly sizeParameter: string | false,
+    isCounted: boolean,
+  ) {
     this.pageSize = pageSize ?? Math.min(PAGE_SIZE, maxPageSize ?? PAGE_SIZE);
     this.maxPageSize = maxPageSize ?? Math.max(MAX_PAGE_SIZE, this.pageSize);
     this.style = style ?? 'envelope';
@@ -51,7 +59,8 @@ export class PageSettings {
   counting(parameters: ReadonlyMap<string, string>): CountKind | undefined {
     const text = this.countParameter === false ? '' : (parameters.get(this.countParameter) ?? '');
     const asked = Object.hasOwn(CHOICES, text) ? CHOICES[text] : undefined;
-    if (text !== '' && asked === undefined) throw InvalidInput.of(String(this.countParameter), `"${text.slice(0, 100)}" is not a valid choice.`);
+    if (text !== '' && asked === undefined)
+      throw InvalidInput.of(String(this.countParameter), `"${text.slice(0, 100)}" is not a valid choice.`);
     const count = asked ?? this.count;
     return count === false ? undefined : count;
   }
@@ -59,10 +68,43 @@ export class PageSettings {
   problems(): readonly PaginationProblem[] {
     const { pageSize, maxPageSize, style, count, countParameter } = this;
     return [
-      ...[{ option: 'pageSize', value: pageSize }, { option: 'maxPageSize', value: maxPageSize }].filter(({ value }) => !isSize(value)).map(({ option, value }) => ({ option, what: `${String(value)} is no number of rows`, repair: 'Give a whole number above 0.' })),
-      ...(pageSize > maxPageSize ? [{ option: 'pageSize', what: `${pageSize} is more than maxPageSize, ${maxPageSize}`, repair: 'Raise maxPageSize, or lower pageSize.' }] : []),
-      ...(['envelope', 'headers'].includes(style) ? [] : [{ option: 'style', what: `${JSON.stringify(style)} is no style`, repair: `Write 'envelope' or 'headers'.` }]),
-      ...(COUNTS.includes(count) ? [] : [{ option: 'count', what: `"${String(count)}" is no way to count`, repair: `Write 'exact', 'estimated' or false.` }]),
+      ...[
+        { option: 'pageSize', value: pageSize },
+        { option: 'maxPageSize', value: maxPageSize },
+      ]
+        .filter(({ value }) => !isSize(value))
+        .map(({ option, value }) => ({
+          option,
+          what: `${String(value)} is no number of rows`,
+          repair: 'Give a whole number above 0.',
+        })),
+      ...(pageSize > maxPageSize
+        ? [
+            {
+              option: 'pageSize',
+              what: `${pageSize} is more than maxPageSize, ${maxPageSize}`,
+              repair: 'Raise maxPageSize, or lower pageSize.',
+            },
+          ]
+        : []),
+      ...(['envelope', 'headers'].includes(style)
+        ? []
+        : [
+            {
+              option: 'style',
+              what: `${JSON.stringify(style)} is no style`,
+              repair: `Write 'envelope' or 'headers'.`,
+            },
+          ]),
+      ...(COUNTS.includes(count)
+        ? []
+        : [
+            {
+              option: 'count',
+              what: `"${String(count)}" is no way to count`,
+              repair: `Write 'exact', 'estimated' or false.`,
+            },
+          ]),
       ...namesProblems({ countParameter }),
     ];
   }
@@ -76,11 +118,21 @@ function isSize(value: number): boolean {
 export function namesProblems(names: Readonly<Record<string, string | false>>): readonly PaginationProblem[] {
   return Object.entries(names)
     .filter(([, name]) => name !== false && (typeof name !== 'string' || name === ''))
-    .map(([option, name]) => ({ option, what: `${JSON.stringify(name)} is no name of a query parameter`, repair: 'Give a text that is not empty.' }));
+    .map(([option, name]) => ({
+      option,
+      what: `${JSON.stringify(name)} is no name of a query parameter`,
+      repair: 'Give a text that is not empty.',
+    }));
 }
 
 /** What a bound of offsets has to be. */
 export function offsetProblems(maxOffset: number): readonly PaginationProblem[] {
   if (Number.isSafeInteger(maxOffset) && maxOffset >= 0) return [];
-  return [{ option: 'maxOffset', what: `${String(maxOffset)} is no number of rows`, repair: 'Give a whole number, or Number.MAX_SAFE_INTEGER for no bound.' }];
+  return [
+    {
+      option: 'maxOffset',
+      what: `${String(maxOffset)} is no number of rows`,
+      repair: 'Give a whole number, or Number.MAX_SAFE_INTEGER for no bound.',
+    },
+  ];
 }

@@ -9,12 +9,17 @@ export function digitsOf(text: string): number | undefined {
 }
 
 /** A parameter that is a whole number; undefined where it is left out or empty. Throws 400, with DRF's messages. */
-export function wholeNumber(name: string, parameters: ReadonlyMap<string, string>, { min, max = Infinity }: { min: number; max?: number }): number | undefined {
+export function wholeNumber(
+  name: string,
+  parameters: ReadonlyMap<string, string>,
+  { min, max = Infinity }: { min: number; max?: number },
+): number | undefined {
   const text = parameters.get(name) ?? '';
   if (text === '') return undefined;
   const value = digitsOf(text.replace(/^-(?=\d)/, ''));
   if (value === undefined) throw InvalidInput.of(name, 'A valid integer is required.');
-  if (text.startsWith('-') || value < min) throw InvalidInput.of(name, `Ensure this value is greater than or equal to ${min}.`);
+  if (text.startsWith('-') || value < min)
+    throw InvalidInput.of(name, `Ensure this value is greater than or equal to ${min}.`);
   if (value > max) throw InvalidInput.of(name, `Ensure this value is less than or equal to ${max}.`);
   return value;
 }

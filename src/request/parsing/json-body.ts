@@ -1,4 +1,10 @@
-import { BodyTooLarge, InvalidInput, MalformedRequest, UnsupportedContentCoding, UnsupportedMediaType } from '../../errors/request-errors.js';
+import {
+  BodyTooLarge,
+  InvalidInput,
+  MalformedRequest,
+  UnsupportedContentCoding,
+  UnsupportedMediaType,
+} from '../../errors/request-errors.js';
 import { BODY_DEPTH } from '../../model/limits.js';
 import { pythonTypeName } from '../../values/texts.js';
 
@@ -21,7 +27,10 @@ export function readJsonObject(body: ReceivedBody, contentType: string | undefin
 }
 
 /** As `readJsonObject`, where a list is a body too. Its items are whatever they are. */
-export function readJsonItems(body: ReceivedBody, contentType: string | undefined): JsonObject | readonly unknown[] {
+export function readJsonItems(
+  body: ReceivedBody,
+  contentType: string | undefined,
+): JsonObject | readonly unknown[] {
   const value = readBody(body, contentType);
   return Array.isArray(value) ? (value as readonly unknown[]) : objectOf(value);
 }
@@ -29,7 +38,11 @@ export function readJsonItems(body: ReceivedBody, contentType: string | undefine
 /** Throws 400 for what is no object. */
 export function objectOf(value: unknown): JsonObject {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw InvalidInput.ofNoField(value === null ? 'No data provided' : `Invalid data. Expected a dictionary, but got ${pythonTypeName(value)}.`);
+    throw InvalidInput.ofNoField(
+      value === null
+        ? 'No data provided'
+        : `Invalid data. Expected a dictionary, but got ${pythonTypeName(value)}.`,
+    );
   }
   return value as JsonObject;
 }
@@ -37,7 +50,8 @@ export function objectOf(value: unknown): JsonObject {
 function readBody(body: ReceivedBody, contentType: string | undefined): unknown {
   if (body.kind === 'none') return {};
   if (body.kind === 'too-large') throw new BodyTooLarge();
-  if (!isJsonType(contentType) || body.kind === 'unsupported') throw new UnsupportedMediaType((contentType ?? '').slice(0, 200));
+  if (!isJsonType(contentType) || body.kind === 'unsupported')
+    throw new UnsupportedMediaType((contentType ?? '').slice(0, 200));
   if (body.kind === 'coded') throw new UnsupportedContentCoding(body.coding.slice(0, 200), body.decoded);
   const value = jsonValue(body);
   refuseDepth(value);
@@ -88,6 +102,10 @@ function refuseDepth(value: unknown): void {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > BODY_DEPTH) throw MalformedRequest.json('nested too deeply');
-    level = level.flatMap((each): unknown[] => (typeof each === 'object' && each !== null ? Object.values(each).filter((inner) => typeof inner === 'object' && inner !== null) : []));
+    level = level.flatMap((each): unknown[] =>
+      typeof each === 'object' && each !== null
+        ? Object.values(each).filter((inner) => typeof inner === 'object' && inner !== null)
+        : [],
+    );
   }
 }

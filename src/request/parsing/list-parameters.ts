@@ -18,20 +18,38 @@ interface Lists {
  * The parameters with one text for each that holds a list: `id__in=1&id__in=2` and `id__in[]=1&id__in[]=2` are `id__in=1,2`. `resource` is
  * what the caller may query of a model: a name that he may not use stays as it is written, like one that means nothing.
  */
-export function foldLists(parameters: ReadonlyMap<string, string>, resource: Resource): ReadonlyMap<string, string> {
+export function foldLists(
+  parameters: ReadonlyMap<string, string>,
+  resource: Resource,
+): ReadonlyMap<string, string> {
   return mayHoldLists(parameters) ? fold(parameters, listsOf(resource)) : parameters;
 }
 
 /** The same of the parameters that shape answers alone. */
-export function foldShape(parameters: ReadonlyMap<string, string>, { shape }: Resource): ReadonlyMap<string, string> {
-  return mayHoldLists(parameters) ? fold(parameters, { kinds: namesOfShape(shape), isRead: () => false }) : parameters;
+export function foldShape(
+  parameters: ReadonlyMap<string, string>,
+  { shape }: Resource,
+): ReadonlyMap<string, string> {
+  return mayHoldLists(parameters)
+    ? fold(parameters, { kinds: namesOfShape(shape), isRead: () => false })
+    : parameters;
 }
 
 /** Lists put together with their names as they are written, for pipes, which see one text of each parameter. */
-export function joinLists(parameters: ReadonlyMap<string, string>, resource: Resource): ReadonlyMap<string, string> {
+export function joinLists(
+  parameters: ReadonlyMap<string, string>,
+  resource: Resource,
+): ReadonlyMap<string, string> {
   if (!isRepeated(parameters)) return parameters;
   const lists = listsOf(resource);
-  return parametersFrom(new Map([...parameters.keys()].map((name) => [name, folded(valuesOf(name, parameters), lists.kinds.get(plainName(name, lists)))] as const)));
+  return parametersFrom(
+    new Map(
+      [...parameters.keys()].map(
+        (name) =>
+          [name, folded(valuesOf(name, parameters), lists.kinds.get(plainName(name, lists)))] as const,
+      ),
+    ),
+  );
 }
 
 function mayHoldLists(parameters: ReadonlyMap<string, string>): boolean {
@@ -44,13 +62,18 @@ function fold(parameters: ReadonlyMap<string, string>, lists: Lists): ReadonlyMa
     const name = plainName(given, lists);
     values.set(name, [...(values.get(name) ?? []), ...valuesOf(given, parameters)]);
   }
-  return parametersFrom(new Map([...values].map(([name, each]) => [name, folded(each, lists.kinds.get(name))] as const)));
+  return parametersFrom(
+    new Map([...values].map(([name, each]) => [name, folded(each, lists.kinds.get(name))] as const)),
+  );
 }
 
 function listsOf(resource: Resource): Lists {
   const { backends, shape } = resource;
   return {
-    kinds: new Map([...backends.flatMap((backend) => [...(backend.lists?.(resource) ?? [])]), ...namesOfShape(shape)]),
+    kinds: new Map([
+      ...backends.flatMap((backend) => [...(backend.lists?.(resource) ?? [])]),
+      ...namesOfShape(shape),
+    ]),
     isRead: (name) => backends.some((backend) => backend.parameters?.(resource).includes(name)),
   };
 }

@@ -14,9 +14,11 @@ export function parseQueryString(query: string): ReadonlyMap<string, string> {
     if (part === '') continue;
     const equals = part.indexOf('=');
     const name = decoded(equals < 0 ? part : part.slice(0, equals));
-    if (name === undefined || unstorableText(name) !== undefined) throw new MalformedRequest('The name of a query parameter is no text.');
+    if (name === undefined || unstorableText(name) !== undefined)
+      throw new MalformedRequest('The name of a query parameter is no text.');
     const value = decoded(equals < 0 ? '' : part.slice(equals + 1));
-    if (value === undefined) throw InvalidInput.of(name, 'Enter a valid text: its percent escapes are broken.');
+    if (value === undefined)
+      throw InvalidInput.of(name, 'Enter a valid text: its percent escapes are broken.');
     const unstorable = unstorableText(value);
     if (unstorable !== undefined) throw InvalidInput.of(name, unstorable);
     const before = parameters.get(name);
@@ -26,7 +28,14 @@ export function parseQueryString(query: string): ReadonlyMap<string, string> {
   return parameters;
 }
 
-function repeat(name: string, { before, value, parameters }: { readonly before: string; readonly value: string; readonly parameters: ReadonlyMap<string, string> }): void {
+function repeat(
+  name: string,
+  {
+    before,
+    value,
+    parameters,
+  }: { readonly before: string; readonly value: string; readonly parameters: ReadonlyMap<string, string> },
+): void {
   const repeated = REPEATED.get(parameters) ?? new Map<string, string[]>();
   REPEATED.set(parameters, repeated);
   const values = repeated.get(name);
@@ -47,13 +56,18 @@ export function isRepeated(parameters: ReadonlyMap<string, string>): boolean {
 /** Parameters of these values. */
 export function parametersFrom(given: ReadonlyMap<string, readonly string[]>): ReadonlyMap<string, string> {
   const parameters = new Map([...given].map(([name, values]) => [name, values.at(-1) ?? ''] as const));
-  const repeated = new Map([...given].filter(([, values]) => values.length > 1).map(([name, values]) => [name, [...values]]));
+  const repeated = new Map(
+    [...given].filter(([, values]) => values.length > 1).map(([name, values]) => [name, [...values]]),
+  );
   if (repeated.size > 0) REPEATED.set(parameters, repeated);
   return parameters;
 }
 
 /** Those of these names, with all their values. */
-export function parametersOf(parameters: ReadonlyMap<string, string>, isWanted: (name: string) => boolean): ReadonlyMap<string, string> {
+export function parametersOf(
+  parameters: ReadonlyMap<string, string>,
+  isWanted: (name: string) => boolean,
+): ReadonlyMap<string, string> {
   const wanted = new Map([...parameters].filter(([name]) => isWanted(name)));
   const repeated = REPEATED.get(parameters);
   if (repeated) REPEATED.set(wanted, new Map([...repeated].filter(([name]) => isWanted(name))));

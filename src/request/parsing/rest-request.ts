@@ -28,21 +28,41 @@ export function parseUrlKeys({ route, keySegment, childSegment }: RouteMatch): U
 
 function keyOf(segment: string, resource: Resource): readonly Json[] {
   const text = decodedSegment(segment);
-  const key = text === undefined || unstorableText(text) !== undefined ? undefined : parseKeySegment(segment, resource.key);
+  const key =
+    text === undefined || unstorableText(text) !== undefined
+      ? undefined
+      : parseKeySegment(segment, resource.key);
   if (!key) throw new NotFound();
   return key;
 }
 
 /** In a strict model, a parameter that no backend reads is an error. */
-export function refuseUnknownParameters(parameters: ReadonlyMap<string, string>, resource: Resource, isList: boolean): void {
+export function refuseUnknownParameters(
+  parameters: ReadonlyMap<string, string>,
+  resource: Resource,
+  isList: boolean,
+): void {
   refuseParametersBut(parameters, resource.strict, () => {
-    const ofLists = isList ? [...resource.backends.flatMap((backend) => [...(backend.parameters?.(resource) ?? [])]), ...(resource.pagination?.parameters() ?? [])] : bulkParameters(resource.bulk);
-    return [...ofLists, ...shapeParameters(resource.shape), ...(resource.renderers.length > 0 ? [FORMAT_PARAMETER] : [])];
+    const ofLists = isList
+      ? [
+          ...resource.backends.flatMap((backend) => [...(backend.parameters?.(resource) ?? [])]),
+          ...(resource.pagination?.parameters() ?? []),
+        ]
+      : bulkParameters(resource.bulk);
+    return [
+      ...ofLists,
+      ...shapeParameters(resource.shape),
+      ...(resource.renderers.length > 0 ? [FORMAT_PARAMETER] : []),
+    ];
   });
 }
 
 /** Where one is `strict`, a parameter that is none of these is an error. */
-export function refuseParametersBut(parameters: ReadonlyMap<string, string>, strict: boolean, known: () => readonly string[]): void {
+export function refuseParametersBut(
+  parameters: ReadonlyMap<string, string>,
+  strict: boolean,
+  known: () => readonly string[],
+): void {
   if (!strict) return;
   const names = new Set(known());
   const errors = emptyFieldErrors();

@@ -7,6 +7,7 @@ export function asksForUpsert(parameters: ReadonlyMap<string, string>, { upsert 
   const asked = parameters.get(UPSERT_PARAMETER)?.toLowerCase();
   if (asked === undefined || ['', 'false', '0'].includes(asked)) return false;
   if (asked !== 'true' && asked !== '1') throw InvalidInput.of(UPSERT_PARAMETER, 'Must be a valid boolean.');
-  if (upsert.length === 0) throw InvalidInput.of(UPSERT_PARAMETER, 'Objects of this model can only be created.');
+  if (upsert.length === 0)
+    throw InvalidInput.of(UPSERT_PARAMETER, 'Objects of this model can only be created.');
   return true;
 }

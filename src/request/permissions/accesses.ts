@@ -65,7 +65,10 @@ export class Accesses {
     const written = this.admit(resource, method, permission);
     if (!resource.grantsSomeFields) return written;
     return whenThere(written, (access) =>
-      whenThere(this.reading(resource), (read) => ({ ...access, readable: answeredFields(resource, access.readable, read?.readable ?? 'all') })),
+      whenThere(this.reading(resource), (read) => ({
+        ...access,
+        readable: answeredFields(resource, access.readable, read?.readable ?? 'all'),
+      })),
     );
   }
 
@@ -95,14 +98,22 @@ export class Accesses {
     this.seen ??= new Map();
     let seen = this.seen.get(resource);
     if (!seen) {
-      seen = whenThere(visibleRows(resource.permission, this.question(resource, 'GET'), this.rules), (rows) => this.resolveRows(rows, resource));
+      seen = whenThere(visibleRows(resource.permission, this.question(resource, 'GET'), this.rules), (rows) =>
+        this.resolveRows(rows, resource),
+      );
       this.seen.set(resource, seen);
     }
     return seen;
   }
 
   private question(resource: Resource, method: string): AccessQuestion {
-    return { actor: this.caller.actor, method: servedMethod(method), resource, request: this.caller.request, holds: (name) => this.holds(name) };
+    return {
+      actor: this.caller.actor,
+      method: servedMethod(method),
+      resource,
+      request: this.caller.request,
+      holds: (name) => this.holds(name),
+    };
   }
 
   private holds(name: string): Promise<boolean> {
@@ -122,7 +133,9 @@ export class Accesses {
   private refused({ reason }: Refusal): Error {
     if (reason === 'hidden') return new NotFound();
     const { actor, challenge } = this.caller;
-    return actor === null && challenge !== undefined ? new NotAuthenticated(challenge) : new PermissionDenied();
+    return actor === null && challenge !== undefined
+      ? new NotAuthenticated(challenge)
+      : new PermissionDenied();
   }
 }
 

@@ -36,7 +36,14 @@ export class IsAdmin implements Permission {
 }
 
 /** `<app>.<right>_<model>` by method (contract 8). A method that nothing serves needs none: 405 comes later. */
-const RIGHTS: Readonly<Record<string, string>> = { GET: 'view', HEAD: 'view', POST: 'add', PUT: 'change', PATCH: 'change', DELETE: 'delete' };
+const RIGHTS: Readonly<Record<string, string>> = {
+  GET: 'view',
+  HEAD: 'view',
+  POST: 'add',
+  PUT: 'change',
+  PATCH: 'change',
+  DELETE: 'delete',
+};
 
 /** The model permissions of the actor. OPTIONS needs an actor and no right. */
 export class ModelPermissions implements Permission {
@@ -44,7 +51,9 @@ export class ModelPermissions implements Permission {
     const { actor, method, resource } = question;
     if (actor === null) return this.decideAnonymous(question);
     const right = RIGHTS[method];
-    return decided(right === undefined || (await question.holds(`${resource.app}.${right}_${resource.model}`)));
+    return decided(
+      right === undefined || (await question.holds(`${resource.app}.${right}_${resource.model}`)),
+    );
   }
 
   protected decideAnonymous(_question: AccessQuestion): Grant | Refusal {
@@ -59,7 +68,14 @@ export class ModelPermissionsOrAnonReadOnly extends ModelPermissions {
   }
 }
 
-const BUILT_IN: ReadonlySet<unknown> = new Set([AllowAny, IsAuthenticated, IsAuthenticatedOrReadOnly, IsAdmin, ModelPermissions, ModelPermissionsOrAnonReadOnly]);
+const BUILT_IN: ReadonlySet<unknown> = new Set([
+  AllowAny,
+  IsAuthenticated,
+  IsAuthenticatedOrReadOnly,
+  IsAdmin,
+  ModelPermissions,
+  ModelPermissionsOrAnonReadOnly,
+]);
 
 /** Whether what a class answers is known: it grants all rows and fields, or refuses. One that extends it may say something else. */
 export function isBuiltIn(type: unknown): boolean {

@@ -25,7 +25,10 @@ export function decide(permission: ResolvedPermission, question: AccessQuestion)
   }
 }
 
-function decideOne({ permission, watch }: Extract<ResolvedPermission, { kind: 'one' }>, question: AccessQuestion): Soon<Decision> {
+function decideOne(
+  { permission, watch }: Extract<ResolvedPermission, { kind: 'one' }>,
+  question: AccessQuestion,
+): Soon<Decision> {
   const answer = permission.decide(question);
   return watch ? whenThere(answer, (given) => noted(given, watch, question)) : answer;
 }
@@ -35,7 +38,10 @@ function noted(answer: Decision, watch: AnswerWatch, { method }: AccessQuestion)
   return answer;
 }
 
-async function decideAny(permissions: readonly ResolvedPermission[], question: AccessQuestion): Promise<Decision> {
+async function decideAny(
+  permissions: readonly ResolvedPermission[],
+  question: AccessQuestion,
+): Promise<Decision> {
   return anyGrant(await Promise.all(permissions.map(async (each) => decide(each, question))));
 }
 
@@ -44,12 +50,20 @@ async function decideOpposite(permission: ResolvedPermission, question: AccessQu
 }
 
 /** In order, up to the first no: what comes behind it is not asked. */
-async function decideAll(permissions: readonly ResolvedPermission[], question: AccessQuestion): Promise<Decision> {
+async function decideAll(
+  permissions: readonly ResolvedPermission[],
+  question: AccessQuestion,
+): Promise<Decision> {
   let all = allow();
   for (const each of permissions) {
     const answer = await decide(each, question);
     if (answer.kind !== 'grant') return answer;
-    all = { kind: 'grant', rows: bothRows(all.rows, answer.rows), readable: both(all.readable, answer.readable), writable: both(all.writable, answer.writable) };
+    all = {
+      kind: 'grant',
+      rows: bothRows(all.rows, answer.rows),
+      readable: both(all.readable, answer.readable),
+      writable: both(all.writable, answer.writable),
+    };
   }
   return all;
 }
@@ -57,11 +71,20 @@ async function decideAll(permissions: readonly ResolvedPermission[], question: A
 /** No member says yes: it is hidden only where every member hides. */
 function anyGrant(answers: readonly (Grant | Refusal)[]): Grant | Refusal {
   const grants = answers.filter((answer) => answer.kind === 'grant');
-  if (grants.length === 0) return answers.length > 0 && answers.every((answer) => answer.kind === 'refusal' && answer.reason === 'hidden') ? hide() : deny();
+  if (grants.length === 0)
+    return answers.length > 0 &&
+      answers.every((answer) => answer.kind === 'refusal' && answer.reason === 'hidden')
+      ? hide()
+      : deny();
   const whole = grants.filter(({ rows }) => rows === 'all');
   if (whole.length > 0) {
     // Each of them grants its fields on every row.
-    return { kind: 'grant', rows: 'all', readable: whole.map((each) => each.readable).reduce(either), writable: whole.map((each) => each.writable).reduce(either) };
+    return {
+      kind: 'grant',
+      rows: 'all',
+      readable: whole.map((each) => each.readable).reduce(either),
+      writable: whole.map((each) => each.writable).reduce(either),
+    };
   }
   const filters = grants.map(({ rows }) => rows as RowFilter);
   return {

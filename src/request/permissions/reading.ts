@@ -36,7 +36,10 @@ export function keyNames({ key, identity, fields }: Resource): readonly string[]
 /** Whether a grant on a model opens one of its columns: a key is told wherever the row is. */
 export function isReadable(columnId: string, target: Resource, readable: FieldSet): boolean {
   if (readable === 'all') return true;
-  return target.fields.some((field) => readable.has(field.name) && columnsOf(field).includes(columnId)) || target.key.columns.some((column) => column.id === columnId);
+  return (
+    target.fields.some((field) => readable.has(field.name) && columnsOf(field).includes(columnId)) ||
+    target.key.columns.some((column) => column.id === columnId)
+  );
 }
 
 /** What a filter tells of. */

@@ -19,7 +19,8 @@ export class RefusalWatch implements AnswerWatch {
   note(answer: Grant | Refusal, method: string): void {
     if (this.told) return;
     if (answer.kind === 'grant') this.grantsSomeRows ||= answer.rows !== 'all';
-    else this.refusesBarely ||= method === 'GET' && answer.reason === 'forbidden' && answer.hides === undefined;
+    else
+      this.refusesBarely ||= method === 'GET' && answer.reason === 'forbidden' && answer.hides === undefined;
     if (!this.grantsSomeRows || !this.refusesBarely) return;
     this.told = true;
     this.warn(

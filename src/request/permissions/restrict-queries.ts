@@ -16,13 +16,27 @@ export function queriedTargets(resource: Resource): readonly Resource[] {
 
 function targetsOf(resource: Resource): readonly Resource[] {
   const paths = [...resource.filterTerms.values()].flatMap(pathsOf);
-  const operands = [...paths.flatMap((path) => path.operands), ...resource.searchFields.map(({ operand }) => operand), ...[...resource.orderingFields.values()].flatMap((field) => field.operands), ...resource.ordering.map(({ operand }) => operand)];
+  const operands = [
+    ...paths.flatMap((path) => path.operands),
+    ...resource.searchFields.map(({ operand }) => operand),
+    ...[...resource.orderingFields.values()].flatMap((field) => field.operands),
+    ...resource.ordering.map(({ operand }) => operand),
+  ];
   const steps = paths.flatMap(({ some }) => some);
-  return [...new Set([...operands.flatMap(({ hops }) => hops.map((hop) => hop.target)), ...steps.flatMap(targetsOfStep)])];
+  return [
+    ...new Set([
+      ...operands.flatMap(({ hops }) => hops.map((hop) => hop.target)),
+      ...steps.flatMap(targetsOfStep),
+    ]),
+  ];
 }
 
 function targetsOfStep({ hops, relation }: SomeStep): readonly Resource[] {
-  return [...hops.map((hop) => hop.target), relation.target, ...(relation.kind === 'many-to-many' ? [relation.through.resource] : [])];
+  return [
+    ...hops.map((hop) => hop.target),
+    relation.target,
+    ...(relation.kind === 'many-to-many' ? [relation.through.resource] : []),
+  ];
 }
 
 /** What a caller may do with each model that is reached; undefined for nothing. */
@@ -34,28 +48,45 @@ type Accesses = ReadonlyMap<Resource, Access | undefined>;
  * be hidden would tell of them, and is dropped.
  */
 export function restrictQueries(resource: Resource, accesses: Accesses): Resource {
-  if ([...accesses.values()].every((access) => access?.rows.kind === 'always' && access.readable === 'all')) return resource;
+  if ([...accesses.values()].every((access) => access?.rows.kind === 'always' && access.readable === 'all'))
+    return resource;
   const within = (operand: Operand): Condition | undefined => conditionOver(operand, accesses);
   return Object.freeze({
     ...resource,
-    filterTerms: new Map([...resource.filterTerms].flatMap(([name, term]) => restrictedTerm(name, term, accesses))),
+    filterTerms: new Map(
+      [...resource.filterTerms].flatMap(([name, term]) => restrictedTerm(name, term, accesses)),
+    ),
     searchFields: resource.searchFields.flatMap((field): readonly SearchField[] => {
       const condition = within(field.operand);
       return condition ? [{ ...field, within: condition }] : [];
     }),
-    orderingFields: new Map([...resource.orderingFields].filter(([, { operands }]) => operands.every((operand) => within(operand)?.kind === 'always'))),
-    ordering: resource.ordering.filter(({ operand }) => operand.hops.length === 0 || within(operand)?.kind === 'always'),
+    orderingFields: new Map(
+      [...resource.orderingFields].filter(([, { operands }]) =>
+        operands.every((operand) => within(operand)?.kind === 'always'),
+      ),
+    ),
+    ordering: resource.ordering.filter(
+      ({ operand }) => operand.hops.length === 0 || within(operand)?.kind === 'always',
+    ),
   });
 }
 
-function restrictedTerm(name: string, term: FilterTerm, accesses: Accesses): readonly (readonly [string, FilterTerm])[] {
+function restrictedTerm(
+  name: string,
+  term: FilterTerm,
+  accesses: Accesses,
+): readonly (readonly [string, FilterTerm])[] {
   const paths = pathsOf(term).map((path) => restrictedPath(path, accesses));
   if (!paths.every((path) => path !== undefined)) return [];
   const within = allOf(paths.map((path) => path.within));
   if (term.kind === 'field') return paths.map((path) => [name, { ...term, some: path.some, within }]);
   // What its function says of related rows is not ours to narrow: where some of them are hidden, it is not asked. Nor can it be
   // said here of what the rows of a to-many relation lead to: `within` is a condition of the row itself.
-  return paths.every(({ some, within: far }) => some.length === 0 || (some.every(isWhole) && far.kind === 'always')) ? [[name, { ...term, within }]] : [];
+  return paths.every(
+    ({ some, within: far }) => some.length === 0 || (some.every(isWhole) && far.kind === 'always'),
+  )
+    ? [[name, { ...term, within }]]
+    : [];
 }
 
 function isWhole({ near, rows, through }: SomeStep): boolean {
@@ -71,8 +102,11 @@ interface RestrictedPath {
 function restrictedPath({ some, operands }: QueriedPath, accesses: Accesses): RestrictedPath | undefined {
   const steps = some.map((step) => restrictedStep(step, accesses));
   const conditions = operands.map((operand) => conditionOver(operand, accesses));
-  if (!steps.every((step) => step !== undefined) || !conditions.every((condition) => condition !== undefined)) return undefined;
-  const isOpen = some.every(({ relation }, index) => opens(relation.target, some[index + 1] ?? operands, accesses));
+  if (!steps.every((step) => step !== undefined) || !conditions.every((condition) => condition !== undefined))
+    return undefined;
+  const isOpen = some.every(({ relation }, index) =>
+    opens(relation.target, some[index + 1] ?? operands, accesses),
+  );
   return isOpen ? { some: steps, within: allOf(conditions) } : undefined;
 }
 
@@ -81,7 +115,9 @@ function opens(target: Resource, next: SomeStep | readonly Operand[], accesses: 
   const access = accesses.get(target);
   if (!access) return false;
   if ('relation' in next) return has(access.readable, topOf(next.hops[0] ?? next.relation));
-  return next.every(({ hops: [first], column }) => (first ? has(access.readable, topOf(first)) : isReadable(column.id, target, access.readable)));
+  return next.every(({ hops: [first], column }) =>
+    first ? has(access.readable, topOf(first)) : isReadable(column.id, target, access.readable),
+  );
 }
 
 function restrictedStep({ hops, relation }: SomeStep, accesses: Accesses): SomeStep | undefined {
@@ -91,7 +127,8 @@ function restrictedStep({ hops, relation }: SomeStep, accesses: Accesses): SomeS
   if (relation.kind !== 'many-to-many') return { hops, relation, near, rows: access.rows };
   const { resource, other } = relation.through;
   const through = accesses.get(resource);
-  if (!through || !other.every(({ near: column }) => isReadable(column.id, resource, through.readable))) return undefined;
+  if (!through || !other.every(({ near: column }) => isReadable(column.id, resource, through.readable)))
+    return undefined;
   return { hops, relation, near, rows: access.rows, through: through.rows };
 }
 
@@ -100,7 +137,11 @@ function conditionOver({ hops, column }: Operand, accesses: Accesses): Condition
   return overHops(hops, (access, target) => isReadable(column.id, target, access.readable), accesses);
 }
 
-function overHops(hops: readonly Relation[], opensLast: (access: Access, target: Resource) => boolean, accesses: Accesses): Condition | undefined {
+function overHops(
+  hops: readonly Relation[],
+  opensLast: (access: Access, target: Resource) => boolean,
+  accesses: Accesses,
+): Condition | undefined {
   const conditions: Condition[] = [];
   for (const [index, hop] of hops.entries()) {
     const access = accesses.get(hop.target);
@@ -126,7 +167,10 @@ export function behind(hops: readonly Relation[], condition: Condition): Conditi
       return { kind: 'not', condition: behind(hops, condition.condition) };
     case 'compare':
     case 'term':
-      return { ...condition, operand: { hops: [...hops, ...condition.operand.hops], column: condition.operand.column } };
+      return {
+        ...condition,
+        operand: { hops: [...hops, ...condition.operand.hops], column: condition.operand.column },
+      };
     case 'related':
       return { ...condition, hops: [...hops, ...condition.hops] };
     default:

@@ -14,7 +14,10 @@ const MAX_VIEWS = 100;
  * The resource as somebody sees it who may read and write these fields only. Everything behind works on the view: what
  * is not readable is not selected, shown, filtered, searched, ordered by or told of; what is not writable is read-only.
  */
-export function restrictFields(resource: Resource, { readable, writable }: Pick<Access, 'readable' | 'writable'>): Resource {
+export function restrictFields(
+  resource: Resource,
+  { readable, writable }: Pick<Access, 'readable' | 'writable'>,
+): Resource {
   if (readable === 'all' && writable === 'all') return resource;
   const views = RESTRICTED.get(resource) ?? new Map<string, Resource>();
   RESTRICTED.set(resource, views);
@@ -32,27 +35,39 @@ function textOf(fields: FieldSet): string {
 }
 
 function viewOf(resource: Resource, readable: FieldSet, writable: FieldSet): Resource {
-  const fields = resource.fields.map((field) => restricted(field, has(readable, field.name), has(writable, field.name)));
-  const unreadable = new Set(resource.fields.filter((field) => !has(readable, field.name)).flatMap(columnsOf));
+  const fields = resource.fields.map((field) =>
+    restricted(field, has(readable, field.name), has(writable, field.name)),
+  );
+  const unreadable = new Set(
+    resource.fields.filter((field) => !has(readable, field.name)).flatMap(columnsOf),
+  );
   const isOpen = (operand: Operand): boolean => {
     const [first] = operand.hops;
     return first ? has(readable, topOf(first)) : !unreadable.has(operand.column.id);
   };
-  const isOpenPath = ({ some: [step], operands }: QueriedPath): boolean => (step ? has(readable, topOf(step.hops[0] ?? step.relation)) : operands.every(isOpen));
+  const isOpenPath = ({ some: [step], operands }: QueriedPath): boolean =>
+    step ? has(readable, topOf(step.hops[0] ?? step.relation)) : operands.every(isOpen);
   return Object.freeze({
     ...resource,
     fields,
     fieldsByName: new Map(fields.map((field) => [field.name, field])),
     filterTerms: new Map([...resource.filterTerms].filter(([, term]) => pathsOf(term).every(isOpenPath))),
     searchFields: resource.searchFields.filter(({ operand }) => isOpen(operand)),
-    orderingFields: new Map([...resource.orderingFields].filter(([, { operands }]) => operands.every(isOpen))),
+    orderingFields: new Map(
+      [...resource.orderingFields].filter(([, { operands }]) => operands.every(isOpen)),
+    ),
     // The author may order by any column; a grant that takes a field away takes its order away too.
     ordering: resource.ordering.filter(({ operand }) => isOpen(operand)),
   });
 }
 
 function restricted<Some extends Field>(field: Some, readable: boolean, writable: boolean): Some {
-  const own = { ...field, readable: field.readable && readable, insertable: field.insertable && writable, updatable: field.updatable && writable };
+  const own = {
+    ...field,
+    readable: field.readable && readable,
+    insertable: field.insertable && writable,
+    updatable: field.updatable && writable,
+  };
   if (field.kind !== 'embedded') return own;
   return { ...own, fields: field.fields.map((inner) => restricted(inner, readable, writable)) };
 }

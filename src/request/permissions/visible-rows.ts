@@ -32,8 +32,14 @@ const HIDES_ALL: Statement = { refuses: true, rows: NO_ROWS };
  * Which rows of a model an expression leaves to be seen from elsewhere: as a parent in a URL, or as a key in a body.
  * Every row condition that is stated hides, also beside a refusal, and a refusal hides what it says (contract 8).
  */
-export function visibleRows(permission: ResolvedPermission, question: AccessQuestion, rules: RefusalRules): Soon<'all' | RowFilter> {
-  return whenThere(stated(permission, { question, rules }), ({ rows }) => (rows === undefined ? 'all' : rows));
+export function visibleRows(
+  permission: ResolvedPermission,
+  question: AccessQuestion,
+  rules: RefusalRules,
+): Soon<'all' | RowFilter> {
+  return whenThere(stated(permission, { question, rules }), ({ rows }) =>
+    rows === undefined ? 'all' : rows,
+  );
 }
 
 function stated(permission: ResolvedPermission, asking: Asking): Soon<Statement> {
@@ -46,7 +52,9 @@ function stated(permission: ResolvedPermission, asking: Asking): Soon<Statement>
     case 'any-of':
       return statedByAny(permission.permissions, asking);
     case 'not':
-      return whenThere(decide(permission.permission, question), (answer) => statementOf(opposite(answer), rules));
+      return whenThere(decide(permission.permission, question), (answer) =>
+        statementOf(opposite(answer), rules),
+      );
     default:
       return permission satisfies never;
   }
@@ -57,7 +65,9 @@ function statementOf(answer: Grant | Refusal, { refusalsHide }: RefusalRules): S
     case 'grant':
       return (answer.rows as unknown) === undefined ? HIDES_ALL : { refuses: false, rows: answer.rows };
     case 'refusal':
-      return answer.reason === 'hidden' || (answer.hides ?? refusalsHide) !== 'nothing' ? HIDES_ALL : { refuses: true, rows: undefined };
+      return answer.reason === 'hidden' || (answer.hides ?? refusalsHide) !== 'nothing'
+        ? HIDES_ALL
+        : { refuses: true, rows: undefined };
     default:
       // Of an author whom no type holds back.
       return HIDES_ALL;
@@ -65,7 +75,11 @@ function statementOf(answer: Grant | Refusal, { refusalsHide }: RefusalRules): S
 }
 
 /** In order. Those behind the first refusal are asked for their rows alone. */
-function statedByAll(permissions: readonly ResolvedPermission[], asking: Asking, said: readonly Statement[]): Soon<Statement> {
+function statedByAll(
+  permissions: readonly ResolvedPermission[],
+  asking: Asking,
+  said: readonly Statement[],
+): Soon<Statement> {
   const next = permissions[said.length];
   if (!next) return together(said);
   const statement = said.some(({ refuses }) => refuses) ? statedBehind(next, asking) : stated(next, asking);
@@ -74,7 +88,9 @@ function statedByAll(permissions: readonly ResolvedPermission[], asking: Asking,
 
 function together(said: readonly Statement[]): Statement {
   const refuses = said.some((one) => one.refuses);
-  const rows = said.flatMap((one) => (one.rows === undefined ? [] : [one.rows])).reduce<'all' | RowFilter>(bothRows, 'all');
+  const rows = said
+    .flatMap((one) => (one.rows === undefined ? [] : [one.rows]))
+    .reduce<'all' | RowFilter>(bothRows, 'all');
   return { refuses, rows: refuses && rows === 'all' ? undefined : rows };
 }
 
@@ -94,5 +110,8 @@ async function statedByAny(permissions: readonly ResolvedPermission[], asking: A
   const refuses = said.every((one) => one.refuses);
   const rows = said.flatMap((one) => (one.rows === undefined ? [] : [one.rows]));
   if (rows.length === 0) return { refuses, rows: undefined };
-  return { refuses, rows: rows.includes('all') ? 'all' : { kind: 'or', filters: rows.filter((each) => each !== 'all') } };
+  return {
+    refuses,
+    rows: rows.includes('all') ? 'all' : { kind: 'or', filters: rows.filter((each) => each !== 'all') },
+  };
 }

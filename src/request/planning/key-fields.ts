@@ -25,29 +25,47 @@ export function keyFieldsOf({ key, fields }: Resource): readonly KeyField[] {
 /** Of a pair, whose key is its other side. */
 function isWhole(field: Field, key: Key): boolean {
   if (!field.readable) return false;
-  if (field.kind === 'to-one') return key.via !== undefined || (key.columns.length > 1 && field.relation.on.every(({ near }) => key.columns.some(({ id }) => id === near.id)));
+  if (field.kind === 'to-one')
+    return (
+      key.via !== undefined ||
+      (key.columns.length > 1 &&
+        field.relation.on.every(({ near }) => key.columns.some(({ id }) => id === near.id)))
+    );
   return field.kind === 'column' && key.columns.length === 1 && field.column.id === key.columns[0]?.id;
 }
 
 function isOf(field: Field, columnId: string): boolean {
   if (field.kind === 'column') return field.column.id === columnId;
-  return field.kind === 'to-one' && field.relation.on.length === 1 && field.relation.on[0]?.near.id === columnId;
+  return (
+    field.kind === 'to-one' && field.relation.on.length === 1 && field.relation.on[0]?.near.id === columnId
+  );
 }
 
 /** Segments that are taken for places in the path, also percent-encoded, by whoever resolves a URL. */
 const DOTS: readonly unknown[] = ['.', '..'];
 
 /** What is wrong with a key that a client has chosen, if no URL would lead to it. */
-export function keyErrorsIn(values: ReadonlyMap<string, unknown>, { key, fields }: Resource): FieldErrors | undefined {
+export function keyErrorsIn(
+  values: ReadonlyMap<string, unknown>,
+  { key, fields }: Resource,
+): FieldErrors | undefined {
   const [column, ...more] = key.columns;
-  const path = column && more.length === 0 && !key.via ? pathOfDots(Object.fromEntries(values), fields, column.id) : undefined;
+  const path =
+    column && more.length === 0 && !key.via
+      ? pathOfDots(Object.fromEntries(values), fields, column.id)
+      : undefined;
   return path && errorAt(path, 'A key cannot be "." or "..": no URL would lead to it.');
 }
 
-function pathOfDots(values: Readonly<Record<string, unknown>>, fields: readonly Field[], columnId: string): readonly string[] | undefined {
+function pathOfDots(
+  values: Readonly<Record<string, unknown>>,
+  fields: readonly Field[],
+  columnId: string,
+): readonly string[] | undefined {
   for (const field of fields) {
     const value = values[field.name];
-    if (field.kind === 'column' && field.column.id === columnId) return DOTS.includes(value) ? [field.name] : undefined;
+    if (field.kind === 'column' && field.column.id === columnId)
+      return DOTS.includes(value) ? [field.name] : undefined;
     if (field.kind !== 'embedded' || typeof value !== 'object' || value === null) continue;
     const inner = pathOfDots({ ...value }, field.fields, columnId);
     if (inner) return [field.name, ...inner];
@@ -56,7 +74,11 @@ function pathOfDots(values: Readonly<Record<string, unknown>>, fields: readonly 
 }
 
 /** Throws 400 where it names none. */
-export function keyOfItem(item: Readonly<Record<string, unknown>>, fields: readonly KeyField[], { label }: Resource): readonly Json[] {
+export function keyOfItem(
+  item: Readonly<Record<string, unknown>>,
+  fields: readonly KeyField[],
+  { label }: Resource,
+): readonly Json[] {
   if (fields.length === 0) throw InvalidInput.ofNoField(`Objects of ${label} cannot be named in a list.`);
   const errors = emptyFieldErrors();
   const values: Json[] = [];

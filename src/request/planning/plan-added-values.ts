@@ -8,7 +8,10 @@ import { parseValue } from '../../values/parse-value.js';
  * Values that the application adds to a new row, by property, as in a JSON body; hidden and read-only ones too. Throws
  * a plain error, which is the author's to mend, for a name or a value that does not fit.
  */
-export function planAddedValues(values: Readonly<Record<string, Json>>, resource: Resource): readonly ColumnValue[] {
+export function planAddedValues(
+  values: Readonly<Record<string, Json>>,
+  resource: Resource,
+): readonly ColumnValue[] {
   return Object.entries(values).flatMap(([name, value]) => addedValue(name, value, resource));
 }
 
@@ -21,15 +24,26 @@ function addedValue(name: string, value: Json, resource: Resource): readonly Col
     return [{ column, value: outcome.value }];
   }
   const relation = resource.relations.get(name);
-  if (relation?.kind !== 'to-one') throw new Error(`valuesOnCreate names "${name}", which is no column and no forward relation of ${resource.label}.`);
-  if (!relation.byKey) throw new Error(`valuesOnCreate names "${name}", which does not refer to the key of ${relation.target.label}: set it on the entity in beforeWrite.`);
+  if (relation?.kind !== 'to-one')
+    throw new Error(
+      `valuesOnCreate names "${name}", which is no column and no forward relation of ${resource.label}.`,
+    );
+  if (!relation.byKey)
+    throw new Error(
+      `valuesOnCreate names "${name}", which does not refer to the key of ${relation.target.label}: set it on the entity in beforeWrite.`,
+    );
   if (value === null) return relation.on.map((pair) => ({ column: pair.near, value }));
   const outcome = parseKeyValue(value, relation.target.key);
   if (outcome.errors) throw misfit(name, value, outcome.errors);
   const { columns } = relation.target.key;
-  return relation.on.map((pair) => ({ column: pair.near, value: outcome.value[columns.findIndex((each) => each.id === pair.far.id)] ?? null }));
+  return relation.on.map((pair) => ({
+    column: pair.near,
+    value: outcome.value[columns.findIndex((each) => each.id === pair.far.id)] ?? null,
+  }));
 }
 
 function misfit(name: string, value: Json, errors: readonly string[]): Error {
-  return new Error(`valuesOnCreate gives ${JSON.stringify(value)} for "${name}", which does not fit: ${errors.join(' ')}`);
+  return new Error(
+    `valuesOnCreate gives ${JSON.stringify(value)} for "${name}", which does not fit: ${errors.join(' ')}`,
+  );
 }

@@ -9,14 +9,25 @@ import type { Route } from '../../model/route.js';
  * to mend, for what a pagination of the application's own may not ask for.
  */
 export function planPage(list: ListPlan, { window, count }: PageRequest, open: boolean): PagePlan {
-  return { ...list, kind: 'page', ...rowsOf(window, list.order.length), count: count && countPlan(list, count, open) };
+  return {
+    ...list,
+    kind: 'page',
+    ...rowsOf(window, list.order.length),
+    count: count && countPlan(list, count, open),
+  };
 }
 
 function rowsOf(window: PageWindow, terms: number): Pick<PagePlan, 'limit' | 'offset' | 'from' | 'edges'> {
   const offset = window.kind === 'offset' ? window.offset : 0;
   // They stand in the text of the statement.
-  if (!Number.isSafeInteger(window.limit) || window.limit < 1 || !Number.isSafeInteger(offset) || offset < 0) throw new Error(`A pagination asks for ${JSON.stringify(window.limit)} rows behind ${JSON.stringify(offset)} others.`);
-  if (window.kind === 'cursor' && window.position && window.position.values.length !== terms) throw new Error(`A pagination names a position by ${window.position.values.length} values, in an order of ${terms}.`);
+  if (!Number.isSafeInteger(window.limit) || window.limit < 1 || !Number.isSafeInteger(offset) || offset < 0)
+    throw new Error(
+      `A pagination asks for ${JSON.stringify(window.limit)} rows behind ${JSON.stringify(offset)} others.`,
+    );
+  if (window.kind === 'cursor' && window.position && window.position.values.length !== terms)
+    throw new Error(
+      `A pagination names a position by ${window.position.values.length} values, in an order of ${terms}.`,
+    );
   switch (window.kind) {
     case 'offset':
       return { limit: window.limit, offset, from: undefined, edges: false };
@@ -57,7 +68,16 @@ function isOwn(condition: Condition): boolean {
 }
 
 /** Names a list and its order, types included: what a value of a cursor was compared with is still the same. */
-export function placeOf({ resource, order }: ListPlan, { parent, relation }: Route, key: readonly Json[] | undefined): string {
-  const terms = order.map(({ operand: { hops, column }, ...said }) => [hops.map(({ name }) => name), column.id, column.type.kind, said]);
+export function placeOf(
+  { resource, order }: ListPlan,
+  { parent, relation }: Route,
+  key: readonly Json[] | undefined,
+): string {
+  const terms = order.map(({ operand: { hops, column }, ...said }) => [
+    hops.map(({ name }) => name),
+    column.id,
+    column.type.kind,
+    said,
+  ]);
   return JSON.stringify([resource.id, parent?.id ?? null, relation?.name ?? null, key ?? null, terms]);
 }

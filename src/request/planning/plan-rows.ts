@@ -12,12 +12,36 @@ import { resolveRowFilter } from '../../values/resolve-row-filter.js';
 
 /** Rows of this key. */
 export function keyCondition(key: readonly Json[], resource: Resource): Condition {
-  return allOf(ownKey(resource.key).map((operand, index) => ({ kind: 'compare', operand, lookup: 'exact', value: key[index] ?? null })));
+  return allOf(
+    ownKey(resource.key).map((operand, index) => ({
+      kind: 'compare',
+      operand,
+      lookup: 'exact',
+      value: key[index] ?? null,
+    })),
+  );
 }
 
 /** The look at the parent that a nested URL begins with. */
-export function planParent(key: readonly Json[], { parent, relation, rows, ...asked }: Pick<ParentPlan, 'forWriting' | 'requester'> & { readonly parent: Resource; readonly relation: ToManyRelation; readonly rows: Condition }): ParentPlan {
-  return { resource: parent, where: allOf([rows, keyCondition(key, parent)]), on: joiningPairs(relation), ...asked };
+export function planParent(
+  key: readonly Json[],
+  {
+    parent,
+    relation,
+    rows,
+    ...asked
+  }: Pick<ParentPlan, 'forWriting' | 'requester'> & {
+    readonly parent: Resource;
+    readonly relation: ToManyRelation;
+    readonly rows: Condition;
+  },
+): ParentPlan {
+  return {
+    resource: parent,
+    where: allOf([rows, keyCondition(key, parent)]),
+    on: joiningPairs(relation),
+    ...asked,
+  };
 }
 
 /** near: columns of the parent; far: the columns of its rows that hold them. */
@@ -26,7 +50,11 @@ export function joiningPairs(relation: ToManyRelation): readonly ColumnPair[] {
 }
 
 /** The values that join a parent's rows, where the key in the URL says them; undefined where only the parent's row does. */
-export function joiningValues(key: readonly Json[], parent: Resource, relation: ToManyRelation): ParentValues | undefined {
+export function joiningValues(
+  key: readonly Json[],
+  parent: Resource,
+  relation: ToManyRelation,
+): ParentValues | undefined {
   if (parent.key.via) return undefined;
   const values = joiningPairs(relation).map(({ near }) => {
     const at = parent.key.columns.findIndex(({ id }) => id === near.id);
@@ -51,11 +79,32 @@ function equalsOrNothing(pair: ColumnPair, value: Json): Condition {
 }
 
 /** The rows and the order of a list, from what each backend says. */
-export function planList(resource: Resource, { within, filterings, requester, parent }: Pick<ListPlan, 'requester' | 'parent'> & { readonly within: Condition; readonly filterings: readonly Filtering[] }): ListPlan {
+export function planList(
+  resource: Resource,
+  {
+    within,
+    filterings,
+    requester,
+    parent,
+  }: Pick<ListPlan, 'requester' | 'parent'> & {
+    readonly within: Condition;
+    readonly filterings: readonly Filtering[];
+  },
+): ListPlan {
   const rows = filterings.map((filtering) => rowsOf(filtering, resource));
-  const asked = filterings.find((filtering) => filtering.order !== undefined && filtering.order.length > 0)?.order;
+  const asked = filterings.find(
+    (filtering) => filtering.order !== undefined && filtering.order.length > 0,
+  )?.order;
   const oneOff = filterings.some((filtering) => filtering.oneOff === true);
-  return { kind: 'list', resource, where: allOf([within, ...rows]), order: asked ? totalOrder(asked, resource) : ownOrder(resource), parent, requester, oneOff };
+  return {
+    kind: 'list',
+    resource,
+    where: allOf([within, ...rows]),
+    order: asked ? totalOrder(asked, resource) : ownOrder(resource),
+    parent,
+    requester,
+    oneOff,
+  };
 }
 
 function rowsOf({ rows }: Filtering, resource: Resource): Condition {
@@ -76,7 +125,9 @@ function ownOrder(resource: Resource): readonly OrderTerm[] {
 /** Ties are broken by the key, so that a list has one order (contract 4). */
 function totalOrder(order: readonly OrderTerm[], resource: Resource): readonly OrderTerm[] {
   const plain = order.filter((term) => term.operand.hops.length === 0).map((term) => term.operand.column.id);
-  const rest = ownKey(resource.key).filter(({ hops, column }) => hops.length > 0 || !plain.includes(column.id));
+  const rest = ownKey(resource.key).filter(
+    ({ hops, column }) => hops.length > 0 || !plain.includes(column.id),
+  );
   return [...order, ...rest.map((operand) => ({ operand, descending: false }))];
 }
 
@@ -92,7 +143,11 @@ export function planKeyCheck({ rows: ofKey, ...named }: NamedKey, rows: Conditio
 }
 
 /** The keys that a body names, by a relation or by the column that refers to it, those in embedded objects included. */
-export function keysIn(values: ReadonlyMap<string, unknown>, fields: readonly Field[], within: readonly string[] = []): readonly NamedKey[] {
+export function keysIn(
+  values: ReadonlyMap<string, unknown>,
+  fields: readonly Field[],
+  within: readonly string[] = [],
+): readonly NamedKey[] {
   const named: NamedKey[] = [];
   for (const field of fields) {
     if (field.kind !== 'embedded' && field.kind !== 'to-one' && field.kind !== 'column') continue;
@@ -100,8 +155,20 @@ export function keysIn(values: ReadonlyMap<string, unknown>, fields: readonly Fi
     if (value === null || value === undefined) continue;
     const path = [...within, field.name];
     if (field.kind === 'embedded') named.push(...keysIn(new Map(Object.entries(value)), field.fields, path));
-    else if (field.kind === 'to-one') named.push({ relation: field.relation, path, key: value as readonly Json[], rows: keyCondition(value as readonly Json[], field.relation.target) });
-    else if (field.refers) named.push({ relation: field.refers, path, key: [value as Json], rows: referredBy(value as Json, field.refers) });
+    else if (field.kind === 'to-one')
+      named.push({
+        relation: field.relation,
+        path,
+        key: value as readonly Json[],
+        rows: keyCondition(value as readonly Json[], field.relation.target),
+      });
+    else if (field.refers)
+      named.push({
+        relation: field.refers,
+        path,
+        key: [value as Json],
+        rows: referredBy(value as Json, field.refers),
+      });
   }
   return named;
 }
@@ -114,6 +181,11 @@ function referredBy(value: Json, { on: [pair] }: ToOneRelation): Condition {
 
 /** That no relation leads to a row that the caller may not name, because another one has been written that shares a column with it. */
 export function leadsNowhereElse(relation: ToOneRelation, rows: Condition): Condition {
-  const empty = relation.on.map(({ near }): Condition => ({ kind: 'compare', operand: { hops: [], column: near }, lookup: 'isnull', value: true }));
+  const empty = relation.on.map(({ near }): Condition => ({
+    kind: 'compare',
+    operand: { hops: [], column: near },
+    lookup: 'isnull',
+    value: true,
+  }));
   return oneOf([...empty, { kind: 'related', hops: [], relation, condition: rows }]);
 }

@@ -24,7 +24,13 @@ export interface ErrorResponse {
  */
 export function errorResponse(error: unknown, format: ErrorFormat): ErrorResponse {
   const { answer, logged } = judged(error);
-  return { response: format === 'problem' ? problemResponse(answer) : jsonResponse(answer.status, answer.body, answer.headers), logged };
+  return {
+    response:
+      format === 'problem'
+        ? problemResponse(answer)
+        : jsonResponse(answer.status, answer.body, answer.headers),
+    logged,
+  };
 }
 
 function judged(error: unknown): { readonly answer: RestErrorAnswer; readonly logged: boolean } {
@@ -36,12 +42,21 @@ function judged(error: unknown): { readonly answer: RestErrorAnswer; readonly lo
 
 function isHttpException(error: unknown): error is HttpExceptionLike {
   const like = error as Partial<HttpExceptionLike> | null;
-  return typeof like === 'object' && like !== null && typeof like.getStatus === 'function' && typeof like.getResponse === 'function';
+  return (
+    typeof like === 'object' &&
+    like !== null &&
+    typeof like.getStatus === 'function' &&
+    typeof like.getResponse === 'function'
+  );
 }
 
 /** An error of middleware that is meant for the client, in the form that Express and its libraries use. */
 function exposedError(error: unknown): RestErrorAnswer | undefined {
-  const { status, expose, message } = (error ?? {}) as { status?: unknown; expose?: unknown; message?: unknown };
+  const { status, expose, message } = (error ?? {}) as {
+    status?: unknown;
+    expose?: unknown;
+    message?: unknown;
+  };
   if (expose !== true || typeof status !== 'number' || status < 400 || status >= 500) return undefined;
   return { status, body: { detail: String(message) } };
 }
@@ -53,7 +68,9 @@ function fromHttpException(error: HttpExceptionLike): RestErrorAnswer {
   const status = error.getStatus();
   if (status >= 500 && status !== 503) return { ...new ServerError().answer, status };
   const message = messageOf(error.getResponse());
-  return status === 403 && message === NEST_FORBIDDEN ? new PermissionDenied().answer : { status, body: { detail: message } };
+  return status === 403 && message === NEST_FORBIDDEN
+    ? new PermissionDenied().answer
+    : { status, body: { detail: message } };
 }
 
 function messageOf(response: unknown): string {

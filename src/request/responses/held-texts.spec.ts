@@ -21,12 +21,16 @@ async function taken(texts: AsyncIterable<string>): Promise<readonly string[]> {
 }
 
 test('nothing of a short list is given before its end is known', async () => {
-  expect(await taken(heldTexts(pagesThenError([[row(1)], [row(2), row(3)]]), ({ key }) => ({ id: key[0] })))).toEqual(['error']);
+  expect(
+    await taken(heldTexts(pagesThenError([[row(1)], [row(2), row(3)]]), ({ key }) => ({ id: key[0] }))),
+  ).toEqual(['error']);
 });
 
 test('of a long one everything is, page by page', async () => {
   const wide = 'x'.repeat(HELD_CHARACTERS / 2);
-  const texts = await taken(heldTexts(pagesThenError([[row(1)], [row(2)], [row(3)]]), ({ key }) => ({ id: key[0], wide })));
+  const texts = await taken(
+    heldTexts(pagesThenError([[row(1)], [row(2)], [row(3)]]), ({ key }) => ({ id: key[0], wide })),
+  );
   expect(texts.map((text) => text.slice(0, 7))).toEqual(['{"id":1', '{"id":2', '{"id":3', 'error']);
 });
 

@@ -5,7 +5,10 @@ import type { Representation, Row } from '../../model/serializer.js';
  * Pages as texts, held back until they end, or have become too long for that: what goes wrong with a later page of a list of
  * ordinary length is still an ordinary error answer.
  */
-export async function* heldTexts(pages: AsyncIterable<readonly Row[]>, represent: (row: Row) => Representation): AsyncGenerator<string> {
+export async function* heldTexts(
+  pages: AsyncIterable<readonly Row[]>,
+  represent: (row: Row) => Representation,
+): AsyncGenerator<string> {
   const held: string[] = [];
   let characters = 0;
   for await (const rows of pages) {

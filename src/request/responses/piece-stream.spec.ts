@@ -4,7 +4,10 @@ import { finished, pipeline } from 'node:stream/promises';
 import { PieceStream } from './piece-stream.js';
 
 /** Pieces, and what was asked of them. */
-function watched(pieces: readonly string[], failure?: Error): { readonly asked: string[]; readonly given: AsyncGenerator<string> } {
+function watched(
+  pieces: readonly string[],
+  failure?: Error,
+): { readonly asked: string[]; readonly given: AsyncGenerator<string> } {
   const asked: string[] = [];
   async function* given(): AsyncGenerator<string> {
     try {
@@ -68,9 +71,11 @@ test('fails as its pieces do', async () => {
 test('tells whoever makes the pieces that a client has left', async () => {
   const { asked, given } = watched(['a', 'b', 'c']);
   const stream = new PieceStream(given);
-  await new Promise<void>((resolve) => stream.once('data', () => {
-    resolve();
-  }));
+  await new Promise<void>((resolve) =>
+    stream.once('data', () => {
+      resolve();
+    }),
+  );
   stream.destroy();
   await finished(stream).catch(() => undefined);
   expect(asked.at(-1)).toBe('end');

@@ -69,13 +69,21 @@ describe('a list', () => {
   });
 
   test('of one page is one text', async () => {
-    expect(await renderList(new Pages([page(1, 2)]), represent)).toEqual({ kind: 'text', text: '[{"id":1},{"id":2}]' });
+    expect(await renderList(new Pages([page(1, 2)]), represent)).toEqual({
+      kind: 'text',
+      text: '[{"id":1},{"id":2}]',
+    });
     expect(await renderList(new Pages([]), represent)).toEqual({ kind: 'text', text: '[]' });
   });
 
   test('keeps the texts that JSON must escape', async () => {
-    const body = await renderList(new Pages([page(1), page(2)]), () => ({ text: '"\\\u0000\n],\u{1f600}\ud800' }));
-    expect(JSON.parse(await textOf(body))).toEqual([{ text: '"\\\u0000\n],\u{1f600}\ud800' }, { text: '"\\\u0000\n],\u{1f600}\ud800' }]);
+    const body = await renderList(new Pages([page(1), page(2)]), () => ({
+      text: '"\\\u0000\n],\u{1f600}\ud800',
+    }));
+    expect(JSON.parse(await textOf(body))).toEqual([
+      { text: '"\\\u0000\n],\u{1f600}\ud800' },
+      { text: '"\\\u0000\n],\u{1f600}\ud800' },
+    ]);
   });
 });
 
@@ -118,12 +126,15 @@ describe('an error', () => {
   test.each<[name: string, pages: readonly (readonly Row[])[]]>([
     ['of one page', [page(1)]],
     ['of two pages', [page(1), page(2)]],
-  ])('of a first row that cannot be represented is thrown before anything is sent: %s', async (_name, pages) => {
-    const fails = (): never => {
-      throw new Error('no representation');
-    };
-    await expect(renderList(new Pages(pages), fails)).rejects.toThrow('no representation');
-  });
+  ])(
+    'of a first row that cannot be represented is thrown before anything is sent: %s',
+    async (_name, pages) => {
+      const fails = (): never => {
+        throw new Error('no representation');
+      };
+      await expect(renderList(new Pages(pages), fails)).rejects.toThrow('no representation');
+    },
+  );
 
   test('of a later row that cannot be represented ends the stream with it, and the pages are closed', async () => {
     const pages = new Pages([page(1), page(2), page(3), page(4)]);

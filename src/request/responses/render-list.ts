@@ -3,7 +3,10 @@ import type { Soon } from '../../values/soon.js';
 import type { ResponseBody } from './rest-response.js';
 
 /** Rows as JSON with commas between, a text for each page. */
-export async function* textsOf(pages: AsyncIterable<readonly Row[]>, represent: (row: Row) => Representation): AsyncGenerator<string> {
+export async function* textsOf(
+  pages: AsyncIterable<readonly Row[]>,
+  represent: (row: Row) => Representation,
+): AsyncGenerator<string> {
   for await (const rows of pages) yield rows.map((row) => JSON.stringify(represent(row))).join(',');
 }
 

@@ -6,15 +6,25 @@ export interface RestResponse {
 }
 
 /** A whole text, or pieces that are made while they are sent. */
-export type ResponseBody = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'stream'; readonly pieces: AsyncIterable<string> };
+export type ResponseBody =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'stream'; readonly pieces: AsyncIterable<string> };
 
 /** What an operation or a method of the application's gave: nothing is 204. */
-export function valueResponse(status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): RestResponse {
+export function valueResponse(
+  status: number,
+  value: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): RestResponse {
   return value === undefined ? { status: 204, headers } : jsonResponse(status, value, headers);
 }
 
 /** What JSON has no form for, such as a function, is null. */
-export function jsonResponse(status: number, value: unknown, headers?: Readonly<Record<string, string>>): RestResponse {
+export function jsonResponse(
+  status: number,
+  value: unknown,
+  headers?: Readonly<Record<string, string>>,
+): RestResponse {
   const text = JSON.stringify(value) as string | undefined;
   const body = { kind: 'text', text: text ?? 'null' } as const;
   return headers ? { status, body, headers } : { status, body };

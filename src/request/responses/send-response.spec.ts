@@ -47,11 +47,19 @@ afterEach(async () => {
   }
 });
 
-async function serve(response: RestResponse, { allow = 'GET, HEAD, OPTIONS', before }: { allow?: string; before?: (target: ServerResponse) => void } = {}): Promise<Served> {
+async function serve(
+  response: RestResponse,
+  {
+    allow = 'GET, HEAD, OPTIONS',
+    before,
+  }: { allow?: string; before?: (target: ServerResponse) => void } = {},
+): Promise<Served> {
   const { promise: sent, settle } = settling();
   const server = createServer((_request, target) => {
     before?.(target);
-    Promise.resolve(sendResponse(target, response, allow)).then(() => { settle(undefined); }, settle);
+    Promise.resolve(sendResponse(target, response, allow)).then(() => {
+      settle(undefined);
+    }, settle);
   });
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -87,7 +95,12 @@ function finish(incoming: IncomingMessage): Promise<Received> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     const done = (): void => {
-      resolve({ status: incoming.statusCode, headers: incoming.headers, text: Buffer.concat(chunks).toString('utf8'), whole: incoming.complete });
+      resolve({
+        status: incoming.statusCode,
+        headers: incoming.headers,
+        text: Buffer.concat(chunks).toString('utf8'),
+        whole: incoming.complete,
+      });
     };
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
     incoming.on('error', () => undefined);
@@ -101,7 +114,7 @@ async function receive(port: number, method = 'GET'): Promise<Received> {
 
 /** The count once it has stood still for a while. */
 async function settledCount(pieces: Pieces): Promise<number> {
-  for (let before = -1; before !== pieces.made; ) {
+  for (let before = -1; before !== pieces.made;) {
     before = pieces.made;
     await pause(200);
   }
@@ -133,9 +146,17 @@ describe('headers', () => {
   });
 
   test('of the response itself are sent', async () => {
-    const { port } = await serve({ ...TEXT, status: 201, headers: { Location: 'http://h/rest/v1/polls/question/1/', 'Retry-After': '5' } });
+    const { port } = await serve({
+      ...TEXT,
+      status: 201,
+      headers: { Location: 'http://h/rest/v1/polls/question/1/', 'Retry-After': '5' },
+    });
     const { status, headers } = await receive(port);
-    expect([status, headers.location, headers['retry-after']]).toEqual([201, 'http://h/rest/v1/polls/question/1/', '5']);
+    expect([status, headers.location, headers['retry-after']]).toEqual([
+      201,
+      'http://h/rest/v1/polls/question/1/',
+      '5',
+    ]);
   });
 
   test('that the application has set are kept, Vary is added to, and X-Powered-By is taken away', async () => {
@@ -149,7 +170,13 @@ describe('headers', () => {
       },
     });
     const { headers } = await receive(port);
-    expect(headers).toMatchObject({ 'x-frame-options': 'SAMEORIGIN', 'referrer-policy': 'no-referrer', vary: 'Origin, cookie, Accept', 'x-request-id': '7', 'x-content-type-options': 'nosniff' });
+    expect(headers).toMatchObject({
+      'x-frame-options': 'SAMEORIGIN',
+      'referrer-policy': 'no-referrer',
+      vary: 'Origin, cookie, Accept',
+      'x-request-id': '7',
+      'x-content-type-options': 'nosniff',
+    });
     expect(headers).not.toHaveProperty('x-powered-by');
   });
 
@@ -165,7 +192,11 @@ describe('headers', () => {
     expect([status, text]).toEqual([204, '']);
     expect(headers).not.toHaveProperty('content-type');
     expect(headers).not.toHaveProperty('content-length');
-    expect(headers).toMatchObject({ allow: 'GET, HEAD, OPTIONS', vary: 'Accept, Cookie', 'x-frame-options': 'DENY' });
+    expect(headers).toMatchObject({
+      allow: 'GET, HEAD, OPTIONS',
+      vary: 'Accept, Cookie',
+      'x-frame-options': 'DENY',
+    });
     expect(await sent).toBeUndefined();
   });
 
@@ -202,10 +233,18 @@ describe('HEAD', () => {
 
 describe('a stream', () => {
   test('is sent whole and in order', async () => {
-    const pieces = new Pieces(1000, (index) => `${index === 0 ? '[' : ','}"\u00e9${index}"${index === 999 ? ']' : ''}`);
+    const pieces = new Pieces(
+      1000,
+      (index) => `${index === 0 ? '[' : ','}"\u00e9${index}"${index === 999 ? ']' : ''}`,
+    );
     const { port, sent } = await serve(stream(pieces));
     const { status, headers, text, whole } = await receive(port);
-    expect([status, whole, headers['content-type'], headers['x-frame-options']]).toEqual([200, true, 'application/json', 'DENY']);
+    expect([status, whole, headers['content-type'], headers['x-frame-options']]).toEqual([
+      200,
+      true,
+      'application/json',
+      'DENY',
+    ]);
     expect(JSON.parse(text)).toEqual(Array.from({ length: 1000 }, (_, index) => `\u00e9${index}`));
     expect(await sent).toBeUndefined();
     expect(pieces.closed).toBe(true);
@@ -307,12 +346,18 @@ describe('a stream', () => {
     const { promise: sent, settle } = settling();
     const server = createServer((_request, target) => {
       target.on('close', () => {
-        Promise.resolve(sendResponse(target, stream(pieces), 'GET')).then(() => { settle(undefined); }, settle);
+        Promise.resolve(sendResponse(target, stream(pieces), 'GET')).then(() => {
+          settle(undefined);
+        }, settle);
       });
     });
     servers.push(server);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const outgoing = request({ host: '127.0.0.1', port: (server.address() as AddressInfo).port, agent: false });
+    const outgoing = request({
+      host: '127.0.0.1',
+      port: (server.address() as AddressInfo).port,
+      agent: false,
+    });
     outgoing.on('error', () => undefined);
     outgoing.end();
     server.once('request', () => outgoing.destroy());

@@ -64,7 +64,9 @@ const FIXED = FIXED_HEADERS.map(([name, value]) => [name, value, name.toLowerCas
 export function setResponseHeaders(target: HeaderTarget, response: RestResponse, allow: string): void {
   setContractHeaders(target, allow);
   const { headers } = response;
-  if (headers) for (const [name, value] of Object.entries(headers)) if (name !== 'Cache-Control' || !target.hasHeader('cache-control')) target.setHeader(name, value);
+  if (headers)
+    for (const [name, value] of Object.entries(headers))
+      if (name !== 'Cache-Control' || !target.hasHeader('cache-control')) target.setHeader(name, value);
   if (response.body && !target.hasHeader('content-type')) target.setHeader('Content-Type', JSON_MEDIA_TYPE);
 }
 

@@ -2,7 +2,14 @@ import { emptyFieldErrors } from '../../errors/rest-error.js';
 import type { FieldErrors, Json } from '../../errors/rest-error.js';
 import type { ColumnField, EmbeddedField, Field } from '../../model/field.js';
 import { isWritable } from '../../model/field.js';
-import type { ParseContext, ParsedBody, RepresentContext, Representation, Row, Serializer } from '../../model/serializer.js';
+import type {
+  ParseContext,
+  ParsedBody,
+  RepresentContext,
+  Representation,
+  Row,
+  Serializer,
+} from '../../model/serializer.js';
 import { keyText, parseKeyValue } from '../../values/keys.js';
 import { invalid, valid } from '../../values/outcome.js';
 import type { Outcome } from '../../values/outcome.js';
@@ -16,7 +23,8 @@ export class ModelSerializer implements Serializer {
     const body: Representation = {};
     let at = 0;
     for (const field of resource.fields) {
-      if (field.readable) body[field.name] = representField(field, row, { value: row.values[at++], basePath });
+      if (field.readable)
+        body[field.name] = representField(field, row, { value: row.values[at++], basePath });
     }
     return body;
   }
@@ -40,7 +48,11 @@ export class ModelSerializer implements Serializer {
   }
 }
 
-function representField(field: Field, row: Row, { value, basePath }: { value: unknown; basePath: string }): unknown {
+function representField(
+  field: Field,
+  row: Row,
+  { value, basePath }: { value: unknown; basePath: string },
+): unknown {
   switch (field.kind) {
     case 'link':
       return `${basePath}/${keyText(row.identity ?? row.key)}/${field.relation.name}/`;
@@ -57,9 +69,15 @@ function representField(field: Field, row: Row, { value, basePath }: { value: un
   }
 }
 
-function representEmbedded({ fields }: EmbeddedField, row: Row, { value, basePath }: { value: Readonly<Record<string, unknown>>; basePath: string }): unknown {
+function representEmbedded(
+  { fields }: EmbeddedField,
+  row: Row,
+  { value, basePath }: { value: Readonly<Record<string, unknown>>; basePath: string },
+): unknown {
   const shown = fields.filter((field) => field.readable);
-  return Object.fromEntries(shown.map((field) => [field.name, representField(field, row, { value: value[field.name], basePath })]));
+  return Object.fromEntries(
+    shown.map((field) => [field.name, representField(field, row, { value: value[field.name], basePath })]),
+  );
 }
 
 /** What JSON has no form for. */
@@ -73,7 +91,10 @@ function isOpen(field: Field, { operation }: ParseContext): boolean {
 }
 
 /** A name that no caller knows: a hidden field is one of them. */
-function unknownFields(body: Readonly<Record<string, unknown>>, { resource, given }: ParseContext): FieldErrors {
+function unknownFields(
+  body: Readonly<Record<string, unknown>>,
+  { resource, given }: ParseContext,
+): FieldErrors {
   const errors = emptyFieldErrors();
   for (const name of Object.keys(body)) {
     const field = resource.fieldsByName.get(name);
@@ -83,13 +104,22 @@ function unknownFields(body: Readonly<Record<string, unknown>>, { resource, give
   return errors;
 }
 
-type MemberOutcome = Outcome<unknown> | { readonly nested: FieldErrors; readonly sound: Readonly<Record<string, unknown>> } | undefined;
+type MemberOutcome =
+  | Outcome<unknown>
+  | { readonly nested: FieldErrors; readonly sound: Readonly<Record<string, unknown>> }
+  | undefined;
 
 /** Undefined where the body says nothing and need not. */
-function parseMember(body: Readonly<Record<string, unknown>>, field: Field, context: ParseContext): MemberOutcome {
+function parseMember(
+  body: Readonly<Record<string, unknown>>,
+  field: Field,
+  context: ParseContext,
+): MemberOutcome {
   // No JSON holds undefined, but what a pipe or the application makes of a body does: it says nothing.
   if (!Object.hasOwn(body, field.name) || body[field.name] === undefined) {
-    return field.required && context.operation !== 'partialUpdate' ? invalid('This field is required.') : undefined;
+    return field.required && context.operation !== 'partialUpdate'
+      ? invalid('This field is required.')
+      : undefined;
   }
   const input = body[field.name];
   if (input === null || (input === '' && field.kind === 'to-one')) {
@@ -109,7 +139,8 @@ function parseMember(body: Readonly<Record<string, unknown>>, field: Field, cont
 
 function parseColumn(input: unknown, field: ColumnField): Outcome<Json> {
   const outcome = parseValue(input, field.type);
-  if (!outcome.errors && outcome.value === '' && field.type.kind === 'string' && !field.blank) return invalid('This field may not be blank.');
+  if (!outcome.errors && outcome.value === '' && field.type.kind === 'string' && !field.blank)
+    return invalid('This field may not be blank.');
   return outcome;
 }
 
@@ -119,8 +150,11 @@ function parseEmbedded(input: unknown, embedded: EmbeddedField, context: ParseCo
   }
   const values: Record<string, unknown> = {};
   const errors = emptyFieldErrors();
-  const known = new Set(embedded.fields.filter((field) => field.readable || isWritable(field)).map(({ name }) => name));
-  if (context.resource.strict) for (const name of Object.keys(input)) if (!known.has(name)) errors[name] = ['Unknown field.'];
+  const known = new Set(
+    embedded.fields.filter((field) => field.readable || isWritable(field)).map(({ name }) => name),
+  );
+  if (context.resource.strict)
+    for (const name of Object.keys(input)) if (!known.has(name)) errors[name] = ['Unknown field.'];
   for (const field of embedded.fields) {
     if (!isOpen(field, context)) continue;
     const outcome = parseMember(input as Readonly<Record<string, unknown>>, field, context);

@@ -4,7 +4,15 @@ import type { Names } from './asked-names.js';
 
 /** `id` or `size{height}`; what is named as a whole ends with `!`. */
 function shown(names: Names | undefined): string | undefined {
-  return names && [...names.inner].map(([name, each]) => `${name}${each.whole ? '!' : ''}${each.inner.size > 0 ? `{${shown(each) ?? ''}}` : ''}`).join(' ');
+  return (
+    names &&
+    [...names.inner]
+      .map(
+        ([name, each]) =>
+          `${name}${each.whole ? '!' : ''}${each.inner.size > 0 ? `{${shown(each) ?? ''}}` : ''}`,
+      )
+      .join(' ')
+  );
 }
 
 test.each([
@@ -31,7 +39,10 @@ describe('a choice', () => {
   const choice = { only: askedNames('id,size.width,shop'), omit: askedNames('shop.name,id') };
 
   test('wants what is asked for, and not what is omitted as a whole', () => {
-    expect(['id', 'size', 'shop', 'name', 'toString'].filter((name) => wants(choice, name))).toEqual(['size', 'shop']);
+    expect(['id', 'size', 'shop', 'name', 'toString'].filter((name) => wants(choice, name))).toEqual([
+      'size',
+      'shop',
+    ]);
     expect(wants(EVERYTHING, 'anything')).toBe(true);
   });
 

@@ -17,7 +17,14 @@ export function chooseFields(resource: Resource, choice: Choice): Resource {
   const name = nameOf(fields);
   const kept = KEPT.get(resource) ?? new Map<string, Resource>();
   KEPT.set(resource, kept);
-  const view = kept.get(name) ?? Object.freeze({ ...resource, fields, fieldsByName: new Map(fields.map((field) => [field.name, field])), chosen: true });
+  const view =
+    kept.get(name) ??
+    Object.freeze({
+      ...resource,
+      fields,
+      fieldsByName: new Map(fields.map((field) => [field.name, field])),
+      chosen: true,
+    });
   kept.delete(name);
   kept.set(name, view);
   const [oldest] = kept.keys();
@@ -39,13 +46,29 @@ function nameOf(fields: readonly Field[]): string {
 }
 
 function shownNames(fields: readonly Field[]): readonly unknown[] {
-  return fields.filter(({ readable }) => readable).map((field) => (field.kind === 'embedded' ? [field.name, shownNames(field.fields)] : field.name));
+  return fields
+    .filter(({ readable }) => readable)
+    .map((field) => (field.kind === 'embedded' ? [field.name, shownNames(field.fields)] : field.name));
 }
 
 /** The same of a body that somebody else has made: members by their names, and of embedded objects those inside. */
-export function chooseMembers(body: Representation, choice: Choice, fields: readonly Field[]): Representation {
+export function chooseMembers(
+  body: Representation,
+  choice: Choice,
+  fields: readonly Field[],
+): Representation {
   if (choosesAll(choice)) return body;
-  return Object.fromEntries(Object.entries(body).filter(([name]) => wants(choice, name)).map(([name, value]) => [name, memberOf(value, { choice: choiceBehind(choice, name), field: fields.find((each) => each.name === name) })]));
+  return Object.fromEntries(
+    Object.entries(body)
+      .filter(([name]) => wants(choice, name))
+      .map(([name, value]) => [
+        name,
+        memberOf(value, {
+          choice: choiceBehind(choice, name),
+          field: fields.find((each) => each.name === name),
+        }),
+      ]),
+  );
 }
 
 function memberOf(value: unknown, { choice, field }: { choice: Choice; field: Field | undefined }): unknown {
@@ -54,14 +77,20 @@ function memberOf(value: unknown, { choice, field }: { choice: Choice; field: Fi
 }
 
 /** Paths that a choice names and these fields do not have, or not for this caller. What stands behind a relation is not looked at. */
-export function unknownNames({ only, omit }: Choice, fields: readonly Field[], within = ''): readonly string[] {
+export function unknownNames(
+  { only, omit }: Choice,
+  fields: readonly Field[],
+  within = '',
+): readonly string[] {
   return [only, omit].flatMap((names) =>
     [...(names?.inner ?? [])].flatMap(([name, { inner }]): readonly string[] => {
       const field = fields.find((each) => each.name === name && each.readable);
       if (!field) return [within + name];
       if (inner.size === 0 || 'relation' in field) return [];
       const behind = { only: { whole: false, inner }, omit: undefined };
-      return field.kind === 'embedded' ? unknownNames(behind, field.fields, `${within}${name}.`) : [...inner.keys()].map((each) => `${within}${name}.${each}`);
+      return field.kind === 'embedded'
+        ? unknownNames(behind, field.fields, `${within}${name}.`)
+        : [...inner.keys()].map((each) => `${within}${name}.${each}`);
     }),
   );
 }

@@ -5,11 +5,20 @@ import nest12 from '../../../jest.config.js';
 export default {
   ...nest12,
   globals: {
-    RESTIFY_WORLD: { name: 'nest-11', format: 'cjs', directory: fileURLToPath(new URL('.', import.meta.url)), tsconfig: fileURLToPath(new URL('tsconfig.json', import.meta.url)) },
+    RESTIFY_WORLD: {
+      name: 'nest-11',
+      format: 'cjs',
+      directory: fileURLToPath(new URL('.', import.meta.url)),
+      tsconfig: fileURLToPath(new URL('tsconfig.json', import.meta.url)),
+    },
   },
   extensionsToTreatAsEsm: [],
   resolver: '<rootDir>/test/worlds/nest-11/resolver.cjs',
   // What clients send and read is the same bytes in both worlds.
   // What can differ between the two Fastify adapters is in these; what is behind them is tried on Fastify in the other world.
-  testPathIgnorePatterns: ['/node_modules/', '/test/clients/', '/test/fastify/(?!(fastify|headers|paths-and-index|actions|overrides)\\.spec)'],
+  testPathIgnorePatterns: [
+    '/node_modules/',
+    '/test/clients/',
+    '/test/fastify/(?!(fastify|headers|paths-and-index|actions|overrides)\\.spec)',
+  ],
 };

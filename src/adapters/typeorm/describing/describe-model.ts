@@ -1,7 +1,12 @@
 import type { DataSource } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { EntityMetadata } from 'typeorm';
-import type { ColumnDescription, EntityDescription, ModelDescription, Unsupported } from '../../../model/entity-description.js';
+import type {
+  ColumnDescription,
+  EntityDescription,
+  ModelDescription,
+  Unsupported,
+} from '../../../model/entity-description.js';
 import type { ValueType } from '../../../model/value-type.js';
 import { knownDialectFamily } from '../dialects/dialect-family.js';
 import { describeRelations } from './describe-relations.js';
@@ -15,12 +20,24 @@ import { describeStamps, isUnversioned } from './versions.js';
 export function describeModel(dataSource: DataSource): ModelDescription {
   const family = knownDialectFamily(dataSource);
   const given = givenEntities(dataSource);
-  const schemas = new Map([...given].reverse().map((each) => [(each as { options?: { name?: string } } | undefined)?.options?.name, each]));
+  const schemas = new Map(
+    [...given]
+      .reverse()
+      .map((each) => [(each as { options?: { name?: string } } | undefined)?.options?.name, each]),
+  );
   return {
-    entities: dataSource.entityMetadatas.map((metadata) => describeEntity(metadata, schemas.get(metadata.name), dataSource)),
-    abilities: { regex: family === 'postgres' || family === 'mysql', fullText: family === 'postgres' ? 'any-column' : family === 'mysql' ? 'indexed-columns' : 'none' },
+    entities: dataSource.entityMetadatas.map((metadata) =>
+      describeEntity(metadata, schemas.get(metadata.name), dataSource),
+    ),
+    abilities: {
+      regex: family === 'postgres' || family === 'mysql',
+      fullText: family === 'postgres' ? 'any-column' : family === 'mysql' ? 'indexed-columns' : 'none',
+    },
     given,
-    dataSource: 'name' in dataSource.options && typeof dataSource.options.name === 'string' ? dataSource.options.name : 'default',
+    dataSource:
+      'name' in dataSource.options && typeof dataSource.options.name === 'string'
+        ? dataSource.options.name
+        : 'default',
   };
 }
 
@@ -32,7 +49,11 @@ function givenEntities(dataSource: DataSource): readonly unknown[] {
 }
 
 /** `schema` is the `EntitySchema` of the entity as it was given to the data source. */
-function describeEntity(metadata: EntityMetadata, schema: unknown, dataSource: DataSource): EntityDescription {
+function describeEntity(
+  metadata: EntityMetadata,
+  schema: unknown,
+  dataSource: DataSource,
+): EntityDescription {
   return {
     id: entityIdOf(metadata, dataSource),
     name: metadata.targetName || metadata.name,
@@ -49,22 +70,47 @@ function describeEntity(metadata: EntityMetadata, schema: unknown, dataSource: D
 }
 
 /** Those of all rows: a partial index says nothing of the others. Relations of one to one are unique by an index of theirs. */
-function describeUnique({ primaryColumns, uniques, indices, relations }: EntityMetadata): EntityDescription['unique'] {
-  const sets = [primaryColumns, ...uniques.map(({ columns }) => columns), ...indices.filter(({ isUnique, where }) => isUnique && !where).map(({ columns }) => columns), ...relations.filter(({ isOneToOneOwner }) => isOneToOneOwner).map(({ joinColumns }) => joinColumns)];
-  return sets.filter((columns) => columns.length > 0).map((columns) => columns.map(({ databaseName }) => databaseName));
+function describeUnique({
+  primaryColumns,
+  uniques,
+  indices,
+  relations,
+}: EntityMetadata): EntityDescription['unique'] {
+  const sets = [
+    primaryColumns,
+    ...uniques.map(({ columns }) => columns),
+    ...indices.filter(({ isUnique, where }) => isUnique && !where).map(({ columns }) => columns),
+    ...relations.filter(({ isOneToOneOwner }) => isOneToOneOwner).map(({ joinColumns }) => joinColumns),
+  ];
+  return sets
+    .filter((columns) => columns.length > 0)
+    .map((columns) => columns.map(({ databaseName }) => databaseName));
 }
 
 /** TypeORM asks for a key of tables, and of views it does not. */
 function keyless({ primaryColumns }: EntityMetadata): readonly Unsupported[] {
-  return primaryColumns.length > 0 ? [] : [{ what: 'it has no primary key, and its rows no URL', repair: 'Mark the columns that name a row with @PrimaryColumn(), in place of @ViewColumn().' }];
+  return primaryColumns.length > 0
+    ? []
+    : [
+        {
+          what: 'it has no primary key, and its rows no URL',
+          repair: 'Mark the columns that name a row with @PrimaryColumn(), in place of @ViewColumn().',
+        },
+      ];
 }
 
 /** The class, and the schema: either may have been declared. */
 function targetsOf({ target }: EntityMetadata, schema: unknown): readonly unknown[] {
-  return [target, schema].filter((each) => typeof each === 'function' || (typeof each === 'object' && each !== null));
+  return [target, schema].filter(
+    (each) => typeof each === 'function' || (typeof each === 'object' && each !== null),
+  );
 }
 
-function describeColumn(column: ColumnMetadata, metadata: EntityMetadata, dataSource: DataSource): ColumnDescription {
+function describeColumn(
+  column: ColumnMetadata,
+  metadata: EntityMetadata,
+  dataSource: DataSource,
+): ColumnDescription {
   const described = valueTypeOf(column, dataSource);
   const supported = 'type' in described;
   const unfitKey = supported && column.isPrimary ? whyNoKey(described.type, dataSource) : undefined;
@@ -74,7 +120,13 @@ function describeColumn(column: ColumnMetadata, metadata: EntityMetadata, dataSo
     type: supported ? described.type : { kind: 'json' },
     nullable: column.isNullable || (sharesTable(metadata) && !column.isPrimary),
     acceptsNull: acceptsNull(column, metadata),
-    internal: column.isVirtual || !isOwnColumn(column, metadata) || column.isTreeLevel || column.isNestedSetLeft || column.isNestedSetRight || column.isMaterializedPath,
+    internal:
+      column.isVirtual ||
+      !isOwnColumn(column, metadata) ||
+      column.isTreeLevel ||
+      column.isNestedSetLeft ||
+      column.isNestedSetRight ||
+      column.isMaterializedPath,
     primary: column.isPrimary,
     generated: isMadeForUs(column),
     hasDefault: column.default !== undefined || isFilledByOrm(column),
@@ -82,8 +134,16 @@ function describeColumn(column: ColumnMetadata, metadata: EntityMetadata, dataSo
     insertable: column.isInsert,
     updatable: column.isUpdate,
     transformed: column.transformer !== undefined,
-    unversioned: !supported || isUnversioned(column, described.type, { metadata, dataSource, settable: column.isUpdate && !isMadeForUs(column) }),
-    fullText: metadata.indices.some((index) => index.isFulltext && index.columns.length === 1 && index.columns.includes(column)),
+    unversioned:
+      !supported ||
+      isUnversioned(column, described.type, {
+        metadata,
+        dataSource,
+        settable: column.isUpdate && !isMadeForUs(column),
+      }),
+    fullText: metadata.indices.some(
+      (index) => index.isFulltext && index.columns.length === 1 && index.columns.includes(column),
+    ),
     ...(supported ? {} : { unsupported: described.unsupported }),
     ...(unfitKey === undefined ? {} : { unfitKey }),
   };
@@ -93,9 +153,14 @@ function describeColumn(column: ColumnMetadata, metadata: EntityMetadata, dataSo
 function whyNoKey(type: ValueType, dataSource: DataSource): string | undefined {
   switch (type.kind) {
     case 'datetime':
-      return type.digits > 3 ? 'a date-time of more than three digits, of which TypeORM keeps three' : undefined;
+      return type.digits > 3
+        ? 'a date-time of more than three digits, of which TypeORM keeps three'
+        : undefined;
     case 'enum':
-      return knownDialectFamily(dataSource) === 'mysql' && type.values.some((value) => typeof value === 'number') ? 'a number of an enum, which this database takes for a position' : undefined;
+      return knownDialectFamily(dataSource) === 'mysql' &&
+        type.values.some((value) => typeof value === 'number')
+        ? 'a number of an enum, which this database takes for a position'
+        : undefined;
     case 'float':
     case 'interval':
     case 'json':
@@ -110,7 +175,14 @@ function whyNoKey(type: ValueType, dataSource: DataSource): string | undefined {
 
 /** The client never gives it: generated keys and columns, virtual columns, and what TypeORM fills by itself. */
 function isMadeForUs(column: ColumnMetadata): boolean {
-  return column.isGenerated || column.generatedType !== undefined || column.asExpression !== undefined || column.isVirtualProperty || column.isDiscriminator || isFilledByOrm(column);
+  return (
+    column.isGenerated ||
+    column.generatedType !== undefined ||
+    column.asExpression !== undefined ||
+    column.isVirtualProperty ||
+    column.isDiscriminator ||
+    isFilledByOrm(column)
+  );
 }
 
 function isFilledByOrm(column: ColumnMetadata): boolean {
@@ -120,6 +192,10 @@ function isFilledByOrm(column: ColumnMetadata): boolean {
 function describeOrder(metadata: EntityMetadata): EntityDescription['orderBy'] {
   return Object.entries(metadata.orderBy ?? {}).map(([path, said]) => {
     const { order, nulls } = typeof said === 'string' ? { order: said } : said;
-    return { path, descending: order === 'DESC', ...(nulls ? { nulls: nulls === 'NULLS FIRST' ? 'first' : 'last' } : {}) };
+    return {
+      path,
+      descending: order === 'DESC',
+      ...(nulls ? { nulls: nulls === 'NULLS FIRST' ? 'first' : 'last' } : {}),
+    };
   });
 }

@@ -18,14 +18,18 @@ export function isOwnColumn(column: ColumnMetadata, metadata: EntityMetadata): b
   if (column.relationMetadata && column.isVirtual) return isOwnRelation(column.relationMetadata, metadata);
   const top = column.embeddedMetadata?.embeddedMetadataTree[0]?.propertyName;
   const { columns, embeddeds } = getMetadataArgsStorage();
-  return top === undefined ? declares(metadata, columns, column.propertyName) : declares(metadata, embeddeds, top);
+  return top === undefined
+    ? declares(metadata, columns, column.propertyName)
+    : declares(metadata, embeddeds, top);
 }
 
 export function isOwnRelation(relation: RelationMetadata, metadata: EntityMetadata): boolean {
   if (!sharesTable(metadata)) return true;
   const top = relation.embeddedMetadata?.embeddedMetadataTree[0]?.propertyName;
   const { relations, embeddeds } = getMetadataArgsStorage();
-  return top === undefined ? declares(metadata, relations, relation.propertyName) : declares(metadata, embeddeds, top);
+  return top === undefined
+    ? declares(metadata, relations, relation.propertyName)
+    : declares(metadata, embeddeds, top);
 }
 
 interface DeclaredProperty {
@@ -34,14 +38,26 @@ interface DeclaredProperty {
 }
 
 /** An entity without a class extends none: all that it has is its own. */
-function declares({ target }: EntityMetadata, properties: readonly DeclaredProperty[], name: string): boolean {
-  return typeof target !== 'function' || properties.some((each) => each.propertyName === name && lineOf(target).includes(each.target));
+function declares(
+  { target }: EntityMetadata,
+  properties: readonly DeclaredProperty[],
+  name: string,
+): boolean {
+  return (
+    typeof target !== 'function' ||
+    properties.some((each) => each.propertyName === name && lineOf(target).includes(each.target))
+  );
 }
 
 /** The class and those that it extends. */
 export function lineOf(target: unknown): readonly unknown[] {
   const line: unknown[] = [];
-  for (let each = target; typeof each === 'function' && each !== Function.prototype; each = Object.getPrototypeOf(each) as unknown) line.push(each);
+  for (
+    let each = target;
+    typeof each === 'function' && each !== Function.prototype;
+    each = Object.getPrototypeOf(each) as unknown
+  )
+    line.push(each);
   return line;
 }
 
@@ -49,14 +65,19 @@ export function lineOf(target: unknown): readonly unknown[] {
 export function acceptsNull(column: ColumnMetadata, metadata: EntityMetadata): boolean {
   if (!sharesTable(metadata) || !column.isNullable) return column.isNullable;
   const line = lineOf(column.embeddedMetadata ? column.target : metadata.target);
-  const declared = getMetadataArgsStorage().columns.find((each) => each.propertyName === column.propertyName && line.includes(each.target));
+  const declared = getMetadataArgsStorage().columns.find(
+    (each) => each.propertyName === column.propertyName && line.includes(each.target),
+  );
   return declared ? declared.options.nullable === true : column.isNullable;
 }
 
 /** The entity whose class declares a relation: TypeORM keeps it with the base. */
 export function declaringEntity(relation: RelationMetadata): EntityMetadata {
   const { entityMetadata } = relation;
-  return sharesTable(entityMetadata) ? ([...entityMetadata.childEntityMetadatas].find((child) => child.target === relation.target) ?? entityMetadata) : entityMetadata;
+  return sharesTable(entityMetadata)
+    ? ([...entityMetadata.childEntityMetadatas].find((child) => child.target === relation.target) ??
+        entityMetadata)
+    : entityMetadata;
 }
 
 /** A row of a shared table is loaded as the entity that it is, and is written as that one, with its listeners. */
@@ -72,14 +93,21 @@ function kindsOf(metadata: EntityMetadata): readonly unknown[] {
 
 /** As SQL. Only values that need no escaping get here: see `unsupportedKinds`. */
 export function kindLiterals(metadata: EntityMetadata): readonly string[] {
-  return kindsOf(metadata).map((kind) => (typeof kind === 'number' ? String(kind) : `'${String(kind).replaceAll("'", "''")}'`));
+  return kindsOf(metadata).map((kind) =>
+    typeof kind === 'number' ? String(kind) : `'${String(kind).replaceAll("'", "''")}'`,
+  );
 }
 
 /** Discriminator values that could not stand in SQL as they are. */
 export function unsupportedKinds(metadata: EntityMetadata): readonly Unsupported[] {
   if (!sharesTable(metadata)) return [];
-  const kinds = kindsOf(metadata).filter((kind) => !Number.isSafeInteger(kind)).map(String);
+  const kinds = kindsOf(metadata)
+    .filter((kind) => !Number.isSafeInteger(kind))
+    .map(String);
   return kinds
     .filter((kind) => !/^[\p{L}\p{N}_$ .:/-]+$/u.test(kind))
-    .map((kind) => ({ what: `its discriminator value ${JSON.stringify(kind)} has signs other than letters, digits, blanks and "_$.:/-"`, repair: 'Give @ChildEntity or @DiscriminatorValue another one.' }));
+    .map((kind) => ({
+      what: `its discriminator value ${JSON.stringify(kind)} has signs other than letters, digits, blanks and "_$.:/-"`,
+      repair: 'Give @ChildEntity or @DiscriminatorValue another one.',
+    }));
 }

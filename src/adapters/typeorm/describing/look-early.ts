@@ -40,10 +40,17 @@ interface SchemaLike {
  */
 export function lookEarly(entities: readonly unknown[]): EarlyLook {
   const classes = entities.filter((each): each is EntityClass => typeof each === 'function');
-  const schemas = entities.filter((each): each is SchemaLike => typeof each === 'object' && each !== null && 'options' in each);
+  const schemas = entities.filter(
+    (each): each is SchemaLike => typeof each === 'object' && each !== null && 'options' in each,
+  );
   const all = mappedTargets();
   const mapped = classes.filter((each) => all.has(each));
-  const known = new Set<unknown>([...mapped, ...mapped.map(({ name }) => name), ...schemas, ...schemas.flatMap(({ options }) => [options.name, options.target])]);
+  const known = new Set<unknown>([
+    ...mapped,
+    ...mapped.map(({ name }) => name),
+    ...schemas,
+    ...schemas.flatMap(({ options }) => [options.name, options.target]),
+  ]);
   const { relations, joinTables } = getMetadataArgsStorage();
   const [relationsOf, joinTablesOf] = [byTarget(relations), byTarget(joinTables)];
   const tables = tableNames(classes, schemas);
@@ -54,7 +61,11 @@ export function lookEarly(entities: readonly unknown[]): EarlyLook {
 }
 
 /** Metadata of these entities and of `more`, from a data source that never connects; undefined where TypeORM cannot make it. */
-export async function describeUnconnected(options: DataSourceOptions, entities: readonly unknown[], more: readonly object[]): Promise<ModelDescription | undefined> {
+export async function describeUnconnected(
+  options: DataSourceOptions,
+  entities: readonly unknown[],
+  more: readonly object[],
+): Promise<ModelDescription | undefined> {
   try {
     const dataSource = new DataSource({ ...options, entities: [...entities, ...more] } as DataSourceOptions);
     await (dataSource as unknown as { buildMetadatas(): Promise<void> }).buildMetadatas();
@@ -68,7 +79,9 @@ export async function describeUnconnected(options: DataSourceOptions, entities: 
 type EntityClass = abstract new () => unknown;
 
 /** What decorators recorded, by the class: its own, behind those of the classes that it extends. */
-function byTarget<Recorded extends { readonly target: unknown }>(all: readonly Recorded[]): (owner: EntityClass) => readonly Recorded[] {
+function byTarget<Recorded extends { readonly target: unknown }>(
+  all: readonly Recorded[],
+): (owner: EntityClass) => readonly Recorded[] {
   const found = new Map<unknown, Recorded[]>();
   for (const each of all) {
     const others = found.get(each.target);
@@ -82,23 +95,51 @@ function mappedTargets(): ReadonlySet<unknown> {
   return new Set(getMetadataArgsStorage().tables.map(({ target }) => target));
 }
 
-function unknownTargets(owner: EntityClass, relations: readonly RelationMetadataArgs[], known: ReadonlySet<unknown>): readonly UnknownTarget[] {
+function unknownTargets(
+  owner: EntityClass,
+  relations: readonly RelationMetadataArgs[],
+  known: ReadonlySet<unknown>,
+): readonly UnknownTarget[] {
   return relations.flatMap(({ type, propertyName }): readonly UnknownTarget[] => {
     const target: unknown = typeof type === 'function' ? (type as () => unknown)() : type;
     if (known.has(target)) return [];
-    const name = typeof target === 'function' ? target.name : String((target as SchemaLike | undefined)?.options.name ?? target);
-    return [{ where: `${owner.name}.${propertyName}`, target: name, missing: typeof target === 'function' ? target : undefined, unmapped: typeof target === 'function' && !mappedTargets().has(target) }];
+    const name =
+      typeof target === 'function'
+        ? target.name
+        : String((target as SchemaLike | undefined)?.options.name ?? target);
+    return [
+      {
+        where: `${owner.name}.${propertyName}`,
+        target: name,
+        missing: typeof target === 'function' ? target : undefined,
+        unmapped: typeof target === 'function' && !mappedTargets().has(target),
+      },
+    ];
   });
 }
 
-function tableNames(classes: readonly EntityClass[], schemas: readonly SchemaLike[]): ReadonlyMap<string, string> {
+function tableNames(
+  classes: readonly EntityClass[],
+  schemas: readonly SchemaLike[],
+): ReadonlyMap<string, string> {
   const given = new Set<unknown>(classes);
   const tables = getMetadataArgsStorage().tables.filter((table) => given.has(table.target));
-  const named = tables.flatMap((table): readonly [string, string][] => (table.name === undefined ? [] : [[table.name, (table.target as { name: string }).name]]));
-  return new Map([...named, ...schemas.flatMap(({ options }): readonly [string, string][] => (options.tableName === undefined ? [] : [[options.tableName, options.name]]))]);
+  const named = tables.flatMap((table): readonly [string, string][] =>
+    table.name === undefined ? [] : [[table.name, (table.target as { name: string }).name]],
+  );
+  return new Map([
+    ...named,
+    ...schemas.flatMap(({ options }): readonly [string, string][] =>
+      options.tableName === undefined ? [] : [[options.tableName, options.name]],
+    ),
+  ]);
 }
 
-function doubledTables(owner: EntityClass, joinTables: readonly JoinTableMetadataArgs[], tables: ReadonlyMap<string, string>): readonly DoubledTable[] {
+function doubledTables(
+  owner: EntityClass,
+  joinTables: readonly JoinTableMetadataArgs[],
+  tables: ReadonlyMap<string, string>,
+): readonly DoubledTable[] {
   return joinTables
     .filter(({ synchronize }) => synchronize !== false)
     .flatMap(({ name, propertyName }) => {

@@ -8,7 +8,8 @@ const REPAIR = 'Make it an adjacency list, or take @Restify off and serve it wit
 export function unsupportedTrees(metadata: EntityMetadata): readonly Unsupported[] {
   const { treeType, columns } = metadata;
   if (treeType === undefined) return [];
-  if (columns.some((column) => column.isTreeLevel)) return [{ what: 'TypeORM fills no @TreeLevelColumn', repair: 'Take the column out.' }];
+  if (columns.some((column) => column.isTreeLevel))
+    return [{ what: 'TypeORM fills no @TreeLevelColumn', repair: 'Take the column out.' }];
   if (treeType === 'adjacency-list') return [];
   const why = reason(metadata);
   return why === undefined ? [] : [{ what: `a ${treeType} tree ${why} is not supported`, repair: REPAIR }];
@@ -20,9 +21,11 @@ function reason(metadata: EntityMetadata): string | undefined {
   if (!treeParentRelation) return 'without @TreeParent';
   if (!key || primaryColumns.length > 1) return 'with a composite key';
   if (sharesTable(metadata)) return 'with single-table inheritance';
-  if (treeType === 'materialized-path' && !key.isGenerated && !isNumber(key.type)) return 'with text keys, in which "." and "%" would be read as parts of a path,';
+  if (treeType === 'materialized-path' && !key.isGenerated && !isNumber(key.type))
+    return 'with text keys, in which "." and "%" would be read as parts of a path,';
   const { onDelete } = treeParentRelation;
-  if (onDelete === 'DEFAULT' || (onDelete === 'SET NULL' && treeType === 'nested-set')) return `whose children outlive their parent (onDelete: '${onDelete}')`;
+  if (onDelete === 'DEFAULT' || (onDelete === 'SET NULL' && treeType === 'nested-set'))
+    return `whose children outlive their parent (onDelete: '${onDelete}')`;
   return undefined;
 }
 

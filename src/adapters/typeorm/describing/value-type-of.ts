@@ -21,12 +21,19 @@ const INTEGER_BITS: Readonly<Record<string, number>> = {
 };
 
 /** Bytes that a text or a blob of MySQL's and MariaDB's holds; where none stands, more than any body. */
-const CONTENT_BYTES: Readonly<Record<string, number>> = { tinytext: 255, text: 65_535, tinyblob: 255, blob: 65_535 };
+const CONTENT_BYTES: Readonly<Record<string, number>> = {
+  tinytext: 255,
+  text: 65_535,
+  tinyblob: 255,
+  blob: 65_535,
+};
 
 export function valueTypeOf(column: ColumnMetadata, dataSource: DataSource): DescribedType {
   if (column.isArray) {
     const of = scalarType(column, dataSource);
-    return 'type' in of ? described({ kind: 'list', of: of.type, storage: 'array' }) : { unsupported: `${of.unsupported}[]` };
+    return 'type' in of
+      ? described({ kind: 'list', of: of.type, storage: 'array' })
+      : { unsupported: `${of.unsupported}[]` };
   }
   return scalarType(column, dataSource);
 }
@@ -34,11 +41,14 @@ export function valueTypeOf(column: ColumnMetadata, dataSource: DataSource): Des
 function scalarType(column: ColumnMetadata, dataSource: DataSource): DescribedType {
   // TypeScript says a type where the decorator was given one: what is left has none, as a `@ViewColumn`.
   if ((column.type as unknown) === undefined) return untypedColumn(column, dataSource);
-  if (column.type === 'simple-array') return described({ kind: 'list', of: { kind: 'string', trim: false }, storage: 'text' });
+  if (column.type === 'simple-array')
+    return described({ kind: 'list', of: { kind: 'string', trim: false }, storage: 'text' });
   if (column.type === 'simple-json') return described({ kind: 'json' });
   if (column.generationStrategy === 'uuid' || column.type === 'uuid') return described({ kind: 'uuid' });
   if (column.enum && column.enum.length > 0) {
-    return column.type === 'set' ? described({ kind: 'set', values: column.enum.map(String) }) : described({ kind: 'enum', values: column.enum });
+    return column.type === 'set'
+      ? described({ kind: 'set', values: column.enum.map(String) })
+      : described({ kind: 'enum', values: column.enum });
   }
   if (isBoolean(column)) return described({ kind: 'boolean' });
   return byDatabaseType(dataSource.driver.normalizeType(column).toLowerCase(), column, dataSource);
@@ -46,7 +56,14 @@ function scalarType(column: ColumnMetadata, dataSource: DataSource): DescribedTy
 
 /** By the type of the property. An instant needs the column's own on PostgreSQL, which has two of them. */
 function untypedColumn(column: ColumnMetadata, dataSource: DataSource): DescribedType {
-  const design = typeof column.target === 'function' ? (Reflect.getMetadata('design:type', column.target.prototype as object, column.propertyName) as unknown) : undefined;
+  const design =
+    typeof column.target === 'function'
+      ? (Reflect.getMetadata(
+          'design:type',
+          column.target.prototype as object,
+          column.propertyName,
+        ) as unknown)
+      : undefined;
   const family = dialectFamily(dataSource);
   switch (design) {
     case String:
@@ -56,7 +73,9 @@ function untypedColumn(column: ColumnMetadata, dataSource: DataSource): Describe
     case Boolean:
       return described({ kind: 'boolean' });
     case Date:
-      return family === 'postgres' ? { unsupported: '' } : described({ kind: 'datetime', digits: family === 'sqlite' ? 3 : 6, zoned: false });
+      return family === 'postgres'
+        ? { unsupported: '' }
+        : described({ kind: 'datetime', digits: family === 'sqlite' ? 3 : 6, zoned: false });
     default:
       return { unsupported: '' };
   }
@@ -109,7 +128,13 @@ function byDatabaseType(name: string, column: ColumnMetadata, dataSource: DataSo
     case 'mediumtext':
     case 'longtext':
     case 'clob':
-      return described({ kind: 'string', trim: true, ...looseness(column, family), ...lengthOf(column, dataSource), ...contentBytes(name, column, family) });
+      return described({
+        kind: 'string',
+        trim: true,
+        ...looseness(column, family),
+        ...lengthOf(column, dataSource),
+        ...contentBytes(name, column, family),
+      });
     case 'date':
       return described({ kind: 'date' });
     case 'time':
@@ -119,7 +144,11 @@ function byDatabaseType(name: string, column: ColumnMetadata, dataSource: DataSo
     case 'timestamp':
     case 'timestamp without time zone':
     case 'timestamp with time zone':
-      return described({ kind: 'datetime', ...fractionDigits(column, family), zoned: name.endsWith('with time zone') });
+      return described({
+        kind: 'datetime',
+        ...fractionDigits(column, family),
+        zoned: name.endsWith('with time zone'),
+      });
     case 'interval':
       return described({ kind: 'interval', digits: column.precision ?? 6 });
     case 'json':
@@ -138,7 +167,11 @@ function byDatabaseType(name: string, column: ColumnMetadata, dataSource: DataSo
     case 'varbinary':
     case 'bytea': {
       const bytes = family === 'mysql' ? CONTENT_BYTES[name] : undefined;
-      return described({ kind: 'binary', ...(bytes === undefined ? {} : { maxLength: bytes }), ...lengthOf(column, dataSource) });
+      return described({
+        kind: 'binary',
+        ...(bytes === undefined ? {} : { maxLength: bytes }),
+        ...lengthOf(column, dataSource),
+      });
     }
     default:
       return { unsupported: name };
@@ -146,14 +179,22 @@ function byDatabaseType(name: string, column: ColumnMetadata, dataSource: DataSo
 }
 
 function integerOf(bits: number, unsigned: boolean): ValueType {
-  return unsigned ? { kind: 'integer', min: 0, max: 2 ** bits - 1 } : { kind: 'integer', min: -(2 ** (bits - 1)), max: 2 ** (bits - 1) - 1 };
+  return unsigned
+    ? { kind: 'integer', min: 0, max: 2 ** bits - 1 }
+    : { kind: 'integer', min: -(2 ** (bits - 1)), max: 2 ** (bits - 1) - 1 };
 }
 
 /** MySQL and MariaDB keep `decimal` as `decimal(10,0)`; SQLite keeps no limits, and none are made up. */
 function decimalOf(column: ColumnMetadata, family: string): ValueType {
   const precision = column.precision ?? (family === 'mysql' ? 10 : undefined);
   const scale = column.scale ?? (family === 'mysql' ? 0 : undefined);
-  return { kind: 'decimal', ...(column.unsigned ? { unsigned: true } : {}), ...(precision === undefined ? {} : { precision }), ...(scale === undefined ? {} : { scale }), ...(family === 'sqlite' ? { exact: 15 } : {}) };
+  return {
+    kind: 'decimal',
+    ...(column.unsigned ? { unsigned: true } : {}),
+    ...(precision === undefined ? {} : { precision }),
+    ...(scale === undefined ? {} : { scale }),
+    ...(family === 'sqlite' ? { exact: 15 } : {}),
+  };
 }
 
 /** A collation of the column's own may take one text for another. */
@@ -163,12 +204,15 @@ function looseness(column: ColumnMetadata, family: string): { loose?: boolean } 
 
 /** Of UTF-8: other character sets need other numbers of bytes, and are left to the database. */
 function contentBytes(name: string, column: ColumnMetadata, family: string): { maxBytes?: number } {
-  const bytes = family === 'mysql' && /^(utf8|$)/i.test(column.charset ?? '') ? CONTENT_BYTES[name] : undefined;
+  const bytes =
+    family === 'mysql' && /^(utf8|$)/i.test(column.charset ?? '') ? CONTENT_BYTES[name] : undefined;
   return bytes === undefined ? {} : { maxBytes: bytes };
 }
 
 function lengthOf(column: ColumnMetadata, dataSource: DataSource): { maxLength?: number } {
-  const length = Number(column.length || (dialectFamily(dataSource) === 'mysql' ? dataSource.driver.getColumnLength(column) : ''));
+  const length = Number(
+    column.length || (dialectFamily(dataSource) === 'mysql' ? dataSource.driver.getColumnLength(column) : ''),
+  );
   return Number.isInteger(length) && length > 0 ? { maxLength: length } : {};
 }
 

@@ -14,7 +14,22 @@ interface Connection {
 /** Where a connection leads, and as whom. */
 type ConnectionConfig = Readonly<Partial<Record<(typeof SAME)[number], unknown>>>;
 
-const SAME = ['host', 'port', 'socketPath', 'localAddress', 'user', 'password', 'password2', 'password3', 'passwordSha1', 'ssl', 'insecureAuth', 'authPlugins', 'authSwitchHandler', 'enableCleartextPlugin'] as const;
+const SAME = [
+  'host',
+  'port',
+  'socketPath',
+  'localAddress',
+  'user',
+  'password',
+  'password2',
+  'password3',
+  'passwordSha1',
+  'ssl',
+  'insecureAuth',
+  'authPlugins',
+  'authSwitchHandler',
+  'enableCleartextPlugin',
+] as const;
 
 /** Of mysql2, as TypeORM has loaded it. */
 export interface MysqlModule {
@@ -64,7 +79,8 @@ export function mysqlCanceller(driver: MysqlModule): StatementCanceller {
   return {
     cancel(connection, given) {
       const { threadId } = connection as Connection;
-      if (typeof threadId !== 'number') return Promise.reject(new Error('This connection does not say by what its statements are cancelled'));
+      if (typeof threadId !== 'number')
+        return Promise.reject(new Error('This connection does not say by what its statements are cancelled'));
       const beside = connectionBeside(connection as Connection);
       return new Promise<void>((resolve, reject) => {
         const late = (): void => {

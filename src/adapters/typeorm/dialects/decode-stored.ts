@@ -41,5 +41,7 @@ export function decodeFloat(raw: unknown): Json {
 
 /** `09:23:28[.ffffff]` without zeros behind it. */
 function decodeTime(raw: unknown): string {
-  return String(raw).replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '');
+  return String(raw)
+    .replace(/(\.\d*?)0+$/, '$1')
+    .replace(/\.$/, '');
 }

@@ -34,7 +34,9 @@ describe('likePattern', () => {
   });
 
   test('takes a million signs by the letter', () => {
-    expect(likePattern({ text: '%'.repeat(1_000_000), where: 'anywhere', insensitive: true })).toBe(`%${'!%'.repeat(1_000_000)}%`);
+    expect(likePattern({ text: '%'.repeat(1_000_000), where: 'anywhere', insensitive: true })).toBe(
+      `%${'!%'.repeat(1_000_000)}%`,
+    );
   });
 });
 

@@ -93,7 +93,9 @@ export interface Dialect {
    * A question whose answer is 1 where a table has no trigger, no rule, no column that is made of others and no table below it,
    * and is a table; undefined where the database does not bring a written row out. `path` is quoted, and `name` is not.
    */
-  readonly plainTable: ((name: string, path: string) => { readonly sql: string; readonly parameters: readonly unknown[] }) | undefined;
+  readonly plainTable:
+    | ((name: string, path: string) => { readonly sql: string; readonly parameters: readonly unknown[] })
+    | undefined;
   /** Whether a comparison with a value of this type is the same SQL whatever the value, bound once and as it is encoded. */
   isSteady(type: ValueType): boolean;
   /** Undefined where the database cannot write rows as JSON. */
@@ -102,7 +104,12 @@ export interface Dialect {
   readonly estimate: RowEstimate | undefined;
   refusal(error: unknown): DatabaseRefusal | undefined;
   /** A question for the columns of an index in their order, as `c0`, NULL for an expression; undefined where a refusal names all columns that there are. */
-  readonly indexColumns: ((table: NamedTable, index: string) => { readonly sql: string; readonly parameters: readonly unknown[] }) | undefined;
+  readonly indexColumns:
+    | ((
+        table: NamedTable,
+        index: string,
+      ) => { readonly sql: string; readonly parameters: readonly unknown[] })
+    | undefined;
   /** Breaks a driver's connection off, so that its pool makes another one. */
   discard(connection: unknown): void;
   /** Undefined where a statement that runs lets nobody else run, and so cannot be cancelled. */
@@ -110,7 +117,10 @@ export interface Dialect {
   /** Two texts as one. */
   concat(first: string, second: string): string;
   /** A statement behind which those who would change the shape of this tree at the same time wait; undefined where they do anyway. */
-  lockTree(tree: { readonly table: string; readonly key: string }, bindText: (text: string) => string): string | undefined;
+  lockTree(
+    tree: { readonly table: string; readonly key: string },
+    bindText: (text: string) => string,
+  ): string | undefined;
 }
 
 /** A statement that asks the planner, and what its only value says. */
@@ -155,11 +165,21 @@ export function likePattern({ text, where }: TextPart): string {
 /** A property of an error that a driver threw, wherever TypeORM has put the driver's own. */
 export function driverErrorProperty(error: unknown, name: string): unknown {
   const own = (error as { driverError?: unknown } | undefined)?.driverError;
-  return (own as Record<string, unknown> | undefined)?.[name] ?? (error as Record<string, unknown> | undefined)?.[name];
+  return (
+    (own as Record<string, unknown> | undefined)?.[name] ??
+    (error as Record<string, unknown> | undefined)?.[name]
+  );
 }
 
 /** Refusals that say nothing of the request: the same one may pass later. */
-const TEMPORARY: ReadonlySet<string | undefined> = new Set<DatabaseRefusal['kind']>(['away', 'full', 'timeout', 'conflict', 'locked', 'unprepared']);
+const TEMPORARY: ReadonlySet<string | undefined> = new Set<DatabaseRefusal['kind']>([
+  'away',
+  'full',
+  'timeout',
+  'conflict',
+  'locked',
+  'unprepared',
+]);
 
 export function isTemporary(refusal: DatabaseRefusal | undefined): boolean {
   return TEMPORARY.has(refusal?.kind);
@@ -170,5 +190,8 @@ export function isTemporary(refusal: DatabaseRefusal | undefined): boolean {
  * by itself, the same code may come from any file or server that the application's own code asks.
  */
 export function isServerLost(error: unknown): boolean {
-  return isSystemCode((error as { driverError?: { code?: unknown } } | undefined)?.driverError?.code) || isConnectionLost(error);
+  return (
+    isSystemCode((error as { driverError?: { code?: unknown } } | undefined)?.driverError?.code) ||
+    isConnectionLost(error)
+  );
 }

@@ -15,8 +15,12 @@ import { SQLITE_FAULTS } from './sqlite-faults.js';
 
 const ROOT = createRequire(join(process.cwd(), 'package.json'));
 
-function rowsOf<Code>(codes: FaultCodes<Code>): readonly (readonly [name: string, code: Code, kind: string])[] {
-  return Object.entries(codes).flatMap(([kind, named]) => Object.entries(named).map(([name, code]) => [name, code, kind] as const));
+function rowsOf<Code>(
+  codes: FaultCodes<Code>,
+): readonly (readonly [name: string, code: Code, kind: string])[] {
+  return Object.entries(codes).flatMap(([kind, named]) =>
+    Object.entries(named).map(([name, code]) => [name, code, kind] as const),
+  );
 }
 
 function kindOf(refusal: DatabaseRefusal | undefined): string | undefined {
@@ -100,18 +104,47 @@ describe('of MariaDB and MySQL', () => {
 
   /** Where MySQL has another name for a number, or none, it is MariaDB's own. */
   test('each name is the one of the driver, or of MariaDB alone', () => {
-    const names = ROOT(join(dirname(ROOT.resolve('mysql2/package.json')), 'lib', 'constants', 'errors.js')) as Readonly<Record<string, unknown>>;
-    const other = rowsOf(MYSQL_FAULTS).filter(([name, errno]) => names[name] !== errno && names[errno] !== name);
-    expect(other.map(([name, errno]) => `${name} ${errno}`)).toEqual(['ER_CONNECTION_KILLED 1927', 'ER_INDEX_FILE_FULL 4139', 'ER_STATEMENT_TIMEOUT 1969']);
+    const names = ROOT(
+      join(dirname(ROOT.resolve('mysql2/package.json')), 'lib', 'constants', 'errors.js'),
+    ) as Readonly<Record<string, unknown>>;
+    const other = rowsOf(MYSQL_FAULTS).filter(
+      ([name, errno]) => names[name] !== errno && names[errno] !== name,
+    );
+    expect(other.map(([name, errno]) => `${name} ${errno}`)).toEqual([
+      'ER_CONNECTION_KILLED 1927',
+      'ER_INDEX_FILE_FULL 4139',
+      'ER_STATEMENT_TIMEOUT 1969',
+    ]);
   });
 
   test.each([
     [{ code: 'PROTOCOL_SEQUENCE_TIMEOUT' }, 'away'],
     [{ code: 'PROTOCOL_CONNECTION_LOST' }, 'away'],
     [{ code: 'POOL_NONEONLINE' }, 'away'],
-    [{ code: 'ER_GET_ERRNO', errno: 1030, sqlMessage: 'Got error 28 "No space left on device" from storage engine InnoDB' }, 'full'],
-    [{ code: 'EE_WRITE', errno: 3, sqlMessage: "Error writing file '/tmp/x' (Errcode: 28 - No space left on device)" }, 'full'],
-    [{ code: 'ER_GET_ERRNO', errno: 1030, sqlMessage: 'Got error 168 "Unknown (generic) error from engine" from storage engine InnoDB' }, undefined],
+    [
+      {
+        code: 'ER_GET_ERRNO',
+        errno: 1030,
+        sqlMessage: 'Got error 28 "No space left on device" from storage engine InnoDB',
+      },
+      'full',
+    ],
+    [
+      {
+        code: 'EE_WRITE',
+        errno: 3,
+        sqlMessage: "Error writing file '/tmp/x' (Errcode: 28 - No space left on device)",
+      },
+      'full',
+    ],
+    [
+      {
+        code: 'ER_GET_ERRNO',
+        errno: 1030,
+        sqlMessage: 'Got error 168 "Unknown (generic) error from engine" from storage engine InnoDB',
+      },
+      undefined,
+    ],
     [{ code: 'ER_PARSE_ERROR', errno: 1064 }, undefined],
     [{ code: 'ER_CRASHED_ON_USAGE', errno: 1194 }, undefined],
     [{ errno: 4242 }, undefined],
@@ -122,22 +155,39 @@ describe('of MariaDB and MySQL', () => {
 
 describe('of the operating system', () => {
   const CODES = [
-    'ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN',
-    'EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN', 'ENOENT', 'EMFILE',
+    'ECONNREFUSED',
+    'ECONNRESET',
+    'ECONNABORTED',
+    'EPIPE',
+    'ETIMEDOUT',
+    'EHOSTUNREACH',
+    'EHOSTDOWN',
+    'ENETUNREACH',
+    'ENETDOWN',
+    'EADDRNOTAVAIL',
+    'ENOTFOUND',
+    'EAI_AGAIN',
+    'ENOENT',
+    'EMFILE',
   ];
 
   test.each(CODES)('%s says that a server is not there', (code) => {
     expect(isSystemCode(code)).toBe(true);
-    for (const dialect of [sqlite, postgres, mysql('utc')]) expect(dialect.refusal({ driverError: { code } })?.kind).toBe('away');
+    for (const dialect of [sqlite, postgres, mysql('utc')])
+      expect(dialect.refusal({ driverError: { code } })?.kind).toBe('away');
   });
 
   test.each(CODES)('%s of anything but a driver says nothing of the database', (code) => {
-    for (const dialect of [sqlite, postgres, mysql('utc')]) expect(dialect.refusal(Object.assign(new Error(code), { code }))).toBeUndefined();
+    for (const dialect of [sqlite, postgres, mysql('utc')])
+      expect(dialect.refusal(Object.assign(new Error(code), { code }))).toBeUndefined();
   });
 
-  test.each(['23505', 'EISDIR', 'EADDRINUSE', '', undefined, 1, null])('%j says nothing of a server', (code) => {
-    expect(isSystemCode(code)).toBe(false);
-  });
+  test.each(['23505', 'EISDIR', 'EADDRINUSE', '', undefined, 1, null])(
+    '%j says nothing of a server',
+    (code) => {
+      expect(isSystemCode(code)).toBe(false);
+    },
+  );
 });
 
 test.each<[error: unknown, lost: boolean]>([
@@ -149,7 +199,10 @@ test.each<[error: unknown, lost: boolean]>([
   [new Error('Client has encountered a connection error and is not queryable'), true],
   [new Error("Can't add new command when connection is in closed state"), true],
   [new Error('Query read timeout'), true],
-  [Object.assign(new Error('Query runner already released.'), { name: 'QueryRunnerAlreadyReleasedError' }), true],
+  [
+    Object.assign(new Error('Query runner already released.'), { name: 'QueryRunnerAlreadyReleasedError' }),
+    true,
+  ],
   [new Error('Connection terminated due to connection timeout'), true],
   [new Error('Queue limit reached.'), true],
   [Object.assign(new Error('Query failed'), { driverError: new Error('Connection terminated') }), true],

@@ -18,11 +18,41 @@ export function kindsByCode<Code>(codes: FaultCodes<Code>): ReadonlyMap<Code, Fa
  * five of libuv's: this process cannot open a socket.
  */
 const SYSTEM_CODES: ReadonlySet<unknown> = new Set([
-  'ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'ENOTCONN', 'ESHUTDOWN', 'ECANCELED', 'EPROTO',
-  'EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN', 'ENETRESET', 'ENONET', 'EADDRNOTAVAIL', 'ENOENT',
-  'EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EAGAIN',
-  'ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NODATA', 'EAI_NONAME', 'EAI_MEMORY', 'EAI_CANCELED',
-  'ERR_SOCKET_CLOSED', 'ERR_SOCKET_CONNECTION_TIMEOUT', 'ERR_STREAM_DESTROYED', 'ERR_STREAM_PREMATURE_CLOSE', 'ERR_STREAM_WRITE_AFTER_END', 'ERR_TLS_HANDSHAKE_TIMEOUT',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTCONN',
+  'ESHUTDOWN',
+  'ECANCELED',
+  'EPROTO',
+  'EHOSTUNREACH',
+  'EHOSTDOWN',
+  'ENETUNREACH',
+  'ENETDOWN',
+  'ENETRESET',
+  'ENONET',
+  'EADDRNOTAVAIL',
+  'ENOENT',
+  'EMFILE',
+  'ENFILE',
+  'ENOBUFS',
+  'ENOMEM',
+  'EAGAIN',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EAI_FAIL',
+  'EAI_NODATA',
+  'EAI_NONAME',
+  'EAI_MEMORY',
+  'EAI_CANCELED',
+  'ERR_SOCKET_CLOSED',
+  'ERR_SOCKET_CONNECTION_TIMEOUT',
+  'ERR_STREAM_DESTROYED',
+  'ERR_STREAM_PREMATURE_CLOSE',
+  'ERR_STREAM_WRITE_AFTER_END',
+  'ERR_TLS_HANDSHAKE_TIMEOUT',
 ]);
 
 /** Whether the operating system says that there is no server. It says the same of every other server, and of files. */
@@ -46,11 +76,21 @@ const LOST: readonly RegExp[] = [
 ];
 
 /** TypeORM gives a connection of PostgreSQL back by itself when it breaks, also in the middle of a transaction: then it is released already. */
-const LOST_NAMES: ReadonlySet<unknown> = new Set(['ConnectionIsNotSetError', 'CannotConnectAlreadyConnectedError', 'CannotExecuteNotConnectedError', 'QueryRunnerAlreadyReleasedError', 'QueryRunnerProviderAlreadyReleasedError']);
+const LOST_NAMES: ReadonlySet<unknown> = new Set([
+  'ConnectionIsNotSetError',
+  'CannotConnectAlreadyConnectedError',
+  'CannotExecuteNotConnectedError',
+  'QueryRunnerAlreadyReleasedError',
+  'QueryRunnerProviderAlreadyReleasedError',
+]);
 
 /** Whether the ORM or a driver says, without a code, that there is no connection. */
 export function isConnectionLost(error: unknown): boolean {
-  const { name, message, driverError } = (error ?? {}) as { name?: unknown; message?: unknown; driverError?: { message?: unknown } };
+  const { name, message, driverError } = (error ?? {}) as {
+    name?: unknown;
+    message?: unknown;
+    driverError?: { message?: unknown };
+  };
   const text = String(driverError?.message ?? message ?? '').replace(/^Error: /, '');
   return LOST_NAMES.has(name) || LOST.some((each) => each.test(text));
 }

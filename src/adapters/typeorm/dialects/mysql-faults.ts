@@ -93,13 +93,30 @@ export const MYSQL_FAULTS: FaultCodes<number> = {
 const KINDS = kindsByCode(MYSQL_FAULTS);
 
 /** mysql2's own, which have no number. */
-const AWAY_IN_DRIVER: ReadonlySet<unknown> = new Set(['PROTOCOL_CONNECTION_LOST', 'PROTOCOL_SEQUENCE_TIMEOUT', 'PROTOCOL_UNEXPECTED_PACKET', 'POOL_CLOSED', 'POOL_NOEXIST', 'POOL_NONEONLINE', 'HANDSHAKE_SSL_ERROR', 'HANDSHAKE_UNKNOWN_ERROR']);
+const AWAY_IN_DRIVER: ReadonlySet<unknown> = new Set([
+  'PROTOCOL_CONNECTION_LOST',
+  'PROTOCOL_SEQUENCE_TIMEOUT',
+  'PROTOCOL_UNEXPECTED_PACKET',
+  'POOL_CLOSED',
+  'POOL_NOEXIST',
+  'POOL_NONEONLINE',
+  'HANDSHAKE_SSL_ERROR',
+  'HANDSHAKE_UNKNOWN_ERROR',
+]);
 
 /** A file could not be written, or the storage engine failed, for the reason that the text tells: of the operating system, ENOSPC. */
 const WRITE_ERRORS: ReadonlySet<unknown> = new Set([3, 1026, 1030]);
 const NO_SPACE = /no space left|(?:errno|errcode|error):? 28\b/i;
 
-export function mysqlFault({ errno, code, message }: { readonly errno: unknown; readonly code: unknown; readonly message: string }): FaultKind | undefined {
+export function mysqlFault({
+  errno,
+  code,
+  message,
+}: {
+  readonly errno: unknown;
+  readonly code: unknown;
+  readonly message: string;
+}): FaultKind | undefined {
   if (AWAY_IN_DRIVER.has(code)) return 'away';
   if (WRITE_ERRORS.has(errno) && NO_SPACE.test(message)) return 'full';
   return typeof errno === 'number' ? KINDS.get(errno) : undefined;

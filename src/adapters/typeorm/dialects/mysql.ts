@@ -34,7 +34,8 @@ export function mysql(zone: WallZone, driver?: MysqlModule): Dialect {
 
   function matchText(column: string, part: TextPart, bindText: (text: string) => string): string {
     if (part.where === 'whole' && !part.insensitive) return exactly(column, bindText(part.text));
-    if (part.insensitive) return `LOWER(${asText(column)}) LIKE LOWER(${bindText(likePattern(part))}) ESCAPE '!'`;
+    if (part.insensitive)
+      return `LOWER(${asText(column)}) LIKE LOWER(${bindText(likePattern(part))}) ESCAPE '!'`;
     return `${asBytes(column)} LIKE ${asBytes(bindText(likePattern(part)))} ESCAPE '!'`;
   }
 
@@ -54,8 +55,10 @@ export function mysql(zone: WallZone, driver?: MysqlModule): Dialect {
     loadsExactly: (type) => type.kind !== 'date' && !(type.kind === 'float' && type.single === true),
     placeholder: () => '?',
     read,
-    decode: (raw, type) => (type.kind === 'datetime' ? decodeDatetime(String(raw), zone, type.digits) : decode(raw, type)),
-    encode: (value, type) => (type.kind === 'datetime' ? wallClockOf(String(value), zone) : encode(value, type)),
+    decode: (raw, type) =>
+      type.kind === 'datetime' ? decodeDatetime(String(raw), zone, type.digits) : decode(raw, type),
+    encode: (value, type) =>
+      type.kind === 'datetime' ? wallClockOf(String(value), zone) : encode(value, type),
     parameter,
     stored,
     compare,
@@ -79,13 +82,21 @@ export function mysql(zone: WallZone, driver?: MysqlModule): Dialect {
 function expectedRows(answer: unknown): number | undefined {
   const left = numberIn(answer, 'rows_produced_per_join');
   const read = numberIn(answer, 'rows');
-  return left ?? (read === undefined ? undefined : Math.round((read * (numberIn(answer, 'filtered') ?? 100)) / 100));
+  return (
+    left ??
+    (read === undefined ? undefined : Math.round((read * (numberIn(answer, 'filtered') ?? 100)) / 100))
+  );
 }
 
 /** Otherwise the server cuts what does not fit without a word. */
 function strictly(mode: string): { begin: readonly string[]; end: readonly string[] } {
   if (/STRICT_(TRANS|ALL)_TABLES/.test(mode) || !/^[A-Z0-9_,]*$/.test(mode)) return { begin: [], end: [] };
-  return { begin: [`SET SESSION sql_mode = '${[...mode.split(',').filter(Boolean), 'STRICT_ALL_TABLES'].join(',')}'`], end: [`SET SESSION sql_mode = '${mode}'`] };
+  return {
+    begin: [
+      `SET SESSION sql_mode = '${[...mode.split(',').filter(Boolean), 'STRICT_ALL_TABLES'].join(',')}'`,
+    ],
+    end: [`SET SESSION sql_mode = '${mode}'`],
+  };
 }
 
 const SIGNS: Readonly<Partial<Record<Lookup, string>>> = { gt: '>', gte: '>=', lt: '<', lte: '<=' };
@@ -175,8 +186,10 @@ function encode(value: Json, type: ValueType): unknown {
 
 /** A number given as text would be compared as a double. */
 function parameter(placeholder: string, type: ValueType): string {
-  if (type.kind === 'bigint') return type.min === 0n ? `CAST(${placeholder} AS UNSIGNED)` : `CAST(${placeholder} AS SIGNED)`;
-  if (type.kind === 'decimal') return `CAST(${placeholder} AS DECIMAL(${type.precision ?? 65},${type.scale ?? (type.precision === undefined ? 30 : 0)}))`;
+  if (type.kind === 'bigint')
+    return type.min === 0n ? `CAST(${placeholder} AS UNSIGNED)` : `CAST(${placeholder} AS SIGNED)`;
+  if (type.kind === 'decimal')
+    return `CAST(${placeholder} AS DECIMAL(${type.precision ?? 65},${type.scale ?? (type.precision === undefined ? 30 : 0)}))`;
   if (type.kind === 'float' && type.single === true) return `CAST(${placeholder} AS FLOAT)`;
   return placeholder;
 }
@@ -199,10 +212,15 @@ const SORTED_LETTERS = 255;
 function cursor(column: string, type: ValueType): ReturnType<Dialect['cursor']> {
   switch (type.kind) {
     case 'float':
-      return { read: `CAST(CAST(${column} AS DOUBLE) AS CHAR)`, compared: `CAST(${column} AS DOUBLE)`, parameter: (placeholder) => `CAST(${placeholder} AS DOUBLE)` };
+      return {
+        read: `CAST(CAST(${column} AS DOUBLE) AS CHAR)`,
+        compared: `CAST(${column} AS DOUBLE)`,
+        parameter: (placeholder) => `CAST(${placeholder} AS DOUBLE)`,
+      };
     case 'string': {
       // Sorting looks at `max_sort_length` bytes only (1024 where nobody has changed it): behind them, the key decides.
-      const sorted = (type.maxLength ?? Infinity) > SORTED_LETTERS ? `LEFT(${column}, ${SORTED_LETTERS})` : column;
+      const sorted =
+        (type.maxLength ?? Infinity) > SORTED_LETTERS ? `LEFT(${column}, ${SORTED_LETTERS})` : column;
       return { read: sorted, compared: sorted, parameter: (placeholder) => placeholder };
     }
     case 'enum':
@@ -213,18 +231,33 @@ function cursor(column: string, type: ValueType): ReturnType<Dialect['cursor']> 
     case 'time':
     case 'bigint':
     case 'decimal':
-      return { read: `CAST(${column} AS CHAR)`, compared: column, parameter: (placeholder) => parameter(placeholder, type) };
+      return {
+        read: `CAST(${column} AS CHAR)`,
+        compared: column,
+        parameter: (placeholder) => parameter(placeholder, type),
+      };
     default:
       return { read: column, compared: column, parameter: (placeholder) => placeholder };
   }
 }
 
-const DATA = new Set(['ER_DATA_TOO_LONG', 'ER_WARN_DATA_OUT_OF_RANGE', 'ER_TRUNCATED_WRONG_VALUE', 'ER_TRUNCATED_WRONG_VALUE_FOR_FIELD', 'ER_DATA_OUT_OF_RANGE', 'WARN_DATA_TRUNCATED', 'ER_INVALID_JSON_TEXT', 'ER_REGEXP_ERROR']);
+const DATA = new Set([
+  'ER_DATA_TOO_LONG',
+  'ER_WARN_DATA_OUT_OF_RANGE',
+  'ER_TRUNCATED_WRONG_VALUE',
+  'ER_TRUNCATED_WRONG_VALUE_FOR_FIELD',
+  'ER_DATA_OUT_OF_RANGE',
+  'WARN_DATA_TRUNCATED',
+  'ER_INVALID_JSON_TEXT',
+  'ER_REGEXP_ERROR',
+]);
 
 function refusal(error: unknown): DatabaseRefusal | undefined {
   const code = driverErrorProperty(error, 'code');
   const message = String(driverErrorProperty(error, 'sqlMessage') ?? '');
-  const kind = isServerLost(error) ? 'away' : mysqlFault({ errno: driverErrorProperty(error, 'errno'), code, message });
+  const kind = isServerLost(error)
+    ? 'away'
+    : mysqlFault({ errno: driverErrorProperty(error, 'errno'), code, message });
   if (kind) return { kind };
   if (typeof code !== 'string') return undefined;
   if (code === 'ER_DUP_ENTRY') {

@@ -2,7 +2,11 @@ import { expect, test } from '@jest/globals';
 import { numberIn } from './planner-answer.js';
 
 test.each<[answer: unknown, name: string, rows: number | undefined]>([
-  [[{ Plan: { 'Node Type': 'Seq Scan', 'Plan Rows': 12345, Plans: [{ 'Plan Rows': 1 }] } }], 'Plan Rows', 12345],
+  [
+    [{ Plan: { 'Node Type': 'Seq Scan', 'Plan Rows': 12345, Plans: [{ 'Plan Rows': 1 }] } }],
+    'Plan Rows',
+    12345,
+  ],
   ['[{"Plan": {"Plan Rows": 7}}]', 'Plan Rows', 7],
   ['{"query_block": {"select_id": 1, "table": {"rows": 9, "filtered": 50}}}', 'filtered', 50],
   ['{"query_block": {"nested_loop": [{"table": {"rows": 9}}]}}', 'rows', 9],

@@ -5,7 +5,11 @@ export function numberIn(answer: unknown, name: string): number | undefined {
     if (typeof each !== 'object' || each === null) continue;
     const found = (each as Record<string, unknown>)[name];
     if (found !== undefined && Number.isFinite(Number(found))) return Math.max(0, Math.round(Number(found)));
-    level.push(...(Object.values(each) as readonly unknown[]).filter((inner) => typeof inner === 'object' && inner !== null));
+    level.push(
+      ...(Object.values(each) as readonly unknown[]).filter(
+        (inner) => typeof inner === 'object' && inner !== null,
+      ),
+    );
   }
   return undefined;
 }

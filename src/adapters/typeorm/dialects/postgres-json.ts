@@ -7,7 +7,10 @@ export const postgresJson: JsonWriter = {
     const text = textOf(type);
     return text && { of: (column) => nullable(text(column)) };
   },
-  keyTextOf: ({ kind }) => (kind === 'integer' || kind === 'bigint' || kind === 'uuid' ? { of: (column) => ({ sql: `${column}::text` }) } : undefined),
+  keyTextOf: ({ kind }) =>
+    kind === 'integer' || kind === 'bigint' || kind === 'uuid'
+      ? { of: (column) => ({ sql: `${column}::text` }) }
+      : undefined,
   link: (begin, key, end) => `${begin}::text || ${key} || '${end}"'`,
   textBegin: (text) => JSON.stringify(text).slice(0, -1),
   object,
@@ -59,7 +62,9 @@ function datetimeOf({ zoned, digits }: TypeOf<'datetime'>): ((column: string) =>
 }
 
 function runsInUtc(): boolean {
-  return ['UTC', 'Etc/UTC', 'Etc/UCT', 'UCT', 'Zulu', 'Etc/Zulu', 'Universal', 'Etc/Universal'].includes(Intl.DateTimeFormat().resolvedOptions().timeZone);
+  return ['UTC', 'Etc/UTC', 'Etc/UCT', 'UCT', 'Zulu', 'Etc/Zulu', 'Universal', 'Etc/Universal'].includes(
+    Intl.DateTimeFormat().resolvedOptions().timeZone,
+  );
 }
 
 function object(members: readonly JsonMember[]): JsonSql {

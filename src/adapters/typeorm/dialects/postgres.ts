@@ -29,23 +29,41 @@ export const postgres: Dialect = {
   compare,
   matchText,
   matchSpecial: (column, match, placeholder) =>
-    match === 'regex' ? `${column} ~* ${placeholder}` : `to_tsvector(${column}) @@ plainto_tsquery(${placeholder})`,
+    match === 'regex'
+      ? `${column} ~* ${placeholder}`
+      : `to_tsvector(${column}) @@ plainto_tsquery(${placeholder})`,
   // The text of a value goes back in exactly, and a parameter takes the type of what it is compared with.
-  cursor: (column) => ({ read: `${column}::text`, compared: column, parameter: (placeholder) => placeholder }),
+  cursor: (column) => ({
+    read: `${column}::text`,
+    compared: column,
+    parameter: (placeholder) => placeholder,
+  }),
   plainTable: (_name, path) => ({
     sql: `SELECT (relkind = 'r' AND NOT relhassubclass AND NOT relhasrules AND NOT EXISTS (SELECT 1 FROM pg_trigger WHERE tgrelid = pg_class.oid AND NOT tgisinternal) AND NOT EXISTS (SELECT 1 FROM information_schema.columns WHERE table_schema = (SELECT nspname FROM pg_namespace WHERE oid = relnamespace) AND table_name = relname AND is_generated = 'ALWAYS'))::int AS c0 FROM pg_class WHERE oid = to_regclass($1)`,
     parameters: [path],
   }),
   isSteady: (type) => STEADY.has(type.kind) && !(type.kind === 'string' && type.loose === true),
   json: postgresJson,
-  estimate: { question: (select) => `EXPLAIN (FORMAT JSON) ${select}`, rows: (answer) => numberIn(answer, 'Plan Rows') },
+  estimate: {
+    question: (select) => `EXPLAIN (FORMAT JSON) ${select}`,
+    rows: (answer) => numberIn(answer, 'Plan Rows'),
+  },
   refusal,
   indexColumns: ({ path }, index) => ({ sql: INDEX_COLUMNS, parameters: [path, index] }),
   discard: (connection) => void (connection as PgClient).end().catch(() => undefined),
   canceller: postgresCanceller,
 };
 
-const STEADY: ReadonlySet<ValueKind> = new Set(['integer', 'bigint', 'boolean', 'uuid', 'string', 'enum', 'date', 'datetime']);
+const STEADY: ReadonlySet<ValueKind> = new Set([
+  'integer',
+  'bigint',
+  'boolean',
+  'uuid',
+  'string',
+  'enum',
+  'date',
+  'datetime',
+]);
 
 /** A column without a zone holds the clock of this process, and so must what the database fills it with: `now()` goes by the session's. */
 function inZoneOfProcess(sessionZone: string): { begin: readonly string[]; end: readonly string[] } {
@@ -71,7 +89,10 @@ function read(column: string, type: ValueType): string {
   switch (type.kind) {
     case 'datetime':
       // The last hours of the year 9999 are of the next year on some walls.
-      return readDate(type.zoned ? `(${column} AT TIME ZONE 'UTC')` : column, { form: 'YYYY-MM-DD HH24:MI:SS.US', end: '10000-01-02' });
+      return readDate(type.zoned ? `(${column} AT TIME ZONE 'UTC')` : column, {
+        form: 'YYYY-MM-DD HH24:MI:SS.US',
+        end: '10000-01-02',
+      });
     case 'date':
       return readDate(column, { form: 'YYYY-MM-DD', end: '10000-01-01' });
     case 'interval':
@@ -100,8 +121,14 @@ function readDate(column: string, { form, end }: { form: string; end: string }):
 const INTERVAL_PARTS = ['year', 'month', 'day', 'hour', 'minute', 'microseconds'] as const;
 
 function decodeInterval(raw: unknown): string {
-  const [years = 0n, months = 0n, days = 0n, hours = 0n, minutes = 0n, micros = 0n] = String(raw).split(' ').map(BigInt);
-  return formatInterval({ months: years * 12n + months, days, micros: (hours * 60n + minutes) * 60_000_000n + micros });
+  const [years = 0n, months = 0n, days = 0n, hours = 0n, minutes = 0n, micros = 0n] = String(raw)
+    .split(' ')
+    .map(BigInt);
+  return formatInterval({
+    months: years * 12n + months,
+    days,
+    micros: (hours * 60n + minutes) * 60_000_000n + micros,
+  });
 }
 
 function decode(raw: unknown, type: ValueType): Json {
@@ -132,7 +159,9 @@ function readArray(column: string, of: ValueType): string {
 
 function decodeArray(raw: unknown, of: ValueType): Json {
   // PostgreSQL counts no dimensions: an array may hold arrays.
-  return (raw as readonly unknown[]).map((item) => (item === null ? null : Array.isArray(item) ? decodeArray(item, of) : decode(item, of)));
+  return (raw as readonly unknown[]).map((item) =>
+    item === null ? null : Array.isArray(item) ? decodeArray(item, of) : decode(item, of),
+  );
 }
 
 function encode(value: Json, type: ValueType): unknown {
@@ -144,7 +173,9 @@ function encode(value: Json, type: ValueType): unknown {
     case 'json':
       return JSON.stringify(value);
     case 'list':
-      return type.storage === 'text' ? (value as readonly Json[]).join(',') : (value as readonly Json[]).map((item) => encode(item, type.of));
+      return type.storage === 'text'
+        ? (value as readonly Json[]).join(',')
+        : (value as readonly Json[]).map((item) => encode(item, type.of));
     case 'boolean':
     case 'integer':
     case 'float':
@@ -188,10 +219,12 @@ function refusal(error: unknown): DatabaseRefusal | undefined {
   const text = (name: string): string | undefined => driverErrorProperty(error, name) as string | undefined;
   if (code === '23505') return { kind: 'unique', ...uniqueParts(text('constraint'), text('detail')) };
   if (code === '23503' || code === '23001') return { kind: 'foreign-key' };
-  if (code === '23502') return { kind: 'not-null', ...(text('column') === undefined ? {} : { column: text('column') ?? '' }) };
+  if (code === '23502')
+    return { kind: 'not-null', ...(text('column') === undefined ? {} : { column: text('column') ?? '' }) };
   if (code === '23514' || code === '23P01') return { kind: 'check' };
   if (code.startsWith('22')) return { kind: 'data' };
-  if (code === '26000' || code === '42P05' || (code === '0A000' && /cached plan/.test(text('message') ?? ''))) return { kind: 'unprepared' };
+  if (code === '26000' || code === '42P05' || (code === '0A000' && /cached plan/.test(text('message') ?? '')))
+    return { kind: 'unprepared' };
   const kind = postgresFault(code);
   return kind && { kind };
 }
@@ -200,7 +233,13 @@ function refusal(error: unknown): DatabaseRefusal | undefined {
 const INDEX_COLUMNS =
   'SELECT a.attname AS c0 FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid CROSS JOIN unnest(i.indkey::int2[]) WITH ORDINALITY k (number, place) LEFT JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.number AND k.number > 0 WHERE i.indrelid = to_regclass($1) AND c.relname = $2 AND k.place <= i.indnkeyatts ORDER BY k.place';
 
-function uniqueParts(constraint: string | undefined, detail: string | undefined): { columns?: readonly string[]; constraint?: string } {
-  const columns = /^Key \(([^()]*)\)=/.exec(detail ?? '')?.[1]?.split(', ').map((each) => each.replace(/^"|"$/g, ''));
+function uniqueParts(
+  constraint: string | undefined,
+  detail: string | undefined,
+): { columns?: readonly string[]; constraint?: string } {
+  const columns = /^Key \(([^()]*)\)=/
+    .exec(detail ?? '')?.[1]
+    ?.split(', ')
+    .map((each) => each.replace(/^"|"$/g, ''));
   return { ...(columns ? { columns } : {}), ...(constraint === undefined ? {} : { constraint }) };
 }

@@ -47,5 +47,7 @@ const CODES_OF_TEXTS: ReadonlyMap<string, string> = new Map([
 
 export function sqliteFault(code: unknown, message: string): FaultKind | undefined {
   const known = typeof code === 'string' ? code : CODES_OF_TEXTS.get(message);
-  return known === undefined ? undefined : (KINDS.get(known) ?? KINDS.get(known.split('_').slice(0, 2).join('_')));
+  return known === undefined
+    ? undefined
+    : (KINDS.get(known) ?? KINDS.get(known.split('_').slice(0, 2).join('_')));
 }

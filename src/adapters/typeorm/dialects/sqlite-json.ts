@@ -24,10 +24,19 @@ function columnOf(type: ValueType): JsonColumn | undefined {
     case 'integer':
       return { of: asItIs, form: `(?:null|${WHOLE})` };
     case 'bigint':
-      return { of: (column) => ({ sql: `CAST(${column} AS TEXT)`, guard: isKind(column, 'integer') }), form: '(?:null|"-?\\d+")' };
+      return {
+        of: (column) => ({ sql: `CAST(${column} AS TEXT)`, guard: isKind(column, 'integer') }),
+        form: '(?:null|"-?\\d+")',
+      };
     case 'boolean':
       // Without its affinity: a text is no truth.
-      return { of: (column) => ({ sql: `CASE WHEN +${column} = 1 THEN json('true') WHEN +${column} = 0 THEN json('false') ELSE ${column} END`, bytes: column }), form: '(?:null|true|false)' };
+      return {
+        of: (column) => ({
+          sql: `CASE WHEN +${column} = 1 THEN json('true') WHEN +${column} = 0 THEN json('false') ELSE ${column} END`,
+          bytes: column,
+        }),
+        form: '(?:null|true|false)',
+      };
     case 'string':
     case 'uuid':
     case 'date':
@@ -35,7 +44,9 @@ function columnOf(type: ValueType): JsonColumn | undefined {
     case 'enum':
       return type.values.every((each) => typeof each === 'string') ? { of: asItIs, form: TEXT } : undefined;
     case 'datetime':
-      return type.digits === 3 ? { of: (column) => ({ sql: instant(column), bytes: column }), form: `(?:null|"${INSTANT}")` } : undefined;
+      return type.digits === 3
+        ? { of: (column) => ({ sql: instant(column), bytes: column }), form: `(?:null|"${INSTANT}")` }
+        : undefined;
     default:
       return undefined;
   }
@@ -49,11 +60,20 @@ function keyTextOf({ kind }: ValueType, shown: boolean): JsonColumn | undefined 
   switch (kind) {
     case 'integer':
       // Where it is shown, its own form tells it from a text such as `x/5`, of which a path shows the end.
-      return { of: shown ? asItIs : (column) => ({ sql: column, guard: isKind(column, 'integer') }), form: WHOLE };
+      return {
+        of: shown ? asItIs : (column) => ({ sql: column, guard: isKind(column, 'integer') }),
+        form: WHOLE,
+      };
     case 'bigint':
       return { of: (column) => ({ sql: column, guard: isKind(column, 'integer') }), form: '-?\\d+' };
     case 'uuid':
-      return { of: (column) => ({ sql: column, guard: `${isKind(column, 'text')} AND ${column} NOT GLOB '*[^A-Za-z0-9_.~-]*'` }), form: '[\\w.~-]+' };
+      return {
+        of: (column) => ({
+          sql: column,
+          guard: `${isKind(column, 'text')} AND ${column} NOT GLOB '*[^A-Za-z0-9_.~-]*'`,
+        }),
+        form: '[\\w.~-]+',
+      };
     default:
       return undefined;
   }
@@ -69,13 +89,17 @@ function instant(column: string): string {
 }
 
 /** The days of each month, the 29th of February those of leap years, and no year 0, which the process has other words for. */
-const DAY_OF_YEAR = '(?:0[1-9]|1[0-2])-(?:0[1-9]|1\\d|2[0-8])|(?:0[469]|11)-(?:29|30)|(?:0[13578]|1[02])-(?:29|30|31)';
+const DAY_OF_YEAR =
+  '(?:0[1-9]|1[0-2])-(?:0[1-9]|1\\d|2[0-8])|(?:0[469]|11)-(?:29|30)|(?:0[13578]|1[02])-(?:29|30|31)';
 const LEAP_YEAR = '(?:\\d\\d(?:0[48]|[2468][048]|[13579][26])|(?:0[48]|[2468][048]|[13579][26])00)';
 const INSTANT = `(?:(?!0000)\\d{4}-(?:${DAY_OF_YEAR})|${LEAP_YEAR}-02-29)T(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d\\.\\d{3}Z`;
 
 function object(members: readonly JsonMember[]): JsonSql {
   const bytes = [...new Set(members.flatMap(({ bytes: column }) => column ?? []))];
-  const guards = [...new Set(members.flatMap(({ guard }) => guard ?? [])), ...(bytes.length === 0 ? [] : [holdNone(bytes)])];
+  const guards = [
+    ...new Set(members.flatMap(({ guard }) => guard ?? [])),
+    ...(bytes.length === 0 ? [] : [holdNone(bytes)]),
+  ];
   const sql = `json_object(${members.map(({ name, sql: value }) => `'${name}', ${value}`).join(', ')})`;
   return guards.length === 0 ? { sql } : { sql, guard: guards.join(' AND ') };
 }

@@ -23,13 +23,18 @@ export const sqlite: Dialect = {
   decode,
   encode,
   parameter,
-  stored: (value, type) => (type.kind === 'integer' || type.kind === 'boolean' ? `CAST(${value} AS INTEGER)` : parameter(value, type)),
+  stored: (value, type) =>
+    type.kind === 'integer' || type.kind === 'boolean' ? `CAST(${value} AS INTEGER)` : parameter(value, type),
   compare,
   matchText,
   matchSpecial: () => {
     throw new Error('SQLite has no regular expressions and no full text here; boot refuses them');
   },
-  cursor: (column, type) => ({ read: read(column, type), compared: column, parameter: (placeholder) => parameter(placeholder, type) }),
+  cursor: (column, type) => ({
+    read: read(column, type),
+    compared: column,
+    parameter: (placeholder) => parameter(placeholder, type),
+  }),
   plainTable: (name) => ({
     sql: `SELECT count(*) = 1 AND NOT EXISTS (SELECT 1 FROM (SELECT * FROM sqlite_master UNION ALL SELECT * FROM sqlite_temp_master) WHERE type = 'trigger' AND lower(tbl_name) = lower(?)) AND NOT EXISTS (SELECT 1 FROM pragma_table_xinfo(?) WHERE hidden <> 0) AS c0 FROM sqlite_master WHERE type = 'table' AND lower(name) = lower(?)`,
     parameters: [name, name, name],
@@ -44,13 +49,23 @@ export const sqlite: Dialect = {
   canceller: undefined,
 };
 
-const STEADY: ReadonlySet<ValueKind> = new Set(['integer', 'bigint', 'boolean', 'uuid', 'string', 'enum', 'date']);
+const STEADY: ReadonlySet<ValueKind> = new Set([
+  'integer',
+  'bigint',
+  'boolean',
+  'uuid',
+  'string',
+  'enum',
+  'date',
+]);
 
 /** What is kept as a whole number of 64 bits comes out as text, for JavaScript's numbers have 53. */
 function read(column: string, type: ValueType): string {
   if (type.kind === 'bigint') return `CAST(${column} AS TEXT)`;
   if (type.kind === 'json' && type.packed === true) return `json(${column})`;
-  return type.kind === 'decimal' ? `CASE typeof(${column}) WHEN 'integer' THEN CAST(${column} AS TEXT) ELSE ${column} END` : column;
+  return type.kind === 'decimal'
+    ? `CASE typeof(${column}) WHEN 'integer' THEN CAST(${column} AS TEXT) ELSE ${column} END`
+    : column;
 }
 
 /** Without an exponent, and with the column's places. */
@@ -112,7 +127,8 @@ function parameter(placeholder: string, type: ValueType): string {
  */
 function compare({ column, lookup, value, type }: Comparison, bind: Bind): string | undefined {
   if (type.kind === 'string' && lookup === 'exact') return `${column} = ${bind(value, type)} COLLATE BINARY`;
-  if (type.kind === 'string' && lookup === 'ne') return `(${column} <> ${bind(value, type)} COLLATE BINARY OR ${column} IS NULL)`;
+  if (type.kind === 'string' && lookup === 'ne')
+    return `(${column} <> ${bind(value, type)} COLLATE BINARY OR ${column} IS NULL)`;
   if (lookup === 'in') return compareList({ column, values: value as readonly Json[], type }, bind);
   if (type.kind !== 'datetime' || !isWholeSecond(value)) return undefined;
   const long = (): string => bind(value, type);
@@ -140,9 +156,15 @@ function bindShort(value: string, bind: Bind): string {
 }
 
 /** As one list: alternatives nest, and SQLite bounds how deep. */
-function compareList({ column, values, type }: { column: string; values: readonly Json[]; type: ValueType }, bind: Bind): string | undefined {
+function compareList(
+  { column, values, type }: { column: string; values: readonly Json[]; type: ValueType },
+  bind: Bind,
+): string | undefined {
   if (values.length === 0 || (type.kind !== 'string' && type.kind !== 'datetime')) return undefined;
-  const bound = values.flatMap((each) => [bind(each, type), ...(type.kind === 'datetime' && isWholeSecond(each) ? [bindShort(each, bind)] : [])]);
+  const bound = values.flatMap((each) => [
+    bind(each, type),
+    ...(type.kind === 'datetime' && isWholeSecond(each) ? [bindShort(each, bind)] : []),
+  ]);
   return `${column}${type.kind === 'string' ? ' COLLATE BINARY' : ''} IN (${bound.join(', ')})`;
 }
 
@@ -157,7 +179,9 @@ function matchText(column: string, part: TextPart, bindText: (text: string) => s
     case 'start':
       return `substr(${column}, 1, length(${bindText(part.text)})) = ${bindText(part.text)} COLLATE BINARY`;
     case 'end':
-      return part.text === '' ? `${column} IS NOT NULL` : `substr(${column}, -length(${bindText(part.text)})) = ${bindText(part.text)} COLLATE BINARY`;
+      return part.text === ''
+        ? `${column} IS NOT NULL`
+        : `substr(${column}, -length(${bindText(part.text)})) = ${bindText(part.text)} COLLATE BINARY`;
     default:
       return part.where satisfies never;
   }
@@ -169,7 +193,10 @@ function refusal(error: unknown): DatabaseRefusal | undefined {
   if (unique !== undefined) {
     const index = /^index '(.*)'$/.exec(unique)?.[1];
     if (index !== undefined) return { kind: 'unique', constraint: index };
-    return { kind: 'unique', columns: unique.split(', ').map((each) => each.slice(each.lastIndexOf('.') + 1)) };
+    return {
+      kind: 'unique',
+      columns: unique.split(', ').map((each) => each.slice(each.lastIndexOf('.') + 1)),
+    };
   }
   if (message.includes('FOREIGN KEY constraint failed')) return { kind: 'foreign-key' };
   const missing = /NOT NULL constraint failed: .*\.(.*)$/.exec(message)?.[1];

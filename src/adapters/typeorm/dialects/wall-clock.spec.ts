@@ -43,10 +43,13 @@ describe('in UTC', () => {
     expect(wallClockOf(instant, 'utc')).toBe(text);
   });
 
-  test.each(['', 'infinity', '-infinity', 'now', '1664702608', '2022-10-02', '09:23:28'])('%j, which is no clock, is left as it is', (text) => {
-    expect(instantOf(text, 'utc', 3)).toBe(text);
-    expect(instantOf(text, 'local', 3)).toBe(text);
-  });
+  test.each(['', 'infinity', '-infinity', 'now', '1664702608', '2022-10-02', '09:23:28'])(
+    '%j, which is no clock, is left as it is',
+    (text) => {
+      expect(instantOf(text, 'utc', 3)).toBe(text);
+      expect(instantOf(text, 'local', 3)).toBe(text);
+    },
+  );
 });
 
 /** Where a process of its own runs: a zone is the process's, and is not changed under the feet of other tests. */
@@ -57,7 +60,11 @@ beforeAll(() => {
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   for (const path of ['adapters/typeorm/dialects/wall-clock', 'values/dates', 'values/outcome']) {
     const source = fileURLToPath(new URL(`../../../${path}.ts`, import.meta.url));
-    const { code } = transformFileSync(source, { swcrc: false, jsc: { target: 'es2022', parser: { syntax: 'typescript' } }, module: { type: 'es6' } });
+    const { code } = transformFileSync(source, {
+      swcrc: false,
+      jsc: { target: 'es2022', parser: { syntax: 'typescript' } },
+      module: { type: 'es6' },
+    });
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, `${path}.js`), code);
   }
@@ -81,25 +88,43 @@ function clocksIn(zone: string, instants: readonly string[]): Clocks {
     const clocks = ${JSON.stringify(instants)}.map((instant) => wallClockOf(instant, 'local'));
     const digits = ${JSON.stringify(instants)}.map((instant) => instant.length - '2022-10-02T09:23:28.Z'.length);
     console.log(JSON.stringify({ clocks, back: clocks.map((clock, index) => instantOf(clock, 'local', digits[index])) }));`;
-  const output = execFileSync(process.execPath, ['--input-type=module', '-e', script], { env: { ...process.env, NODE_OPTIONS: '', TZ: zone }, encoding: 'utf8' });
+  const output = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
+    env: { ...process.env, NODE_OPTIONS: '', TZ: zone },
+    encoding: 'utf8',
+  });
   return JSON.parse(output) as Clocks;
 }
 
 describe('in the zone of the process', () => {
   test.each<[zone: string, clocks: readonly (readonly [instant: string, clock: string])[]]>([
     ['UTC', [['2022-10-02T09:23:28.297Z', '2022-10-02 09:23:28.297']]],
-    ['Europe/Berlin', [
-      ['2022-10-02T09:23:28.297Z', '2022-10-02 11:23:28.297'],
-      ['2022-12-31T23:30:00.000Z', '2023-01-01 00:30:00.000'],
-      ['2022-03-27T00:59:59.999Z', '2022-03-27 01:59:59.999'],
-      ['2022-03-27T01:00:00.000Z', '2022-03-27 03:00:00.000'],
-      ['2022-10-30T00:59:59.999Z', '2022-10-30 02:59:59.999'],
-      ['2022-10-30T02:00:00.000Z', '2022-10-30 03:00:00.000'],
-      ['2022-10-02T09:23:28.297123Z', '2022-10-02 11:23:28.297123'],
-    ]],
-    ['America/New_York', [['2022-10-02T03:23:28.297Z', '2022-10-01 23:23:28.297'], ['2024-03-01T04:30:00.000Z', '2024-02-29 23:30:00.000']]],
+    [
+      'Europe/Berlin',
+      [
+        ['2022-10-02T09:23:28.297Z', '2022-10-02 11:23:28.297'],
+        ['2022-12-31T23:30:00.000Z', '2023-01-01 00:30:00.000'],
+        ['2022-03-27T00:59:59.999Z', '2022-03-27 01:59:59.999'],
+        ['2022-03-27T01:00:00.000Z', '2022-03-27 03:00:00.000'],
+        ['2022-10-30T00:59:59.999Z', '2022-10-30 02:59:59.999'],
+        ['2022-10-30T02:00:00.000Z', '2022-10-30 03:00:00.000'],
+        ['2022-10-02T09:23:28.297123Z', '2022-10-02 11:23:28.297123'],
+      ],
+    ],
+    [
+      'America/New_York',
+      [
+        ['2022-10-02T03:23:28.297Z', '2022-10-01 23:23:28.297'],
+        ['2024-03-01T04:30:00.000Z', '2024-02-29 23:30:00.000'],
+      ],
+    ],
     ['Asia/Kathmandu', [['2022-10-02T09:23:28.000Z', '2022-10-02 15:08:28.000']]],
-    ['Pacific/Kiritimati', [['2022-10-02T09:23:28.000Z', '2022-10-02 23:23:28.000'], ['2022-10-02T10:00:00.000Z', '2022-10-03 00:00:00.000']]],
+    [
+      'Pacific/Kiritimati',
+      [
+        ['2022-10-02T09:23:28.000Z', '2022-10-02 23:23:28.000'],
+        ['2022-10-02T10:00:00.000Z', '2022-10-03 00:00:00.000'],
+      ],
+    ],
     ['Etc/GMT+12', [['2022-10-02T09:23:28.000Z', '2022-10-01 21:23:28.000']]],
   ])('of %s an instant has the clock on the wall, and comes back', (zone, table) => {
     const instants = table.map(([instant]) => instant);
@@ -107,7 +132,11 @@ describe('in the zone of the process', () => {
   });
 
   test('the microseconds of instants before 1970 come back', () => {
-    const instants = ['1969-12-31T23:59:59.999999Z', '1900-06-01T00:00:00.000001Z', '1800-01-01T12:00:00.500Z'];
+    const instants = [
+      '1969-12-31T23:59:59.999999Z',
+      '1900-06-01T00:00:00.000001Z',
+      '1800-01-01T12:00:00.500Z',
+    ];
     expect(clocksIn('Europe/Berlin', instants).back).toEqual(instants);
     expect(clocksIn('America/St_Johns', instants).back).toEqual(instants);
   });

@@ -8,6 +8,7 @@ export function asciiJson(json: string): string {
 /** One at least, none too long for a column. */
 export function partsOf(text: string): readonly string[] {
   const parts: string[] = [];
-  for (let at = 0; at === 0 || at < text.length; at += ANSWER_PART) parts.push(text.slice(at, at + ANSWER_PART));
+  for (let at = 0; at === 0 || at < text.length; at += ANSWER_PART)
+    parts.push(text.slice(at, at + ANSWER_PART));
   return parts;
 }

@@ -4,7 +4,12 @@ import type { DataSource, EntityManager } from 'typeorm';
 import { isRestError } from '../../../errors/rest-error.js';
 import { keepsAnswers } from '../../../model/idempotency.js';
 import { CLAIM_LEASE, ENDED_ANSWERS, ENDED_EVERY } from '../../../model/limits.js';
-import type { AnswerStore, Claim, ClaimOutcome, ClaimRequest } from '../../../request/execution/answer-store.js';
+import type {
+  AnswerStore,
+  Claim,
+  ClaimOutcome,
+  ClaimRequest,
+} from '../../../request/execution/answer-store.js';
 import type { Dialect } from '../dialects/dialect.js';
 import type { Connections } from '../running/connections.js';
 import { asciiJson, partsOf } from './answer-parts.js';
@@ -34,7 +39,8 @@ export class TypeOrmAnswers implements AnswerStore {
     dataSource: DataSource,
     private readonly tools: { readonly connections: Connections; readonly dialect: Dialect },
   ) {
-    this.target = dataSource.entityMetadatas.map(({ target }) => target).find(keepsAnswers) as typeof IdempotencyRecord | undefined;
+    this.target = dataSource.entityMetadatas.map(({ target }) => target).find(keepsAnswers) as
+      typeof IdempotencyRecord | undefined;
   }
 
   async claim(request: ClaimRequest): Promise<ClaimOutcome> {
@@ -53,7 +59,8 @@ export class TypeOrmAnswers implements AnswerStore {
       // Of a claim whose lease is over nothing was written, and its late request can write nothing behind the one that takes it.
       const isOver = found.ends <= now || (found.token !== null && found.lease <= now);
       if (!isOver && found.fingerprint !== request.fingerprint) return { kind: 'other' };
-      if (!isOver) return found.token === null ? { kind: 'answered', answer: found.answer } : { kind: 'running' };
+      if (!isOver)
+        return found.token === null ? { kind: 'answered', answer: found.answer } : { kind: 'running' };
       if (await this.takeOver(found, claim, request)) return { kind: 'claimed', claim };
     }
     return { kind: 'running' };
@@ -62,23 +69,53 @@ export class TypeOrmAnswers implements AnswerStore {
   async complete({ id, token, ends }: Claim, answer: string, transaction: object): Promise<boolean> {
     const manager = transaction as EntityManager;
     const [first = '', ...more] = partsOf(asciiJson(answer));
-    const { affected } = await manager.createQueryBuilder().update(this.record).set({ token: null, lease: null, answer: first }).where({ id, part: 0, token }).callListeners(false).execute();
+    const { affected } = await manager
+      .createQueryBuilder()
+      .update(this.record)
+      .set({ token: null, lease: null, answer: first })
+      .where({ id, part: 0, token })
+      .callListeners(false)
+      .execute();
     if (affected === 0) return false;
     for (const [index, part] of more.entries()) {
-      await manager.createQueryBuilder().insert().into(this.record).values({ id, part: index + 1, ends, answer: part }).callListeners(false).updateEntity(false).execute();
+      await manager
+        .createQueryBuilder()
+        .insert()
+        .into(this.record)
+        .values({ id, part: index + 1, ends, answer: part })
+        .callListeners(false)
+        .updateEntity(false)
+        .execute();
     }
     return true;
   }
 
   async release({ id, token }: Claim): Promise<void> {
-    await this.tools.connections.transact(({ manager }) => manager.createQueryBuilder().delete().from(this.record).where({ id, part: 0, token }).callListeners(false).execute());
+    await this.tools.connections.transact(({ manager }) =>
+      manager
+        .createQueryBuilder()
+        .delete()
+        .from(this.record)
+        .where({ id, part: 0, token })
+        .callListeners(false)
+        .execute(),
+    );
   }
 
   /** False where there is a record of this id. */
   private async insert({ id, token, ends }: Claim, { fingerprint }: ClaimRequest): Promise<boolean> {
     const values = { id, part: 0, token, fingerprint, ends, lease: Date.now() + CLAIM_LEASE * 1000 };
     try {
-      await this.tools.connections.transact(({ manager }) => manager.createQueryBuilder().insert().into(this.record).values(values).callListeners(false).updateEntity(false).execute());
+      await this.tools.connections.transact(({ manager }) =>
+        manager
+          .createQueryBuilder()
+          .insert()
+          .into(this.record)
+          .values(values)
+          .callListeners(false)
+          .updateEntity(false)
+          .execute(),
+      );
       return true;
     } catch (error) {
       if (!isRestError(error) && this.tools.dialect.refusal(error)?.kind === 'unique') return false;
@@ -102,11 +139,23 @@ export class TypeOrmAnswers implements AnswerStore {
         .getRawMany<Readonly<Record<keyof Found, string | number | null>>>(),
     );
     const [first] = parts;
-    return first && { token: first.token === null ? null : String(first.token), fingerprint: String(first.fingerprint), lease: Number(first.lease), ends: Number(first.ends), answer: parts.map(({ answer }) => String(answer)).join('') };
+    return (
+      first && {
+        token: first.token === null ? null : String(first.token),
+        fingerprint: String(first.fingerprint),
+        lease: Number(first.lease),
+        ends: Number(first.ends),
+        answer: parts.map(({ answer }) => String(answer)).join(''),
+      }
+    );
   }
 
   /** False where the record has changed since it was found. */
-  private takeOver(found: Found, { id, token, ends }: Claim, { fingerprint }: ClaimRequest): Promise<boolean> {
+  private takeOver(
+    found: Found,
+    { id, token, ends }: Claim,
+    { fingerprint }: ClaimRequest,
+  ): Promise<boolean> {
     return this.tools.connections.transact(async ({ manager }) => {
       const { affected } = await manager
         .createQueryBuilder()
@@ -116,7 +165,13 @@ export class TypeOrmAnswers implements AnswerStore {
         .callListeners(false)
         .execute();
       if (affected === 0) return false;
-      await manager.createQueryBuilder().delete().from(this.record).where({ id, part: MoreThan(0) }).callListeners(false).execute();
+      await manager
+        .createQueryBuilder()
+        .delete()
+        .from(this.record)
+        .where({ id, part: MoreThan(0) })
+        .callListeners(false)
+        .execute();
       return true;
     });
   }
@@ -129,12 +184,27 @@ export class TypeOrmAnswers implements AnswerStore {
     try {
       const { connections } = this.tools;
       const ended = await connections.reading('primary', ({ manager }) =>
-        manager.createQueryBuilder().select('record.id', 'id').from(this.record, 'record').where({ part: 0, ends: LessThanOrEqual(now) }).orderBy('record.ends').limit(ENDED_ANSWERS).getRawMany<{ readonly id: string }>(),
+        manager
+          .createQueryBuilder()
+          .select('record.id', 'id')
+          .from(this.record, 'record')
+          .where({ part: 0, ends: LessThanOrEqual(now) })
+          .orderBy('record.ends')
+          .limit(ENDED_ANSWERS)
+          .getRawMany<{ readonly id: string }>(),
       );
       if (ended.length === 0) return;
       const ids = ended.map(({ id }) => id);
       // One that was taken over meanwhile ends later.
-      await connections.transact(({ manager }) => manager.createQueryBuilder().delete().from(this.record).where({ id: In(ids), ends: LessThanOrEqual(now) }).callListeners(false).execute());
+      await connections.transact(({ manager }) =>
+        manager
+          .createQueryBuilder()
+          .delete()
+          .from(this.record)
+          .where({ id: In(ids), ends: LessThanOrEqual(now) })
+          .callListeners(false)
+          .execute(),
+      );
       if (ended.length === ENDED_ANSWERS) this.nextRemoval = now;
     } catch {
       // The next one looks again.

@@ -40,7 +40,8 @@ export class BatchWriter {
   async write(plan: BatchPlan): Promise<readonly Row[]> {
     const steps = await this.stepsOf(plan);
     // What is wrong with a new row is known without a look at any other.
-    if (plan.steps.every(({ kind }) => kind === 'create' || kind === 'refused')) refuse(steps.map(({ errors }) => errors));
+    if (plan.steps.every(({ kind }) => kind === 'create' || kind === 'refused'))
+      refuse(steps.map(({ errors }) => errors));
     const upserts = plan.steps.some(({ kind }) => kind === 'upsert');
     for (let attempt = 1; ; attempt++) {
       let at: WriteStep<Outcome> | undefined;
@@ -54,16 +55,26 @@ export class BatchWriter {
           });
         }, requesterOf(plan));
       } catch (error) {
-        if (upserts && attempt < MAX_ATTEMPTS && !isRestError(error) && this.parts.tools.dialect.refusal(error)?.kind === 'unique') continue;
+        if (
+          upserts &&
+          attempt < MAX_ATTEMPTS &&
+          !isRestError(error) &&
+          this.parts.tools.dialect.refusal(error)?.kind === 'unique'
+        )
+          continue;
         const judged = error instanceof BatchRefused ? error : await at?.judged(error);
-        throw isInvalidInput(judged) ? new BatchRefused(new Map([[place, judged.fields]])) : (judged ?? error);
+        throw isInvalidInput(judged)
+          ? new BatchRefused(new Map([[place, judged.fields]]))
+          : (judged ?? error);
       }
     }
   }
 
   /** Everything that is asked of the database before the transaction is asked here: within it, there may be no other connection. */
   private async stepsOf({ steps }: BatchPlan): Promise<readonly WriteStep<Outcome>[]> {
-    const keys = steps.map((step) => (step.kind === 'create' ? step.keys : step.kind === 'upsert' ? step.create.keys : []));
+    const keys = steps.map((step) =>
+      step.kind === 'create' ? step.keys : step.kind === 'upsert' ? step.create.keys : [],
+    );
     const known = await this.parts.tools.lookups.lookUpEach(keys);
     const made: WriteStep<Outcome>[] = [];
     for await (const [index, step] of divided(steps.entries())) {
@@ -75,13 +86,21 @@ export class BatchWriter {
           made.push(mapped(await this.parts.writerOf(step.resource).change(step), changedRow));
           break;
         case 'delete':
-          made.push(mapped(this.parts.writerOf(step.resource).deletion(step), (deleted) => (deleted ? DELETED : MISSING)));
+          made.push(
+            mapped(this.parts.writerOf(step.resource).deletion(step), (deleted) =>
+              deleted ? DELETED : MISSING,
+            ),
+          );
           break;
         case 'upsert':
           made.push(await this.upsertion(step, known[index]));
           break;
         case 'refused':
-          made.push({ errors: step.errors, begin: () => Promise.resolve(missing(MISSING)), judged: (error) => Promise.resolve(error) });
+          made.push({
+            errors: step.errors,
+            begin: () => Promise.resolve(missing(MISSING)),
+            judged: (error) => Promise.resolve(error),
+          });
           break;
         default:
           step satisfies never;
@@ -94,17 +113,25 @@ export class BatchWriter {
   private async lockAll({ steps }: BatchPlan, runner: QueryRunner): Promise<void> {
     if (this.parts.tools.dialect.lockRow === '' || steps.length < 2) return;
     // In one order for all: two requests that lock each other's rows would wait until the database ends one.
-    const found = steps.flatMap((step) => (step.kind === 'upsert' ? step.update : step.kind === 'update' || step.kind === 'delete' ? step : []));
-    const inOrder = found.map(({ resource, where }) => ({ resource, where, place: placeOf(where) })).sort((a, b) => (a.place < b.place ? -1 : a.place > b.place ? 1 : 0));
+    const found = steps.flatMap((step) =>
+      step.kind === 'upsert' ? step.update : step.kind === 'update' || step.kind === 'delete' ? step : [],
+    );
+    const inOrder = found
+      .map(({ resource, where }) => ({ resource, where, place: placeOf(where) }))
+      .sort((a, b) => (a.place < b.place ? -1 : a.place > b.place ? 1 : 0));
     for (const { resource, where } of inOrder) {
       const tools = this.parts.toolsOf(resource);
       // Those who write a tree wait for each other before they lock any row of it.
-      if (tools.tables.of(resource).metadata.treeType === undefined) await findLocked(resource, { columns: resource.identity, where }, { runner, tools });
+      if (tools.tables.of(resource).metadata.treeType === undefined)
+        await findLocked(resource, { columns: resource.identity, where }, { runner, tools });
     }
   }
 
   /** Which of both it is, is known when the row has been looked for. */
-  private async upsertion({ create, update }: UpsertPlan, known: KeyLookup | undefined): Promise<WriteStep<Outcome>> {
+  private async upsertion(
+    { create, update }: UpsertPlan,
+    known: KeyLookup | undefined,
+  ): Promise<WriteStep<Outcome>> {
     const creation = mapped(await this.parts.writerOf(create.resource).creation(create, known), madeRow);
     const change = mapped(await this.parts.writerOf(update.resource).change(update), changedRow);
     let chosen = creation;
@@ -112,7 +139,11 @@ export class BatchWriter {
       errors: NO_ERRORS,
       begin: async (runner) => {
         const { resource, where } = update;
-        const found = await findLocked(resource, { columns: resource.identity, where }, { runner, tools: this.parts.toolsOf(resource) });
+        const found = await findLocked(
+          resource,
+          { columns: resource.identity, where },
+          { runner, tools: this.parts.toolsOf(resource) },
+        );
         chosen = found ? change : creation;
         const begun = await chosen.begin(runner);
         return found ? begun : { ...begun, errors: { ...creation.errors, ...begun.errors } };
@@ -125,17 +156,32 @@ export class BatchWriter {
 /** By the values of the row's own columns, its key among them; what else a caller's grants say of it is the same for all rows of one request. */
 function placeOf(where: Condition): string {
   if (where.kind === 'and') return where.conditions.map(placeOf).join('');
-  return where.kind === 'compare' && where.operand.hops.length === 0 ? JSON.stringify([where.operand.column.id, where.value]) : '';
+  return where.kind === 'compare' && where.operand.hops.length === 0
+    ? JSON.stringify([where.operand.column.id, where.value])
+    : '';
 }
 
-async function writeEach(steps: readonly WriteStep<Outcome>[], { runner, plan, dialect }: { readonly runner: QueryRunner; readonly plan: BatchPlan; readonly dialect: Dialect }, turn: (step: WriteStep<Outcome>, index: number) => void): Promise<readonly Row[]> {
+async function writeEach(
+  steps: readonly WriteStep<Outcome>[],
+  {
+    runner,
+    plan,
+    dialect,
+  }: { readonly runner: QueryRunner; readonly plan: BatchPlan; readonly dialect: Dialect },
+  turn: (step: WriteStep<Outcome>, index: number) => void,
+): Promise<readonly Row[]> {
   const { skipsMissing, completed } = plan;
   const begun: BegunWrite<Outcome>[] = [];
   for (const [index, step] of steps.entries()) {
     turn(step, index);
-    begun.push(isRefused(step.errors) ? { errors: step.errors, missing: false, write: () => Promise.resolve(MISSING) } : await step.begin(runner));
+    begun.push(
+      isRefused(step.errors)
+        ? { errors: step.errors, missing: false, write: () => Promise.resolve(MISSING) }
+        : await step.begin(runner),
+    );
   }
-  const judge = (found: readonly Pick<BegunWrite<Outcome>, 'errors' | 'missing'>[]): readonly StepRefusal[] => found.map(({ errors, missing: isMissing }) => (isMissing && !skipsMissing ? MISSING : errors));
+  const judge = (found: readonly Pick<BegunWrite<Outcome>, 'errors' | 'missing'>[]): readonly StepRefusal[] =>
+    found.map(({ errors, missing: isMissing }) => (isMissing && !skipsMissing ? MISSING : errors));
   // What is wrong with any of them is told together.
   if (judge(begun).some(isRefused)) refuse(judge(await looked(begun)));
   const written: Row[] = [];
@@ -147,7 +193,10 @@ async function writeEach(steps: readonly WriteStep<Outcome>[], { runner, plan, d
     // What has been written since may have changed the row: a hook, a listener or a trigger has a say in other rows too.
     const isOld = index > 0 && first !== undefined && !first.look && (kind === 'update' || kind === 'upsert');
     const current = isOld ? await step.begin(runner) : first;
-    const { outcome, errors } = current && isRefused(current.errors) ? { outcome: undefined, errors: current.errors } : await judging(current);
+    const { outcome, errors } =
+      current && isRefused(current.errors)
+        ? { outcome: undefined, errors: current.errors }
+        : await judging(current);
     if (typeof outcome === 'object') written.push(outcome);
     refused.push(outcome === MISSING && !skipsMissing ? MISSING : errors);
   }
@@ -157,14 +206,18 @@ async function writeEach(steps: readonly WriteStep<Outcome>[], { runner, plan, d
 }
 
 /** One after the other: they share a connection. */
-async function looked(begun: readonly BegunWrite<Outcome>[]): Promise<readonly Pick<BegunWrite<Outcome>, 'errors' | 'missing'>[]> {
+async function looked(
+  begun: readonly BegunWrite<Outcome>[],
+): Promise<readonly Pick<BegunWrite<Outcome>, 'errors' | 'missing'>[]> {
   const all = [];
   for (const each of begun) all.push(each.look ? await each.look() : each);
   return all;
 }
 
 /** What is wrong with one write keeps the others from being written, and not from being judged. */
-async function judging(write: BegunWrite<Outcome> | undefined): Promise<{ readonly outcome?: Outcome | undefined; readonly errors: FieldErrors }> {
+async function judging(
+  write: BegunWrite<Outcome> | undefined,
+): Promise<{ readonly outcome?: Outcome | undefined; readonly errors: FieldErrors }> {
   try {
     return { outcome: await write?.write(), errors: NO_ERRORS };
   } catch (error) {
@@ -209,7 +262,8 @@ function mapped<From, To>(step: WriteStep<From>, to: (result: From) => To): Writ
 /** All steps of a batch are one request's. */
 function requesterOf({ steps }: BatchPlan): Requester | undefined {
   for (const step of steps) {
-    const { requester } = step.kind === 'upsert' ? step.create : step.kind === 'refused' ? { requester: undefined } : step;
+    const { requester } =
+      step.kind === 'upsert' ? step.create : step.kind === 'refused' ? { requester: undefined } : step;
     if (requester) return requester;
   }
   return undefined;

@@ -28,7 +28,13 @@ export class CancellableReads {
 
   /** From here on it may be cancelled, until it is ended. */
   watch(connection: unknown, { from, requester }: Reading): RunningRead | undefined {
-    return this.rules && RunningRead.begin(connection, { rules: this.rules, requester: from === 'replica' ? requester : undefined });
+    return (
+      this.rules &&
+      RunningRead.begin(connection, {
+        rules: this.rules,
+        requester: from === 'replica' ? requester : undefined,
+      })
+    );
   }
 }
 

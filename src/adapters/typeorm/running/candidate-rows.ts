@@ -42,7 +42,9 @@ export class CandidateRows {
 
   /** Of the columns that the condition looks at. */
   writtenOf(entity: ObjectLiteral, where: Condition): WrittenValues {
-    return new Map(this.columnsOf(where).map(({ column, metadata }) => [column, this.written(entity, metadata)]));
+    return new Map(
+      this.columnsOf(where).map(({ column, metadata }) => [column, this.written(entity, metadata)]),
+    );
   }
 
   mayStandNew(entity: ObjectLiteral, { where, exactly, hooked }: NewRow): Promise<boolean> {
@@ -53,7 +55,11 @@ export class CandidateRows {
       if (value) held.set(column, value);
       else columns.add(column.id);
     }
-    return mayStand({ resource: this.resource, held }, couldHold(where, { columns, referring: hooked || this.isFollowed() }), this.tools);
+    return mayStand(
+      { resource: this.resource, held },
+      couldHold(where, { columns, referring: hooked || this.isFollowed() }),
+      this.tools,
+    );
   }
 
   mayStandChanged(entity: ObjectLiteral, { where, exactly, stored, before }: ChangedRow): Promise<boolean> {
@@ -61,7 +67,11 @@ export class CandidateRows {
     for (const { column, metadata } of this.columnsOf(where)) {
       const raw = this.written(entity, metadata);
       const changes = raw !== undefined && !isDeepStrictEqual(raw, before.get(column));
-      held.set(column, this.exactly(column, exactly) ?? (changes ? { kind: 'value', raw } : heldByChanged(this.defaultOf(metadata), metadata)));
+      held.set(
+        column,
+        this.exactly(column, exactly) ??
+          (changes ? { kind: 'value', raw } : heldByChanged(this.defaultOf(metadata), metadata)),
+      );
     }
     return mayStand({ resource: this.resource, held, stored }, where, this.tools);
   }
@@ -69,29 +79,45 @@ export class CandidateRows {
   /** Whether something of the application may make rows that refer to a new one. */
   private isFollowed(): boolean {
     const { subscribers } = this.dataSource;
-    return this.metadata.afterInsertListeners.length > 0 || subscribers.some((each) => each.afterInsert !== undefined && listensTo(each, this.metadata));
+    return (
+      this.metadata.afterInsertListeners.length > 0 ||
+      subscribers.some((each) => each.afterInsert !== undefined && listensTo(each, this.metadata))
+    );
   }
 
   private exactly(column: Column, values: readonly ColumnValue[]): HeldValue | undefined {
     const given = values.find((each) => each.column.id === column.id);
-    return given && { kind: 'value', raw: given.value === null ? null : this.tools.dialect.encode(given.value, column.type) };
+    return (
+      given && {
+        kind: 'value',
+        raw: given.value === null ? null : this.tools.dialect.encode(given.value, column.type),
+      }
+    );
   }
 
   /** Those of the table; where one that is made of others is looked at, all of them. */
-  private columnsOf(where: Condition): readonly { readonly column: Column; readonly metadata: ColumnMetadata }[] {
+  private columnsOf(
+    where: Condition,
+  ): readonly { readonly column: Column; readonly metadata: ColumnMetadata }[] {
     const ids = new Set(ownColumns(where));
     if (ids.size === 0) return [];
     const all = this.metadata.columns.some((each) => each.isVirtualProperty && ids.has(each.databaseName));
     return this.metadata.columns.flatMap((metadata) => {
       const column = this.resource.columns.get(metadata.databaseName);
-      return column && !metadata.isVirtualProperty && (all || ids.has(column.id)) ? [{ column, metadata }] : [];
+      return column && !metadata.isVirtualProperty && (all || ids.has(column.id))
+        ? [{ column, metadata }]
+        : [];
     });
   }
 
   private written(entity: ObjectLiteral, column: ColumnMetadata): unknown {
     const related: unknown = column.relationMetadata?.getEntityValue(entity);
-    const value: unknown = isEntity(related) ? column.referencedColumn?.getEntityValue(related) : column.getEntityValue(entity);
-    return value === undefined || typeof value === 'function' ? value : (this.driver.preparePersistentValue(value, column) as unknown);
+    const value: unknown = isEntity(related)
+      ? column.referencedColumn?.getEntityValue(related)
+      : column.getEntityValue(entity);
+    return value === undefined || typeof value === 'function'
+      ? value
+      : (this.driver.preparePersistentValue(value, column) as unknown);
   }
 
   /** As an INSERT of TypeORM's has it; undefined where the database makes a value of which nothing is known here. */
@@ -100,14 +126,17 @@ export class CandidateRows {
     if (raw !== undefined) return { kind: 'value', raw };
     if (column.isDiscriminator) return { kind: 'value', raw: this.metadata.discriminatorValue ?? null };
     if (column.isVersion) return { kind: 'value', raw: 1 };
-    if (column.isGenerated) return column.generationStrategy === 'uuid' ? { kind: 'value', raw: randomUUID() } : { kind: 'next' };
+    if (column.isGenerated)
+      return column.generationStrategy === 'uuid' ? { kind: 'value', raw: randomUUID() } : { kind: 'next' };
     const sql = this.defaultOf(column);
     if (sql !== undefined) return { kind: 'default', sql };
     return column.isNullable ? { kind: 'value', raw: null } : undefined;
   }
 
   private defaultOf(column: ColumnMetadata): string | undefined {
-    return column.default === undefined || column.default === null ? undefined : this.driver.normalizeDefault(column);
+    return column.default === undefined || column.default === null
+      ? undefined
+      : this.driver.normalizeDefault(column);
   }
 
   private get driver(): DataSource['driver'] {
@@ -126,11 +155,21 @@ function heldByChanged(sql: string | undefined, { isUpdateDate, isVersion }: Col
 }
 
 function isEntity(value: unknown): value is ObjectLiteral {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date) && !(value instanceof Uint8Array);
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    !(value instanceof Date) &&
+    !(value instanceof Uint8Array)
+  );
 }
 
 /** Whether the condition holds for a row that is not written. Asked in a session as writes have it, which says what is now. */
-export async function mayStand(row: CandidateRow, where: Condition, { connections, dialect, tables }: Pick<WriterTools, 'connections' | 'dialect' | 'tables'>): Promise<boolean> {
+export async function mayStand(
+  row: CandidateRow,
+  where: Condition,
+  { connections, dialect, tables }: Pick<WriterTools, 'connections' | 'dialect' | 'tables'>,
+): Promise<boolean> {
   if (where.kind === 'always' || where.kind === 'never') return where.kind === 'always';
   const statement = candidateStatement(row, where, { dialect, tables });
   try {
@@ -144,7 +183,19 @@ export async function mayStand(row: CandidateRow, where: Condition, { connection
 }
 
 /** Of a row whose values are all known. */
-export function mayStandAs(values: readonly ColumnValue[], { resource, where, tools }: { readonly resource: Resource; readonly where: Condition; readonly tools: WriterTools }): Promise<boolean> {
-  const held = new Map(values.map(({ column, value }): [Column, HeldValue] => [column, { kind: 'value', raw: value === null ? null : tools.dialect.encode(value, column.type) }]));
+export function mayStandAs(
+  values: readonly ColumnValue[],
+  {
+    resource,
+    where,
+    tools,
+  }: { readonly resource: Resource; readonly where: Condition; readonly tools: WriterTools },
+): Promise<boolean> {
+  const held = new Map(
+    values.map(({ column, value }): [Column, HeldValue] => [
+      column,
+      { kind: 'value', raw: value === null ? null : tools.dialect.encode(value, column.type) },
+    ]),
+  );
   return mayStand({ resource, held }, where, tools);
 }

@@ -5,14 +5,32 @@ import type { Resource } from '../../../model/resource.js';
 import type { ValueKind } from '../../../model/value-type.js';
 
 /** Kinds whose values TypeORM and `encode` write alike. */
-const ALIKE: ReadonlySet<ValueKind> = new Set(['integer', 'bigint', 'boolean', 'string', 'uuid', 'date', 'datetime', 'float', 'decimal']);
+const ALIKE: ReadonlySet<ValueKind> = new Set([
+  'integer',
+  'bigint',
+  'boolean',
+  'string',
+  'uuid',
+  'date',
+  'datetime',
+  'float',
+  'decimal',
+]);
 
 export function isAlike({ type }: Column): boolean {
   return ALIKE.has(type.kind);
 }
 
 /** Kinds whose values a column keeps as they are given: none is rounded, padded, or another value to its own `=`. */
-const KEPT: ReadonlySet<ValueKind> = new Set(['integer', 'bigint', 'boolean', 'string', 'uuid', 'date', 'enum']);
+const KEPT: ReadonlySet<ValueKind> = new Set([
+  'integer',
+  'bigint',
+  'boolean',
+  'string',
+  'uuid',
+  'date',
+  'enum',
+]);
 
 /** Whether what the database has stored needs no look. */
 export function isKeptAsGiven({ type }: Column): boolean {
@@ -24,10 +42,18 @@ export function columnsOf(values: FieldValues, resource: Resource): readonly Col
   const columns: ColumnValue[] = [];
   for (const [name, value] of values) {
     const field = resource.fieldsByName.get(name);
-    if (field?.kind === 'column' && isAlike(field.column)) columns.push({ column: field.column, value: value as Json });
+    if (field?.kind === 'column' && isAlike(field.column))
+      columns.push({ column: field.column, value: value as Json });
     else if (field?.kind === 'to-one' && field.relation.byKey) {
       const { on, target } = field.relation;
-      for (const { near, far } of on) columns.push({ column: near, value: value === null ? null : ((value as readonly Json[])[target.key.columns.findIndex(({ id }) => id === far.id)] ?? null) });
+      for (const { near, far } of on)
+        columns.push({
+          column: near,
+          value:
+            value === null
+              ? null
+              : ((value as readonly Json[])[target.key.columns.findIndex(({ id }) => id === far.id)] ?? null),
+        });
     } else return undefined;
   }
   return columns;

@@ -39,9 +39,16 @@ export class ConnectionGate {
   }
 
   /** As `hold`, for what runs nothing of the application's: nobody asks whether it is inside. */
-  async alone<Result>(transaction: () => Promise<Result>, waiting: WaitingRoom, run: (here: Promise<void>) => Promise<Result> = transaction): Promise<Result> {
+  async alone<Result>(
+    transaction: () => Promise<Result>,
+    waiting: WaitingRoom,
+    run: (here: Promise<void>) => Promise<Result> = transaction,
+  ): Promise<Result> {
     if (!this.oneConnection) return transaction();
-    if (this.busy && this.inside.getStore() === this.busy) throw new Error('A write was begun inside the transaction of another one, and this database has one connection: use the manager that the hook is given.');
+    if (this.busy && this.inside.getStore() === this.busy)
+      throw new Error(
+        'A write was begun inside the transaction of another one, and this database has one connection: use the manager that the hook is given.',
+      );
     const deadline = waiting.deadline();
     while (this.busy) await waiting.inTime(this.busy, deadline);
     let open = (): void => undefined;

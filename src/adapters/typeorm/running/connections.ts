@@ -31,7 +31,9 @@ import { WaitingRoom } from './waiting-room.js';
 const GATES = new WeakMap<DataSource, ConnectionGate>();
 
 /** What became of a transaction that may be begun anew where the database has given it up. */
-type Attempt<Result> = { readonly kind: 'done'; readonly result: Result } | { readonly kind: 'undone'; readonly error: unknown; readonly begun: boolean };
+type Attempt<Result> =
+  | { readonly kind: 'done'; readonly result: Result }
+  | { readonly kind: 'undone'; readonly error: unknown; readonly begun: boolean };
 
 /**
  * Takes connections from a data source and gives them back: one for what belongs together outside of transactions, one
@@ -89,7 +91,12 @@ export class Connections {
 
   /** One statement that reads: at once, where the database has one connection, which answers at once and which nobody holds. */
   read(statement: Statement, from: ReadFrom, requester?: Requester): Soon<Records> {
-    return this.readAtOnce(statement) ?? this.readAlone({ from, requester }, ({ runner, connection }) => this.direct.recordsOf(connection, statement, runner));
+    return (
+      this.readAtOnce(statement) ??
+      this.readAlone({ from, requester }, ({ runner, connection }) =>
+        this.direct.recordsOf(connection, statement, runner),
+      )
+    );
   }
 
   /** As `read`, unless nobody wants it any more when there is a connection, or while it runs: who has waited for one may have gone meanwhile. */
@@ -97,7 +104,8 @@ export class Connections {
     if (this.gate.isFree && requester?.gone() === true) return undefined;
     const atOnce = this.readAtOnce(statement);
     if (atOnce) return atOnce;
-    const read = ({ runner, connection }: LentForOne): Soon<Records | undefined> => (requester?.gone() === true ? undefined : this.direct.recordsOf(connection, statement, runner));
+    const read = ({ runner, connection }: LentForOne): Soon<Records | undefined> =>
+      requester?.gone() === true ? undefined : this.direct.recordsOf(connection, statement, runner);
     return this.readAlone({ from: 'replica', requester }, read).catch(unwanted);
   }
 
@@ -107,10 +115,14 @@ export class Connections {
     const pool = this.poolFor(reading.from);
     if (!pool) return general();
     const watch = (connection: unknown): RunningRead | undefined => this.reads.watch(connection, reading);
-    return this.lender.inTurn(reading, (turn) => lendOf(pool, async (connection) => work({ connection }), { ...this.lendingRules, watch, turn })).catch((error: unknown) => {
-      if (this.isWorthAnother(error)) return general();
-      throw this.failureOf(error, reading);
-    });
+    return this.lender
+      .inTurn(reading, (turn) =>
+        lendOf(pool, async (connection) => work({ connection }), { ...this.lendingRules, watch, turn }),
+      )
+      .catch((error: unknown) => {
+        if (this.isWorthAnother(error)) return general();
+        throw this.failureOf(error, reading);
+      });
   }
 
   /** Undefined where it has to be waited for, and where it may come about by another attempt. */
@@ -126,18 +138,29 @@ export class Connections {
   }
 
   /** Several statements that read, of one server, and so of one state of its rows as far as a replica has come. */
-  reading<Result>(from: ReadFrom, work: (runner: QueryRunner) => Promise<Result>, requester?: Requester): Promise<Result> {
+  reading<Result>(
+    from: ReadFrom,
+    work: (runner: QueryRunner) => Promise<Result>,
+    requester?: Requester,
+  ): Promise<Result> {
     return this.readingOver({ from, requester }, ({ runner }) => work(runner));
   }
 
   /** As `reading` of a replica, with the exception of `readWanted`. */
-  readingWanted<Result>(work: (runner: QueryRunner) => Promise<Result>, requester: Requester | undefined): Promise<Result | undefined> {
-    const wanted = ({ runner }: Lent): Promise<Result | undefined> => (requester?.gone() === true ? Promise.resolve(undefined) : work(runner));
+  readingWanted<Result>(
+    work: (runner: QueryRunner) => Promise<Result>,
+    requester: Requester | undefined,
+  ): Promise<Result | undefined> {
+    const wanted = ({ runner }: Lent): Promise<Result | undefined> =>
+      requester?.gone() === true ? Promise.resolve(undefined) : work(runner);
     return this.readingOver({ from: 'replica', requester }, wanted).catch(unwanted);
   }
 
-  private async readingOver<Result>(reading: Reading, work: (lent: Lent) => Promise<Result>): Promise<Result> {
-    for (const attempts = new Attempts(this.limits.acquireTimeout); ; ) {
+  private async readingOver<Result>(
+    reading: Reading,
+    work: (lent: Lent) => Promise<Result>,
+  ): Promise<Result> {
+    for (const attempts = new Attempts(this.limits.acquireTimeout); ;) {
       try {
         return await this.gate.pass(() => this.lender.lend(reading, work, true), this.waiting);
       } catch (error) {
@@ -148,7 +171,9 @@ export class Connections {
 
   private failureOf(error: unknown, reading: Reading): unknown {
     const failure = this.reported(refusedRead(error, this.dialect));
-    return failure instanceof DatabaseAway && isUnwanted(reading) ? new ClientGone({ cause: error }) : failure;
+    return failure instanceof DatabaseAway && isUnwanted(reading)
+      ? new ClientGone({ cause: error })
+      : failure;
   }
 
   /**
@@ -168,7 +193,7 @@ export class Connections {
   }
 
   private async writeLater(statement: Statement, asked: Reading): Promise<Records | undefined> {
-    for (const attempts = new Attempts(this.limits.acquireTimeout); ; ) {
+    for (const attempts = new Attempts(this.limits.acquireTimeout); ;) {
       try {
         return await this.writeWaiting(statement, asked);
       } catch (error) {
@@ -181,15 +206,28 @@ export class Connections {
 
   private async writeWaiting(statement: Statement, asked: Reading): Promise<Records> {
     const pool = this.poolFor('primary');
-    if (pool) return this.lender.inTurn(asked, (turn) => lendOf(pool, async (connection) => this.direct.recordsOf(connection, statement), { ...this.lendingRules, turn }));
-    return this.gate.alone(() => this.lender.lend(asked, async ({ runner, connection }) => this.direct.recordsOf(connection, statement, runner)), this.waiting);
+    if (pool)
+      return this.lender.inTurn(asked, (turn) =>
+        lendOf(pool, async (connection) => this.direct.recordsOf(connection, statement), {
+          ...this.lendingRules,
+          turn,
+        }),
+      );
+    return this.gate.alone(
+      () =>
+        this.lender.lend(asked, async ({ runner, connection }) =>
+          this.direct.recordsOf(connection, statement, runner),
+        ),
+      this.waiting,
+    );
   }
 
   /** What the database has refused, it has not written. Throws what leaves that open. */
   private refuseUnknown(error: unknown): void {
     const kind = this.dialect.refusal(error)?.kind;
     // Nobody can say what became of it, or another attempt would end alike.
-    if (kind === 'away' || kind === 'timeout' || kind === 'full' || kind === 'locked' || isRestError(error)) throw this.reported(error);
+    if (kind === 'away' || kind === 'timeout' || kind === 'full' || kind === 'locked' || isRestError(error))
+      throw this.reported(error);
     if (!(error instanceof QueryFailedError)) throw error;
     if (kind === 'unprepared') this.named = false;
   }
@@ -200,16 +238,21 @@ export class Connections {
   }
 
   /** All or nothing: what `work` throws rolls back everything that it did. */
-  async transact<Result>(work: (runner: QueryRunner) => Promise<Result>, requester?: Requester): Promise<Result> {
-    const once = (): Promise<Attempt<Result>> => this.lender.lend({ from: 'primary', requester }, (lent) => this.transactOnce(lent, work));
+  async transact<Result>(
+    work: (runner: QueryRunner) => Promise<Result>,
+    requester?: Requester,
+  ): Promise<Result> {
+    const once = (): Promise<Attempt<Result>> =>
+      this.lender.lend({ from: 'primary', requester }, (lent) => this.transactOnce(lent, work));
     try {
       // What the database has given up for another's sake is begun anew: nothing has been answered yet. Others may go on between attempts.
-      for (const attempts = new Attempts(this.limits.acquireTimeout); ; ) {
+      for (const attempts = new Attempts(this.limits.acquireTimeout); ;) {
         const attempted = await this.gate.hold(once, this.waiting);
         if (attempted.kind === 'done') return attempted.result;
         const kind = this.kindOf(attempted.error);
         // The application's hooks have run: what is locked then may be another file of theirs, and they run a few times at most.
-        if (!(await attempts.another(kind === 'locked' && attempted.begun ? 'conflict' : kind))) throw attempted.error;
+        if (!(await attempts.another(kind === 'locked' && attempted.begun ? 'conflict' : kind)))
+          throw attempted.error;
       }
     } catch (error) {
       throw this.reported(error);
@@ -229,10 +272,15 @@ export class Connections {
   }
 
   private transactionOn(runner: QueryRunner): Transaction {
-    return this.sqlite ? new SqliteTransaction(this.sqlite, runner, this.limits.acquireTimeout) : new PooledTransaction(runner);
+    return this.sqlite
+      ? new SqliteTransaction(this.sqlite, runner, this.limits.acquireTimeout)
+      : new PooledTransaction(runner);
   }
 
-  private async transactOnce<Result>(lent: Lent, work: (runner: QueryRunner) => Promise<Result>): Promise<Attempt<Result>> {
+  private async transactOnce<Result>(
+    lent: Lent,
+    work: (runner: QueryRunner) => Promise<Result>,
+  ): Promise<Attempt<Result>> {
     const { runner } = lent;
     const transaction = this.transactionOn(runner);
     let restoring: readonly string[] = [];
@@ -266,6 +314,8 @@ export class Connections {
 
   /** A database that is away is an error of the contract wherever it shows; all other errors go on as they are. */
   reported(error: unknown): unknown {
-    return !isRestError(error) && isTemporary(this.dialect.refusal(error)) ? new DatabaseAway({ cause: error }) : error;
+    return !isRestError(error) && isTemporary(this.dialect.refusal(error))
+      ? new DatabaseAway({ cause: error })
+      : error;
   }
 }

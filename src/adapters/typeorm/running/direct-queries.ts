@@ -51,7 +51,11 @@ export class DirectQueries {
     const begun = options.maxQueryExecutionTime ? performance.now() : 0;
     try {
       const given = this.run(connection, statement);
-      if (isLater(given)) return given.then((records) => this.ended(records, { begun, statement, runner }), (error: unknown) => this.failed(error, statement, runner));
+      if (isLater(given))
+        return given.then(
+          (records) => this.ended(records, { begun, statement, runner }),
+          (error: unknown) => this.failed(error, statement, runner),
+        );
       return this.ended(given, { begun, statement, runner });
     } catch (error) {
       return this.failed(error, statement, runner);
@@ -62,32 +66,52 @@ export class DirectQueries {
   atHand(): { readonly runner: QueryRunner; readonly connection: unknown } | undefined {
     const { driver, options } = this.dataSource;
     if (options.type !== 'better-sqlite3' || this.isWatched()) return undefined;
-    const { databaseConnection: connection } = driver as { readonly databaseConnection?: { readonly open?: boolean } };
-    return connection?.open === true ? { runner: this.dataSource.createQueryRunner('master'), connection } : undefined;
+    const { databaseConnection: connection } = driver as {
+      readonly databaseConnection?: { readonly open?: boolean };
+    };
+    return connection?.open === true
+      ? { runner: this.dataSource.createQueryRunner('master'), connection }
+      : undefined;
   }
 
-  private ended(records: Records, { begun, statement, runner }: { readonly begun: number; readonly statement: Statement; readonly runner: QueryRunner | undefined }): Records {
+  private ended(
+    records: Records,
+    {
+      begun,
+      statement,
+      runner,
+    }: { readonly begun: number; readonly statement: Statement; readonly runner: QueryRunner | undefined },
+  ): Records {
     const { logger, options } = this.dataSource;
     if (!options.maxQueryExecutionTime) return records;
     const taken = Math.round(performance.now() - begun);
-    if (taken > options.maxQueryExecutionTime) void logger.logQuerySlow(taken, statement.sql, statement.parameters as unknown[], runner);
+    if (taken > options.maxQueryExecutionTime)
+      void logger.logQuerySlow(taken, statement.sql, statement.parameters as unknown[], runner);
     return records;
   }
 
   private failed(error: unknown, { sql, parameters }: Statement, runner: QueryRunner | undefined): never {
     // It is tried again, many times a second; in the end it is the cause of a 503.
-    if (!isLocked(error)) void this.dataSource.logger.logQueryError(error as Error, sql, parameters as unknown[], runner);
+    if (!isLocked(error))
+      void this.dataSource.logger.logQueryError(error as Error, sql, parameters as unknown[], runner);
     throw new QueryFailedError(sql, parameters as unknown[], error as Error);
   }
 
-  private async throughRunner({ sql, parameters }: Statement, runner: QueryRunner | undefined): Promise<Records> {
+  private async throughRunner(
+    { sql, parameters }: Statement,
+    runner: QueryRunner | undefined,
+  ): Promise<Records> {
     if (!runner) throw new Error('This driver has no statements but those of its query runners.');
-    return ((await runner.query(sql, [...parameters])) as readonly object[]).map((record) => Object.values(record) as readonly unknown[]);
+    return ((await runner.query(sql, [...parameters])) as readonly object[]).map(
+      (record) => Object.values(record) as readonly unknown[],
+    );
   }
 
   /** Asked each time: applications add subscribers while they run. */
   isWatched(): boolean {
-    return this.dataSource.subscribers.some((each) => each.beforeQuery !== undefined || each.afterQuery !== undefined);
+    return this.dataSource.subscribers.some(
+      (each) => each.beforeQuery !== undefined || each.afterQuery !== undefined,
+    );
   }
 }
 
@@ -105,8 +129,12 @@ interface SqliteStatement {
 const MAX_PREPARED = 200;
 
 function runOnSqlite({ sqlite }: DirectOptions): Run {
-  const [steadily, otherwise] = [new WeakMap<object, Map<string, SqliteStatement>>(), new WeakMap<object, Map<string, SqliteStatement>>()];
-  const atOnce = <Result>(isReading: boolean, run: () => Result): Result => (sqlite ? sqlite.atOnce(isReading, run) : run());
+  const [steadily, otherwise] = [
+    new WeakMap<object, Map<string, SqliteStatement>>(),
+    new WeakMap<object, Map<string, SqliteStatement>>(),
+  ];
+  const atOnce = <Result>(isReading: boolean, run: () => Result): Result =>
+    sqlite ? sqlite.atOnce(isReading, run) : run();
   return (connection, { sql, parameters, steady, chosen }) => {
     const database = connection as SqliteDatabase;
     const prepared = steady === true && chosen !== true ? steadily : otherwise;
@@ -133,7 +161,10 @@ interface Question {
 
 /** Of pg's client. */
 interface PostgresConnection {
-  query(question: Question, answered: (error: Error | null | undefined, result: { readonly rows: (readonly unknown[])[] }) => void): unknown;
+  query(
+    question: Question,
+    answered: (error: Error | null | undefined, result: { readonly rows: (readonly unknown[])[] }) => void,
+  ): unknown;
 }
 
 /** Each session keeps a plan for each of them, in its own memory. */
@@ -144,8 +175,16 @@ const MAX_CHOSEN = 50;
 function runOnPostgres({ named }: DirectOptions): Run {
   const [names, chosenNames] = [new Map<string, string>(), new Map<string, string>()];
   return (connection, { sql, parameters, steady, chosen }) => {
-    const name = steady !== true || !named() ? undefined : chosen === true ? nameOf(sql, chosenNames, MAX_CHOSEN) : nameOf(sql, names, MAX_NAMED);
-    const question: Question = name === undefined ? { text: sql, values: parameters, rowMode: 'array' } : { name, text: sql, values: parameters, rowMode: 'array' };
+    const name =
+      steady !== true || !named()
+        ? undefined
+        : chosen === true
+          ? nameOf(sql, chosenNames, MAX_CHOSEN)
+          : nameOf(sql, names, MAX_NAMED);
+    const question: Question =
+      name === undefined
+        ? { text: sql, values: parameters, rowMode: 'array' }
+        : { name, text: sql, values: parameters, rowMode: 'array' };
     return new Promise((resolve, reject) => {
       (connection as PostgresConnection).query(question, (error, result) => {
         if (error) reject(error);

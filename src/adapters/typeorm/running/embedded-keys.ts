@@ -18,19 +18,34 @@ export class EmbeddedKeys {
     private readonly metadata: EntityMetadata,
     private readonly tools: WriterTools,
   ) {
-    const relations = metadata.relations.filter((relation) => relation.isWithJoinColumn && !relation.isLazy && relation.embeddedMetadata);
-    this.columns = relations.flatMap(({ joinColumns }) => joinColumns.flatMap(({ databaseName }) => resource.columns.get(databaseName) ?? []));
+    const relations = metadata.relations.filter(
+      (relation) => relation.isWithJoinColumn && !relation.isLazy && relation.embeddedMetadata,
+    );
+    this.columns = relations.flatMap(({ joinColumns }) =>
+      joinColumns.flatMap(({ databaseName }) => resource.columns.get(databaseName) ?? []),
+    );
   }
 
   /** Puts those of the row on a loaded entity. */
   async load(entity: ObjectLiteral, where: Condition, runner: QueryRunner): Promise<void> {
     const { resource, metadata, tools, columns } = this;
-    const values = columns.length === 0 ? undefined : await findLocked(resource, { columns, where }, { runner, tools });
-    if (values) setColumns(entity, metadata, columns.map((column, index) => ({ column, value: values[index] ?? null })));
+    const values =
+      columns.length === 0 ? undefined : await findLocked(resource, { columns, where }, { runner, tools });
+    if (values)
+      setColumns(
+        entity,
+        metadata,
+        columns.map((column, index) => ({ column, value: values[index] ?? null })),
+      );
   }
 }
 
 /** TypeORM 0.3 cannot `save` an entity with an embedded object that has forward relations and no column of its own. */
 export function savesEmbedded({ embeddeds }: Pick<EntityMetadata, 'embeddeds'>): boolean {
-  return embeddeds.every((embedded) => savesEmbedded(embedded) && (embedded.columns.some((column) => !column.isVirtual) || !embedded.relations.some((relation) => relation.isWithJoinColumn)));
+  return embeddeds.every(
+    (embedded) =>
+      savesEmbedded(embedded) &&
+      (embedded.columns.some((column) => !column.isVirtual) ||
+        !embedded.relations.some((relation) => relation.isWithJoinColumn)),
+  );
 }

@@ -3,23 +3,39 @@ import type { RelationMetadata } from 'typeorm/metadata/RelationMetadata.js';
 import { setRelation } from './entity-values.js';
 
 /** TypeORM loads the keys of a relation without a row as an object without values, and would insert it as a new row. */
-export function emptyRelationsAreNull(entity: ObjectLiteral, metadata: EntityMetadata, paths: readonly string[]): void {
+export function emptyRelationsAreNull(
+  entity: ObjectLiteral,
+  metadata: EntityMetadata,
+  paths: readonly string[],
+): void {
   for (const relation of metadata.relations.filter((each) => paths.includes(each.propertyPath))) {
     const related = relation.getEntityValue(entity) as ObjectLiteral | null | undefined;
-    const empty = typeof related === 'object' && related !== null && relation.joinColumns.every((column) => (column.referencedColumn?.getEntityValue(related) ?? null) === null);
+    const empty =
+      typeof related === 'object' &&
+      related !== null &&
+      relation.joinColumns.every(
+        (column) => (column.referencedColumn?.getEntityValue(related) ?? null) === null,
+      );
     if (empty) setRelation(entity, relation, null);
   }
 }
 
 /** The relations of a loaded entity that lead nowhere. */
 export function emptyRelations(entity: ObjectLiteral, metadata: EntityMetadata): readonly RelationMetadata[] {
-  return metadata.relations.filter((relation) => relation.isWithJoinColumn && relation.getEntityValue(entity) === null);
+  return metadata.relations.filter(
+    (relation) => relation.isWithJoinColumn && relation.getEntityValue(entity) === null,
+  );
 }
 
 /** TypeORM takes a null that stays one for a change, and would fire listeners and write for it: kept from it while it saves. */
-export async function hidingEmpty(entity: ObjectLiteral, empty: readonly RelationMetadata[], save: () => Promise<unknown>): Promise<void> {
+export async function hidingEmpty(
+  entity: ObjectLiteral,
+  empty: readonly RelationMetadata[],
+  save: () => Promise<unknown>,
+): Promise<void> {
   const hidden = empty.filter((relation) => relation.getEntityValue(entity) === null);
   for (const relation of hidden) setRelation(entity, relation, undefined);
   await save();
-  for (const relation of hidden) if (relation.getEntityValue(entity) === undefined) setRelation(entity, relation, null);
+  for (const relation of hidden)
+    if (relation.getEntityValue(entity) === undefined) setRelation(entity, relation, null);
 }

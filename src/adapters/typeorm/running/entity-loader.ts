@@ -29,9 +29,14 @@ export class EntityLoader {
     private readonly dataSource: DataSource,
   ) {
     this.readable = resource.fields.filter((field) => field.readable);
-    this.transformed = new Set(metadata.columns.flatMap((column) => (column.transformer === undefined ? [] : [column.databaseName])));
+    this.transformed = new Set(
+      metadata.columns.flatMap((column) => (column.transformer === undefined ? [] : [column.databaseName])),
+    );
     this.numberKey = numberKeyOf(resource, metadata);
-    this.always = this.readable.some((field) => field.kind === 'computed') || metadata.afterLoadListeners.length > 0 || this.transformed.size > 0;
+    this.always =
+      this.readable.some((field) => field.kind === 'computed') ||
+      metadata.afterLoadListeners.length > 0 ||
+      this.transformed.size > 0;
   }
 
   /** Asked for each page: subscribers may come and go while the application runs. */
@@ -41,41 +46,78 @@ export class EntityLoader {
 
   /** Whether something may have changed any value of an entity since it was loaded. */
   private isListenedTo(): boolean {
-    return this.metadata.afterLoadListeners.length > 0 || this.dataSource.subscribers.some((subscriber) => subscriber.afterLoad !== undefined && listensTo(subscriber, this.metadata));
+    return (
+      this.metadata.afterLoadListeners.length > 0 ||
+      this.dataSource.subscribers.some(
+        (subscriber) => subscriber.afterLoad !== undefined && listensTo(subscriber, this.metadata),
+      )
+    );
   }
 
   /** The rows with their entities, and with the values that the entities hold. One that was deleted meanwhile is left out. */
-  async attach(rows: readonly Row[], identities: readonly (readonly Json[])[], runner: QueryRunner): Promise<readonly Row[]> {
+  async attach(
+    rows: readonly Row[],
+    identities: readonly (readonly Json[])[],
+    runner: QueryRunner,
+  ): Promise<readonly Row[]> {
     if (rows.length === 0) return rows;
     const byIdentity = await this.load(identities, runner);
     const listened = this.isListenedTo();
     const asked = (field: ColumnField): boolean => listened || this.transformed.has(field.column.id);
     return rows.flatMap((row, position) => {
       const entity = byIdentity.get(keyText(identities[position] ?? []));
-      return entity ? [{ ...row, entity, values: this.readable.map((field, index) => valueOf(field, row.values[index], { entity, asked })) }] : [];
+      return entity
+        ? [
+            {
+              ...row,
+              entity,
+              values: this.readable.map((field, index) =>
+                valueOf(field, row.values[index], { entity, asked }),
+              ),
+            },
+          ]
+        : [];
     });
   }
 
-  private async load(identities: readonly (readonly Json[])[], runner: QueryRunner): Promise<ReadonlyMap<string, ObjectLiteral>> {
+  private async load(
+    identities: readonly (readonly Json[])[],
+    runner: QueryRunner,
+  ): Promise<ReadonlyMap<string, ObjectLiteral>> {
     const entities: ObjectLiteral[] = [];
     for (let at = 0; at < identities.length; at += LOADED_AT_ONCE) {
-      const builder = runner.manager.getRepository<ObjectLiteral>(this.metadata.target).createQueryBuilder('entity').setFindOptions({ loadEagerRelations: false });
+      const builder = runner.manager
+        .getRepository<ObjectLiteral>(this.metadata.target)
+        .createQueryBuilder('entity')
+        .setFindOptions({ loadEagerRelations: false });
       entities.push(...(await this.narrowed(builder, identities.slice(at, at + LOADED_AT_ONCE)).getMany()));
     }
-    return new Map(entities.map((entity) => [keyText(identityOf(entity, this.resource, this.metadata)), entity]));
+    return new Map(
+      entities.map((entity) => [keyText(identityOf(entity, this.resource, this.metadata)), entity]),
+    );
   }
 
-  private narrowed(builder: SelectQueryBuilder<ObjectLiteral>, identities: readonly (readonly Json[])[]): SelectQueryBuilder<ObjectLiteral> {
-    if (this.numberKey === undefined) return builder.whereInIds(identities.map((identity) => whereIdentity(identity, this.resource, this.metadata)));
+  private narrowed(
+    builder: SelectQueryBuilder<ObjectLiteral>,
+    identities: readonly (readonly Json[])[],
+  ): SelectQueryBuilder<ObjectLiteral> {
+    if (this.numberKey === undefined)
+      return builder.whereInIds(
+        identities.map((identity) => whereIdentity(identity, this.resource, this.metadata)),
+      );
     // On SQLite TypeORM writes numbers into the statement, which then is another one for each page, and keeps a hundred of them. Texts are bound.
-    return builder.where(`entity.${this.numberKey} IN (:...keys)`, { keys: identities.map(([key]) => String(key)) });
+    return builder.where(`entity.${this.numberKey} IN (:...keys)`, {
+      keys: identities.map(([key]) => String(key)),
+    });
   }
 }
 
 function numberKeyOf({ identity }: Resource, { primaryColumns }: EntityMetadata): string | undefined {
   const [key, ...more] = primaryColumns;
   if (!key || more.length > 0 || key.relationMetadata || key.transformer !== undefined) return undefined;
-  return identity.length === 1 && identity[0]?.id === key.databaseName && identity[0].type.kind === 'integer' ? key.propertyPath : undefined;
+  return identity.length === 1 && identity[0]?.id === key.databaseName && identity[0].type.kind === 'integer'
+    ? key.propertyPath
+    : undefined;
 }
 
 /** `asked` says of which columns the application has a say: all others have the exact value that was read. */
@@ -97,13 +139,20 @@ function valueOf(field: Field, read: unknown, loaded: Loaded): unknown {
 
 /** The entity's value, unless that is the one that was read with fewer digits. */
 function columnValue(field: ColumnField, entity: ObjectLiteral, read: unknown): unknown {
-  const property = field.column.path.split('.').reduce<unknown>((at, name) => (at as Record<string, unknown> | null | undefined)?.[name], entity);
+  const property = field.column.path
+    .split('.')
+    .reduce<unknown>((at, name) => (at as Record<string, unknown> | null | undefined)?.[name], entity);
   return isMadeOf(property, read) ? read : fromProperty(property, field.type);
 }
 
 /** Whether this is what the driver makes of a value that we read exactly: it ends with milliseconds, and with 53 bits. */
 function isMadeOf(property: unknown, read: unknown): boolean {
-  if (Array.isArray(property)) return Array.isArray(read) && read.length === property.length && property.every((item, index) => isMadeOf(item, read[index]));
+  if (Array.isArray(property))
+    return (
+      Array.isArray(read) &&
+      read.length === property.length &&
+      property.every((item, index) => isMadeOf(item, read[index]))
+    );
   if (typeof read !== 'string') return property === read;
   if (property instanceof Date) return new Date(read).getTime() === property.getTime();
   return typeof property === 'number' ? Number(read) === property : property === read;

@@ -17,7 +17,12 @@ export interface Writing {
 }
 
 /** Puts a body's values on an entity. A to-one field becomes an object with the related row's referenced columns. */
-export function applyValues(entity: ObjectLiteral, resource: Resource, metadata: EntityMetadata, input: { values: FieldValues; referenced: ReferencedValues }): void {
+export function applyValues(
+  entity: ObjectLiteral,
+  resource: Resource,
+  metadata: EntityMetadata,
+  input: { values: FieldValues; referenced: ReferencedValues },
+): void {
   for (const [name, value] of input.values) {
     const field = resource.fieldsByName.get(name);
     if (field) applyField(entity, field, metadata, { value, path: name, referenced: input.referenced });
@@ -43,7 +48,10 @@ function applyField(entity: ObjectLiteral, field: Field, metadata: EntityMetadat
       setColumns(
         entity,
         metadata,
-        field.relation.on.map((pair, index) => ({ column: pair.near, value: input.value === null ? null : (input.referenced.get(input.path)?.[index] ?? null) })),
+        field.relation.on.map((pair, index) => ({
+          column: pair.near,
+          value: input.value === null ? null : (input.referenced.get(input.path)?.[index] ?? null),
+        })),
       );
       return;
     default:
@@ -51,10 +59,20 @@ function applyField(entity: ObjectLiteral, field: Field, metadata: EntityMetadat
   }
 }
 
-function applyEmbedded(entity: ObjectLiteral, field: EmbeddedField, metadata: EntityMetadata, { value, path, referenced }: Input): void {
+function applyEmbedded(
+  entity: ObjectLiteral,
+  field: EmbeddedField,
+  metadata: EntityMetadata,
+  { value, path, referenced }: Input,
+): void {
   const values = value as Readonly<Record<string, unknown>>;
   for (const inner of field.fields) {
-    if (Object.hasOwn(values, inner.name)) applyField(entity, inner, metadata, { value: values[inner.name], path: `${path}.${inner.name}`, referenced });
+    if (Object.hasOwn(values, inner.name))
+      applyField(entity, inner, metadata, {
+        value: values[inner.name],
+        path: `${path}.${inner.name}`,
+        referenced,
+      });
   }
 }
 
@@ -76,7 +94,9 @@ function finerValuesOf(field: Field, value: unknown, how: Writing): readonly Col
     const inner = (value ?? {}) as Readonly<Record<string, unknown>>;
     return field.fields.flatMap((each) => finerValuesOf(each, inner[each.name], how));
   }
-  return field.kind === 'column' && isFiner(value as Json | undefined, field.type, how) ? [{ column: field.column, value: value as Json }] : [];
+  return field.kind === 'column' && isFiner(value as Json | undefined, field.type, how)
+    ? [{ column: field.column, value: value as Json }]
+    : [];
 }
 
 /** The last one, Liberia's, came in 1972. */
@@ -88,9 +108,14 @@ function isFiner(value: Json | undefined, type: ValueType, how: Writing): boolea
   switch (type.kind) {
     case 'datetime':
       // Before zones were standard they lay seconds apart, which drivers leave out of what they write.
-      return String(value) < STANDARD_ZONES || (how.change ? type.digits > 3 : /\.\d{3}\d*[1-9]\d*Z$/.test(String(value)));
+      return (
+        String(value) < STANDARD_ZONES ||
+        (how.change ? type.digits > 3 : /\.\d{3}\d*[1-9]\d*Z$/.test(String(value)))
+      );
     case 'list':
-      return type.storage === 'array' && (value as readonly Json[]).some((item) => isFiner(item, type.of, how));
+      return (
+        type.storage === 'array' && (value as readonly Json[]).some((item) => isFiner(item, type.of, how))
+      );
     default:
       return false;
   }
@@ -100,21 +125,35 @@ function isFiner(value: Json | undefined, type: ValueType, how: Writing): boolea
 export function stillSays(property: unknown, put: unknown): boolean {
   if (property instanceof Date) return put instanceof Date && property.getTime() === put.getTime();
   if (!Array.isArray(property)) return property === put;
-  return Array.isArray(put) && property.length === put.length && property.every((item, index) => stillSays(item, put[index]));
+  return (
+    Array.isArray(put) &&
+    property.length === put.length &&
+    property.every((item, index) => stillSays(item, put[index]))
+  );
 }
 
 /** Columns that belong together: those of one relation become one object of the related row's referenced columns. */
-export function setColumns(entity: ObjectLiteral, metadata: EntityMetadata, values: readonly ColumnValue[]): void {
+export function setColumns(
+  entity: ObjectLiteral,
+  metadata: EntityMetadata,
+  values: readonly ColumnValue[],
+): void {
   for (const { column, value } of values) {
     const found = metadata.columns.find((each) => each.databaseName === column.id);
     if (found && !found.isVirtual) found.setEntityValue(entity, toProperty(value, column.type, found));
   }
-  for (const relation of relationsOf(metadata, values)) setRelation(entity, relation, relatedObject(relation, values));
+  for (const relation of relationsOf(metadata, values))
+    setRelation(entity, relation, relatedObject(relation, values));
 }
 
 function relationsOf(metadata: EntityMetadata, values: readonly ColumnValue[]): readonly RelationMetadata[] {
   const ids = new Set(values.map(({ column }) => column.id));
-  return metadata.relations.filter((relation) => relation.isWithJoinColumn && relation.joinColumns.length > 0 && relation.joinColumns.every((column) => ids.has(column.databaseName)));
+  return metadata.relations.filter(
+    (relation) =>
+      relation.isWithJoinColumn &&
+      relation.joinColumns.length > 0 &&
+      relation.joinColumns.every((column) => ids.has(column.databaseName)),
+  );
 }
 
 function relatedObject(relation: RelationMetadata, values: readonly ColumnValue[]): ObjectLiteral | null {
@@ -122,35 +161,59 @@ function relatedObject(relation: RelationMetadata, values: readonly ColumnValue[
   for (const join of relation.joinColumns) {
     const given = values.find(({ column }) => column.id === join.databaseName);
     if (!given || given.value === null || !join.referencedColumn) return null;
-    join.referencedColumn.setEntityValue(related, toProperty(given.value, given.column.type, join.referencedColumn));
+    join.referencedColumn.setEntityValue(
+      related,
+      toProperty(given.value, given.column.type, join.referencedColumn),
+    );
   }
   return related;
 }
 
 /** TypeORM's own setter merges into the object that is there, which would rename a loaded row and keep a null out. */
-export function setRelation(entity: ObjectLiteral, relation: RelationMetadata, value: ObjectLiteral | null | undefined): void {
+export function setRelation(
+  entity: ObjectLiteral,
+  relation: RelationMetadata,
+  value: ObjectLiteral | null | undefined,
+): void {
   const holder = relation.embeddedMetadata
-    ? relation.embeddedMetadata.embeddedMetadataTree.reduce<ObjectLiteral>((at, embedded) => (at[embedded.propertyName] ??= embedded.create()) as ObjectLiteral, entity)
+    ? relation.embeddedMetadata.embeddedMetadataTree.reduce<ObjectLiteral>(
+        (at, embedded) => (at[embedded.propertyName] ??= embedded.create()) as ObjectLiteral,
+        entity,
+      )
     : entity;
   holder[relation.isLazy ? `__${relation.propertyName}__` : relation.propertyName] = value;
 }
 
 /** What TypeORM finds the row by. */
-export function whereIdentity(identity: readonly Json[], resource: Resource, metadata: EntityMetadata): ObjectLiteral {
+export function whereIdentity(
+  identity: readonly Json[],
+  resource: Resource,
+  metadata: EntityMetadata,
+): ObjectLiteral {
   const where: ObjectLiteral = {};
   const values = resource.identity.map((column, index) => ({ column, value: identity[index] ?? null }));
   // A property that is a column as well as a relation is found by the column's value.
-  const own = values.filter(({ column }) => metadata.columns.some((each) => each.databaseName === column.id && !each.isVirtual));
+  const own = values.filter(({ column }) =>
+    metadata.columns.some((each) => each.databaseName === column.id && !each.isVirtual),
+  );
   for (const { column, value } of own) {
     const found = metadata.columns.find((each) => each.databaseName === column.id);
     found?.setEntityValue(where, toProperty(value, column.type, found));
   }
-  setColumns(where, metadata, values.filter((each) => !own.includes(each)));
+  setColumns(
+    where,
+    metadata,
+    values.filter((each) => !own.includes(each)),
+  );
   return where;
 }
 
 /** The canonical values that name an entity's row. */
-export function identityOf(entity: ObjectLiteral, resource: Resource, metadata: EntityMetadata): readonly Json[] {
+export function identityOf(
+  entity: ObjectLiteral,
+  resource: Resource,
+  metadata: EntityMetadata,
+): readonly Json[] {
   return resource.identity.map((column) => {
     const found = metadata.columns.find((each) => each.databaseName === column.id);
     return fromProperty(found?.getEntityValue(entity), column.type) as Json;

@@ -16,7 +16,15 @@ import { CandidateRows } from './candidate-rows.js';
 import type { WrittenValues } from './candidate-rows.js';
 import { EmbeddedKeys, savesEmbedded } from './embedded-keys.js';
 import { emptyRelations, emptyRelationsAreNull, hidingEmpty } from './empty-relations.js';
-import { applyValues, columnIds, finerValues, identityOf, setColumns, stillSays, whereIdentity } from './entity-values.js';
+import {
+  applyValues,
+  columnIds,
+  finerValues,
+  identityOf,
+  setColumns,
+  stillSays,
+  whereIdentity,
+} from './entity-values.js';
 import type { ReferencedValues } from './entity-values.js';
 import { findReferrer } from './find-referrer.js';
 import { findLocked } from './find-locked.js';
@@ -73,7 +81,9 @@ export class EntityWriter extends StepWriter {
     super(tools);
     this.metadata = tools.tables.of(resource).metadata;
     this.model = { resource, metadata: this.metadata };
-    this.forward = this.metadata.relations.filter((relation) => relation.isWithJoinColumn && !relation.isLazy && !relation.embeddedMetadata).map((relation) => relation.propertyPath);
+    this.forward = this.metadata.relations
+      .filter((relation) => relation.isWithJoinColumn && !relation.isLazy && !relation.embeddedMetadata)
+      .map((relation) => relation.propertyPath);
     this.embedded = new EmbeddedKeys(resource, this.metadata, tools);
     this.tree = TreeKeeper.of(resource, this.metadata, tools);
     this.saves = savesEmbedded(this.metadata);
@@ -97,7 +107,12 @@ export class EntityWriter extends StepWriter {
         const entity = (tried = make());
         return begun(() => this.make(plan, entity, runner));
       },
-      judged: (error) => this.judged(error, { keys: plan.keys, fixed: plan.fixed, may: () => this.mayMake(tried ?? make(), plan) }),
+      judged: (error) =>
+        this.judged(error, {
+          keys: plan.keys,
+          fixed: plan.fixed,
+          may: () => this.mayMake(tried ?? make(), plan),
+        }),
     };
   }
 
@@ -106,14 +121,24 @@ export class EntityWriter extends StepWriter {
     const arrays = await standingIn(entity, this.model, () => this.insert(entity, runner));
     const identity = this.givenIdentity(identityOf(entity, this.resource, this.metadata), plan.values);
     await this.tree?.insert(entity, identity[0] ?? null, runner);
-    await writeExactly(this.resource, identity, [...arrays, ...this.finerOf(entity, plan.values, false)], { runner, tools: this.tools });
+    await writeExactly(this.resource, identity, [...arrays, ...this.finerOf(entity, plan.values, false)], {
+      runner,
+      tools: this.tools,
+    });
     await runHook(plan.hooks.after, entity, { runner, dialect: this.tools.dialect });
-    return completed(await this.readBack(identity, plan.where, runner), plan, { runner, dialect: this.tools.dialect });
+    return completed(await this.readBack(identity, plan.where, runner), plan, {
+      runner,
+      dialect: this.tools.dialect,
+    });
   }
 
   /** Whether the caller may have such a row. */
   private mayMake(entity: ObjectLiteral, { where, values, hooks }: CreatePlan): Promise<boolean> {
-    return this.candidates.mayStandNew(entity, { where, exactly: this.finerOf(entity, values, false), hooked: hooks.after !== undefined });
+    return this.candidates.mayStandNew(entity, {
+      where,
+      exactly: this.finerOf(entity, values, false),
+      hooked: hooks.after !== undefined,
+    });
   }
 
   change(plan: UpdatePlan): WriteStep<Row | undefined> {
@@ -123,7 +148,11 @@ export class EntityWriter extends StepWriter {
       begin: async (runner) => {
         const hooked = plan.hooks.before !== undefined;
         if (this.tree?.mayMove({ values: plan.values, hooked }) === true) await this.tree.begin(runner);
-        const key = await findLocked(this.resource, { columns: this.resource.identity, where: plan.where, expected: plan.expected }, { runner, tools: this.tools });
+        const key = await findLocked(
+          this.resource,
+          { columns: this.resource.identity, where: plan.where, expected: plan.expected },
+          { runner, tools: this.tools },
+        );
         const entity = key && (await this.load(key, runner));
         if (!key || !entity) return missing(undefined);
         const told = this.restoreKey(entity, key);
@@ -132,21 +161,41 @@ export class EntityWriter extends StepWriter {
         const { referenced, errors } = await this.tools.lookups.lookUp(plan.keys, runner);
         applyValues(entity, this.resource, this.metadata, { values: plan.values, referenced });
         const change = { identity: key, told, values: plan.values, referenced, empty, hooked };
-        return begun(() => this.alter(plan, { entity, change, runner }), await this.errorsOf(entity, [plan.errors, errors]));
+        return begun(
+          () => this.alter(plan, { entity, change, runner }),
+          await this.errorsOf(entity, [plan.errors, errors]),
+        );
       },
-      judged: (error) => this.judged(error, { keys: plan.keys, fixed: [], may: async () => !changed || this.mayAlter(changed, plan) }),
+      judged: (error) =>
+        this.judged(error, {
+          keys: plan.keys,
+          fixed: [],
+          may: async () => !changed || this.mayAlter(changed, plan),
+        }),
     };
   }
 
   private mayAlter({ entity, before, key }: Changed, { after, values }: UpdatePlan): Promise<boolean> {
-    return this.candidates.mayStandChanged(entity, { where: after, exactly: this.finerOf(entity, values, true), stored: this.named(key), before });
+    return this.candidates.mayStandChanged(entity, {
+      where: after,
+      exactly: this.finerOf(entity, values, true),
+      stored: this.named(key),
+      before,
+    });
   }
 
-  private async alter(plan: UpdatePlan, { entity, change, runner }: { entity: ObjectLiteral; change: Change; runner: QueryRunner }): Promise<Row> {
+  private async alter(
+    plan: UpdatePlan,
+    { entity, change, runner }: { entity: ObjectLiteral; change: Change; runner: QueryRunner },
+  ): Promise<Row> {
     await runHook(plan.hooks.before, entity, { runner, dialect: this.tools.dialect });
-    const arrays = plan.values.size > 0 || change.hooked === true ? await this.store(entity, change, runner) : [];
+    const arrays =
+      plan.values.size > 0 || change.hooked === true ? await this.store(entity, change, runner) : [];
     const identity = identityOf(entity, this.resource, this.metadata);
-    await writeExactly(this.resource, identity, [...arrays, ...this.finerOf(entity, plan.values, true)], { runner, tools: this.tools });
+    await writeExactly(this.resource, identity, [...arrays, ...this.finerOf(entity, plan.values, true)], {
+      runner,
+      tools: this.tools,
+    });
     await runHook(plan.hooks.after, entity, { runner, dialect: this.tools.dialect });
     return this.readBack(identity, plan.after, runner);
   }
@@ -156,10 +205,16 @@ export class EntityWriter extends StepWriter {
       errors: NO_ERRORS,
       begin: async (runner) => {
         await this.tree?.begin(runner);
-        const key = await findLocked(this.resource, { columns: this.resource.identity, where: plan.where, expected: plan.expected }, { runner, tools: this.tools });
+        const key = await findLocked(
+          this.resource,
+          { columns: this.resource.identity, where: plan.where, expected: plan.expected },
+          { runner, tools: this.tools },
+        );
         // Without its relations: TypeORM would cascade into related objects that were loaded with it.
         const entity = key && (await this.load(key, runner, []));
-        return key && entity ? begun(() => this.take(plan, { entity, identity: key, runner })) : missing(false);
+        return key && entity
+          ? begun(() => this.take(plan, { entity, identity: key, runner }))
+          : missing(false);
       },
       judged: async (error) => {
         if (isRestError(error) || this.tools.dialect.refusal(error)?.kind !== 'foreign-key') return error;
@@ -168,19 +223,29 @@ export class EntityWriter extends StepWriter {
     };
   }
 
-  private async take({ hooks }: DeletePlan, { entity, identity, runner }: { entity: ObjectLiteral; identity: readonly Json[]; runner: QueryRunner }): Promise<boolean> {
+  private async take(
+    { hooks }: DeletePlan,
+    { entity, identity, runner }: { entity: ObjectLiteral; identity: readonly Json[]; runner: QueryRunner },
+  ): Promise<boolean> {
     const told = this.restoreKey(entity, identity);
     await runHook(hooks.before, entity, { runner, dialect: this.tools.dialect });
     // TypeORM takes the key off an entity that it removes; the hook is told which one it was.
-    const removed: ObjectLiteral = hooks.after ? Object.assign(Object.create(Object.getPrototypeOf(entity) as object) as ObjectLiteral, entity) : entity;
+    const removed: ObjectLiteral = hooks.after
+      ? Object.assign(Object.create(Object.getPrototypeOf(entity) as object) as ObjectLiteral, entity)
+      : entity;
     await this.remove(entity, { identity, told }, runner);
     await runHook(hooks.after, removed, { runner, dialect: this.tools.dialect });
     return true;
   }
 
-  private async remove(entity: ObjectLiteral, { identity, told }: Pick<Change, 'identity' | 'told'>, runner: QueryRunner): Promise<void> {
+  private async remove(
+    entity: ObjectLiteral,
+    { identity, told }: Pick<Change, 'identity' | 'told'>,
+    runner: QueryRunner,
+  ): Promise<void> {
     if (!told) await this.deleteExactly(identity, runner);
-    else if (this.metadata.deleteDateColumn) await runner.manager.softRemove(classOf(entity, this.metadata), entity);
+    else if (this.metadata.deleteDateColumn)
+      await runner.manager.softRemove(classOf(entity, this.metadata), entity);
     else {
       await this.tree?.beforeDelete(identity[0] ?? null, runner);
       await runner.manager.remove(classOf(entity, this.metadata), entity);
@@ -188,7 +253,11 @@ export class EntityWriter extends StepWriter {
   }
 
   /** With the keys of its forward relations, as validators and listeners expect them. */
-  private async load(identity: readonly Json[], runner: QueryRunner, forward = this.forward): Promise<ObjectLiteral | null> {
+  private async load(
+    identity: readonly Json[],
+    runner: QueryRunner,
+    forward = this.forward,
+  ): Promise<ObjectLiteral | null> {
     const entity = await runner.manager.findOne<ObjectLiteral>(this.metadata.target, {
       where: whereIdentity(identity, this.resource, this.metadata),
       loadEagerRelations: false,
@@ -201,25 +270,53 @@ export class EntityWriter extends StepWriter {
   }
 
   /** A pair whose side changes gets another key, which `save` would take for another row (contract 2). */
-  private async store(entity: ObjectLiteral, change: Change, runner: QueryRunner): Promise<readonly ColumnValue[]> {
+  private async store(
+    entity: ObjectLiteral,
+    change: Change,
+    runner: QueryRunner,
+  ): Promise<readonly ColumnValue[]> {
     // What a hook has changed is not known by name.
-    const only = change.hooked === true ? undefined : new Set([...change.values.keys()].flatMap((name) => this.columnsOf(name)));
-    const same = identityOf(entity, this.resource, this.metadata).every((value, index) => value === change.identity[index]);
+    const only =
+      change.hooked === true
+        ? undefined
+        : new Set([...change.values.keys()].flatMap((name) => this.columnsOf(name)));
+    const same = identityOf(entity, this.resource, this.metadata).every(
+      (value, index) => value === change.identity[index],
+    );
     if (same && change.told && this.saves) {
-      const save = (): Promise<void> => hidingEmpty(entity, change.empty ?? [], () => runner.manager.save(classOf(entity, this.metadata), entity, { reload: false }));
-      return standingIn(entity, { ...this.model, ...(only ? { only } : {}) }, () => this.keepingTree(entity, { change, runner, save }));
+      const save = (): Promise<void> =>
+        hidingEmpty(entity, change.empty ?? [], () =>
+          runner.manager.save(classOf(entity, this.metadata), entity, { reload: false }),
+        );
+      return standingIn(entity, { ...this.model, ...(only ? { only } : {}) }, () =>
+        this.keepingTree(entity, { change, runner, save }),
+      );
     }
     const changed = change.hooked === true ? entity : (this.metadata.create() as ObjectLiteral);
     applyValues(changed, this.resource, this.metadata, change);
     const save = async (): Promise<void> => {
       const where = [whereIdentity(change.identity, this.resource, this.metadata)];
-      await runner.manager.createQueryBuilder().update(this.metadata.target).set(changed).whereInIds(where).execute();
+      await runner.manager
+        .createQueryBuilder()
+        .update(this.metadata.target)
+        .set(changed)
+        .whereInIds(where)
+        .execute();
     };
     return standingIn(changed, this.model, () => this.keepingTree(entity, { change, runner, save }));
   }
 
-  private async keepingTree(entity: ObjectLiteral, { change, runner, save }: { change: Change; runner: QueryRunner; save: () => Promise<void> }): Promise<void> {
-    await (this.tree ? this.tree.saving(entity, change.identity[0] ?? null, { mayMove: this.tree.mayMove(change), runner, save }) : save());
+  private async keepingTree(
+    entity: ObjectLiteral,
+    { change, runner, save }: { change: Change; runner: QueryRunner; save: () => Promise<void> },
+  ): Promise<void> {
+    await (this.tree
+      ? this.tree.saving(entity, change.identity[0] ?? null, {
+          mayMove: this.tree.mayMove(change),
+          runner,
+          save,
+        })
+      : save());
   }
 
   private columnsOf(name: string): readonly string[] {
@@ -232,22 +329,30 @@ export class EntityWriter extends StepWriter {
    * digits or a day of it: by what TypeORM knows, it would change or delete another row.
    */
   private restoreKey(entity: ObjectLiteral, identity: readonly Json[]): boolean {
-    if (identityOf(entity, this.resource, this.metadata).every((value, index) => value === identity[index])) return true;
-    setColumns(entity, this.metadata, this.resource.identity.map((column, index) => ({ column, value: identity[index] ?? null })));
+    if (identityOf(entity, this.resource, this.metadata).every((value, index) => value === identity[index]))
+      return true;
+    setColumns(
+      entity,
+      this.metadata,
+      this.resource.identity.map((column, index) => ({ column, value: identity[index] ?? null })),
+    );
     return false;
   }
 
   private async deleteExactly(identity: readonly Json[], runner: QueryRunner): Promise<void> {
     const builder = runner.manager.createQueryBuilder();
     const where = [whereIdentity(identity, this.resource, this.metadata)];
-    if (this.metadata.deleteDateColumn) await builder.softDelete().from(this.metadata.target).whereInIds(where).execute();
+    if (this.metadata.deleteDateColumn)
+      await builder.softDelete().from(this.metadata.target).whereInIds(where).execute();
     else await builder.delete().from(this.metadata.target).whereInIds(where).execute();
   }
 
   /** The key that the client gave, as it gave it; else what the database made. */
   private givenIdentity(made: readonly Json[], values: FieldValues): readonly Json[] {
     return this.resource.identity.map((column, index) => {
-      const field = this.resource.fields.find((each) => each.kind === 'column' && each.column.id === column.id);
+      const field = this.resource.fields.find(
+        (each) => each.kind === 'column' && each.column.id === column.id,
+      );
       const given = field && values.get(field.name);
       return given === undefined || column.type.kind !== 'bigint' ? (made[index] ?? null) : (given as Json);
     });
@@ -256,12 +361,16 @@ export class EntityWriter extends StepWriter {
   /** A listener may have put another value there. */
   private finerOf(entity: ObjectLiteral, values: FieldValues, change: boolean): readonly ColumnValue[] {
     const loses = (type: ValueType): boolean => change && !this.tools.dialect.loadsExactly(type);
-    return finerValues(values, this.resource, { change, loses }).filter(({ column, value }) => this.stillHolds(entity, column, value));
+    return finerValues(values, this.resource, { change, loses }).filter(({ column, value }) =>
+      this.stillHolds(entity, column, value),
+    );
   }
 
   private stillHolds(entity: ObjectLiteral, column: Column, value: Json): boolean {
     const found = this.metadata.columns.find((each) => each.databaseName === column.id);
-    return found !== undefined && stillSays(found.getEntityValue(entity), toProperty(value, column.type, found));
+    return (
+      found !== undefined && stillSays(found.getEntityValue(entity), toProperty(value, column.type, found))
+    );
   }
 
   /** An INSERT and never a save: `save` would overwrite a row that has the key already. */
@@ -269,7 +378,11 @@ export class EntityWriter extends StepWriter {
     const { columns, target } = this.metadata;
     // TypeORM would give a generated column a value, which SQLite refuses.
     const made = this.tools.dialect.oneConnection && columns.some((column) => column.asExpression);
-    const given = made ? columns.filter((column) => column.isInsert && !column.asExpression).map((column) => column.propertyPath) : undefined;
+    const given = made
+      ? columns
+          .filter((column) => column.isInsert && !column.asExpression)
+          .map((column) => column.propertyPath)
+      : undefined;
     await runner.manager.createQueryBuilder().insert().into(target, given).values(entity).execute();
   }
 

@@ -13,7 +13,11 @@ import type { WriterTools } from './row-writer.js';
 /** Columns of the row that is about to be written, locked where the database locks rows; undefined where none fits, or it is not as it is expected. */
 export async function findLocked(
   resource: Resource,
-  { columns, where, expected }: { columns: readonly Column[]; where: Condition; expected?: Expectation | undefined },
+  {
+    columns,
+    where,
+    expected,
+  }: { columns: readonly Column[]; where: Condition; expected?: Expectation | undefined },
   { runner, tools }: { runner: QueryRunner; tools: WriterTools },
 ): Promise<readonly Json[] | undefined> {
   const scope = Scope.begin(tools.dialect, tools.tables, resource);
@@ -21,13 +25,20 @@ export async function findLocked(
   const condition = compileWhere(where, scope);
   const from = scope.from();
   const lock = lockOf(scope, from);
-  const [record] = await tools.connections.records(runner, { sql: `SELECT ${list} FROM ${from} WHERE ${condition}${lock}`, parameters: scope.parameters });
+  const [record] = await tools.connections.records(runner, {
+    sql: `SELECT ${list} FROM ${from} WHERE ${condition}${lock}`,
+    parameters: scope.parameters,
+  });
   if (!record || (expected && !(await isExpected(expected, where, { runner, tools })))) return undefined;
   return decodedRecord(record, columns, tools.dialect);
 }
 
 /** Nobody changes it any more. It is read by a lock too: a snapshot may be older than the lock, where a condition has looked at other rows before. */
-async function isExpected({ resource, holds }: Expectation, where: Condition, { runner, tools }: { runner: QueryRunner; tools: WriterTools }): Promise<boolean> {
+async function isExpected(
+  { resource, holds }: Expectation,
+  where: Condition,
+  { runner, tools }: { runner: QueryRunner; tools: WriterTools },
+): Promise<boolean> {
   const row = await tools.readerOf(resource).retrieveLocked(where, runner);
   return row !== undefined && holds(row);
 }

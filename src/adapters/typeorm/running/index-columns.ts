@@ -42,11 +42,19 @@ export class IndexColumns {
   }
 
   /** Undefined where the question itself fails: what the caller is told can do without its answer. */
-  private async ask(index: string, { path, metadata }: { readonly path: string; readonly metadata: EntityMetadata }): Promise<readonly unknown[] | undefined> {
-    const question = this.dialect.indexColumns?.({ path, name: metadata.tableName, database: metadata.database }, index);
+  private async ask(
+    index: string,
+    { path, metadata }: { readonly path: string; readonly metadata: EntityMetadata },
+  ): Promise<readonly unknown[] | undefined> {
+    const question = this.dialect.indexColumns?.(
+      { path, name: metadata.tableName, database: metadata.database },
+      index,
+    );
     if (!question) return undefined;
     try {
-      const rows: unknown = await this.connections.reading('primary', (runner) => runner.query(question.sql, [...question.parameters]));
+      const rows: unknown = await this.connections.reading('primary', (runner) =>
+        runner.query(question.sql, [...question.parameters]),
+      );
       return (rows as readonly { readonly c0: unknown }[]).map(({ c0 }) => c0);
     } catch {
       return undefined;
@@ -56,8 +64,13 @@ export class IndexColumns {
 
 function declaredColumns(constraint: string, metadata: EntityMetadata): readonly string[] | undefined {
   // TypeORM keeps those of a child entity's relations with the base.
-  const sharing = [metadata, ...(metadata.tableType === 'entity-child' ? [metadata.parentEntityMetadata] : [])];
-  const found = sharing.flatMap(({ uniques, indices }) => [...uniques, ...indices]).find((each) => each.name === constraint || each.givenName === constraint);
+  const sharing = [
+    metadata,
+    ...(metadata.tableType === 'entity-child' ? [metadata.parentEntityMetadata] : []),
+  ];
+  const found = sharing
+    .flatMap(({ uniques, indices }) => [...uniques, ...indices])
+    .find((each) => each.name === constraint || each.givenName === constraint);
   if (found) return found.columns.map((column) => column.databaseName);
   return constraint === 'PRIMARY' ? metadata.primaryColumns.map((column) => column.databaseName) : undefined;
 }

@@ -20,8 +20,15 @@ class StandIn {
  * Runs TypeORM's statement with stand-ins for the entity's arrays of JSON values (of these columns only, where some are
  * named), and gives the values that are to be written behind it.
  */
-export async function standingIn(entity: ObjectLiteral, { resource, metadata, only }: { resource: Resource; metadata: EntityMetadata; only?: ReadonlySet<string> }, write: () => Promise<void>): Promise<readonly ColumnValue[]> {
-  const columns = [...resource.columns.values()].filter(({ id, type }) => type.kind === 'list' && type.storage === 'array' && type.of.kind === 'json' && only?.has(id) !== false);
+export async function standingIn(
+  entity: ObjectLiteral,
+  { resource, metadata, only }: { resource: Resource; metadata: EntityMetadata; only?: ReadonlySet<string> },
+  write: () => Promise<void>,
+): Promise<readonly ColumnValue[]> {
+  const columns = [...resource.columns.values()].filter(
+    ({ id, type }) =>
+      type.kind === 'list' && type.storage === 'array' && type.of.kind === 'json' && only?.has(id) !== false,
+  );
   const found = columns.flatMap((column) => {
     const known = metadata.columns.find((each) => each.databaseName === column.id);
     const items: unknown = known?.getEntityValue(entity);

@@ -19,7 +19,15 @@ export interface Judgement {
 const TELLING: ReadonlySet<DatabaseRefusal['kind']> = new Set(['unique', 'check', 'foreign-key']);
 
 /** What is thrown in the place of an error that has ended a write. */
-export async function judgedWrite(error: unknown, { keys, fixed, may }: Judgement, { resource, metadata, tools }: { readonly resource: Resource; readonly metadata: EntityMetadata; readonly tools: WriterTools }): Promise<unknown> {
+export async function judgedWrite(
+  error: unknown,
+  { keys, fixed, may }: Judgement,
+  {
+    resource,
+    metadata,
+    tools,
+  }: { readonly resource: Resource; readonly metadata: EntityMetadata; readonly tools: WriterTools },
+): Promise<unknown> {
   const refusal = isRestError(error) ? undefined : tools.dialect.refusal(error);
   if (!refusal) return error;
   if (refusal.kind === 'foreign-key') {
@@ -29,7 +37,10 @@ export async function judgedWrite(error: unknown, { keys, fixed, may }: Judgemen
   }
   // A row that the caller may not have is refused as such: a unique index, or an exclusion, would tell of rows of others.
   if (TELLING.has(refusal.kind) && !(await may())) return new PermissionDenied();
-  if (refusal.kind === 'unique') return refusedWrite({ kind: 'unique', columns: await tools.indexes.of(refusal, metadata) }, resource) ?? error;
+  if (refusal.kind === 'unique')
+    return (
+      refusedWrite({ kind: 'unique', columns: await tools.indexes.of(refusal, metadata) }, resource) ?? error
+    );
   if (refusal.kind !== 'foreign-key') return refusedWrite(refusal, resource) ?? error;
   // Nothing is wrong with the body: what the URL names has gone.
   return fixed.length > 0 ? new NotFound() : InvalidInput.ofNoField('A related object does not exist.');

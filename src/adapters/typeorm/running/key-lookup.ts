@@ -36,12 +36,20 @@ export class KeyLookups {
     const columns = plan.on.map(({ near }) => near);
     const list = selectList(readColumns(columns, scope));
     const where = compileWhere(plan.where, scope);
-    const [record] = await this.connections.read({ sql: `SELECT ${list} FROM ${scope.from()} WHERE ${where}`, parameters: scope.parameters }, sourceOf(plan.forWriting), plan.requester);
+    const [record] = await this.connections.read(
+      { sql: `SELECT ${list} FROM ${scope.from()} WHERE ${where}`, parameters: scope.parameters },
+      sourceOf(plan.forWriting),
+      plan.requester,
+    );
     return record && decodedRecord(record, columns, this.dialect);
   }
 
   async exists(plan: ExistsPlan): Promise<boolean> {
-    const found = await this.connections.read(existsStatement(plan, this.dialect, this.tables), sourceOf(plan.forWriting), plan.requester);
+    const found = await this.connections.read(
+      existsStatement(plan, this.dialect, this.tables),
+      sourceOf(plan.forWriting),
+      plan.requester,
+    );
     return found.length > 0;
   }
 
@@ -54,20 +62,32 @@ export class KeyLookups {
   async lookUpEach(bodies: readonly (readonly KeyCheck[])[]): Promise<readonly KeyLookup[]> {
     const checks = bodies.flat();
     const found: (readonly Json[] | undefined)[] = [];
-    for (let at = 0; at < checks.length; at += MOST_KEYS) found.push(...(await this.found(checks.slice(at, at + MOST_KEYS))));
+    for (let at = 0; at < checks.length; at += MOST_KEYS)
+      found.push(...(await this.found(checks.slice(at, at + MOST_KEYS))));
     let at = 0;
     return bodies.map((body) => lookupOf(body, found.slice(at, (at += body.length))));
   }
 
   /** For each key the columns that it refers to, or undefined where there is no such row. */
-  private async found(checks: readonly KeyCheck[], runner?: QueryRunner): Promise<readonly (readonly Json[] | undefined)[]> {
+  private async found(
+    checks: readonly KeyCheck[],
+    runner?: QueryRunner,
+  ): Promise<readonly (readonly Json[] | undefined)[]> {
     if (checks.length === 0) return [];
     const statement = this.statement(checks);
-    const [record = []] = await (runner ? this.connections.records(runner, statement) : this.connections.read(statement, 'primary'));
+    const [record = []] = await (runner
+      ? this.connections.records(runner, statement)
+      : this.connections.read(statement, 'primary'));
     let at = 0;
     return checks.map(({ relation: { on } }) => {
       const raw = record.slice(at, (at += on.length));
-      return raw.some((value) => value === null || value === undefined) ? undefined : decodedRecord(raw, on.map(({ far }) => far), this.dialect);
+      return raw.some((value) => value === null || value === undefined)
+        ? undefined
+        : decodedRecord(
+            raw,
+            on.map(({ far }) => far),
+            this.dialect,
+          );
     });
   }
 

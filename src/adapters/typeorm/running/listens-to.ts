@@ -3,5 +3,10 @@ import type { EntityMetadata, EntitySubscriberInterface } from 'typeorm';
 /** Whether a subscriber wants to be told of this entity. */
 export function listensTo(subscriber: EntitySubscriberInterface, metadata: EntityMetadata): boolean {
   const target: unknown = subscriber.listenTo?.();
-  return target === undefined || target === Object || target === metadata.target || (typeof target === 'function' && metadata.inheritanceTree.includes(target));
+  return (
+    target === undefined ||
+    target === Object ||
+    target === metadata.target ||
+    (typeof target === 'function' && metadata.inheritanceTree.includes(target))
+  );
 }

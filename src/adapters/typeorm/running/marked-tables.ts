@@ -21,7 +21,10 @@ export class MarkedTables {
   /** A view may show such a column of any table. */
   mayMark({ columns, tableName, tableType }: EntityMetadata): boolean {
     if (this.json?.marking === undefined) return false;
-    const isMade = columns.some(({ isVirtualProperty, asExpression, generatedType }) => isVirtualProperty || (asExpression !== undefined && generatedType !== 'STORED'));
+    const isMade = columns.some(
+      ({ isVirtualProperty, asExpression, generatedType }) =>
+        isVirtualProperty || (asExpression !== undefined && generatedType !== 'STORED'),
+    );
     return isMade || this.names.has(tableName.toLowerCase()) || (tableType === 'view' && this.names.size > 0);
   }
 }

@@ -5,7 +5,14 @@ import type { PagePlan } from '../../../model/plan.js';
 import type { Row } from '../../../model/serializer.js';
 import type { PageOf, RowWriting } from '../../../request/execution/data-adapter.js';
 import type { Dialect } from '../dialects/dialect.js';
-import { countStatement, edgeColumns, fittingRows, pageRows, readTextPage, textPageStatement } from '../sql/page-statement.js';
+import {
+  countStatement,
+  edgeColumns,
+  fittingRows,
+  pageRows,
+  readTextPage,
+  textPageStatement,
+} from '../sql/page-statement.js';
 import type { JsonRows } from '../sql/json-rows.js';
 import { Scope } from '../sql/scope.js';
 import { StatementShapes } from '../sql/statement-shapes.js';
@@ -53,8 +60,16 @@ export class PageReader {
     const json = this.reader.needsEntities() ? undefined : this.reader.json;
     const statement = json && this.textStatement(plan, writing, json);
     if (!statement) return textOf(await this.rows(plan), writing);
-    const read = this.connections.readingWanted((runner) => this.textBy(runner, { plan, writing, statement, json }), plan.requester);
-    return (await read.catch((error: unknown) => this.reader.afterParent(plan, error))) ?? { ...UNWANTED, rows: '' };
+    const read = this.connections.readingWanted(
+      (runner) => this.textBy(runner, { plan, writing, statement, json }),
+      plan.requester,
+    );
+    return (
+      (await read.catch((error: unknown) => this.reader.afterParent(plan, error))) ?? {
+        ...UNWANTED,
+        rows: '',
+      }
+    );
   }
 
   /** The plan's own `count`, without its page. */
@@ -64,16 +79,33 @@ export class PageReader {
 
   private async rowsBy(runner: QueryRunner, plan: PagePlan): Promise<PageOf<readonly Row[]>> {
     const scope = this.begin(plan);
-    const sql = pageRows(plan, scope, [...this.reader.selection.expressions(scope), ...edgeColumns(plan, scope)]);
+    const sql = pageRows(plan, scope, [
+      ...this.reader.selection.expressions(scope),
+      ...edgeColumns(plan, scope),
+    ]);
     const read = await this.connections.records(runner, { sql, parameters: scope.parameters });
     const records = read.slice(0, plan.limit);
     const rows = await this.reader.rowsOf(records, runner);
     const edges = edgesOf(records, plan);
     const count = plan.count && (await this.countBy(runner, plan));
-    return { rows: plan.from?.backward === true ? [...rows].reverse() : rows, size: rows.length, more: read.length > records.length, count, ...edges };
+    return {
+      rows: plan.from?.backward === true ? [...rows].reverse() : rows,
+      size: rows.length,
+      more: read.length > records.length,
+      count,
+      ...edges,
+    };
   }
 
-  private async textBy(runner: QueryRunner, { plan, writing, statement, json }: { plan: PagePlan; writing: RowWriting; statement: Statement; json: JsonRows }): Promise<PageOf<string>> {
+  private async textBy(
+    runner: QueryRunner,
+    {
+      plan,
+      writing,
+      statement,
+      json,
+    }: { plan: PagePlan; writing: RowWriting; statement: Statement; json: JsonRows },
+  ): Promise<PageOf<string>> {
     const { text, counted, ...page } = readTextPage(await this.connections.records(runner, statement), json);
     // A page with a row that only the process can write.
     if (text === undefined) return textOf(await this.rowsBy(runner, plan), writing);
@@ -84,13 +116,26 @@ export class PageReader {
     const write = (): Statement => textPageStatement(plan, this.begin(plan), { json, basePath });
     const { resource, where, parent, count, edges, limit } = plan;
     // Where a page begins, and how many rows it has, is in the text of its statement: only usual first pages come again.
-    if (plan.oneOff === true || plan.from || plan.offset > 0 || limit !== (resource.pagination?.pageSize ?? limit)) return write();
+    if (
+      plan.oneOff === true ||
+      plan.from ||
+      plan.offset > 0 ||
+      limit !== (resource.pagination?.pageSize ?? limit)
+    )
+      return write();
     const conditions = [where, ...(parent ? [parent.where] : []), ...(count ? [where] : [])];
-    return this.shapes.of(`${limit} ${edges} ${count ?? ''} ${kindOfList(plan, basePath)}`, conditions, write);
+    return this.shapes.of(
+      `${limit} ${edges} ${count ?? ''} ${kindOfList(plan, basePath)}`,
+      conditions,
+      write,
+    );
   }
 
   private async countBy(runner: QueryRunner, plan: PagePlan): Promise<Counted> {
-    const [record = []] = await this.connections.records(runner, countStatement(plan, this.begin(plan), plan.count ?? 'exact'));
+    const [record = []] = await this.connections.records(
+      runner,
+      countStatement(plan, this.begin(plan), plan.count ?? 'exact'),
+    );
     return this.judged(runner, plan, Number(record[0]));
   }
 
@@ -100,7 +145,10 @@ export class PageReader {
     const { estimate } = this.dialect;
     if (plan.count === 'bounded' || !estimate) return { rows: COUNTED_ROWS, exact: false };
     const scope = this.begin(plan);
-    const [record = []] = await this.connections.records(runner, { sql: estimate.question(fittingRows(plan, scope)), parameters: scope.parameters });
+    const [record = []] = await this.connections.records(runner, {
+      sql: estimate.question(fittingRows(plan, scope)),
+      parameters: scope.parameters,
+    });
     return { rows: Math.max(estimate.rows(record[0]) ?? 0, COUNTED_ROWS), exact: false };
   }
 
@@ -114,7 +162,11 @@ function textOf({ rows, ...page }: PageOf<readonly Row[]>, { represent }: RowWri
 }
 
 /** The values of the order stand at the end of a record. */
-function edgesOf(records: Records, { edges, order }: PagePlan): { readonly first: readonly unknown[]; readonly last: readonly unknown[] } {
-  const edge = (record: readonly unknown[] | undefined): readonly unknown[] => (edges ? (record ?? []).slice(-order.length) : []);
+function edgesOf(
+  records: Records,
+  { edges, order }: PagePlan,
+): { readonly first: readonly unknown[]; readonly last: readonly unknown[] } {
+  const edge = (record: readonly unknown[] | undefined): readonly unknown[] =>
+    edges ? (record ?? []).slice(-order.length) : [];
   return { first: edge(records[0]), last: edge(records.at(-1)) };
 }

@@ -16,14 +16,33 @@ test.each<[name: string, pages: readonly (readonly [count: number, width: number
   ['rows are wide', [[1000, 40_000]], 3],
   ['a row is longer than a page', [[1000, 10_000_000]], 1],
   ['a few rows were wide', [[3, 40_000]], 1000],
-  ['a few narrow rows came behind wide ones', [[1000, 2500], [5, 10]], 62],
-  ['a page of narrow rows came behind wide ones', [[1000, 2500], [1000, 100]], 1000],
+  [
+    'a few narrow rows came behind wide ones',
+    [
+      [1000, 2500],
+      [5, 10],
+    ],
+    62,
+  ],
+  [
+    'a page of narrow rows came behind wide ones',
+    [
+      [1000, 2500],
+      [1000, 100],
+    ],
+    1000,
+  ],
 ])('where %s', (_name, pages, rows) => {
   expect(sizeBehind(...pages)).toBe(rows);
 });
 
 test('counts texts and bytes, and little for all else', () => {
-  expect(charactersOf([['abc', Buffer.from('12345'), 7, null], ['de', undefined, true]])).toBe(3 + 5 + 16 + 2 + 16);
+  expect(
+    charactersOf([
+      ['abc', Buffer.from('12345'), 7, null],
+      ['de', undefined, true],
+    ]),
+  ).toBe(3 + 5 + 16 + 2 + 16);
 });
 
 /** The sizes of the pages of a list each of which holds the process for as long as `time` says, in milliseconds. */
@@ -42,7 +61,11 @@ test.each<[name: string, time: (rows: number) => number, sizes: readonly number[
   ['a row takes long', (rows) => rows, [1000, 500, 250, 125, 62, 31, 15, 7, 3, 3]],
   ['a row takes longer than a page may', (rows) => rows * 20, [1000, 500, 250, 125, 62, 31, 15, 7, 3, 1, 1]],
   ['each page takes long, whatever its rows', () => 300, [1000, 500, 500, 1000, 1000, 1000]],
-  ['each page takes long, and its rows too', (rows) => 8 + rows / 50, [1000, 500, 250, 250, 500, 1000, 500, 500]],
+  [
+    'each page takes long, and its rows too',
+    (rows) => 8 + rows / 50,
+    [1000, 500, 250, 250, 500, 1000, 500, 500],
+  ],
 ])('where %s, pages of one list are as long as they may', (_name, time, sizes) => {
   expect(pagesOf(sizes.length, time)).toEqual(sizes);
 });

@@ -28,7 +28,10 @@ export class PageSize {
 
   /** The sizes of the pages of one list, which begins as the last one of the resource went on. */
   pace(): PagePace {
-    return new PagePace(this.paced, { widest: () => this.halvings, keep: (halvings) => (this.paced = halvings) });
+    return new PagePace(this.paced, {
+      widest: () => this.halvings,
+      keep: (halvings) => (this.paced = halvings),
+    });
   }
 }
 
@@ -44,7 +47,9 @@ interface Measured {
  */
 export class PagePace {
   /** From a page that took too long to shorter ones, or from one that was too short to longer ones. */
-  private search: { readonly way: 'shorter' | 'longer'; readonly from: Measured; readonly isRepeated?: boolean } | undefined;
+  private search:
+    | { readonly way: 'shorter' | 'longer'; readonly from: Measured; readonly isRepeated?: boolean }
+    | undefined;
   private settled = false;
 
   constructor(
@@ -106,6 +111,8 @@ function rowsOf(halvings: number): number {
 /** About: what is no text is short. */
 export function charactersOf(records: Records): number {
   let characters = 0;
-  for (const record of records) for (const value of record) characters += typeof value === 'string' || Buffer.isBuffer(value) ? value.length : 8;
+  for (const record of records)
+    for (const value of record)
+      characters += typeof value === 'string' || Buffer.isBuffer(value) ? value.length : 8;
   return characters;
 }

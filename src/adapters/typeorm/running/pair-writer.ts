@@ -34,7 +34,19 @@ export class PairWriter extends StepWriter {
   async creation(plan: CreatePlan, known?: KeyLookup): Promise<WriteStep<Row>> {
     const { referenced, errors } = known ?? (await this.tools.lookups.lookUp(plan.keys));
     const columns = [...plan.fixed, ...this.columnsOf(plan.values, referenced)];
-    return { errors: together([plan.errors, errors]), begin: (runner) => Promise.resolve(begun(async () => completed(await this.insert(columns, plan.where, runner), plan, { runner, dialect: this.tools.dialect }))), judged: (error) => this.judged(error, columns, plan.where) };
+    return {
+      errors: together([plan.errors, errors]),
+      begin: (runner) =>
+        Promise.resolve(
+          begun(async () =>
+            completed(await this.insert(columns, plan.where, runner), plan, {
+              runner,
+              dialect: this.tools.dialect,
+            }),
+          ),
+        ),
+      judged: (error) => this.judged(error, columns, plan.where),
+    };
   }
 
   /** Replaces the pair by one with the other related side (contract 2). */
@@ -47,15 +59,25 @@ export class PairWriter extends StepWriter {
         if (!before) return missing(undefined);
         const { referenced, errors } = await this.tools.lookups.lookUp(plan.keys, runner);
         const given = this.columnsOf(plan.values, referenced);
-        const after = before.map(({ column, value }) => ({ column, value: given.find((each) => each.column.id === column.id)?.value ?? value }));
+        const after = before.map(({ column, value }) => ({
+          column,
+          value: given.find((each) => each.column.id === column.id)?.value ?? value,
+        }));
         changed = after;
-        return begun(() => this.replace(before, after, { where: plan.after, runner }), together([plan.errors, errors]));
+        return begun(
+          () => this.replace(before, after, { where: plan.after, runner }),
+          together([plan.errors, errors]),
+        );
       },
       judged: (error) => this.judged(error, changed, plan.after),
     };
   }
 
-  private async replace(before: readonly ColumnValue[], after: readonly ColumnValue[], { where, runner }: { where: Condition; runner: QueryRunner }): Promise<Row> {
+  private async replace(
+    before: readonly ColumnValue[],
+    after: readonly ColumnValue[],
+    { where, runner }: { where: Condition; runner: QueryRunner },
+  ): Promise<Row> {
     const same = after.every(({ value }, index) => value === before[index]?.value);
     if (same) return this.readBack(after, where, runner);
     await this.remove(before, runner);
@@ -81,45 +103,76 @@ export class PairWriter extends StepWriter {
     return [...values.keys()].flatMap((name) => {
       const field = this.resource.fieldsByName.get(name);
       if (field?.kind !== 'to-one') return [];
-      return field.relation.on.map((pair, index) => ({ column: pair.near, value: referenced.get(name)?.[index] ?? null }));
+      return field.relation.on.map((pair, index) => ({
+        column: pair.near,
+        value: referenced.get(name)?.[index] ?? null,
+      }));
     });
   }
 
-  private async find({ where, expected }: Pick<DeletePlan, 'where' | 'expected'>, runner: QueryRunner): Promise<readonly ColumnValue[] | undefined> {
+  private async find(
+    { where, expected }: Pick<DeletePlan, 'where' | 'expected'>,
+    runner: QueryRunner,
+  ): Promise<readonly ColumnValue[] | undefined> {
     const columns = [...this.resource.columns.values()];
-    const values = await findLocked(this.resource, { columns, where, expected }, { runner, tools: this.tools });
+    const values = await findLocked(
+      this.resource,
+      { columns, where, expected },
+      { runner, tools: this.tools },
+    );
     return values && columns.map((column, index) => ({ column, value: values[index] ?? null }));
   }
 
-  private async insert(columns: readonly ColumnValue[], condition: Condition, runner: QueryRunner): Promise<Row> {
+  private async insert(
+    columns: readonly ColumnValue[],
+    condition: Condition,
+    runner: QueryRunner,
+  ): Promise<Row> {
     const scope = Scope.begin(this.tools.dialect, this.tools.tables, this.resource);
     const names = columns.map(({ column }) => scope.table.name(column)).join(', ');
     const values = columns.map(({ column, value }) => scope.bind(value, column.type)).join(', ');
-    await runner.query(`INSERT INTO ${scope.table.path} (${names}) VALUES (${values})`, [...scope.parameters]);
+    await runner.query(`INSERT INTO ${scope.table.path} (${names}) VALUES (${values})`, [
+      ...scope.parameters,
+    ]);
     return this.readBack(columns, condition, runner);
   }
 
   private async remove(pair: readonly ColumnValue[], runner: QueryRunner): Promise<void> {
     const scope = Scope.begin(this.tools.dialect, this.tools.tables, this.resource);
-    const conditions = pair.map(({ column, value }) => `${scope.table.name(column)} = ${scope.bind(value, column.type)}`);
-    await runner.query(`DELETE FROM ${scope.table.path} WHERE ${conditions.join(' AND ')}`, [...scope.parameters]);
+    const conditions = pair.map(
+      ({ column, value }) => `${scope.table.name(column)} = ${scope.bind(value, column.type)}`,
+    );
+    await runner.query(`DELETE FROM ${scope.table.path} WHERE ${conditions.join(' AND ')}`, [
+      ...scope.parameters,
+    ]);
   }
 
-  private async readBack(columns: readonly ColumnValue[], condition: Condition, runner: QueryRunner): Promise<Row> {
+  private async readBack(
+    columns: readonly ColumnValue[],
+    condition: Condition,
+    runner: QueryRunner,
+  ): Promise<Row> {
     const named = columns.map(({ column, value }: { column: Column; value: Json }) => equals(column, value));
     const row = await this.tools.reader.retrieveWithin(allOf([...named, condition]), runner);
     if (!row) throw new PermissionDenied();
     return row;
   }
 
-  private async judged(error: unknown, pair: readonly ColumnValue[] | undefined, where: Condition): Promise<unknown> {
+  private async judged(
+    error: unknown,
+    pair: readonly ColumnValue[] | undefined,
+    where: Condition,
+  ): Promise<unknown> {
     const refusal = isRestError(error) ? undefined : this.tools.dialect.refusal(error);
     if (refusal?.kind === 'unique') {
-      if (pair && !(await mayStandAs(pair, { resource: this.resource, where, tools: this.tools }))) return new PermissionDenied();
+      if (pair && !(await mayStandAs(pair, { resource: this.resource, where, tools: this.tools })))
+        return new PermissionDenied();
       const names = this.resource.fields.flatMap((field) => (field.kind === 'to-one' ? field.name : []));
       return InvalidInput.ofNoField(`The fields ${names.join(', ')} must make a unique set.`);
     }
-    return refusal?.kind === 'foreign-key' ? InvalidInput.ofNoField('A related object does not exist.') : error;
+    return refusal?.kind === 'foreign-key'
+      ? InvalidInput.ofNoField('A related object does not exist.')
+      : error;
   }
 }
 

@@ -21,10 +21,16 @@ export class PlainTables {
     return asked;
   }
 
-  private async ask(metadata: EntityMetadata, { dialect, connections, tables }: WriterTools): Promise<boolean> {
+  private async ask(
+    metadata: EntityMetadata,
+    { dialect, connections, tables }: WriterTools,
+  ): Promise<boolean> {
     const question = dialect.plainTable?.(metadata.tableName, tables.pathOf(metadata));
     try {
-      const answer = question !== undefined && (await connections.needsNoSession()) && Number((await connections.read(question, 'primary'))[0]?.[0] ?? 0) === 1;
+      const answer =
+        question !== undefined &&
+        (await connections.needsNoSession()) &&
+        Number((await connections.read(question, 'primary'))[0]?.[0] ?? 0) === 1;
       this.answers.set(metadata, answer);
       return answer;
     } catch (error) {

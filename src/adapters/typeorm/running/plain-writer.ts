@@ -44,14 +44,18 @@ export class PlainWriter implements RowWriter {
   create(plan: CreatePlan): Soon<Row> {
     return whenThere(this.mayWrite(plan, 'create'), (may) => {
       const statement = may ? this.insertion(plan) : undefined;
-      return statement ? whenThere(this.written(statement, plan.requester), (row) => row ?? this.parts.general.create(plan)) : this.parts.general.create(plan);
+      return statement
+        ? whenThere(this.written(statement, plan.requester), (row) => row ?? this.parts.general.create(plan))
+        : this.parts.general.create(plan);
     });
   }
 
   update(plan: UpdatePlan): Soon<Row | undefined> {
     return whenThere(!plan.expected && this.mayWrite(plan, 'update'), (may) => {
       const statement = may ? this.alteration(plan) : undefined;
-      return statement ? whenThere(this.written(statement, plan.requester), (row) => row ?? this.parts.general.update(plan)) : this.parts.general.update(plan);
+      return statement
+        ? whenThere(this.written(statement, plan.requester), (row) => row ?? this.parts.general.update(plan))
+        : this.parts.general.update(plan);
     });
   }
 
@@ -65,15 +69,35 @@ export class PlainWriter implements RowWriter {
     for (const _ in general.errors) return general;
     const statement = (await this.mayWrite(plan, 'create')) ? this.insertion(plan) : undefined;
     if (!statement) return general;
-    const otherwise = async (runner: QueryRunner): Promise<Row> => writeWithin(await this.parts.general.creation(plan, await this.tools.lookups.lookUp(plan.keys, runner)), runner);
-    return { ...general, begin: (runner) => Promise.resolve(begun(async () => (await this.writtenWithin(statement, runner)) ?? otherwise(runner))) };
+    const otherwise = async (runner: QueryRunner): Promise<Row> =>
+      writeWithin(
+        await this.parts.general.creation(plan, await this.tools.lookups.lookUp(plan.keys, runner)),
+        runner,
+      );
+    return {
+      ...general,
+      begin: (runner) =>
+        Promise.resolve(
+          begun(async () => (await this.writtenWithin(statement, runner)) ?? otherwise(runner)),
+        ),
+    };
   }
 
   async change(plan: UpdatePlan): Promise<WriteStep<Row | undefined>> {
     const general = await this.parts.general.change(plan);
-    const statement = !plan.expected && (await this.mayWrite(plan, 'update')) ? this.alteration(plan) : undefined;
+    const statement =
+      !plan.expected && (await this.mayWrite(plan, 'update')) ? this.alteration(plan) : undefined;
     if (!statement) return general;
-    return { ...general, begin: (runner) => Promise.resolve(begunBlind(async () => (await this.writtenWithin(statement, runner)) ?? writeWithin(general, runner), () => general.begin(runner))) };
+    return {
+      ...general,
+      begin: (runner) =>
+        Promise.resolve(
+          begunBlind(
+            async () => (await this.writtenWithin(statement, runner)) ?? writeWithin(general, runner),
+            () => general.begin(runner),
+          ),
+        ),
+    };
   }
 
   deletion(plan: DeletePlan): WriteStep<boolean> {
@@ -84,13 +108,22 @@ export class PlainWriter implements RowWriter {
   private mayWrite(plan: CreatePlan | UpdatePlan, operation: 'create' | 'update'): Soon<boolean> {
     const { errors, hooks } = plan;
     if (plan.kind === 'create' && plan.completed) return false;
-    if (hooks.before || hooks.after || !this.parts.rules[operation] || this.parts.rules.isListenedTo() || this.tools.reader.needsEntities()) return false;
+    if (
+      hooks.before ||
+      hooks.after ||
+      !this.parts.rules[operation] ||
+      this.parts.rules.isListenedTo() ||
+      this.tools.reader.needsEntities()
+    )
+      return false;
     for (const _ in errors) return false;
     return this.tables.isPlain(this.metadata, this.tools);
   }
 
   private written(statement: Statement, requester: Requester | undefined): Soon<Row | undefined> {
-    return whenThere(this.tools.connections.write(statement, requester), (records) => this.rowOf(records ?? []));
+    return whenThere(this.tools.connections.write(statement, requester), (records) =>
+      this.rowOf(records ?? []),
+    );
   }
 
   private async writtenWithin(statement: Statement, runner: QueryRunner): Promise<Row | undefined> {
@@ -98,41 +131,81 @@ export class PlainWriter implements RowWriter {
   }
 
   private rowOf([record]: Records): Row | undefined {
-    return record && { key: this.tools.reader.selection.readKey(record), values: this.tools.reader.selection.readValues(record) };
+    return (
+      record && {
+        key: this.tools.reader.selection.readKey(record),
+        values: this.tools.reader.selection.readValues(record),
+      }
+    );
   }
 
   private insertion({ values, fixed, added, keys, where }: CreatePlan): Statement | undefined {
     const given = columnsOf(values, this.resource);
     const columns = given && distinct([...given, ...fixed, ...added, ...this.parts.rules.generate(given)]);
-    if (!columns || !this.parts.rules.takes([...fixed, ...added]) || holdsFor(where, (id) => keptValue(columns.get(id))) !== true) return undefined;
+    if (
+      !columns ||
+      !this.parts.rules.takes([...fixed, ...added]) ||
+      holdsFor(where, (id) => keptValue(columns.get(id))) !== true
+    )
+      return undefined;
     const parameters = encoded(columns, this.tools);
-    return this.shapes.of(kindOf('insert', columns, keys), keys.map((key) => key.where), () => {
-      const scope = Scope.ofTable(this.tools.dialect, this.tools.tables, this.resource);
-      const names = [...columns.values()].map(({ column }) => scope.table.name(column));
-      const placed = [...columns.values()].map(({ column }, index) => this.tools.dialect.parameter(scope.bindRaw(parameters[index]), column.type));
-      for (const { columnId, name, sql } of this.parts.rules.defaults) {
-        if (columns.has(columnId)) continue;
-        names.push(name);
-        placed.push(sql);
-      }
-      const found = existing(keys, scope);
-      const rows = names.length === 0 ? ' DEFAULT VALUES' : ` (${names.join(', ')}) SELECT ${placed.join(', ')}${found.length === 0 ? '' : ` WHERE ${found.join(' AND ')}`}`;
-      return { sql: `INSERT INTO ${scope.table.path}${rows} RETURNING ${this.returned(scope)}`, parameters: scope.parameters };
-    }, parameters);
+    return this.shapes.of(
+      kindOf('insert', columns, keys),
+      keys.map((key) => key.where),
+      () => {
+        const scope = Scope.ofTable(this.tools.dialect, this.tools.tables, this.resource);
+        const names = [...columns.values()].map(({ column }) => scope.table.name(column));
+        const placed = [...columns.values()].map(({ column }, index) =>
+          this.tools.dialect.parameter(scope.bindRaw(parameters[index]), column.type),
+        );
+        for (const { columnId, name, sql } of this.parts.rules.defaults) {
+          if (columns.has(columnId)) continue;
+          names.push(name);
+          placed.push(sql);
+        }
+        const found = existing(keys, scope);
+        const rows =
+          names.length === 0
+            ? ' DEFAULT VALUES'
+            : ` (${names.join(', ')}) SELECT ${placed.join(', ')}${found.length === 0 ? '' : ` WHERE ${found.join(' AND ')}`}`;
+        return {
+          sql: `INSERT INTO ${scope.table.path}${rows} RETURNING ${this.returned(scope)}`,
+          parameters: scope.parameters,
+        };
+      },
+      parameters,
+    );
   }
 
   private alteration({ values, keys, where, after }: UpdatePlan): Statement | undefined {
     const given = columnsOf(values, this.resource);
     const columns = given && distinct(given);
     // A condition over other rows would need a join, which an UPDATE has not.
-    if (!columns || columns.size === 0 || touches(where, () => false) || touches(after, (id) => columns.has(id))) return undefined;
+    if (
+      !columns ||
+      columns.size === 0 ||
+      touches(where, () => false) ||
+      touches(after, (id) => columns.has(id))
+    )
+      return undefined;
     const parameters = encoded(columns, this.tools);
-    return this.shapes.of(kindOf('update', columns, keys), [where, ...keys.map((key) => key.where)], () => {
-      const scope = Scope.ofTable(this.tools.dialect, this.tools.tables, this.resource);
-      const changes = [...columns.values()].map(({ column }, index) => `${scope.table.name(column)} = ${this.tools.dialect.parameter(scope.bindRaw(parameters[index]), column.type)}`);
-      const conditions = [compileWhere(where, scope), ...existing(keys, scope)];
-      return { sql: `UPDATE ${scope.table.path} SET ${changes.join(', ')} WHERE ${conditions.join(' AND ')} RETURNING ${this.returned(scope)}`, parameters: scope.parameters };
-    }, parameters);
+    return this.shapes.of(
+      kindOf('update', columns, keys),
+      [where, ...keys.map((key) => key.where)],
+      () => {
+        const scope = Scope.ofTable(this.tools.dialect, this.tools.tables, this.resource);
+        const changes = [...columns.values()].map(
+          ({ column }, index) =>
+            `${scope.table.name(column)} = ${this.tools.dialect.parameter(scope.bindRaw(parameters[index]), column.type)}`,
+        );
+        const conditions = [compileWhere(where, scope), ...existing(keys, scope)];
+        return {
+          sql: `UPDATE ${scope.table.path} SET ${changes.join(', ')} WHERE ${conditions.join(' AND ')} RETURNING ${this.returned(scope)}`,
+          parameters: scope.parameters,
+        };
+      },
+      parameters,
+    );
   }
 
   private returned(scope: Scope): string {
@@ -157,7 +230,9 @@ function distinct(values: readonly ColumnValue[]): ReadonlyMap<string, ColumnVal
 }
 
 function encoded(columns: ReadonlyMap<string, ColumnValue>, { dialect }: WriterTools): readonly unknown[] {
-  return [...columns.values()].map(({ column, value }) => (value === null ? null : dialect.encode(value, column.type)));
+  return [...columns.values()].map(({ column, value }) =>
+    value === null ? null : dialect.encode(value, column.type),
+  );
 }
 
 /** That the rows are there which the keys of the body name. */
@@ -168,4 +243,3 @@ function existing(keys: readonly KeyCheck[], scope: Scope): readonly string[] {
     return `EXISTS (SELECT 1 FROM ${target.from()} WHERE ${condition})`;
   });
 }
-

@@ -87,7 +87,9 @@ describe('the queue of a pool', () => {
   test('refuses who comes too late, and goes on with the others', async () => {
     const queue = new PoolQueue(1);
     const turn = (await queue.enter(as('a'), new WaitingRoom(1000))) as Turn;
-    await expect(Promise.resolve(queue.enter(as('b'), new WaitingRoom(20)))).rejects.toThrow('The database is away');
+    await expect(Promise.resolve(queue.enter(as('b'), new WaitingRoom(20)))).rejects.toThrow(
+      'The database is away',
+    );
     const later = Promise.resolve(queue.enter(as('b'), new WaitingRoom(5000)));
     queue.leave(turn);
     expect(await later).toBeDefined();

@@ -20,7 +20,11 @@ export class PoolQueues {
   ) {}
 
   /** `use` has the turn until it leaves it. */
-  inTurn<Result>(from: ReadFrom, requester: Requester | undefined, use: (turn: Turn | undefined) => Promise<Result>): Promise<Result> {
+  inTurn<Result>(
+    from: ReadFrom,
+    requester: Requester | undefined,
+    use: (turn: Turn | undefined) => Promise<Result>,
+  ): Promise<Result> {
     const turn = this.queueOf(from).enter(this.rules.fairShare ? requester : undefined, this.rules.waiting);
     return isLater(turn) ? turn.then(use) : use(turn);
   }
@@ -41,8 +45,11 @@ export class PoolQueues {
   private sizeOf(from: ReadFrom): number {
     const { poolSize, extra, replication } = this.dataSource.options as Sized;
     const said = extra?.max ?? extra?.connectionLimit;
-    const sizeBy = (credentials: Credentials | undefined): number => said ?? credentials?.poolSize ?? poolSize ?? DRIVERS_SIZE;
-    return from === 'primary' ? sizeBy(replication?.master) : this.replicas().reduce((sum, each) => sum + sizeBy(each), 0);
+    const sizeBy = (credentials: Credentials | undefined): number =>
+      said ?? credentials?.poolSize ?? poolSize ?? DRIVERS_SIZE;
+    return from === 'primary'
+      ? sizeBy(replication?.master)
+      : this.replicas().reduce((sum, each) => sum + sizeBy(each), 0);
   }
 }
 

@@ -7,7 +7,13 @@ import type { WaitingRoom } from './waiting-room.js';
 
 /** Of pg's pool: the part that is used here. */
 interface Pool {
-  connect(taken: (error: Error | undefined, client: Client | undefined, release: (broken?: boolean) => void) => void): void;
+  connect(
+    taken: (
+      error: Error | undefined,
+      client: Client | undefined,
+      release: (broken?: boolean) => void,
+    ) => void,
+  ): void;
 }
 
 /** Of pg. */
@@ -41,12 +47,18 @@ export interface LendingRules {
  * Lends a connection of a pool, without a query runner of TypeORM's around it: what costs most of a small statement. One that
  * comes too late goes back at once, and one that is broken goes to nobody else.
  */
-export async function lendOf<Result>(pool: Pool, use: (connection: unknown) => Promise<Result>, { waiting, isBroken, watch, turn }: LendingRules): Promise<Result> {
+export async function lendOf<Result>(
+  pool: Pool,
+  use: (connection: unknown) => Promise<Result>,
+  { waiting, isBroken, watch, turn }: LendingRules,
+): Promise<Result> {
   // Awaited, because a pool calls back in the asynchronous context of whoever has given the connection back.
-  const { client, release: backToPool } = await taken(pool, waiting, turn?.until ?? waiting.deadline()).catch((error: unknown) => {
-    turn?.leave();
-    return throwUnreachable(error);
-  });
+  const { client, release: backToPool } = await taken(pool, waiting, turn?.until ?? waiting.deadline()).catch(
+    (error: unknown) => {
+      turn?.leave();
+      return throwUnreachable(error);
+    },
+  );
   const release = (broken: boolean): void => {
     backToPool(broken);
     turn?.leave();
@@ -54,9 +66,10 @@ export async function lendOf<Result>(pool: Pool, use: (connection: unknown) => P
   const read = watch?.(client);
   const giveBack = (broken: boolean): void => {
     const cancelled = read?.end();
-    if (cancelled) void cancelled.then((good) => {
-      release(!good);
-    });
+    if (cancelled)
+      void cancelled.then((good) => {
+        release(!good);
+      });
     else release(broken);
   };
   try {
@@ -71,7 +84,9 @@ export async function lendOf<Result>(pool: Pool, use: (connection: unknown) => P
 
 /** What a connection could not be opened for: a server that cannot be reached is told by the codes of the operating system alone. */
 export function throwUnreachable(error: unknown): never {
-  throw isSystemCode((error as { code?: unknown } | null | undefined)?.code) ? new DatabaseAway({ cause: error }) : error;
+  throw isSystemCode((error as { code?: unknown } | null | undefined)?.code)
+    ? new DatabaseAway({ cause: error })
+    : error;
 }
 
 interface Taken {

@@ -14,7 +14,11 @@ export function toProperty(value: Json, type: ValueType, metadata: ColumnMetadat
       return design === Date ? midnight(String(value), metadata.utc) : value;
     case 'decimal':
     case 'bigint':
-      return design === BigInt && type.kind === 'bigint' ? BigInt(String(value)) : design === Number ? numberIfExact(String(value)) : value;
+      return design === BigInt && type.kind === 'bigint'
+        ? BigInt(String(value))
+        : design === Number
+          ? numberIfExact(String(value))
+          : value;
     case 'binary':
       return Buffer.from(String(value), 'base64');
     case 'list':
@@ -27,7 +31,8 @@ export function toProperty(value: Json, type: ValueType, metadata: ColumnMetadat
 /** A number would lose digits of some values: those stay texts. */
 function numberIfExact(value: string): unknown {
   const number = Number(value);
-  const plain = (text: string): string => (text.includes('.') ? text.replace(/0+$/, '').replace(/\.$/, '') : text);
+  const plain = (text: string): string =>
+    text.includes('.') ? text.replace(/0+$/, '').replace(/\.$/, '') : text;
   return plain(plainNumberText(number)) === plain(value) ? number : value;
 }
 
@@ -49,7 +54,9 @@ export function fromProperty(property: unknown, type: ValueType): unknown {
   if (property instanceof Uint8Array) return Buffer.from(property).toString('base64');
   switch (type.kind) {
     case 'list':
-      return Array.isArray(property) && type.storage === 'array' ? property.map((item) => fromProperty(item, type.of)) : property;
+      return Array.isArray(property) && type.storage === 'array'
+        ? property.map((item) => fromProperty(item, type.of))
+        : property;
     case 'bigint':
     case 'decimal':
       return typeof property === 'object' ? property : decimalText(property, type);
@@ -70,13 +77,18 @@ function fromDate(date: Date, type: ValueType): string | null {
     return `${String(date.getFullYear()).padStart(4, '0')}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
   }
   const digits = type.kind === 'datetime' ? type.digits : 3;
-  return `${date.toISOString().slice(0, -1).padEnd(20 + digits, '0')}Z`;
+  return `${date
+    .toISOString()
+    .slice(0, -1)
+    .padEnd(20 + digits, '0')}Z`;
 }
 
 /** The type that the entity's class gives the property, where TypeScript has told. */
 function designType(metadata: ColumnMetadata): unknown {
   if (typeof metadata.target !== 'function') return undefined;
-  const owner = metadata.embeddedMetadata ? (metadata.embeddedMetadata.type as { prototype?: object }).prototype : (metadata.target.prototype as object);
+  const owner = metadata.embeddedMetadata
+    ? (metadata.embeddedMetadata.type as { prototype?: object }).prototype
+    : (metadata.target.prototype as object);
   return owner ? Reflect.getMetadata('design:type', owner, metadata.propertyName) : undefined;
 }
 

@@ -15,9 +15,17 @@ export function refusedWrite(refusal: DatabaseRefusal, resource: Resource): Rest
     case 'unique':
       return duplicate(refusal.columns ?? [], resource);
     case 'not-null':
-      return atField(fieldOfColumn(refusal.column, resource), 'This field may not be null.', 'A value that the database requires is missing.');
+      return atField(
+        fieldOfColumn(refusal.column, resource),
+        'This field may not be null.',
+        'A value that the database requires is missing.',
+      );
     case 'data':
-      return atField(fieldOfColumn(refusal.column, resource), 'The database cannot hold this value.', 'The database cannot hold one of these values.');
+      return atField(
+        fieldOfColumn(refusal.column, resource),
+        'The database cannot hold this value.',
+        'The database cannot hold one of these values.',
+      );
     case 'check':
       return InvalidInput.ofNoField('These values break a rule of the database.');
     case 'conflict':
@@ -41,15 +49,19 @@ function atField(field: Field | undefined, message: string, otherwise: string): 
 function duplicate(columns: readonly string[], resource: Resource): InvalidInput {
   const fields = columns.map((column) => fieldOfColumn(column, resource));
   const names = [...new Set(fields.flatMap((field) => field?.name ?? []))];
-  if (names.length === 1 && fields.every(Boolean) && names[0] !== undefined) return InvalidInput.of(names[0], 'This field must be unique.');
-  if (fields.length === 0 || !fields.every(Boolean)) return InvalidInput.ofNoField('An object with these values exists already.');
+  if (names.length === 1 && fields.every(Boolean) && names[0] !== undefined)
+    return InvalidInput.of(names[0], 'This field must be unique.');
+  if (fields.length === 0 || !fields.every(Boolean))
+    return InvalidInput.ofNoField('An object with these values exists already.');
   return InvalidInput.ofNoField(`The fields ${names.join(', ')} must make a unique set.`);
 }
 
 /** The field that a client knows the column by: a relation rather than the plain column that shares it. */
 function fieldOfColumn(column: string | undefined, resource: Resource): Field | undefined {
   const shown = resource.fields.filter((field) => field.readable || isWritable(field));
-  const relation = shown.find((field) => field.kind === 'to-one' && field.relation.on.some((pair) => pair.near.id === column));
+  const relation = shown.find(
+    (field) => field.kind === 'to-one' && field.relation.on.some((pair) => pair.near.id === column),
+  );
   return relation ?? shown.find((field) => holdsColumn(field, column));
 }
 
@@ -61,5 +73,7 @@ function holdsColumn(field: Field, column: string | undefined): boolean {
 
 /** Of everything in a query, only a search term can be one that the database does not take: a pattern that is none. */
 export function refusedRead(error: unknown, dialect: Dialect): unknown {
-  return !isRestError(error) && dialect.refusal(error)?.kind === 'data' ? InvalidInput.of('search', 'Enter a valid search pattern.') : error;
+  return !isRestError(error) && dialect.refusal(error)?.kind === 'data'
+    ? InvalidInput.of('search', 'Enter a valid search pattern.')
+    : error;
 }

@@ -23,17 +23,28 @@ export interface RelatedReading {
 const AT_ONCE = { single: 10_000, composite: 1_000 };
 
 /** Rows that belong to others. As many parents as an answer has by default are one statement. */
-export async function readRelated(plan: RelatedPlan, reading: RelatedReading): Promise<readonly RelatedRow[]> {
+export async function readRelated(
+  plan: RelatedPlan,
+  reading: RelatedReading,
+): Promise<readonly RelatedRow[]> {
   const step = plan.parent.identity.length === 1 ? AT_ONCE.single : AT_ONCE.composite;
   const related: RelatedRow[] = [];
   for (let at = 0; at < plan.identities.length && related.length < plan.limit; at += step) {
-    related.push(...(await readOnce({ ...plan, identities: plan.identities.slice(at, at + step), limit: plan.limit - related.length }, reading)));
+    related.push(
+      ...(await readOnce(
+        { ...plan, identities: plan.identities.slice(at, at + step), limit: plan.limit - related.length },
+        reading,
+      )),
+    );
   }
   return related;
 }
 
 /** A row that belongs to several of these parents is made once. */
-async function readOnce(plan: RelatedPlan, { reader, tables, dialect, connections }: RelatedReading): Promise<readonly RelatedRow[]> {
+async function readOnce(
+  plan: RelatedPlan,
+  { reader, tables, dialect, connections }: RelatedReading,
+): Promise<readonly RelatedRow[]> {
   const scope = Scope.begin(dialect, tables, plan.resource);
   const expressions = reader.selection.expressions(scope);
   const statement = relatedStatement(plan, scope, expressions);

@@ -107,7 +107,10 @@ export class RowReader {
       const limit = pace.rows;
       const statement = this.pageStatement({ where: plan.where, order: plan.order, after, limit });
       const held = new HeldTime();
-      const page = await this.connections.readingWanted((runner) => this.readPage(statement, runner, held), plan.requester);
+      const page = await this.connections.readingWanted(
+        (runner) => this.readPage(statement, runner, held),
+        plan.requester,
+      );
       if (!page) return;
       const { records, rows } = page;
       this.pageSize.learn(records.length, charactersOf(records));
@@ -125,11 +128,17 @@ export class RowReader {
   texts(plan: ListPlan, writing: RowWriting): Soon<string | AsyncIterable<string>> | undefined {
     const { json } = this;
     if (!json || this.needsEntities()) return undefined;
-    const pages = new TextPages(plan, { json, basePath: writing.basePath, scope: () => Scope.begin(this.dialect, this.tables, this.resource) });
+    const pages = new TextPages(plan, {
+      json,
+      basePath: writing.basePath,
+      scope: () => Scope.begin(this.dialect, this.tables, this.resource),
+    });
     const list: TextList = { plan, writing, pages, kind: pages.kind };
     const pace = this.pageSize.pace();
     const limit = pace.rows;
-    return whenThere(this.textPage(list, undefined, limit), (page) => (!page ? '' : page.count < limit ? page.text : this.textsFrom(list, page, pace)));
+    return whenThere(this.textPage(list, undefined, limit), (page) =>
+      !page ? '' : page.count < limit ? page.text : this.textsFrom(list, page, pace),
+    );
   }
 
   /** Whether rows are made of entities, because something of the application has a say in their values. */
@@ -140,7 +149,11 @@ export class RowReader {
   /** Throws 404 where the parent is not there. */
   async findParent({ parent }: Pick<ListPlan, 'parent'>): Promise<void> {
     if (!parent) return;
-    const { length } = await this.connections.read(existsStatement(parent, this.dialect, this.tables), 'replica', parent.requester);
+    const { length } = await this.connections.read(
+      existsStatement(parent, this.dialect, this.tables),
+      'replica',
+      parent.requester,
+    );
     if (length === 0) throw new NotFound();
   }
 
@@ -152,7 +165,7 @@ export class RowReader {
 
   private async *textsFrom(list: TextList, first: TextPage, pace: PagePace): AsyncGenerator<string> {
     let held: HeldTime | undefined;
-    for (let page = first; ; ) {
+    for (let page = first; ;) {
       yield page.text;
       if (held) pace.learn(held.milliseconds);
       await nextTurn();
@@ -169,22 +182,31 @@ export class RowReader {
   }
 
   /** Undefined where nobody wants it any more. */
-  private textPage(list: TextList, after: readonly unknown[] | undefined, limit: number): Soon<TextPage | undefined> {
+  private textPage(
+    list: TextList,
+    after: readonly unknown[] | undefined,
+    limit: number,
+  ): Soon<TextPage | undefined> {
     const { plan, pages, kind } = list;
     const end = after !== undefined || this.longLists.has(kind);
     const write = (): Statement => pages.statement(after, { limit, end });
-    const conditions = plan.oneOff === true ? undefined : after ? pages.conditionsBehind(after) : pages.conditions;
-    const statement = conditions ? this.shapes.of(`${limit} ${after ? 'behind' : String(end)} ${kind}`, conditions, write) : write();
-    const taken = (records: Records | undefined): Soon<TextPage | undefined> => records && whenThere(pages.read(records) ?? this.generalPage(list, after, limit), (page) => {
-      if (!page) return undefined;
-      if (!end && page.count === limit) {
-        // Longer than lists of its kind were: read once more, with its end.
-        this.longLists.add(kind);
-        return this.textPage(list, after, limit);
-      }
-      this.pageSize.learn(page.count, page.text.length);
-      return page;
-    });
+    const conditions =
+      plan.oneOff === true ? undefined : after ? pages.conditionsBehind(after) : pages.conditions;
+    const statement = conditions
+      ? this.shapes.of(`${limit} ${after ? 'behind' : String(end)} ${kind}`, conditions, write)
+      : write();
+    const taken = (records: Records | undefined): Soon<TextPage | undefined> =>
+      records &&
+      whenThere(pages.read(records) ?? this.generalPage(list, after, limit), (page) => {
+        if (!page) return undefined;
+        if (!end && page.count === limit) {
+          // Longer than lists of its kind were: read once more, with its end.
+          this.longLists.add(kind);
+          return this.textPage(list, after, limit);
+        }
+        this.pageSize.learn(page.count, page.text.length);
+        return page;
+      });
     try {
       const read = whenThere(this.connections.readWanted(statement, plan.requester), taken);
       return isLater(read) ? read.catch((error: unknown) => this.afterParent(plan, error)) : read;
@@ -194,14 +216,30 @@ export class RowReader {
   }
 
   /** A page with a row that only the process can write. */
-  private async generalPage({ plan, writing }: TextList, after: readonly unknown[] | undefined, limit: number): Promise<TextPage | undefined> {
+  private async generalPage(
+    { plan, writing }: TextList,
+    after: readonly unknown[] | undefined,
+    limit: number,
+  ): Promise<TextPage | undefined> {
     const statement = this.pageStatement({ where: plan.where, order: plan.order, after, limit });
-    const page = await this.connections.readingWanted((runner) => this.readPage(statement, runner), plan.requester);
-    return page && { text: page.rows.map((row) => JSON.stringify(writing.represent(row))).join(','), count: page.records.length, last: page.records.at(-1)?.slice(-plan.order.length) ?? [] };
+    const page = await this.connections.readingWanted(
+      (runner) => this.readPage(statement, runner),
+      plan.requester,
+    );
+    return (
+      page && {
+        text: page.rows.map((row) => JSON.stringify(writing.represent(row))).join(','),
+        count: page.records.length,
+        last: page.records.at(-1)?.slice(-plan.order.length) ?? [],
+      }
+    );
   }
 
   /** The row as JSON, by the database where it can write it; at once, where nothing is waited for. */
-  retrieveText({ where, requester }: ReadOfOne, { basePath, represent }: RowWriting): Soon<string | undefined> {
+  retrieveText(
+    { where, requester }: ReadOfOne,
+    { basePath, represent }: RowWriting,
+  ): Soon<string | undefined> {
     const { json } = this;
     const general = async (): Promise<string | undefined> => {
       const row = await this.retrieve({ where, requester });
@@ -212,13 +250,21 @@ export class RowReader {
       const scope = Scope.begin(this.dialect, this.tables, this.resource);
       const text = json.sql(scope, basePath);
       const condition = compileWhere(where, scope);
-      return { sql: `SELECT ${text} AS c0 FROM ${scope.from()} WHERE ${condition} LIMIT 1`, parameters: scope.parameters };
+      return {
+        sql: `SELECT ${text} AS c0 FROM ${scope.from()} WHERE ${condition} LIMIT 1`,
+        parameters: scope.parameters,
+      };
     });
-    return whenThere(this.connections.read(statement, 'replica', requester), ([record]) => (!record ? undefined : isWritten(record[0], json) ? record[0] : general()));
+    return whenThere(this.connections.read(statement, 'replica', requester), ([record]) =>
+      !record ? undefined : isWritten(record[0], json) ? record[0] : general(),
+    );
   }
 
   /** With the values of the view's stamps, by the same statement. */
-  async retrieveStamped({ where, requester }: ReadOfOne, { basePath, represent }: RowWriting): Promise<StampedText | undefined> {
+  async retrieveStamped(
+    { where, requester }: ReadOfOne,
+    { basePath, represent }: RowWriting,
+  ): Promise<StampedText | undefined> {
     const { json } = this;
     const general = async (): Promise<StampedText | undefined> => {
       const row = await this.retrieve({ where, requester });
@@ -230,16 +276,25 @@ export class RowReader {
       const scope = Scope.begin(this.dialect, this.tables, this.resource);
       const list = selectList([json.sql(scope, basePath), ...readColumns(columns, scope)]);
       const condition = compileWhere(where, scope);
-      return { sql: `SELECT ${list} FROM ${scope.from()} WHERE ${condition} LIMIT 1`, parameters: scope.parameters };
+      return {
+        sql: `SELECT ${list} FROM ${scope.from()} WHERE ${condition} LIMIT 1`,
+        parameters: scope.parameters,
+      };
     });
     const [record] = await this.connections.read(statement, 'replica', requester);
     if (!record) return undefined;
-    return isWritten(record[0], json) ? { text: record[0], stamps: decodedRecord(record.slice(1), columns, this.dialect) } : general();
+    return isWritten(record[0], json)
+      ? { text: record[0], stamps: decodedRecord(record.slice(1), columns, this.dialect) }
+      : general();
   }
 
   async retrieve({ where, requester, forWriting }: ReadOfOne): Promise<Row | undefined> {
     const statement = this.statementOfOne(where);
-    const { rows } = await this.connections.reading(forWriting === true ? 'primary' : 'replica', (runner) => this.readPage(statement, runner), requester);
+    const { rows } = await this.connections.reading(
+      forWriting === true ? 'primary' : 'replica',
+      (runner) => this.readPage(statement, runner),
+      requester,
+    );
     return rows[0];
   }
 
@@ -249,12 +304,16 @@ export class RowReader {
   }
 
   private statementOfOne(where: Condition): Statement {
-    return this.shapes.of('row', [where], () => this.pageStatement({ where, order: [], after: undefined, limit: 1 }));
+    return this.shapes.of('row', [where], () =>
+      this.pageStatement({ where, order: [], after: undefined, limit: 1 }),
+    );
   }
 
   /** As the row is now, whatever the snapshot of the transaction says, and locked for it. */
   async retrieveLocked(where: Condition, runner: QueryRunner): Promise<Row | undefined> {
-    const statement = this.shapes.of('locked row', [where], () => this.pageStatement({ where, order: [], after: undefined, limit: 1, locked: true }));
+    const statement = this.shapes.of('locked row', [where], () =>
+      this.pageStatement({ where, order: [], after: undefined, limit: 1, locked: true }),
+    );
     return (await this.readPage(statement, runner)).rows[0];
   }
 
@@ -282,7 +341,11 @@ export class RowReader {
       ...(isPair ? { identity: this.selection.readIdentity(record) } : {}),
     }));
     if (!this.entities || !this.needsEntities()) return rows;
-    return this.entities.attach(rows, records.map((record) => this.selection.readIdentity(record)), runner);
+    return this.entities.attach(
+      rows,
+      records.map((record) => this.selection.readIdentity(record)),
+      runner,
+    );
   }
 }
 

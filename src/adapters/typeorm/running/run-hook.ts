@@ -17,7 +17,11 @@ interface Running {
  * Statements of a hook are the application's: what the database refuses of them is no error of the body. What the database fails at
  * goes on as it is, so that it is tried again or told as a database that is away.
  */
-export async function runHook<Given>(hook: ((given: Given, transaction: object) => Promise<void>) | undefined, given: Given, { runner, dialect }: Running): Promise<void> {
+export async function runHook<Given>(
+  hook: ((given: Given, transaction: object) => Promise<void>) | undefined,
+  given: Given,
+  { runner, dialect }: Running,
+): Promise<void> {
   try {
     await hook?.(given, runner.manager);
   } catch (error) {

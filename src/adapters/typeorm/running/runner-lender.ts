@@ -33,7 +33,10 @@ export interface LenderParts {
 export class RunnerLender {
   constructor(private readonly parts: LenderParts) {}
 
-  inTurn<Result>({ from, requester }: Reading, use: (turn: Turn | undefined) => Promise<Result>): Promise<Result> {
+  inTurn<Result>(
+    { from, requester }: Reading,
+    use: (turn: Turn | undefined) => Promise<Result>,
+  ): Promise<Result> {
     return this.parts.dialect.oneConnection ? use(undefined) : this.parts.queues.inTurn(from, requester, use);
   }
 
@@ -42,7 +45,9 @@ export class RunnerLender {
       this.parts.errors.hear();
       const runner = this.parts.dataSource.createQueryRunner(asked.from === 'replica' ? 'slave' : 'master');
       const connecting: Promise<unknown> = runner.connect();
-      const connection = this.parts.dialect.oneConnection ? await connecting : await this.connected(runner, connecting.catch(throwUnreachable), turn);
+      const connection = this.parts.dialect.oneConnection
+        ? await connecting
+        : await this.connected(runner, connecting.catch(throwUnreachable), turn);
       const read = cancellable ? this.parts.reads.watch(connection, asked) : undefined;
       const lent: Lent = { runner, connection, broken: false };
       const { sqlite } = this.parts;
@@ -51,7 +56,18 @@ export class RunnerLender {
     });
   }
 
-  private async using<Result>(lent: Lent, { turn, read, use }: { readonly turn: Turn | undefined; readonly read: RunningRead | undefined; readonly use: () => Promise<Result> }): Promise<Result> {
+  private async using<Result>(
+    lent: Lent,
+    {
+      turn,
+      read,
+      use,
+    }: {
+      readonly turn: Turn | undefined;
+      readonly read: RunningRead | undefined;
+      readonly use: () => Promise<Result>;
+    },
+  ): Promise<Result> {
     const { runner, connection } = lent;
     try {
       return await use();
@@ -70,7 +86,11 @@ export class RunnerLender {
   }
 
   /** One that comes too late goes back at once: nobody waits for it any more. */
-  private async connected(runner: QueryRunner, connecting: Promise<unknown>, turn: Turn | undefined): Promise<unknown> {
+  private async connected(
+    runner: QueryRunner,
+    connecting: Promise<unknown>,
+    turn: Turn | undefined,
+  ): Promise<unknown> {
     try {
       return await this.parts.waiting.inTime(connecting, turn?.until ?? this.parts.waiting.deadline());
     } catch (error) {

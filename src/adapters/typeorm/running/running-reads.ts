@@ -84,7 +84,10 @@ export class RunningRead {
     private readonly requester: Requester | undefined,
   ) {}
 
-  static begin(connection: unknown, { rules, requester }: { readonly rules: ReadRules; readonly requester: Requester | undefined }): RunningRead {
+  static begin(
+    connection: unknown,
+    { rules, requester }: { readonly rules: ReadRules; readonly requester: Requester | undefined },
+  ): RunningRead {
     const read = new RunningRead(connection, rules, requester);
     READS.add(read);
     return read;
@@ -92,7 +95,9 @@ export class RunningRead {
 
   isToBeCancelled(now: number): boolean {
     const taken = now - this.begun;
-    return taken >= LEAVE_ALONE && (taken >= (this.rules.limit ?? Infinity) || this.requester?.gone() === true);
+    return (
+      taken >= LEAVE_ALONE && (taken >= (this.rules.limit ?? Infinity) || this.requester?.gone() === true)
+    );
   }
 
   /**
@@ -126,7 +131,10 @@ export class RunningRead {
     // One that could not be sent is as one without an answer: closing at once would leave the server with ever more statements that run.
     const clean = Promise.all([rules.canceller.cancel(connection, waiting.signal), settled])
       .then(() => rules.canceller.runEmpty(connection))
-      .then(() => true, () => late);
+      .then(
+        () => true,
+        () => late,
+      );
     const good = await Promise.race([clean, late]);
     clearTimeout(timer);
     if (good) return true;

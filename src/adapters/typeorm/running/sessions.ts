@@ -7,7 +7,11 @@ type Statements = ReturnType<SessionNeed['statements']>;
 const STATEMENTS = new WeakMap<DataSource, Statements>();
 
 /** Behind BEGIN: makes the session what a transaction that writes needs. Gives the statements that take it back. */
-export async function prepareSession(runner: QueryRunner, dataSource: DataSource, { session }: Dialect): Promise<readonly string[]> {
+export async function prepareSession(
+  runner: QueryRunner,
+  dataSource: DataSource,
+  { session }: Dialect,
+): Promise<readonly string[]> {
   if (!session) return [];
   const statements = await needed(runner, dataSource, session);
   for (const statement of statements.begin) await runner.query(statement);
@@ -15,11 +19,19 @@ export async function prepareSession(runner: QueryRunner, dataSource: DataSource
 }
 
 /** Whether a write needs nothing of the session that it has not. */
-export async function sessionIsFit(runner: QueryRunner, dataSource: DataSource, { session }: Dialect): Promise<boolean> {
+export async function sessionIsFit(
+  runner: QueryRunner,
+  dataSource: DataSource,
+  { session }: Dialect,
+): Promise<boolean> {
   return !session || (await needed(runner, dataSource, session)).begin.length === 0;
 }
 
-async function needed(runner: QueryRunner, dataSource: DataSource, session: SessionNeed): Promise<Statements> {
+async function needed(
+  runner: QueryRunner,
+  dataSource: DataSource,
+  session: SessionNeed,
+): Promise<Statements> {
   const statements = STATEMENTS.get(dataSource) ?? (await ask(runner, session));
   STATEMENTS.set(dataSource, statements);
   return statements;

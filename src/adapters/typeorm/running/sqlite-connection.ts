@@ -39,14 +39,21 @@ const BEGUN_ALREADY = /within a transaction/i;
 const COMMIT = 'COMMIT';
 
 /** What `ROLLBACK` says of a transaction that is not there any more. */
-const NOTHING_TO_DO: DriverStatement = { reader: false, readonly: true, all: () => [], run: () => ({ changes: 0, lastInsertRowid: 0 }) };
+const NOTHING_TO_DO: DriverStatement = {
+  reader: false,
+  readonly: true,
+  all: () => [],
+  run: () => ({ changes: 0, lastInsertRowid: 0 }),
+};
 
 /** A statement of a transaction that SQLite has rolled back by itself. The code is SQLite's own for that. */
 export class TransactionUndone extends Error {
   readonly code = 'SQLITE_ABORT_ROLLBACK';
 
   constructor() {
-    super('SQLite has rolled this transaction back, because of an error in it: nothing of it is stored. Roll it back, and begin it anew.');
+    super(
+      'SQLite has rolled this transaction back, because of an error in it: nothing of it is stored. Roll it back, and begin it anew.',
+    );
     this.name = 'TransactionUndone';
   }
 }
@@ -156,7 +163,9 @@ export class SqliteConnection {
   /** Runs one statement, which is refused at once where another process keeps it out. Inside a transaction none does. */
   atOnce<Result>(isReading: boolean, run: () => Result): Result {
     const { writes, reads } = this.locking;
-    return (isReading ? reads : writes) && this.connection.inTransaction !== true ? this.withoutWaiting(run) : run();
+    return (isReading ? reads : writes) && this.connection.inTransaction !== true
+      ? this.withoutWaiting(run)
+      : run();
   }
 
   /** Throws where the transaction that the runner is in is not there any more. */
@@ -165,7 +174,8 @@ export class SqliteConnection {
   }
 
   private get connection(): DriverConnection {
-    return (this.dataSource.driver as unknown as { readonly databaseConnection: DriverConnection }).databaseConnection;
+    return (this.dataSource.driver as unknown as { readonly databaseConnection: DriverConnection })
+      .databaseConnection;
   }
 
   private get locking(): Locking {
@@ -189,7 +199,10 @@ export class SqliteConnection {
     }
   }
 
-  private guardStatements(runner: SqliteRunner, getStatement: (sql: string) => Promise<DriverStatement>): void {
+  private guardStatements(
+    runner: SqliteRunner,
+    getStatement: (sql: string) => Promise<DriverStatement>,
+  ): void {
     runner.getStmt = async (sql) => {
       if (sql === COMMIT && this.patience !== undefined) {
         await this.repeatCommit(this.patience);
@@ -201,14 +214,21 @@ export class SqliteConnection {
       const { reader, readonly } = statement;
       const run = (take: (from: DriverStatement) => unknown): unknown => {
         if (!this.isToRun(sql, runner)) return take(NOTHING_TO_DO);
-        return this.ours.getStore()?.over === false ? this.atOnce(readonly, () => take(statement)) : take(statement);
+        return this.ours.getStore()?.over === false
+          ? this.atOnce(readonly, () => take(statement))
+          : take(statement);
       };
-      return { reader, readonly, all: (...parameters) => run((from) => from.all(...parameters)), run: (...parameters) => run((from) => from.run(...parameters)) };
+      return {
+        reader,
+        readonly,
+        all: (...parameters) => run((from) => from.all(...parameters)),
+        run: (...parameters) => run((from) => from.run(...parameters)),
+      };
     };
   }
 
   private async repeatCommit(patience: number): Promise<void> {
-    for (const attempts = new Attempts(patience); ; ) {
+    for (const attempts = new Attempts(patience); ;) {
       if (!this.isInTransaction) throw new TransactionUndone();
       try {
         this.withoutWaiting(() => this.connection.exec(COMMIT));

@@ -45,18 +45,23 @@ export class SqliteTransaction implements Transaction {
   async commit(): Promise<void> {
     const deadline = performance.now() + this.patience;
     while (this.runner.transactionDepth > this.depthAround + 1) {
-      if (performance.now() > deadline) throw new Error('A transaction was begun inside the one of a write, and not ended.');
+      if (performance.now() > deadline)
+        throw new Error('A transaction was begun inside the one of a write, and not ended.');
       await pause();
     }
-    await (this.isNested ? this.queryRunner.commitTransaction() : this.connection.commitWithin(this.patience, this.queryRunner));
+    await (this.isNested
+      ? this.queryRunner.commitTransaction()
+      : this.connection.commitWithin(this.patience, this.queryRunner));
     this.putBack();
   }
 
   async undo(): Promise<boolean> {
     const savepoint = `typeorm_${this.depthAround}`;
-    if (this.runner.transactionDepth === this.depthAround + 1) await this.queryRunner.rollbackTransaction().catch(() => undefined);
+    if (this.runner.transactionDepth === this.depthAround + 1)
+      await this.queryRunner.rollbackTransaction().catch(() => undefined);
     if (!this.isNested) await this.leave();
-    else if (this.runner.transactionDepth > this.depthAround && this.connection.isInTransaction) this.connection.run(`ROLLBACK TO SAVEPOINT ${savepoint}`);
+    else if (this.runner.transactionDepth > this.depthAround && this.connection.isInTransaction)
+      this.connection.run(`ROLLBACK TO SAVEPOINT ${savepoint}`);
     this.putBack();
     return true;
   }

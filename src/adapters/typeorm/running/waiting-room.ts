@@ -40,10 +40,13 @@ export class WaitingRoom {
   /** The timer is left running when nobody waits any more, and holds no process up. */
   private wakeAt(at: number): void {
     clearTimeout(this.timer?.handle);
-    const handle = setTimeout(() => {
-      this.timer = undefined;
-      this.refuseLate();
-    }, Math.max(0, at - performance.now()));
+    const handle = setTimeout(
+      () => {
+        this.timer = undefined;
+        this.refuseLate();
+      },
+      Math.max(0, at - performance.now()),
+    );
     handle.unref();
     this.timer = { at, handle };
   }
@@ -55,7 +58,9 @@ export class WaitingRoom {
       if (each.until > now) next = Math.min(next, each.until);
       else {
         this.waiting.delete(each);
-        each.giveUp(new DatabaseAway({ cause: new Error('No connection to the database became free in time') }));
+        each.giveUp(
+          new DatabaseAway({ cause: new Error('No connection to the database became free in time') }),
+        );
       }
     }
     if (next < Infinity) this.wakeAt(next);

@@ -6,10 +6,21 @@ import { Scope } from '../sql/scope.js';
 import type { WriterTools } from './row-writer.js';
 
 /** What TypeORM does not write as the client gave it is written behind its statement. */
-export async function writeExactly(resource: Resource, identity: readonly Json[], values: readonly ColumnValue[], { runner, tools }: { readonly runner: QueryRunner; readonly tools: WriterTools }): Promise<void> {
+export async function writeExactly(
+  resource: Resource,
+  identity: readonly Json[],
+  values: readonly ColumnValue[],
+  { runner, tools }: { readonly runner: QueryRunner; readonly tools: WriterTools },
+): Promise<void> {
   if (values.length === 0) return;
   const scope = Scope.begin(tools.dialect, tools.tables, resource);
-  const changes = values.map(({ column, value }) => `${scope.table.name(column)} = ${scope.bind(value, column.type)}`);
-  const named = resource.identity.map((column, index) => `${scope.table.name(column)} = ${scope.bind(identity[index] ?? null, column.type)}`);
-  await runner.query(`UPDATE ${scope.table.path} SET ${changes.join(', ')} WHERE ${named.join(' AND ')}`, [...scope.parameters]);
+  const changes = values.map(
+    ({ column, value }) => `${scope.table.name(column)} = ${scope.bind(value, column.type)}`,
+  );
+  const named = resource.identity.map(
+    (column, index) => `${scope.table.name(column)} = ${scope.bind(identity[index] ?? null, column.type)}`,
+  );
+  await runner.query(`UPDATE ${scope.table.path} SET ${changes.join(', ')} WHERE ${named.join(' AND ')}`, [
+    ...scope.parameters,
+  ]);
 }

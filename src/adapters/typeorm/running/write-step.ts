@@ -38,12 +38,19 @@ export function begun<Result>(write: () => Promise<Result>, errors = NO_ERRORS):
 }
 
 /** One that only looks where it has to. */
-export function begunBlind<Result>(write: () => Promise<Result>, look: () => Promise<BegunWrite<Result>>): BegunWrite<Result> {
+export function begunBlind<Result>(
+  write: () => Promise<Result>,
+  look: () => Promise<BegunWrite<Result>>,
+): BegunWrite<Result> {
   return { errors: NO_ERRORS, missing: false, write, look };
 }
 
 /** In a transaction of its own. */
-export async function writeAlone<Result>(step: WriteStep<Result>, connections: Connections, requester: Requester | undefined): Promise<Result> {
+export async function writeAlone<Result>(
+  step: WriteStep<Result>,
+  connections: Connections,
+  requester: Requester | undefined,
+): Promise<Result> {
   refuse(step.errors);
   try {
     return await connections.transact((runner) => writeWithin(step, runner), requester);

@@ -30,7 +30,11 @@ export interface CandidateRow {
 }
 
 /** One record where the condition holds for the row. It stands below a SELECT of no row, so that its values have the types and collations of the columns. */
-export function candidateStatement({ resource, held, stored }: CandidateRow, where: Condition, { dialect, tables }: { readonly dialect: Dialect; readonly tables: Tables }): Statement {
+export function candidateStatement(
+  { resource, held, stored }: CandidateRow,
+  where: Condition,
+  { dialect, tables }: { readonly dialect: Dialect; readonly tables: Tables },
+): Statement {
   const scope = Scope.over(dialect, tables, resource, (outer) => {
     const row = outer.within(resource);
     const names = [...held.keys()].map((column) => outer.table.name(column));
@@ -39,7 +43,10 @@ export function candidateStatement({ resource, held, stored }: CandidateRow, whe
     return `SELECT ${names.join(', ')} FROM ${outer.table.path} WHERE 1 = 0 UNION ALL SELECT ${values.join(', ')}${from}`;
   });
   const condition = compileCondition(where, scope);
-  return { sql: `SELECT 1 AS c0 FROM ${scope.from()} WHERE ${condition} LIMIT 1`, parameters: scope.parameters };
+  return {
+    sql: `SELECT 1 AS c0 FROM ${scope.from()} WHERE ${condition} LIMIT 1`,
+    parameters: scope.parameters,
+  };
 }
 
 function heldSql(held: HeldValue, column: Column, row: Scope): string {

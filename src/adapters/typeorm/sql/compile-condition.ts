@@ -44,16 +44,22 @@ function compileSeveral(conditions: readonly Condition[], kind: 'and' | 'or', sc
   return `(${conditions.map((each) => compileCondition(each, scope)).join(kind === 'and' ? ' AND ' : ' OR ')})`;
 }
 
-function compileComparison({ operand, lookup, value }: Extract<Condition, { kind: 'compare' }>, scope: Scope): string {
+function compileComparison(
+  { operand, lookup, value }: Extract<Condition, { kind: 'compare' }>,
+  scope: Scope,
+): string {
   const { type } = operand.column;
   const column = scope.operand(operand);
-  if (value === null) return lookup === 'ne' ? `${column} IS NOT NULL` : lookup === 'exact' ? `${column} IS NULL` : FALSE;
+  if (value === null)
+    return lookup === 'ne' ? `${column} IS NOT NULL` : lookup === 'exact' ? `${column} IS NULL` : FALSE;
   if (lookup === 'in' && (value as readonly Json[]).length === 0) return FALSE;
   const bind = (each: Json, as: ValueType): string => scope.bind(each, as);
   const own = scope.dialect.compare({ column, lookup, value, type }, bind);
   if (own !== undefined) return own;
   const text = (where: TextPart['where'], insensitive: boolean): string =>
-    scope.dialect.matchText(column, { text: String(value), where, insensitive }, (each) => scope.bindText(each));
+    scope.dialect.matchText(column, { text: String(value), where, insensitive }, (each) =>
+      scope.bindText(each),
+    );
   switch (lookup) {
     case 'exact':
       return `${column} = ${bind(value, type)}`;
@@ -70,10 +76,19 @@ function compileComparison({ operand, lookup, value }: Extract<Condition, { kind
     case 'in': {
       const values = value as readonly Json[];
       // Each value by the rules of `exact`, which some databases write in their own way.
-      if (values.every((each) => scope.dialect.compare({ column, lookup: 'exact', value: each, type }, () => '') === undefined)) {
+      if (
+        values.every(
+          (each) =>
+            scope.dialect.compare({ column, lookup: 'exact', value: each, type }, () => '') === undefined,
+        )
+      ) {
         return `${column} IN (${values.map((each) => bind(each, type)).join(', ')})`;
       }
-      return compileSeveral(values.map((each) => ({ kind: 'compare', operand, lookup: 'exact', value: each })), 'or', scope);
+      return compileSeveral(
+        values.map((each) => ({ kind: 'compare', operand, lookup: 'exact', value: each })),
+        'or',
+        scope,
+      );
     }
     case 'range': {
       const [low, high] = value as readonly [Json, Json];
@@ -115,12 +130,20 @@ const TERM_PARTS: Readonly<Record<Exclude<TermMatch, 'regex' | 'fulltext'>, Text
 
 function compileTerm({ operand, match, term }: Extract<Condition, { kind: 'term' }>, scope: Scope): string {
   const column = scope.operand(operand);
-  if (match === 'regex' || match === 'fulltext') return scope.dialect.matchSpecial(column, match, scope.bind(term, TEXT));
-  return scope.dialect.matchText(column, { text: term, where: TERM_PARTS[match], insensitive: true }, (each) => scope.bindText(each));
+  if (match === 'regex' || match === 'fulltext')
+    return scope.dialect.matchSpecial(column, match, scope.bind(term, TEXT));
+  return scope.dialect.matchText(
+    column,
+    { text: term, where: TERM_PARTS[match], insensitive: true },
+    (each) => scope.bindText(each),
+  );
 }
 
 /** EXISTS, and never a join: a row is listed once, however many related rows fit. */
-function compileRelated({ hops, relation, condition, through = ALWAYS }: Extract<Condition, { kind: 'related' }>, scope: Scope): string {
+function compileRelated(
+  { hops, relation, condition, through = ALWAYS }: Extract<Condition, { kind: 'related' }>,
+  scope: Scope,
+): string {
   const near = scope.join(hops);
   const far = scope.within(relation.target);
   if (relation.kind !== 'many-to-many') {
@@ -130,6 +153,11 @@ function compileRelated({ hops, relation, condition, through = ALWAYS }: Extract
   // A many-to-many is two steps: from the parent to the junction, from there to the target.
   const { resource, parent, other } = relation.through;
   const junction = scope.within(resource);
-  const conditions = [scope.pairs(parent, near, junction), scope.pairs(other, junction, far), compileWhere(through, junction), compileWhere(condition, far)];
+  const conditions = [
+    scope.pairs(parent, near, junction),
+    scope.pairs(other, junction, far),
+    compileWhere(through, junction),
+    compileWhere(condition, far),
+  ];
   return `EXISTS (SELECT 1 FROM ${junction.from()} CROSS JOIN ${far.from()} WHERE ${conditions.join(' AND ')})`;
 }

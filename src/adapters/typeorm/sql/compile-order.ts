@@ -13,13 +13,20 @@ function compileTerm(term: OrderTerm, scope: Scope): readonly string[] {
   const sorted = `${compared}${term.descending ? ' DESC' : ' ASC'}`;
   const first = nullsComeFirst(term, scope);
   if (!mayBeNull(term) || first === nullsByItself(term, scope)) return [sorted];
-  return scope.dialect.nullsClause ? [`${sorted} NULLS ${first ? 'FIRST' : 'LAST'}`] : [`${column} IS NULL ${first ? 'DESC' : 'ASC'}`, sorted];
+  return scope.dialect.nullsClause
+    ? [`${sorted} NULLS ${first ? 'FIRST' : 'LAST'}`]
+    : [`${column} IS NULL ${first ? 'DESC' : 'ASC'}`, sorted];
 }
 
 /** The same rows from the last to the first. */
 export function reversed(order: readonly OrderTerm[]): readonly OrderTerm[] {
   // Whatever else a term comes to say has to be turned around here too.
-  return order.map(({ operand, descending, nulls, ...rest }) => ({ operand, descending: !descending, ...(nulls ? { nulls: nulls === 'first' ? 'last' : 'first' } : {}), ...(rest satisfies Readonly<Record<string, never>>) }));
+  return order.map(({ operand, descending, nulls, ...rest }) => ({
+    operand,
+    descending: !descending,
+    ...(nulls ? { nulls: nulls === 'first' ? 'last' : 'first' } : {}),
+    ...(rest satisfies Readonly<Record<string, never>>),
+  }));
 }
 
 /** What each term of the order is selected as, so that the next page can begin behind a row. */
@@ -32,19 +39,32 @@ export function cursorColumns(order: readonly OrderTerm[], scope: Scope): readon
  * with NULL where the database puts it. Exact for every type, because the values are the database's own. Before several terms stands a >= x: no
  * database sees through the alternatives that an index of `a` can begin there.
  */
-export function compileAfter(order: readonly OrderTerm[], values: readonly unknown[], scope: Scope, inclusive = false): string {
+export function compileAfter(
+  order: readonly OrderTerm[],
+  values: readonly unknown[],
+  scope: Scope,
+  inclusive = false,
+): string {
   const [first, ...more] = order;
   const bound = first && more.length > 0 ? compileBound(first, values[0] as Json, scope) : undefined;
   const alternatives = order.map((term, index) => {
-    const equal = order.slice(0, index).map((each, position) => compileTied(each, values[position] as Json, scope));
+    const equal = order
+      .slice(0, index)
+      .map((each, position) => compileTied(each, values[position] as Json, scope));
     return [...equal, compileBehind(term, values[index] as Json, scope)].join(' AND ');
   });
-  if (inclusive) alternatives.push(order.map((term, index) => compileTied(term, values[index] as Json, scope)).join(' AND '));
+  if (inclusive)
+    alternatives.push(
+      order.map((term, index) => compileTied(term, values[index] as Json, scope)).join(' AND '),
+    );
   const behind = `(${alternatives.map((each) => `(${each})`).join(' OR ')})`;
   return bound === undefined ? behind : `${bound} AND ${behind}`;
 }
 
-function cursorOf(term: OrderTerm, scope: Scope): { column: string; compared: string; bind: (value: Json) => string } {
+function cursorOf(
+  term: OrderTerm,
+  scope: Scope,
+): { column: string; compared: string; bind: (value: Json) => string } {
   const column = scope.operand(term.operand);
   const cursor = scope.dialect.cursor(column, term.operand.column.type);
   return { column, compared: cursor.compared, bind: (value) => cursor.parameter(scope.bindRaw(value)) };

@@ -6,8 +6,15 @@ import type { Statement } from './statement.js';
 import type { Tables } from './tables.js';
 
 /** One record where there is such a row, and none where there is not. */
-export function existsStatement({ resource, where }: ExistsPlan, dialect: Dialect, tables: Tables): Statement {
+export function existsStatement(
+  { resource, where }: ExistsPlan,
+  dialect: Dialect,
+  tables: Tables,
+): Statement {
   const scope = Scope.begin(dialect, tables, resource);
   const condition = compileWhere(where, scope);
-  return { sql: `SELECT 1 AS c0 FROM ${scope.from()} WHERE ${condition} LIMIT 1`, parameters: scope.parameters };
+  return {
+    sql: `SELECT 1 AS c0 FROM ${scope.from()} WHERE ${condition} LIMIT 1`,
+    parameters: scope.parameters,
+  };
 }

@@ -56,9 +56,15 @@ interface Member {
   readonly form: string | undefined;
 }
 
-function membersOf(fields: readonly Field[], resource: Resource, writer: JsonWriter): readonly Member[] | undefined {
+function membersOf(
+  fields: readonly Field[],
+  resource: Resource,
+  writer: JsonWriter,
+): readonly Member[] | undefined {
   const members = fields.map((field) => memberOf(field, resource, writer));
-  return members.length <= MAX_FIELDS && members.every((member) => member !== undefined) ? members : undefined;
+  return members.length <= MAX_FIELDS && members.every((member) => member !== undefined)
+    ? members
+    : undefined;
 }
 
 /** Undefined where the database vouches for all of it. */
@@ -93,13 +99,21 @@ function memberOf(field: Field, resource: Resource, writer: JsonWriter): Member 
 
 function columnMember(name: string, column: ColumnField['column'], writer: JsonWriter): Member | undefined {
   const written = writer.columnOf(column.type);
-  return written && { name, form: written.form, sql: (scope) => ({ name, ...written.of(scope.own(column)) }) };
+  return (
+    written && { name, form: written.form, sql: (scope) => ({ name, ...written.of(scope.own(column)) }) }
+  );
 }
 
 function embeddedMember(field: EmbeddedField, resource: Resource, writer: JsonWriter): Member | undefined {
   const { name } = field;
   const inner = membersOf(readable(field.fields), resource, writer);
-  return inner && { name, form: objectForm(inner), sql: (scope, basePath) => ({ name, ...writer.object(inner.map((each) => each.sql(scope, basePath))) }) };
+  return (
+    inner && {
+      name,
+      form: objectForm(inner),
+      sql: (scope, basePath) => ({ name, ...writer.object(inner.map((each) => each.sql(scope, basePath))) }),
+    }
+  );
 }
 
 /** The related key, where it stands in this row and is one column. */
@@ -110,9 +124,20 @@ function keyMember(name: string, relation: ToOneRelation, writer: JsonWriter): M
   return columnMember(name, near, writer);
 }
 
-function linkMember({ name, relation }: LinkField, resource: Resource, writer: JsonWriter): Member | undefined {
+function linkMember(
+  { name, relation }: LinkField,
+  resource: Resource,
+  writer: JsonWriter,
+): Member | undefined {
   const [key, ...more] = resource.identity;
-  const keyText = key && writer.keyTextOf(key.type, resource.fields.some((field) => field.kind === 'column' && field.readable && field.column.id === key.id));
+  const keyText =
+    key &&
+    writer.keyTextOf(
+      key.type,
+      resource.fields.some(
+        (field) => field.kind === 'column' && field.readable && field.column.id === key.id,
+      ),
+    );
   if (!keyText || more.length > 0 || !isPlainName(relation.name)) return undefined;
   const end = `/${relation.name}/`;
   return {

@@ -14,7 +14,10 @@ import { countOf } from './text-pages.js';
 export function pageRows(plan: PagePlan, scope: Scope, expressions: readonly string[]): string {
   const { where, limit, offset, from } = plan;
   const order = readingOrder(plan);
-  const conditions = [compileWhere(where, scope), ...(from ? [compileAfter(order, from.values, scope, from.inclusive)] : [])];
+  const conditions = [
+    compileWhere(where, scope),
+    ...(from ? [compileAfter(order, from.values, scope, from.inclusive)] : []),
+  ];
   const sorted = compileOrder(order, scope);
   return `SELECT ${selectList(expressions)} FROM ${scope.from()} WHERE ${conditions.join(' AND ')} ORDER BY ${sorted}${windowOf(limit, offset)}`;
 }
@@ -24,7 +27,11 @@ function windowOf(limit: number, offset: number): string {
 }
 
 /** The same as texts of its own table's columns. A database writes what it then leaves out: here it leaves out first, and writes then. */
-function pageTexts(plan: PagePlan, scope: Scope, { json, basePath }: { json: JsonRows; basePath: string }): string {
+function pageTexts(
+  plan: PagePlan,
+  scope: Scope,
+  { json, basePath }: { json: JsonRows; basePath: string },
+): string {
   const { where, order, limit, offset } = plan;
   const text = json.sql(scope, basePath);
   if (offset === 0) return pageRows(plan, scope, [text, ...edgeColumns(plan, scope)]);
@@ -44,7 +51,11 @@ function readingOrder({ order, from }: PagePlan): readonly OrderTerm[] {
 }
 
 /** How many rows fit, but no more than one above what is counted. */
-export function countStatement({ where }: Pick<ListPlan, 'where'>, scope: Scope, count: CountPlan): Statement {
+export function countStatement(
+  { where }: Pick<ListPlan, 'where'>,
+  scope: Scope,
+  count: CountPlan,
+): Statement {
   return { sql: `SELECT ${counted(where, scope, count)} AS c0`, parameters: scope.parameters };
 }
 
@@ -52,7 +63,9 @@ function counted(where: ListPlan['where'], scope: Scope, count: CountPlan): stri
   const rows = scope.within(scope.resource);
   const condition = compileWhere(where, rows);
   const found = `FROM ${rows.from()} WHERE ${condition}`;
-  return count === 'exact' ? `(SELECT count(*) ${found})` : `(SELECT count(*) FROM (SELECT 1 AS c0 ${found} LIMIT ${COUNTED_ROWS + 1}) counted)`;
+  return count === 'exact'
+    ? `(SELECT count(*) ${found})`
+    : `(SELECT count(*) FROM (SELECT 1 AS c0 ${found} LIMIT ${COUNTED_ROWS + 1}) counted)`;
 }
 
 /** All rows that fit, for a planner to look at. */
@@ -65,10 +78,17 @@ export function fittingRows({ where }: Pick<ListPlan, 'where'>, scope: Scope): s
 const READ = 'restify_page';
 
 /** A whole page as one record, its rows as one text; it looks for the parent and counts, where the plan says so. */
-export function textPageStatement(plan: PagePlan, scope: Scope, writing: { json: JsonRows; basePath: string }): Statement {
+export function textPageStatement(
+  plan: PagePlan,
+  scope: Scope,
+  writing: { json: JsonRows; basePath: string },
+): Statement {
   const { limit, parent, where, count } = plan;
   const rows = pageTexts(plan, scope, writing);
-  const edgeAt = (offset: number): readonly string[] => (plan.edges ? plan.order : []).map((_, index) => `(SELECT e.c${index + 1} FROM ${READ} e LIMIT 1 OFFSET ${offset})`);
+  const edgeAt = (offset: number): readonly string[] =>
+    (plan.edges ? plan.order : []).map(
+      (_, index) => `(SELECT e.c${index + 1} FROM ${READ} e LIMIT 1 OFFSET ${offset})`,
+    );
   const values = [
     'count(*)',
     'count(p.c0)',
@@ -80,8 +100,14 @@ export function textPageStatement(plan: PagePlan, scope: Scope, writing: { json:
     ...edgeAt(limit - 1),
   ];
   const page = `SELECT * FROM ${READ} r LIMIT ${limit}`;
-  const shown = plan.from?.backward === true ? `SELECT n.* FROM (SELECT r.*, row_number() OVER () AS place FROM (${page}) r) n ORDER BY n.place DESC` : page;
-  return { sql: `WITH ${READ} AS (${rows}) SELECT ${selectList(values)} FROM (${shown}) p`, parameters: scope.parameters };
+  const shown =
+    plan.from?.backward === true
+      ? `SELECT n.* FROM (SELECT r.*, row_number() OVER () AS place FROM (${page}) r) n ORDER BY n.place DESC`
+      : page;
+  return {
+    sql: `WITH ${READ} AS (${rows}) SELECT ${selectList(values)} FROM (${shown}) p`,
+    parameters: scope.parameters,
+  };
 }
 
 export interface TextPageRecord {

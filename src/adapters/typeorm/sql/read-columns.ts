@@ -19,6 +19,10 @@ export function decoded(raw: unknown, { type }: Pick<Column, 'type'>, dialect: D
 }
 
 /** The canonical values of these columns; `record` holds the driver's, in their order. */
-export function decodedRecord(record: readonly unknown[], columns: readonly Column[], dialect: Dialect): readonly Json[] {
+export function decodedRecord(
+  record: readonly unknown[],
+  columns: readonly Column[],
+  dialect: Dialect,
+): readonly Json[] {
   return columns.map((column, index) => decoded(record[index], column, dialect));
 }

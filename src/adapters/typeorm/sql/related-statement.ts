@@ -20,9 +20,10 @@ export function relatedStatement(plan: RelatedPlan, scope: Scope, expressions: r
   const place = most === undefined ? undefined : placeIn(parent, near, compileOrder(order, scope));
   const conditions = [compileCondition(identified(parent, identities), near), compileWhere(where, scope)];
   const rows = `${scope.from()} INNER JOIN ${near.from()} ON ${scope.pairs(on, near, scope)} WHERE ${conditions.join(' AND ')}`;
-  const sql = place === undefined
-    ? `SELECT ${selectList(read)} FROM ${rows} LIMIT ${limit}`
-    : `SELECT r.* FROM (SELECT ${selectList(read)}, ${place} AS place FROM ${rows}) r WHERE r.place <= ${most ?? 1} ORDER BY r.place LIMIT ${limit}`;
+  const sql =
+    place === undefined
+      ? `SELECT ${selectList(read)} FROM ${rows} LIMIT ${limit}`
+      : `SELECT r.* FROM (SELECT ${selectList(read)}, ${place} AS place FROM ${rows}) r WHERE r.place <= ${most ?? 1} ORDER BY r.place LIMIT ${limit}`;
   return { sql, parameters: scope.parameters };
 }
 
@@ -36,7 +37,19 @@ const GROUPED = 50;
 /** Rows of these identities. */
 function identified({ identity }: Resource, identities: readonly (readonly Json[])[]): Condition {
   const [column, ...more] = identity;
-  if (column && more.length === 0) return { kind: 'compare', operand: { hops: [], column }, lookup: 'in', value: identities.map(([value]) => value ?? null) };
-  const each = identities.map((values) => allOf(identity.map((part, index) => equals(part, values[index] ?? null))));
-  return oneOf(Array.from({ length: Math.ceil(each.length / GROUPED) }, (_, group) => oneOf(each.slice(group * GROUPED, (group + 1) * GROUPED))));
+  if (column && more.length === 0)
+    return {
+      kind: 'compare',
+      operand: { hops: [], column },
+      lookup: 'in',
+      value: identities.map(([value]) => value ?? null),
+    };
+  const each = identities.map((values) =>
+    allOf(identity.map((part, index) => equals(part, values[index] ?? null))),
+  );
+  return oneOf(
+    Array.from({ length: Math.ceil(each.length / GROUPED) }, (_, group) =>
+      oneOf(each.slice(group * GROUPED, (group + 1) * GROUPED)),
+    ),
+  );
 }

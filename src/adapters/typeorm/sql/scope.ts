@@ -64,7 +64,10 @@ export class Scope {
   }
 
   bind(value: Json, type: ValueType): string {
-    return this.dialect.parameter(this.bindRaw(value === null ? null : this.dialect.encode(value, type)), type);
+    return this.dialect.parameter(
+      this.bindRaw(value === null ? null : this.dialect.encode(value, type)),
+      type,
+    );
   }
 
   bindText(text: string): string {
@@ -108,15 +111,28 @@ export class Scope {
   }
 
   /** SQL of: these rows belong together. */
-  pairs(on: readonly ColumnPair[], near: { alias: string; table: Table }, far: { alias: string; table: Table }): string {
-    return on.map((pair) => `${far.table.column(far.alias, pair.far)} = ${near.table.column(near.alias, pair.near)}`).join(' AND ');
+  pairs(
+    on: readonly ColumnPair[],
+    near: { alias: string; table: Table },
+    far: { alias: string; table: Table },
+  ): string {
+    return on
+      .map((pair) => `${far.table.column(far.alias, pair.far)} = ${near.table.column(near.alias, pair.near)}`)
+      .join(' AND ');
   }
 
-  private addJoin(path: string, near: { alias: string; table: Table }, relation: Exclude<Relation, ManyToManyRelation>): { alias: string; table: Table } {
+  private addJoin(
+    path: string,
+    near: { alias: string; table: Table },
+    relation: Exclude<Relation, ManyToManyRelation>,
+  ): { alias: string; table: Table } {
     const far = { alias: this.nextAlias(), table: this.tables.of(relation.target) };
     const evenDeleted = relation.kind === 'to-one' && relation.evenDeleted === true;
     this.joined.set(path, far);
-    const conditions = [this.pairs(relation.on, near, far), ...(evenDeleted ? far.table.rowsEvenDeleted(far.alias) : far.table.rows(far.alias))];
+    const conditions = [
+      this.pairs(relation.on, near, far),
+      ...(evenDeleted ? far.table.rowsEvenDeleted(far.alias) : far.table.rows(far.alias)),
+    ];
     this.joinTexts.push(`LEFT JOIN ${far.table.path} ${far.alias} ON ${conditions.join(' AND ')}`);
     return far;
   }

@@ -30,14 +30,21 @@ interface Part {
 export function selectRows(resource: Resource, dialect: Dialect): Selection {
   const key = ownKey(resource.key).map((operand) => operandPart(operand, dialect));
   // Selected once more only where it is not the key.
-  const identity = resource.identity === resource.key.columns ? [] : resource.identity.map((column) => columnPart(column, dialect));
+  const identity =
+    resource.identity === resource.key.columns
+      ? []
+      : resource.identity.map((column) => columnPart(column, dialect));
   const parts = resource.fields.filter((field) => field.readable).map((field) => fieldPart(field, dialect));
   const valueStarts = startsOf([...key, ...identity, ...parts]).slice(key.length + identity.length);
-  const readKey = (record: readonly unknown[]): readonly Json[] => key.map((part, index) => part.read(record, index) as Json);
+  const readKey = (record: readonly unknown[]): readonly Json[] =>
+    key.map((part, index) => part.read(record, index) as Json);
   return {
     expressions: (scope) => [...key, ...identity, ...parts].flatMap((part) => part.sql(scope)),
     readKey,
-    readIdentity: (record) => (identity.length === 0 ? readKey(record) : identity.map((part, index) => part.read(record, key.length + index) as Json)),
+    readIdentity: (record) =>
+      identity.length === 0
+        ? readKey(record)
+        : identity.map((part, index) => part.read(record, key.length + index) as Json),
     readValues: (record) => parts.map((part, index) => part.read(record, valueStarts[index] ?? 0)),
   };
 }
@@ -58,7 +65,9 @@ function fieldPart(field: Field, dialect: Dialect): Part {
     case 'embedded':
       return embeddedPart(field, dialect);
     case 'to-one':
-      return field.relation.byKey ? nearKeyPart(field.relation, dialect) : farKeyPart(field.relation, dialect);
+      return field.relation.byKey
+        ? nearKeyPart(field.relation, dialect)
+        : farKeyPart(field.relation, dialect);
     case 'reverse-one':
       return farKeyPart(field.relation, dialect);
     case 'link':
@@ -89,17 +98,23 @@ function embeddedPart(field: EmbeddedField, dialect: Dialect): Part {
   return {
     width: parts.reduce((sum, part) => sum + part.width, 0),
     sql: (scope) => parts.flatMap((part) => part.sql(scope)),
-    read: (record, at): unknown => Object.fromEntries(parts.map((part, index) => [inner[index]?.name, part.read(record, at + (starts[index] ?? 0))])),
+    read: (record, at): unknown =>
+      Object.fromEntries(
+        parts.map((part, index) => [inner[index]?.name, part.read(record, at + (starts[index] ?? 0))]),
+      ),
   };
 }
 
 /** The related key stands in this row. */
 function nearKeyPart(relation: ToOneRelation, dialect: Dialect): Part {
-  const columns = relation.target.key.columns.map((key) => relation.on.find((pair) => pair.far.id === key.id)?.near ?? key);
+  const columns = relation.target.key.columns.map(
+    (key) => relation.on.find((pair) => pair.far.id === key.id)?.near ?? key,
+  );
   return {
     width: columns.length,
     sql: (scope) => readColumns(columns, scope),
-    read: (record, at) => keyOrNull(columns.map((column, index) => decoded(record[at + index], column, dialect))),
+    read: (record, at) =>
+      keyOrNull(columns.map((column, index) => decoded(record[at + index], column, dialect))),
   };
 }
 
@@ -112,10 +127,14 @@ function farKeyPart(relation: ToOneRelation | ReverseOneRelation, dialect: Diale
       columns.map((column) => {
         const far = scope.within(relation.target);
         // A key in this row is told though its row is deleted; so is one that has to be looked up.
-        const conditions = [scope.pairs(relation.on, scope, far), ...(relation.kind === 'to-one' ? far.table.rowsEvenDeleted(far.alias) : far.rows())];
+        const conditions = [
+          scope.pairs(relation.on, scope, far),
+          ...(relation.kind === 'to-one' ? far.table.rowsEvenDeleted(far.alias) : far.rows()),
+        ];
         return `(SELECT ${dialect.read(far.own(column), column.type)} FROM ${far.from()} WHERE ${conditions.join(' AND ')})`;
       }),
-    read: (record, at) => keyOrNull(columns.map((column, index) => decoded(record[at + index], column, dialect))),
+    read: (record, at) =>
+      keyOrNull(columns.map((column, index) => decoded(record[at + index], column, dialect))),
   };
 }
 

@@ -32,7 +32,12 @@ export class StatementShapes {
    * `kind` tells apart what is asked of the same conditions. `write` must write the leading values before all others, and
    * those of the conditions behind them.
    */
-  of(kind: string, conditions: readonly Condition[], write: () => Statement, leading: readonly unknown[] = []): Statement {
+  of(
+    kind: string,
+    conditions: readonly Condition[],
+    write: () => Statement,
+    leading: readonly unknown[] = [],
+  ): Statement {
     const values: unknown[] = [];
     let key = kind;
     for (const condition of conditions) {
@@ -41,11 +46,23 @@ export class StatementShapes {
       key += ` ${text}`;
     }
     const shape = this.shapes.get(key);
-    if (shape) return { sql: shape.sql, parameters: leading.length + shape.constants.length === 0 ? values : [...leading, ...shape.constants, ...values], steady: true, chosen: this.chosen };
+    if (shape)
+      return {
+        sql: shape.sql,
+        parameters:
+          leading.length + shape.constants.length === 0
+            ? values
+            : [...leading, ...shape.constants, ...values],
+        steady: true,
+        chosen: this.chosen,
+      };
     const statement = write();
-    if (this.shapes.size >= (this.chosen ? MAX_CHOSEN_SHAPES : MAX_SHAPES) || this.shapes.has(key)) return statement;
+    if (this.shapes.size >= (this.chosen ? MAX_CHOSEN_SHAPES : MAX_SHAPES) || this.shapes.has(key))
+      return statement;
     const constants = statement.parameters.slice(leading.length, statement.parameters.length - values.length);
-    const fits = [...leading, ...constants, ...values].every((value, index) => statement.parameters[index] === value);
+    const fits = [...leading, ...constants, ...values].every(
+      (value, index) => statement.parameters[index] === value,
+    );
     this.shapes.set(key, fits ? { sql: statement.sql, constants } : undefined);
     return { ...statement, steady: fits, chosen: this.chosen };
   }
@@ -74,7 +91,9 @@ export class StatementShapes {
       case 'related': {
         const through = condition.through ? this.shapeOf(condition.through, values) : '';
         const inner = this.shapeOf(condition.condition, values);
-        return through === undefined || inner === undefined ? undefined : `(${pathOf(condition.hops)}${condition.relation.name} has ${inner} through ${through})`;
+        return through === undefined || inner === undefined
+          ? undefined
+          : `(${pathOf(condition.hops)}${condition.relation.name} has ${inner} through ${through})`;
       }
       case 'compare':
         return this.comparisonOf(condition, values);
@@ -85,7 +104,10 @@ export class StatementShapes {
     }
   }
 
-  private comparisonOf({ operand, lookup, value }: Extract<Condition, { kind: 'compare' }>, values: unknown[]): string | undefined {
+  private comparisonOf(
+    { operand, lookup, value }: Extract<Condition, { kind: 'compare' }>,
+    values: unknown[],
+  ): string | undefined {
     const { type } = operand.column;
     if (value === null || !STEADY_LOOKUPS.has(lookup) || !this.dialect.isSteady(type)) return undefined;
     const compared = lookup === 'in' ? (value as readonly Json[]) : [value];

@@ -27,7 +27,8 @@ export class Tables {
   private readonly byEntity = new Map<string, Table>();
 
   constructor(private readonly dataSource: DataSource) {
-    for (const metadata of dataSource.entityMetadatas) this.byEntity.set(entityIdOf(metadata, dataSource), this.tableOf(metadata));
+    for (const metadata of dataSource.entityMetadatas)
+      this.byEntity.set(entityIdOf(metadata, dataSource), this.tableOf(metadata));
   }
 
   of(resource: Resource): Table {
@@ -47,8 +48,14 @@ export class Tables {
 
   private tableOf(metadata: EntityMetadata): Table {
     const quote = (name: string): string => this.dataSource.driver.escape(name);
-    const quoted = new Map(metadata.columns.map((column) => [column.databaseName, quote(column.databaseName)]));
-    const virtual = new Map(metadata.columns.filter((column) => column.isVirtualProperty && column.query).map((column) => [column.databaseName, column]));
+    const quoted = new Map(
+      metadata.columns.map((column) => [column.databaseName, quote(column.databaseName)]),
+    );
+    const virtual = new Map(
+      metadata.columns
+        .filter((column) => column.isVirtualProperty && column.query)
+        .map((column) => [column.databaseName, column]),
+    );
     const name = (column: Column): string => {
       const found = quoted.get(column.id);
       if (found === undefined) throw new Error(`No column ${column.id} of ${metadata.name}`);
@@ -56,7 +63,8 @@ export class Tables {
     };
     const deleted = metadata.deleteDateColumn;
     const ofKind = kindCondition(metadata, quote);
-    const rowsEvenDeleted = (alias: string): readonly string[] => ofKind.map((condition) => `${alias}.${condition}`);
+    const rowsEvenDeleted = (alias: string): readonly string[] =>
+      ofKind.map((condition) => `${alias}.${condition}`);
     return {
       dataSource: this.dataSource,
       metadata,
@@ -67,21 +75,33 @@ export class Tables {
         const query = virtual.get(column.id)?.query;
         return query ? `(${query(alias)})` : `${alias}.${name(column)}`;
       },
-      rows: (alias) => [...rowsEvenDeleted(alias), ...(deleted === undefined ? [] : [`${alias}.${quote(deleted.databaseName)} IS NULL`]), ...pairConditions(metadata, { alias, quote })],
+      rows: (alias) => [
+        ...rowsEvenDeleted(alias),
+        ...(deleted === undefined ? [] : [`${alias}.${quote(deleted.databaseName)} IS NULL`]),
+        ...pairConditions(metadata, { alias, quote }),
+      ],
       rowsEvenDeleted,
     };
   }
 }
 
 /** A pair is there while both of its sides are: its key is a side's key. */
-function pairConditions(metadata: EntityMetadata, { alias, quote }: { alias: string; quote: (name: string) => string }): readonly string[] {
+function pairConditions(
+  metadata: EntityMetadata,
+  { alias, quote }: { alias: string; quote: (name: string) => string },
+): readonly string[] {
   if (!metadata.isJunction) return [];
   return [metadata.ownerColumns, metadata.inverseColumns].flatMap((columns) => {
     const side = columns[0]?.referencedColumn?.entityMetadata;
     const deleted = side?.deleteDateColumn;
     if (!side || !deleted) return [];
-    const joined = columns.map((column) => `side.${quote(column.referencedColumn?.databaseName ?? '')} = ${alias}.${quote(column.databaseName)}`);
-    return [`EXISTS (SELECT 1 FROM ${pathOf(side, quote)} side WHERE ${joined.join(' AND ')} AND side.${quote(deleted.databaseName)} IS NULL)`];
+    const joined = columns.map(
+      (column) =>
+        `side.${quote(column.referencedColumn?.databaseName ?? '')} = ${alias}.${quote(column.databaseName)}`,
+    );
+    return [
+      `EXISTS (SELECT 1 FROM ${pathOf(side, quote)} side WHERE ${joined.join(' AND ')} AND side.${quote(deleted.databaseName)} IS NULL)`,
+    ];
   });
 }
 

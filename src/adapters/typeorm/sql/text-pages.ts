@@ -52,11 +52,24 @@ export class TextPages {
 
   /** As `conditions`, of the statement behind a row; undefined where that one is another for other values. */
   conditionsBehind([value]: readonly unknown[]): readonly Condition[] | undefined {
-    return this.key && [this.plan.where, { kind: 'compare', operand: this.key.operand, lookup: this.key.descending ? 'lt' : 'gt', value: value as Json }];
+    return (
+      this.key && [
+        this.plan.where,
+        {
+          kind: 'compare',
+          operand: this.key.operand,
+          lookup: this.key.descending ? 'lt' : 'gt',
+          value: value as Json,
+        },
+      ]
+    );
   }
 
   /** The first one looks for the parent too. Without `end` the page does not tell where it ends: rows stand in memory twice for that. */
-  statement(after: readonly unknown[] | undefined, { limit, end }: { readonly limit: number; readonly end: boolean }): Statement {
+  statement(
+    after: readonly unknown[] | undefined,
+    { limit, end }: { readonly limit: number; readonly end: boolean },
+  ): Statement {
     const { where, order, parent } = this.plan;
     const scope = this.parts.scope();
     const json = this.parts.json.sql(scope, this.parts.basePath);
@@ -64,11 +77,24 @@ export class TextPages {
     const conditions = [compileWhere(where, scope), ...(after ? [compileAfter(order, after, scope)] : [])];
     const sorted = compileOrder(order, scope);
     const rows = `SELECT ${selectList([json, ...cursors])} FROM ${scope.from()} WHERE ${conditions.join(' AND ')} ORDER BY ${sorted} LIMIT ${limit}`;
-    const last = this.key && end
-      ? [scope.dialect.cursor(`${this.key.descending ? 'min' : 'max'}(p.c1)`, this.key.operand.column.type).read]
-      : cursors.map((_, index) => `(SELECT p.c${index + 1} FROM ${PAGE} LIMIT 1 OFFSET ${limit - 1})`);
-    const page = ['count(*)', 'count(p.c0)', scope.dialect.json?.joined('p.c0') ?? 'NULL', parent && !after ? countOf(parent, scope) : '1', ...last];
-    return { sql: `WITH ${PAGE_NAME} AS (${rows}) SELECT ${selectList(page)} FROM ${PAGE}`, parameters: scope.parameters };
+    const last =
+      this.key && end
+        ? [
+            scope.dialect.cursor(`${this.key.descending ? 'min' : 'max'}(p.c1)`, this.key.operand.column.type)
+              .read,
+          ]
+        : cursors.map((_, index) => `(SELECT p.c${index + 1} FROM ${PAGE} LIMIT 1 OFFSET ${limit - 1})`);
+    const page = [
+      'count(*)',
+      'count(p.c0)',
+      scope.dialect.json?.joined('p.c0') ?? 'NULL',
+      parent && !after ? countOf(parent, scope) : '1',
+      ...last,
+    ];
+    return {
+      sql: `WITH ${PAGE_NAME} AS (${rows}) SELECT ${selectList(page)} FROM ${PAGE}`,
+      parameters: scope.parameters,
+    };
   }
 
   /** Undefined for a page with a row that the database cannot write. Throws 404 where the parent is not there. */
@@ -93,7 +119,8 @@ function orderText(order: readonly OrderTerm[]): string {
   const known = ORDER_TEXTS.get(order);
   if (known !== undefined) return known;
   let text = '';
-  for (const { operand, descending, nulls = '' } of order) text += ` ${operand.hops.map(({ name }) => `${name}/`).join('')}${JSON.stringify(operand.column.id)}${descending ? '-' : '+'}${nulls}`;
+  for (const { operand, descending, nulls = '' } of order)
+    text += ` ${operand.hops.map(({ name }) => `${name}/`).join('')}${JSON.stringify(operand.column.id)}${descending ? '-' : '+'}${nulls}`;
   ORDER_TEXTS.set(order, text);
   return text;
 }
@@ -107,6 +134,13 @@ export function countOf({ resource, where }: ExistsPlan, scope: Scope): string {
 
 function keyOrder([first, ...more]: readonly OrderTerm[], resource: Resource): OrderTerm | undefined {
   const [key, ...others] = resource.key.columns;
-  if (!first || more.length > 0 || others.length > 0 || first.operand.hops.length > 0 || first.operand.column.id !== key?.id) return undefined;
+  if (
+    !first ||
+    more.length > 0 ||
+    others.length > 0 ||
+    first.operand.hops.length > 0 ||
+    first.operand.column.id !== key?.id
+  )
+    return undefined;
   return key.type.kind === 'integer' || key.type.kind === 'bigint' ? first : undefined;
 }

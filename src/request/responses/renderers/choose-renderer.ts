@@ -20,7 +20,10 @@ interface Fit {
  * takes, the one with the highest quality, then the one that it names more exactly, then JSON and the others in their order
  * (RFC 9110, 12.5.1). Throws 404 for a format that there is not, as DRF does, and 406 where nothing is left.
  */
-export function chooseRenderer(renderers: readonly Renderer[], { accept, format }: { readonly accept: string | undefined; readonly format: string | undefined }): Renderer | undefined {
+export function chooseRenderer(
+  renderers: readonly Renderer[],
+  { accept, format }: { readonly accept: string | undefined; readonly format: string | undefined },
+): Renderer | undefined {
   if (format !== undefined && format !== '') {
     const named = renderers.find((each) => each.format === format);
     if (!named && format !== 'json') throw new NotFound();

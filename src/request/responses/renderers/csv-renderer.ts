@@ -10,7 +10,11 @@ export class CsvRenderer implements Renderer {
   readonly contentType = 'text/csv; charset=utf-8; header=present';
 
   headers({ model }: Pick<RenderedRows, 'model'>): Readonly<Record<string, string>> {
-    return { 'Content-Disposition': /^[a-z0-9_]+$/.test(model) ? `attachment; filename="${model}.csv"` : 'attachment' };
+    return {
+      'Content-Disposition': /^[a-z0-9_]+$/.test(model)
+        ? `attachment; filename="${model}.csv"`
+        : 'attachment',
+    };
   }
 
   async *render({ pages, fields }: RenderedRows): AsyncGenerator<string> {

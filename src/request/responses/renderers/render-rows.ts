@@ -2,9 +2,21 @@ import type { RenderedRows, Renderer } from '../../../model/renderer.js';
 import type { ResponseBody, RestResponse } from '../rest-response.js';
 
 /** The rows in the renderer's form. What goes wrong before the second piece is thrown here, and is still an ordinary error answer. */
-export async function renderRows(renderer: Renderer, rows: RenderedRows, headers: Readonly<Record<string, string>> = {}): Promise<RestResponse> {
+export async function renderRows(
+  renderer: Renderer,
+  rows: RenderedRows,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<RestResponse> {
   const body = await bodyOf(renderer.render(rows));
-  return { status: 200, body, headers: { ...headers, ...renderer.headers?.(rows), 'Content-Type': renderer.contentType ?? renderer.mediaType } };
+  return {
+    status: 200,
+    body,
+    headers: {
+      ...headers,
+      ...renderer.headers?.(rows),
+      'Content-Type': renderer.contentType ?? renderer.mediaType,
+    },
+  };
 }
 
 async function bodyOf(pieces: AsyncIterable<string>): Promise<ResponseBody> {
@@ -13,12 +25,15 @@ async function bodyOf(pieces: AsyncIterable<string>): Promise<ResponseBody> {
   if (first.done === true) return { kind: 'text', text: '' };
   refuseNoText(first.value);
   const second = await iterator.next();
-  return second.done === true ? { kind: 'text', text: first.value } : { kind: 'stream', pieces: following([first.value, second.value], iterator) };
+  return second.done === true
+    ? { kind: 'text', text: first.value }
+    : { kind: 'stream', pieces: following([first.value, second.value], iterator) };
 }
 
 /** It would be found out when the headers are written, and nobody could answer any more. */
 function refuseNoText(piece: unknown): void {
-  if (typeof piece !== 'string' && !Buffer.isBuffer(piece)) throw new TypeError(`A renderer gave a piece that is no text, but ${typeof piece}.`);
+  if (typeof piece !== 'string' && !Buffer.isBuffer(piece))
+    throw new TypeError(`A renderer gave a piece that is no text, but ${typeof piece}.`);
 }
 
 async function* following(begun: readonly string[], rest: AsyncIterator<string>): AsyncGenerator<string> {

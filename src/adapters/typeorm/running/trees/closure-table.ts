@@ -34,13 +34,18 @@ export class ClosureTable implements TreeShape {
     if (parent === null) return;
     const { path, ancestor, descendant } = this;
     const known = `SELECT 1 FROM ${path} known WHERE known.${ancestor} = above.${ancestor} AND known.${descendant} = below.${descendant}`;
-    await this.tree.run(runner, (bind) => `${this.into} SELECT above.${ancestor}, below.${descendant} FROM ${path} above CROSS JOIN ${path} below WHERE above.${descendant} = ${bind.key(parent)} AND below.${ancestor} = ${bind.key(key)} AND NOT EXISTS (${known})`);
+    await this.tree.run(
+      runner,
+      (bind) =>
+        `${this.into} SELECT above.${ancestor}, below.${descendant} FROM ${path} above CROSS JOIN ${path} below WHERE above.${descendant} = ${bind.key(parent)} AND below.${ancestor} = ${bind.key(key)} AND NOT EXISTS (${known})`,
+    );
   }
 
   async detach(key: Json, runner: QueryRunner): Promise<void> {
     const { tree, path, ancestor, descendant } = this;
     await tree.run(runner, (bind) => {
-      const below = (alias: string): string => `SELECT ${alias}.${descendant} FROM (SELECT ${descendant} FROM ${path} WHERE ${ancestor} = ${bind.key(key)}) ${alias}`;
+      const below = (alias: string): string =>
+        `SELECT ${alias}.${descendant} FROM (SELECT ${descendant} FROM ${path} WHERE ${ancestor} = ${bind.key(key)}) ${alias}`;
       return `DELETE FROM ${path} WHERE ${descendant} IN (${below('a')}) AND ${ancestor} NOT IN (${below('b')})`;
     });
   }

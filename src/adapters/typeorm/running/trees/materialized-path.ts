@@ -14,7 +14,10 @@ export class MaterializedPath implements TreeShape {
   async insert(key: Json, parent: Json, runner: QueryRunner): Promise<void> {
     const { tree, column } = this;
     const path = await this.pathBelow(parent, key, runner);
-    await tree.run(runner, (bind) => `UPDATE ${tree.path} SET ${column} = ${bind.text(path)} WHERE ${tree.key} = ${bind.key(key)}`);
+    await tree.run(
+      runner,
+      (bind) => `UPDATE ${tree.path} SET ${column} = ${bind.text(path)} WHERE ${tree.key} = ${bind.key(key)}`,
+    );
   }
 
   /**
@@ -36,9 +39,15 @@ export class MaterializedPath implements TreeShape {
 
   private async pathOf(key: Json, runner: QueryRunner): Promise<string> {
     const { tree, column } = this;
-    const [record] = await tree.run(runner, (bind) => `SELECT ${column} AS c0 FROM ${tree.path} WHERE ${tree.key} = ${bind.key(key)}`);
+    const [record] = await tree.run(
+      runner,
+      (bind) => `SELECT ${column} AS c0 FROM ${tree.path} WHERE ${tree.key} = ${bind.key(key)}`,
+    );
     const path = record?.c0;
-    if (typeof path !== 'string' || path === '') throw new Error(`The ${tree.metadata.name} ${String(key)} has no path: it was not written through TypeORM`);
+    if (typeof path !== 'string' || path === '')
+      throw new Error(
+        `The ${tree.metadata.name} ${String(key)} has no path: it was not written through TypeORM`,
+      );
     return path;
   }
 
@@ -46,6 +55,10 @@ export class MaterializedPath implements TreeShape {
     const { tree, column } = this;
     const start = `SUBSTR(${column}, 1, ${before.length})`;
     const rest = `SUBSTR(${column}, ${before.length + 1})`;
-    await tree.run(runner, (bind) => `UPDATE ${tree.path} SET ${column} = ${tree.tools.dialect.concat(bind.text(after), rest)} WHERE ${start} = ${bind.text(before)}`);
+    await tree.run(
+      runner,
+      (bind) =>
+        `UPDATE ${tree.path} SET ${column} = ${tree.tools.dialect.concat(bind.text(after), rest)} WHERE ${start} = ${bind.text(before)}`,
+    );
   }
 }

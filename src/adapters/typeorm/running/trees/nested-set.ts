@@ -25,13 +25,20 @@ export class NestedSet implements TreeShape {
   async insert(key: Json, parent: Json, runner: QueryRunner): Promise<void> {
     const { tree, left, right } = this;
     if (parent === null) {
-      const others = await tree.run(runner, (bind) => `SELECT 1 AS c0 FROM ${tree.path} WHERE ${tree.key} <> ${bind.key(key)} LIMIT 1`);
+      const others = await tree.run(
+        runner,
+        (bind) => `SELECT 1 AS c0 FROM ${tree.path} WHERE ${tree.key} <> ${bind.key(key)} LIMIT 1`,
+      );
       if (others.length > 0) throw this.secondRoot();
       await this.put(key, { left: 1, right: 2 }, runner);
       return;
     }
     const at = (await this.boundsOf(parent, runner)).right;
-    await tree.run(runner, (bind) => `UPDATE ${tree.path} SET ${left} = CASE WHEN ${left} > ${at} THEN ${left} + 2 ELSE ${left} END, ${right} = ${right} + 2 WHERE ${right} >= ${at} AND ${tree.key} <> ${bind.key(key)}`);
+    await tree.run(
+      runner,
+      (bind) =>
+        `UPDATE ${tree.path} SET ${left} = CASE WHEN ${left} > ${at} THEN ${left} + 2 ELSE ${left} END, ${right} = ${right} + 2 WHERE ${right} >= ${at} AND ${tree.key} <> ${bind.key(key)}`,
+    );
     await this.put(key, { left: at, right: at + 1 }, runner);
   }
 
@@ -46,10 +53,15 @@ export class NestedSet implements TreeShape {
     const size = own.right - own.left + 1;
     const isBefore = own.right < at;
     const by = isBefore ? at - 1 - own.right : at - own.left;
-    const between = isBefore ? { left: own.right + 1, right: at - 1, by: -size } : { left: at, right: own.left - 1, by: size };
+    const between = isBefore
+      ? { left: own.right + 1, right: at - 1, by: -size }
+      : { left: at, right: own.left - 1, by: size };
     const moved = (column: string): string =>
       `${column} = CASE WHEN ${column} BETWEEN ${own.left} AND ${own.right} THEN ${column} + (${by}) WHEN ${column} BETWEEN ${between.left} AND ${between.right} THEN ${column} + (${between.by}) ELSE ${column} END`;
-    await this.tree.run(runner, () => `UPDATE ${this.tree.path} SET ${moved(this.left)}, ${moved(this.right)}`);
+    await this.tree.run(
+      runner,
+      () => `UPDATE ${this.tree.path} SET ${moved(this.left)}, ${moved(this.right)}`,
+    );
     const left = own.left + by;
     await this.put(key, { left, right: left - 1 }, runner);
     return () => this.put(key, { left, right: own.right + by }, runner);
@@ -62,14 +74,23 @@ export class NestedSet implements TreeShape {
 
   private async put(key: Json, { left, right }: Bounds, runner: QueryRunner): Promise<void> {
     const { tree } = this;
-    await tree.run(runner, (bind) => `UPDATE ${tree.path} SET ${this.left} = ${left}, ${this.right} = ${right} WHERE ${tree.key} = ${bind.key(key)}`);
+    await tree.run(
+      runner,
+      (bind) =>
+        `UPDATE ${tree.path} SET ${this.left} = ${left}, ${this.right} = ${right} WHERE ${tree.key} = ${bind.key(key)}`,
+    );
   }
 
   private async boundsOf(key: Json, runner: QueryRunner): Promise<Bounds> {
     const { tree } = this;
-    const [record] = await tree.run(runner, (bind) => `SELECT ${this.left} AS c0, ${this.right} AS c1 FROM ${tree.path} WHERE ${tree.key} = ${bind.key(key)}`);
+    const [record] = await tree.run(
+      runner,
+      (bind) =>
+        `SELECT ${this.left} AS c0, ${this.right} AS c1 FROM ${tree.path} WHERE ${tree.key} = ${bind.key(key)}`,
+    );
     const bounds = { left: Number(record?.c0), right: Number(record?.c1) };
-    if (!Number.isInteger(bounds.left) || !Number.isInteger(bounds.right)) throw new Error(`The ${tree.metadata.name} ${String(key)} has no place in its nested set`);
+    if (!Number.isInteger(bounds.left) || !Number.isInteger(bounds.right))
+      throw new Error(`The ${tree.metadata.name} ${String(key)} has no place in its nested set`);
     return bounds;
   }
 

@@ -38,10 +38,16 @@ export class TreeKeeper {
 
   /** Whether a change may move the row: the body names a parent, or the application has had the entity in its hands. */
   mayMove({ values, hooked }: { values: FieldValues; hooked?: boolean }): boolean {
-    return hooked === true || [...values.keys()].some((name) => {
-      const field = this.table.resource.fieldsByName.get(name);
-      return field?.kind === 'to-one' && field.relation.name === this.table.metadata.treeParentRelation?.propertyPath;
-    });
+    return (
+      hooked === true ||
+      [...values.keys()].some((name) => {
+        const field = this.table.resource.fieldsByName.get(name);
+        return (
+          field?.kind === 'to-one' &&
+          field.relation.name === this.table.metadata.treeParentRelation?.propertyPath
+        );
+      })
+    );
   }
 
   async insert(entity: ObjectLiteral, key: Json, runner: QueryRunner): Promise<void> {
@@ -49,14 +55,19 @@ export class TreeKeeper {
   }
 
   /** Saves an entity that may have got another parent, where `mayMove` says so. */
-  async saving(entity: ObjectLiteral, key: Json, { mayMove, runner, save }: { mayMove: boolean; runner: QueryRunner; save: () => Promise<void> }): Promise<void> {
+  async saving(
+    entity: ObjectLiteral,
+    key: Json,
+    { mayMove, runner, save }: { mayMove: boolean; runner: QueryRunner; save: () => Promise<void> },
+  ): Promise<void> {
     const parent = this.parentIn(entity);
     if (!mayMove || parent === (await this.table.parentOf(key, runner))) {
       // TypeORM takes a root that stays one for a row that becomes one.
       if (parent === null) this.table.metadata.treeParentRelation?.setEntityValue(entity, undefined);
       return save();
     }
-    if (parent !== null && (await this.table.isAbove(key, parent, runner))) throw this.refuse('An object cannot stand below itself.');
+    if (parent !== null && (await this.table.isAbove(key, parent, runner)))
+      throw this.refuse('An object cannot stand below itself.');
     const finish = await this.shape.move(key, parent, runner);
     await save();
     await finish();
@@ -90,6 +101,11 @@ function shapeOf(table: TreeTable, refuse: (message: string) => InvalidInput): T
 
 /** Under the parent's field, where the client knows it. */
 function refusal(resource: Resource, { treeParentRelation }: EntityMetadata, message: string): InvalidInput {
-  const field = resource.fields.find((each) => each.kind === 'to-one' && each.relation.name === treeParentRelation?.propertyPath && (each.readable || isWritable(each)));
+  const field = resource.fields.find(
+    (each) =>
+      each.kind === 'to-one' &&
+      each.relation.name === treeParentRelation?.propertyPath &&
+      (each.readable || isWritable(each)),
+  );
   return field ? InvalidInput.of(field.name, message) : InvalidInput.ofNoField(message);
 }

@@ -45,25 +45,39 @@ export class TreeTable {
   /** The parts of a path with a schema or database, each by itself. */
   quoted(path: string): string {
     const { driver } = this.tools.tables.of(this.resource).dataSource;
-    return path.split('.').map((part) => (part === '' ? part : driver.escape(part))).join('.');
+    return path
+      .split('.')
+      .map((part) => (part === '' ? part : driver.escape(part)))
+      .join('.');
   }
 
   /** Runs one statement. Write its text in the order in which it binds. */
   async run(runner: QueryRunner, write: (bind: Binder) => string): Promise<Records> {
     const scope = Scope.begin(this.tools.dialect, this.tools.tables, this.resource);
-    const sql = write({ key: (value) => scope.bind(value, this.keyColumn.type), text: (value) => scope.bindText(value) });
+    const sql = write({
+      key: (value) => scope.bind(value, this.keyColumn.type),
+      text: (value) => scope.bindText(value),
+    });
     const result: unknown = await runner.query(sql, [...scope.parameters]);
     return Array.isArray(result) ? (result as Records) : [];
   }
 
   /** The key of the row above, as it stands in the database. */
   async parentOf(key: Json, runner: QueryRunner): Promise<Json> {
-    const [record] = await this.run(runner, (bind) => `SELECT ${this.readKey(this.parent)} AS c0 FROM ${this.path} WHERE ${this.key} = ${bind.key(key)}`);
+    const [record] = await this.run(
+      runner,
+      (bind) =>
+        `SELECT ${this.readKey(this.parent)} AS c0 FROM ${this.path} WHERE ${this.key} = ${bind.key(key)}`,
+    );
     return this.decodeKey(record?.c0);
   }
 
   async childrenOf(key: Json, runner: QueryRunner): Promise<readonly Json[]> {
-    const records = await this.run(runner, (bind) => `SELECT ${this.readKey(this.key)} AS c0 FROM ${this.path} WHERE ${this.parent} = ${bind.key(key)}`);
+    const records = await this.run(
+      runner,
+      (bind) =>
+        `SELECT ${this.readKey(this.key)} AS c0 FROM ${this.path} WHERE ${this.parent} = ${bind.key(key)}`,
+    );
     return records.map(({ c0 }) => this.decodeKey(c0));
   }
 
@@ -80,7 +94,9 @@ export class TreeTable {
   /** Others who would change the tree's shape wait until this transaction ends. */
   async lock(runner: QueryRunner): Promise<void> {
     const scope = Scope.begin(this.tools.dialect, this.tools.tables, this.resource);
-    const sql = this.tools.dialect.lockTree({ table: this.path, key: this.key }, (text) => scope.bindText(text));
+    const sql = this.tools.dialect.lockTree({ table: this.path, key: this.key }, (text) =>
+      scope.bindText(text),
+    );
     if (sql !== undefined) await runner.query(sql, [...scope.parameters]);
   }
 
