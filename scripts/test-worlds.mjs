@@ -1,5 +1,7 @@
 // Runs the tests in each world, and fails where one fails. Arguments go to Jest: `npm test -- test/features/bodies.spec.ts`.
+// The servers that the tests start themselves are started once, for both.
 import { spawnSync } from 'node:child_process';
+import { launchServers } from '../test/support/launch-servers.mjs';
 
 const ESM = '--experimental-vm-modules --no-warnings';
 const WORLDS = [
@@ -7,6 +9,7 @@ const WORLDS = [
   { says: 'NestJS 11, TypeORM 0.3, as CommonJS', config: 'test/worlds/nest-11/jest.config.js', options: '' },
 ];
 
+const stopServers = await launchServers();
 let failed = false;
 for (const { says, config, options } of WORLDS) {
   console.log(`--- ${says}`);
@@ -20,4 +23,5 @@ for (const { says, config, options } of WORLDS) {
   );
   if (status !== 0) failed = true;
 }
+await stopServers();
 if (failed) process.exit(1);

@@ -1,4 +1,4 @@
 /** Stops what `global-setup.mjs` has started. */
 export default async function tearDown() {
-  await globalThis.restifyTestPostgres?.stop();
+  await globalThis.stopRestifyTestServers?.();
 }

