@@ -3,7 +3,7 @@ import tseslint from 'typescript-eslint';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
 
-/** Rooms of `src/` in the order in which they may import one another: a room sees those before it (ARCHITECTURE.md). */
+/** The steps of `src/request/`: none of them imports another one (ARCHITECTURE.md, *Imports run one way*). */
 const STEPS = [
   'authentication',
   'permissions',

@@ -62,7 +62,7 @@ export interface RestifyModuleOptions {
   readonly pagination?: Pagination | false;
   /** Forms of rows beside JSON, such as `new CsvRenderer()`, of models that name none. Default: none. */
   readonly renderers?: readonly Renderer[];
-  /** How errors are told: `drf` (contract 6), or `problem`, RFC 9457's `application/problem+json`. Default: `drf`. */
+  /** How errors are told: `drf` (contract 6.1), or `problem`, RFC 9457's `application/problem+json`. Default: `drf`. */
   readonly errorFormat?: ErrorFormat;
   /** Whether clients choose the fields of answers, in models that do not say; their parameters and bounds. Default: false. */
   readonly shape?: boolean | ShapeOptions;

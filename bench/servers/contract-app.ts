@@ -86,7 +86,7 @@ function refuse(field: string): never {
 }
 
 /**
- * What the same answers cost where they are written by hand for these four tables: the contract's headers, its links, the looks
+ * What the same answers cost where they are written by hand for these four tables: the headers of contract 7.1, links, the looks
  * at what SQLite has written, pages of long lists, Location. No permissions, no query but that of the benchmark, no other model.
  */
 @Controller('rest/v1')

@@ -5,7 +5,7 @@ import { POOL_SIZE, POSTGRES_SETTINGS, prepareSqlite } from './data-source-optio
 type Records = readonly (readonly unknown[])[];
 type Run = (name: string, sql: string) => (...values: readonly unknown[]) => Records | Promise<Records>;
 
-/** The tables, as contract 3 and 4 show their rows. */
+/** The tables, with their rows as contract 3.1 and contract 4.12 show them. */
 const TABLES = {
   question: {
     path: 'polls/question',

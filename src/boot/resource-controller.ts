@@ -35,8 +35,8 @@ export interface Write<Entity extends object = object> extends Omit<WriteStep, '
  * ```
  *
  * Methods that replace take what Nest's parameter decorators give them; without any, `(request)`, and for an object
- * `(request, pk)`. `super` wants the request, and takes a body in place of the request's own. It throws what contract 6
- * says, and a plain error for anything but the request that is being answered.
+ * `(request, pk)`. `super` wants the request, and takes a body in place of the request's own. It throws the errors of contract
+ * 6.1, and a plain error for anything but the request that is being answered.
  */
 export abstract class ResourceController<Entity extends object = object> {
   static readonly [REPLACES_OPERATIONS] = true;

@@ -1,7 +1,7 @@
 import type { Method, Operation } from '../model/operation.js';
 import type { PermissionExpression } from '../model/permission-expression.js';
 
-/** What a `@NestedAction` replaces, each followed by the relation's name (contract 9). */
+/** What a `@NestedAction` replaces, each followed by the relation's name (contract 9.1). */
 export const ONE_TO_MANY_LIST_ACTION = 'oneToManyList_';
 export const MANY_TO_MANY_LIST_ACTION = 'manyToManyList_';
 export const MANY_TO_MANY_DETAIL_ACTION = 'manyToManyDetail_';

@@ -2,7 +2,7 @@
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
 /**
- * Messages by field (contract 6). A nested object holds the messages of an embedded one.
+ * Messages by field (contract 6.1). A nested object holds the messages of an embedded one.
  * It is made with a null prototype, so that a field called `__proto__` is a field like any other.
  */
 export interface FieldErrors {
@@ -22,7 +22,7 @@ export interface RestErrorAnswer {
 const REST_ERROR = Symbol.for('nestjs-restify.RestError');
 
 /**
- * A request that ends with an error of the contract (section 6). Thrown by any step; the responses room writes it.
+ * A request that ends with an error of contract 6.1. Thrown by any step; the responses room writes it.
  * Recognise it with {@link isRestError}: `instanceof` fails where an application loads the package twice.
  */
 export abstract class RestError extends Error {

@@ -13,7 +13,7 @@ export interface Operand {
 /** Where NULL stands in an order. */
 export type NullsPlace = 'first' | 'last';
 
-/** How a search compares a term with a column (contract 4). */
+/** How a search compares a term with a column (contract 4.9). */
 export type TermMatch = 'contains' | 'startswith' | 'exact' | 'regex' | 'fulltext';
 
 /**

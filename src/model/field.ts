@@ -22,7 +22,7 @@ export interface ColumnField extends FieldBase {
   readonly kind: 'column';
   readonly column: Column;
   readonly type: ValueType;
-  /** Whether `""` is a value (contract 5). */
+  /** Whether `""` is a value (contract 5.7). */
   readonly blank: boolean;
   /** The relation that the column is the key of, where the column itself is what bodies write: the row must be one that the caller may name. */
   readonly refers?: ToOneRelation;

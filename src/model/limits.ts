@@ -43,7 +43,7 @@ export const MOST_OF_QUERY: QueryLimits = {
 /** Bytes of a body, where the application has no body parser of its own. */
 export const BODY_BYTES = 100 * 1024;
 
-/** Objects and lists of a body that stand in one another (contract 5). */
+/** Objects and lists of a body that stand in one another (contract 5.3). */
 export const BODY_DEPTH = 100;
 
 /** Characters of a number; DRF's bound. */

@@ -1,4 +1,4 @@
-/** What can be done with a model; an option `operations` names those that exist (contract 3). */
+/** What can be done with a model; an option `operations` names those that exist (contract 3.11). */
 export const OPERATIONS = ['list', 'create', 'retrieve', 'update', 'partialUpdate', 'destroy'] as const;
 
 export type Operation = (typeof OPERATIONS)[number];
@@ -13,12 +13,12 @@ export const METHOD_OF = {
   destroy: 'DELETE',
 } as const satisfies Readonly<Record<Operation, string>>;
 
-/** The status of a generated operation's answer with a body, and of what an action answers in its place (contract 3). */
+/** The status of a generated operation's answer with a body, and of what an action answers in its place (contract 3.1). */
 export function statusOf(operation: Operation | undefined): 200 | 201 {
   return operation === 'create' ? 201 : 200;
 }
 
-/** The methods of HTTP that the interface serves, in the order in which `Allow` names them (contract 7). */
+/** The methods of HTTP that the interface serves, in the order in which `Allow` names them (contract 7.2). */
 export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const;
 
 export type Method = (typeof METHODS)[number];

@@ -7,7 +7,7 @@ export interface AccessQuestion {
   readonly actor: Actor;
   /** The method as the client sent it; HEAD is asked as GET, and it may be one that the URL does not serve. */
   readonly method: string;
-  /** Whose rights are asked for: on a nested URL the child or the through model (contract 8). */
+  /** Whose rights are asked for: on a nested URL the child or the through model (contract 8.1). */
   readonly resource: Resource;
   /** As the HTTP library gives it; undefined where the application asks without one. */
   readonly request: object | undefined;
@@ -27,7 +27,7 @@ export interface Grant {
 }
 
 /**
- * What a refusal hides where rows are named from elsewhere, as a parent in a URL or as a key in a body (contract 8):
+ * What a refusal hides where rows are named from elsewhere, as a parent in a URL or as a key in a body (contract 8.6):
  * every row, or none.
  */
 export type Hiding = 'rows' | 'nothing';

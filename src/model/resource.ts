@@ -115,7 +115,7 @@ export interface Resource {
   /** The columns that name a row in its table: those of `key`, except for a pair, whose key is its other side alone. */
   readonly identity: readonly Column[];
   readonly columns: ReadonlyMap<string, Column>;
-  /** In the order of bodies (contract 2). */
+  /** In the order of bodies (contract 2.2). */
   readonly fields: readonly Field[];
   readonly fieldsByName: ReadonlyMap<string, Field>;
   /** To-many relations that are shown, and so have nested URLs where their models have the operations. */

@@ -15,7 +15,7 @@ export type RouteKind =
 /** One URL of the interface, and what it does for each method. Decided at boot. */
 export interface Route {
   readonly kind: RouteKind;
-  /** Whose rows it serves, and whose permissions rule it: on a nested URL the child or the through model (contract 8). */
+  /** Whose rows it serves, and whose permissions rule it: on a nested URL the child or the through model (contract 8.1). */
   readonly resource: Resource;
   /** The model above a nested URL. */
   readonly parent: Resource | undefined;
@@ -27,7 +27,7 @@ export interface Route {
   readonly segment?: string;
   /** The value of `Allow`. */
   readonly allow: string;
-  /** `polls-question-list`; of a nested one `question-choices-list` (contract 9). */
+  /** `polls-question-list`; of a nested one `question-choices-list` (contract 9.3). */
   readonly name: string;
 }
 

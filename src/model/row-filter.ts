@@ -1,6 +1,6 @@
 import type { Json } from '../errors/rest-error.js';
 
-/** What can be asked of a column (contract 4). `exact` is exact in case, accents and blanks on every database. */
+/** What can be asked of a column (contract 4.7). `exact` is exact in case, accents and blanks on every database. */
 export const LOOKUPS = [
   'exact',
   'iexact',

@@ -2,7 +2,7 @@
  * What a value is, independent of the database. Decided at boot from the column; drives parsing of bodies and
  * filters, the answer to OPTIONS, and the way in and out of the database.
  *
- * Each kind has one canonical form, which is its JSON form of contract 2: a datetime is the text
+ * Each kind has one canonical form, which is its JSON form of contract 2.4: a datetime is the text
  * `2022-10-02T09:23:28.297Z`, a bigint or decimal is text, binary is base64.
  */
 export type ValueType =

@@ -40,7 +40,7 @@ export interface Asked {
   readonly admission: Admission;
   /** The path below which the links stand: `/rest/v1`. */
   readonly base: string;
-  /** Read when their turn comes, because their errors have one (contract 6). */
+  /** Read when their turn comes, because their errors have one (contract 6.3). */
   readonly parameters: () => ReadonlyMap<string, string> | Promise<ReadonlyMap<string, string>>;
   readonly body: () => Soon<JsonObject>;
   /** The body, which may be a list; undefined where the model takes none. */

@@ -59,7 +59,7 @@ interface Named {
   readonly keys: readonly (readonly Json[])[] | undefined;
 }
 
-/** Writes of many objects by one request: all of them, or none. They throw what contract 6 says. */
+/** Writes of many objects by one request: all of them, or none. They throw the errors of contract 6.1. */
 export class BulkWrites {
   private readonly idempotent: IdempotentCreates;
 

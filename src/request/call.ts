@@ -26,7 +26,7 @@ export function linksOf({ exchange, match, base }: Call, { keys }: Located): Pag
   return pageLink(`${exchange.protocol}://${exchange.host}${base}/${path}/`, exchange.query);
 }
 
-/** The absolute URL of a new object, where it has one (contract 3). */
+/** The absolute URL of a new object, where it has one (contract 7.5). */
 export function locationOf(
   key: readonly Json[],
   { exchange, match, base }: Call,

@@ -35,7 +35,7 @@ import { parseBody, planCreate, planDelete, planUpdate } from './write-plans.js'
 /** Told of an answer that was given before. */
 export const REPLAYED = { 'Idempotency-Replayed': 'true' };
 
-/** The six operations, on whichever way in: plan, execute, serialise. They throw what contract 6 says. */
+/** The six operations, on whichever way in: plan, execute, serialise. They throw the errors of contract 6.1. */
 export class Operations {
   private readonly shapes: ShapedAnswers;
   private readonly preconditions: Preconditions;
@@ -149,7 +149,7 @@ export class Operations {
       : located;
   }
 
-  /** What the parameters ask for, all rows of it. Throws what contract 6 says, in its order. */
+  /** What the parameters ask for, all rows of it. Throws the errors of contract 6.1 in the order of contract 6.3. */
   planned(located: Located): Soon<ListPlan> {
     const { within, requester, pending } = located;
     return whenThere(

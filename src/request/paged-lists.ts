@@ -32,7 +32,7 @@ interface Asked {
   readonly context: PageContext;
 }
 
-/** Lists of models that have a pagination: plan, execute, serialise one page. They throw what contract 6 says. */
+/** Lists of models that have a pagination: plan, execute, serialise one page. They throw the errors of contract 6.1. */
 export class PagedLists {
   constructor(
     private readonly adapter: DataAdapter,

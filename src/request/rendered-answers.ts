@@ -8,7 +8,7 @@ import { renderRows } from './responses/renderers/render-rows.js';
 import { valueResponse } from './responses/rest-response.js';
 import type { RestResponse } from './responses/rest-response.js';
 
-/** What is read in another form than JSON: the rows of a list or of one page of it, or one row. They throw what contract 6 says. */
+/** What is read in another form than JSON: the rows of a list or of one page of it, or one row. They throw the errors of contract 6.1. */
 export class RenderedAnswers {
   constructor(
     private readonly operations: Operations,

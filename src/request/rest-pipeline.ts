@@ -78,7 +78,7 @@ export interface Replacement extends ActionKeys {
 }
 
 /**
- * Everything that happens to a request below a prefix, in the order of contract 6: `admit`, run by the Nest guard, then
+ * Everything that happens to a request below a prefix, in the order of contract 6.3: `admit`, run by the Nest guard, then
  * `answer`, run by the generated handler. Whatever replaces `answer` stands behind `admit`.
  */
 export class RestPipeline {

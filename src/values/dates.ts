@@ -29,7 +29,7 @@ export function parseTime(input: unknown, type: TypeOf<'time'>): Outcome<string>
 }
 
 /**
- * An instant in its canonical form, `2022-10-02T09:23:28.297Z` with the type's digits (contract 2 and 5).
+ * An instant in its canonical form, `2022-10-02T09:23:28.297Z` with the type's digits (contract 2.5 and contract 5.6).
  * Any offset is taken, a blank for the T, with or without seconds; without a zone it is UTC.
  */
 export function parseDatetime(input: unknown, type: TypeOf<'datetime'>): Outcome<string> {

@@ -11,7 +11,7 @@ export function keyRepresentation(values: readonly Json[]): Json {
   return values.length === 1 ? (values[0] ?? null) : keyText(values);
 }
 
-/** How a key stands in a URL (contract 1): each value percent-encoded, joined by commas. */
+/** How a key stands in a URL (contract 1.4): each value percent-encoded, joined by commas. */
 export function keyText(values: readonly Json[]): string {
   return values.map((value) => encodeURIComponent(String(value))).join(',');
 }
@@ -53,7 +53,7 @@ function parseKeyPart(text: string, type: ValueType): Json | undefined {
   return oneForm && String(outcome.value) !== text ? undefined : outcome.value;
 }
 
-/** A related key in a body (contract 5): its values, or DRF's message for a value of a wrong type. */
+/** A related key in a body (contract 5.9): its values, or DRF's message for a value of a wrong type. */
 export function parseKeyValue(input: unknown, key: Key): Outcome<readonly Json[]> {
   const wrongType = invalid(`Incorrect type. Expected pk value, received ${pythonTypeName(input)}.`);
   if (typeof input !== 'string' && !(typeof input === 'number' && Number.isFinite(input))) return wrongType;

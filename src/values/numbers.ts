@@ -10,7 +10,7 @@ const TOO_LONG = 'String value too large.';
 const DECIMAL_TEXT = /^([+-]?)(\d{0,400})(?:\.(\d{0,400}))?$/;
 const FLOAT_TEXT = /^[+-]?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][+-]?\d{1,4})?$/;
 
-/** A number that JSON gave us carries at most 15 digits for certain (contract 2). */
+/** A number that JSON gave us carries at most 15 digits for certain (contract 5.6). */
 const SAFE_DIGITS = 15;
 const NEGATIVE = 'Ensure this value is greater than or equal to 0.';
 const SEND_AS_STRING = 'Send this number as a string.';

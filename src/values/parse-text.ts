@@ -30,7 +30,7 @@ const FORM_MESSAGES: Partial<Record<ValueKind, string>> = {
 };
 
 /**
- * A value that stands in a URL, as a filter gives it: canonical, or django-filter's message (contract 4).
+ * A value that stands in a URL, as a filter gives it: canonical, or django-filter's message (contract 4.4).
  * Texts are taken as they are: `=` is exact, blanks included.
  */
 export function parseText(text: string, type: ValueType): Outcome<Json> {

@@ -14,7 +14,7 @@ const UUID = /^(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
 /**
- * A value of a body, never null, in its canonical form; or DRF's messages (contract 2 and 5).
+ * A value of a body, never null, in its canonical form; or DRF's messages (contract 2.4 and contract 5.6).
  * Blank strings are judged by the field, which knows whether they are allowed.
  */
 export function parseValue(input: unknown, type: ValueType): Outcome<Json> {

@@ -10,7 +10,7 @@ function loneSurrogate(text: string): string {
   return (lone ?? '').charCodeAt(0).toString(16).toUpperCase();
 }
 
-/** Length in code points (contract 5). */
+/** Length in code points (contract 5.7). */
 export function codePoints(text: string): number {
   return Array.from(text).length;
 }

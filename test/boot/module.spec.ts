@@ -96,7 +96,7 @@ function statusAndBody({ status, json }: Answer): readonly unknown[] {
   return [status, json];
 }
 
-/** Headers of contract 7 as an answer has them; undefined where it has them not. */
+/** Headers of contract 7.1 as an answer has them; undefined where it has them not. */
 function contractHeaders({ headers }: Answer): readonly unknown[] {
   return [
     'allow',

@@ -47,5 +47,5 @@ export class Part {
 
 export const ENTITIES = [Job, Part, Tag];
 
-/** The contract's answer where the database is away, which says nothing of the database. */
+/** The answer of contract 21.1 where the database is away, which says nothing of the database. */
 export const AWAY = { detail: 'The service is temporarily unavailable. Try again later.' };

@@ -161,7 +161,7 @@ onEachDatabase('fields that a client chooses', (database) => {
 
   test.each([
     [
-      'in the order of the contract, however they are asked for',
+      'in the order of contract 2.2, however they are asked for',
       'thing/1/?fields=name,id',
       '{"id":1,"name":"pen"}',
     ],

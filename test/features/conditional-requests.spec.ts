@@ -230,7 +230,7 @@ onEachDatabase('conditional requests', (database) => {
       expect(new Set([tag, patched.headers.etag, put.headers.etag]).size).toBe(3);
     });
 
-    test(`a caller who has ${kind} is answered 304 with the headers of the contract and no body`, async () => {
+    test(`a caller who has ${kind} is answered 304 with the headers of contract 7.1 and no body`, async () => {
       const { url, tag } = await made(path, { title: 'known' });
       for (const method of ['GET', 'HEAD']) {
         for (const none of [tag, `W/${tag}`, `"other", ${tag}`, ` ,"x",, W/"y" ,${tag}`, '*']) {

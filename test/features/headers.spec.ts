@@ -85,7 +85,7 @@ const CRATES = '/rest/v1/head/crate/';
 const COLLECTION = 'GET, POST, HEAD, OPTIONS';
 const OBJECT = 'GET, PUT, PATCH, DELETE, HEAD, OPTIONS';
 
-/** The headers of the contract, and no others of ours. */
+/** The headers of contract 7.1, and no others of ours. */
 function expectContractHeaders(answer: Answer, allow: string): void {
   expect(answer.headers).toMatchObject({
     allow,

@@ -68,7 +68,7 @@ class RcTwin {
   @PrimaryColumn() id: number;
 }
 
-/** Paths are case-sensitive (contract 1), so these are two. */
+/** Paths are case-sensitive (contract 1.3), so these are two. */
 @RestifyController(RcTwin)
 class TwinActions {
   @Action({ detail: true, path: 'run', methods: ['POST'], permissions: [IsAdmin] })

@@ -28,7 +28,7 @@ interface FieldSource {
   readonly foreignKeys: ForeignKeys;
 }
 
-/** The fields of an entity in the order of bodies: key, columns, relations, computed (contract 2). */
+/** The fields of an entity in the order of bodies: key, columns, relations, computed (contract 2.2). */
 export function compileFields(source: FieldSource): readonly Field[] {
   const columns = declaredColumns(source.entity).filter((column) => isShown(column, source.options));
   const keys = columns.filter((column) => column.primary);
@@ -136,7 +136,7 @@ function compileColumn(
     type: typeOf(column, options),
     readable: column.selected && !(options.writeOnly ?? []).includes(top),
     insertable,
-    // The URL names the object: a key in a body is ignored (contract 3).
+    // The URL names the object: a key in a body is ignored (contract 3.4).
     updatable: open && column.updatable && !column.primary,
     required:
       insertable && !column.acceptsNull && !column.hasDefault && !(options.optional ?? []).includes(top),
@@ -183,7 +183,7 @@ function isShownRelation(
   );
 }
 
-/** A relation to an entity that is not registered is left out (contract 2). */
+/** A relation to an entity that is not registered is left out (contract 2.3). */
 function compileRelation(
   name: string,
   description: RelationDescription,

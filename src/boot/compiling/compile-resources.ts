@@ -160,7 +160,7 @@ function leadingSomewhere<Some extends Field>(
   );
 }
 
-/** A link to a URL of which no operation is left is no field (contract 3). */
+/** A link to a URL of which no operation is left is no field (contract 2.3). */
 function leadsSomewhere(field: Field, replaced: ReadonlySet<string>): boolean {
   if (field.kind !== 'link' || replaced.has(field.relation.name)) return true;
   const { relation } = field;
@@ -288,7 +288,7 @@ function completeQueries(
   shell.queryLimits = { ...limits, ...options.queryLimits };
 }
 
-/** A through model is ruled by its own declaration, else by what the relation says and the defaults of the prefix (contract 2). */
+/** A through model is ruled by its own declaration, else by what the relation says and the defaults of the prefix (contract 2.8). */
 function completeView(
   { shell, mapped, options }: CompiledView,
   {

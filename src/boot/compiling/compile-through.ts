@@ -34,7 +34,7 @@ export type CompiledView = Pick<View, 'shell' | 'mapped' | 'options'>;
 
 /**
  * Compiles the through models of many-to-many relations: the application's own entity where one is mapped on the
- * junction's table, else the pair of keys that TypeORM keeps (contract 2). Each side sees its own: the parent's field
+ * junction's table, else the pair of keys that TypeORM keeps (contract 2.9). Each side sees its own: the parent's field
  * is filled by the URL, and of a pair the `id` is the other side's key.
  */
 export class ThroughCompiler {
@@ -252,7 +252,7 @@ function turned({ near, far }: ColumnPair): ColumnPair {
   return { near: far, far: near };
 }
 
-/** `id`, then one field a side, the owner's first, whichever side asks (contract 2). */
+/** `id`, then one field a side, the owner's first, whichever side asks (contract 2.7). */
 function pairFields(view: View): readonly Field[] {
   const { junction, near, target, parent, other, shell } = view;
   const self = near === target;

@@ -81,7 +81,7 @@ export function keyOperands(relation: Relation, hops: readonly Relation[]): read
   });
 }
 
-/** Every path that filters and orders by default: plain readable columns and forward relations (contract 4). */
+/** Every path that filters and orders by default: plain readable columns and forward relations (contract 4.2). */
 export function plainPaths(resource: Resource): readonly string[] {
   return resource.fields.flatMap((field) => pathsOf(field, ''));
 }

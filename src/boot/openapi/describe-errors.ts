@@ -2,7 +2,7 @@ import type { ErrorFormat } from '../../model/error-format.js';
 import { PROBLEM_MEDIA_TYPE } from '../../values/media-type.js';
 import type { Reference, Response, Schema } from './open-api-types.js';
 
-/** Requests that are refused, and those that fail, as answers name them (contract 6). */
+/** Requests that are refused, and those that fail, as answers name them (contract 6.1). */
 export type ErrorStatus = 400 | 401 | 403 | 404 | 406 | 409 | 412 | 413 | 415 | 422 | 428 | 429 | 500 | 503;
 
 const NAMES: Readonly<Record<ErrorStatus, string>> = {

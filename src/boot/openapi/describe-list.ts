@@ -19,7 +19,7 @@ export interface ListShape {
   readonly missing: boolean;
 }
 
-/** A list is the whole result, or a page of it (contract 4). */
+/** A list is the whole result, or a page of it (contract 4.12). */
 export function describeList({ pagination }: Resource, item: Schema): ListShape {
   const rows: Schema = { type: 'array', items: item };
   if (!pagination) return { schema: rows, parameters: [], headers: {}, missing: false };

@@ -4,7 +4,7 @@ import type { Schema } from './open-api-types.js';
 
 const INTERVAL = '^P(-?\\d+Y)?(-?\\d+M)?(-?\\d+D)?(T(-?\\d+H)?(-?\\d+M)?(-?\\d+(\\.\\d+)?S)?)?$';
 
-/** A value in its canonical form (contract 2): what answers hold, and what requests do best to send. */
+/** A value in its canonical form (contract 2.4): what answers hold, and what requests do best to send. */
 export function valueSchema(type: ValueType): Schema {
   switch (type.kind) {
     case 'integer':
@@ -52,7 +52,7 @@ export function valueSchema(type: ValueType): Schema {
   }
 }
 
-/** A value of a body: beside the canonical form a number for what is kept as text, and no blank where none is allowed (contract 5). */
+/** A value of a body: beside the canonical form a number for what is kept as text, and no blank where none is allowed (contract 5.6). */
 export function bodySchema(type: ValueType, blank: boolean): Schema {
   const schema = valueSchema(type);
   switch (type.kind) {
@@ -78,7 +78,7 @@ export function nullable(schema: Schema): Schema {
   };
 }
 
-/** A key in a body or a URL: a composite one is one text (contract 1). */
+/** A key in a body or a URL: a composite one is one text (contract 1.4). */
 export function keySchema({ columns: [first, ...others] }: Pick<Key, 'columns'>): Schema {
   return first && others.length === 0 ? valueSchema(first.type) : { type: 'string' };
 }

@@ -10,7 +10,7 @@ export interface AnswerableExchange extends HttpExchange {
   readonly raw: IncomingMessage;
   /** Whether somebody has answered it already. */
   readonly answered: boolean;
-  /** The headers of contract 7; what the application has set itself is kept. */
+  /** The headers of contract 7.1; what the application has set itself is kept. */
   setContractHeaders(allow: string): void;
   setHeader(name: string, value: string): void;
   /** Done when all is handed over, or when the client has gone: at once, for one text. Does nothing where somebody has answered already. */

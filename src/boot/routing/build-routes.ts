@@ -35,7 +35,7 @@ const SERVED: Readonly<Record<RouteKind, readonly (readonly [Method, Operation])
   'object-action': [],
 };
 
-/** The URLs of a resource; those of which no operation is left do not exist (contract 3). */
+/** The URLs of a resource; those of which no operation is left do not exist (contract 3.11). */
 export interface ResourceRoutes {
   readonly resource: Resource;
   readonly collection: Route | undefined;
@@ -212,7 +212,7 @@ function routeOf(
   };
 }
 
-/** In the order of contract 7; HEAD goes with GET, and OPTIONS is everywhere. */
+/** In the order of contract 7.2; HEAD goes with GET, and OPTIONS is everywhere. */
 function allowOf(served: ReadonlySet<Method>): string {
   return METHODS.filter(
     (method) => served.has(method) || method === 'OPTIONS' || (method === 'HEAD' && served.has('GET')),
@@ -228,7 +228,7 @@ function matchPath(
   if (!routes) return undefined;
   if (key === undefined) return found(routes.collection);
   if (key === '') return undefined;
-  // An action's path wins over an object whose key has that text (contract 1).
+  // An action's path wins over an object whose key has that text (contract 1.7).
   if (relation === undefined) return found(routes.collectionActions.get(key)) ?? found(routes.object, key);
   const action = child.length === 0 ? routes.objectActions.get(relation) : undefined;
   if (action) return found(action, key);

@@ -43,7 +43,7 @@ export function isBodyError(error: unknown): error is BodyError {
   );
 }
 
-/** Keeps a body's error until its turn (contract 6). */
+/** Keeps a body's error until its turn (contract 6.3). */
 export function keepBodyError(request: IncomingMessage, error: BodyError): void {
   BODY_ERRORS.set(request, error);
 }

@@ -18,7 +18,7 @@ export function keptBody(request: MarkedRequest): ReceivedBody | undefined {
 }
 
 /**
- * Parses without ever failing: a body's error waits for its turn (contract 6), and the application's hooks behind the
+ * Parses without ever failing: a body's error waits for its turn (contract 6.3), and the application's hooks behind the
  * parser run all the same.
  */
 export function patientParser({ initialConfig }: FastifyInstance): FastifyParser {

@@ -39,7 +39,7 @@ interface MarkedReply extends FastifyReply {
   [IS_TEXT]?: boolean;
 }
 
-/** For an `onSend` hook: takes the charset away again (contract 7). */
+/** For an `onSend` hook: takes the charset away again (contract 7.1). */
 export function restoreMediaType(reply: MarkedReply): void {
   if (reply[IS_TEXT] !== true) return;
   reply[IS_TEXT] = false;

@@ -30,7 +30,7 @@ interface Group {
 }
 
 /**
- * The generated routes on Fastify. Its router reads paths in another way than the contract does: it knows a last slash, a
+ * The generated routes on Fastify. Its router reads paths in another way than contract 1 does: it knows a last slash, a
  * limit for keys, and no named rest. So it is told one route for all paths of a model, and which of Nest's handlers answers is
  * decided by the same matcher as everything else.
  */

@@ -52,7 +52,7 @@ export class GeneratedControllers {
       if (own.joined) standForMiddleware(own.joined, collectionPath(api.prefix, routes.resource));
       for (const url of urlsOf(routes)) {
         // What is generated of a nested URL stands in the class of the child, where it has one: what stands before
-        // the child's endpoints stands before these too, and what stands before the parent's does not (contract 8).
+        // the child's endpoints stands before these too, and what stands before the parent's does not (contract 8.1).
         const child = url.route?.parent && this.hostOf(url.route.resource, binding);
         const generated = child?.joined
           ? { ...child, isOwn: child.controller === own.controller }

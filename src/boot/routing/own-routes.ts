@@ -17,7 +17,7 @@ export class OwnRoutes {
   note(path: string): string | undefined {
     const mount = this.mountOf(path);
     if (mount !== undefined) this.server.mounts.add(mount);
-    // A catch-all for everything is no route of a place of its own. What is not ours is left as it is (contract 7).
+    // A catch-all for everything is no route of a place of its own. What is not ours is left as it is (contract 7.4).
     else if (!/^\/?(\*|\{\*)/.test(path)) this.server.foreign.add(path === '' ? '/' : path);
     return mount;
   }

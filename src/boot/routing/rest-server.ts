@@ -119,7 +119,7 @@ export class RestServer {
     visit.begun = true;
   }
 
-  /** Step one of every generated route, run by its guard. Throws what contract 6 says. */
+  /** Step one of every generated route, run by its guard. Throws the errors of contract 6.1. */
   async admit(exchange: AnswerableExchange): Promise<Resource> {
     const { call, served } = this.routeOf(exchange);
     const visit = this.visits.of(exchange);
@@ -173,7 +173,7 @@ export class RestServer {
     return true;
   }
 
-  /** Before an action of the application's runs. Throws what contract 6 says. */
+  /** Before an action of the application's runs. Throws the errors of contract 6.1. */
   async beginAction(exchange: AnswerableExchange): Promise<void> {
     const { call, served } = this.routeOf(exchange);
     const visit = this.visits.of(exchange);
@@ -191,7 +191,7 @@ export class RestServer {
     setActionContext(exchange.request, { actor: admission.actor, ...told });
   }
 
-  /** What an action returned is the body: 200, or what `@HttpCode` says; nothing is 204 (contract 9). In the place of `create` it is 201. */
+  /** What an action returned is the body: 200, or what `@HttpCode` says; nothing is 204 (contract 9.5). In the place of `create` it is 201. */
   async endAction(exchange: AnswerableExchange, value: unknown, code: number | undefined): Promise<void> {
     if (exchange.answered) return;
     const { call, served } = this.routeOf(exchange);

@@ -20,7 +20,7 @@ export interface ReverseOptions {
 }
 
 /**
- * URLs by the names of their routes (contract 9): `polls_question-list`, `polls_question-detail`,
+ * URLs by the names of their routes (contract 9.3): `polls_question-list`, `polls_question-detail`,
  * `student-course_set-list`, `student-course_set-detail`; with the app before it where two have that name.
  *
  * ```ts

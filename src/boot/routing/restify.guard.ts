@@ -12,7 +12,7 @@ import type { RestServer } from './rest-server.js';
 export class RestifyGuard implements CanActivate {
   constructor(@Inject(REST_SERVER) private readonly server: RestServer) {}
 
-  /** Throws what contract 6 says; never answers false. */
+  /** Throws the errors of contract 6.1; never answers false. */
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const http = context.switchToHttp();
     const exchange = this.server.exchangeOf(http.getRequest<object>(), http.getResponse<object>());

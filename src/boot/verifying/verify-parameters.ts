@@ -4,7 +4,7 @@ import type { Resource } from '../../model/resource.js';
 import type { CompiledModel } from '../compiling/compile-resources.js';
 import type { Blueprint } from '../compiling/draft.js';
 
-/** No field and no filter of the model's own has the name of a query parameter that means something else (contract 4). */
+/** No field and no filter of the model's own has the name of a query parameter that means something else (contract 4.13). */
 export function verifyParameters({ drafts }: Blueprint, model: CompiledModel): readonly DeclarationProblem[] {
   const resources = new Map(model.resources.map((resource) => [resource.entity, resource]));
   return drafts.flatMap(({ declaration, entity }) => {

@@ -3,7 +3,7 @@ import type { Blueprint, Draft } from '../compiling/draft.js';
 
 const SEGMENT = /^[a-z0-9][a-z0-9_-]*$/;
 
-/** Every model has two lower-case words of its own as its path (contract 1). */
+/** Every model has two lower-case words of its own as its path (contract 1.1). */
 export function verifyPaths({ drafts }: Blueprint): readonly DeclarationProblem[] {
   return [...drafts.flatMap(wrongWords), ...sharedPaths(drafts)];
 }

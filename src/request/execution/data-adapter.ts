@@ -53,8 +53,8 @@ export interface RelatedRow {
 }
 
 /**
- * The port to an ORM: describes its entities at boot and runs plans. Every method rejects with a `RestError` for what
- * the contract names (invalid input, a restricted deletion, a database that is away); anything else is unforeseen.
+ * The port to an ORM: describes its entities at boot and runs plans. Every method rejects with a `RestError` for the
+ * cases of contract 6.1 (invalid input, a restricted deletion, a database that is away); anything else is unforeseen.
  */
 export interface DataAdapter {
   /** Of the same database, so that an answer is kept by the transaction that writes its rows. */

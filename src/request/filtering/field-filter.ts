@@ -9,7 +9,7 @@ import { sameRows } from './same-rows.js';
 import type { PlacedCondition } from './same-rows.js';
 
 /**
- * `<field>=<value>` and `<field>__<lookup>=<value>`, AND-ed (contract 4), the model's own filters, and `filter=or(…)` where
+ * `<field>=<value>` and `<field>__<lookup>=<value>`, AND-ed (contract 4.3), the model's own filters, and `filter=or(…)` where
  * it has groups. Only parameters that boot has compiled from the model mean anything; all others are ignored. An empty
  * value filters nothing.
  */

@@ -82,7 +82,7 @@ export function parseValues(text: string, type: ValueType, limit: number): Outco
   return valid(values);
 }
 
-/** The text of a composite key, as it stands in a URL (contract 1). */
+/** The text of a composite key, as it stands in a URL (contract 1.4). */
 function parseCompositeKey(text: string, term: FieldTerm): Outcome<Condition> {
   const parts = text.split(',');
   if (parts.length !== term.operands.length)

@@ -4,7 +4,7 @@ import type { FilterBackend, FilterQuestion, Filtering } from '../../model/filte
 import { foldTerms } from './fold-terms.js';
 
 /**
- * `search=<text>`: every term occurs in at least one search field of the object (contract 4). Terms stand between
+ * `search=<text>`: every term occurs in at least one search field of the object (contract 4.9). Terms stand between
  * blanks or commas; quotes keep a phrase together. `%` and `_` are literal.
  */
 export class SearchFilter implements FilterBackend {

@@ -6,7 +6,7 @@ import type { Route } from '../../model/route.js';
 import type { ValueType } from '../../model/value-type.js';
 import { JSON_MEDIA_TYPE } from '../../values/media-type.js';
 
-/** What a client is told of one field (contract 3), in DRF's words. */
+/** What a client is told of one field (contract 19.1), in DRF's words. */
 export interface FieldDescription {
   readonly type: string;
   readonly required: boolean;

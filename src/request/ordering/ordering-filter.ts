@@ -3,7 +3,7 @@ import type { FilterBackend, FilterQuestion, Filtering, ListKind } from '../../m
 import type { OrderTerm, Resource } from '../../model/resource.js';
 
 /**
- * `ordering=name,-other` (contract 4). Names that may not be ordered by are dropped; of a name that comes twice the
+ * `ordering=name,-other` (contract 4.10). Names that may not be ordered by are dropped; of a name that comes twice the
  * first one counts. Where nothing is left, the model's own order holds. Where the model lets clients say it, a name may end
  * with `.nullsfirst` or `.nullslast`.
  */

@@ -8,7 +8,7 @@ import {
 import { BODY_DEPTH } from '../../model/limits.js';
 import { pythonTypeName } from '../../values/texts.js';
 
-/** What the HTTP layer made of a body before anybody asked for it. Its error waits until its turn (contract 6). */
+/** What the HTTP layer made of a body before anybody asked for it. Its error waits until its turn (contract 6.3). */
 export type ReceivedBody =
   | { readonly kind: 'none' }
   | { readonly kind: 'text'; readonly text: string }
@@ -21,7 +21,7 @@ export type ReceivedBody =
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** The object of a request's body, `{}` where there is none. Throws 413, 415 and 400 in this order (contract 5 and 6). */
+/** The object of a request's body, `{}` where there is none. Throws 413, 415 and 400 in this order (contract 6.3). */
 export function readJsonObject(body: ReceivedBody, contentType: string | undefined): JsonObject {
   return objectOf(readBody(body, contentType));
 }

@@ -6,7 +6,7 @@ const REPEATED = new WeakMap<ReadonlyMap<string, string>, Map<string, string[]>>
 
 /**
  * The parameters of a query string, decoded; of a repeated one the last value. Brackets mean nothing. Throws a 400 for
- * what is no text: broken escapes, NUL, lone surrogates (contract 4).
+ * what is no text: broken escapes, NUL, lone surrogates (contract 4.4).
  */
 export function parseQueryString(query: string): ReadonlyMap<string, string> {
   const parameters = new Map<string, string>();

@@ -17,7 +17,7 @@ export interface UrlKeys {
   readonly childKey: readonly Json[] | undefined;
 }
 
-/** Throws 404 for a text that can be no key (contract 3). */
+/** Throws 404 for a text that can be no key (contract 3.8). */
 export function parseUrlKeys({ route, keySegment, childSegment }: RouteMatch): UrlKeys {
   const named = route.parent ?? route.resource;
   return {

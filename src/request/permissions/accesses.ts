@@ -59,7 +59,7 @@ export class Accesses {
 
   /**
    * As `admit`, for a request whose answer shows what it wrote: fields that GET lets the caller read too, and the key; where
-   * GET is refused, those of the write (contract 8).
+   * GET is refused, those of the write (contract 8.7).
    */
   admitWrite(resource: Resource, method: string, permission = resource.permission): Soon<Access> {
     const written = this.admit(resource, method, permission);
@@ -93,7 +93,7 @@ export class Accesses {
     );
   }
 
-  /** Rows that the caller may name from elsewhere: as a parent in a URL, or as a key in a body (contract 8). */
+  /** Rows that the caller may name from elsewhere: as a parent in a URL, or as a key in a body (contract 8.6). */
   visible(resource: Resource): Soon<Condition> {
     this.seen ??= new Map();
     let seen = this.seen.get(resource);

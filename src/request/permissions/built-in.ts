@@ -6,7 +6,7 @@ function decided(yes: boolean): Grant | Refusal {
   return yes ? allow() : deny();
 }
 
-/** Everybody may do everything. What holds where nobody names a permission (contract 8). */
+/** Everybody may do everything. What holds where nobody names a permission (contract 8.3). */
 export class AllowAny implements Permission {
   decide(): Grant | Refusal {
     return allow();
@@ -35,7 +35,7 @@ export class IsAdmin implements Permission {
   }
 }
 
-/** `<app>.<right>_<model>` by method (contract 8). A method that nothing serves needs none: 405 comes later. */
+/** `<app>.<right>_<model>` by method (contract 8.2). A method that nothing serves needs none: 405 comes later. */
 const RIGHTS: Readonly<Record<string, string>> = {
   GET: 'view',
   HEAD: 'view',

@@ -30,7 +30,7 @@ const HIDES_ALL: Statement = { refuses: true, rows: NO_ROWS };
 
 /**
  * Which rows of a model an expression leaves to be seen from elsewhere: as a parent in a URL, or as a key in a body.
- * Every row condition that is stated hides, also beside a refusal, and a refusal hides what it says (contract 8).
+ * Every row condition that is stated hides, also beside a refusal, and a refusal hides what it says (contract 8.6).
  */
 export function visibleRows(
   permission: ResolvedPermission,

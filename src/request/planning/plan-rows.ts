@@ -122,7 +122,7 @@ function ownOrder(resource: Resource): readonly OrderTerm[] {
   return known;
 }
 
-/** Ties are broken by the key, so that a list has one order (contract 4). */
+/** Ties are broken by the key, so that a list has one order (contract 4.11). */
 function totalOrder(order: readonly OrderTerm[], resource: Resource): readonly OrderTerm[] {
   const plain = order.filter((term) => term.operand.hops.length === 0).map((term) => term.operand.column.id);
   const rest = ownKey(resource.key).filter(

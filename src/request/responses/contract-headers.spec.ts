@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { FIXED_HEADERS, mergedVary } from './contract-headers.js';
 
-test('the fixed headers are those of the contract', () => {
+test('the fixed headers are those of contract 7.1', () => {
   expect(Object.fromEntries(FIXED_HEADERS)).toEqual({
     'Cross-Origin-Opener-Policy': 'same-origin',
     'Referrer-Policy': 'same-origin',

@@ -1,4 +1,4 @@
-/** Headers of every response, errors included (contract 7), beside `Allow`, `Content-Type` and `Vary`. */
+/** Headers of every response, errors included (contract 7.1), beside `Allow`, `Content-Type` and `Vary`. */
 export const FIXED_HEADERS: readonly (readonly [name: string, value: string])[] = [
   ['Cross-Origin-Opener-Policy', 'same-origin'],
   ['Referrer-Policy', 'same-origin'],

@@ -19,7 +19,7 @@ export interface ErrorResponse {
 }
 
 /**
- * Every error as a JSON body of contract 6, or as a problem of RFC 9457 with the same words. An HttpException of the application keeps its status and its message; of
+ * Every error as a JSON body of contract 6.1, or as a problem of RFC 9457 with the same words. An HttpException of the application keeps its status and its message; of
  * anything unforeseen nothing gets out.
  */
 export function errorResponse(error: unknown, format: ErrorFormat): ErrorResponse {

@@ -6,7 +6,7 @@ import type { RestResponse } from './rest-response.js';
 
 /**
  * An error as RFC 9457 has it: `type` is `about:blank`, so `title` says what the status says, and `detail` what happened. Errors
- * of fields stand under `errors`, as they are in a body of contract 6.
+ * of fields stand under `errors`, as they are in a body of contract 6.1.
  */
 export function problemResponse({ status, body, headers }: RestErrorAnswer): RestResponse {
   const detail = 'detail' in body ? body.detail : undefined;

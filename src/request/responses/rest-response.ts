@@ -1,4 +1,4 @@
-/** What is sent for one request, independent of the HTTP library. The headers of contract 7 are added when it is sent. */
+/** What is sent for one request, independent of the HTTP library. The headers of contract 7.1 are added when it is sent. */
 export interface RestResponse {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;

@@ -128,7 +128,7 @@ function stream(pieces: AsyncIterable<string>): RestResponse {
 const TEXT: RestResponse = { status: 200, body: { kind: 'text', text: '{"a":"\u00e9\u{1f600}"}' } };
 
 describe('headers', () => {
-  test('are all those of the contract', async () => {
+  test('are all those of contract 7.1', async () => {
     const { port, sent } = await serve(TEXT);
     const { status, headers, text } = await receive(port);
     expect([status, text]).toEqual([200, '{"a":"\u00e9\u{1f600}"}']);

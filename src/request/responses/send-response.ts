@@ -47,7 +47,7 @@ export interface HeaderTarget {
   removeHeader(name: string): unknown;
 }
 
-/** The headers of contract 7. Set early too, for what the application answers itself on one of our URLs. */
+/** The headers of contract 7.1. Set early too, for what the application answers itself on one of our URLs. */
 export function setContractHeaders(target: HeaderTarget, allow: string): void {
   if (target.hasHeader('x-powered-by')) target.removeHeader('X-Powered-By');
   if (target.getHeader('allow') !== allow) target.setHeader('Allow', allow);

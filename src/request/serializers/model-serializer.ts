@@ -18,7 +18,7 @@ import { pythonTypeName } from '../../values/texts.js';
 
 /** The serializer that follows the compiled model. Extend it to change one entity's bodies. */
 export class ModelSerializer implements Serializer {
-  /** The row's JSON object, with its fields in the order of contract 2. */
+  /** The row's JSON object, with its fields in the order of contract 2.2. */
   represent(row: Row, { resource, basePath }: RepresentContext): Representation {
     const body: Representation = {};
     let at = 0;
@@ -29,7 +29,7 @@ export class ModelSerializer implements Serializer {
     return body;
   }
 
-  /** All fields that this operation writes, and every error at once (contract 5). */
+  /** All fields that this operation writes, and every error at once (contract 5.10). */
   parse(body: Readonly<Record<string, unknown>>, context: ParseContext): ParsedBody {
     const values = new Map<string, unknown>();
     const errors = context.resource.strict ? unknownFields(body, context) : emptyFieldErrors();

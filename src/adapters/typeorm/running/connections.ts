@@ -312,7 +312,7 @@ export class Connections {
     }
   }
 
-  /** A database that is away is an error of the contract wherever it shows; all other errors go on as they are. */
+  /** A database that is away is an error of contract 21.1 wherever it shows; all other errors go on as they are. */
   reported(error: unknown): unknown {
     return !isRestError(error) && isTemporary(this.dialect.refusal(error))
       ? new DatabaseAway({ cause: error })

@@ -269,7 +269,7 @@ export class EntityWriter extends StepWriter {
     return entity;
   }
 
-  /** A pair whose side changes gets another key, which `save` would take for another row (contract 2). */
+  /** A pair whose side changes gets another key, which `save` would take for another row (contract 2.11). */
   private async store(
     entity: ObjectLiteral,
     change: Change,

@@ -49,7 +49,7 @@ export class PairWriter extends StepWriter {
     };
   }
 
-  /** Replaces the pair by one with the other related side (contract 2). */
+  /** Replaces the pair by one with the other related side (contract 2.11). */
   change(plan: UpdatePlan): WriteStep<Row | undefined> {
     let changed: readonly ColumnValue[] | undefined;
     return {

@@ -7,7 +7,7 @@ import type { Resource } from '../../../model/resource.js';
 import type { DatabaseRefusal, Dialect } from '../dialects/dialect.js';
 
 /**
- * What the client is told of a write that the database refused (contract 5 and 6). Undefined for a foreign key, which
+ * What the client is told of a write that the database refused (contract 5.11 and contract 6.1). Undefined for a foreign key, which
  * needs a look at the rows. Nothing of the database's own text gets out, and no name of a hidden column.
  */
 export function refusedWrite(refusal: DatabaseRefusal, resource: Resource): RestError | undefined {

@@ -157,7 +157,7 @@ export class RowReader {
     if (length === 0) throw new NotFound();
   }
 
-  /** What is wrong with the query is told of a parent that is there (contract 6). */
+  /** What is wrong with the query is told of a parent that is there (contract 6.3). */
   async afterParent(plan: Pick<ListPlan, 'parent'>, error: unknown): Promise<never> {
     if (isRestError(error) && error.answer.status === 400) await this.findParent(plan);
     throw error;

@@ -1,0 +1,97 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  citedNumbers,
+  citingFiles,
+  leadsToFile,
+  namedPaths,
+  numbersOf,
+  pathsIn,
+  vagueMentions,
+} from './citations.js';
+import type { CitingFile } from './citations.js';
+import { readDocument } from './document.js';
+
+const CONTRACT = 'docs/contract.md';
+const FILES = citingFiles();
+const NUMBERS = numbersOf(readDocument(CONTRACT).text);
+
+/** Mistakes, each with the file that has it. */
+function inFiles(mistakesOf: (file: CitingFile) => readonly string[]): readonly string[] {
+  return FILES.flatMap((file) => mistakesOf(file).map((mistake) => `${file.path}: ${mistake}`));
+}
+
+function unknownNumbers(text: string): readonly string[] {
+  return citedNumbers(text).filter((number) => !NUMBERS.includes(number));
+}
+
+describe('the rules of docs/contract.md', () => {
+  test('are numbered without a gap, each below the heading of its section', () => {
+    const expected: string[] = [];
+    for (const number of NUMBERS) {
+      const [section, rule] = number.split('.');
+      const last = expected.at(-1)?.split('.') ?? ['0'];
+      expected.push(
+        rule === undefined
+          ? String(Number(last[0]) + 1)
+          : `${String(last[0])}.${section === last[0] ? Number(last[1] ?? 0) + 1 : 'other section'}`,
+      );
+    }
+    expect(NUMBERS).toEqual(expected);
+    expect(NUMBERS.length).toBeGreaterThan(100);
+  });
+});
+
+describe('citations of the contract', () => {
+  test('name a section or a rule that exists', () => {
+    expect(inFiles(({ text }) => unknownNumbers(text))).toEqual([]);
+    expect(inFiles(({ text }) => citedNumbers(text)).length).toBeGreaterThan(80);
+  });
+
+  test('have a number in code, and a link in documents', () => {
+    expect(inFiles((file) => (file.path === CONTRACT ? [] : vagueMentions(file)))).toEqual([]);
+  });
+
+  test.each([
+    ['a section that does not exist', `/** As contract 99 says. */`, ['99']],
+    ['a rule that does not exist', `// By contract 6.99.`, ['6.99']],
+    ['a citation over two lines', `/**\n * By contract\n * 98.1 it is so.\n */`, ['98.1']],
+    ['a citation that is right', `/** By contract 6.3, and contract 7. */`, []],
+    ['a name with the word', `contract-headers.ts, /office/contract/1/`, []],
+  ])('are followed in %s', (_what, text, unknown) => {
+    expect(unknownNumbers(text)).toEqual(unknown);
+  });
+
+  test.each([
+    [{ path: 'a.ts', text: '/** The headers of the contract. */' }, ['the contract']],
+    [{ path: 'a.ts', text: '// contract 5 and 6' }, ['contract 5 and 6']],
+    [{ path: 'a.md', text: 'Errors of the contract.' }, ['the contract']],
+    [{ path: 'a.md', text: 'Errors of [the contract](../contract.md#6-errors).' }, []],
+  ])('are vague in %j: %j', (file, vague) => {
+    expect(vagueMentions(file)).toEqual(vague);
+  });
+});
+
+describe('names of files', () => {
+  test('that texts write from the root of the project lead to files', () => {
+    expect(inFiles(({ text }) => namedPaths(text).filter((path) => !leadsToFile(path, [])))).toEqual([]);
+    expect(inFiles(({ text }) => namedPaths(text)).length).toBeGreaterThan(20);
+  });
+
+  test.each(['ARCHITECTURE.md', 'CONTRIBUTING.md'])('that %s names lead to files', (document) => {
+    const paths = pathsIn(readDocument(document).text);
+    expect(paths.filter((path) => !leadsToFile(path, FILES))).toEqual([]);
+    expect(paths.length).toBeGreaterThan(5);
+  });
+
+  test.each([
+    ['`sql/no-such-file.ts`', false],
+    ['`no-such-folder/`', false],
+    ['`running/connections.ts`', true],
+    ['`adapters/`', true],
+    ['`boot/compiling`', true],
+    ['`boot/no-such-room`', false],
+    ['├── no-such-file.ts   what it does', false],
+  ])('that are %s lead to a file: %s', (text, leads) => {
+    expect(pathsIn(text).map((path) => leadsToFile(path, FILES))).toEqual([leads]);
+  });
+});
