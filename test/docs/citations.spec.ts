@@ -1,12 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
 import {
+  attackClasses,
   citedNumbers,
   citingFiles,
+  identifiersIn,
   leadsToFile,
   namedPaths,
   numbersOf,
   pathsIn,
   vagueMentions,
+  wordsOf,
 } from './citations.js';
 import type { CitingFile } from './citations.js';
 import { readDocument } from './document.js';
@@ -71,7 +74,18 @@ describe('citations of the contract', () => {
   });
 });
 
-describe('names of files', () => {
+test('attack classes of tests are those of test/security/README.md, and each has a test', () => {
+  const { text } = readDocument('test/security/README.md');
+  const described = [...text.matchAll(/^\| (S\d+) \|/gm)].map(([, each]) => each ?? '');
+  const tried = new Set(
+    FILES.filter(({ path }) => /^test\/.*\.ts$/.test(path)).flatMap((file) => attackClasses(file.text)),
+  );
+  const ordered = [...tried].sort((one, other) => Number(one.slice(1)) - Number(other.slice(1)));
+  expect(ordered).toEqual(described);
+  expect(attackClasses("test('S98 S99 a name'")).toEqual(['S98', 'S99']);
+});
+
+describe('names of files and of code', () => {
   test('that texts write from the root of the project lead to files', () => {
     expect(inFiles(({ text }) => namedPaths(text).filter((path) => !leadsToFile(path, [])))).toEqual([]);
     expect(inFiles(({ text }) => namedPaths(text)).length).toBeGreaterThan(20);
@@ -81,6 +95,15 @@ describe('names of files', () => {
     const paths = pathsIn(readDocument(document).text);
     expect(paths.filter((path) => !leadsToFile(path, FILES))).toEqual([]);
     expect(paths.length).toBeGreaterThan(5);
+  });
+
+  test('of code in ARCHITECTURE.md are words of the code', () => {
+    const words = wordsOf(FILES);
+    const names = identifiersIn(readDocument('ARCHITECTURE.md').text);
+    const known = (name: string): boolean => name.split('.').every((word) => words.has(word));
+    expect(names.filter((name) => !known(name))).toEqual([]);
+    expect(names.length).toBeGreaterThan(40);
+    expect(['RestServer.admit', 'RestServer.noSuchMethod'].map(known)).toEqual([true, false]);
   });
 
   test.each([

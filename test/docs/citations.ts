@@ -60,6 +60,13 @@ function asOneText(text: string): string {
   return text.replace(/\s*\n\s*(?:\*(?!\*)|\/\/)?\s*/g, ' ');
 }
 
+/** Attack classes at the beginning of a test's name or of a comment: both of `S2 S15 a hidden field answers …`. */
+export function attackClasses(text: string): readonly string[] {
+  return [...text.matchAll(/(?:['"`]|\/\/ )(S\d+(?: S\d+)*)[ :]/g)].flatMap(([, classes]) =>
+    (classes ?? '').split(' '),
+  );
+}
+
 /** Paths below the project's folders that a text names, without those that have wildcards. */
 export function namedPaths(text: string): readonly string[] {
   const path =
@@ -81,6 +88,23 @@ export function pathsIn(document: string): readonly string[] {
   const prose = document.replace(/^```[^]*?^```/gm, '');
   const quoted = [...prose.matchAll(/`([^`\s]+)`/g)].map(([, word]) => word ?? '');
   return [...trees, ...quoted.filter((word) => PATH.test(word))];
+}
+
+/** Names of code between backticks: `RestServer.admit`, `Grant`, `locateList`. */
+export function identifiersIn(document: string): readonly string[] {
+  const prose = document.replace(/^```[^]*?^```/gm, '');
+  return [...prose.matchAll(/`([A-Za-z]\w*(?:\.[A-Za-z]\w*)*)`/g)]
+    .map(([, name]) => name ?? '')
+    .filter((name) => /[a-z][A-Z]|^[A-Z][a-z]/.test(name) && !/\.(?:[cm]?[jt]s|md)$/.test(name));
+}
+
+/** The words of code without its comments. */
+export function wordsOf(files: readonly CitingFile[]): ReadonlySet<string> {
+  return new Set(
+    files
+      .filter(({ path }) => !path.endsWith('.md'))
+      .flatMap(({ text }) => text.replace(/\/\*\*[^]*?\*\/|(?<!:)\/\/ .*/g, '').match(/\w+/g) ?? []),
+  );
 }
 
 /** Whether a path leads to a file or folder of the project, named from its root or by the end of its path. */
