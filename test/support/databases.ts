@@ -51,11 +51,18 @@ function openSqlite(): Promise<OpenedDatabase> {
   });
 }
 
+/** What a test writes is to be seen, and need not survive the server: a commit does not wait for the disk. */
+const NOT_DURABLE = '-c synchronous_commit=off';
+
 async function openPostgres(): Promise<OpenedDatabase> {
   const url = urlOf('RESTIFY_TEST_POSTGRES');
   const schema = freshName();
   const run = async (sql: string): Promise<void> => {
-    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 3000 });
+    const client = new pg.Client({
+      connectionString: url,
+      connectionTimeoutMillis: 3000,
+      options: NOT_DURABLE,
+    });
     await client.connect();
     await client.query(sql).finally(() => client.end());
   };
@@ -65,7 +72,7 @@ async function openPostgres(): Promise<OpenedDatabase> {
       type: 'postgres',
       url,
       schema,
-      extra: { options: `-c search_path=${schema},public`, max: 4 },
+      extra: { options: `-c search_path=${schema},public ${NOT_DURABLE}`, max: 4 },
       installExtensions: false,
       uuidExtension: 'pgcrypto',
     },
