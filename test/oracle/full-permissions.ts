@@ -1,0 +1,28 @@
+import { allow, basic, deny, secretsEqual, where } from 'nestjs-restify';
+import type { AccessQuestion, Grant, Permission, Refusal } from 'nestjs-restify';
+
+export interface Caller {
+  readonly name: string;
+  readonly isSuperuser: boolean;
+}
+
+/** In this model a password is the name. */
+export const CALLERS = basic((name, password): Caller | null =>
+  secretsEqual(name, password) && ['admin', 'ada', 'bob'].includes(name)
+    ? { name, isSuperuser: name === 'admin' }
+    : null,
+);
+
+/** Rows of the caller's own, without the field that is for administrators. */
+export class OwnNotes implements Permission {
+  decide({ actor }: AccessQuestion): Grant | Refusal {
+    const caller = actor as Caller | null;
+    if (!caller) return deny({ hides: 'rows' });
+    if (caller.isSuperuser) return allow();
+    return allow({
+      rows: where('owner', caller.name),
+      readable: ['id', 'text', 'owner', 'stars', 'person', 'made'],
+      writable: ['text', 'owner', 'stars', 'person'],
+    });
+  }
+}

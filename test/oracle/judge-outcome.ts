@@ -1,0 +1,173 @@
+import type { ApiDocument, ApiOperation } from './api-document.js';
+import { Canonical } from './canonical.js';
+import { beyondSchemas, isOfTheState, messagesOf } from './reasons.js';
+import type { State } from './state.js';
+import type { Answer, Intent, Problem, Step } from './step.js';
+import type { OracleActor, Sent } from './send-step.js';
+
+/** A request with its answer, and what was known before. */
+export interface Exchange {
+  readonly step: Step;
+  readonly sent: Sent;
+  readonly answer: Answer;
+  readonly operation: ApiOperation | undefined;
+  readonly actor: OracleActor;
+}
+
+/** Whether the answer is one that the intent of a request can have. */
+export class OutcomeJudge {
+  /** How often each form that the document does not describe was taken. */
+  readonly exceptions = new Map<string, number>();
+
+  constructor(
+    private readonly document: ApiDocument,
+    private readonly state: State,
+  ) {}
+
+  judge(exchange: Exchange): readonly Problem[] {
+    const { step, answer, operation } = exchange;
+    // A method of the application's own takes and answers what it likes.
+    if (operation?.responses.has('default')) return [];
+    const { intent } = step;
+    if (intent.kind === 'fits' || intent.kind === 'known-state') return this.ofFitting(exchange);
+    if (intent.kind === 'broken-body') return this.ofBrokenBody(exchange, intent.field);
+    if (intent.kind === 'repeated') return this.ofRepeated(answer, intent.step);
+    const [status, rule, isOfBody] = REFUSALS[intent.kind];
+    const earlier = isOfBody ? this.beforeBody(exchange) : this.earlier(exchange);
+    return refused(answer, { status, rule, earlier: intent.kind === 'no-credentials' ? [] : earlier });
+  }
+
+  private ofFitting(exchange: Exchange): readonly Problem[] {
+    const { answer } = exchange;
+    if (answer.status < 400) return [];
+    const refusal = { rule: `refuses what fits with ${answer.status}`, detail: answer.text.slice(0, 400) };
+    if (answer.status !== 400) return this.refusals(exchange).has(answer.status) ? [] : [refusal];
+    if (isOfTheState(answer)) return [];
+    const beyond = beyondSchemas(answer);
+    if (beyond === undefined) return [refusal];
+    this.count(beyond);
+    return [];
+  }
+
+  /** Statuses other than 400 that have a reason in the state. */
+  private refusals(exchange: Exchange): ReadonlySet<number> {
+    const { step, operation, sent } = exchange;
+    const found = new Set<number>(this.earlier(exchange));
+    if (step.method === 'DELETE' || operation?.method === 'DELETE') found.add(409);
+    const conditions = Object.keys(sent.headers).filter((name) => /^if-/i.test(name));
+    if (conditions.length > 0 && step.intent.kind !== 'known-state') found.add(412);
+    if (conditions.length === 0) found.add(428);
+    // A part of a list that there is not.
+    if (step.query.length > 0) found.add(404);
+    return found;
+  }
+
+  /** What comes before the parameters and the body, by the order of the checks. */
+  private earlier({ step, actor }: Exchange): readonly number[] {
+    const target = step.target === undefined ? undefined : this.state.objects.get(step.target);
+    const parents = step.path.includes('⟦');
+    const certain = target?.alive === 'yes' && target.actor === step.actor && !this.isBelow(step);
+    return [
+      ...(actor.mayAll ? [] : [403]),
+      ...(certain || (step.target === undefined && !parents && !step.operation.includes('{')) ? [] : [404]),
+    ];
+  }
+
+  private beforeBody(exchange: Exchange): readonly number[] {
+    return [...this.earlier(exchange), 412, 428];
+  }
+
+  /** Whether the URL names a parent that may have gone. */
+  private isBelow({ path }: Step): boolean {
+    const [, id = ''] = /^⟦([\d.]+)\.path⟧/.exec(path) ?? [];
+    const object = this.state.objects.get(id);
+    return object?.alive !== 'yes';
+  }
+
+  private ofBrokenBody(exchange: Exchange, field: string | undefined): readonly Problem[] {
+    const { answer, operation, sent } = exchange;
+    const canonical = new Canonical(this.document);
+    const schema = operation?.body?.schema ?? {};
+    const meant = canonical.of(schema, sent.body);
+    if (canonical.used.size > 0 && this.document.fits(schema, meant)) {
+      if (answer.status < 300) for (const each of canonical.used) this.count(each);
+      return this.ofFitting(exchange);
+    }
+    if (answer.status === 400) return this.namesField(answer, field);
+    if (answer.status >= 300)
+      return refused(answer, {
+        status: 400,
+        rule: 'does not judge a body',
+        earlier: [...this.refusals(exchange)],
+      });
+    return [
+      {
+        rule: 'takes a body that does not fit',
+        detail: `at ${field ?? 'the whole'}, answered ${answer.status} ${answer.text.slice(0, 300)}`,
+      },
+    ];
+  }
+
+  /** What the database or the state refuse first comes alone. */
+  private namesField(answer: Answer, field: string | undefined): readonly Problem[] {
+    if (field === undefined || answer.text.includes(JSON.stringify(field)) || isOfTheState(answer)) return [];
+    if (/non_field_errors|detail/.test(answer.text)) return [];
+    return [
+      {
+        rule: 'does not name the field that is wrong',
+        detail: `"${field}": ${messagesOf(answer.json).join(' ')}`,
+      },
+    ];
+  }
+
+  private ofRepeated(answer: Answer, number: number): readonly Problem[] {
+    const first = this.state.keyed.find(({ step }) => step.number === number)?.answer;
+    if (first?.status !== 201) return [];
+    const replayed = answer.headers['idempotency-replayed'] === 'true';
+    const same =
+      answer.status === 201 &&
+      answer.text === first.text &&
+      answer.headers.location === first.headers.location;
+    return same && replayed
+      ? []
+      : [
+          {
+            rule: 'answers a repeated request in another way',
+            detail: `${answer.status} ${answer.text.slice(0, 300)} (first: ${first.text.slice(0, 300)})`,
+          },
+        ];
+  }
+
+  private count(name: string): void {
+    this.exceptions.set(name, (this.exceptions.get(name) ?? 0) + 1);
+  }
+}
+
+/** What a request is refused with that breaks a rule on purpose, what an answer does that is none, and whether it is about the body. */
+const REFUSALS: Readonly<
+  Record<
+    Exclude<Intent['kind'], 'fits' | 'known-state' | 'broken-body' | 'repeated'>,
+    readonly [status: number, rule: string, isOfBody: boolean]
+  >
+> = {
+  'broken-query': [400, 'takes a parameter that does not fit', false],
+  'no-such-object': [404, 'answers for an object that is not there', false],
+  'no-credentials': [401, 'answers a caller without credentials', false],
+  'other-method': [405, 'serves a method that is not described', false],
+  'not-json': [415, 'reads what is no JSON', true],
+  malformed: [400, 'reads malformed JSON', true],
+  'not-acceptable': [406, 'answers JSON where none is accepted', false],
+  'key-reused': [422, 'takes the Idempotency-Key of another request', true],
+};
+
+interface Expected {
+  readonly status: number;
+  readonly rule: string;
+  /** Statuses of checks that come before. */
+  readonly earlier: readonly number[];
+}
+
+function refused(answer: Answer, { status, rule, earlier }: Expected): readonly Problem[] {
+  if (answer.status === status || earlier.includes(answer.status)) return [];
+  return [{ rule: `${rule} (${answer.status})`, detail: answer.text.slice(0, 300) }];
+}

@@ -1,0 +1,155 @@
+import type { ApiDocument, Schema } from './api-document.js';
+import type { Random } from './random.js';
+
+/** What values of a body may refer to. */
+export interface Making {
+  readonly random: Random;
+  readonly document: ApiDocument;
+  /** The key of an object that is there, for the field of this name; undefined where it is no reference, or none is known. */
+  keyFor(name: string): unknown;
+  /** A value with what its tokens stand for. */
+  resolve(value: unknown): unknown;
+}
+
+const TEXTS = [
+  'a',
+  'Ada Lovelace',
+  'x y',
+  'tea, milk',
+  'Grüße',
+  '100% _of_ it',
+  '\'quoted" \\ text',
+  '日本語',
+  '😀 party',
+  'null',
+  '<b>&amp;</b>',
+  'or(a=1)',
+  '-1',
+  '3',
+  'é'.repeat(40),
+  'long '.repeat(60).trim(),
+];
+const PATTERNED = [
+  '0',
+  '1',
+  '-1',
+  '7',
+  '42',
+  '9007199254740993',
+  '0.5',
+  '-2.25',
+  '12.5',
+  '99.99',
+  '-0.01',
+  '1234567.89',
+  'P1DT2H',
+  'P1Y2M3D',
+  'PT0S',
+  'PT1.5S',
+  '09:23:28',
+  '23:59:59.5',
+  '00:00:00',
+];
+const DATETIMES = [
+  '2022-10-02T09:23:28.297Z',
+  '2000-02-29T23:59:59.999Z',
+  '1999-12-31T00:00:00Z',
+  '2024-06-01T12:00:00+05:30',
+  '2038-01-19T03:14:07.5Z',
+];
+const DATES = ['2022-10-02', '2000-02-29', '1970-01-01', '9999-12-31', '1000-01-01'];
+const NUMBERS = [0, 1, -1, 2, 3, 7, 42, 100, 1000, 32_767, -32_768, 2_147_483_647, 65_536];
+const FLOATS = [0, 1, 1.5, -2.25, 0.1, 1000, 1e10, -1e-5];
+const ANY = [null, true, 0, 'text', [], [1, [null]], {}, { a: { b: [1.5, 'é'] } }];
+
+/** Tries before a schema counts as one of which no value can be made. */
+const TRIES = 50;
+
+/** A value that the schema admits. `name` is the field's. Throws where it makes none. */
+export function makeValue(schema: Schema, making: Making, name = ''): unknown {
+  for (let tries = 0; tries < TRIES; tries++) {
+    const value = candidate(schema, making, name);
+    if (making.document.fits(schema, making.resolve(value))) return value;
+  }
+  throw new Error(`No value of "${name}" fits ${JSON.stringify(schema)}`);
+}
+
+function candidate(given: Schema, making: Making, name: string): unknown {
+  const { random, document } = making;
+  const schema = document.resolve(given);
+  if (Array.isArray(schema.anyOf)) return candidate(random.pick(schema.anyOf as Schema[]), making, name);
+  if (Array.isArray(schema.enum)) return random.pick(schema.enum as unknown[]);
+  const types = typesOf(schema);
+  if (types.length === 0) return schema.properties ? makeObject(schema, making) : random.pick(ANY);
+  if (types.includes('null') && random.chance(0.15)) return null;
+  const key = making.keyFor(name);
+  if (key !== undefined && !types.includes('array') && !types.includes('object')) return key;
+  return ofType(random.pick(types.filter((each) => each !== 'null')), schema, { making, name });
+}
+
+function ofType(type: string, schema: Schema, place: { making: Making; name: string }): unknown {
+  const { random } = place.making;
+  switch (type) {
+    case 'boolean':
+      return random.chance(0.5);
+    case 'integer':
+      return random.pick([...NUMBERS, ...boundsOf(schema)]);
+    case 'number':
+      return random.pick([...FLOATS, ...boundsOf(schema)]);
+    case 'string':
+      return makeText(schema, random);
+    case 'array':
+      return makeArray(schema, place.making, place.name);
+    case 'object':
+      return makeObject(schema, place.making);
+    default:
+      throw new Error(`Nothing is known of the type ${type}`);
+  }
+}
+
+/** What else has a form of its own is tried until it fits. */
+function makeText(schema: Schema, random: Random): string {
+  if (schema.format === 'date-time') return random.pick(DATETIMES);
+  if (schema.format === 'date') return random.pick(DATES);
+  if (schema.format === 'uuid') return random.uuid();
+  if (schema.contentEncoding === 'base64') return makeBytes(schema, random);
+  if (schema.pattern !== undefined && schema.pattern !== '\\S') return random.pick(PATTERNED);
+  const text = random.chance(0.5) ? random.pick(TEXTS) : `${random.pick(TEXTS)} ${random.below(1000)}`;
+  const cut = typeof schema.maxLength === 'number' ? [...text].slice(0, schema.maxLength).join('') : text;
+  return random.chance(0.05) && schema.minLength === undefined ? '' : cut;
+}
+
+function makeBytes({ minLength = 0, maxLength = 24 }: Schema, random: Random): string {
+  const least = Math.floor((Number(minLength) / 4) * 3);
+  const most = Math.floor(Math.min(Number(maxLength), 24) / 4) * 3;
+  const bytes = Buffer.from('ÿ\u0000bytes of some length');
+  return bytes.subarray(0, least + random.below(most - least + 1)).toString('base64');
+}
+
+function makeArray(schema: Schema, making: Making, name: string): unknown[] {
+  const least = Number(schema.minItems ?? 0);
+  const most = Math.min(Number(schema.maxItems ?? 3), Math.max(3, least));
+  const length = least + making.random.below(most - least + 1);
+  const items = Array.from({ length }, () => makeValue((schema.items ?? {}) as Schema, making, name));
+  return schema.uniqueItems === true ? [...new Set(items)] : items;
+}
+
+function makeObject(schema: Schema, making: Making): Record<string, unknown> {
+  const properties = Object.entries((schema.properties ?? {}) as Readonly<Record<string, Schema>>);
+  const required = (schema.required ?? []) as readonly string[];
+  const share = making.random.pick([0, 0.3, 0.7, 1]);
+  return Object.fromEntries(
+    properties
+      .filter(([name]) => required.includes(name) || making.random.chance(share))
+      .map(([name, property]) => [name, makeValue(property, making, name)]),
+  );
+}
+
+export function typesOf({ type }: Schema): readonly string[] {
+  if (type === undefined) return [];
+  return Array.isArray(type) ? (type as readonly string[]) : [String(type)];
+}
+
+function boundsOf({ minimum, maximum }: Schema): readonly number[] {
+  return [minimum, maximum].filter((each) => typeof each === 'number');
+}

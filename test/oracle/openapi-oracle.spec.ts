@@ -1,0 +1,26 @@
+import { expect, test } from '@jest/globals';
+import { runTrial } from './run-trial.js';
+import type { Trial } from './run-trial.js';
+import { startSubject } from './start-subject.js';
+import type { SubjectOptions } from './start-subject.js';
+
+/** The short form of `npm run trial:openapi`. */
+function shortTrial(model: SubjectOptions['model'], requests: number): Promise<Trial> {
+  return runTrial({
+    seed: 16,
+    requests,
+    shrink: false,
+    start: () => startSubject({ model, database: 'sqlite', platform: 'express' }),
+  });
+}
+
+function problemsOf({ findings }: Trial): readonly string[] {
+  return findings.map(({ signature, detail, sequence }) => [signature, detail, ...sequence].join('\n'));
+}
+
+test('the sample application answers requests made from its document as that says', async () => {
+  const trial = await shortTrial('sample', 500);
+  expect(problemsOf(trial)).toEqual([]);
+  expect(trial.requests).toBe(500);
+  expect(trial.operations.succeeded).toBeGreaterThan(150);
+});

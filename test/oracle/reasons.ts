@@ -1,0 +1,46 @@
+import type { Answer } from './step.js';
+
+/**
+ * Messages of a 400 that say something of the rows that are there, and nothing of the body: a body that fits its schema may be refused
+ * with these alone (contract 5.9, contract 5.11).
+ */
+const OF_THE_STATE = [
+  /^Invalid pk ".*" - object does not exist\.$/s,
+  /^This field must be unique\.$/,
+  /^The fields .+ must make a unique set\.$/,
+  /^An object with these values exists already\.$/,
+  /^A related object does not exist\.$/,
+  /^This object is in the list already\.$/,
+];
+
+/** What no schema of the document can say of a request that fits it. docs/ has each of them. */
+const BEYOND_SCHEMAS: readonly (readonly [name: string, message: RegExp])[] = [
+  ['limits of a query (docs/limits.md)', /^Ensure there are no more than \d+ terms\.$/],
+  [
+    'which objects a bulk write is about',
+    /^(Name the objects: by "keys", or by filters\.|These filters leave no object out\.)$/,
+  ],
+];
+
+/** Every message of an error body, whatever its form. */
+export function messagesOf(json: unknown): readonly string[] {
+  if (typeof json === 'string') return [json];
+  if (Array.isArray(json)) return json.flatMap(messagesOf);
+  if (typeof json !== 'object' || json === null) return [];
+  return Object.values(json).flatMap(messagesOf);
+}
+
+/** Whether a 400 is about the rows that are there. */
+export function isOfTheState({ json }: Answer): boolean {
+  const messages = messagesOf(json);
+  return messages.length > 0 && messages.every((message) => OF_THE_STATE.some((each) => each.test(message)));
+}
+
+/** By what name a 400 is about something that no schema says; undefined where it is not. */
+export function beyondSchemas({ json }: Answer): string | undefined {
+  const [first = '', ...others] = messagesOf(json);
+  const found = BEYOND_SCHEMAS.find(([, pattern]) =>
+    [first, ...others].every((message) => pattern.test(message)),
+  );
+  return found?.[0];
+}

@@ -1,0 +1,137 @@
+import type { ApiDocument } from './api-document.js';
+import type { Answer, Known, Step } from './step.js';
+
+/** An object that an answer has shown. */
+export interface KnownObject {
+  /** The step that made it, `12`, or `12.0` where that made several. */
+  readonly id: string;
+  /** The path of the document that lists it. */
+  readonly collection: string;
+  /** The path of the document that leads to it. */
+  readonly detail: string;
+  readonly path: string;
+  readonly key: unknown;
+  readonly actor: string;
+  etag: string | undefined;
+  body: unknown;
+  /** `perhaps`: a write of something else may have taken it along. */
+  alive: 'yes' | 'perhaps' | 'no';
+  /** The number of writes when it was last seen. */
+  writes: number;
+}
+
+/** A POST that was sent with an Idempotency-Key. */
+export interface KeyedPost {
+  readonly step: Step;
+  readonly answer: Answer;
+}
+
+/** What the oracle knows of the application's rows: only what answers have told. */
+export class State {
+  readonly objects = new Map<string, KnownObject>();
+  readonly keyed: KeyedPost[] = [];
+  /** How many writes have succeeded. */
+  writes = 0;
+  /** By field: collections of which a key was taken there. */
+  readonly references = new Map<string, Set<string>>();
+  /** By collection: the field that holds the key. */
+  private readonly keyFields = new Map<string, string>();
+
+  constructor(private readonly document: ApiDocument) {}
+
+  readonly known: Known = (id, part) => this.objects.get(id)?.[part];
+
+  of(collection: string): readonly KnownObject[] {
+    return [...this.objects.values()].filter((each) => each.collection === collection && each.alive !== 'no');
+  }
+
+  at(detail: string): readonly KnownObject[] {
+    return [...this.objects.values()].filter((each) => each.detail === detail && each.alive !== 'no');
+  }
+
+  get living(): readonly KnownObject[] {
+    return [...this.objects.values()].filter(({ alive }) => alive !== 'no');
+  }
+
+  /** A write that has succeeded may have changed what others show, and a deletion may have taken them along. */
+  noteWrite(deletes: boolean): void {
+    this.writes++;
+    if (!deletes) return;
+    for (const each of this.objects.values()) if (each.alive === 'yes') each.alive = 'perhaps';
+  }
+
+  /** A field refers to objects, and those of this collection were taken. */
+  noteReference(field: string, collection: string | undefined): void {
+    const known = this.references.get(field) ?? new Set<string>();
+    this.references.set(field, known);
+    if (collection !== undefined) known.add(collection);
+  }
+
+  /** What a POST has made: by its Location, or for each of a list by the field in which keys of this collection stand. */
+  noteCreated(step: Step, answer: Answer): void {
+    const collection = step.operation.replace(/^\S+ /, '');
+    if (Array.isArray(answer.json)) this.noteMany(step, collection, answer.json);
+    else this.noteOne(step, collection, answer);
+  }
+
+  private noteOne(step: Step, collection: string, { json, headers }: Answer): void {
+    const path = pathOf(headers.location);
+    const detail = path === undefined ? undefined : this.document.pathOf(path);
+    if (path === undefined || detail === undefined) return;
+    const segment = path.replace(/\/$/, '').split('/').at(-1) ?? '';
+    const last = decodeURIComponent(segment);
+    const [field, key] = Object.entries(json as object).find(([, value]) => String(value) === last) ?? [];
+    if (field !== undefined && !this.keyFields.has(collection)) this.keyFields.set(collection, field);
+    this.add({
+      id: String(step.number),
+      collection,
+      detail,
+      path,
+      // No field holds a key of several columns: it is written as it stands in the URL.
+      key: key ?? segment,
+      actor: step.actor,
+      etag: textOf(headers.etag),
+      body: step.query.length > 0 ? undefined : json,
+      alive: 'yes',
+      writes: this.writes,
+    });
+  }
+
+  private noteMany(step: Step, collection: string, items: readonly unknown[]): void {
+    const field = this.keyFields.get(collection);
+    const detail = this.document.pathOf(`${collection.replaceAll(/\{[^}]*\}/g, '0')}/0`);
+    if (field === undefined || detail === undefined || collection.includes('{')) return;
+    items.forEach((item, index) => {
+      const key = (item as Readonly<Record<string, unknown>>)[field];
+      if (key === undefined) return;
+      this.add({
+        id: `${step.number}.${index}`,
+        collection,
+        detail,
+        path: `${collection}/${encodeURIComponent(String(key))}/`,
+        key,
+        actor: step.actor,
+        etag: undefined,
+        body: undefined,
+        alive: 'yes',
+        writes: this.writes,
+      });
+    });
+  }
+
+  /** A key that was given a second time is another object. */
+  private add(object: KnownObject): void {
+    for (const [id, each] of this.objects) if (each.path === object.path) this.objects.delete(id);
+    this.objects.set(object.id, object);
+  }
+}
+
+/** The path of an absolute URL, as it is written there. */
+export function pathOf(location: string | string[] | undefined): string | undefined {
+  const [, path] = /^https?:\/\/[^/]+(\/.*)$/.exec(textOf(location) ?? '') ?? [];
+  return path;
+}
+
+export function textOf(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header.join(', ') : header;
+}

@@ -1,0 +1,2 @@
+/** Stops what it has started. */
+export function launchServers(): Promise<() => Promise<void>>;
