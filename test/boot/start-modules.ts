@@ -4,6 +4,9 @@ import { NestFactory } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import type { AddressInfo, Server } from 'node:net';
 import { Client } from '../support/client.js';
+import '../support/compare-paths.js';
+import '../support/compare-writes.js';
+import { compareIn } from '../support/comparison.js';
 
 /** A SQLite data source in memory, as an application writes it. */
 export const MEMORY = {
@@ -42,6 +45,7 @@ export function rootModule({ imports, controllers = [], providers = [] }: Module
 }
 
 export async function listening(app: INestApplication): Promise<RunningApp> {
+  compareIn(app);
   await app.listen(0, '127.0.0.1');
   const { port } = (app.getHttpServer() as Server).address() as AddressInfo;
   return { app, client: new Client(port), port, origin: `http://127.0.0.1:${port}` };

@@ -1,12 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Restify } from 'nestjs-restify';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import { withoutComparing } from '../support/compare-paths.js';
 import { onEachDatabase } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
-
-withoutComparing();
 
 @Restify({ app: 'kept', filterFields: { id: ['exact', 'gte'], word: ['exact'] }, filterGroups: true })
 @Entity('kept_leaf')
@@ -23,7 +20,12 @@ onEachDatabase(
   (database) => {
     let started: StartedApp;
     beforeAll(async () => {
-      started = await startApp({ entities: [Leaf], database, dataSource: { extra: { max: 1 } } });
+      started = await startApp({
+        compare: false,
+        entities: [Leaf],
+        database,
+        dataSource: { extra: { max: 1 } },
+      });
     });
     afterAll(() => started.close());
 

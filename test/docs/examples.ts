@@ -7,6 +7,7 @@ import type { AddressInfo, Server } from 'node:net';
 import { dirname, join } from 'node:path';
 import { EntitySchema, getMetadataArgsStorage } from 'typeorm';
 import { Client } from '../support/client.js';
+import { compareIn } from '../support/comparison.js';
 import { startApp } from '../support/start-app.js';
 import { comparable, runCurl } from './curl.js';
 import { PROJECT } from './document.js';
@@ -77,6 +78,7 @@ async function startModule(
     ? await NestFactory.create(module, createAdapter(), options)
     : await NestFactory.create(module, options);
   configureApp?.(app);
+  compareIn(app);
   await app.listen(0, '127.0.0.1');
   const { port } = (app.getHttpServer() as Server).address() as AddressInfo;
   return { client: new Client(port), close: () => app.close() };

@@ -9,7 +9,6 @@ import type { DataSourceOptions, QueryRunner, Relation } from 'typeorm';
 import { chooseDialect } from '../../src/adapters/typeorm/dialects/choose-dialect.js';
 import { Connections } from '../../src/adapters/typeorm/running/connections.js';
 import type { Statement } from '../../src/adapters/typeorm/sql/statement.js';
-import { withoutComparing } from '../support/compare-paths.js';
 import type { TestDatabase } from '../support/databases.js';
 import { onEachServer } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
@@ -17,8 +16,6 @@ import type { StartedApp } from '../support/start-app.js';
 import { AWAY, ENTITIES, JOBS } from './domain.js';
 import { faultyServer, lentOut, pause, until } from './faulty-server.js';
 import type { FaultyServer } from './faulty-server.js';
-
-withoutComparing();
 
 /** Views whose rows take their time to be read: `sleeps` seconds each. */
 @Restify({ app: 'works', shape: true, expandable: ['naps'] })
@@ -69,6 +66,7 @@ async function start(
 ): Promise<{ readonly app: StartedApp; readonly faulty: FaultyServer }> {
   const faulty = (server = faultyServer(database));
   const app = (started = await startApp({
+    compare: false,
     entities: [...ENTITIES, Bed, Nap],
     database: faulty.database,
     restifyModules: [

@@ -3,15 +3,12 @@ import { request } from 'node:http';
 import type { ClientRequest } from 'node:http';
 import { EventSubscriber } from 'typeorm';
 import type { EntitySubscriberInterface, QueryRunner } from 'typeorm';
-import { withoutComparing } from '../support/compare-paths.js';
 import { onEachDatabase, onEachServer } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
 import { ENTITIES, Job, JOBS } from './domain.js';
 import { lentOut, pause, until } from './faulty-server.js';
 import { StatementLog } from './statement-log.js';
-
-withoutComparing();
 
 let blocked: Promise<void> | undefined;
 let unblock = (): void => undefined;
@@ -33,6 +30,7 @@ const held: QueryRunner[] = [];
 async function start(database: Parameters<Parameters<typeof onEachDatabase>[1]>[0]): Promise<void> {
   blocked = undefined;
   started = await startApp({
+    compare: false,
     entities: ENTITIES,
     database,
     dataSource: { subscribers: [Blocker], logging: true, logger: log },

@@ -1,13 +1,10 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { Restify } from 'nestjs-restify';
 import { Column, Entity, PrimaryGeneratedColumn, UpdateDateColumn, VersionColumn } from 'typeorm';
-import { withoutComparing } from '../support/compare-paths.js';
 import { onEachDatabase } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
 import { StatementLog } from './statement-log.js';
-
-withoutComparing();
 
 @Restify({ app: 'told', conditional: true })
 @Entity('told_counted')
@@ -44,6 +41,7 @@ onEachDatabase('the statements of conditional requests', (database) => {
 
   async function logged(): Promise<StartedApp> {
     started = await startApp({
+      compare: false,
       entities: [Counted, Content, Plain],
       database,
       dataSource: { logging: ['query'], logger: log },

@@ -2,7 +2,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/
 import { Restify } from 'nestjs-restify';
 import { AfterLoad, Column, Entity, EventSubscriber, PrimaryGeneratedColumn } from 'typeorm';
 import type { DataSource, EntitySubscriberInterface } from 'typeorm';
-import { withoutComparing } from '../support/compare-paths.js';
 import type { Answer } from '../support/client.js';
 import { onEachServer } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
@@ -10,8 +9,6 @@ import type { StartedApp } from '../support/start-app.js';
 import { AWAY, ENTITIES, JOBS } from './domain.js';
 import { faultyServer, lentOut, until } from './faulty-server.js';
 import type { FaultyServer } from './faulty-server.js';
-
-withoutComparing();
 
 /** Is loaded through TypeORM, because its class has a say in its values. */
 @Restify('works')
@@ -65,6 +62,7 @@ onEachServer('a database that goes away', (database) => {
   beforeAll(async () => {
     server = faultyServer(database);
     started = await startApp({
+      compare: false,
       entities: [...ENTITIES, Note],
       database: server.database,
       dataSource: { subscribers: [Moments] },

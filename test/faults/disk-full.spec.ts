@@ -17,7 +17,6 @@ import {
 } from 'typeorm';
 import type { EntityManager, Relation } from 'typeorm';
 import type { Answer } from '../support/client.js';
-import { withoutComparing } from '../support/compare-paths.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
 import { AWAY } from './domain.js';
@@ -25,7 +24,6 @@ import { pause } from './faulty-server.js';
 import { PAGES, startWriting } from './writing-process.js';
 
 // A comparison of both paths writes for itself, on a disk that is full.
-withoutComparing();
 
 @Restify({ app: 'full', bulk: true })
 @Entity('full_note')
@@ -82,6 +80,7 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'restify-full-'));
   file = join(folder, 'full.sqlite');
   started = await startApp({
+    compare: false,
     entities: [Note, Box, Letter, IdempotencyRecord],
     controllers: [LetterController],
     dataSource: { type: 'better-sqlite3', database: file },

@@ -5,12 +5,9 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import type { Server, ServerResponse } from 'node:http';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
-import { withoutComparing } from '../support/compare-paths.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
 import { pause, until } from './faulty-server.js';
-
-withoutComparing();
 
 @Restify('ending')
 @Entity('ending_page')
@@ -97,6 +94,7 @@ afterEach(async () => {
 
 async function start(shutdownGrace?: number, rows = 3): Promise<StartedApp> {
   started = await startApp({
+    compare: false,
     entities: [Page],
     controllers: [OwnRoutes],
     restify: shutdownGrace === undefined ? {} : { shutdownGrace },

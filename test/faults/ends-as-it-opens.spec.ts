@@ -4,15 +4,12 @@ import type { DataSource } from 'typeorm';
 import type { Answer } from '../support/client.js';
 import { onEachServer } from '../support/each-database.js';
 import type { OpenedDatabase } from '../support/databases.js';
-import { withoutComparing } from '../support/compare-paths.js';
 import { startApp } from '../support/start-app.js';
 import { ENTITIES, JOBS } from './domain.js';
 import { faultyServer, pause, until } from './faulty-server.js';
 import type { FaultyServer } from './faulty-server.js';
 import { PAGES, startWriting } from './writing-process.js';
 import type { WritingProcess } from './writing-process.js';
-
-withoutComparing();
 
 let faulty: FaultyServer | undefined;
 let opened: OpenedDatabase | undefined;
@@ -85,7 +82,7 @@ onEachServer('a connection that ends', (database) => {
   });
 
   test('is listened to, by more than the first error, also of a data source that was initialized anew', async () => {
-    const started = await startApp({ entities: ENTITIES, database });
+    const started = await startApp({ compare: false, entities: ENTITIES, database });
     try {
       await started.dataSource.destroy();
       await started.dataSource.initialize();

@@ -5,15 +5,12 @@ import { Restify, RestifyResources } from 'nestjs-restify';
 import type { RestifyModuleOptions } from 'nestjs-restify';
 import { Column, Entity, EventSubscriber, PrimaryColumn } from 'typeorm';
 import type { DataSourceOptions, EntitySubscriberInterface, InsertEvent } from 'typeorm';
-import { withoutComparing } from '../support/compare-paths.js';
 import type { TestDatabase } from '../support/databases.js';
 import { onEachServer } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
 import { ENTITIES, Job, JOBS } from './domain.js';
 import { lentOut, pause, until } from './faulty-server.js';
-
-withoutComparing();
 
 @Restify('works')
 @Entity('works_slow', { synchronize: false })
@@ -67,6 +64,7 @@ async function start(
     },
   };
   const app = (started = await startApp({
+    compare: false,
     entities: [...ENTITIES, Slow],
     database: sized,
     dataSource: { subscribers: [Asking] },

@@ -9,15 +9,12 @@ import type {
   RemoveEvent,
   UpdateEvent,
 } from 'typeorm';
-import { withoutComparing } from '../support/compare-paths.js';
 import type { Answer } from '../support/client.js';
 import { onEachDatabase } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
 import { ENTITIES, Job, JOBS, Part, PARTS, Tag } from './domain.js';
 import { lentOut, pause } from './faulty-server.js';
-
-withoutComparing();
 
 type Moment =
   | 'beforeInsert'
@@ -97,7 +94,12 @@ const BEFORE = { jobs: [['old', 1]], parts: ['wheel', 'axle'], tags: 0 };
 onEachDatabase('a write that fails half-way', (database) => {
   let job: Job;
   beforeAll(async () => {
-    started = await startApp({ entities: ENTITIES, database, dataSource: { subscribers: [Acts] } });
+    started = await startApp({
+      compare: false,
+      entities: ENTITIES,
+      database,
+      dataSource: { subscribers: [Acts] },
+    });
   });
   beforeEach(async () => {
     job = await begin();
@@ -196,7 +198,12 @@ onEachDatabase('a write that fails half-way', (database) => {
 
 onEachDatabase('a subscriber that fails while a transaction', (database) => {
   beforeAll(async () => {
-    started = await startApp({ entities: ENTITIES, database, dataSource: { subscribers: [Acts] } });
+    started = await startApp({
+      compare: false,
+      entities: ENTITIES,
+      database,
+      dataSource: { subscribers: [Acts] },
+    });
   });
   beforeEach(begin);
   afterAll(() => started.close());

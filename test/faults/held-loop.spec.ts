@@ -21,13 +21,10 @@ import type {
 import { Column, Entity, JoinColumn, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import type { Observable } from 'rxjs';
-import { withoutComparing } from '../support/compare-paths.js';
 import { onEachDatabase } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
 import { StatementLog } from './statement-log.js';
-
-withoutComparing();
 
 /** Holds the event loop. */
 function work(milliseconds: number): void {
@@ -204,6 +201,7 @@ describe('on a database that answers at once', () => {
   let started: StartedApp;
   beforeAll(async () => {
     started = await startApp({
+      compare: false,
       entities: ENTITIES,
       controllers: [ReplacedController],
       dataSource: { logging: true, logger: new PageLog() },
@@ -260,6 +258,7 @@ onEachDatabase('objects that take their time', (database) => {
   let started: StartedApp;
   beforeAll(async () => {
     started = await startApp({
+      compare: false,
       entities: ENTITIES,
       controllers: [ReplacedController],
       database,

@@ -26,13 +26,10 @@ import type {
   SoftRemoveEvent,
   UpdateEvent,
 } from 'typeorm';
-import { withoutComparing } from '../support/compare-paths.js';
 import { onEachDatabase } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
 import { StatementLog } from './statement-log.js';
-
-withoutComparing();
 
 /** What has fired, in order, with what it was told. */
 let fired: string[] = [];
@@ -206,6 +203,7 @@ onEachDatabase('listeners and subscribers', (database) => {
   let started: StartedApp;
   beforeAll(async () => {
     started = await startApp({
+      compare: false,
       entities: [Story, Shelf],
       database,
       dataSource: { subscribers: [Ears, QueryEars], logging: true, logger: log, maxQueryExecutionTime: 250 },

@@ -5,13 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Column, DataSource, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import type { Answer } from '../support/client.js';
-import { withoutComparing } from '../support/compare-paths.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
 import { AWAY } from './domain.js';
 import { pause } from './faulty-server.js';
-
-withoutComparing();
 
 @Restify({ app: 'lock', bulk: true })
 @Entity('lock_note')
@@ -73,6 +70,7 @@ afterEach(async () => {
 async function start(mode: 'delete' | 'wal', acquireTimeout = 10_000): Promise<StartedApp> {
   const database = join(folder, 'locked.sqlite');
   started = await startApp({
+    compare: false,
     entities: [Note, Letter, Memo, IdempotencyRecord],
     controllers: [LetterController],
     restify: { acquireTimeout },

@@ -10,12 +10,9 @@ import {
   PrimaryGeneratedColumn,
 } from 'typeorm';
 import type { Relation } from 'typeorm';
-import { withoutComparing } from '../support/compare-paths.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
 import { StatementLog } from './statement-log.js';
-
-withoutComparing();
 
 class Size {
   @Column({ type: 'integer', nullable: true }) width: number | null;
@@ -95,7 +92,11 @@ describe('ordinary values are written by SQLite', () => {
   const log = new StatementLog();
   let started: StartedApp;
   beforeAll(async () => {
-    started = await startApp({ entities: [Room, Tag, Use], dataSource: { logger: log, logging: ['query'] } });
+    started = await startApp({
+      compare: false,
+      entities: [Room, Tag, Use],
+      dataSource: { logger: log, logging: ['query'] },
+    });
     for (const body of ORDINARY)
       expect(await started.client.post(ROOMS, body)).toMatchObject({ status: 201 });
     for (const days of [
@@ -146,6 +147,7 @@ describe('a value of another kind is written by the process', () => {
   let started: StartedApp;
   beforeAll(async () => {
     started = await startApp({
+      compare: false,
       entities: [Room],
       dataSource: { logger: log, logging: ['query'] },
       undescribed: 'all',

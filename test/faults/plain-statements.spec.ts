@@ -2,7 +2,6 @@ import { afterEach, expect, test } from '@jest/globals';
 import { Restify } from 'nestjs-restify';
 import { Column, Entity, PrimaryGeneratedColumn, Unique } from 'typeorm';
 import type { EntitySubscriberInterface, QueryRunner } from 'typeorm';
-import { withoutComparing } from '../support/compare-paths.js';
 import { onEachDatabase, onEachServer } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
 import type { AppSettings, StartedApp } from '../support/start-app.js';
@@ -10,8 +9,6 @@ import { AWAY, ENTITIES, JOBS } from './domain.js';
 import { faultyServer, lentOut, until } from './faulty-server.js';
 import type { FaultyServer } from './faulty-server.js';
 import { StatementLog } from './statement-log.js';
-
-withoutComparing();
 
 @Restify('works')
 @Entity('works_late')
@@ -25,7 +22,7 @@ let started: StartedApp | undefined;
 let server: FaultyServer | undefined;
 
 async function start(settings: Partial<AppSettings>): Promise<StartedApp> {
-  started = await startApp({ entities: ENTITIES, ...settings });
+  started = await startApp({ compare: false, entities: ENTITIES, ...settings });
   return started;
 }
 

@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { EventSubscriber } from 'typeorm';
 import type { EntitySubscriberInterface, QueryRunner, UpdateEvent } from 'typeorm';
-import { withoutComparing } from '../support/compare-paths.js';
 import { onEachDatabase, onEachServer } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
@@ -9,12 +8,10 @@ import { AWAY, ENTITIES, Job, JOBS, Tag } from './domain.js';
 import { faultyServer, lentOut, pause, until } from './faulty-server.js';
 import type { FaultyServer } from './faulty-server.js';
 
-withoutComparing();
-
 onEachDatabase('many who write the same at once', (database) => {
   let started: StartedApp;
   beforeAll(async () => {
-    started = await startApp({ entities: ENTITIES, database });
+    started = await startApp({ compare: false, entities: ENTITIES, database });
   });
   afterAll(() => started.close());
 
@@ -121,6 +118,7 @@ onEachServer("transactions that stand in each other's way", (database) => {
   beforeAll(async () => {
     server = faultyServer(database);
     started = await startApp({
+      compare: false,
       entities: ENTITIES,
       database: { ...server.database, open: repeatableRead(server) },
       dataSource: { subscribers: [Hooks] },

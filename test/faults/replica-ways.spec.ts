@@ -1,10 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { RestifyModule } from 'nestjs-restify';
-import { withoutComparing } from '../support/compare-paths.js';
 import { onEachServer } from '../support/each-database.js';
 import { AUTHORS, BOOKS, Replicated } from './replicated-app.js';
-
-withoutComparing();
 
 const LABELS = '/rest/v1/copies/label/';
 

@@ -114,6 +114,7 @@ export class Replicated {
       };
     };
     this.started = await startApp({
+      compare: false,
       entities: ENTITIES,
       database: { ...this.database, open },
       controllers: [BookController],

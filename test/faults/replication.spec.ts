@@ -1,11 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { withoutComparing } from '../support/compare-paths.js';
 import { onEachServer } from '../support/each-database.js';
 import { AWAY } from './domain.js';
 import { until } from './faulty-server.js';
 import { AUTHORS, Book, BOOKS, Replicated } from './replicated-app.js';
-
-withoutComparing();
 
 onEachServer('replication', (database) => {
   const copies = new Replicated(database);

@@ -2,15 +2,12 @@ import { afterEach, expect, jest, test } from '@jest/globals';
 import { Agent, request } from 'node:http';
 import { EventSubscriber } from 'typeorm';
 import type { EntitySubscriberInterface } from 'typeorm';
-import { withoutComparing } from '../support/compare-paths.js';
 import type { Answer } from '../support/client.js';
 import { onEachDatabase } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
 import { ENTITIES, JOBS } from './domain.js';
 import { pause, until } from './faulty-server.js';
-
-withoutComparing();
 
 /** What a write waits for behind its INSERT, and how many do. */
 let blocked: Promise<void> | undefined;
@@ -65,6 +62,7 @@ onEachDatabase('an application with shutdown hooks', (database) => {
     async (way) => {
       const exit = jest.spyOn(process, 'exit').mockImplementation((() => undefined) as () => never);
       const started: StartedApp = await startApp({
+        compare: false,
         entities: ENTITIES,
         database,
         dataSource: { subscribers: [Blocker] },

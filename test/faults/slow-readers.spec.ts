@@ -4,14 +4,11 @@ import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import type { Server } from 'node:net';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
-import { withoutComparing } from '../support/compare-paths.js';
 import { onEachDatabase } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
 import { lentOut, pause, until } from './faulty-server.js';
 import { StatementLog } from './statement-log.js';
-
-withoutComparing();
 
 @Restify({ app: 'slow', computed: { loud: (note: object) => loud((note as Note).id) } })
 @Entity('slow_note')
@@ -113,6 +110,7 @@ onEachDatabase('a client that does not take a long list', (database) => {
       error: (text: unknown) => errors.push(String(text)),
     };
     started = await startApp({
+      compare: false,
       entities: [Note, Scroll],
       database,
       dataSource: { logging: true, logger: log },

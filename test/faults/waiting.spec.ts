@@ -2,7 +2,6 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { RestifyModule } from 'nestjs-restify';
 import { EventSubscriber } from 'typeorm';
 import type { DataSourceOptions, EntitySubscriberInterface, QueryRunner } from 'typeorm';
-import { withoutComparing } from '../support/compare-paths.js';
 import type { Answer } from '../support/client.js';
 import { DATABASES } from '../support/databases.js';
 import type { TestDatabase } from '../support/databases.js';
@@ -12,8 +11,6 @@ import type { AppSettings, StartedApp } from '../support/start-app.js';
 import { AWAY, ENTITIES, JOBS } from './domain.js';
 import { faultyServer, lentOut, pause, until } from './faulty-server.js';
 import type { FaultyServer } from './faulty-server.js';
-
-withoutComparing();
 
 /** What a write waits for behind its INSERT. */
 let blocked: Promise<void> | undefined;
@@ -67,7 +64,13 @@ afterEach(async () => {
 });
 
 async function start(database: TestDatabase, settings: Partial<AppSettings> = {}): Promise<StartedApp> {
-  started = await startApp({ entities: ENTITIES, database, restify: { acquireTimeout: 300 }, ...settings });
+  started = await startApp({
+    compare: false,
+    entities: ENTITIES,
+    database,
+    restify: { acquireTimeout: 300 },
+    ...settings,
+  });
   return started;
 }
 
@@ -317,6 +320,7 @@ describe('acquireTimeout', () => {
       const [sqlite] = DATABASES;
       await expect(
         startApp({
+          compare: false,
           entities: ENTITIES,
           ...(sqlite ? { database: sqlite } : {}),
           restify: { acquireTimeout },
@@ -335,6 +339,7 @@ describe('statementTimeout', () => {
       const [sqlite] = DATABASES;
       await expect(
         startApp({
+          compare: false,
           entities: ENTITIES,
           ...(sqlite ? { database: sqlite } : {}),
           restify: { statementTimeout },

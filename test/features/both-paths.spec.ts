@@ -2,7 +2,6 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Restify } from 'nestjs-restify';
 import { Column, Entity, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
-import { compared } from '../support/compare-paths.js';
 import { onEachDatabase } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
@@ -78,7 +77,7 @@ onEachDatabase('a list that the database writes itself', (database) => {
   afterAll(() => started.close());
 
   test('is the same as one that is written in process, to the byte, and is used where it can be', async () => {
-    const before = compared.pages;
+    const before = started.compared.pages;
     const answer = await started.client.get('/rest/v1/both/thing/');
     expect((answer.json as { text: string }[]).map(({ text }) => text)).toEqual(TEXTS);
     expect((answer.json as unknown[])[1]).toEqual({
@@ -104,7 +103,7 @@ onEachDatabase('a list that the database writes itself', (database) => {
     ])
       await started.client.get(`/rest/v1/both/thing/${path}`);
     // One page a list: the collection, six queries and a nested list.
-    expect(compared.pages - before).toBe(database.name === 'mariadb' ? 0 : 8);
+    expect(started.compared.pages - before).toBe(database.name === 'mariadb' ? 0 : 8);
   });
 
   test('goes on over pages, whatever the order', async () => {

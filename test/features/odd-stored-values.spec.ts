@@ -16,7 +16,6 @@ import {
   VirtualColumn,
 } from 'typeorm';
 import type { Relation } from 'typeorm';
-import { compared } from '../support/compare-paths.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
 
@@ -154,13 +153,13 @@ describe.each(['', 'INTEGER', 'TEXT', 'REAL', 'NUMERIC', 'BLOB'])(
         await dataSource.query(
           `INSERT INTO odd_${name}(${column}) VALUES ${VALUES.map((value) => `(${value})`).join(', ')}`,
         );
-        const before = compared.rows;
+        const before = started.compared.rows;
         // Each by itself, so that what the database writes is not written in process for the sake of a neighbour. The two are compared to the byte.
         const statuses = new Map<string, number>();
         for (let id = 1; id <= VALUES.length; id++)
           statuses.set(VALUES[id - 1] ?? '', (await client.get(`/rest/v1/odd/${name}/${id}/`)).status);
         expect([...statuses].filter(([, status]) => status !== 200)).toEqual([]);
-        expect(compared.rows - before).toBe(VALUES.length);
+        expect(started.compared.rows - before).toBe(VALUES.length);
         expect((await client.get(`/rest/v1/odd/${name}/`)).status).toBe(200);
       },
     );
@@ -299,7 +298,7 @@ test('links over keys that a path has to escape', async () => {
       '5',
       ' 5',
     ]) {
-      const before = compared.pages;
+      const before = started.compared.pages;
       await started.dataSource.query(`DELETE FROM odd_tag`);
       await started.dataSource.query(`DELETE FROM odd_number`);
       await started.dataSource.query(`INSERT INTO odd_tag (id, text) VALUES (?, 'x')`, [key]);
@@ -310,7 +309,7 @@ test('links over keys that a path has to escape', async () => {
           path,
           200,
         ]);
-      expect(compared.pages - before).toBeGreaterThanOrEqual(4);
+      expect(started.compared.pages - before).toBeGreaterThanOrEqual(4);
       const [{ uses }] = (await started.client.get('/rest/v1/odd/tag/')).json as [{ uses: string }];
       expect(uses).toBe(`/rest/v1/odd/tag/${encodeURIComponent(key)}/uses/`);
     }

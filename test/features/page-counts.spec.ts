@@ -5,12 +5,9 @@ import { Column, Entity, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'ty
 import type { Relation } from 'typeorm';
 import { StatementLog } from '../faults/statement-log.js';
 import { StatementShapes } from '../../src/adapters/typeorm/sql/statement-shapes.js';
-import { withoutComparing } from '../support/compare-paths.js';
 import { onEachDatabase } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
-
-withoutComparing();
 
 const ROWS = 10_500;
 
@@ -64,6 +61,7 @@ onEachDatabase('a count', (database) => {
   let started: StartedApp;
   beforeAll(async () => {
     started = await startApp({
+      compare: false,
       entities: [Fact, Origin],
       database,
       dataSource: { logging: true, logger: log },
@@ -156,7 +154,7 @@ onEachDatabase('a count', (database) => {
 });
 
 test('statements are kept for pages of the usual size alone', async () => {
-  const started = await startApp({ entities: [Fact, Origin] });
+  const started = await startApp({ compare: false, entities: [Fact, Origin] });
   const shapes = Object.getOwnPropertyDescriptor(StatementShapes.prototype, 'of')
     ?.value as StatementShapes['of'];
   const kinds: string[] = [];

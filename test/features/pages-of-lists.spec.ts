@@ -1,12 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { Restify } from 'nestjs-restify';
 import { Column, Entity, Index, PrimaryGeneratedColumn } from 'typeorm';
-import { withoutComparing } from '../support/compare-paths.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
 import { StatementLog } from '../faults/statement-log.js';
-
-withoutComparing();
 
 @Restify({
   app: 'pages',
@@ -31,7 +28,7 @@ const log = new StatementLog();
 let started: StartedApp;
 
 beforeAll(async () => {
-  started = await startApp({ entities: [Leaf], dataSource: { logging: true, logger: log } });
+  started = await startApp({ compare: false, entities: [Leaf], dataSource: { logging: true, logger: log } });
   for (let at = 0; at < 2500; at += 500) {
     const leaves = Array.from({ length: 500 }, (_, index) => ({
       title: `t${(at + index) % 1250}`,

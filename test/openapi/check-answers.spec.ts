@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Restify } from 'nestjs-restify';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
-import { checkAnswer, checkedAnswers } from '../support/check-answers.js';
+import { AnswerCheck } from '../support/check-answers.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
 
@@ -16,8 +16,10 @@ class Held {
 }
 
 let started: StartedApp;
+let planted: AnswerCheck;
 beforeAll(async () => {
   started = await startApp({ entities: [Held] });
+  planted = new AnswerCheck(started.app);
 });
 afterAll(() => started.close());
 
@@ -31,8 +33,7 @@ function check(
   type = 'application/json',
 ): () => void {
   return () => {
-    checkAnswer(
-      started.port,
+    planted.check(
       { method, path },
       {
         status,
@@ -85,7 +86,8 @@ test.each<readonly [string, () => void, RegExp]>([
 });
 
 test('every answer to a client is looked at', async () => {
-  const before = checkedAnswers.described;
+  const { described, refused } = started.checked;
   await started.client.get('/rest/v1/held/held/');
-  expect(checkedAnswers.described).toBe(before + 1);
+  await started.client.post('/rest/v1/held/held/', {});
+  expect(started.checked).toEqual({ described: described + 1, refused: refused + 1 });
 });

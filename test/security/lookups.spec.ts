@@ -3,14 +3,11 @@ import { basic, Restify } from 'nestjs-restify';
 import { Column, Entity, ManyToOne, OneToMany, PrimaryColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import type { Answer } from '../support/client.js';
-import { withoutComparing } from '../support/compare-paths.js';
 import { onEachDatabase } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
 import { StatementLog } from '../faults/statement-log.js';
 import { Choice, fillLookups, LOOKUP_MODELS } from '../features/lookup-models.js';
-
-withoutComparing();
 
 /** At the greatest limits that a model may have, over a relation to itself. */
 @Restify({
@@ -110,6 +107,7 @@ onEachDatabase('filters under attack', (database) => {
   let started: StartedApp;
   beforeAll(async () => {
     started = await startApp({
+      compare: false,
       entities: [...LOOKUP_MODELS, Part],
       database,
       dataSource: { logging: true, logger: log },

@@ -8,6 +8,8 @@ import { routePattern } from '../../src/boot/routing/route-pattern.js';
 import { REST_SERVER } from '../../src/boot/tokens.js';
 import { METHODS } from '../../src/model/operation.js';
 import type { Route } from '../../src/model/route.js';
+import { comparedRead } from './compared-reads.js';
+import type { Read } from './compared-reads.js';
 
 /** What is looked at of an answer. */
 interface CheckedAnswer {
@@ -23,6 +25,8 @@ interface Described {
   readonly item: Readonly<Record<string, DescribedOperation | undefined>>;
   /** Methods of HTTP whose answers are the application's own. */
   readonly free: ReadonlySet<string>;
+  /** The counter that a GET of it raises, as far as it can be known without the request. */
+  read(): Read | undefined;
 }
 
 interface DescribedOperation {
@@ -39,48 +43,54 @@ interface Document {
   };
 }
 
-/** How many answers were compared with the document in this file of tests. */
-export const checkedAnswers = { described: 0, refused: 0 };
-
-const CHECKS = new Map<number, AnswerCheck>();
-
-/** Every answer of this application to a `Client` must be what its document says: so each feature test is a test of the document. */
-export function checkAnswersOf(
-  app: INestApplication,
-  { port, undescribed }: { readonly port: number; readonly undescribed: readonly number[] },
-): void {
-  CHECKS.set(port, new AnswerCheck(app, undescribed));
+/** How many answers of one application were checked. */
+export interface Checked {
+  /** Against what the document says of their URL and method. */
+  readonly described: number;
+  /** For being errors, because the document does not have the method at their URL. */
+  readonly refused: number;
 }
 
-export function endCheck(port: number): void {
-  CHECKS.delete(port);
-}
-
-/** Throws where the answer is another than the document says. */
-export function checkAnswer(
-  port: number,
-  call: { readonly method: string; readonly path: string },
-  answer: CheckedAnswer,
-): void {
-  CHECKS.get(port)?.check(call, answer);
-}
-
-class AnswerCheck {
+/** Compares every answer of one application to its `Client` with the document: so each feature test is a test of the document. */
+export class AnswerCheck {
   private readonly validators = new Map<string, ValidateFunction>();
   private loaded:
     | { readonly document: Document; readonly ajv: Ajv2020; readonly described: readonly Described[] }
     | undefined;
 
+  readonly checked = { described: 0, refused: 0 };
+  /** How many answers came from a reading path whose results an application that compares must have compared. */
+  readonly read: Record<Read, number> = { pages: 0, rows: 0, askedPages: 0 };
+  private readonly found: string[] = [];
+
   constructor(
     private readonly app: INestApplication,
-    private readonly undescribed: readonly number[],
+    private readonly undescribed: readonly number[] = [],
   ) {}
+
+  /** Every difference, whether or not a test has looked at the call that failed of it. */
+  get differences(): readonly string[] {
+    return this.found;
+  }
 
   private get server(): RestServer {
     return this.app.get(REST_SERVER);
   }
 
-  check({ method, path }: { readonly method: string; readonly path: string }, answer: CheckedAnswer): void {
+  /** Throws where the answer is another than the document says. */
+  check(call: { readonly method: string; readonly path: string }, answer: CheckedAnswer): void {
+    try {
+      this.compare(call, answer);
+    } catch (error) {
+      this.found.push(String(error));
+      throw error;
+    }
+  }
+
+  private compare(
+    { method, path }: { readonly method: string; readonly path: string },
+    answer: CheckedAnswer,
+  ): void {
     // They are the same at every URL, and not described.
     if (method === 'HEAD' || method === 'OPTIONS' || this.undescribed.includes(answer.status)) return;
     const { described, document } = this.load();
@@ -91,26 +101,27 @@ class AnswerCheck {
     // A route of the application's own wins over an object whose key has its text.
     if (!found || this.server.foreign.has(plain)) return;
     const operation = found.item[method.toLowerCase()];
-    const told = `${method} ${path} answers ${answer.status} ${answer.text.slice(0, 500)}\n`;
+    const text = `${method} ${path} answers ${answer.status} ${answer.text.slice(0, 500)}\n`;
     if (!operation) {
-      checkedAnswers.refused++;
-      if (answer.status < 400) throw new Error(`${told}The document has no ${method} at ${found.path}.`);
+      this.checked.refused++;
+      if (answer.status < 400) throw new Error(`${text}The document has no ${method} at ${found.path}.`);
       return;
     }
     // Methods and interceptors of the application's own answer what they like.
     if (found.free.has(method)) return;
-    checkedAnswers.described++;
+    this.checked.described++;
+    if (method === 'GET' && answer.status === 200) this.countRead(found);
     const said = operation.responses[String(answer.status)];
     if (!said)
       throw new Error(
-        `${told}The document does not know this status of ${method} ${found.path}, only ${Object.keys(operation.responses).join(', ')}.`,
+        `${text}The document does not know this status of ${method} ${found.path}, only ${Object.keys(operation.responses).join(', ')}.`,
       );
     const pointer =
       said.$ref ?? `#/paths/${escaped(found.path)}/${method.toLowerCase()}/responses/${answer.status}`;
     const response =
       said.$ref === undefined ? said : document.components.responses[said.$ref.split('/').at(-1) ?? ''];
     if (!response?.content) {
-      if (answer.text !== '') throw new Error(`${told}By the document there is no body.`);
+      if (answer.text !== '') throw new Error(`${text}By the document there is no body.`);
       return;
     }
     const type = String(answer.headers['content-type']);
@@ -119,13 +130,18 @@ class AnswerCheck {
     );
     if (media === undefined)
       throw new Error(
-        `${told}It is ${type}, and by the document ${Object.keys(response.content).join(' or ')}.`,
+        `${text}It is ${type}, and by the document ${Object.keys(response.content).join(' or ')}.`,
       );
     // Other forms than JSON are texts.
     if (!/[/+]json$/.test(media)) return;
     const validate = this.validator(`${pointer}/content/${escaped(media)}/schema`);
     if (!validate(answer.json))
-      throw new Error(`${told}The document says otherwise: ${JSON.stringify(validate.errors?.slice(0, 5))}`);
+      throw new Error(`${text}The document says otherwise: ${JSON.stringify(validate.errors?.slice(0, 5))}`);
+  }
+
+  private countRead(found: Described): void {
+    const read = found.read();
+    if (read) this.read[read]++;
   }
 
   private validator(pointer: string): ValidateFunction {
@@ -146,18 +162,23 @@ class AnswerCheck {
     for (const name of ['time-local', 'decimal', 'float', 'double', 'int32', 'int64'])
       ajv.addFormat(name, true);
     ajv.addSchema(document, 'document');
-    const routes = this.server.apis.flatMap(({ prefix, routes: all }) =>
-      all.map(
-        (route) =>
-          [`/${routePattern(prefix, route)}`.replace(/[:*](pk|childId)(?=\/|$)/g, '{$1}'), route] as const,
-      ),
+    const routes = this.server.prefixes.flatMap(({ api: { prefix, routes: all }, pipeline }) =>
+      all.map((route) => ({
+        path: `/${routePattern(prefix, route)}`.replace(/[:*](pk|childId)(?=\/|$)/g, '{$1}'),
+        route,
+        pipeline,
+      })),
     );
-    const described = Object.entries(document.paths).map(([path, item]): Described => ({
-      path,
-      item,
-      pattern: patternOf(path),
-      free: freeMethods(routes.find(([pattern]) => path.endsWith(pattern))?.[1]),
-    }));
+    const described = Object.entries(document.paths).map(([path, item]): Described => {
+      const found = routes.find((each) => path.endsWith(each.path));
+      return {
+        path,
+        item,
+        pattern: patternOf(path),
+        free: freeMethods(found?.route),
+        read: () => found && comparedRead(found.route, found.pipeline),
+      };
+    });
     // Concrete paths win over those with keys.
     described.sort((a, b) => keys(a.path) - keys(b.path));
     this.loaded = { document, ajv, described };

@@ -1,6 +1,5 @@
 import { request } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
-import { checkAnswer } from './check-answers.js';
 
 export interface Answer {
   readonly status: number;
@@ -18,9 +17,16 @@ export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Sends paths as they are written: nothing is normalised or escaped on the way. Answers of an application that `startApp` has started are compared with its document. */
+/** Looks at every answer, and throws where it is wrong. */
+export type LookAtAnswer = (call: { readonly method: string; readonly path: string }, answer: Answer) => void;
+
+/** Sends paths as they are written: nothing is normalised or escaped on the way. */
 export class Client {
-  constructor(readonly port: number) {}
+  /** `look` of the client that `startApp` makes compares answers with the application's document. */
+  constructor(
+    readonly port: number,
+    private readonly look?: LookAtAnswer,
+  ) {}
 
   get(path: string, options: RequestOptions = {}): Promise<Answer> {
     return this.send('GET', path, options);
@@ -65,7 +71,7 @@ export class Client {
               json: parsed(text),
             };
             try {
-              checkAnswer(this.port, { method, path }, answer);
+              this.look?.({ method, path }, answer);
               resolve(answer);
             } catch (error) {
               reject(error instanceof Error ? error : new Error(String(error)));

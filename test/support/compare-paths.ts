@@ -1,14 +1,11 @@
 import { PageReader } from '../../src/adapters/typeorm/running/page-reader.js';
 import { RowReader } from '../../src/adapters/typeorm/running/row-reader.js';
 import { stampsIn } from '../../src/model/conditional.js';
-import type { ListPlan } from '../../src/model/plan.js';
-import type { Resource } from '../../src/model/resource.js';
-import type { PageOf, RowWriting } from '../../src/request/execution/data-adapter.js';
+import type { ListPlan, PagePlan } from '../../src/model/plan.js';
+import type { PageOf, RowWriting, StampedText } from '../../src/request/execution/data-adapter.js';
 import type { Soon } from '../../src/values/soon.js';
-import { withoutComparingWrites } from './compare-writes.js';
-
-/** How many lists and rows the database has written itself in this file of tests, each compared with the general path. */
-export const compared = { pages: 0, rows: 0, askedPages: 0 };
+import { comparisonOf } from './comparison.js';
+import type { Comparison } from './comparison.js';
 
 const fast = Object.getOwnPropertyDescriptor(RowReader.prototype, 'texts')?.value as RowReader['texts'];
 const fastRow = Object.getOwnPropertyDescriptor(RowReader.prototype, 'retrieveText')
@@ -20,77 +17,117 @@ const fastStamped = Object.getOwnPropertyDescriptor(RowReader.prototype, 'retrie
 const fastPage = Object.getOwnPropertyDescriptor(PageReader.prototype, 'text')?.value as PageReader['text'];
 
 /**
- * Every list that the database writes itself is read on the general path too, while it is read, and both must be the same
- * to the byte: so each feature test is a test of both.
+ * In an application that compares, every list that the database writes itself is read on the general path too, while it is
+ * read, and both must be the same to the byte: so each feature test is a test of both.
  */
 RowReader.prototype.texts = function (this: RowReader, plan, writing) {
   const texts = fast.call(this, plan, writing);
-  return texts === undefined ? undefined : both(this, { plan, writing, texts: iterated(texts) });
+  const comparison = comparisonFor(this);
+  return texts === undefined || !comparison
+    ? texts
+    : both({ reader: this, comparison, plan, writing }, iterated(texts));
 };
 
 /** The same for a single row. */
-RowReader.prototype.retrieveText = async function (this: RowReader, where, writing) {
-  for (let attempt = 0; ; attempt++) {
-    const text = await fastRow.call(this, where, writing);
-    const row = await this.retrieve(where);
-    const expected = row && JSON.stringify(writing.represent(row));
-    compared.rows++;
-    if (text === expected) return text;
-    if (attempt === 5)
-      throw new Error(`The database writes\n${text ?? 'nothing'}\nand the process\n${expected ?? 'nothing'}`);
-  }
+RowReader.prototype.retrieveText = function (this: RowReader, where, writing) {
+  const comparison = comparisonFor(this);
+  return comparison ? comparedText(this, comparison, { where, writing }) : fastRow.call(this, where, writing);
 };
+
+interface ReadOfOne {
+  readonly where: Parameters<RowReader['retrieveText']>[0];
+  readonly writing: RowWriting;
+}
+
+async function comparedText(
+  reader: RowReader,
+  comparison: Comparison,
+  { where, writing }: ReadOfOne,
+): Promise<string | undefined> {
+  for (let attempt = 0; ; attempt++) {
+    const text = await fastRow.call(reader, where, writing);
+    const row = await reader.retrieve(where);
+    const expected = row && JSON.stringify(writing.represent(row));
+    comparison.rows++;
+    if (text === expected) return text;
+    if (attempt === 5) reportDifference(comparison, text ?? 'nothing', expected ?? 'nothing');
+  }
+}
 
 /** The same for one with its stamps, which the general path finds among its values. */
-RowReader.prototype.retrieveStamped = async function (this: RowReader, where, writing) {
-  const { resource } = this as unknown as { readonly resource: Resource };
-  for (let attempt = 0; ; attempt++) {
-    const stamped = await fastStamped.call(this, where, writing);
-    const row = await this.retrieve(where);
-    const expected = row && { text: JSON.stringify(writing.represent(row)), stamps: stampsIn(row, resource) };
-    compared.rows++;
-    if (JSON.stringify(stamped) === JSON.stringify(expected)) return stamped;
-    if (attempt === 5)
-      throw new Error(
-        `The database writes\n${JSON.stringify(stamped)}\nand the process\n${JSON.stringify(expected)}`,
-      );
-  }
+RowReader.prototype.retrieveStamped = function (this: RowReader, where, writing) {
+  const comparison = comparisonFor(this);
+  return comparison
+    ? comparedStamped(this, comparison, { where, writing })
+    : fastStamped.call(this, where, writing);
 };
+
+async function comparedStamped(
+  reader: RowReader,
+  comparison: Comparison,
+  { where, writing }: ReadOfOne,
+): Promise<StampedText | undefined> {
+  for (let attempt = 0; ; attempt++) {
+    const stamped = await fastStamped.call(reader, where, writing);
+    const row = await reader.retrieve(where);
+    const expected = row && {
+      text: JSON.stringify(writing.represent(row)),
+      stamps: stampsIn(row, reader['resource']),
+    };
+    comparison.rows++;
+    if (JSON.stringify(stamped) === JSON.stringify(expected)) return stamped;
+    if (attempt === 5) reportDifference(comparison, JSON.stringify(stamped), JSON.stringify(expected));
+  }
+}
 
 /** The same for a page that is asked for; what was counted is compared too. */
-PageReader.prototype.text = async function (this: PageReader, plan, writing) {
-  for (let attempt = 0; ; attempt++) {
-    const page = await fastPage.call(this, plan, writing);
-    const general = await this.rows(plan);
-    const [written, expected] = [
-      told(page),
-      told({ ...general, rows: general.rows.map((row) => JSON.stringify(writing.represent(row))).join(',') }),
-    ];
-    compared.askedPages++;
-    if (written === expected) return page;
-    if (attempt === 5) throw new Error(`The database writes\n${written}\nand the process\n${expected}`);
-  }
+PageReader.prototype.text = function (this: PageReader, plan, writing) {
+  const comparison = comparisonFor(this['reader']);
+  return comparison ? comparedPage(this, comparison, { plan, writing }) : fastPage.call(this, plan, writing);
 };
 
+async function comparedPage(
+  reader: PageReader,
+  comparison: Comparison,
+  { plan, writing }: { readonly plan: PagePlan; readonly writing: RowWriting },
+): Promise<PageOf<string>> {
+  for (let attempt = 0; ; attempt++) {
+    const page = await fastPage.call(reader, plan, writing);
+    const general = await reader.rows(plan);
+    const written = toText(page);
+    const expected = toText({
+      ...general,
+      rows: general.rows.map((row) => JSON.stringify(writing.represent(row))).join(','),
+    });
+    comparison.askedPages++;
+    if (written === expected) return page;
+    if (attempt === 5) reportDifference(comparison, written, expected);
+  }
+}
+
+function comparisonFor(reader: RowReader): Comparison | undefined {
+  return comparisonOf(reader['tables'].of(reader['resource']).dataSource);
+}
+
+function reportDifference(comparison: Comparison, written: string, expected: string): never {
+  return comparison.report(`The database writes\n${written}\nand the process\n${expected}`);
+}
+
 /** Where nothing is read, and behind the last row, no edge means anything. */
-function told({ rows, size, more, count, first, last }: PageOf<string>): string {
+function toText({ rows, size, more, count, first, last }: PageOf<string>): string {
   return JSON.stringify([rows, size, more, count, size > 0 ? first : [], more ? last : []]);
 }
 
-/** For a file of tests about time, order and number of statements, or with writers that never rest. */
-export function withoutComparing(): void {
-  RowReader.prototype.texts = fast;
-  RowReader.prototype.retrieveText = fastRow;
-  RowReader.prototype.retrieveStamped = fastStamped;
-  PageReader.prototype.text = fastPage;
-  withoutComparingWrites();
+interface ComparedList {
+  readonly reader: RowReader;
+  readonly comparison: Comparison;
+  readonly plan: ListPlan;
+  readonly writing: RowWriting;
 }
 
 /** The two may turn their pages at different rows. */
-async function* both(
-  reader: RowReader,
-  { plan, writing, texts }: { plan: ListPlan; writing: RowWriting; texts: AsyncIterable<string> },
-): AsyncGenerator<string> {
+async function* both(list: ComparedList, texts: AsyncIterable<string>): AsyncGenerator<string> {
+  const { reader, comparison, plan, writing } = list;
   const general = generalTexts(reader, plan, writing);
   let [expected, differed] = ['', false];
   for await (const text of texts) {
@@ -102,10 +139,10 @@ async function* both(
     }
     if (!differed && !expected.startsWith(written)) {
       differed = true;
-      await mustAgree(reader, plan, writing);
+      await verifyAgreement(list);
     }
     expected = expected.slice(written.length);
-    compared.pages++;
+    comparison.pages++;
     yield text;
   }
   await general.return(undefined);
@@ -131,8 +168,8 @@ async function* generalTexts(
     yield rows.map((row) => JSON.stringify(represent(row))).join(',');
 }
 
-/** Somebody may have written between the two: what differs once more, and again, differs. */
-async function mustAgree(reader: RowReader, plan: ListPlan, writing: RowWriting): Promise<void> {
+/** Another request may have written between the two reads: what differs in each of several attempts is a difference. */
+async function verifyAgreement({ reader, comparison, plan, writing }: ComparedList): Promise<void> {
   let last: readonly [string, string] | undefined;
   for (let attempt = 0; attempt < 5; attempt++) {
     const texts = fast.call(reader, plan, writing);
@@ -142,7 +179,7 @@ async function mustAgree(reader: RowReader, plan: ListPlan, writing: RowWriting)
     ];
     if (last[0] === last[1]) return;
   }
-  throw new Error(`The database writes\n${last?.[0] ?? ''}\nand the process\n${last?.[1] ?? ''}`);
+  reportDifference(comparison, last?.[0] ?? '', last?.[1] ?? '');
 }
 
 async function whole(texts: AsyncIterable<string>): Promise<string> {

@@ -12,9 +12,8 @@ import { equals, allOf } from '../../src/model/condition.js';
 import type { CreatePlan } from '../../src/model/plan.js';
 import type { Resource } from '../../src/model/resource.js';
 import type { Row } from '../../src/model/serializer.js';
-
-/** How many rows were written by one statement in this file of tests, each compared with what TypeORM writes. */
-export const comparedWrites = { created: 0, changed: 0 };
+import { comparisonOf } from './comparison.js';
+import type { Comparison } from './comparison.js';
 
 const fast = {
   create: Object.getOwnPropertyDescriptor(PlainWriter.prototype, 'create')?.value as PlainWriter['create'],
@@ -105,13 +104,20 @@ function isComparable(metadata: EntityMetadata, given: ReadonlySet<string>, name
   );
 }
 
-PlainWriter.prototype.create = async function (this: PlainWriter, plan) {
+/** In an application that compares, a row that is created by one statement must be the row that TypeORM would store. */
+PlainWriter.prototype.create = function (this: PlainWriter, plan) {
   const inside = this as unknown as Inside;
-  const before = comparedWrites.created + comparedWrites.changed;
+  const comparison = comparisonFor(inside);
+  return comparison ? comparedCreate(this, comparison, plan) : fast.create.call(this, plan);
+};
+
+async function comparedCreate(writer: PlainWriter, comparison: Comparison, plan: CreatePlan): Promise<Row> {
+  const inside = writer as unknown as Inside;
+  const before = comparison.created + comparison.changed;
   const expected = (await inside.mayWrite(plan, 'create')) ? await storedByTypeOrm(inside, plan) : undefined;
-  const row = await fast.create.call(this, plan);
-  if (comparedWrites.created + comparedWrites.changed === before || !expected) return row;
-  comparedWrites.created++;
+  const row = await fast.create.call(writer, plan);
+  if (comparison.created + comparison.changed === before || !expected) return row;
+  comparison.created++;
   const stored = await inside.tools.connections.reading('primary', (runner) =>
     storedRow(inside, row.key, runner),
   );
@@ -124,12 +130,16 @@ PlainWriter.prototype.create = async function (this: PlainWriter, plan) {
   );
   for (const name of Object.keys(expected)) {
     if (!finer.has(name) && isComparable(inside.metadata, given, name) && stored?.[name] !== expected[name])
-      throw new Error(
+      comparison.report(
         `${inside.resource.label}.${name} is written as ${String(stored?.[name])}, and by TypeORM as ${String(expected[name])}`,
       );
   }
   return row;
-};
+}
+
+function comparisonFor({ tools, resource }: Inside): Comparison | undefined {
+  return comparisonOf(tools.tables.of(resource).dataSource);
+}
 
 function columnNames(resource: Resource, name: string): readonly string[] {
   const field = resource.fieldsByName.get(name);
@@ -137,35 +147,34 @@ function columnNames(resource: Resource, name: string): readonly string[] {
   return field?.kind === 'to-one' ? field.relation.on.map(({ near }) => near.id) : [];
 }
 
-/** The row that a statement brings out must be the one that is read. */
+/** The row that a statement returns must be the one that is read. */
 Object.defineProperty(PlainWriter.prototype, 'written', {
-  value: async function (this: PlainWriter, ...given: readonly unknown[]) {
-    const row = await fast.written.call(this, ...given);
-    if (!row) return row;
-    const { tools, resource } = this as unknown as Inside;
-    comparedWrites.changed++;
-    const read = await tools.connections.reading('primary', (runner) =>
-      tools.reader.retrieveWithin(
-        allOf(resource.identity.map((column, index) => equals(column, row.key[index] ?? null))),
-        runner,
-      ),
-    );
-    if (JSON.stringify(read) !== JSON.stringify(row))
-      throw new Error(
-        `The statement brings out\n${JSON.stringify(row)}\nand there stands\n${JSON.stringify(read)}`,
-      );
-    return row;
+  value: function (this: PlainWriter, ...given: readonly unknown[]) {
+    const comparison = comparisonFor(this as unknown as Inside);
+    return comparison ? comparedRow(this, comparison, given) : fast.written.call(this, ...given);
   },
   writable: true,
   configurable: true,
 });
 
-/** For files of tests about time, order and number of statements, or with writers that never rest. */
-export function withoutComparingWrites(): void {
-  PlainWriter.prototype.create = fast.create;
-  Object.defineProperty(PlainWriter.prototype, 'written', {
-    value: fast.written,
-    writable: true,
-    configurable: true,
-  });
+async function comparedRow(
+  writer: PlainWriter,
+  comparison: Comparison,
+  given: readonly unknown[],
+): Promise<Row | undefined> {
+  const row = await fast.written.call(writer, ...given);
+  if (!row) return row;
+  const { tools, resource } = writer as unknown as Inside;
+  comparison.changed++;
+  const read = await tools.connections.reading('primary', (runner) =>
+    tools.reader.retrieveWithin(
+      allOf(resource.identity.map((column, index) => equals(column, row.key[index] ?? null))),
+      runner,
+    ),
+  );
+  if (JSON.stringify(read) !== JSON.stringify(row))
+    comparison.report(
+      `The statement returns\n${JSON.stringify(row)}\nand the table holds\n${JSON.stringify(read)}`,
+    );
+  return row;
 }

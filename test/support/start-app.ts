@@ -8,9 +8,14 @@ import type { RestifyModuleOptions } from 'nestjs-restify';
 import type { AddressInfo, Server } from 'node:net';
 import { DataSource } from 'typeorm';
 import type { DataSourceOptions, MixedList, EntitySchema } from 'typeorm';
-import { checkAnswersOf, endCheck } from './check-answers.js';
+import { AnswerCheck } from './check-answers.js';
+import type { Checked } from './check-answers.js';
 import { Client } from './client.js';
 import './compare-paths.js';
+import './compare-writes.js';
+import { READS } from './compared-reads.js';
+import { compareIn, Comparison } from './comparison.js';
+import type { Compared } from './comparison.js';
 import { DATABASES } from './databases.js';
 import type { TestDatabase } from './databases.js';
 import { PLATFORM } from './platform.js';
@@ -48,6 +53,11 @@ export interface AppSettings {
   readonly trustProxy?: boolean;
   /** Statuses of which no document can know, because the application has more to say than its models: a guard before all routes. `all`: it changes everything. */
   readonly undescribed?: 'all' | readonly number[];
+  /**
+   * Default: true: what this application reads and writes on a fast path is compared with the general path. `false` where time,
+   * order or number of statements matter, and where writers never rest.
+   */
+  readonly compare?: boolean;
   /** Before the application is initialised: global prefix, middleware, guards. */
   configure?(app: INestApplication): void;
 }
@@ -57,6 +67,11 @@ export interface StartedApp {
   readonly client: Client;
   readonly dataSource: DataSource;
   readonly port: number;
+  /** Counts what this application has compared: nothing where it does not compare. */
+  readonly compared: Compared;
+  /** Counts the answers to `client` that were checked against the document. */
+  readonly checked: Checked;
+  /** Throws where a comparison or a check has found a difference, or has not run, whatever the tests have seen of it. */
   close(): Promise<void>;
 }
 
@@ -106,8 +121,10 @@ export async function startApp(settings: AppSettings): Promise<StartedApp> {
   })
   class AppModule {}
   let app: INestApplication | undefined;
+  let comparison: Comparison | undefined;
   try {
     app = await createApp(AppModule, settings);
+    if (settings.compare !== false) comparison = compareIn(app);
     settings.configure?.(app);
     await app.listen(0, '127.0.0.1');
   } catch (error) {
@@ -117,17 +134,35 @@ export async function startApp(settings: AppSettings): Promise<StartedApp> {
   }
   const started = app;
   const { port } = (started.getHttpServer() as Server).address() as AddressInfo;
-  if (settings.undescribed !== 'all')
-    checkAnswersOf(started, { port, undescribed: settings.undescribed ?? [] });
+  const check =
+    settings.undescribed === 'all' ? undefined : new AnswerCheck(started, settings.undescribed ?? []);
   return {
     app: started,
-    client: new Client(port),
+    client: new Client(
+      port,
+      check &&
+        ((call, answer) => {
+          check.check(call, answer);
+        }),
+    ),
     dataSource: started.get(DataSource),
     port,
+    compared: comparison ?? new Comparison(),
+    checked: check?.checked ?? { described: 0, refused: 0 },
     close: async () => {
-      endCheck(port);
       await started.close();
       await opened.drop();
+      refuseFindings(comparison, check);
     },
   };
+}
+
+/** A difference fails the file, and so does a comparison that did not run: a test may not have looked at the answer. */
+function refuseFindings(comparison: Comparison | undefined, check: AnswerCheck | undefined): void {
+  const missing = READS.filter((name) => comparison && check && comparison[name] < check.read[name]).map(
+    (name) =>
+      `${check?.read[name] ?? 0} answers to GET should have been compared (${name}), and ${comparison?.[name] ?? 0} were.`,
+  );
+  const findings = [...(comparison?.differences ?? []), ...(check?.differences ?? []), ...missing];
+  if (findings.length > 0) throw new Error(findings.join('\n\n'));
 }

@@ -1,0 +1,27 @@
+import { TypeOrmAdapter } from '../../src/adapters/typeorm/typeorm-adapter.js';
+import type { Route } from '../../src/model/route.js';
+import type { RestPipeline } from '../../src/request/rest-pipeline.js';
+import { ModelSerializer } from '../../src/request/serializers/model-serializer.js';
+import type { Compared } from './comparison.js';
+
+/** Those of `Compared` that count reads. */
+export const READS = ['pages', 'rows', 'askedPages'] as const satisfies readonly (keyof Compared)[];
+
+export type Read = (typeof READS)[number];
+
+/**
+ * Which counter the comparison of an application raises when it answers a GET of this route; undefined where the answer does
+ * not come from a path that is compared, or where the parameters of the request decide it.
+ */
+export function comparedRead({ resource, operations }: Route, pipeline: RestPipeline): Read | undefined {
+  const adapter = pipeline['adapter'];
+  const { renderers, shape, interceptors, serializer, pagination, conditional } = resource;
+  const hasOwnForm = renderers.length > 0 || interceptors.length > 0 || shape !== undefined;
+  if (hasOwnForm || serializer.constructor !== ModelSerializer || !(adapter instanceof TypeOrmAdapter))
+    return undefined;
+  const operation = operations.get('GET');
+  if (operation !== 'list') return operation === 'retrieve' ? 'rows' : undefined;
+  if (pagination) return 'askedPages';
+  const isWritten = adapter['of'](resource).reader.json !== undefined && adapter.readsAsStored(resource);
+  return isWritten && !conditional ? 'pages' : undefined;
+}

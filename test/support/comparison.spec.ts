@@ -1,0 +1,145 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { PageNumberPagination, Restify } from 'nestjs-restify';
+import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import { RowReader } from '../../src/adapters/typeorm/running/row-reader.js';
+import { PlainWriter } from '../../src/adapters/typeorm/running/plain-writer.js';
+import { ModelSerializer } from '../../src/request/serializers/model-serializer.js';
+import { startApp } from './start-app.js';
+import type { AppSettings, StartedApp } from './start-app.js';
+
+@Restify('compared')
+@Entity('compared_thing')
+class Thing {
+  @PrimaryGeneratedColumn() id: number;
+  @Column() text: string;
+  @Column({ default: 7 }) whole: number;
+}
+
+@Restify({ app: 'compared', conditional: true })
+@Entity('compared_kept')
+class Kept {
+  @PrimaryGeneratedColumn() id: number;
+  @Column() text: string;
+}
+
+@Restify({ app: 'compared', pagination: new PageNumberPagination({ pageSize: 2 }) })
+@Entity('compared_paged')
+class Paged {
+  @PrimaryGeneratedColumn() id: number;
+  @Column() text: string;
+}
+
+const THINGS = '/rest/v1/compared/thing/';
+const READS = [THINGS, `${THINGS}1/`, '/rest/v1/compared/kept/1/', '/rest/v1/compared/paged/'];
+const NOTHING = { pages: 0, rows: 0, askedPages: 0, created: 0, changed: 0 };
+
+async function start(settings: Partial<AppSettings> = {}): Promise<StartedApp> {
+  const started = await startApp({ entities: [Thing, Kept, Paged], ...settings });
+  for (const entity of [Thing, Kept, Paged])
+    await started.dataSource.getRepository(entity).insert([{ text: 'a' }, { text: 'b' }, { text: 'c' }]);
+  return started;
+}
+
+/** Replaces a method until the test ends. */
+const replaced: (() => void)[] = [];
+function replace(prototype: object, name: string, value: unknown): void {
+  const before = Object.getOwnPropertyDescriptor(prototype, name);
+  if (!before) throw new Error(`No ${name}`);
+  Object.defineProperty(prototype, name, { ...before, value });
+  replaced.push(() => Object.defineProperty(prototype, name, before));
+}
+
+/** What the process makes of a row differs from what the database writes from now on. */
+function plantInReads(): void {
+  replace(ModelSerializer.prototype, 'represent', () => ({ id: 1, text: 'planted' }));
+}
+
+afterEach(() => {
+  for (const restore of replaced.splice(0)) restore();
+});
+
+test('each way of reading and writing is counted for its application', async () => {
+  const started = await start();
+  for (const path of READS) expect((await started.client.get(path)).status).toBe(200);
+  expect(started.compared).toMatchObject({ ...NOTHING, pages: 1, rows: 2, askedPages: 1 });
+  expect((await started.client.post(THINGS, { text: 'd' })).status).toBe(201);
+  expect(started.compared).toMatchObject({ pages: 1, rows: 2, askedPages: 1, created: 1, changed: 1 });
+  expect((await started.client.patch(`${THINGS}1/`, { text: 'e' })).status).toBe(200);
+  expect(started.compared).toMatchObject({ created: 1, changed: 2 });
+  expect(started.checked).toEqual({ described: READS.length + 2, refused: 0 });
+  await started.close();
+});
+
+test('of two applications, one that compares and one that does not, neither changes the other', async () => {
+  const [with1, without, with2] = [await start(), await start({ compare: false }), await start()];
+  for (const { client } of [with1, without, with2]) {
+    for (const path of READS) await client.get(path);
+    await client.post(THINGS, { text: 'd' });
+  }
+  const all = { pages: 1, rows: 2, askedPages: 1, created: 1, changed: 1 };
+  expect(with1.compared).toMatchObject(all);
+  expect(without.compared).toMatchObject(NOTHING);
+  expect(with2.compared).toMatchObject(all);
+  plantInReads();
+  expect((await with1.client.get(`${THINGS}1/`)).status).toBe(500);
+  expect((await without.client.get(`${THINGS}1/`)).json).toEqual({ id: 1, text: 'a', whole: 7 });
+  await without.close();
+  expect((await with2.client.get(`${THINGS}1/`)).status).toBe(500);
+  await expect(with1.close()).rejects.toThrow('planted');
+  await expect(with2.close()).rejects.toThrow('planted');
+});
+
+describe('a planted difference fails the request, and the end of the application,', () => {
+  test.each(READS)('of GET %s', async (path) => {
+    const started = await start();
+    plantInReads();
+    const failed = await started.client.get(path).then(
+      ({ status }) => status === 500,
+      () => true,
+    );
+    expect(failed).toBe(true);
+    await expect(started.close()).rejects.toThrow(/The database writes\n.*\nand the process\n.*planted/);
+  });
+
+  test('of what a write stores', async () => {
+    const started = await start();
+    const insertion = Reflect.get(PlainWriter.prototype, 'insertion') as (plan: object) => object;
+    replace(
+      PlainWriter.prototype,
+      'insertion',
+      function (this: PlainWriter, plan: { readonly values: ReadonlyMap<string, unknown> }) {
+        return insertion.call(this, { ...plan, values: new Map([['text', 'planted']]) });
+      },
+    );
+    expect((await started.client.post(THINGS, { text: 'd' })).status).toBe(500);
+    await expect(started.close()).rejects.toThrow(/text is written as .*planted.*, and by TypeORM as .*'d'/);
+  });
+
+  test('of what a write returns', async () => {
+    const started = await start();
+    const rowOf = Reflect.get(PlainWriter.prototype, 'rowOf') as (records: unknown) => object;
+    replace(PlainWriter.prototype, 'rowOf', function (this: PlainWriter, records: unknown) {
+      return { ...rowOf.call(this, records), values: [1, 'planted', 7] };
+    });
+    expect((await started.client.patch(`${THINGS}1/`, { text: 'd' })).status).toBe(500);
+    await expect(started.close()).rejects.toThrow('The statement returns');
+  });
+
+  test('of a body from the document', async () => {
+    const started = await start();
+    // SQLite takes any value into any column, and both paths show it.
+    await started.dataSource.query("UPDATE compared_thing SET whole = 'seven'");
+    await expect(started.client.get(`${THINGS}1/`)).rejects.toThrow('The document says otherwise');
+    await expect(started.close()).rejects.toThrow('The document says otherwise');
+  });
+});
+
+test.each([
+  ['texts', THINGS, () => undefined],
+  ['retrieveText', `${THINGS}1/`, () => Promise.resolve('{"id":1,"text":"a","whole":7}')],
+])('a comparison that does not run fails the end of the application: %s', async (name, path, read) => {
+  const started = await start();
+  replace(RowReader.prototype, name, read);
+  expect((await started.client.get(path)).status).toBe(200);
+  await expect(started.close()).rejects.toThrow('1 answers to GET should have been compared');
+});
