@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { IdempotencyRecord, restify } from 'nestjs-restify';
 import { Entity, JoinTable, ManyToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
+import { restoreDeclarationsOf } from '../support/restore.js';
 import { declareUnchecked, problemsOf } from './refused-start.js';
 
 @Entity('boot_payment')
@@ -23,6 +24,8 @@ const UNKEPT =
   "the data source has no table in which answers are kept. Add IdempotencyRecord of 'nestjs-restify' to the data source's entities, and make its table, restify_idempotency, by a migration or synchronize.";
 
 describe('Idempotency-Key refuses to start', () => {
+  restoreDeclarationsOf(IdempotencyRecord);
+
   test.each([
     ['a text', 'yes', [`Payment.idempotency: this says nothing of Idempotency-Key. ${REPAIR}`]],
     ['null', null, [`Payment.idempotency: this says nothing of Idempotency-Key. ${REPAIR}`]],

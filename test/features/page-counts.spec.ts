@@ -162,9 +162,12 @@ test('statements are kept for pages of the usual size alone', async () => {
     kinds.push(kind);
     return shapes.call(this, kind, ...more);
   };
-  for (const query of ['', '?limit=2', '?limit=3', '?offset=2', '?limit=99'])
-    await started.client.get(`/rest/v1/counts/fact/${query}`);
-  StatementShapes.prototype.of = shapes;
-  await started.close();
+  try {
+    for (const query of ['', '?limit=2', '?limit=3', '?offset=2', '?limit=99'])
+      await started.client.get(`/rest/v1/counts/fact/${query}`);
+  } finally {
+    StatementShapes.prototype.of = shapes;
+    await started.close();
+  }
   expect(kinds).toHaveLength(2);
 });

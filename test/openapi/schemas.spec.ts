@@ -14,7 +14,6 @@ import {
   strategy,
 } from 'nestjs-restify';
 import type { FilterBackend, Filtering, Grant, Permission, Refusal } from 'nestjs-restify';
-import passport from 'passport';
 import { Strategy } from 'passport';
 import {
   Column,
@@ -32,6 +31,7 @@ import { describedMethods } from '../../src/boot/openapi/described-route.js';
 import { describeOperation } from '../../src/boot/openapi/describe-operation.js';
 import type { Route } from '../../src/model/route.js';
 import { lintOpenApi } from '../support/lint-openapi.js';
+import { usePassportStrategy } from '../support/restore.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
 import { documentOf, parametersOf } from './document.js';
@@ -171,7 +171,7 @@ class Loud {
   text: string;
 }
 
-passport.use('key', Object.assign(new Strategy(), { authenticate: (): void => undefined }));
+usePassportStrategy('key', Object.assign(new Strategy(), { authenticate: (): void => undefined }));
 
 describe('what the document says of models', () => {
   let started: StartedApp;
