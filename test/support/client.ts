@@ -1,4 +1,4 @@
-import { request } from 'node:http';
+import { globalAgent, request } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
 
 export interface Answer {
@@ -46,6 +46,14 @@ export class Client {
 
   delete(path: string, options: RequestOptions = {}): Promise<Answer> {
     return this.send('DELETE', path, options);
+  }
+
+  /** Closes the connections that are kept for later requests: a server that closes waits for what may come over them. */
+  endIdle(): void {
+    for (const [address, sockets] of Object.entries(globalAgent.freeSockets)) {
+      if (!address.startsWith(`127.0.0.1:${this.port}:`)) continue;
+      for (const socket of sockets ?? []) socket.destroy();
+    }
   }
 
   send(method: string, path: string, { body, raw, headers = {} }: RequestOptions = {}): Promise<Answer> {

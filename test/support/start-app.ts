@@ -136,20 +136,22 @@ export async function startApp(settings: AppSettings): Promise<StartedApp> {
   const { port } = (started.getHttpServer() as Server).address() as AddressInfo;
   const check =
     settings.undescribed === 'all' ? undefined : new AnswerCheck(started, settings.undescribed ?? []);
+  const client = new Client(
+    port,
+    check &&
+      ((call, answer) => {
+        check.check(call, answer);
+      }),
+  );
   return {
     app: started,
-    client: new Client(
-      port,
-      check &&
-        ((call, answer) => {
-          check.check(call, answer);
-        }),
-    ),
+    client,
     dataSource: started.get(DataSource),
     port,
     compared: comparison ?? new Comparison(),
     checked: check?.checked ?? { described: 0, refused: 0 },
     close: async () => {
+      client.endIdle();
       await started.close();
       await opened.drop();
       refuseFindings(comparison, check);
