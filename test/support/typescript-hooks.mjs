@@ -15,11 +15,15 @@ export function resolve(specifier, context, next) {
   return next(specifier, context);
 }
 
-/** TypeScript as Jest compiles it, without a check of types. */
 export async function load(url, context, next) {
   if (!url.startsWith('file:') || !url.endsWith('.ts')) return next(url, context);
   const filename = fileURLToPath(url);
-  const { code } = await transform(await readFile(filename, 'utf8'), {
+  return compile(filename, await readFile(filename, 'utf8'));
+}
+
+/** TypeScript as Jest compiles it, without a check of types. */
+export async function compile(filename, source) {
+  const { code } = await transform(source, {
     filename,
     sourceMaps: 'inline',
     module: { type: 'es6' },

@@ -1,0 +1,85 @@
+import { fieldsOf } from '../model/fields.js';
+import type { FieldView } from '../model/fields.js';
+import { throughOf } from '../model/resources.js';
+import type { State } from '../model/state.js';
+import type { EntitySpec, Json } from '../schema.js';
+import type { Random } from './random.js';
+import { makeRelatedKey } from './requests.js';
+import type { Target } from './requests.js';
+import { keyValue, rightValue, wrongValue } from './values.js';
+
+export interface MadeBody {
+  readonly text: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const JSON_TYPE = { 'Content-Type': 'application/json' };
+
+export function makeBody(
+  random: Random,
+  state: State,
+  { target, method }: { readonly target: Target; readonly method: string },
+): MadeBody | undefined {
+  if (random.chance(0.02)) return undefined;
+  if (random.chance(0.03)) return oddBody(random);
+  const body = makeObject(random, state, { target, method });
+  const type = random.chance(0.02)
+    ? random.pick<Record<string, string>>([
+        { 'Content-Type': 'application/json; charset=utf-8' },
+        { 'Content-Type': 'text/plain' },
+        { 'Content-Type': 'application/x-www-form-urlencoded' },
+        {},
+      ])
+    : JSON_TYPE;
+  return { text: JSON.stringify(body), headers: type };
+}
+
+function oddBody(random: Random): MadeBody {
+  const text = random.pick(['{', '[]', 'null', '5', '"x"', 'true', '{"a":}', '[1]', '{"a":1}x', '1.5', '']);
+  return { text, headers: JSON_TYPE };
+}
+
+export function makeObject(
+  random: Random,
+  state: State,
+  { target, method }: { readonly target: Target; readonly method: string },
+): Record<string, Json> {
+  const { entity, through } = target;
+  if (!entity) return {};
+  const resource = through
+    ? throughOf(state, through.relation, { entity: through.parent, key: through.parentKey })
+    : { entity, options: entity.options };
+  const body: Record<string, Json> = {};
+  const faults = random.chance(0.25) ? 0.3 : 0;
+  for (const field of fieldsOf(state, resource)) {
+    if (!field.isWritable && random.chance(0.9)) continue;
+    if (random.chance(method === 'PATCH' ? 0.5 : 0.1)) continue;
+    body[field.name] = fieldValue(random, state, { field, isWrong: random.chance(faults) });
+  }
+  if (random.chance(0.03)) body.unknown = 1;
+  return body;
+}
+
+function fieldValue(
+  random: Random,
+  state: State,
+  { field, isWrong }: { readonly field: FieldView; readonly isWrong: boolean },
+): Json {
+  const { column, relation, isKey } = field;
+  const isNullable = column?.nullable === true || (relation?.kind === 'to-one' && relation.nullable);
+  if (random.chance(isNullable || isWrong ? 0.2 : 0)) return null;
+  if (relation) return relatedValue(random, state, { target: state.entity(relation.target), isWrong });
+  if (!column) return null;
+  if (isWrong) return wrongValue(random, column);
+  return isKey ? keyValue(random, column) : rightValue(random, column);
+}
+
+function relatedValue(
+  random: Random,
+  state: State,
+  { target, isWrong }: { readonly target: EntitySpec; readonly isWrong: boolean },
+): Json {
+  if (isWrong) return random.pick<Json>([999999, true, [], {}, 1.5]);
+  const key = makeRelatedKey(random, state, target);
+  return typeof key === 'number' && random.chance(0.2) ? String(key) : key;
+}

@@ -1,0 +1,145 @@
+import type { Model } from '../model/answers.js';
+import { keyInUrl, keyJson } from '../model/state.js';
+import type { State } from '../model/state.js';
+import type { FuzzRequest } from '../run/transport.js';
+import type { EntitySpec, Json, ManySpec, RelationSpec } from '../schema.js';
+import { makeBody } from './bodies.js';
+import { makeQuery } from './queries.js';
+import type { Random } from './random.js';
+
+/** Where a request goes: a path and what stands there. */
+export interface Target {
+  readonly kind: 'collection' | 'object' | 'children' | 'through-list' | 'through-detail' | 'nowhere';
+  readonly path: string;
+  /** Whose fields are there. */
+  readonly entity: EntitySpec | undefined;
+  /** Of many-to-many URLs. */
+  readonly through?: { readonly relation: ManySpec; readonly parent: EntitySpec; readonly parentKey: string };
+  readonly key?: string | undefined;
+}
+
+/** The next request of a client, by what its rows are now. */
+export function makeRequest(random: Random, model: Model): FuzzRequest {
+  const target = makeTarget(random, model.state);
+  const method = makeMethod(random, model.state, target);
+  const query = makeQuery(random, model.state, { target, method });
+  const hasBody = ['POST', 'PUT', 'PATCH'].includes(method) && target.kind !== 'children';
+  const body = hasBody || random.chance(0.01) ? makeBody(random, model.state, { target, method }) : undefined;
+  return {
+    method,
+    path: `${random.chance(0.03) ? target.path.replace(/\/$/, '') : target.path}${query}`,
+    headers: {
+      ...makeCredentials(random, model.state),
+      ...(random.chance(0.02)
+        ? { Accept: random.pick(['text/html', 'application/json;q=0.5', '*/*;q=0']) }
+        : {}),
+      ...(body?.headers ?? {}),
+    },
+    ...(body?.text === undefined ? {} : { body: body.text }),
+  };
+}
+
+function makeCredentials(random: Random, { schema }: State): Record<string, string> {
+  if (random.chance(0.3)) return {};
+  if (random.chance(0.02))
+    return { Authorization: random.pick(['Bearer x', 'Basic ###', 'Basic', `Basic ${btoa('x:y')}`]) };
+  const { name } = random.pick(schema.actors);
+  return { Authorization: `Basic ${btoa(`${name}:${name}`)}` };
+}
+
+function makeMethod(random: Random, state: State, target: Target): string {
+  if (random.chance(0.02)) return random.pick(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']);
+  switch (target.kind) {
+    case 'collection':
+    case 'through-list': {
+      const rows = target.entity ? countOf(state, target) : 0;
+      return random.weighted({ GET: 8, POST: rows > 25 ? 2 : 10, HEAD: 0.3, OPTIONS: 0.2 });
+    }
+    case 'object':
+    case 'through-detail': {
+      const rows = target.entity ? countOf(state, target) : 0;
+      return random.weighted({
+        GET: 4,
+        PATCH: 5,
+        PUT: 3,
+        DELETE: rows > 15 ? 5 : 1,
+        HEAD: 0.2,
+        OPTIONS: 0.2,
+      });
+    }
+    default:
+      return random.weighted({ GET: 10, HEAD: 0.3, POST: 0.3, OPTIONS: 0.2 });
+  }
+}
+
+function countOf(state: State, { entity, through }: Target): number {
+  if (through && !through.relation.through) return state.pairs(through.relation).length;
+  return entity ? state.rows(entity.name).length : 0;
+}
+
+function makeTarget(random: Random, state: State): Target {
+  if (random.chance(0.01))
+    return {
+      kind: 'nowhere',
+      path: random.pick(['/rest/v1/none/', '/rest/v1/none/x/1/', '/rest/v1/c0/none/']),
+      entity: undefined,
+    };
+  const entity = random.pick(state.schema.entities.filter((each) => each.registered));
+  const list = `/rest/v1/${entity.app}/${entity.model}/`;
+  const roll = random.next();
+  if (roll < 0.4) return { kind: 'collection', path: list, entity };
+  const key = makeKey(random, state, entity);
+  const path = `${list}${key.segment}/`;
+  const nested = entity.relations.filter(({ kind }) => kind === 'to-many' || kind === 'many-to-many');
+  if (roll < 0.65 || nested.length === 0) return { kind: 'object', path, entity, key: key.text };
+  return nestedTarget(random, state, { entity, key: key.text, path, relation: random.pick(nested) });
+}
+
+interface Nested {
+  readonly entity: EntitySpec;
+  readonly key: string;
+  readonly path: string;
+  readonly relation: RelationSpec;
+}
+
+function nestedTarget(random: Random, state: State, { entity, key, path, relation }: Nested): Target {
+  const target = state.entity(relation.target);
+  const list = `${path}${relation.name}/`;
+  if (relation.kind !== 'many-to-many')
+    return random.chance(0.03)
+      ? { kind: 'nowhere', path: `${list}1/`, entity: undefined }
+      : { kind: 'children', path: list, entity: target };
+  const through = { relation, parent: entity, parentKey: key };
+  const side = relation.through ? state.entity(relation.through.entity) : target;
+  if (random.chance(0.55)) return { kind: 'through-list', path: list, entity: side, through };
+  const child = makeKey(random, state, side);
+  return { kind: 'through-detail', path: `${list}${child.segment}/`, entity: side, through, key: child.text };
+}
+
+/** A key of a row, mostly one that is there. */
+export function makeKey(random: Random, state: State, entity: EntitySpec): { text: string; segment: string } {
+  const rows = state.rows(entity.name);
+  if (rows.length > 0 && random.chance(0.92)) {
+    const { key } = random.pick(rows);
+    return { text: key, segment: keyInUrl(entity, key) };
+  }
+  const segment = random.pick([
+    '999999',
+    'abc',
+    '1.5',
+    '01',
+    '-1',
+    'x%2Fy',
+    '%00',
+    'a,1',
+    '99999999999999999999',
+    '%zz',
+  ]);
+  return { text: segment, segment };
+}
+
+export function makeRelatedKey(random: Random, state: State, entity: EntitySpec): Json {
+  const rows = state.rows(entity.name);
+  if (rows.length > 0) return keyJson(entity, random.pick(rows).key);
+  return entity.key.columns.length > 1 ? 'nowhere,1' : 1;
+}

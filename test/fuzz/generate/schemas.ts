@@ -1,0 +1,249 @@
+import type {
+  ActorSpec,
+  ColumnKind,
+  ColumnSpec,
+  EntitySpec,
+  ManySpec,
+  RelationSpec,
+  ReverseSpec,
+  SchemaSpec,
+  ToOneSpec,
+} from '../schema.js';
+import { optionsFor } from './options.js';
+import type { Random } from './random.js';
+
+const WORDS = ['alpha', 'beta', 'gamma', 'delta'];
+const KINDS: Readonly<Partial<Record<ColumnKind, number>>> = {
+  int: 5,
+  varchar: 5,
+  text: 2,
+  boolean: 3,
+  bigint: 1,
+  decimal: 2,
+  double: 1,
+  date: 2,
+  datetime: 2,
+  enum: 2,
+  json: 1,
+  list: 1,
+};
+export const CHOICES = ['high', 'low', 'mid'];
+
+/** A schema of one client; `number` keeps its names apart from those of others. */
+export function makeSchema(random: Random, number: number, database: string): SchemaSpec {
+  const app = `c${number}`;
+  const names = WORDS.slice(0, random.between(2, 4));
+  const plain = names.map((word) =>
+    plainEntity(random, { app, number, database, word, className: classOf(number, word) }),
+  );
+  const related = relate(random, plain, { app, number, database });
+  const actors = makeActors(random, app, related);
+  const bare: SchemaSpec = { entities: related, actors };
+  return {
+    actors,
+    entities: related.map((entity) => ({ ...entity, ...optionsFor(random, entity, bare) })),
+  };
+}
+
+function classOf(number: number, word: string): string {
+  return `C${number}${word[0]?.toUpperCase() ?? ''}${word.slice(1)}`;
+}
+
+function makeActors(random: Random, app: string, entities: readonly EntitySpec[]): ActorSpec[] {
+  const rights = entities.flatMap(({ model }) =>
+    ['view', 'add', 'change', 'delete'].map((right) => `${app}.${right}_${model}`),
+  );
+  const delay = random.chance(0.2) ? { delay: random.between(0, 8) } : {};
+  return [
+    { name: `${app}ada`, permissions: rights, ...delay },
+    { name: `${app}eve`, permissions: random.some(rights, 0.6) },
+    { name: `${app}root`, isAdmin: true, permissions: [] },
+  ];
+}
+
+function plainEntity(
+  random: Random,
+  { app, word, className, database }: Naming & { readonly word: string; readonly className: string },
+): EntitySpec {
+  const columns: ColumnSpec[] = [];
+  for (let index = random.between(1, 5); index > 0; index--) columns.push(makeColumn(random, `f${index}`));
+  if (random.chance(0.2)) columns.push({ name: 'version', kind: 'version' });
+  return {
+    name: className,
+    app,
+    model: random.chance(0.5) ? word : className.toLowerCase(),
+    registered: true,
+    key: makeKey(random, database),
+    columns,
+    relations: [],
+    uniques: random.chance(0.25) ? uniquePair(columns) : [],
+    options: {},
+    through: {},
+  };
+}
+
+function makeKey(random: Random, database: string): EntitySpec['key'] {
+  switch (random.weighted({ serial: 6, text: 2, uuid: database === 'mariadb' ? 0 : 1, pair: 1 })) {
+    case 'serial':
+      return { generated: true, columns: [{ name: 'id', kind: 'int' }] };
+    case 'text':
+      return { generated: false, columns: [{ name: 'code', kind: 'varchar', length: 20 }] };
+    case 'uuid':
+      return { generated: true, columns: [{ name: 'id', kind: 'uuid' }] };
+    default:
+      return {
+        generated: false,
+        columns: [
+          { name: 'land', kind: 'varchar', length: 10 },
+          { name: 'number', kind: 'int' },
+        ],
+      };
+  }
+}
+
+function makeColumn(random: Random, name: string): ColumnSpec {
+  const kind = random.weighted(KINDS);
+  const sized: ColumnSpec = {
+    name,
+    kind,
+    ...(kind === 'varchar' ? { length: random.pick([5, 20]) } : {}),
+    ...(kind === 'enum' ? { values: CHOICES } : {}),
+  };
+  if (['int', 'varchar', 'date'].includes(kind) && random.chance(0.15)) return { ...sized, unique: true };
+  if (random.chance(0.4)) return { ...sized, nullable: true };
+  const byDefault = random.chance(0.3) ? defaultFor(kind) : undefined;
+  return byDefault === undefined ? sized : { ...sized, default: byDefault };
+}
+
+function defaultFor(kind: ColumnKind): ColumnSpec['default'] {
+  const defaults: Readonly<Partial<Record<ColumnKind, ColumnSpec['default']>>> = {
+    int: 7,
+    varchar: 'new',
+    boolean: false,
+    enum: 'low',
+    decimal: '1.50',
+    double: 0.5,
+    bigint: '12',
+    date: '2020-01-02',
+  };
+  return defaults[kind];
+}
+
+function uniquePair(columns: readonly ColumnSpec[]): string[][] {
+  const names = columns
+    .filter(({ kind }) => ['int', 'varchar', 'boolean', 'enum'].includes(kind))
+    .map(({ name }) => name);
+  return names.length >= 2 ? [names.slice(0, 2)] : [];
+}
+
+interface Naming {
+  readonly database: string;
+  readonly app: string;
+  readonly number: number;
+}
+
+/** Adds relations of every kind between the entities. */
+function relate(random: Random, entities: readonly EntitySpec[], naming: Naming): EntitySpec[] {
+  const relations = new Map<string, RelationSpec[]>(entities.map(({ name }) => [name, []]));
+  const add = (entity: EntitySpec, relation: RelationSpec): void => {
+    relations.get(entity.name)?.push(relation);
+  };
+  const made: EntitySpec[] = [];
+  for (let index = random.between(1, 4); index > 0; index--) {
+    const [one, other] = [random.pick(entities), random.pick(entities)];
+    if (random.chance(0.6)) addToOne(random, { one, other, index }, add);
+    else addMany(random, { one, other, index, naming }, { add, made });
+  }
+  return [...entities, ...made].map((entity) => ({
+    ...entity,
+    relations: [...entity.relations, ...(relations.get(entity.name) ?? [])],
+  }));
+}
+
+interface Ends {
+  readonly one: EntitySpec;
+  readonly other: EntitySpec;
+  readonly index: number;
+}
+
+type Add = (entity: EntitySpec, relation: RelationSpec) => void;
+
+function addToOne(random: Random, { one, other, index }: Ends, add: Add): void {
+  const isSelf = one.name === other.name;
+  const unique = !isSelf && random.chance(0.25);
+  const nullable = isSelf || random.chance(0.5);
+  const onDelete = random.pick(
+    nullable ? (['NO ACTION', 'CASCADE', 'SET NULL'] as const) : (['NO ACTION', 'CASCADE'] as const),
+  );
+  const forward: ToOneSpec = {
+    kind: 'to-one',
+    name: `r${index}`,
+    target: other.name,
+    nullable,
+    unique,
+    onDelete: isSelf ? 'SET NULL' : onDelete,
+  };
+  add(one, forward);
+  if (random.chance(0.25)) return;
+  const reverse: ReverseSpec = {
+    kind: unique ? 'reverse-one' : 'to-many',
+    name: `b${index}`,
+    target: one.name,
+    forward: forward.name,
+  };
+  add(other, reverse);
+}
+
+function addMany(
+  random: Random,
+  { one, other, index, naming }: Ends & { readonly naming: Naming },
+  { add, made }: { readonly add: Add; readonly made: EntitySpec[] },
+): void {
+  const isSingle = [one, other].every(({ key }) => key.columns.length === 1);
+  if (!isSingle) return;
+  const name = `m${index}`;
+  const inverse = random.chance(0.7) ? `n${index}` : undefined;
+  const isMapped = one.name !== other.name && random.chance(0.5);
+  const through = isMapped ? mappedThrough(random, { one, other, index, naming }) : undefined;
+  if (through) made.push(through.entity);
+  const side = (own: string, target: EntitySpec, back: string | undefined): ManySpec => ({
+    kind: 'many-to-many',
+    name: own,
+    target: target.name,
+    owner: one.name,
+    ownerRelation: name,
+    ...(back === undefined ? {} : { inverse: back }),
+    ...(through ? { through: { entity: through.entity.name, near: 'near', far: 'far' } } : {}),
+  });
+  add(one, side(name, other, inverse));
+  if (inverse !== undefined) add(other, side(inverse, one, name));
+}
+
+function mappedThrough(
+  random: Random,
+  { one, other, index, naming }: Ends & { readonly naming: Naming },
+): { readonly entity: EntitySpec } {
+  const side = (name: string, target: EntitySpec): ToOneSpec => ({
+    kind: 'to-one',
+    name,
+    target: target.name,
+    nullable: false,
+    unique: false,
+    onDelete: 'CASCADE',
+  });
+  const word = `link${index}`;
+  return {
+    entity: {
+      name: classOf(naming.number, word),
+      app: naming.app,
+      model: word,
+      registered: random.chance(0.5),
+      key: { generated: true, columns: [{ name: 'id', kind: 'int' }] },
+      columns: random.chance(0.7) ? [makeColumn(random, 'grade')] : [],
+      relations: [side('near', one), side('far', other)],
+      uniques: random.chance(0.6) ? [['near', 'far']] : [],
+      options: {},
+      through: {},
+    },
+  };
+}

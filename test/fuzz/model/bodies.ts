@@ -1,0 +1,143 @@
+import type { ColumnSpec, EntitySpec, Json, JsonObject, ToOneSpec } from '../schema.js';
+import { mayName, visibleRows } from './access.js';
+import type { Access, Actor } from './access.js';
+import { invalid, Refusal } from './expected.js';
+import type { ErrorFields } from './expected.js';
+import { fieldsOf } from './fields.js';
+import type { FieldView } from './fields.js';
+import type { Resource } from './resources.js';
+import { keyOfSegment } from './state.js';
+import type { State } from './state.js';
+import { isStringKind, parseValue, typeName, wrong } from './values.js';
+import type { Limits, Outcome } from './values.js';
+
+export const REQUIRED = 'This field is required.';
+const NO_NULL = 'This field may not be null.';
+const NO_BLANK = 'This field may not be blank.';
+const DOTS = 'A key cannot be "." or "..": no URL would lead to it.';
+
+export interface WriteContext {
+  readonly state: State;
+  readonly resource: Resource;
+  readonly access: Access;
+  readonly actor: Actor;
+  readonly limits: Limits;
+}
+
+export type WriteKind = 'create' | 'update' | 'partialUpdate';
+
+/** The body of a request as a JSON value; no body is `{}`. */
+export function readBody(body: string | undefined, contentType: string | undefined): Json {
+  if (body === undefined || body === '') return {};
+  const [type = '', ...parameters] = (contentType ?? '').split(';').map((part) => part.trim());
+  const charset = parameters.find((each) => /^charset=/i.test(each))?.slice('charset='.length);
+  if (type.toLowerCase() !== 'application/json' || (charset !== undefined && !/^"?utf-8"?$/i.test(charset)))
+    throw new Refusal({ status: 415, bodies: [], detail: /^Unsupported media type ".*" in request\.$/ });
+  try {
+    return JSON.parse(body) as Json;
+  } catch {
+    throw new Refusal({ status: 400, bodies: [], detail: /^JSON parse error - / });
+  }
+}
+
+export function asObject(body: Json): JsonObject {
+  if (body === null) throw invalid({ non_field_errors: ['No data provided'] });
+  if (typeof body !== 'object' || Array.isArray(body))
+    throw invalid({
+      non_field_errors: [`Invalid data. Expected a dictionary, but got ${typeName(body)}.`],
+    });
+  return body as JsonObject;
+}
+
+/** Values of a body by field, in their canonical form, or what is wrong with each. */
+export type Parsed = { readonly values: Readonly<Record<string, Json>> } | { readonly errors: ErrorFields };
+
+export function parseBody(context: WriteContext, body: JsonObject, kind: WriteKind): Parsed {
+  const errors: ErrorFields = {};
+  const values: Record<string, Json> = {};
+  const fields = fieldsOf(context.state, context.resource);
+  for (const field of fields.filter((each) => isTaken(context, each, kind))) {
+    const outcome = parseField(context, field, { body, kind });
+    if (!outcome) continue;
+    if ('errors' in outcome) errors[field.name] = [...outcome.errors];
+    else values[field.name] = outcome.value;
+  }
+  if (context.resource.options.strict) {
+    const known = fields.filter((field) => isKnown(context, field)).map(({ name }) => name);
+    for (const name of Object.keys(body)) if (!known.includes(name)) errors[name] = ['Unknown field.'];
+  }
+  return Object.keys(errors).length > 0 ? { errors } : { values };
+}
+
+/** Whether a field is one of which this caller knows. */
+function isKnown({ access }: WriteContext, field: FieldView): boolean {
+  const reads = field.isReadable && (access.readable === 'all' || access.readable.has(field.name));
+  const writes = field.isWritable && (access.writable === 'all' || access.writable.has(field.name));
+  return reads || writes || field.isKey;
+}
+
+function isTaken({ resource, access }: WriteContext, field: FieldView, kind: WriteKind): boolean {
+  if (!field.isWritable || field.name === resource.through?.parentField) return false;
+  if (field.isKey && kind !== 'create') return false;
+  return access.writable === 'all' || access.writable.has(field.name);
+}
+
+function parseField(
+  context: WriteContext,
+  field: FieldView,
+  { body, kind }: { readonly body: JsonObject; readonly kind: WriteKind },
+): Outcome<Json> | undefined {
+  const { column, relation } = field;
+  const spec = relation?.kind === 'to-one' ? relation : column;
+  if (!spec) return undefined;
+  const isNullable = spec.nullable ?? false;
+  if (!Object.hasOwn(body, field.name))
+    return kind === 'partialUpdate' || isOptional(spec) ? undefined : wrong(REQUIRED);
+  const input = body[field.name] ?? null;
+  if (input === null) return isNullable ? { value: null } : wrong(NO_NULL);
+  return column
+    ? parseColumn(context, field, { column, input })
+    : parseRelated(context, relation as ToOneSpec, input);
+}
+
+function isOptional(spec: ColumnSpec | ToOneSpec): boolean {
+  return spec.nullable === true || ('default' in spec && spec.default !== undefined);
+}
+
+function parseColumn(
+  { limits, resource }: WriteContext,
+  field: FieldView,
+  { column, input }: { readonly column: ColumnSpec; readonly input: Json },
+): Outcome<Json> {
+  const outcome = parseValue(input, column, limits);
+  if ('errors' in outcome || !isStringKind(column.kind)) return outcome;
+  const mayBeBlank = (column.nullable ?? false) || column.default !== undefined;
+  if (outcome.value === '' && !mayBeBlank) return wrong(NO_BLANK);
+  const isWholeKey = field.isKey && resource.entity.key.columns.length === 1;
+  return isWholeKey && (outcome.value === '.' || outcome.value === '..') ? wrong(DOTS) : outcome;
+}
+
+/** The key of a related row that the caller may name, as a text. */
+function parseRelated(context: WriteContext, relation: ToOneSpec, input: Json): Outcome<Json> {
+  const { state, actor } = context;
+  const target = state.entity(relation.target);
+  const key = relatedKey(context, target, input);
+  if (key === undefined) return wrong(`Incorrect type. Expected pk value, received ${typeName(input)}.`);
+  const row = state.row(target.name, key);
+  const visible = visibleRows(target.options.permissions, { entity: target, actor, method: 'GET' });
+  return row && mayName(state, { entity: target, row }, visible)
+    ? { value: key }
+    : wrong(`Invalid pk "${String(input)}" - object does not exist.`);
+}
+
+/** The text of a key; undefined for what is no key of this type. */
+function relatedKey({ limits }: WriteContext, target: EntitySpec, input: Json): string | undefined {
+  if (typeof input !== 'string' && typeof input !== 'number') return undefined;
+  const [column, ...others] = target.key.columns;
+  if (others.length > 0) return typeof input === 'string' ? keyOfSegment(target, input) : undefined;
+  if (!column || isStringKind(column.kind)) return String(input);
+  const outcome = parseValue(input, column, limits);
+  if ('value' in outcome) return String(outcome.value);
+  if (column.kind === 'uuid') return typeof input === 'string' ? input : undefined;
+  return outcome.errors[0]?.startsWith('Ensure') ? String(input) : undefined;
+}

@@ -1,0 +1,92 @@
+import type { Actor } from './access.js';
+import { decideAll } from './access.js';
+import { refuse } from './expected.js';
+import type { EntitySpec } from '../schema.js';
+import type { Placed, State } from './state.js';
+
+interface Doomed {
+  readonly entity: string;
+  readonly key: string;
+}
+
+/** A deletion in which a row that goes with it is kept by another one that goes too: databases differ. */
+export class AmbiguousDeletion extends Error {}
+
+/** Takes a row away with all that goes with it; throws the 409 where something keeps it. */
+export function destroy(state: State, { entity, row }: Placed, actor: Actor): void {
+  const doomed = cascade(state, { entity: entity.name, key: row.key });
+  const keeping = new Set(doomed.flatMap((each) => keepersOf(state, each, doomed)));
+  if (keeping.size > 0) throw refuse(409, ...[...keeping].map((each) => keptBy(each, actor)));
+  for (const each of doomed) remove(state, each);
+}
+
+/** Entities with a row that restricts the deletion of another one. */
+function keepersOf(state: State, each: Doomed, doomed: readonly Doomed[]): EntitySpec[] {
+  const keepers = state
+    .referrers(each.entity)
+    .filter(({ relation }) => relation.onDelete === 'NO ACTION')
+    .flatMap(({ entity, relation }) =>
+      state
+        .rows(entity.name)
+        .filter((row) => row.values[relation.name] === each.key)
+        .map((row) => ({ entity, key: row.key })),
+    );
+  const isDoomed = (keeper: (typeof keepers)[number]): boolean =>
+    doomed.some((other) => other.entity === keeper.entity.name && other.key === keeper.key);
+  const isItself = (keeper: (typeof keepers)[number]): boolean =>
+    keeper.key === each.key && keeper.entity.name === each.entity;
+  if (keepers.some((keeper) => isDoomed(keeper) && !isItself(keeper))) throw new AmbiguousDeletion();
+  return keepers.filter((keeper) => !isDoomed(keeper)).map(({ entity }) => entity);
+}
+
+/** The message names no model that the caller may not view. */
+function keptBy(entity: EntitySpec, actor: Actor): { detail: string } {
+  const access = decideAll(entity.options.permissions, { entity, actor, method: 'GET' });
+  const who =
+    access.kind === 'grant' && entity.registered
+      ? `objects of "${entity.app}.${entity.model}"`
+      : 'other objects';
+  return { detail: `This object cannot be deleted: ${who} still refer to it.` };
+}
+
+function cascade(state: State, first: Doomed): Doomed[] {
+  const doomed: Doomed[] = [first];
+  const isDoomed = ({ entity, key }: Doomed): boolean =>
+    doomed.some((other) => other.entity === entity && other.key === key);
+  // The list grows while it is gone through.
+  for (const each of doomed)
+    doomed.push(...followersOf(state, each).filter((follower) => !isDoomed(follower)));
+  return doomed;
+}
+
+function followersOf(state: State, { entity: name, key }: Doomed): Doomed[] {
+  return state
+    .referrers(name)
+    .filter(({ relation }) => relation.onDelete === 'CASCADE')
+    .flatMap(({ entity, relation }) =>
+      state
+        .rows(entity.name)
+        .filter((row) => row.values[relation.name] === key)
+        .map((row) => ({ entity: entity.name, key: row.key })),
+    );
+}
+
+function remove(state: State, { entity, key }: Doomed): void {
+  state.remove(entity, key);
+  for (const { entity: referrer, relation } of state.referrers(entity)) {
+    if (relation.onDelete !== 'SET NULL') continue;
+    const rows = state.rows(referrer.name).filter((row) => row.values[relation.name] === key);
+    for (const row of rows)
+      state.put(referrer.name, { ...row, values: { ...row.values, [relation.name]: null } });
+  }
+  for (const relation of state.plainJunctions()) {
+    const kept = state
+      .pairs(relation)
+      .filter(
+        (pair) =>
+          !(relation.owner === entity && pair.owner === key) &&
+          !(relation.target === entity && pair.other === key),
+      );
+    state.setPairs(relation, kept);
+  }
+}

@@ -1,0 +1,53 @@
+import type { Json, RelationSpec } from '../schema.js';
+import { decideAll } from './access.js';
+import { fitsRows } from './conditions.js';
+import type { FieldView } from './fields.js';
+import type { Sight } from './filters.js';
+import { orderOf, orderRows } from './ordering.js';
+import { represent } from './represent.js';
+import { childrenOf, collectionOf, throughOf } from './resources.js';
+import type { Resource } from './resources.js';
+import type { Shape } from './shape.js';
+import { relatedRows } from './state.js';
+import type { Row, State } from './state.js';
+
+const MAX_CHILDREN = 100;
+
+/** The objects in the place of a key or a link, as a GET of them would show them; undefined where it stays what it is. */
+export function expandedValue(
+  { state, actor }: Sight,
+  { resource, row }: { readonly resource: Resource; readonly row: Row },
+  { field, shape }: { readonly field: FieldView; readonly shape: Shape },
+): Json | undefined {
+  const { relation } = field;
+  if (!relation) return undefined;
+  const target = targetOf(state, { resource, row }, relation);
+  const access = decideAll(target.options.permissions, { entity: target.entity, actor, method: 'GET' });
+  if (access.kind === 'refusal') return undefined;
+  const fits = (each: Row): boolean =>
+    !access.rows || fitsRows(state, { entity: target.entity, row: each }, access.rows);
+  const shown = (each: Row): Json =>
+    represent(target, each, { state, actor, readable: access.readable, shape });
+  if (relation.kind === 'to-one' || relation.kind === 'reverse-one') {
+    const related = relatedRows(state, { entity: resource.entity, row }, relation.name)[0];
+    return related && fits(related) ? shown(related) : undefined;
+  }
+  const context = { state, actor, readable: access.readable };
+  const order = orderOf(target, undefined, context);
+  const rows = target.rows().filter(fits);
+  if (rows.length > MAX_CHILDREN) return undefined;
+  return orderRows(target, rows, { order, context }).map(shown);
+}
+
+function targetOf(
+  state: State,
+  { resource, row }: { readonly resource: Resource; readonly row: Row },
+  relation: RelationSpec,
+): Resource {
+  if (relation.kind === 'many-to-many')
+    return throughOf(state, relation, { entity: resource.entity, key: row.key });
+  const target = state.entity(relation.target);
+  return relation.kind === 'to-many'
+    ? childrenOf(state, target, { forward: relation.forward, key: row.key })
+    : collectionOf(state, target);
+}

@@ -1,0 +1,346 @@
+import type {
+  ColumnKind,
+  ColumnSpec,
+  EntitySpec,
+  Json,
+  LookupName,
+  ManySpec,
+  RelationSpec,
+} from '../schema.js';
+import { columnNamed, relationNamed } from '../schema.js';
+import { decideAll } from './access.js';
+import type { Access, Actor, Names } from './access.js';
+import { fitsRows, fitsValue } from './conditions.js';
+import type { Comparison } from './conditions.js';
+import { fieldsOf } from './fields.js';
+import { throughOf } from './resources.js';
+import type { Resource } from './resources.js';
+import { keyJson, keyTextOf, relatedRows } from './state.js';
+import type { Placed, Row, State } from './state.js';
+import { isPlainKind, parseBoolean, parseText, wrong } from './values.js';
+import type { Limits, Outcome } from './values.js';
+
+/** A filter that a client asks for, with a canonical value. */
+export interface Term extends Comparison {
+  readonly path: readonly string[];
+}
+
+/** What a client asks for: terms that are AND-ed mean the same related object (docs/filters.md, over many). */
+export type Asked =
+  | { readonly kind: 'term'; readonly term: Term }
+  | { readonly kind: 'and' | 'or'; readonly parts: readonly Asked[] }
+  | { readonly kind: 'not'; readonly part: Asked };
+
+/** What there is, and who looks at it. */
+export interface Sight {
+  readonly state: State;
+  readonly actor: Actor;
+}
+
+/** A resource as far as a caller may read it. */
+export interface Readable extends Pick<Resource, 'entity' | 'options'> {
+  readonly readable: Names;
+}
+
+export interface FilterName {
+  readonly path: readonly string[];
+  readonly lookup: LookupName;
+}
+
+/** Names of the query string and what they ask, as far as this caller may ask it. */
+export function filterNames(sight: Sight, resource: Readable): Map<string, FilterName> {
+  const names = new Map<string, FilterName>();
+  const declared = resource.options.filterFields ?? defaultFilters(sight.state, resource);
+  for (const [dotted, lookups] of Object.entries(declared)) {
+    const path = dotted.split('.');
+    if (!mayAsk(sight, resource, path)) continue;
+    const name = path.join('__');
+    for (const lookup of lookups) {
+      names.set(`${name}__${lookup}`, { path, lookup });
+      if (lookup === 'exact') names.set(name, { path, lookup });
+      if (lookup === 'ne') names.set(`${name}!`, { path, lookup });
+    }
+  }
+  return names;
+}
+
+export function defaultFilters(
+  state: State,
+  resource: Pick<Resource, 'entity' | 'options'>,
+): Readonly<Record<string, readonly LookupName[]>> {
+  return Object.fromEntries(
+    fieldsOf(state, resource)
+      .filter(
+        ({ isReadable, column, relation }) =>
+          isReadable && (column ? isPlainKind(column.kind) : relation?.kind === 'to-one'),
+      )
+      .map(({ name }) => [name, ['exact'] as const]),
+  );
+}
+
+/** Whether the caller may read each field on the way, and the models that they lead to. */
+export function mayAsk(sight: Sight, resource: Readable, path: readonly string[]): boolean {
+  const [name = '', ...rest] = path;
+  const field = fieldsOf(sight.state, resource).find((each) => each.name === name && each.isReadable);
+  if (!field || !isNamed(resource.readable, name)) return false;
+  const { relation } = field;
+  if (!relation || (rest.length === 0 && relation.kind === 'to-one')) return true;
+  const grants = grantsOver(sight, resource.entity, relation);
+  if (!grants) return false;
+  if (rest.length === 0) return true;
+  const target = sight.state.entity(relation.target);
+  const readable = grants.at(-1)?.readable ?? 'all';
+  return mayAsk(sight, { entity: target, options: target.options, readable }, rest);
+}
+
+function isNamed(names: Names, name: string): boolean {
+  return names === 'all' || names.has(name);
+}
+
+/** The grants of what a relation leads over: of a many-to-many the junction's, then the other side's. Undefined where one refuses. */
+function grantsOver(
+  { state, actor }: Sight,
+  entity: EntitySpec,
+  relation: RelationSpec,
+): Access[] | undefined {
+  const target = state.entity(relation.target);
+  const ways: Pick<Resource, 'entity' | 'options'>[] = [{ entity: target, options: target.options }];
+  if (relation.kind === 'many-to-many') ways.unshift(throughOf(state, relation, { entity, key: '' }));
+  const answers = ways.map((way) =>
+    decideAll(way.options.permissions, { entity: way.entity, actor, method: 'GET' }),
+  );
+  const grants = answers.filter((answer) => answer.kind === 'grant');
+  return grants.length === answers.length ? grants : undefined;
+}
+
+/** The related rows that count for a caller. */
+export function visibleRelated(sight: Sight, placed: Placed, relation: RelationSpec): Row[] {
+  const { state, actor } = sight;
+  const target = state.entity(relation.target);
+  const access = decideAll(target.options.permissions, { entity: target, actor, method: 'GET' });
+  if (access.kind === 'refusal') return [];
+  const rows =
+    relation.kind === 'many-to-many'
+      ? overJunction(sight, placed, relation)
+      : relatedRows(state, placed, relation.name);
+  return rows.filter((each) => !access.rows || fitsRows(state, { entity: target, row: each }, access.rows));
+}
+
+function overJunction({ state, actor }: Sight, { entity, row }: Placed, relation: ManySpec): Row[] {
+  const through = throughOf(state, relation, { entity, key: row.key });
+  const access = decideAll(through.options.permissions, { entity: through.entity, actor, method: 'GET' });
+  if (access.kind === 'refusal') return [];
+  const { rows } = access;
+  const otherField = through.through?.otherField ?? '';
+  return through
+    .rows()
+    .filter((each) => !rows || fitsRows(state, { entity: through.entity, row: each }, rows))
+    .flatMap((each) => state.row(relation.target, String(each.values[otherField])) ?? []);
+}
+
+/** Where a path ends: a column, or a relation, which is compared by its key. */
+export function operandOf(state: State, entity: EntitySpec, path: readonly string[]): ColumnSpec {
+  const [name = '', ...rest] = path;
+  const relation = relationNamed(entity, name);
+  if (!relation) return columnNamed(entity, name) ?? { name, kind: 'varchar' };
+  const target = state.entity(relation.target);
+  return rest.length > 0 ? operandOf(state, target, rest) : keyColumnOf(target);
+}
+
+/** The column by which keys of an entity are compared. */
+export function keyColumnOf(entity: EntitySpec): ColumnSpec {
+  const [column, ...others] = entity.key.columns;
+  return column && others.length === 0 ? column : { name: 'key', kind: 'varchar' };
+}
+
+/** The term of a parameter, or what is wrong with its value. */
+export function parseTerm(
+  { state, entity }: { readonly state: State; readonly entity: EntitySpec },
+  { path, lookup }: FilterName,
+  given: { readonly text: string; readonly limits: Limits },
+): Outcome<Term> {
+  const column = operandOf(state, entity, path);
+  const last = relatedTo(state, entity, path);
+  const outcome =
+    last && last.key.columns.length > 1 && lookup !== 'isnull'
+      ? parseComposite(last, given)
+      : parseOperand(column, lookup, given);
+  return 'errors' in outcome ? outcome : { value: { path, lookup, value: outcome.value } };
+}
+
+/** The entity to which a path leads that ends with a relation. */
+function relatedTo(state: State, entity: EntitySpec, path: readonly string[]): EntitySpec | undefined {
+  const relation = relationNamed(entity, path[0] ?? '');
+  if (!relation) return undefined;
+  const target = state.entity(relation.target);
+  return path.length > 1 ? relatedTo(state, target, path.slice(1)) : target;
+}
+
+/** The values of a key of several columns. */
+function parseComposite(
+  target: EntitySpec,
+  { text, limits }: { readonly text: string; readonly limits: Limits },
+): Outcome<Json> {
+  const { columns } = target.key;
+  const parts = text.split(',');
+  if (parts.length !== columns.length)
+    return wrong(`Enter ${columns.length} values with commas between them.`);
+  const values: Record<string, Json> = {};
+  for (const [index, column] of columns.entries()) {
+    const outcome = parseText(decodeURIComponent(parts[index] ?? ''), column, limits);
+    if ('errors' in outcome) return outcome;
+    values[column.name] = outcome.value;
+  }
+  return { value: keyTextOf(target, values) };
+}
+
+function parseOperand(
+  column: ColumnSpec,
+  lookup: LookupName,
+  { text, limits }: { readonly text: string; readonly limits: Limits },
+): Outcome<Json> {
+  switch (lookup) {
+    case 'isnull':
+      return parseBoolean(text);
+    case 'in':
+    case 'range':
+      return parseMany(column, lookup, { text, limits });
+    default:
+      return parseText(text, column, limits);
+  }
+}
+
+function parseMany(
+  column: ColumnSpec,
+  lookup: 'in' | 'range',
+  { text, limits }: { readonly text: string; readonly limits: Limits },
+): Outcome<Json> {
+  const parts = splitValues(text);
+  if ('errors' in parts) return parts;
+  if (lookup === 'range' && parts.value.length !== 2)
+    return wrong('Enter two values with a comma between them.');
+  if (parts.value.length > 100) return wrong('Ensure there are no more than 100 values.');
+  const values: Json[] = [];
+  for (const part of parts.value) {
+    const outcome = parseText(part, column, limits);
+    if ('errors' in outcome) return outcome;
+    values.push(outcome.value);
+  }
+  return { value: values };
+}
+
+/** Values with commas between them; in quotes they may have commas (docs/filters.md). */
+export function splitValues(text: string): Outcome<string[]> {
+  const values: string[] = [];
+  let at = 0;
+  for (;;) {
+    const quoted = text[at] === '"';
+    const match = quoted ? /"((?:[^"\\]|\\.)*)"/y : /[^,]*/y;
+    match.lastIndex = at;
+    const found = match.exec(text);
+    if (!found) return wrong('A quote is not closed.');
+    values.push(quoted ? (found[1] ?? '').replaceAll(/\\(["\\])/g, '$1') : found[0]);
+    at += found[0].length;
+    if (at >= text.length) return { value: values };
+    if (text[at] !== ',') return wrong('Write a comma behind a quoted value.');
+    at++;
+  }
+}
+
+interface Standing {
+  readonly entity: EntitySpec;
+  /** Undefined where a forward relation is empty. */
+  readonly row: Row | undefined;
+}
+
+export function fitsAsked(sight: Sight, standing: Standing, asked: Asked): boolean {
+  switch (asked.kind) {
+    case 'term':
+      return fitsTerms(sight, standing, [asked.term]);
+    case 'and': {
+      const flat = flattened(asked);
+      const terms = flat.flatMap((part) => (part.kind === 'term' ? [part.term] : []));
+      return (
+        fitsTerms(sight, standing, terms) &&
+        flat.every((part) => part.kind === 'term' || fitsAsked(sight, standing, part))
+      );
+    }
+    case 'or':
+      return asked.parts.some((part) => fitsAsked(sight, standing, part));
+    case 'not':
+      return !fitsAsked(sight, standing, asked.part);
+    default:
+      return asked satisfies never;
+  }
+}
+
+function flattened(asked: Extract<Asked, { kind: 'and' | 'or' }>): Asked[] {
+  return asked.parts.flatMap((part) => (part.kind === 'and' ? flattened(part) : [part]));
+}
+
+/** Terms that are AND-ed: those over one relation to many mean one related row. */
+function fitsTerms(sight: Sight, standing: Standing, terms: readonly Term[]): boolean {
+  const groups = new Map<string, Term[]>();
+  for (const term of terms) {
+    const [name = ''] = term.path;
+    groups.set(name, [...(groups.get(name) ?? []), term]);
+  }
+  return [...groups].every(([name, group]) => {
+    const relation = relationNamed(standing.entity, name);
+    if (!relation) return group.every((term) => fitsColumn(standing, term));
+    return relation.kind === 'to-one'
+      ? fitsForward(sight, standing, { relation, group })
+      : fitsMany(sight, standing, { relation, group });
+  });
+}
+
+function fitsColumn({ entity, row }: Standing, term: Term): boolean {
+  const name = term.path[0] ?? '';
+  return fitsValue(row?.values[name] ?? null, term, columnNamed(entity, name)?.kind ?? 'varchar');
+}
+
+interface Group<Kind extends RelationSpec> {
+  readonly relation: Kind;
+  readonly group: readonly Term[];
+}
+
+function fitsForward(
+  sight: Sight,
+  { entity, row }: Standing,
+  { relation, group }: Group<Extract<RelationSpec, { kind: 'to-one' }>>,
+): boolean {
+  const target = sight.state.entity(relation.target);
+  const own = group.filter((term) => term.path.length === 1);
+  const key = keyJson(target, (row?.values[relation.name] ?? null) as string | null);
+  if (!own.every((term) => fitsValue(key, term, keyColumnOf(target).kind))) return false;
+  const further = group.filter((term) => term.path.length > 1).map(shifted);
+  const related = row ? visibleRelated(sight, { entity, row }, relation)[0] : undefined;
+  return fitsTerms(sight, { entity: target, row: related }, further);
+}
+
+function fitsMany(
+  sight: Sight,
+  { entity, row }: Standing,
+  { relation, group }: Group<RelationSpec>,
+): boolean {
+  const target = sight.state.entity(relation.target);
+  const related = row ? visibleRelated(sight, { entity, row }, relation) : [];
+  const isNone = (term: Term): boolean => term.path.length === 1 && term.lookup === 'isnull';
+  if (!group.filter(isNone).every((term) => (related.length === 0) === term.value)) return false;
+  const others = group.filter((term) => !isNone(term));
+  if (others.length === 0) return true;
+  const kind: ColumnKind = keyColumnOf(target).kind;
+  return related.some(
+    (each) =>
+      others.every((term) => term.path.length > 1 || fitsValue(keyJson(target, each.key), term, kind)) &&
+      fitsTerms(
+        sight,
+        { entity: target, row: each },
+        others.filter((term) => term.path.length > 1).map(shifted),
+      ),
+  );
+}
+
+function shifted(term: Term): Term {
+  return { ...term, path: term.path.slice(1) };
+}

@@ -1,0 +1,110 @@
+import type { Json } from '../schema.js';
+import type { Access, Actor } from './access.js';
+import { fitsRows } from './conditions.js';
+import { invalid, refuse, Refusal } from './expected.js';
+import type { ErrorFields } from './expected.js';
+import { filterNames, fitsAsked, parseTerm } from './filters.js';
+import type { Asked, FilterName } from './filters.js';
+import { parseGroup } from './groups.js';
+import { orderOf, orderRows } from './ordering.js';
+import type { OrderTerm } from './ordering.js';
+import type { Parameters } from './parameters.js';
+import type { Resource } from './resources.js';
+import { searchRows } from './search.js';
+import type { Row, State } from './state.js';
+import { limitsOf } from './values.js';
+
+export interface ListContext {
+  readonly state: State;
+  readonly resource: Resource;
+  readonly access: Access;
+  readonly actor: Actor;
+  readonly parameters: Parameters;
+}
+
+/** The rows of a list in their order, before a pagination. */
+export function listRows(context: ListContext): {
+  readonly rows: Row[];
+  readonly order: readonly OrderTerm[];
+} {
+  const { state, resource, access, actor, parameters } = context;
+  const rows = narrowedRows(context);
+  const ordering = { state, actor, readable: access.readable };
+  const order = orderOf(resource, parameters.listed('ordering'), ordering);
+  return { rows: orderRows(resource, rows, { order, context: ordering }), order };
+}
+
+/** Rows that the caller may see and asks for, in no order. */
+export function narrowedRows(context: ListContext): Row[] {
+  const { state, resource, access, actor, parameters } = context;
+  const { entity } = resource;
+  const asked = askedOf(context);
+  const granted = resource
+    .rows()
+    .filter((row) => !access.rows || fitsRows(state, { entity: entity, row: row }, access.rows))
+    .filter((row) => fitsAsked({ state, actor }, { entity, row }, asked));
+  const text = parameters.last('search') ?? '';
+  return searchRows({ state, actor }, { resource, readable: access.readable }, { rows: granted, text });
+}
+
+/** The filters of a query string; throws what is wrong with them. */
+export function askedOf(context: ListContext): Asked {
+  const { state, resource, access, actor, parameters } = context;
+  const names = filterNames({ state, actor }, { ...resource, readable: access.readable });
+  const errors: ErrorFields = {};
+  const parts: Asked[] = [];
+  for (const name of plainNames(parameters)) {
+    const filter = names.get(name);
+    const text = filter && textOf(parameters, name, filter);
+    if (!filter || text === undefined || text === '') continue;
+    const outcome = parseTerm({ state, entity: resource.entity }, filter, {
+      text,
+      limits: limitsOf(state.database),
+    });
+    if ('errors' in outcome) errors[name] = [...outcome.errors];
+    else parts.push({ kind: 'term', term: outcome.value });
+  }
+  const group = groupOf(context, names);
+  if (group && 'message' in group) {
+    if (group.message === undefined) throw new Refusal({ status: 400, bodies: [], anyBody: true });
+    errors.filter = [group.message];
+  } else if (group) parts.push(group.asked);
+  if (Object.keys(errors).length > 0) throw invalid(errors);
+  return { kind: 'and', parts };
+}
+
+function groupOf(
+  { state, resource, parameters }: ListContext,
+  names: ReadonlyMap<string, FilterName>,
+): ReturnType<typeof parseGroup> | undefined {
+  const text = resource.options.filterGroups ? (parameters.last('filter') ?? '') : '';
+  if (text === '') return undefined;
+  return parseGroup(state, resource.entity, { text, names, limits: limitsOf(state.database) });
+}
+
+function plainNames(parameters: Parameters): string[] {
+  return [...new Set(parameters.names.map((name) => name.replace(/\[\]$/, '')))];
+}
+
+function textOf(parameters: Parameters, name: string, { lookup }: FilterName): string | undefined {
+  return lookup === 'in' || lookup === 'range' ? parameters.listed(name) : parameters.last(name);
+}
+
+/** In a strict model a parameter that nothing knows is an error. */
+export function unknownParameters(context: ListContext, others: readonly string[]): ErrorFields {
+  const { state, resource, access, actor, parameters } = context;
+  if (!resource.options.strict) return {};
+  const filters = filterNames({ state, actor }, { ...resource, readable: access.readable });
+  const known = new Set([...filters.keys(), ...others]);
+  const listed = [...known].filter((name) => /__(?:in|range)$|^(?:ordering|fields|omit|expand)$/.test(name));
+  for (const name of listed) known.add(`${name}[]`);
+  return Object.fromEntries(
+    parameters.names
+      .filter((name) => !known.has(name))
+      .map((name): [string, Json] => [name, ['Unknown parameter.']]),
+  );
+}
+
+export function refuseErrors(errors: ErrorFields): void {
+  if (Object.keys(errors).length > 0) throw refuse(400, errors);
+}

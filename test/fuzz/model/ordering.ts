@@ -1,0 +1,108 @@
+import type { EntitySpec, Json } from '../schema.js';
+import type { Names } from './access.js';
+import { defaultFilters, keyColumnOf, mayAsk, operandOf, visibleRelated } from './filters.js';
+import type { Sight } from './filters.js';
+import type { Resource } from './resources.js';
+import { keyJson } from './state.js';
+import type { Row } from './state.js';
+import { compareValues } from './values.js';
+
+export interface OrderTerm {
+  readonly path: readonly string[];
+  readonly isDescending: boolean;
+}
+
+export interface OrderContext extends Sight {
+  readonly readable: Names;
+}
+
+/** What a list is ordered by, without the key that settles ties. */
+export function orderOf(resource: Resource, asked: string | undefined, context: OrderContext): OrderTerm[] {
+  const { options, entity } = resource;
+  const readable = { entity, options, readable: context.readable };
+  const allowed = options.orderingFields ?? Object.keys(defaultFilters(context.state, resource));
+  const chosen = (asked ?? '')
+    .split(',')
+    .map((name) => orderTerm(name.trim(), '__'))
+    .filter(({ path }) => allowed.includes(path.join('.')) && mayAsk(context, readable, path));
+  const terms =
+    chosen.length > 0
+      ? chosen
+      : (options.ordering ?? [])
+          .map((name) => orderTerm(name, '.'))
+          .filter(({ path }) => context.readable === 'all' || context.readable.has(path[0] ?? ''));
+  const names = terms.map(({ path }) => path.join('.'));
+  return terms.filter(({ path }, index) => names.indexOf(path.join('.')) === index);
+}
+
+function orderTerm(name: string, separator: string): OrderTerm {
+  const isDescending = name.startsWith('-');
+  return { path: (isDescending ? name.slice(1) : name).split(separator), isDescending };
+}
+
+export function orderRows(
+  resource: Resource,
+  rows: readonly Row[],
+  given: { readonly order: readonly OrderTerm[]; readonly context: OrderContext },
+): Row[] {
+  const { entity } = resource;
+  const { order, context } = given;
+  const { state } = context;
+  return [...rows].sort((one, other) => {
+    for (const term of order) {
+      const kind = operandOf(state, entity, term.path).kind;
+      const values = [one, other].map((row) => valueAt(context, { entity, row }, term.path));
+      const difference = compareNullable(values, kind, state.database);
+      if (difference !== 0) return term.isDescending ? -difference : difference;
+    }
+    return compareKeys(entity, one, other);
+  });
+}
+
+function compareNullable(
+  [one = null, other = null]: readonly Json[],
+  kind: Parameters<typeof compareValues>[2],
+  database: string,
+): number {
+  if (one === null || other === null) {
+    if (one === other) return 0;
+    const nullsFirst = database === 'postgres' ? 1 : -1;
+    return one === null ? nullsFirst : -nullsFirst;
+  }
+  return compareValues(one, other, kind);
+}
+
+function valueAt(
+  sight: Sight,
+  { entity, row }: { readonly entity: EntitySpec; readonly row: Row | undefined },
+  path: readonly string[],
+): Json {
+  const [name = '', ...rest] = path;
+  const relation = entity.relations.find((each) => each.name === name);
+  if (!row) return null;
+  if (!relation) return row.values[name] ?? null;
+  const target = sight.state.entity(relation.target);
+  if (rest.length === 0) return keyJson(target, (row.values[name] ?? null) as string | null);
+  const related = visibleRelated(sight, { entity, row }, relation)[0];
+  return valueAt(sight, { entity: target, row: related }, rest);
+}
+
+export function compareKeys(entity: EntitySpec, one: Row, other: Row): number {
+  if (entity.key.columns.length === 1) {
+    const column = keyColumnOf(entity);
+    return compareValues(
+      one.values[column.name] ?? one.key,
+      other.values[column.name] ?? other.key,
+      column.kind,
+    );
+  }
+  for (const column of entity.key.columns) {
+    const difference = compareValues(
+      one.values[column.name] ?? null,
+      other.values[column.name] ?? null,
+      column.kind,
+    );
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}

@@ -1,0 +1,196 @@
+import type { EntitySpec, Json, ManySpec, SchemaSpec, ToOneSpec } from '../schema.js';
+import { entityNamed, toOnesOf } from '../schema.js';
+
+/** A row: its key as a text, and a canonical value for each column; of a to-one the related key as a text, or null. */
+export interface Row {
+  readonly key: string;
+  readonly values: Readonly<Record<string, Json>>;
+}
+
+export interface Pair {
+  readonly owner: string;
+  readonly other: string;
+}
+
+/** The rows of one client's schema, as they must be in the database. */
+export class State {
+  private readonly tables = new Map<string, Map<string, Row>>();
+  private readonly junctions = new Map<string, Pair[]>();
+  /** The highest key that each table has generated. */
+  readonly latest = new Map<string, number>();
+
+  constructor(
+    readonly schema: SchemaSpec,
+    readonly database: string,
+  ) {
+    for (const entity of schema.entities) this.tables.set(entity.name, new Map());
+  }
+
+  entity(name: string): EntitySpec {
+    return entityNamed(this.schema, name);
+  }
+
+  private table(name: string): Map<string, Row> {
+    const table = this.tables.get(name);
+    if (!table) throw new Error(`No table ${name}`);
+    return table;
+  }
+
+  rows(name: string): Row[] {
+    return [...this.table(name).values()];
+  }
+
+  row(name: string, key: string): Row | undefined {
+    return this.table(name).get(key);
+  }
+
+  put(name: string, row: Row): void {
+    this.table(name).set(row.key, row);
+  }
+
+  remove(name: string, key: string): void {
+    this.table(name).delete(key);
+  }
+
+  pairs(relation: ManySpec): Pair[] {
+    const name = `${relation.owner}.${relation.ownerRelation}`;
+    let pairs = this.junctions.get(name);
+    if (!pairs) {
+      pairs = [];
+      this.junctions.set(name, pairs);
+    }
+    return pairs;
+  }
+
+  setPairs(relation: ManySpec, pairs: readonly Pair[]): void {
+    this.junctions.set(`${relation.owner}.${relation.ownerRelation}`, [...pairs]);
+  }
+
+  /** What it holds now, to go back to. */
+  snapshot(): () => void {
+    const tables = new Map([...this.tables].map(([name, rows]) => [name, new Map(rows)]));
+    const junctions = new Map([...this.junctions].map(([name, pairs]) => [name, [...pairs]]));
+    return () => {
+      for (const [name, rows] of tables) this.tables.set(name, rows);
+      this.junctions.clear();
+      for (const [name, pairs] of junctions) this.junctions.set(name, pairs);
+    };
+  }
+
+  /** The plain junctions of the schema, each by its owning relation. */
+  plainJunctions(): ManySpec[] {
+    return this.schema.entities.flatMap((entity) =>
+      entity.relations.filter(
+        (relation): relation is ManySpec =>
+          relation.kind === 'many-to-many' &&
+          relation.owner === entity.name &&
+          relation.ownerRelation === relation.name &&
+          !relation.through,
+      ),
+    );
+  }
+
+  /** To-ones that lead to an entity, with the entity that has them. */
+  referrers(name: string): { readonly entity: EntitySpec; readonly relation: ToOneSpec }[] {
+    return this.schema.entities.flatMap((entity) =>
+      toOnesOf(entity)
+        .filter((relation) => relation.target === name)
+        .map((relation) => ({ entity, relation })),
+    );
+  }
+}
+
+/** The text of a key: of one column its value's, of several each percent-encoded with commas between. */
+export function keyTextOf(entity: EntitySpec, values: Readonly<Record<string, Json>>): string {
+  const texts = entity.key.columns.map((column) => String(values[column.name]));
+  return texts.length === 1 ? (texts[0] ?? '') : texts.map((text) => encodeURIComponent(text)).join(',');
+}
+
+/** A key as it stands in bodies. */
+export function keyJson(entity: EntitySpec, key: string | null): Json {
+  if (key === null) return null;
+  const [column, ...others] = entity.key.columns;
+  return others.length === 0 && column?.kind === 'int' ? Number(key) : key;
+}
+
+/** A key as it stands in URLs. */
+export function keyInUrl(entity: EntitySpec, key: string): string {
+  return entity.key.columns.length === 1 ? encodeURIComponent(key) : key;
+}
+
+/** The canonical key of a segment of a URL; undefined where it can be none. */
+export function keyOfSegment(entity: EntitySpec, segment: string): string | undefined {
+  const parts = entity.key.columns.length === 1 ? [segment] : segment.split(',');
+  if (parts.length !== entity.key.columns.length) return undefined;
+  try {
+    const texts = parts.map((part, index) =>
+      canonicalKeyPart(decodeURIComponent(part), entity.key.columns[index]?.kind === 'uuid'),
+    );
+    return texts.length === 1 ? texts[0] : texts.map((text) => encodeURIComponent(text)).join(',');
+  } catch {
+    return undefined;
+  }
+}
+
+function canonicalKeyPart(text: string, isUuid: boolean): string {
+  if (!isUuid) return text;
+  const hex = text.toLowerCase().replaceAll('-', '');
+  return /^[0-9a-f]{32}$/.test(hex)
+    ? hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+    : text;
+}
+
+/** A row of an entity. */
+export interface Placed {
+  readonly entity: EntitySpec;
+  readonly row: Row;
+}
+
+/** Rows that a relation to many leads to. Of a many-to-many, those of the other side. */
+export function relatedRows(state: State, { entity, row }: Placed, name: string): Row[] {
+  const relation = entity.relations.find((each) => each.name === name);
+  if (!relation) throw new Error(`${entity.name} has no relation ${name}`);
+  switch (relation.kind) {
+    case 'to-one': {
+      const key = row.values[name];
+      const found = typeof key === 'string' ? state.row(relation.target, key) : undefined;
+      return found ? [found] : [];
+    }
+    case 'reverse-one':
+    case 'to-many':
+      return state.rows(relation.target).filter((each) => each.values[relation.forward] === row.key);
+    case 'many-to-many':
+      return throughKeys(state, relation, { name: entity.name, key: row.key }).flatMap((key) => {
+        const found = state.row(relation.target, key);
+        return found ? [found] : [];
+      });
+    default:
+      return relation satisfies never;
+  }
+}
+
+/** Keys of the other side, one for each through object. */
+function throughKeys(
+  state: State,
+  relation: ManySpec,
+  side: { readonly name: string; readonly key: string },
+): string[] {
+  const ownsIt = isOwningSide(relation, side.name);
+  const { through } = relation;
+  if (!through) {
+    return state
+      .pairs(relation)
+      .filter((pair) => (ownsIt ? pair.owner : pair.other) === side.key)
+      .map((pair) => (ownsIt ? pair.other : pair.owner));
+  }
+  const [mine, theirs] = ownsIt ? [through.near, through.far] : [through.far, through.near];
+  return state
+    .rows(through.entity)
+    .filter((row) => row.values[mine] === side.key)
+    .map((row) => String(row.values[theirs]));
+}
+
+/** Whether a relation, as it stands in an entity, is the side that holds the join table. */
+export function isOwningSide(relation: ManySpec, entity: string): boolean {
+  return relation.owner === entity && relation.name === relation.ownerRelation;
+}

@@ -1,0 +1,100 @@
+import type { EntitySpec, Json } from '../schema.js';
+import { toOnesOf } from '../schema.js';
+import type { WriteContext } from './bodies.js';
+import { fitsRows } from './conditions.js';
+import { forbidden, refuse } from './expected.js';
+import type { ErrorFields } from './expected.js';
+import { keyTextOf } from './state.js';
+import type { Row, State } from './state.js';
+
+const UNIQUE = 'This field must be unique.';
+
+/** The values of a new row: those of the body, and the defaults of the others. */
+export function newValues(entity: EntitySpec, given: Readonly<Record<string, Json>>): Record<string, Json> {
+  const values: Record<string, Json> = {};
+  for (const column of [...entity.key.columns, ...entity.columns])
+    values[column.name] =
+      given[column.name] ?? (Object.hasOwn(given, column.name) ? null : defaultOf(column));
+  for (const relation of toOnesOf(entity)) values[relation.name] = given[relation.name] ?? null;
+  return values;
+}
+
+function defaultOf(column: { readonly kind: string; readonly default?: Json }): Json {
+  return column.kind === 'version' ? 1 : (column.default ?? null);
+}
+
+/** The values of a changed row. A version counts changes. */
+export function changedValues(
+  entity: EntitySpec,
+  row: Row,
+  given: Readonly<Record<string, Json>>,
+): Record<string, Json> {
+  const values: Record<string, Json> = { ...row.values, ...given };
+  const isChanged = Object.keys(given).some(
+    (name) => JSON.stringify(row.values[name] ?? null) !== JSON.stringify(given[name] ?? null),
+  );
+  const version = entity.columns.find((column) => column.kind === 'version');
+  if (version && isChanged) values[version.name] = Number(row.values[version.name]) + 1;
+  return values;
+}
+
+/** Puts a row there, when it fits the caller's rows and every unique index; throws the answer otherwise. */
+export function store(
+  context: WriteContext,
+  values: Readonly<Record<string, Json>>,
+  replaced: Row | undefined,
+): Row {
+  const { state, resource, access } = context;
+  const { entity } = resource;
+  const row: Row = { key: keyTextOf(entity, values), values };
+  const conflicts = conflictsOf(state, entity, { row, replaced });
+  const restore = state.snapshot();
+  state.put(entity.name, row);
+  if (access.rows && !fitsRows(state, { entity: entity, row: row }, access.rows)) {
+    restore();
+    throw forbidden();
+  }
+  if (conflicts.length > 0) {
+    restore();
+    throw refuse(400, ...conflicts);
+  }
+  return row;
+}
+
+/** What each unique index that is violated is answered with; the database says which one it is. */
+export function conflictsOf(
+  state: State,
+  entity: EntitySpec,
+  { row, replaced }: { readonly row: Row; readonly replaced: Row | undefined },
+): ErrorFields[] {
+  const others = state.rows(entity.name).filter((each) => each.key !== replaced?.key);
+  const keyNames = entity.key.columns.map(({ name }) => name);
+  return [...(entity.key.generated ? [] : [keyNames]), ...uniqueSets(entity)]
+    .filter(
+      (names) =>
+        names.every((name) => (row.values[name] ?? null) !== null) &&
+        others.some((other) => names.every((name) => sameValue(other.values[name], row.values[name]))),
+    )
+    .map(conflict);
+}
+
+export function uniqueSets(entity: EntitySpec): string[][] {
+  return [
+    ...entity.columns.filter((column) => column.unique).map(({ name }) => [name]),
+    ...toOnesOf(entity)
+      .filter((relation) => relation.unique)
+      .map(({ name }) => [name]),
+    ...entity.uniques.map((names) => [...names]),
+  ];
+}
+
+export function conflict(names: readonly string[]): ErrorFields {
+  const [name = ''] = names;
+  return names.length === 1
+    ? { [name]: [UNIQUE] }
+    : { non_field_errors: [`The fields ${names.join(', ')} must make a unique set.`] };
+}
+
+function sameValue(one: Json | undefined, other: Json | undefined): boolean {
+  return JSON.stringify(one ?? null) === JSON.stringify(other ?? null);
+}

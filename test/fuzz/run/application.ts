@@ -1,0 +1,147 @@
+import { Module } from '@nestjs/common';
+import type { INestApplication } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import {
+  AllowAny,
+  basic,
+  CursorPagination,
+  IdempotencyRecord,
+  LimitOffsetPagination,
+  PageNumberPagination,
+  restify,
+  RestifyModule,
+} from 'nestjs-restify';
+import type { Pagination, RestifyOptions } from 'nestjs-restify';
+import type { AddressInfo, Server } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DataSource } from 'typeorm';
+import type { DataSourceOptions } from 'typeorm';
+import type { EntitySpec, Json, OptionsSpec, PaginationSpec, SchemaSpec } from '../schema.js';
+import { openDatabase } from './databases.js';
+import type { DatabaseName } from './databases.js';
+import { entitiesOf, forgetEntities } from './entities.js';
+import type { EntityClass } from './entities.js';
+import { expressionOf } from './permissions.js';
+
+export type PlatformName = 'express' | 'fastify';
+
+export interface Place {
+  readonly database: DatabaseName;
+  readonly platform: PlatformName;
+}
+
+export interface FuzzedApplication {
+  readonly port: number;
+  readonly dataSource: DataSource;
+  close(): Promise<void>;
+}
+
+const SECRET = 'a secret of the fuzzer, 32 letters or more';
+const BODY_LIMIT = 100 * 1024;
+
+/** One application that serves the schemas of all clients. */
+export async function startApplication(
+  schemas: readonly SchemaSpec[],
+  place: Place,
+): Promise<FuzzedApplication> {
+  const opened = await openDatabase(place.database);
+  const entities = schemas.flatMap((schema) => {
+    const made = entitiesOf(schema, place.database);
+    schema.entities.forEach((entity, index) => {
+      const target = made[index];
+      if (target && entity.registered) restify(target as EntityClass, registration(entity));
+    });
+    return made;
+  });
+  const options = {
+    ...opened.options,
+    entities: [...entities, IdempotencyRecord],
+    synchronize: true,
+  } as DataSourceOptions;
+  const actors = new Map(schemas.flatMap(({ actors: each }) => each.map((actor) => [actor.name, actor])));
+  const verify = (name: string, password: string): object | null | Promise<object | null> => {
+    const actor = actors.get(name);
+    const found = actor && password === name ? { ...actor } : null;
+    return actor?.delay === undefined ? found : sleep(actor.delay, found);
+  };
+  @Module({
+    imports: [
+      TypeOrmModule.forRoot({ ...options, retryAttempts: 0 }),
+      RestifyModule.forRoot('rest/v1', {
+        permissions: [AllowAny],
+        authentication: [basic(verify)],
+        authenticationThrottle: false,
+      }),
+    ],
+  })
+  class FuzzedModule {}
+  const app = await createApp(FuzzedModule, place.platform).catch(async (error: unknown) => {
+    await opened.drop();
+    throw error;
+  });
+  const { port } = (app.getHttpServer() as Server).address() as AddressInfo;
+  return {
+    port,
+    dataSource: app.get(DataSource),
+    close: async () => {
+      await app.close();
+      await opened.drop();
+      forgetEntities(entities);
+    },
+  };
+}
+
+async function createApp(module: new () => object, platform: PlatformName): Promise<INestApplication> {
+  const options = { logger: loggerOf(), abortOnError: false } as const;
+  const app = await (platform === 'fastify'
+    ? import('@nestjs/platform-fastify').then(({ FastifyAdapter }) =>
+        NestFactory.create(module, new FastifyAdapter({ bodyLimit: BODY_LIMIT }), options),
+      )
+    : NestFactory.create(module, options));
+  await app.listen(0, '127.0.0.1');
+  return app;
+}
+
+/** With RESTIFY_FUZZ_LOG the errors that the application logs are printed. */
+function loggerOf(): false | ['error'] {
+  return process.env.RESTIFY_FUZZ_LOG ? ['error'] : false;
+}
+
+type Registration = RestifyOptions<Record<string, Json>>;
+
+function registration(entity: EntitySpec): Registration {
+  const through = Object.fromEntries(
+    Object.entries(entity.through).map(([relation, options]) => [relation, optionsOf(options)]),
+  );
+  return {
+    app: entity.app,
+    name: entity.model,
+    ...optionsOf(entity.options),
+    ...(Object.keys(through).length > 0 ? { through } : {}),
+  };
+}
+
+function optionsOf(options: OptionsSpec): Record<string, unknown> {
+  const { permissions, pagination, bulk, ...others } = options;
+  return {
+    ...others,
+    ...(permissions ? { permissions: permissions.map(expressionOf) } : {}),
+    ...(pagination ? { pagination: paginationOf(pagination) } : {}),
+    ...(bulk ? { bulk } : {}),
+  };
+}
+
+function paginationOf(spec: PaginationSpec): Pagination {
+  const { kind, maxOffset, ...options } = spec;
+  switch (kind) {
+    case 'number':
+      return new PageNumberPagination({ ...options, ...(maxOffset === undefined ? {} : { maxOffset }) });
+    case 'offset':
+      return new LimitOffsetPagination({ ...options, ...(maxOffset === undefined ? {} : { maxOffset }) });
+    case 'cursor':
+      return new CursorPagination({ ...options, secret: SECRET });
+    default:
+      return kind satisfies never;
+  }
+}

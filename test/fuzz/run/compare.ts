@@ -1,0 +1,62 @@
+import type { Expected } from '../model/expected.js';
+import type { Json } from '../schema.js';
+import type { FuzzResponse } from './transport.js';
+
+/** What differs between an answer and what it must be, in words; empty where nothing does. */
+export function differences(given: FuzzResponse, expected: Expected): string[] {
+  const found: string[] = [];
+  if (given.status !== expected.status) found.push(`status ${given.status}, expected ${expected.status}`);
+  const body = bodyDifference(given, expected);
+  if (body !== undefined) found.push(body);
+  for (const [name, value] of Object.entries(expected.headers)) {
+    const actual = given.headers[name];
+    if (!fitsHeader(actual, value))
+      found.push(
+        `header ${name}: ${JSON.stringify(actual)}, expected ${value instanceof RegExp ? String(value) : JSON.stringify(value)}`,
+      );
+  }
+  return found;
+}
+
+function fitsHeader(actual: string | undefined, expected: string | RegExp | null): boolean {
+  if (expected === null) return actual === undefined;
+  return typeof expected === 'string' ? actual === expected : actual !== undefined && expected.test(actual);
+}
+
+function bodyDifference(given: FuzzResponse, expected: Expected): string | undefined {
+  if (expected.anyBody) return undefined;
+  const shown = given.text === '' ? 'no body' : `body ${given.text}`;
+  if (expected.detail) return detailDifference(given, expected.detail);
+  const canonical = (value: Json): string => JSON.stringify(expected.status >= 400 ? sorted(value) : value);
+  const texts = expected.bodies.map(canonical);
+  const actual = given.text === '' ? undefined : parsed(given.text);
+  const text = actual === undefined ? given.text : canonical(actual);
+  const fits = texts.length === 0 ? given.text === '' : texts.includes(text);
+  return fits ? undefined : `${shown}, expected ${texts.length === 0 ? 'no body' : texts.join(' or ')}`;
+}
+
+/** HEAD has no body to compare. */
+function detailDifference({ text }: FuzzResponse, expected: RegExp): string | undefined {
+  const detail = (parsed(text) as { detail?: Json } | null | undefined)?.detail;
+  const fits = typeof detail === 'string' && expected.test(detail);
+  return fits || text === '' ? undefined : `body ${text}, expected a detail like ${String(expected)}`;
+}
+
+function parsed(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Errors stand in any order of fields. */
+function sorted(value: Json): Json {
+  if (Array.isArray(value)) return (value as readonly Json[]).map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value as Readonly<Record<string, Json>>)
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .map(([name, each]) => [name, sorted(each)]),
+  );
+}

@@ -1,0 +1,76 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  allOf,
+  allow,
+  AllowAny,
+  anyOf,
+  deny,
+  hide,
+  IsAdmin,
+  IsAuthenticated,
+  IsAuthenticatedOrReadOnly,
+  ModelPermissions,
+  ModelPermissionsOrAnonReadOnly,
+  not,
+} from 'nestjs-restify';
+import type { AccessQuestion, Grant, Permission, PermissionExpression, Refusal } from 'nestjs-restify';
+import type { ActorSpec, AnswerSpec, PermissionSpec } from '../schema.js';
+
+const CLASSES = {
+  AllowAny,
+  IsAdmin,
+  IsAuthenticated,
+  IsAuthenticatedOrReadOnly,
+  ModelPermissions,
+  ModelPermissionsOrAnonReadOnly,
+};
+
+type Own = Extract<PermissionSpec, { kind: 'own' }>;
+
+export function expressionOf(spec: PermissionSpec): PermissionExpression {
+  switch (spec.kind) {
+    case 'built-in':
+      return CLASSES[spec.name];
+    case 'own':
+      return classOf(spec);
+    case 'all-of':
+      return allOf(...spec.of.map(expressionOf));
+    case 'any-of':
+      return anyOf(...spec.of.map(expressionOf));
+    case 'not':
+      return not(expressionOf(spec.of));
+    default:
+      return spec satisfies never;
+  }
+}
+
+function classOf(spec: Own): PermissionExpression {
+  return class Own implements Permission {
+    decide({ actor, method }: AccessQuestion): Grant | Refusal | Promise<Grant | Refusal> {
+      const name = actor === null ? 'anonymous' : (actor as ActorSpec).name;
+      const answers = spec.answers[name] ?? spec.answers['*'];
+      const isRead = ['GET', 'HEAD', 'OPTIONS'].includes(method);
+      const answer = answers === undefined ? deny() : answered(isRead ? answers.read : answers.write);
+      return spec.delay === undefined ? answer : sleep(spec.delay, answer);
+    }
+  };
+}
+
+function answered(answer: AnswerSpec): Grant | Refusal {
+  switch (answer.kind) {
+    case 'allow': {
+      const { rows, readable, writable } = answer;
+      return allow({
+        ...(rows ? { rows } : {}),
+        ...(readable ? { readable } : {}),
+        ...(writable ? { writable } : {}),
+      });
+    }
+    case 'deny':
+      return answer.hides === undefined ? deny() : deny({ hides: answer.hides });
+    case 'hide':
+      return hide();
+    default:
+      return answer satisfies never;
+  }
+}

@@ -1,0 +1,23 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { compile } from '../../support/typescript-hooks.mjs';
+
+const FAULT = JSON.parse(process.env.RESTIFY_FUZZ_FAULT);
+const PLACE = new URL(`../../../${FAULT.file}`, import.meta.url).href;
+
+export async function load(url, context, next) {
+  if (url !== PLACE) return next(url, context);
+  const filename = fileURLToPath(url);
+  return compile(filename, planted(await readFile(filename, 'utf8')));
+}
+
+/** Throws where the text to be replaced is not there exactly once: a fault that is planted nowhere would be found by nobody. */
+function planted(source) {
+  const parts = source.split(FAULT.search);
+  if (parts.length !== 2)
+    throw new Error(
+      `Fault "${FAULT.name}": ${FAULT.file} holds its text ${parts.length - 1} times, not once`,
+    );
+  console.log(`Planted: ${FAULT.name}`);
+  return parts.join(FAULT.replacement);
+}

@@ -1,0 +1,135 @@
+import { Random } from '../generate/random.js';
+import { makeRequest } from '../generate/requests.js';
+import { makeSchema } from '../generate/schemas.js';
+import { Model } from '../model/answers.js';
+import { AmbiguousDeletion } from '../model/deletions.js';
+import type { SchemaSpec } from '../schema.js';
+import { startApplication } from './application.js';
+import type { FuzzedApplication, Place } from './application.js';
+import { differences } from './compare.js';
+import { Transport } from './transport.js';
+import type { FuzzRequest } from './transport.js';
+
+export interface RoundSettings extends Place {
+  readonly seed: number;
+  /** Clients at once, each with a schema of its own. */
+  readonly clients: number;
+  /** Requests of each client. */
+  readonly requests: number;
+}
+
+/** Something that was answered otherwise than the model says. */
+export interface Disagreement {
+  readonly seed: number;
+  readonly client: number;
+  readonly schema: SchemaSpec;
+  /** All requests of the client up to the one that was answered otherwise. */
+  readonly requests: readonly FuzzRequest[];
+  readonly differences: readonly string[];
+}
+
+export interface RoundResult {
+  readonly requests: number;
+  readonly statuses: ReadonlyMap<number, number>;
+  readonly disagreements: readonly Disagreement[];
+}
+
+/** Some clients at once against one application. */
+export async function runRound(settings: RoundSettings): Promise<RoundResult> {
+  const random = new Random(settings.seed);
+  const clients = Array.from({ length: settings.clients }, (_, number) => ({
+    number,
+    schema: makeSchema(random, number, settings.database),
+    random: new Random(random.seed()),
+  }));
+  const application = await startApplication(
+    clients.map(({ schema }) => schema),
+    settings,
+  );
+  const transport = new Transport(application.port);
+  const statuses = new Map<number, number>();
+  try {
+    const ended = await Promise.all(
+      clients.map((client) => new Client(client, { settings, application, transport, statuses }).run()),
+    );
+    return {
+      requests: [...statuses.values()].reduce((sum, count) => sum + count, 0),
+      statuses,
+      disagreements: ended.filter((each) => each !== undefined),
+    };
+  } finally {
+    transport.close();
+    await application.close();
+  }
+}
+
+interface Surroundings {
+  readonly settings: RoundSettings;
+  readonly application: FuzzedApplication;
+  readonly transport: Transport;
+  readonly statuses: Map<number, number>;
+}
+
+class Client {
+  private readonly model: Model;
+  private readonly sent: FuzzRequest[] = [];
+
+  constructor(
+    private readonly client: {
+      readonly number: number;
+      readonly schema: SchemaSpec;
+      readonly random: Random;
+    },
+    private readonly surroundings: Surroundings,
+  ) {
+    const { application, settings } = surroundings;
+    this.model = new Model(client.schema, {
+      database: settings.database,
+      origin: `http://127.0.0.1:${application.port}`,
+    });
+  }
+
+  async run(): Promise<Disagreement | undefined> {
+    for (let count = 0; count < this.surroundings.settings.requests; count++) {
+      const asked = makeRequest(this.client.random, this.model);
+      if (isAmbiguous(this.model, asked)) continue;
+      const found = await this.ask(asked);
+      if (found.length > 0) return this.disagreement(found);
+    }
+    return undefined;
+  }
+
+  private async ask(asked: FuzzRequest): Promise<string[]> {
+    const { transport, statuses } = this.surroundings;
+    this.sent.push(asked);
+    const given = await transport.send(asked);
+    statuses.set(given.status, (statuses.get(given.status) ?? 0) + 1);
+    return differences(given, this.model.answer(asked, given));
+  }
+
+  private disagreement(found: readonly string[]): Disagreement {
+    const { number, schema } = this.client;
+    return {
+      seed: this.surroundings.settings.seed,
+      client: number,
+      schema,
+      requests: this.sent,
+      differences: found,
+    };
+  }
+}
+
+/** Whether databases may answer a deletion in different ways: it is not sent. */
+function isAmbiguous(model: Model, asked: FuzzRequest): boolean {
+  if (asked.method !== 'DELETE') return false;
+  const restore = model.state.snapshot();
+  try {
+    model.answer(asked, { status: 0, headers: {}, text: '' });
+    return false;
+  } catch (error) {
+    if (error instanceof AmbiguousDeletion) return true;
+    throw error;
+  } finally {
+    restore();
+  }
+}

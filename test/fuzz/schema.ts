@@ -1,0 +1,220 @@
+// A schema as plain data: the generator makes it, the application and the model are both built from it, and the shrinker
+// takes parts out of it.
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
+export type JsonObject = Readonly<Record<string, Json>>;
+
+export type ColumnKind =
+  | 'int'
+  | 'bigint'
+  | 'decimal'
+  | 'double'
+  | 'boolean'
+  | 'varchar'
+  | 'text'
+  | 'date'
+  | 'datetime'
+  | 'uuid'
+  | 'enum'
+  | 'json'
+  | 'list'
+  | 'version';
+
+export interface ColumnSpec {
+  readonly name: string;
+  readonly kind: ColumnKind;
+  readonly nullable?: boolean;
+  readonly unique?: boolean;
+  readonly default?: Json;
+  /** Of `varchar`. */
+  readonly length?: number;
+  /** Of `enum`, in the order of their texts, so that every database orders them alike. */
+  readonly values?: readonly string[];
+  /** `select: false`. */
+  readonly hidden?: boolean;
+}
+
+/** A many-to-one, or a one-to-one with the foreign key. */
+export interface ToOneSpec {
+  readonly kind: 'to-one';
+  readonly name: string;
+  readonly target: string;
+  readonly nullable: boolean;
+  readonly unique: boolean;
+  readonly onDelete: 'NO ACTION' | 'CASCADE' | 'SET NULL';
+}
+
+/** The other side of a to-one: a reverse one-to-one, or a one-to-many. */
+export interface ReverseSpec {
+  readonly kind: 'reverse-one' | 'to-many';
+  readonly name: string;
+  readonly target: string;
+  readonly forward: string;
+}
+
+/** Either side of a many-to-many. */
+export interface ManySpec {
+  readonly kind: 'many-to-many';
+  readonly name: string;
+  readonly target: string;
+  /** The entity and the relation that hold the join table. */
+  readonly owner: string;
+  readonly ownerRelation: string;
+  /** The relation of the other side, if it has one. */
+  readonly inverse?: string;
+  /** An entity mapped on the join table, and its relations to the owner and to the other side. */
+  readonly through?: { readonly entity: string; readonly near: string; readonly far: string };
+}
+
+export type RelationSpec = ToOneSpec | ReverseSpec | ManySpec;
+
+export type LookupName =
+  | 'exact'
+  | 'iexact'
+  | 'gt'
+  | 'gte'
+  | 'lt'
+  | 'lte'
+  | 'in'
+  | 'range'
+  | 'contains'
+  | 'icontains'
+  | 'startswith'
+  | 'istartswith'
+  | 'endswith'
+  | 'iendswith'
+  | 'isnull'
+  | 'ne';
+
+/** Rows by names, as a grant or a group of filters has them. */
+export type RowsSpec =
+  | { readonly kind: 'where'; readonly path: string; readonly lookup: LookupName; readonly value: Json }
+  | { readonly kind: 'and' | 'or'; readonly filters: readonly RowsSpec[] }
+  | { readonly kind: 'not'; readonly filter: RowsSpec };
+
+export type AnswerSpec =
+  | {
+      readonly kind: 'allow';
+      readonly rows?: RowsSpec;
+      readonly readable?: readonly string[];
+      readonly writable?: readonly string[];
+    }
+  | { readonly kind: 'deny'; readonly hides?: 'rows' | 'nothing' }
+  | { readonly kind: 'hide' };
+
+export const BUILT_IN = [
+  'AllowAny',
+  'IsAuthenticated',
+  'IsAuthenticatedOrReadOnly',
+  'IsAdmin',
+  'ModelPermissions',
+  'ModelPermissionsOrAnonReadOnly',
+] as const;
+
+/** A class of its own answers by the caller's name (`*`: any other) and by the kind of method. */
+export type PermissionSpec =
+  | { readonly kind: 'built-in'; readonly name: (typeof BUILT_IN)[number] }
+  | {
+      readonly kind: 'own';
+      readonly answers: Readonly<
+        Record<string, { readonly read: AnswerSpec; readonly write: AnswerSpec } | undefined>
+      >;
+      /** Milliseconds before it answers. */
+      readonly delay?: number;
+    }
+  | { readonly kind: 'all-of' | 'any-of'; readonly of: readonly PermissionSpec[] }
+  | { readonly kind: 'not'; readonly of: PermissionSpec };
+
+export interface PaginationSpec {
+  readonly kind: 'number' | 'offset' | 'cursor';
+  readonly pageSize: number;
+  readonly maxPageSize: number;
+  readonly style: 'envelope' | 'headers';
+  readonly count?: 'exact' | false;
+  readonly countParameter?: string;
+  readonly maxOffset?: number;
+}
+
+export type OperationName = 'list' | 'create' | 'retrieve' | 'update' | 'partialUpdate' | 'destroy';
+export type BulkOperationName = 'create' | 'partialUpdate' | 'destroy';
+
+/** Options of a model, and those of `through`. */
+export interface OptionsSpec {
+  readonly permissions?: readonly PermissionSpec[];
+  readonly filterFields?: Readonly<Record<string, readonly LookupName[]>>;
+  readonly filterGroups?: boolean;
+  readonly searchFields?: readonly string[];
+  readonly orderingFields?: readonly string[];
+  readonly ordering?: readonly string[];
+  readonly pagination?: PaginationSpec;
+  readonly shape?: boolean;
+  readonly expandable?: readonly string[];
+  readonly bulk?: {
+    readonly operations: readonly BulkOperationName[];
+    readonly max: number;
+    readonly upsert?: readonly string[];
+  };
+  readonly conditional?: { readonly require: boolean };
+  readonly idempotency?: { readonly require: boolean };
+  readonly operations?: readonly OperationName[];
+  readonly strict?: boolean;
+  readonly returnDeleted?: boolean;
+  readonly readOnly?: readonly string[];
+  readonly writeOnly?: readonly string[];
+  readonly exclude?: readonly string[];
+  /** Milliseconds that `beforeWrite` takes. */
+  readonly hookDelay?: number;
+}
+
+export interface EntitySpec {
+  /** The class name, one of its own in the data source. */
+  readonly name: string;
+  readonly app: string;
+  /** The word in the path. */
+  readonly model: string;
+  readonly registered: boolean;
+  readonly key: { readonly generated: boolean; readonly columns: readonly ColumnSpec[] };
+  readonly columns: readonly ColumnSpec[];
+  readonly relations: readonly RelationSpec[];
+  /** Unique together, by property. */
+  readonly uniques: readonly (readonly string[])[];
+  readonly options: OptionsSpec;
+  /** Options of plain junctions, by the relation of this side. */
+  readonly through: Readonly<Record<string, OptionsSpec>>;
+}
+
+export interface ActorSpec {
+  readonly name: string;
+  readonly isAdmin?: boolean;
+  readonly permissions: readonly string[];
+  /** Milliseconds that the check of its password takes. */
+  readonly delay?: number;
+}
+
+/** The world of one client: entities that no other client knows. */
+export interface SchemaSpec {
+  readonly entities: readonly EntitySpec[];
+  readonly actors: readonly ActorSpec[];
+}
+
+export function columnsOf(entity: EntitySpec): readonly ColumnSpec[] {
+  return [...entity.key.columns, ...entity.columns];
+}
+
+export function columnNamed(entity: EntitySpec, name: string): ColumnSpec | undefined {
+  return columnsOf(entity).find((column) => column.name === name);
+}
+
+export function relationNamed(entity: EntitySpec, name: string): RelationSpec | undefined {
+  return entity.relations.find((relation) => relation.name === name);
+}
+
+export function toOnesOf(entity: EntitySpec): readonly ToOneSpec[] {
+  return entity.relations.filter((relation) => relation.kind === 'to-one');
+}
+
+export function entityNamed(schema: SchemaSpec, name: string): EntitySpec {
+  const found = schema.entities.find((entity) => entity.name === name);
+  if (!found) throw new Error(`The schema has no entity ${name}`);
+  return found;
+}
