@@ -5,8 +5,8 @@ import type { Relation } from 'typeorm';
 import { onEachDatabase } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
-import { KINDS } from './column-kinds.js';
-import type { Kind } from './column-kinds.js';
+import { KINDS } from '../support/column-kinds.js';
+import type { Kind } from '../support/column-kinds.js';
 
 const SECRET = 'a secret of the tests, and of nothing else';
 const BY_ONE = new CursorPagination({ secret: SECRET, pageSize: 1 });

@@ -26,6 +26,7 @@ describe('a process in the zone of Asia/Kolkata', () => {
       'Asia/Kolkata',
       [
         'test/features/column-types.spec.ts',
+        'test/adapters/typeorm/column-values.spec.ts',
         'test/features/key-types.spec.ts',
         'test/features/fields.spec.ts',
       ],

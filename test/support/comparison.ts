@@ -44,8 +44,13 @@ export function comparisonOf(dataSource: DataSource): Comparison | undefined {
 
 /** Compares what is read and written over all data sources of the application from now on. Other applications of the process are not affected. */
 export function compareIn(app: INestApplication): Comparison {
+  return compareOver(dataSourcesOf(app));
+}
+
+/** The same for data sources without an application. */
+export function compareOver(dataSources: readonly DataSource[]): Comparison {
   const comparison = new Comparison();
-  for (const dataSource of dataSourcesOf(app)) BY_DATA_SOURCE.set(dataSource, comparison);
+  for (const dataSource of dataSources) BY_DATA_SOURCE.set(dataSource, comparison);
   return comparison;
 }
 

@@ -1,6 +1,9 @@
+import { restify } from 'nestjs-restify';
+import type { Lookup, RestifyOptions } from 'nestjs-restify';
+import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import type { ColumnOptions } from 'typeorm';
-import type { TestDatabase } from '../support/databases.js';
-import { WORLD } from '../support/world.js';
+import type { TestDatabase } from './databases.js';
+import { WORLD } from './world.js';
 
 /** What is sent, and what is shown for it. */
 type Taken = readonly (readonly [sent: unknown, shown: unknown])[];
@@ -196,7 +199,8 @@ function single(type: ColumnOptions['type']): Kind {
   return {
     column: { ...(type ? { type } : {}) },
     ordered: [
-      -3.4028235e38, -2.5, -1.1754944e-38, 0, 0.1, 0.33333334, 1, 123456.79, 16777215, 16777216, 3.4028235e38,
+      -3.4028235e38, -2.5, -1.1754944e-38, 0, 0.1, 0.33333334, 1, 123456.79, 16777200, 16777215, 16777216,
+      3.4028235e38,
     ],
     taken: [
       ['2.5', 2.5],
@@ -851,3 +855,145 @@ export const KINDS: Readonly<Record<TestDatabase['name'], Readonly<Record<string
     },
   },
 };
+
+/** One type of each family: the family's own form of value in bodies, answers and URLs. */
+const FAMILIES: Readonly<Record<TestDatabase['name'], readonly string[]>> = {
+  sqlite: [
+    'int',
+    'bigint',
+    'decimal',
+    'double',
+    'boolean',
+    'varchar',
+    'text',
+    'date',
+    'time',
+    'datetime',
+    'uuid',
+    'simple_enum',
+    'level',
+    'json',
+    'simple_array',
+    'blob',
+  ],
+  postgres: [
+    'smallint',
+    'bigint',
+    'decimal',
+    'float4',
+    'float8',
+    'boolean',
+    'char',
+    'varchar',
+    'text',
+    'date',
+    'time',
+    'timestamp',
+    'timestamptz',
+    'interval',
+    'uuid',
+    'enum',
+    'level',
+    'jsonb',
+    'simple_array',
+    'bytea',
+    'instants',
+    'jsons',
+  ],
+  mariadb: [
+    'int',
+    'unsigned_bigint',
+    'decimal',
+    'float',
+    'double',
+    'boolean',
+    'char',
+    'varchar',
+    'text',
+    'date',
+    'time6',
+    'datetime',
+    'timestamp',
+    'uuid',
+    'enum',
+    'level',
+    'set',
+    'json',
+    'simple_array',
+    'varbinary',
+  ],
+};
+
+export function familyKinds(
+  database: TestDatabase['name'],
+): readonly (readonly [name: string, kind: Kind])[] {
+  return Object.entries(KINDS[database]).filter(([name]) => FAMILIES[database].includes(name));
+}
+
+const EQUALITIES: readonly Lookup[] = ['exact', 'ne', 'in', 'isnull'];
+const ORDERS: readonly Lookup[] = ['gt', 'gte', 'lt', 'lte', 'range'];
+
+/** What may be asked of a type: a flag is not more or less than another one. */
+export function lookupsOf({ uncompared, column }: Kind): readonly Lookup[] {
+  if (uncompared) return ['isnull'];
+  return column.type === 'boolean' || column.type === Boolean ? EQUALITIES : [...EQUALITIES, ...ORDERS];
+}
+
+/** The lookups that compare a column with one value, and which of the `ordered` values each finds: each value exactly, and what lies before and behind the ends and the middle. */
+export function comparisonsOf(kind: Kind): readonly Comparison[] {
+  const { ordered } = kind;
+  const places = new Set([0, Math.floor(ordered.length / 2), ordered.length - 1]);
+  const lookups = lookupsOf(kind);
+  return ordered.flatMap((value, at) => {
+    const equal: readonly Found[] = [
+      ['exact', [value]],
+      ['ne', ordered.filter((each) => each !== value)],
+    ];
+    const beside: readonly Found[] = [
+      ['gt', ordered.slice(at + 1)],
+      ['gte', ordered.slice(at)],
+      ['lt', ordered.slice(0, at)],
+      ['lte', ordered.slice(0, at + 1)],
+    ];
+    return [...equal, ...(places.has(at) ? beside : [])]
+      .filter(([lookup]) => lookups.includes(lookup))
+      .map(([lookup, found]) => ({
+        parameter: lookup === 'exact' ? 'value' : `value__${lookup}`,
+        value,
+        found,
+      }));
+  });
+}
+
+type Found = readonly [lookup: Lookup, values: readonly unknown[]];
+
+export interface Comparison {
+  readonly parameter: string;
+  readonly value: unknown;
+  readonly found: readonly unknown[];
+}
+
+type KindOptions = { readonly table: string } & Pick<
+  RestifyOptions<object>,
+  'computed' | 'filterFields' | 'orderingNulls' | 'pagination'
+>;
+
+/** An entity of the app `types`, named after the kind: a key, and one nullable column `value` in `table`. */
+export function kindEntity(
+  name: string,
+  { column }: Kind,
+  { table, ...options }: KindOptions,
+): new () => object {
+  const made = {
+    [name]: class {
+      readonly id: number;
+      readonly value: unknown;
+    },
+  }[name];
+  if (!made) throw new Error('No class');
+  PrimaryGeneratedColumn()(made.prototype, 'id');
+  Column({ ...column, nullable: true })(made.prototype, 'value');
+  Entity({ name: table })(made);
+  restify(made, { app: 'types', name, ...options });
+  return made;
+}

@@ -1,0 +1,142 @@
+import { DataSource } from 'typeorm';
+import { TypeOrmAdapter } from '../../src/adapters/typeorm/typeorm-adapter.js';
+import { compileResources } from '../../src/boot/compiling/compile-resources.js';
+import type { Parts } from '../../src/boot/compiling/compile-resources.js';
+import { compileShape } from '../../src/boot/compiling/compile-shape.js';
+import type { Blueprint, Draft } from '../../src/boot/compiling/draft.js';
+import { problemsOfModel } from '../../src/boot/verifying/verify-model.js';
+import { declarations } from '../../src/declare/registry.js';
+import type { EntityDescription, ModelDescription } from '../../src/model/entity-description.js';
+import type { ResolvedPermission } from '../../src/model/resolved-permission.js';
+import type { Resource } from '../../src/model/resource.js';
+import { FieldFilter } from '../../src/request/filtering/field-filter.js';
+import { SearchFilter } from '../../src/request/filtering/search-filter.js';
+import { OrderingFilter } from '../../src/request/ordering/ordering-filter.js';
+import { AllowAny } from '../../src/request/permissions/built-in.js';
+import { ModelSerializer } from '../../src/request/serializers/model-serializer.js';
+import { resolveOptions } from '../../src/restify.options.js';
+import './compare-paths.js';
+import './compare-writes.js';
+import { compareOver } from './comparison.js';
+import type { Compared } from './comparison.js';
+import { DATABASES } from './databases.js';
+import type { TestDatabase } from './databases.js';
+
+export interface ConnectedAdapter {
+  readonly adapter: TypeOrmAdapter;
+  readonly dataSource: DataSource;
+  /** What was read and written on a fast path, each compared with the general path. */
+  readonly compared: Compared;
+  /** The compiled resource of this `app.model`. */
+  resource(id: string): Resource;
+  /** Throws where a comparison has found a difference, whatever the tests have seen of it. */
+  close(): Promise<void>;
+}
+
+const OPTIONS = resolveOptions('rest/v1', {});
+const NO_PERMISSION: ResolvedPermission = { kind: 'all-of', permissions: [] };
+
+/**
+ * The adapter over a connected data source and the compiled resources of its declared entities: what an application has
+ * below HTTP and Nest. Nothing of Nest's injector is there, so everybody may do everything, and no controller joins.
+ */
+export async function connectAdapter({
+  entities,
+  database = DATABASES[0],
+}: {
+  readonly entities: readonly (new () => object)[];
+  readonly database?: TestDatabase | undefined;
+}): Promise<ConnectedAdapter> {
+  if (!database) throw new Error('No database');
+  const opened = await database.open();
+  const dataSource = new DataSource({
+    ...opened.options,
+    entities: [...entities],
+    synchronize: true,
+  });
+  const close = async (): Promise<void> => {
+    if (dataSource.isInitialized) await dataSource.destroy();
+    await opened.drop();
+  };
+  try {
+    await dataSource.initialize();
+    const { acquireTimeout, statementTimeout, fairShare } = OPTIONS;
+    const adapter = new TypeOrmAdapter(dataSource, { acquireTimeout, statementTimeout, fairShare });
+    const resources = compiled(adapter.describe());
+    await adapter.learn();
+    for (const resource of resources) adapter.prepare(resource);
+    const comparison = compareOver([dataSource]);
+    return {
+      adapter,
+      dataSource,
+      compared: comparison,
+      resource: (id) => {
+        const found = resources.find((each) => each.id === id);
+        if (!found) throw new Error(`No resource ${id}`);
+        return found;
+      },
+      close: async () => {
+        await close();
+        if (comparison.differences.length > 0) throw new Error(comparison.differences.join('\n\n'));
+      },
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function compiled(description: ModelDescription): readonly Resource[] {
+  const drafts = description.entities.flatMap((entity) => draftOf(entity) ?? []);
+  const blueprint: Blueprint = {
+    ...OPTIONS,
+    takenPrefixes: [],
+    description,
+    drafts,
+    allowAny: AllowAny,
+    listed: [],
+    controllers: [],
+    laidOut: new Set(drafts.map(({ declaration }) => declaration.target)),
+  };
+  const model = compileResources(blueprint, partsOf(blueprint));
+  const problems = problemsOfModel(blueprint, model);
+  if (problems.length > 0) throw new Error(JSON.stringify(problems));
+  return model.all;
+}
+
+function draftOf(entity: EntityDescription): Draft | undefined {
+  const declaration = entity.targets
+    .map((target) => declarations().get(target as object))
+    .find((each) => each !== undefined);
+  return (
+    declaration && {
+      declaration,
+      entity,
+      app: declaration.options.app,
+      model: declaration.options.name ?? declaration.name.toLowerCase(),
+    }
+  );
+}
+
+function partsOf({ defaults }: Blueprint): Parts {
+  const serializer = new ModelSerializer();
+  const backends = [new FieldFilter(), new SearchFilter(), new OrderingFilter()];
+  return {
+    backends: () => backends,
+    serializer: () => serializer,
+    permission: () => NO_PERMISSION,
+    permissions: () => NO_PERMISSION,
+    schemes: () => [],
+    refusalsThrottled: false,
+    guards: () => [],
+    interceptors: () => [],
+    piping: () => undefined,
+    hooks: () => ({ hooks: {}, scope: undefined }),
+    throttle: () => undefined,
+    pagination: ({ pagination }) => (pagination === false ? undefined : pagination),
+    renderers: () => [],
+    shape: (options) => compileShape(options, defaults),
+    conditional: ({ conditional, cacheControl }) => ({ conditional, cacheControl }),
+    idempotency: ({ idempotency }) => idempotency,
+  };
+}

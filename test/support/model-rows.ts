@@ -1,0 +1,172 @@
+import { isRestError } from '../../src/errors/rest-error.js';
+import type { Json } from '../../src/errors/rest-error.js';
+import { ALWAYS } from '../../src/model/condition.js';
+import type { Filtering } from '../../src/model/filter-backend.js';
+import type { CursorPosition } from '../../src/model/pagination.js';
+import type { CreatePlan, ListPlan, UpdatePlan } from '../../src/model/plan.js';
+import type { Resource } from '../../src/model/resource.js';
+import type { ParsedBody, Row } from '../../src/model/serializer.js';
+import type { DataAdapter, PageOf, RowWriting } from '../../src/request/execution/data-adapter.js';
+import { planPage } from '../../src/request/planning/plan-page.js';
+import { keyCondition, planList } from '../../src/request/planning/plan-rows.js';
+
+/** A row as JSON. */
+export type Shown = Readonly<Record<string, unknown>>;
+
+const BASE_PATH = '/rest/v1/app/model';
+
+/** The rows of one resource by plans of the adapter, with what stands around the plans: bodies are parsed, queries filtered, rows represented. */
+export class ModelRows {
+  readonly writing: RowWriting;
+
+  constructor(
+    private readonly adapter: DataAdapter,
+    private readonly resource: Resource,
+  ) {
+    const { serializer } = resource;
+    this.writing = {
+      basePath: BASE_PATH,
+      represent: (row) => serializer.represent(row, { resource, basePath: BASE_PATH, actor: null }),
+    };
+  }
+
+  async create(body: Shown): Promise<Shown> {
+    return this.shown(await this.adapter.create(this.creation(body)));
+  }
+
+  /** In one transaction. */
+  async createAll(bodies: readonly Shown[]): Promise<readonly Shown[]> {
+    const steps = bodies.map((body) => this.creation(body));
+    const rows = await this.adapter.writeAll({ kind: 'batch', steps, skipsMissing: false });
+    return rows.map((row) => this.shown(row));
+  }
+
+  /** `update`: the whole object; else the fields of the body alone. */
+  async change(
+    key: readonly Json[],
+    body: Shown,
+    operation: 'update' | 'partialUpdate' = 'partialUpdate',
+  ): Promise<Shown> {
+    const row = await this.adapter.update(this.alteration(key, body, operation));
+    if (!row) throw new Error(`No row ${JSON.stringify(key)}`);
+    return this.shown(row);
+  }
+
+  /** In one transaction. */
+  async changeAll(
+    changes: readonly (readonly [key: readonly Json[], body: Shown])[],
+    operation: 'update' | 'partialUpdate' = 'partialUpdate',
+  ): Promise<readonly Shown[]> {
+    const steps = changes.map(([key, body]) => this.alteration(key, body, operation));
+    const rows = await this.adapter.writeAll({ kind: 'batch', steps, skipsMissing: false });
+    return rows.map((row) => this.shown(row));
+  }
+
+  async retrieve(key: readonly Json[]): Promise<Shown | undefined> {
+    const { adapter, resource } = this;
+    const where = keyCondition(key, resource);
+    const text = await adapter.retrieveText({ kind: 'retrieve', resource, where }, this.writing);
+    return text === undefined ? undefined : (JSON.parse(text) as Shown);
+  }
+
+  async delete(key: readonly Json[]): Promise<boolean> {
+    const { adapter, resource } = this;
+    const where = keyCondition(key, resource);
+    return adapter.delete({
+      kind: 'delete',
+      resource,
+      where,
+      mayView: () => Promise.resolve(true),
+      hooks: {},
+    });
+  }
+
+  /** All rows; where the database writes them, as the database has written them. */
+  async list(parameters: Readonly<Record<string, string>> = {}): Promise<readonly Shown[]> {
+    const plan = await this.plan(parameters);
+    const texts: string[] = [];
+    const given = await this.adapter.listTexts(plan, this.writing);
+    if (typeof given === 'string') texts.push(given);
+    else if (given) for await (const text of given) texts.push(text);
+    else
+      for await (const rows of this.adapter.list(plan))
+        texts.push(rows.map((row) => JSON.stringify(this.writing.represent(row))).join(','));
+    return JSON.parse(`[${texts.filter((text) => text !== '').join(',')}]`) as readonly Shown[];
+  }
+
+  /** One page, and the values of the order of the rows that were read first and last. */
+  async page(
+    parameters: Readonly<Record<string, string>>,
+    { limit, from }: { readonly limit: number; readonly from?: CursorPosition | undefined },
+  ): Promise<PageOf<readonly Shown[]>> {
+    const list = await this.plan(parameters);
+    const plan = planPage(list, { window: { kind: 'cursor', limit, position: from } }, true);
+    const page = await this.adapter.pageText(plan, this.writing);
+    return { ...page, rows: JSON.parse(`[${page.rows}]`) as readonly Shown[] };
+  }
+
+  private async plan(parameters: Readonly<Record<string, string>>): Promise<ListPlan> {
+    const { resource } = this;
+    const given = new Map(Object.entries(parameters));
+    const filterings: Filtering[] = [];
+    for (const backend of resource.backends)
+      filterings.push(
+        await backend.filter({
+          resource,
+          parameters: given,
+          values: (name) => [given.get(name) ?? []].flat(),
+          actor: null,
+        }),
+      );
+    return planList(resource, { within: ALWAYS, filterings, requester: undefined, parent: undefined });
+  }
+
+  private creation(body: Shown): CreatePlan {
+    const { resource } = this;
+    return {
+      kind: 'create',
+      resource,
+      ...this.parsed('create', body),
+      keys: [],
+      fixed: [],
+      added: [],
+      where: ALWAYS,
+      hooks: {},
+    };
+  }
+
+  private alteration(key: readonly Json[], body: Shown, operation: 'update' | 'partialUpdate'): UpdatePlan {
+    const { resource } = this;
+    return {
+      kind: 'update',
+      resource,
+      where: keyCondition(key, resource),
+      after: ALWAYS,
+      ...this.parsed(operation, body),
+      keys: [],
+      hooks: {},
+    };
+  }
+
+  private parsed(operation: 'create' | 'update' | 'partialUpdate', body: Shown): ParsedBody {
+    const { resource } = this;
+    // As it comes over a line: nothing that JSON does not hold.
+    const given = JSON.parse(JSON.stringify(body)) as Shown;
+    return resource.serializer.parse(given, { resource, operation, actor: null, given: new Set() });
+  }
+
+  private shown(row: Row): Shown {
+    return JSON.parse(JSON.stringify(this.writing.represent(row))) as Shown;
+  }
+}
+
+/** The status and body that an error of a request is answered with; what is given, where there is none. */
+export async function refusalOf(run: () => Promise<unknown>): Promise<unknown> {
+  try {
+    return { answered: await run() };
+  } catch (error) {
+    if (!isRestError(error)) throw error;
+    // Errors have no prototype, and are compared as they are sent.
+    return [error.answer.status, JSON.parse(JSON.stringify(error.answer.body))];
+  }
+}
