@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { CursorPagination, restify, Restify } from 'nestjs-restify';
+import { CursorPagination, Restify } from 'nestjs-restify';
 import { Column, Entity, ManyToOne, OneToMany, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
+import { familyKinds, kindEntity } from '../support/column-kinds.js';
 import { onEachDatabase } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
-import { KINDS } from '../support/column-kinds.js';
-import type { Kind } from '../support/column-kinds.js';
 
 const SECRET = 'a secret of the tests, and of nothing else';
 const BY_ONE = new CursorPagination({ secret: SECRET, pageSize: 1 });
@@ -54,46 +53,31 @@ async function expectBothWays(
     expect(keysOf(await walk(started, back.at(-1)?.next ?? null, 'next'))).toEqual(keysOf(forth).slice(1));
 }
 
-function entityOf(name: string, { column }: Kind): new () => object {
-  const made = {
-    [name]: class {
-      readonly id: number;
-      readonly value: unknown;
-    },
-  }[name];
-  if (!made) throw new Error('No class');
-  PrimaryGeneratedColumn()(made.prototype, 'id');
-  Column({ ...column, nullable: true })(made.prototype, 'value');
-  Entity({ name: `cursor_${name}` })(made);
-  restify(made, { app: 'types', name, pagination: BY_ONE });
-  return made;
-}
-
+// One type of each family; all others at the adapter (adapters/typeorm/cursors.spec.ts).
 onEachDatabase('cursors over a column of type', (database) => {
-  const kinds = Object.entries(KINDS[database.name]).filter(([, { uncompared }]) => uncompared !== true);
+  const kinds = familyKinds(database.name).filter(([, { uncompared }]) => uncompared !== true);
   let started: StartedApp;
   beforeAll(async () => {
-    started = await startApp({ entities: kinds.map(([name, kind]) => entityOf(name, kind)), database });
+    const entities = kinds.map(([name, kind]) =>
+      kindEntity(name, kind, { table: `cursor_${name}`, pagination: BY_ONE }),
+    );
+    started = await startApp({ entities, database });
   });
   afterAll(() => started.close());
 
-  test.each(kinds)(
-    '%s lead to each row once, up and down, with nulls and ties',
-    async (name, { ordered }) => {
-      const path = `/rest/v1/types/${name}/`;
-      for (const value of [...ordered, null, ...ordered, null])
-        expect((await started.client.post(path, { value })).status).toBe(201);
-      for (const [order, size] of [
-        ['value', 1],
-        ['-value,-id', 3],
-      ] as const) {
-        const whole = await started.client.get(`${path}?ordering=${order}&page_size=100`);
-        const expected = (whole.json as Page).results.map((row) => row.id);
-        expect(expected).toHaveLength(ordered.length * 2 + 2);
-        await expectBothWays(started, `${path}?ordering=${order}&page_size=${size}`, expected);
-      }
-    },
-  );
+  test.each(kinds)('%s lead to each row once, with nulls and ties', async (name, { ordered }) => {
+    const path = `/rest/v1/types/${name}/`;
+    const { client } = started;
+    for (const value of [...ordered, null, ordered.at(-1), null])
+      expect((await client.post(path, { value })).status).toBe(201);
+    const whole = await client.get(`${path}?ordering=-value,-id&page_size=100`);
+    const expected = (whole.json as Page).results.map((row) => row.id);
+    expect(expected).toHaveLength(ordered.length + 3);
+    await expectBothWays(started, `${path}?ordering=-value,-id&page_size=3`, expected);
+    // By pages of one row, of one type.
+    if (name === 'decimal')
+      await expectBothWays(started, `${path}?ordering=-value,-id&page_size=1`, expected);
+  });
 });
 
 @Restify({
@@ -203,7 +187,7 @@ onEachDatabase('cursors', (database) => {
     const whole = await started.client.get(`${path}?ordering=${ordering}&page_size=50`);
     const { results, next, previous } = whole.json as Page;
     expect([next, previous, results.length]).toEqual([null, null, 9]);
-    for (const size of [1, 2, 4])
+    for (const size of ordering === '' ? [1, 2, 4] : [2, 4])
       await expectBothWays(
         started,
         `${path}?ordering=${ordering}&page_size=${size}`,
