@@ -16,6 +16,7 @@ export const EXCEPTIONS = [
   'an interval in seconds, or as days and a time',
   'a member of an enum, as a text or a number',
   'a member of a set twice',
+  'a blank text, for no related object',
   'a number with a sign, or without digits before or behind its point',
 ] as const;
 
@@ -90,12 +91,16 @@ export class Canonical {
 
   private ofNumber(schema: Schema, value: unknown): unknown {
     if (typeof value !== 'string') return value;
+    if (value === '' && typesOf(schema).includes('null'))
+      return this.by('a blank text, for no related object', null);
     const text = value.trim();
     const pattern = typesOf(schema).includes('number') ? NUMBER_TEXT : INTEGER_TEXT;
     return pattern.test(text) ? this.by('a text that holds a number, for a number', Number(text)) : value;
   }
 
   private ofText(schema: Schema, value: unknown): unknown {
+    if (value === '' && typesOf(schema).includes('null'))
+      return this.by('a blank text, for no related object', null);
     if (typeof value === 'number') return this.ofNumberAsText(schema, value);
     if (typeof value !== 'string') return value;
     const text = value.trim();
@@ -106,6 +111,8 @@ export class Canonical {
 
   private ofNumberAsText(schema: Schema, value: number): unknown {
     if (isInterval(schema)) return this.by('an interval in seconds, or as days and a time', `PT${value}S`);
+    const isExact = Math.abs(value) <= Number.MAX_SAFE_INTEGER;
+    if (schema.format !== undefined && !isExact) return value;
     return this.by('a number, for a text', String(value));
   }
 

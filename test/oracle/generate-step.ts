@@ -111,6 +111,8 @@ export class StepGenerator {
   private strangePath({ path, parameters }: ApiOperation): string {
     return path.replace(/\{(\w+)\}/g, (_, name: string) => {
       const schema = parameters.find((each) => each.name === name && each.in === 'path')?.schema ?? {};
+      const isText = schema.type === 'string' && schema.format === undefined;
+      if (isText) return `no${this.rest.random.below(1_000_000)}`;
       const wrong = ['987654321', 'abc', '1.5', '-1', '00', '%00', '1%2F2', this.rest.random.uuid()];
       const key = this.rest.random.pick(wrong);
       return schema.format === 'uuid' || key !== '00' ? key : '987654322';
@@ -199,6 +201,8 @@ export class StepGenerator {
       () => this.brokenQuery(operation, fitting),
       () => ({
         ...fitting,
+        // A parameter may name the form, and wins.
+        query: [],
         headers: { ...fitting.headers, accept: 'text/html' },
         intent: { kind: 'not-acceptable' },
       }),

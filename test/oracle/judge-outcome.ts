@@ -45,7 +45,7 @@ export class OutcomeJudge {
     if (isOfTheState(answer)) return [];
     const beyond = beyondSchemas(answer);
     if (beyond === undefined) return [refusal];
-    this.count(beyond);
+    for (const name of beyond) this.count(name);
     return [];
   }
 
@@ -91,21 +91,37 @@ export class OutcomeJudge {
     const meant = canonical.of(schema, sent.body);
     if (canonical.used.size > 0 && this.document.fits(schema, meant)) {
       if (answer.status < 300) for (const each of canonical.used) this.count(each);
-      return this.ofFitting(exchange);
+      return answer.status === 400 ? [] : this.ofFitting(exchange);
     }
+    return answer.status < 300 ? this.ofTaken(exchange, field) : this.ofRefused(exchange, field);
+  }
+
+  private ofRefused(exchange: Exchange, field: string | undefined): readonly Problem[] {
+    const { answer } = exchange;
     if (answer.status === 400) return this.namesField(answer, field);
-    if (answer.status >= 300)
-      return refused(answer, {
-        status: 400,
-        rule: 'does not judge a body',
-        earlier: [...this.refusals(exchange)],
-      });
+    return refused(answer, {
+      status: 400,
+      rule: 'does not judge a body',
+      earlier: [...this.refusals(exchange)],
+    });
+  }
+
+  private ofTaken(exchange: Exchange, field: string | undefined): readonly Problem[] {
+    const { answer } = exchange;
+    if (this.isUnwritable(exchange, field)) return [];
     return [
       {
         rule: 'takes a body that does not fit',
         detail: `at ${field ?? 'the whole'}, answered ${answer.status} ${answer.text.slice(0, 300)}`,
       },
     ];
+  }
+
+  /** What a caller may not write is ignored, whatever it is (contract 5.5), and he does not see it. */
+  private isUnwritable({ actor, answer }: Exchange, field: string | undefined): boolean {
+    if (actor.mayAll || field === undefined || answer.text.includes(JSON.stringify(field))) return false;
+    this.count('a field that the caller may not write');
+    return true;
   }
 
   /** What the database or the state refuse first comes alone. */

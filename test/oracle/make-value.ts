@@ -83,7 +83,7 @@ function candidate(given: Schema, making: Making, name: string): unknown {
   if (types.length === 0) return schema.properties ? makeObject(schema, making) : random.pick(ANY);
   if (types.includes('null') && random.chance(0.15)) return null;
   const key = making.keyFor(name);
-  if (key !== undefined && !types.includes('array') && !types.includes('object')) return key;
+  if (key !== undefined && document.fits(schema, making.resolve(key))) return key;
   return ofType(random.pick(types.filter((each) => each !== 'null')), schema, { making, name });
 }
 
@@ -97,7 +97,7 @@ function ofType(type: string, schema: Schema, place: { making: Making; name: str
     case 'number':
       return random.pick([...FLOATS, ...boundsOf(schema)]);
     case 'string':
-      return makeText(schema, random);
+      return makeText(schema, place.making);
     case 'array':
       return makeArray(schema, place.making, place.name);
     case 'object':
@@ -108,15 +108,28 @@ function ofType(type: string, schema: Schema, place: { making: Making; name: str
 }
 
 /** What else has a form of its own is tried until it fits. */
-function makeText(schema: Schema, random: Random): string {
+function makeText(schema: Schema, { random, document }: Making): string {
   if (schema.format === 'date-time') return random.pick(DATETIMES);
   if (schema.format === 'date') return random.pick(DATES);
   if (schema.format === 'uuid') return random.uuid();
   if (schema.contentEncoding === 'base64') return makeBytes(schema, random);
-  if (schema.pattern !== undefined && schema.pattern !== '\\S') return random.pick(PATTERNED);
+  if (typeof schema.pattern === 'string' && schema.pattern !== '\\S') {
+    const texts = [...PATTERNED, ...TEXTS, ...wordsOf(schema.pattern), ...examplesOf(schema)];
+    const fitting = texts.filter((text) => document.fits(schema, text));
+    if (fitting.length > 0) return random.pick(fitting);
+  }
   const text = random.chance(0.5) ? random.pick(TEXTS) : `${random.pick(TEXTS)} ${random.below(1000)}`;
   const cut = typeof schema.maxLength === 'number' ? [...text].slice(0, schema.maxLength).join('') : text;
   return random.chance(0.05) && schema.minLength === undefined ? '' : cut;
+}
+
+/** A pattern of names holds the names. */
+function wordsOf(pattern: string): readonly string[] {
+  return pattern.replace(/\\./g, ' ').match(/[A-Za-z_]\w+/g) ?? [];
+}
+
+function examplesOf({ examples }: Schema): readonly string[] {
+  return Array.isArray(examples) ? examples.map(String) : [];
 }
 
 function makeBytes({ minLength = 0, maxLength = 24 }: Schema, random: Random): string {

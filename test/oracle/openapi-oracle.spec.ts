@@ -24,3 +24,10 @@ test('the sample application answers requests made from its document as that say
   expect(trial.requests).toBe(500);
   expect(trial.operations.succeeded).toBeGreaterThan(150);
 });
+
+test('a model with every feature on answers requests made from its document as that says', async () => {
+  const trial = await shortTrial('full', 450);
+  expect(problemsOf(trial)).toEqual([]);
+  expect(trial.requests).toBe(450);
+  expect(trial.operations.succeeded).toBeGreaterThan(60);
+});

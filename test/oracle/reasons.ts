@@ -15,6 +15,8 @@ const OF_THE_STATE = [
 
 /** What no schema of the document can say of a request that fits it. docs/ has each of them. */
 const BEYOND_SCHEMAS: readonly (readonly [name: string, message: RegExp])[] = [
+  ['values of a composite key in a filter', /^Enter \d+ values with commas between them\.$/],
+  ['decimal places of a number', /^Ensure that there are no more than \d+ decimal places\.$/],
   ['limits of a query (docs/limits.md)', /^Ensure there are no more than \d+ terms\.$/],
   [
     'which objects a bulk write is about',
@@ -36,11 +38,10 @@ export function isOfTheState({ json }: Answer): boolean {
   return messages.length > 0 && messages.every((message) => OF_THE_STATE.some((each) => each.test(message)));
 }
 
-/** By what name a 400 is about something that no schema says; undefined where it is not. */
-export function beyondSchemas({ json }: Answer): string | undefined {
-  const [first = '', ...others] = messagesOf(json);
-  const found = BEYOND_SCHEMAS.find(([, pattern]) =>
-    [first, ...others].every((message) => pattern.test(message)),
-  );
-  return found?.[0];
+/** By what names a 400 is about what no schema says, and else about the state alone; undefined where it is about something else too. */
+export function beyondSchemas({ json }: Answer): readonly string[] | undefined {
+  const names = messagesOf(json)
+    .filter((message) => !OF_THE_STATE.some((each) => each.test(message)))
+    .map((message) => BEYOND_SCHEMAS.find(([, pattern]) => pattern.test(message))?.[0]);
+  return names.every((name) => name !== undefined) && names.length > 0 ? [...new Set(names)] : undefined;
 }

@@ -32,7 +32,7 @@ export function bulkQuery(
   amount: Amount,
 ): readonly Parameter[] {
   if (amount === 'many')
-    return [{ ...keysParameter(resource), required: false }, ...filterParameters(resource)];
+    return [{ ...keysParameter(resource), required: false }, ...filterParameters(resource).map(notEmpty)];
   if (
     amount === 'one-or-many' &&
     operation === 'create' &&
@@ -50,6 +50,12 @@ export function bulkQuery(
     ];
   }
   return [];
+}
+
+/** Elsewhere an empty parameter counts as left out; here it could mean all objects. */
+function notEmpty(parameter: Parameter): Parameter {
+  const { schema } = parameter;
+  return schema.type === 'string' ? { ...parameter, schema: { minLength: 1, ...schema } } : parameter;
 }
 
 function keysParameter({ key, bulk }: Resource): Omit<Parameter, 'required'> {

@@ -7,7 +7,7 @@ import type { ValueType } from '../../model/value-type.js';
 import { FilterSet } from '../../request/filtering/filter-set.js';
 import { jsonServerTerm, JsonServerFilter } from '../../request/filtering/json-server-filter.js';
 import { parameterType } from '../../values/parameter-type.js';
-import { valueSchema } from './describe-value.js';
+import { textSchema, valueSchema } from './describe-value.js';
 import type { Parameter, Response, Schema } from './open-api-types.js';
 
 /** How a list stands in an answer, and what a client says to get another part of it. */
@@ -188,7 +188,8 @@ function termSchema({ operands: [first, ...others], lookup }: FieldTerm, limits:
 
 /** A text that is too long for its column is no error: nothing is equal to it. */
 function askedSchema(type: ValueType): Schema {
-  return type.kind === 'string' ? { type: 'string' } : valueSchema(type);
+  if (type.kind === 'string') return { type: 'string' };
+  return type.kind === 'decimal' || type.kind === 'bigint' ? textSchema(type) : valueSchema(type);
 }
 
 const LOOKUPS: Readonly<Record<FieldTerm['lookup'], (field: string) => string>> = {

@@ -1,7 +1,15 @@
 import type { Field, InnerField } from '../../model/field.js';
 import type { Resource } from '../../model/resource.js';
 import { isWritable } from '../../model/field.js';
-import { bodySchema, exampleKey, exampleValue, keySchema, nullable, valueSchema } from './describe-value.js';
+import {
+  bodySchema,
+  exampleKey,
+  exampleValue,
+  givenKeySchema,
+  keySchema,
+  nullable,
+  valueSchema,
+} from './describe-value.js';
 import type { Expandable } from '../../model/shape.js';
 import { ModelSerializer } from '../../request/serializers/model-serializer.js';
 import { mayLack, orExpanded } from './describe-shape.js';
@@ -178,7 +186,7 @@ function sentValue(field: Field, operation: Writing): Schema {
       );
     case 'to-one':
       return {
-        ...orNull(keySchema(field.relation.target.key), field),
+        ...orNull(givenKeySchema(field.relation.target.key), field),
         ...examples(exampleKey(field.relation.target.key)),
       };
     case 'reverse-one':

@@ -17,7 +17,7 @@ import type { DescribedPlace, DescribedRoute } from './described-route.js';
 import { describeList, filterParameters } from './describe-list.js';
 import { requestSchema } from './describe-model.js';
 import { describeResponses } from './describe-responses.js';
-import { keySchema } from './describe-value.js';
+import { pathKeySchema } from './describe-value.js';
 import { shapeParametersOf } from './describe-shape.js';
 import type { Operation, Parameter, Schema, SecurityRequirement } from './open-api-types.js';
 
@@ -41,7 +41,7 @@ export function describeOperation(described: DescribedRoute, place: DescribedPla
         : operation
           ? bulkQuery(resource, operation, amountOf(described))
           : []),
-      ...(operation && operation !== 'destroy' ? shapeParametersOf(resource.shape) : []),
+      ...(operation && operation !== 'destroy' ? shapeParametersOf(resource) : []),
       ...formParameters(described),
       ...conditionParameters(described),
       ...keyParameters(described),
@@ -117,7 +117,7 @@ function pathParameters(
   if (kind === 'collection' || kind === 'collection-action') return [];
   const pk = pathParameter(
     'pk',
-    keySchema((parent ?? resource).key),
+    pathKeySchema((parent ?? resource).key),
     `The key: ${(parent ?? resource).label}`,
   );
   if (kind !== 'through-object') return [pk];
@@ -126,7 +126,7 @@ function pathParameters(
     pk,
     pathParameter(
       'childId',
-      any ? { type: 'string' } : keySchema(resource.key),
+      any ? { type: 'string' } : pathKeySchema(resource.key),
       'The key of the through object',
     ),
   ];

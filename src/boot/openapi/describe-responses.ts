@@ -111,11 +111,18 @@ function answered(description: string, schema: Schema, headers: Response['header
   return { description, headers: { Allow: ALLOW, ...headers }, content: { [JSON_TYPE]: { schema } } };
 }
 
+const OF_A_FORM = { description: 'Of another form than JSON.', schema: { type: 'string' } } as const;
+
 function inForms(response: Response, described: DescribedRoute): Response {
-  const others = formsOf(described).map(
-    ({ mediaType }) => [mediaType, { schema: { type: 'string' } }] as const,
-  );
-  return { ...response, content: { ...response.content, ...Object.fromEntries(others) } };
+  const forms = formsOf(described);
+  const others = forms.map(({ mediaType }) => [mediaType, { schema: { type: 'string' } }] as const);
+  const names = forms.flatMap((form) => Object.keys(form.headers?.(described.route.resource) ?? {}));
+  const more = names.map((name) => [name, OF_A_FORM] as const);
+  return {
+    ...response,
+    headers: { ...response.headers, ...Object.fromEntries(more) },
+    content: { ...response.content, ...Object.fromEntries(others) },
+  };
 }
 
 function objectSchema(

@@ -1,37 +1,57 @@
 import type { Field } from '../../model/field.js';
+import type { Resource } from '../../model/resource.js';
 import type { Expandable, ShapeRules } from '../../model/shape.js';
+import { ModelSerializer } from '../../request/serializers/model-serializer.js';
 import type { Parameter, Schema } from './open-api-types.js';
 
 /** What clients say to shape the answers of a model. */
-export function shapeParametersOf(rules: ShapeRules | undefined): readonly Parameter[] {
+export function shapeParametersOf(resource: Resource): readonly Parameter[] {
+  const { shape: rules } = resource;
   if (!rules) return [];
+  const known = namesOf(resource);
   const { fieldsParameter, omitParameter, expandParameter, expandable } = rules;
   return [
     ...(fieldsParameter === undefined
       ? []
-      : [names(fieldsParameter, 'These fields only; dots lead into objects.')]),
+      : [names(fieldsParameter, 'These fields only; dots lead into objects.', known)]),
     ...(omitParameter === undefined
       ? []
-      : [names(omitParameter, 'All fields but these; dots lead into objects.')]),
+      : [names(omitParameter, 'All fields but these; dots lead into objects.', known)]),
     ...(expandParameter === undefined
       ? []
       : [
-          names(
-            expandParameter,
-            'Objects in the places of keys and links, where the caller may see them.',
-            pathsOf(expandable),
-          ),
+          names(expandParameter, 'Objects in the places of keys and links, where the caller may see them.', {
+            enum: pathsOf(expandable),
+          }),
         ]),
   ];
 }
 
-function names(name: string, description: string, known?: readonly string[]): Parameter {
+/** A strict model refuses names that it does not have, unless its serializer has names of its own. */
+function namesOf({ strict, fields, serializer }: Resource): Schema {
+  if (!strict || serializer.represent !== ModelSerializer.prototype.represent) return {};
+  return { pattern: `^${patternOf(fields)}$` };
+}
+
+/** What stands behind a relation is not looked at. */
+function patternOf(fields: readonly Field[]): string {
+  const patterns = fields
+    .filter(({ readable }) => readable)
+    .map((field) => {
+      const name = field.name.replaceAll('$', '\\$');
+      if ('relation' in field) return `${name}(\\..+)?`;
+      return field.kind === 'embedded' ? `${name}(\\.${patternOf(field.fields)})?` : name;
+    });
+  return `(${patterns.join('|')})`;
+}
+
+function names(name: string, description: string, known: Schema): Parameter {
   return {
     name,
     in: 'query',
     required: false,
     description,
-    schema: { type: 'array', items: { type: 'string', ...(known ? { enum: known } : {}) } },
+    schema: { type: 'array', items: { type: 'string', ...known } },
     style: 'form',
     explode: true,
   };

@@ -1,8 +1,14 @@
 import type { Key } from '../../model/resource.js';
 import type { TypeOf, ValueType } from '../../model/value-type.js';
 import type { Schema } from './open-api-types.js';
-
-const INTERVAL = '^P(-?\\d+Y)?(-?\\d+M)?(-?\\d+D)?(T(-?\\d+H)?(-?\\d+M)?(-?\\d+(\\.\\d+)?S)?)?$';
+import {
+  base64Length,
+  bigintBody,
+  compositeKey,
+  decimalBody,
+  INTERVAL,
+  shownDecimal,
+} from './value-patterns.js';
 
 /** A value in its canonical form (contract 2.4): what answers hold, and what requests do best to send. */
 export function valueSchema(type: ValueType): Schema {
@@ -15,7 +21,7 @@ export function valueSchema(type: ValueType): Schema {
       return {
         type: 'string',
         format: 'decimal',
-        pattern: decimalPattern(type, type.exact === undefined ? '' : '(e[+-]\\d+)?'),
+        pattern: shownDecimal(type),
       };
     case 'float':
       return {
@@ -57,14 +63,32 @@ export function bodySchema(type: ValueType, blank: boolean): Schema {
   const schema = valueSchema(type);
   switch (type.kind) {
     case 'bigint':
-      return { ...schema, type: ['string', 'integer'] };
+      return { ...schema, ...bigintBody(type) };
     case 'decimal':
-      return { ...schema, type: ['string', 'number'], pattern: decimalPattern(type, '') };
+      return { ...schema, ...decimalBody(type) };
+    case 'json':
+      return { ...schema, type: ['string', 'number', 'boolean', 'array', 'object'] };
+    case 'list':
+      return { ...schema, ...listBody(type) };
     case 'string':
       return blank ? schema : { ...schema, minLength: 1, ...(type.trim ? { pattern: '\\S' } : {}) };
     default:
       return schema;
   }
+}
+
+/** A number that is kept as text, as a parameter has it: with the digits that a body may have. */
+export function textSchema(type: TypeOf<'decimal' | 'bigint'>): Schema {
+  const { pattern } = bodySchema(type, false);
+  return { ...valueSchema(type), pattern };
+}
+
+/** A list that is kept as one text: an item has no comma, and a lone one is not blank. */
+function listBody({ of, storage }: TypeOf<'list'>): Schema {
+  const items = bodySchema(of, true);
+  if (storage !== 'text' || of.kind !== 'string') return { items };
+  const blank = { maxItems: 1, minItems: 1, items: { pattern: of.trim ? '^\\s*$' : '^$' } };
+  return { items: { ...items, pattern: '^[^,]*$' }, not: blank };
 }
 
 export function nullable(schema: Schema): Schema {
@@ -78,9 +102,23 @@ export function nullable(schema: Schema): Schema {
   };
 }
 
-/** A key in a body or a URL: a composite one is one text (contract 1.4). */
-export function keySchema({ columns: [first, ...others] }: Pick<Key, 'columns'>): Schema {
-  return first && others.length === 0 ? valueSchema(first.type) : { type: 'string' };
+/** A key in a body or an answer: a composite one is one text (contract 1.4). */
+export function keySchema(key: Pick<Key, 'columns'>): Schema {
+  const [first, ...others] = key.columns;
+  return first && others.length === 0
+    ? valueSchema(first.type)
+    : { type: 'string', pattern: compositeKey(key) };
+}
+
+/** A related key in a body: a blank one is none. */
+export function givenKeySchema(key: Pick<Key, 'columns'>): Schema {
+  const schema = keySchema(key);
+  return schema.type === 'string' && schema.format === undefined ? { ...schema, minLength: 1 } : schema;
+}
+
+/** The same in a URL, before it is percent-encoded there. */
+export function pathKeySchema(key: Pick<Key, 'columns'>): Schema {
+  return key.columns.length === 1 ? keySchema(key) : { type: 'string' };
 }
 
 /** A value that the schema admits, for people to look at. `name` is what texts say. */
@@ -141,18 +179,4 @@ function typeOfAll(values: readonly (string | number)[]): Schema {
   return values.every((value) => typeof value === 'number')
     ? { type: values.every(Number.isInteger) ? 'integer' : 'number' }
     : {};
-}
-
-/** A database that keeps so many digits only shows a longer number with an exponent, which no body may have. */
-function decimalPattern({ unsigned }: TypeOf<'decimal'>, exponent: string): string {
-  return `^${unsigned === true ? '' : '-?'}\\d+(\\.\\d+)?${exponent}$`;
-}
-
-/** Of bytes, three are four characters. */
-function base64Length({ minLength, maxLength }: TypeOf<'binary'>): Schema {
-  const characters = (bytes: number): number => Math.ceil(bytes / 3) * 4;
-  return {
-    ...(minLength === undefined ? {} : { minLength: characters(minLength) }),
-    ...(maxLength === undefined ? {} : { maxLength: characters(maxLength) }),
-  };
 }
