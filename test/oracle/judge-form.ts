@@ -85,7 +85,9 @@ function judgeBody(document: ApiDocument, { content }: ApiResponse, answer: Answ
       ? []
       : [{ rule: 'there is a body, and none is described', detail: answer.text.slice(0, 300) }];
   const type = String(answer.headers['content-type']);
-  const pointer = content.get(JSON_TYPE.test(type) ? type : (type.split(';')[0] ?? ''));
+  // JSON has no parameters; of other forms the document names the type alone.
+  const [plain = ''] = type.split(';');
+  const pointer = content.get(JSON_TYPE.test(plain) ? type : plain);
   if (pointer === undefined)
     return [
       {
