@@ -33,6 +33,8 @@ const SETTINGS = [
   '--max-connections=200',
   '--character-set-server=utf8mb4',
   '--collation-server=utf8mb4_general_ci',
+  // Else that of the process: tests run in other zones too.
+  '--default-time-zone=+00:00',
 ];
 
 /**
