@@ -1,17 +1,19 @@
 import { fileURLToPath } from 'node:url';
+import { SWC_OPTIONS } from './test/support/compile-typescript.cjs';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
 
-/**
- * The world of NestJS 12 and TypeORM 1: native ESM through swc, `NODE_OPTIONS=--experimental-vm-modules`. Types are checked
- * by `tsc --noEmit`. `test/worlds/nest-11/jest.config.js` has what differs in the world of NestJS 11.
- */
-export default {
-  rootDir: root,
-  testEnvironment: 'node',
+/** Of a whole run, in both worlds. */
+export const RUN = {
   // Applications boot and servers answer on machines that are shared: a test that hangs ends all the same.
   testTimeout: 30_000,
   maxWorkers: 2,
+};
+
+/** What both worlds share, and both projects of this one. */
+export const PROJECT = {
+  rootDir: root,
+  testEnvironment: 'node',
   globalSetup: '<rootDir>/test/support/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
   globals: {
@@ -30,16 +32,36 @@ export default {
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },
   transform: {
-    '^.+\\.ts$': [
-      '@swc/jest',
-      {
-        jsc: {
-          target: 'es2022',
-          parser: { syntax: 'typescript', decorators: true },
-          transform: { legacyDecorator: true, decoratorMetadata: true, useDefineForClassFields: false },
-          keepClassNames: true,
-        },
-      },
-    ],
+    '^.+\\.ts$': ['@swc/jest', SWC_OPTIONS],
   },
 };
+
+/**
+ * They mock or isolate modules, count what the process holds, or load all entities that @nestjs/typeorm has been given in
+ * the process (`autoLoadEntities`): each gets a module graph of its own by Jest's runner.
+ */
+const ISOLATED = [
+  'src/adapters/class-validator/entity-validator.spec.ts',
+  'test/boot/module.spec.ts',
+  'test/docs/docs.spec.ts',
+  'test/faults/listeners.spec.ts',
+  'test/faults/shutdown.spec.ts',
+];
+
+/** A world's files, by the runner that shares modules between them and by Jest's own. */
+export function projectsOf(world) {
+  return [
+    {
+      ...world,
+      runner: '<rootDir>/test/support/runner/process-runner.mjs',
+      testPathIgnorePatterns: ['/node_modules/', ...ISOLATED.map((path) => `/${path}$`)],
+    },
+    { ...world, testMatch: ISOLATED.map((path) => `<rootDir>/${path}`) },
+  ];
+}
+
+/**
+ * The world of NestJS 12 and TypeORM 1: native ES modules compiled by swc. Types are checked by `tsc --noEmit`.
+ * `test/worlds/nest-11/jest.config.js` has what differs in the world of NestJS 11.
+ */
+export default { ...RUN, projects: projectsOf(PROJECT) };

@@ -1,9 +1,8 @@
 import { fileURLToPath } from 'node:url';
-import nest12 from '../../../jest.config.js';
+import { PROJECT, projectsOf, RUN } from '../../../jest.config.js';
 
-/** The same tests as CommonJS, on NestJS 11 and TypeORM 0.3. */
-export default {
-  ...nest12,
+const WORLD = {
+  ...PROJECT,
   globals: {
     RESTIFY_WORLD: {
       name: 'nest-11',
@@ -14,11 +13,19 @@ export default {
   },
   extensionsToTreatAsEsm: [],
   resolver: '<rootDir>/test/worlds/nest-11/resolver.cjs',
-  // What clients send and read is the same bytes in both worlds.
-  // What can differ between the two Fastify adapters is in these; what is behind them is tried on Fastify in the other world.
-  testPathIgnorePatterns: [
-    '/node_modules/',
-    '/test/clients/',
-    '/test/fastify/(?!(fastify|headers|paths-and-index|actions|overrides)\\.spec)',
-  ],
+};
+
+/** The same tests as CommonJS, on NestJS 11 and TypeORM 0.3. */
+export default {
+  ...RUN,
+  projects: projectsOf({
+    ...WORLD,
+    // What clients send and read is the same bytes in both worlds. What can differ between the two Fastify adapters is in
+    // these; what is behind them is tried on Fastify in the other world.
+    testMatch: [
+      '<rootDir>/{src,test}/**/!(*fastify)/*.spec.ts',
+      '<rootDir>/test/fastify/{fastify,headers,paths-and-index,actions,overrides}.spec.ts',
+      '!**/test/clients/**',
+    ],
+  }),
 };
