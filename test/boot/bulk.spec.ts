@@ -1,3 +1,4 @@
+// @tags nest
 import { describe, expect, test } from '@jest/globals';
 import { UseInterceptors } from '@nestjs/common';
 import {

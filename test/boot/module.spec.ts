@@ -1,3 +1,4 @@
+// @tags db nest
 import {
   Controller,
   Get,

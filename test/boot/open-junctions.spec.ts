@@ -1,3 +1,4 @@
+// @tags nest
 import { describe, expect, test } from '@jest/globals';
 import { AllowAny, anyOf, basic, IsAdmin, IsAuthenticated, restify } from 'nestjs-restify';
 import type { RestifyModuleOptions } from 'nestjs-restify';

@@ -1,3 +1,4 @@
+// @tags nest
 import { describe, expect, test } from '@jest/globals';
 import { CursorPagination, LimitOffsetPagination, PageNumberPagination, restify } from 'nestjs-restify';
 import { Entity, JoinTable, ManyToMany, PrimaryGeneratedColumn } from 'typeorm';

@@ -1,3 +1,4 @@
+// @tags nest
 import { expect, test } from '@jest/globals';
 import { allow, AllowAny, deny, Restify } from 'nestjs-restify';
 import { Entity, PrimaryColumn } from 'typeorm';

@@ -1,3 +1,4 @@
+// @tags nest
 import { describe, expect, test } from '@jest/globals';
 import { CsvRenderer, NdjsonRenderer, PageNumberPagination, restify } from 'nestjs-restify';
 import { declareUnchecked, entityOf, problemsOf } from './refused-start.js';

@@ -1,3 +1,4 @@
+// @tags nest
 import { describe, expect, test } from '@jest/globals';
 import type { CanActivate } from '@nestjs/common';
 import { CsvRenderer, LimitOffsetPagination, restify } from 'nestjs-restify';

@@ -1,3 +1,4 @@
+// @tags core
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';

@@ -1,3 +1,4 @@
+// @tags core
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { basicOf, clientPackage, startSample } from './sample-with-clients.js';
 import type { RunningSample } from './sample-with-clients.js';

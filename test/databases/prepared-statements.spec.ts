@@ -1,3 +1,4 @@
+// @tags db nest
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Restify } from 'nestjs-restify';
 import { Column, Entity, PrimaryColumn } from 'typeorm';

@@ -1,3 +1,4 @@
+// @tags nest
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Restify } from 'nestjs-restify';
 import {

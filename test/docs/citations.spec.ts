@@ -1,3 +1,4 @@
+// @tags core
 import { describe, expect, test } from '@jest/globals';
 import {
   attackClasses,

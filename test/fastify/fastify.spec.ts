@@ -1,3 +1,4 @@
+// @tags http nest
 import './on-fastify.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Body, Controller, Get, Module, Param, Post, Res, Version, VersioningType } from '@nestjs/common';

@@ -1,3 +1,4 @@
+// @tags http
 import './on-fastify.js';
 import '../features/lookups.spec.js';
 import '../features/filter-groups.spec.js';

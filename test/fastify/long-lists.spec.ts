@@ -1,2 +1,3 @@
+// @tags http
 import './on-fastify.js';
 import '../features/long-lists.spec.js';

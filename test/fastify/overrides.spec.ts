@@ -1,2 +1,3 @@
+// @tags http nest
 import './on-fastify.js';
 import '../features/overrides.spec.js';

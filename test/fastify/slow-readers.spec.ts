@@ -1,2 +1,3 @@
+// @tags http
 import './on-fastify.js';
 import '../faults/slow-readers.spec.js';

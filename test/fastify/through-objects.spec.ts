@@ -1,2 +1,3 @@
+// @tags http
 import './on-fastify.js';
 import '../features/through-objects.spec.js';

@@ -1,3 +1,4 @@
+// @tags db nest
 import { afterEach, expect, jest, test } from '@jest/globals';
 import { connect } from 'node:net';
 import { request } from 'node:http';

@@ -1,3 +1,4 @@
+// @tags db nest
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { Restify } from 'nestjs-restify';
 import { AfterLoad, Column, Entity, EventSubscriber, PrimaryGeneratedColumn } from 'typeorm';

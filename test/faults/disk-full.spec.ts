@@ -1,3 +1,4 @@
+// @tags nest
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { ConflictException } from '@nestjs/common';
 import { IdempotencyRecord, ResourceController, Restify, RestifyController } from 'nestjs-restify';

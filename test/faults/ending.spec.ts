@@ -1,3 +1,4 @@
+// @tags http
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { Controller, Get, Res } from '@nestjs/common';
 import { Restify } from 'nestjs-restify';

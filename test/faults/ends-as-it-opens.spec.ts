@@ -1,3 +1,4 @@
+// @tags db nest
 import { afterEach, expect, test } from '@jest/globals';
 import type { EventEmitter } from 'node:events';
 import type { DataSource } from 'typeorm';

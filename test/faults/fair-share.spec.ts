@@ -1,3 +1,4 @@
+// @tags db nest
 import { afterEach, expect, test } from '@jest/globals';
 import { request } from 'node:http';
 import type { ClientRequest } from 'node:http';

@@ -1,3 +1,4 @@
+// @tags db nest
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';

@@ -1,3 +1,4 @@
+// @tags db nest
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { ConflictException } from '@nestjs/common';
 import { InvalidInput } from 'nestjs-restify';

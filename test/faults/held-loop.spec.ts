@@ -1,3 +1,4 @@
+// @tags db http
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/common';
 import {

@@ -1,3 +1,4 @@
+// @tags nest
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { IdempotencyRecord, ResourceController, Restify, RestifyController } from 'nestjs-restify';
 import { mkdtemp, rm } from 'node:fs/promises';

@@ -1,3 +1,4 @@
+// @tags db nest
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { EventSubscriber } from 'typeorm';
 import type { EntitySubscriberInterface, QueryRunner, UpdateEvent } from 'typeorm';

@@ -1,3 +1,4 @@
+// @tags db
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { RestifyModule } from 'nestjs-restify';
 import { onEachServer } from '../support/each-database.js';

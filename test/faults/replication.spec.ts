@@ -1,3 +1,4 @@
+// @tags db nest
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { onEachServer } from '../support/each-database.js';
 import { AWAY } from './domain.js';

@@ -1,3 +1,4 @@
+// @tags db http nest
 import { afterEach, expect, jest, test } from '@jest/globals';
 import { Agent, request } from 'node:http';
 import { EventSubscriber } from 'typeorm';

@@ -1,3 +1,4 @@
+// @tags db http
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { Restify } from 'nestjs-restify';
 import { request } from 'node:http';

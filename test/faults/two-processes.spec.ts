@@ -1,3 +1,4 @@
+// @tags nest
 import { expect, test } from '@jest/globals';
 import { Restify } from 'nestjs-restify';
 import { fork } from 'node:child_process';

@@ -1,3 +1,4 @@
+// @tags db nest
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { RestifyModule } from 'nestjs-restify';
 import { EventSubscriber } from 'typeorm';

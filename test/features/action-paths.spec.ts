@@ -1,3 +1,4 @@
+// @tags nest
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Action, ParentPk, Restify, RestifyController } from 'nestjs-restify';
 import { Column, Entity, PrimaryColumn } from 'typeorm';

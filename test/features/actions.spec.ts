@@ -1,3 +1,4 @@
+// @tags http nest
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { HttpCode, Injectable, Req, Res, Scope, UseGuards } from '@nestjs/common';
 import type { CanActivate } from '@nestjs/common';

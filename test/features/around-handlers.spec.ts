@@ -1,3 +1,4 @@
+// @tags http nest
 import { Injectable, Scope, VersioningType } from '@nestjs/common';
 import type {
   CallHandler,

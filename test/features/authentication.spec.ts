@@ -1,3 +1,4 @@
+// @tags http nest
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Injectable, UnauthorizedException } from '@nestjs/common';
 import type { CanActivate, ExecutionContext } from '@nestjs/common';

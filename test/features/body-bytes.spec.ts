@@ -1,3 +1,4 @@
+// @tags http nest
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Body, HttpCode } from '@nestjs/common';
 import type { NestExpressApplication } from '@nestjs/platform-express';

@@ -1,3 +1,4 @@
+// @tags db
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { allow, AllowAny, IdempotencyRecord, Restify } from 'nestjs-restify';
 import type { AccessQuestion, Grant, Permission } from 'nestjs-restify';

@@ -1,3 +1,4 @@
+// @tags db nest
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { INestApplication } from '@nestjs/common';
 import type { Answer, Client } from '../support/client.js';

@@ -1,3 +1,4 @@
+// @tags db nest
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Answer } from '../support/client.js';
 import { comparisonsOf, familyKinds, kindEntity, lookupsOf } from '../support/column-kinds.js';

@@ -1,3 +1,4 @@
+// @tags db http
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { INestApplication } from '@nestjs/common';
 import { allow, AllowAny, Restify, where } from 'nestjs-restify';

@@ -1,3 +1,4 @@
+// @tags db http
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { CursorPagination, Restify } from 'nestjs-restify';
 import { Column, Entity, ManyToOne, OneToMany, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';

@@ -1,3 +1,4 @@
+// @tags db http
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Agent } from '../../sample-app/src/desk/agent.entity.js';
 import { Assignment } from '../../sample-app/src/desk/assignment.entity.js';

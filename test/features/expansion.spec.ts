@@ -1,3 +1,4 @@
+// @tags db http
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import {
   allow,

@@ -1,3 +1,4 @@
+// @tags nest
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';

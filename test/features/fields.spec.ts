@@ -1,3 +1,4 @@
+// @tags db nest
 import { Injectable } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ModelSerializer, Restify, restify } from 'nestjs-restify';

@@ -1,3 +1,4 @@
+// @tags db http
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { basic, Restify } from 'nestjs-restify';
 import { Column, Entity, PrimaryColumn } from 'typeorm';

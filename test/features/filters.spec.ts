@@ -1,3 +1,4 @@
+// @tags db nest
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
 import type { Type } from '@nestjs/common';

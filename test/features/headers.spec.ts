@@ -1,3 +1,4 @@
+// @tags http nest
 import {
   Controller,
   ForbiddenException,

@@ -1,3 +1,4 @@
+// @tags db nest
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { restify } from 'nestjs-restify';
 import { EntitySchema } from 'typeorm';

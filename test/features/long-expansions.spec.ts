@@ -1,3 +1,4 @@
+// @tags db http
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { ResourceController, Restify, RestifyController } from 'nestjs-restify';
 import { Column, Entity, ManyToOne, OneToMany, PrimaryColumn } from 'typeorm';

@@ -1,3 +1,4 @@
+// @tags nest
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Controller, Get, Param } from '@nestjs/common';
 import { restify, RestifyModule } from 'nestjs-restify';

@@ -1,3 +1,4 @@
+// @tags nest
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Restify, restify } from 'nestjs-restify';
 import { mkdtempSync, rmSync } from 'node:fs';

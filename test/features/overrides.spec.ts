@@ -1,3 +1,4 @@
+// @tags http nest
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import {
   BadRequestException,

@@ -1,3 +1,4 @@
+// @tags db http
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { basic } from 'nestjs-restify';
 import { onEachDatabase } from '../support/each-database.js';

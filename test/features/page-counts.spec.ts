@@ -1,3 +1,4 @@
+// @tags db
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { allow, LimitOffsetPagination, Restify, where } from 'nestjs-restify';
 import type { AccessQuestion, Grant, Permission } from 'nestjs-restify';

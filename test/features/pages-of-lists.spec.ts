@@ -1,3 +1,4 @@
+// @tags core
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { Restify } from 'nestjs-restify';
 import { Column, Entity, Index, PrimaryGeneratedColumn } from 'typeorm';

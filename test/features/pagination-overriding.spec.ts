@@ -1,3 +1,4 @@
+// @tags http
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
 import type { CallHandler, ExecutionContext, NestInterceptor, PipeTransform } from '@nestjs/common';

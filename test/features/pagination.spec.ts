@@ -1,3 +1,4 @@
+// @tags db http
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { LimitOffsetPagination, PageNumberPagination, Restify } from 'nestjs-restify';
 import type { Page, PageAnswer, PageQuestion, PageRequest, Pagination } from 'nestjs-restify';

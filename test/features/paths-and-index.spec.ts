@@ -1,3 +1,4 @@
+// @tags db http nest
 import { Controller, Get, Module, Param } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Restify, restify, RestifyModule } from 'nestjs-restify';

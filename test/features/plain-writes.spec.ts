@@ -1,3 +1,4 @@
+// @tags db nest
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Inject } from '@nestjs/common';
 import type { INestApplication } from '@nestjs/common';

@@ -1,3 +1,4 @@
+// @tags db http
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { IsAuthenticated, Restify } from 'nestjs-restify';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';

@@ -1,3 +1,4 @@
+// @tags db
 import { Injectable } from '@nestjs/common';
 import type { PipeTransform } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';

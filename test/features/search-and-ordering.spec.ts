@@ -1,3 +1,4 @@
+// @tags db
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
 import { FieldFilter, OrderingFilter, Restify, SearchFilter } from 'nestjs-restify';

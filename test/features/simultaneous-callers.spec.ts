@@ -1,3 +1,4 @@
+// @tags http nest
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
 import { PassportStrategy } from '@nestjs/passport';

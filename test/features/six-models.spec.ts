@@ -1,3 +1,4 @@
+// @tags db http nest
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ClubModule } from '../../sample-app/src/club/club.module.js';
 import { ENTITIES } from '../../sample-app/src/data-source-options.js';

@@ -1,3 +1,4 @@
+// @tags db http nest
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Restify } from 'nestjs-restify';
 import {

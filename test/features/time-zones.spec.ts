@@ -1,3 +1,4 @@
+// @tags nest
 import { describe, expect, test } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import { PROJECT } from '../docs/document.js';

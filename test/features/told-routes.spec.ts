@@ -1,3 +1,4 @@
+// @tags nest
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { All, Controller } from '@nestjs/common';
 import type { ExecutionContext, INestApplication, NestApplicationOptions } from '@nestjs/common';

@@ -1,3 +1,4 @@
+// @tags core
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
 import { ModelSerializer, Restify } from 'nestjs-restify';

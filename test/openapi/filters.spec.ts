@@ -1,3 +1,4 @@
+// @tags core
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { FieldFilter, FilterSet, OrderingFilter, Restify, where } from 'nestjs-restify';
 import type { FilterParameters } from 'nestjs-restify';

@@ -1,3 +1,4 @@
+// @tags core
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { CsvRenderer, NdjsonRenderer, Restify } from 'nestjs-restify';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';

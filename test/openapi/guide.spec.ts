@@ -1,3 +1,4 @@
+// @tags core
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { readDocument } from '../docs/document.js';
 import { ExampleFiles, startExample } from '../docs/examples.js';

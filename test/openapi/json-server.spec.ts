@@ -1,3 +1,4 @@
+// @tags core
 import { expect, test } from '@jest/globals';
 import { JsonServerFilter, Restify } from 'nestjs-restify';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';

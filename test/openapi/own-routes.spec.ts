@@ -1,3 +1,4 @@
+// @tags http nest
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { Body, Controller, Get, HttpCode, Post, Query, VersioningType } from '@nestjs/common';
 import {

@@ -1,3 +1,4 @@
+// @tags core
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { CursorPagination, LimitOffsetPagination, PageNumberPagination, Restify } from 'nestjs-restify';
 import type { PageAnswer, PageRequest, Pagination } from 'nestjs-restify';

@@ -1,3 +1,4 @@
+// @tags http
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import {
   allow,

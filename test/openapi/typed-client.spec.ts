@@ -1,3 +1,4 @@
+// @tags core
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import type { INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';

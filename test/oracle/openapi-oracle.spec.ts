@@ -1,3 +1,4 @@
+// @tags core
 import { expect, test } from '@jest/globals';
 import { runTrial } from './run-trial.js';
 import type { Trial } from './run-trial.js';

@@ -1,3 +1,4 @@
+// @tags core
 import { expect, test } from '@jest/globals';
 import { createServer, request } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';

@@ -1,3 +1,4 @@
+// @tags nest
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { execFile, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';

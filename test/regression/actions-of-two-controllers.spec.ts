@@ -1,3 +1,4 @@
+// @tags nest
 import { describe, expect, test } from '@jest/globals';
 import { Action, IsAdmin, Restify, RestifyController } from 'nestjs-restify';
 import { Entity, PrimaryColumn } from 'typeorm';

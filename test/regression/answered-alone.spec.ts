@@ -1,3 +1,4 @@
+// @tags db http nest
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { allow, Restify } from 'nestjs-restify';
 import type { FilterBackend, Filtering, Grant, Permission } from 'nestjs-restify';

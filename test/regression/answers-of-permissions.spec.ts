@@ -1,3 +1,4 @@
+// @tags core
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { allow, allOf, AllowAny, anyOf, deny, Restify } from 'nestjs-restify';
 import type { Grant, Permission } from 'nestjs-restify';

@@ -1,3 +1,4 @@
+// @tags db nest
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { ResourceController, Restify, RestifyController } from 'nestjs-restify';
 import type { Write } from 'nestjs-restify';

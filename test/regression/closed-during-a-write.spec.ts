@@ -1,3 +1,4 @@
+// @tags nest
 import { expect, test } from '@jest/globals';
 import { ResourceController, Restify, RestifyController } from 'nestjs-restify';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';

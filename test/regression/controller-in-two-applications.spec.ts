@@ -1,3 +1,4 @@
+// @tags nest
 import { expect, test } from '@jest/globals';
 import { Action, Restify, RestifyController } from 'nestjs-restify';
 import { Entity, PrimaryGeneratedColumn } from 'typeorm';

@@ -1,3 +1,4 @@
+// @tags nest
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Restify, RestifyModule } from 'nestjs-restify';

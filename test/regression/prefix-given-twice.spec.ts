@@ -1,3 +1,4 @@
+// @tags nest
 import { expect, test } from '@jest/globals';
 import { IsAuthenticated, Restify, RestifyModule } from 'nestjs-restify';
 import { Entity, PrimaryGeneratedColumn } from 'typeorm';

@@ -1,3 +1,4 @@
+// @tags core
 import { expect, test } from '@jest/globals';
 import { restify } from 'nestjs-restify';
 import { Column, Entity, JoinTable, ManyToMany, PrimaryGeneratedColumn } from 'typeorm';

@@ -1,3 +1,4 @@
+// @tags core
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { IsAdmin, Restify } from 'nestjs-restify';
 import { Entity, JoinTable, ManyToMany, PrimaryColumn } from 'typeorm';

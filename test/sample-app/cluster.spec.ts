@@ -1,3 +1,4 @@
+// @tags db nest
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { connect } from 'node:net';
 import type { AddressInfo } from 'node:net';

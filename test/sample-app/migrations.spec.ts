@@ -1,3 +1,4 @@
+// @tags db nest
 import { expect, test } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { dataSourceOptions } from '../../sample-app/src/data-source-options.js';

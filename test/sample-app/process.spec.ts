@@ -1,3 +1,4 @@
+// @tags db nest
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { readdir } from 'node:fs/promises';
 import { Agent, request } from 'node:http';

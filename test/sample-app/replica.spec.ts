@@ -1,3 +1,4 @@
+// @tags nest
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import pg from 'pg';
 import { launchPostgres } from '../support/launch-postgres.cjs';

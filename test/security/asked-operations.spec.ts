@@ -1,3 +1,4 @@
+// @tags nest
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
 import type { CanActivate, ExecutionContext } from '@nestjs/common';

@@ -1,3 +1,4 @@
+// @tags db nest
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { allow, IdempotencyRecord, Restify, RestifyResources, where } from 'nestjs-restify';
 import type { Grant, Permission } from 'nestjs-restify';

@@ -1,3 +1,4 @@
+// @tags db
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { AllowAny, Restify, RestifyResources } from 'nestjs-restify';
 import { Column, Entity, JoinColumn, JoinTable, ManyToMany, ManyToOne, PrimaryColumn } from 'typeorm';

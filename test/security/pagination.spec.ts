@@ -1,3 +1,4 @@
+// @tags db
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import {
   allow,

@@ -1,3 +1,4 @@
+// @tags core
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ResourceController, Restify, RestifyController, where } from 'nestjs-restify';
 import type { AccessQuestion, RowFilter } from 'nestjs-restify';

@@ -1,3 +1,4 @@
+// @tags db nest
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { allow, AllowAny, Restify, where } from 'nestjs-restify';
 import type { Grant, Permission } from 'nestjs-restify';

@@ -1,3 +1,4 @@
+// @tags nest
 import { expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

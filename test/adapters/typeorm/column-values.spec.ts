@@ -1,3 +1,4 @@
+// @tags db nest
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { PagePace } from '../../../src/adapters/typeorm/running/page-size.js';
 import { comparisonsOf, kindEntity, KINDS, lookupsOf } from '../../support/column-kinds.js';

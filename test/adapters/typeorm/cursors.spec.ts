@@ -1,3 +1,4 @@
+// @tags db nest
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { CursorPosition } from '../../../src/model/pagination.js';
 import { CursorSeal } from '../../../src/request/pagination/cursor-seal.js';

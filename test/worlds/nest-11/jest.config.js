@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { taggedSpecs } from '../../support/tags.mjs';
 import { PROJECT, projectsOf, RUN } from '../../../jest.config.js';
 
 const WORLD = {
@@ -15,17 +16,15 @@ const WORLD = {
   resolver: '<rootDir>/test/worlds/nest-11/resolver.cjs',
 };
 
-/** The same tests as CommonJS, on NestJS 11 and TypeORM 0.3. */
+/**
+ * As CommonJS, on NestJS 11 and TypeORM 0.3: the specs that can differ between the worlds, which have the tag `nest`, or all
+ * of them with `RESTIFY_TEST_ALL=yes`.
+ */
+const SPECS = taggedSpecs().filter(
+  ({ tags }) => tags.includes('nest') || process.env.RESTIFY_TEST_ALL === 'yes',
+);
+
 export default {
   ...RUN,
-  projects: projectsOf({
-    ...WORLD,
-    // What clients send and read is the same bytes in both worlds. What can differ between the two Fastify adapters is in
-    // these; what is behind them is tried on Fastify in the other world.
-    testMatch: [
-      '<rootDir>/{src,test}/**/!(*fastify)/*.spec.ts',
-      '<rootDir>/test/fastify/{fastify,headers,paths-and-index,actions,overrides}.spec.ts',
-      '!**/test/clients/**',
-    ],
-  }),
+  projects: projectsOf({ ...WORLD, testMatch: SPECS.map(({ path }) => `<rootDir>/${path}`) }),
 };
