@@ -32,7 +32,6 @@ const NO_SUCH_KEY = /^(Invalid pk|Incorrect type)/;
 
 /** Sends steps, judges their answers by the document, and learns from them what is there. */
 export class Oracle {
-  readonly document: ApiDocument;
   readonly state: State;
   readonly outcomes: OutcomeJudge;
   private readonly actors: ReadonlyMap<string, OracleActor>;
@@ -40,8 +39,8 @@ export class Oracle {
   constructor(
     subject: Subject,
     private readonly connection: Connection,
+    readonly document = new ApiDocument(subject.document),
   ) {
-    this.document = new ApiDocument(subject.document);
     this.state = new State(this.document);
     this.outcomes = new OutcomeJudge(this.document, this.state);
     this.actors = new Map(subject.actors.map((actor) => [actor.name, actor]));

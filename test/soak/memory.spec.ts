@@ -1,0 +1,24 @@
+// @tags core
+import { expect, test } from '@jest/globals';
+import { grownFigures } from './memory.js';
+
+const MB = 2 ** 20;
+
+function samples(heapOf: (index: number) => number): Parameters<typeof grownFigures>[0] {
+  return Array.from({ length: 20 }, (_, index) => ({
+    seconds: index,
+    heap: heapOf(index) * MB,
+    rss: 300 * MB,
+  }));
+}
+
+test('memory that stays within its bound, or grows in the warm-up alone, is flat', () => {
+  expect(grownFigures(samples((index) => 80 + (index % 3)))).toEqual([]);
+  expect(grownFigures(samples((index) => 80 + Math.min(index, 4) * 20))).toEqual([]);
+});
+
+test('memory that grows until the end is reported', () => {
+  expect(grownFigures(samples((index) => 80 + index * 3))).toEqual([
+    expect.stringMatching(/^heap grew from \d+\.\d MB to \d+\.\d MB/),
+  ]);
+});

@@ -1,0 +1,115 @@
+// npm run trial:soak -- [--minutes 30] [--model full|sample] [--database sqlite|postgres|mariadb]
+//     [--platform express|fastify] [--clients 6] [--seed 1]
+import { setTimeout as wait } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { DataSource } from 'typeorm';
+import { ApiDocument } from '../oracle/api-document.js';
+import { startSubject } from '../oracle/start-subject.js';
+import { findServers } from '../support/find-servers.mjs';
+import { launchServers } from '../support/launch-servers.mjs';
+import { abortingClient, mixedClient, slowClient } from './clients.js';
+import type { Counts } from './clients.js';
+import { grownFigures, megabytes, sampleMemory } from './memory.js';
+import type { MemorySample } from './memory.js';
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '30' },
+    model: { type: 'string', default: 'full' },
+    database: { type: 'string', default: 'sqlite' },
+    platform: { type: 'string', default: 'express' },
+    clients: { type: 'string', default: '6' },
+    seed: { type: 'string', default: '1' },
+  },
+});
+
+function oneOf<Choice extends string>(
+  name: 'model' | 'database' | 'platform',
+  choices: readonly Choice[],
+): Choice {
+  const found = choices.find((each) => each === values[name]);
+  if (found === undefined) throw new Error(`--${name} is one of ${choices.join(', ')}`);
+  return found;
+}
+
+interface PooledDriver {
+  /** Of pg. */
+  readonly master?: { readonly totalCount?: number; readonly idleCount?: number };
+  /** Of mysql2. */
+  readonly pool?: {
+    readonly _allConnections?: { readonly length: number };
+    readonly _freeConnections?: { readonly length: number };
+  };
+}
+
+/** How many connections of the pool are lent out; undefined where there is no pool. */
+function lentConnections(dataSource: DataSource): number | undefined {
+  const { master, pool } = dataSource.driver as PooledDriver;
+  if (master?.totalCount !== undefined) return master.totalCount - (master.idleCount ?? 0);
+  const all = pool?._allConnections?.length;
+  return all === undefined ? undefined : all - (pool?._freeConnections?.length ?? 0);
+}
+
+/** Handles beyond those that were there before. */
+function handlesBeyond(before: readonly string[]): readonly string[] {
+  const left = [...process.getActiveResourcesInfo()];
+  for (const each of before) {
+    const index = left.indexOf(each);
+    if (index >= 0) left.splice(index, 1);
+  }
+  return left;
+}
+
+if (!globalThis.gc) throw new Error('Start it by npm run trial:soak: memory is measured with --expose-gc');
+const database = oneOf('database', ['sqlite', 'postgres', 'mariadb']);
+const stopServers = database === 'sqlite' ? undefined : await launchServers();
+await findServers();
+await wait(500);
+const before = process.getActiveResourcesInfo();
+const subject = await startSubject({
+  model: oneOf('model', ['full', 'sample']),
+  database,
+  platform: oneOf('platform', ['express', 'fastify']),
+});
+const counts: Counts = { requests: 0, failures: 0, slow: 0, aborted: 0, examples: [] };
+// One for all clients: what is compiled for it is no growth.
+const document = new ApiDocument(subject.document);
+const begin = Date.now();
+const milliseconds = Number(values.minutes) * 60_000;
+const end = begin + milliseconds;
+const samples: MemorySample[] = [];
+const sampling = setInterval(() => {
+  const sample = sampleMemory(begin);
+  samples.push(sample);
+  console.log(
+    `${sample.seconds} s: ${counts.requests} requests, heap ${megabytes(sample.heap)}, rss ${megabytes(sample.rss)}`,
+  );
+}, milliseconds / 21);
+await Promise.all([
+  ...Array.from({ length: Number(values.clients) }, (_, index) =>
+    mixedClient(subject, counts, { seed: Number(values.seed) + index, end, document }),
+  ),
+  slowClient(subject, counts, end),
+  abortingClient(subject, counts, end),
+]);
+clearInterval(sampling);
+await wait(2000);
+const lent = lentConnections(subject.app.get(DataSource));
+await subject.close();
+await wait(2000);
+const handles = handlesBeyond(before);
+await stopServers?.();
+
+const problems = [
+  ...grownFigures(samples),
+  ...(counts.failures > 0 ? [`${counts.failures} answers of 5xx:\n  ${counts.examples.join('\n  ')}`] : []),
+  ...(lent !== undefined && lent > 0 ? [`${lent} connections of the pool are lent out`] : []),
+  ...(handles.length > 0 ? [`left after close: ${handles.join(', ')}`] : []),
+];
+console.log(
+  `${counts.requests} requests, ${counts.slow} slow readers, ${counts.aborted} aborted; 5xx: ${counts.failures}; ` +
+    `connections lent out: ${lent ?? 'no pool'}; handles left: ${handles.length}`,
+);
+for (const problem of problems) console.log(`- ${problem}`);
+console.log(problems.length > 0 ? 'FAILED' : 'PASSED');
+if (problems.length > 0) process.exitCode = 1;
