@@ -9,7 +9,7 @@ export type HeaderOf = (name: string) => string | undefined;
 
 /**
  * Whether the caller has what a GET or HEAD would answer, by the conditions of the request in the order of RFC 9110,
- * 13.2.2. Throws 412. What is no list of tags and no date asks nothing.
+ * 13.2.2. Throws 412. What is no list of tags matches nothing (contract 13.4), and what is no date asks nothing.
  */
 export function isKnown(
   header: HeaderOf,
@@ -18,8 +18,11 @@ export function isKnown(
 ): boolean {
   const [match, none] = [tagsIn(header('if-match')), tagsIn(header('if-none-match'))];
   const changed = modified === undefined ? undefined : Date.parse(modified);
-  if (match !== undefined) {
-    if (match !== 'any' && !match.some(({ weak, opaque }) => !weak && stateIn(opaque) === stateIn(tag)))
+  if (header('if-match') !== undefined) {
+    if (
+      match !== 'any' &&
+      match?.some(({ weak, opaque }) => !weak && stateIn(opaque) === stateIn(tag)) !== true
+    )
       throw new PreconditionFailed();
   } else if (changed !== undefined && changed > (dateIn(header('if-unmodified-since'), now) ?? Infinity))
     throw new PreconditionFailed();
