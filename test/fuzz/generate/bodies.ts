@@ -1,6 +1,7 @@
 import { fieldsOf } from '../model/fields.js';
 import type { FieldView } from '../model/fields.js';
 import { throughOf } from '../model/resources.js';
+import { keyJson } from '../model/state.js';
 import type { State } from '../model/state.js';
 import type { EntitySpec, Json } from '../schema.js';
 import type { Random } from './random.js';
@@ -18,11 +19,11 @@ const JSON_TYPE = { 'Content-Type': 'application/json' };
 export function makeBody(
   random: Random,
   state: State,
-  { target, method }: { readonly target: Target; readonly method: string },
+  asked: { readonly target: Target; readonly method: string; readonly query: string },
 ): MadeBody | undefined {
   if (random.chance(0.02)) return undefined;
   if (random.chance(0.03)) return oddBody(random);
-  const body = makeObject(random, state, { target, method });
+  const body = isMany(random, asked) ? makeList(random, state, asked) : makeObject(random, state, asked);
   const type = random.chance(0.02)
     ? random.pick<Record<string, string>>([
         { 'Content-Type': 'application/json; charset=utf-8' },
@@ -32,6 +33,36 @@ export function makeBody(
       ])
     : JSON_TYPE;
   return { text: JSON.stringify(body), headers: type };
+}
+
+function isMany(
+  random: Random,
+  { target, method, query }: { readonly target: Target; readonly method: string; readonly query: string },
+): boolean {
+  const isList = target.kind === 'collection' || target.kind === 'through-list';
+  if (!isList || !target.entity?.options.bulk) return false;
+  return method === 'PATCH' ? !/[?&](?!fields|omit)/.test(query) : random.chance(0.5);
+}
+
+/** Objects for a bulk write; those of a PATCH name themselves, each another one. */
+function makeList(
+  random: Random,
+  state: State,
+  { target, method }: { readonly target: Target; readonly method: string },
+): Json[] {
+  const { entity } = target;
+  const rows = method === 'PATCH' && entity ? random.shuffled(state.rows(entity.name)) : [];
+  return Array.from({ length: random.pick([1, 2, 2, 3, 3, 7]) }, (_, index) => {
+    const body = makeObject(random, state, { target, method });
+    const row = rows[index];
+    if (!entity || method !== 'PATCH') return random.chance(0.03) ? 5 : body;
+    const name = entity.key.columns[0]?.name ?? 'id';
+    const missing =
+      entity.key.columns[0]?.kind === 'uuid'
+        ? `${'0'.repeat(8)}-0000-4000-8000-00000000000${index}`
+        : 999_000 + index;
+    return { ...body, [name]: row ? keyJson(entity, row.key) : missing };
+  });
 }
 
 function oddBody(random: Random): MadeBody {

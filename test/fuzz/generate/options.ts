@@ -1,11 +1,184 @@
-import type { EntitySpec, OptionsSpec, SchemaSpec } from '../schema.js';
+import { fieldsOf } from '../model/fields.js';
+import { State } from '../model/state.js';
+import { isPlainKind, isStringKind } from '../model/values.js';
+import { entityNamed } from '../schema.js';
+import type {
+  BulkOperationName,
+  ColumnSpec,
+  EntitySpec,
+  LookupName,
+  OptionsSpec,
+  PaginationSpec,
+  SchemaSpec,
+} from '../schema.js';
+import { makePermissions } from './permissions.js';
 import type { Random } from './random.js';
+
+const ORDERED: readonly LookupName[] = ['exact', 'ne', 'gt', 'gte', 'lt', 'lte', 'in', 'range', 'isnull'];
+const TEXT: readonly LookupName[] = [
+  'exact',
+  'iexact',
+  'ne',
+  'in',
+  'isnull',
+  'contains',
+  'icontains',
+  'startswith',
+  'istartswith',
+  'endswith',
+  'iendswith',
+  'gt',
+  'lte',
+];
+const FEW: readonly LookupName[] = ['exact', 'in', 'ne', 'isnull'];
 
 /** Options of an entity, and of its plain junctions. */
 export function optionsFor(
-  _random: Random,
-  _entity: EntitySpec,
-  _schema: SchemaSpec,
+  random: Random,
+  entity: EntitySpec,
+  schema: SchemaSpec,
 ): { readonly options: OptionsSpec; readonly through: Readonly<Record<string, OptionsSpec>> } {
-  return { options: {}, through: {} };
+  if (!entity.registered) return { options: {}, through: {} };
+  const isProtected = random.chance(0.45);
+  const permissions = isProtected ? { permissions: makePermissions(random, entity, schema) } : {};
+  const bulk = isProtected ? {} : bulkFor(random, entity);
+  return {
+    options: {
+      ...permissions,
+      ...queriesFor(random, entity, schema),
+      ...(random.chance(0.35) ? { pagination: paginationFor(random) } : {}),
+      ...shapeFor(random, entity, schema),
+      ...bulk,
+      ...(random.chance(0.3) ? { conditional: { require: !('bulk' in bulk) && random.chance(0.3) } } : {}),
+      ...(!isProtected && random.chance(0.25) ? { idempotency: { require: random.chance(0.2) } } : {}),
+      ...(random.chance(0.12) ? { strict: true } : {}),
+      ...(random.chance(0.1) ? readOnlyFor(entity) : {}),
+    },
+    through: throughFor(random, entity),
+  };
+}
+
+function throughFor(random: Random, entity: EntitySpec): Record<string, OptionsSpec> {
+  const owned = entity.relations.filter(
+    (relation) =>
+      relation.kind === 'many-to-many' &&
+      relation.owner === entity.name &&
+      relation.ownerRelation === relation.name &&
+      !relation.through,
+  );
+  return Object.fromEntries(
+    random
+      .some(owned, 0.4)
+      .map(({ name }) => [
+        name,
+        random.chance(0.5)
+          ? { pagination: paginationFor(random) }
+          : { permissions: [{ kind: 'built-in' as const, name: 'IsAuthenticatedOrReadOnly' as const }] },
+      ]),
+  );
+}
+
+function readOnlyFor({ columns }: EntitySpec): OptionsSpec {
+  const free = columns.find((column) => column.nullable || column.default !== undefined);
+  return free ? { readOnly: [free.name] } : {};
+}
+
+export function lookupsOf(column: ColumnSpec): readonly LookupName[] {
+  if (isStringKind(column.kind)) return TEXT;
+  return ['boolean', 'enum', 'uuid'].includes(column.kind) ? FEW : ORDERED;
+}
+
+function queriesFor(random: Random, entity: EntitySpec, schema: SchemaSpec): OptionsSpec {
+  const columns = [...entity.key.columns, ...entity.columns].filter(({ kind }) => isPlainKind(kind));
+  const texts = columns.filter(({ kind }) => isStringKind(kind)).map(({ name }) => name);
+  const names = columns.map(({ name }) => name);
+  const filters = random.chance(0.6) ? { filterFields: filtersFor(random, entity, schema) } : {};
+  const search = random.some(texts, 0.7).map((name) => `${random.pick(['', '^', '='])}${name}`);
+  const ordering = random.some(names, 0.5).map((name) => `${random.pick(['', '-'])}${name}`);
+  return {
+    ...filters,
+    ...('filterFields' in filters && random.chance(0.5) ? { filterGroups: true } : {}),
+    ...(search.length > 0 && random.chance(0.4) ? { searchFields: search } : {}),
+    ...(random.chance(0.3) ? { orderingFields: random.some(names, 0.8) } : {}),
+    ...(ordering.length > 0 && random.chance(0.3) ? { ordering } : {}),
+  };
+}
+
+function filtersFor(
+  random: Random,
+  entity: EntitySpec,
+  schema: SchemaSpec,
+): Record<string, readonly LookupName[]> {
+  const filters: Record<string, readonly LookupName[]> = {};
+  const add = (path: string, lookups: readonly LookupName[]): void => {
+    const chosen = random.some(lookups, 0.6);
+    if (chosen.length > 0) filters[path] = chosen;
+  };
+  for (const column of [...entity.key.columns, ...entity.columns])
+    if (isPlainKind(column.kind) && random.chance(0.8)) add(column.name, lookupsOf(column));
+  for (const relation of entity.relations) {
+    const target = entityNamed(schema, relation.target);
+    if (!target.registered || relation.kind === 'reverse-one') continue;
+    const isSingle = target.key.columns.length === 1;
+    if (isSingle) add(relation.name, FEW);
+    for (const column of random.some(target.columns, 0.4))
+      if (isPlainKind(column.kind)) add(`${relation.name}.${column.name}`, lookupsOf(column));
+  }
+  return withOne(filters, entity);
+}
+
+function withOne(
+  filters: Record<string, readonly LookupName[]>,
+  { key }: EntitySpec,
+): Record<string, readonly LookupName[]> {
+  return Object.keys(filters).length > 0 ? filters : { [key.columns[0]?.name ?? 'id']: ['exact'] };
+}
+
+function paginationFor(random: Random): PaginationSpec {
+  const kind = random.pick(['number', 'offset', 'cursor'] as const);
+  const style = kind !== 'cursor' && random.chance(0.3) ? 'headers' : 'envelope';
+  const isCounted = random.chance(0.5);
+  return {
+    kind,
+    pageSize: random.between(1, 4),
+    maxPageSize: random.between(4, 6),
+    style,
+    ...(style === 'headers' && isCounted ? { count: 'exact' as const } : {}),
+    ...(style === 'envelope' && kind !== 'cursor' && !isCounted ? { count: false as const } : {}),
+    ...(kind !== 'cursor' && random.chance(0.2) ? { maxOffset: 8 } : {}),
+  };
+}
+
+function shapeFor(random: Random, entity: EntitySpec, schema: SchemaSpec): OptionsSpec {
+  const state = new State(schema, 'sqlite');
+  const relations = fieldsOf(state, { entity, options: {} }).flatMap(({ relation }) => relation ?? []);
+  const expandable = random.some(relations, 0.7).flatMap((relation) => {
+    const target = entityNamed(schema, relation.target);
+    const further = target.relations.find(
+      (each) => each.kind !== 'many-to-many' && entityNamed(schema, each.target).registered,
+    );
+    return relation.kind !== 'many-to-many' && further && random.chance(0.4)
+      ? [`${relation.name}.${further.name}`]
+      : [relation.name];
+  });
+  return {
+    ...(random.chance(0.4) ? { shape: true } : {}),
+    ...(expandable.length > 0 && random.chance(0.6) ? { expandable } : {}),
+  };
+}
+
+function bulkFor(random: Random, entity: EntitySpec): Pick<OptionsSpec, 'bulk'> {
+  if (entity.key.columns.length > 1 || !random.chance(0.4)) return {};
+  const unique = entity.columns.find(
+    (column) => column.unique && column.default === undefined && !column.nullable,
+  );
+  const operations: readonly BulkOperationName[] = ['create', 'partialUpdate', 'destroy'];
+  const chosen = random.chance(0.6) ? operations : [random.pick(operations)];
+  return {
+    bulk: {
+      operations: chosen,
+      max: random.between(3, 6),
+      ...(unique && operations === chosen ? { upsert: [unique.name] } : {}),
+    },
+  };
 }

@@ -1,6 +1,10 @@
+import type { Model } from '../model/answers.js';
+import { fieldsOf } from '../model/fields.js';
 import { defaultFilters, operandOf } from '../model/filters.js';
 import { collectionOf, throughOf } from '../model/resources.js';
 import type { Resource } from '../model/resources.js';
+import type { OrderTerm } from '../model/ordering.js';
+import { keyInUrl } from '../model/state.js';
 import type { Row, State } from '../model/state.js';
 import { isStringKind } from '../model/values.js';
 import { relationNamed } from '../schema.js';
@@ -20,18 +24,119 @@ export interface Listed {
 
 export function makeQuery(
   random: Random,
-  state: State,
+  model: Model,
   { target, method }: { readonly target: Target; readonly method: string },
 ): string {
+  const { state } = model;
   const resource = resourceOf(state, target);
   const isList = target.kind !== 'object' && target.kind !== 'through-detail';
   if (!resource) return '';
   const entries: Entries = [];
-  if (isList && (method === 'GET' || method === 'HEAD')) listEntries(random, { state, resource }, entries);
-  if (random.chance(0.02)) entries.push([random.pick(['nothing', 'x__gt', 'page', 'search__x']), '1']);
+  const listed = { state, resource };
+  if (isList && isRead(method)) {
+    listEntries(random, listed, entries);
+    pageEntries(random, model, { resource, path: target.path, entries });
+  }
+  if (isList && method !== 'GET') bulkEntries(random, listed, { method, entries });
+  if (method !== 'DELETE') shapeEntries(random, listed, entries);
+  if (!resource.options.strict || (isList && method === 'GET')) unknownEntries(random, entries);
+  return textOf(entries);
+}
+
+function isRead(method: string): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
+function unknownEntries(random: Random, entries: Entries): void {
+  if (random.chance(0.02)) entries.push([random.pick(['nothing', 'x__gt', 'search__x']), '1']);
+}
+
+function textOf(entries: Entries): string {
   return entries.length > 0
     ? `?${entries.map(([name, value]) => `${encode(name)}=${encode(value)}`).join('&')}`
     : '';
+}
+
+function pageEntries(
+  random: Random,
+  model: Model,
+  {
+    resource,
+    path,
+    entries,
+  }: { readonly resource: Resource; readonly path: string; readonly entries: Entries },
+): void {
+  const { pagination } = resource.options;
+  if (!pagination || random.chance(0.25)) return;
+  const size = pagination.kind === 'offset' ? 'limit' : 'page_size';
+  if (random.chance(0.4)) entries.push([size, random.pick(['1', '2', '3', '5', '100', '', 'x'])]);
+  if (pagination.kind === 'number')
+    entries.push(['page', random.pick(['1', '2', '2', '3', '4', 'last', '0', 'x', '999', '-1', ''])]);
+  if (pagination.kind === 'offset')
+    entries.push(['offset', random.pick(['0', '1', '2', '3', '5', '9', '20000', 'x', ''])]);
+  if (pagination.kind === 'cursor') cursorEntries(random, model, { path, entries });
+}
+
+/** A cursor that the list has told, with its order; sometimes one of another list, or none. */
+function cursorEntries(
+  random: Random,
+  model: Model,
+  { path, entries }: { readonly path: string; readonly entries: Entries },
+): void {
+  const all = [...model.pages.cursors].slice(-60);
+  const own = all.filter(([, { list }]) => list.includes(`${path} `));
+  if (random.chance(0.05)) entries.push(['cursor', 'cD0y']);
+  const chosen = own.length > 0 && random.chance(0.9) ? own : all;
+  if (chosen.length === 0 || random.chance(0.2)) return;
+  const [cursor, { list }] = random.pick(chosen);
+  entries.push(['cursor', cursor]);
+  if (random.chance(0.1)) return;
+  const order = JSON.parse(list.slice(list.indexOf(' ') + 1)) as OrderTerm[];
+  const kept = entries.filter(([name]) => name !== 'ordering');
+  entries.splice(0, entries.length, ...kept);
+  if (order.length > 0)
+    entries.push([
+      'ordering',
+      order.map((term) => `${term.isDescending ? '-' : ''}${term.path.join('__')}`).join(','),
+    ]);
+}
+
+function bulkEntries(
+  random: Random,
+  { state, resource }: Listed,
+  { method, entries }: { readonly method: string; readonly entries: Entries },
+): void {
+  const { bulk } = resource.options;
+  if (!bulk) return;
+  if (method === 'POST' && bulk.upsert && random.chance(0.4)) entries.push(['upsert', 'true']);
+  if (!['PATCH', 'DELETE'].includes(method) || random.chance(method === 'PATCH' ? 0.5 : 0.05)) return;
+  const keys = random
+    .shuffled(resource.rows())
+    .slice(0, random.between(1, 3))
+    .map(({ key }) => keyInUrl(state.entity(resource.entity.name), key));
+  if (keys.length > 0) entries.push(['keys', [...keys, ...(random.chance(0.1) ? ['999999'] : [])].join(',')]);
+}
+
+function shapeEntries(random: Random, { state, resource }: Listed, entries: Entries): void {
+  const { options, entity } = resource;
+  const keys = entity.key.columns.map(({ name }) => name);
+  const names = fieldsOf(state, resource)
+    .filter(({ column }) => column?.kind !== 'version')
+    .map(({ name }) => name);
+  const others = names.filter((name) => !keys.includes(name));
+  const versions = entity.columns.filter(({ kind }) => kind === 'version').map(({ name }) => name);
+  if (options.shape && random.chance(0.25))
+    entries.push(['fields', random.shuffled([...keys, ...versions, ...random.some(others, 0.5)]).join(',')]);
+  const omitted = random.some(options.strict ? others : [...others, 'unknown'], 0.3);
+  if (options.shape && omitted.length > 0 && random.chance(0.15)) entries.push(['omit', omitted.join(',')]);
+  if (options.expandable && random.chance(0.35))
+    entries.push([
+      'expand',
+      random
+        .shuffled([...options.expandable])
+        .slice(0, 2)
+        .join(','),
+    ]);
 }
 
 function encode(text: string): string {
@@ -45,9 +150,23 @@ export function resourceOf(state: State, { entity, through }: Target): Resource 
 
 function listEntries(random: Random, listed: Listed, entries: Entries): void {
   if (random.chance(0.4)) filterEntries(random, listed, entries);
+  if (listed.resource.options.filterGroups && random.chance(0.3))
+    entries.push(['filter', makeGroup(random, listed, 2)]);
   if (random.chance(0.35)) entries.push(['ordering', makeOrdering(random, listed)]);
   if (random.chance(0.15))
     entries.push(['search', random.pick(['a', 'te', 'A', 'x_', '%', 'k', 'a b', '"a b"', 'a,i', '', '\\'])]);
+}
+
+function makeGroup(random: Random, listed: Listed, depth: number): string {
+  const parts = Array.from({ length: random.between(1, 2) }, () => {
+    if (depth > 0 && random.chance(0.3)) return makeGroup(random, listed, depth - 1);
+    const entries: Entries = [];
+    filterEntries(random, listed, entries);
+    const [name = 'id', value = ''] = entries[0] ?? [];
+    return `${name}=${JSON.stringify(value)}`;
+  });
+  const word = random.pick(['and', 'or', 'not']);
+  return word === 'not' ? `not(${parts[0] ?? ''})` : `${word}(${parts.join(',')})`;
 }
 
 function makeOrdering(random: Random, { state, resource }: Listed): string {

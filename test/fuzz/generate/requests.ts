@@ -18,25 +18,59 @@ export interface Target {
   readonly key?: string | undefined;
 }
 
+/** POSTs with a key that a client has sent, to be sent again. */
+export type Posted = FuzzRequest[];
+
 /** The next request of a client, by what its rows are now. */
-export function makeRequest(random: Random, model: Model): FuzzRequest {
+export function makeRequest(random: Random, model: Model, posted: Posted): FuzzRequest {
+  if (posted.length > 0 && random.chance(0.04)) return random.pick(posted.slice(-8));
   const target = makeTarget(random, model.state);
   const method = makeMethod(random, model.state, target);
-  const query = makeQuery(random, model.state, { target, method });
+  const query = makeQuery(random, model, { target, method });
   const hasBody = ['POST', 'PUT', 'PATCH'].includes(method) && target.kind !== 'children';
-  const body = hasBody || random.chance(0.01) ? makeBody(random, model.state, { target, method }) : undefined;
-  return {
+  const body =
+    hasBody || random.chance(0.01) ? makeBody(random, model.state, { target, method, query }) : undefined;
+  const asked: FuzzRequest = {
     method,
     path: `${random.chance(0.03) ? target.path.replace(/\/$/, '') : target.path}${query}`,
     headers: {
       ...makeCredentials(random, model.state),
-      ...(random.chance(0.02)
-        ? { Accept: random.pick(['text/html', 'application/json;q=0.5', '*/*;q=0']) }
-        : {}),
-      ...(body?.headers ?? {}),
+      ...makeAccept(random),
+      ...makeConditions(random, model, target),
+      ...makeIdempotencyKey(random, { target, method, query }),
+      ...body?.headers,
     },
-    ...(body?.text === undefined ? {} : { body: body.text }),
+    ...(body ? { body: body.text } : {}),
   };
+  if ('Idempotency-Key' in asked.headers) posted.push(asked);
+  return asked;
+}
+
+function makeAccept(random: Random): Record<string, string> {
+  if (!random.chance(0.04)) return {};
+  return { Accept: random.pick(['text/html', 'application/json;q=0.5', '*/*;q=0']) };
+}
+
+function makeConditions(random: Random, model: Model, target: Target): Record<string, string> {
+  const { entity, key, kind } = target;
+  const isObject = kind === 'object' || kind === 'through-detail';
+  if (!entity || !isObject || !entity.options.conditional || entity.options.permissions) return {};
+  const own = model.tags.latest.get(`${entity.name}/${key ?? ''}`);
+  const known = model.tags.known().slice(-5);
+  const tag =
+    own !== undefined && random.chance(0.7)
+      ? own
+      : random.pick([...known, '*', '"x"', `W/${own ?? '"y"'}`, 'bare', '"a", "b"']);
+  return { [random.chance(0.6) ? 'If-Match' : 'If-None-Match']: tag };
+}
+
+function makeIdempotencyKey(
+  random: Random,
+  { target, method, query }: { readonly target: Target; readonly method: string; readonly query: string },
+): Record<string, string> {
+  if (method !== 'POST' || !target.entity?.options.idempotency || query.includes('expand=')) return {};
+  if (random.chance(0.2)) return {};
+  return { 'Idempotency-Key': random.chance(0.04) ? random.pick(['', 'é']) : `k${random.below(200)}` };
 }
 
 function makeCredentials(random: Random, { schema }: State): Record<string, string> {
@@ -48,16 +82,20 @@ function makeCredentials(random: Random, { schema }: State): Record<string, stri
 }
 
 function makeMethod(random: Random, state: State, target: Target): string {
-  if (random.chance(0.02)) return random.pick(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']);
+  if (random.chance(0.05)) return random.pick(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']);
+  const rows = countOf(state, target);
   switch (target.kind) {
     case 'collection':
-    case 'through-list': {
-      const rows = target.entity ? countOf(state, target) : 0;
-      return random.weighted({ GET: 8, POST: rows > 25 ? 2 : 10, HEAD: 0.3, OPTIONS: 0.2 });
-    }
+    case 'through-list':
+      return random.weighted({
+        GET: 8,
+        POST: rows > 25 ? 2 : 10,
+        HEAD: 0.3,
+        OPTIONS: 0.2,
+        ...(target.entity?.options.bulk ? { PATCH: 2, DELETE: rows > 10 ? 1 : 0.2 } : {}),
+      });
     case 'object':
-    case 'through-detail': {
-      const rows = target.entity ? countOf(state, target) : 0;
+    case 'through-detail':
       return random.weighted({
         GET: 4,
         PATCH: 5,
@@ -66,7 +104,6 @@ function makeMethod(random: Random, state: State, target: Target): string {
         HEAD: 0.2,
         OPTIONS: 0.2,
       });
-    }
     default:
       return random.weighted({ GET: 10, HEAD: 0.3, POST: 0.3, OPTIONS: 0.2 });
   }
@@ -141,5 +178,6 @@ export function makeKey(random: Random, state: State, entity: EntitySpec): { tex
 export function makeRelatedKey(random: Random, state: State, entity: EntitySpec): Json {
   const rows = state.rows(entity.name);
   if (rows.length > 0) return keyJson(entity, random.pick(rows).key);
+  if (entity.key.columns[0]?.kind === 'uuid') return '0f8fad5b-d9cb-469f-a165-70867728950e';
   return entity.key.columns.length > 1 ? 'nowhere,1' : 1;
 }

@@ -3,16 +3,30 @@ import { bothNames, decideAll, mayName, visibleRows } from './access.js';
 import type { Access, Actor, Names } from './access.js';
 import { asObject, parseBody, readBody } from './bodies.js';
 import type { WriteContext, WriteKind } from './bodies.js';
+import {
+  refuseRepeated,
+  checkLength,
+  planChange,
+  planCreate,
+  planItems,
+  planUpsert,
+  rowsOfKeys,
+} from './bulk.js';
+import type { Item } from './bulk.js';
+import { checkConditions, Tags } from './conditional.js';
 import { fitsRows } from './conditions.js';
-import { destroy } from './deletions.js';
+import { AmbiguousDeletion, destroy } from './deletions.js';
 import { detailed, forbidden, invalid, notFound, Refusal } from './expected.js';
 import type { Expected } from './expected.js';
+import { fieldsOf } from './fields.js';
 import { commonHeaders } from './headers.js';
-import { learnKey } from './learning.js';
+import { digestOf, keyOf, KeptAnswers } from './idempotency.js';
+import { learnKey, parsedBody, toldVersion } from './learning.js';
 import { listRows, refuseErrors, unknownParameters } from './lists.js';
 import type { ListContext } from './lists.js';
 import { Parameters } from './parameters.js';
 import { changePair, createPair, destroyPair } from './pairs.js';
+import { pageParameters, Pages } from './pages.js';
 import { represent } from './represent.js';
 import type { Resource } from './resources.js';
 import { routeOf } from './routes.js';
@@ -43,6 +57,7 @@ export interface Answer {
   readonly body?: Json;
   readonly headers?: Expected['headers'];
   readonly anyBody?: boolean;
+  readonly links?: Expected['links'];
 }
 
 /** A request that has been let in. */
@@ -62,6 +77,9 @@ export interface Admitted {
  */
 export class Model {
   readonly state: State;
+  readonly pages = new Pages();
+  readonly tags = new Tags();
+  private readonly kept = new KeptAnswers();
   private readonly actors: ReadonlyMap<string, ActorSpec>;
 
   constructor(
@@ -91,12 +109,13 @@ export class Model {
   }
 
   private finish(asked: AskedRequest, route: Route | undefined, answer: Answer): Expected {
-    const { body, status, headers, anyBody } = answer;
+    const { body, status, headers, anyBody, links } = answer;
     const bodies = body === undefined || asked.method === 'HEAD' ? [] : [body];
     return {
       status,
       bodies,
       ...(anyBody ? { anyBody } : {}),
+      ...(links ? { links } : {}),
       headers: { ...commonHeaders(route, body !== undefined || anyBody === true), ...headers },
     };
   }
@@ -149,37 +168,122 @@ export class Model {
   private operate(admitted: Admitted): Answer {
     const { route, asked } = admitted;
     const isList = route.kind !== 'object' && route.kind !== 'through-detail';
-    if (isList) return asked.method === 'POST' ? this.create(admitted) : this.list(admitted);
     switch (asked.method) {
+      case 'POST':
+        return this.post(admitted);
       case 'PUT':
         return this.change(admitted, 'update');
       case 'PATCH':
-        return this.change(admitted, 'partialUpdate');
+        return isList ? this.changeMany(admitted) : this.change(admitted, 'partialUpdate');
       case 'DELETE':
-        return this.delete(admitted);
+        return isList ? this.deleteMany(admitted) : this.delete(admitted);
       default:
-        return this.retrieve(admitted);
+        return isList ? this.list(admitted) : this.retrieve(admitted);
     }
   }
 
   private list(admitted: Admitted): Answer {
-    const { resource, access, actor, parameters } = admitted;
-    const context: ListContext = { state: this.state, resource, access, actor, parameters };
-    refuseErrors(unknownParameters(context, ['search', 'ordering', 'filter', 'fields', 'omit', 'expand']));
-    const { rows } = listRows(context);
+    const { resource, access, parameters, route, given } = admitted;
+    const { pagination, conditional } = resource.options;
     const shape = this.shape(admitted, access.readable);
-    return {
-      status: 200,
-      body: rows.map((row) => this.shown(admitted, row, { readable: access.readable, shape })),
-    };
+    const listed = this.listed(admitted);
+    refuseErrors(unknownParameters(listed, this.knownParameters(resource)));
+    const { rows, order } = listRows(listed);
+    const show = (row: Row): Json => this.shown(admitted, row, { readable: access.readable, shape });
+    const headers: Expected['headers'] = conditional
+      ? { 'cache-control': 'private, no-cache', etag: null }
+      : { etag: null };
+    if (!pagination) return { status: 200, body: rows.map(show), headers };
+    const { actor } = admitted;
+    const context = { state: this.state, actor, readable: access.readable };
+    const url = `${this.place.origin}${route.path}`;
+    const answer = this.pages.answer(
+      { resource, rows, order, context, parameters, url, given, show },
+      pagination,
+    );
+    return { ...answer, headers: { ...headers, ...answer.headers } };
+  }
+
+  private listed({ resource, access, actor, parameters }: Admitted): ListContext {
+    return { state: this.state, resource, access, actor, parameters };
+  }
+
+  private knownParameters({ options }: Resource): string[] {
+    return [
+      'search',
+      'ordering',
+      ...(options.filterGroups ? ['filter'] : []),
+      ...shapeParameters({ options }),
+      ...pageParameters(options.pagination),
+    ];
   }
 
   private retrieve(admitted: Admitted): Answer {
-    const row = this.object(admitted);
+    const unknown = unknownParameters(this.listed(admitted), shapeParameters(admitted.resource));
+    refuseErrors(unknown);
     const { readable } = admitted.access;
+    const shape = this.shape(admitted, readable);
+    const row = this.object(admitted);
+    if (!shape) this.checkConditions(admitted, row);
     return {
       status: 200,
-      body: this.shown(admitted, row, { readable, shape: this.shape(admitted, readable) }),
+      body: this.shown(admitted, row, { readable, shape }),
+      headers: this.readHeaders(admitted, row, shape),
+    };
+  }
+
+  private readHeaders(admitted: Admitted, row: Row, shape: Shape | undefined): Expected['headers'] {
+    if (!admitted.resource.options.conditional) return { etag: null };
+    const etag = shape ? null : this.tag(admitted, row);
+    return { etag, 'cache-control': 'private, no-cache' };
+  }
+
+  private tag(admitted: Admitted, row: Row): string {
+    const told = {
+      given: admitted.given.headers.etag,
+      object: objectOf(admitted, row),
+    };
+    return this.tags.expected(this.content(admitted, row), told);
+  }
+
+  /** The object as GET shows it to this caller; where GET is refused no tag is of it. */
+  private content({ resource, actor }: Admitted, row: Row): string {
+    const { entity, through } = resource;
+    const read = decideAll(resource.options.permissions, { entity, actor, method: 'GET' });
+    if (read.kind === 'refusal') return 'shown to nobody';
+    const { readable } = read;
+    const body = represent(resource, row, { state: this.state, actor, readable });
+    return `${entity.name} ${through?.parentKey ?? ''} ${JSON.stringify(body)}`;
+  }
+
+  private checkConditions(admitted: Admitted, row: Row): void {
+    const { conditional } = admitted.resource.options;
+    if (!conditional) return;
+    const content = this.content(admitted, row);
+    const { etag } = admitted.given.headers;
+    checkConditions(this.tags, admitted.asked, {
+      content,
+      object: objectOf(admitted, row),
+      isRequired: conditional.require,
+      headers: { 'cache-control': 'private, no-cache', ...(etag === undefined ? {} : { etag: /^"/ }) },
+    });
+  }
+
+  /** The tag of an answer to a write: that of the object as GET shows it, where the answer shows the same. */
+  private writtenHeaders(admitted: Admitted, row: Row, shape: Shape | undefined): Expected['headers'] {
+    const { options, entity } = admitted.resource;
+    if (!options.conditional || shape) return { etag: null };
+    const read = decideAll(options.permissions, { entity, actor: admitted.actor, method: 'GET' });
+    // Whether there is a tag where GET is refused is said nowhere.
+    if (read.kind === 'refusal') return {};
+    const written = this.readableAfterWrite(admitted);
+    const shows = (names: Names): string[] =>
+      fieldsOf(this.state, admitted.resource)
+        .filter(({ name, isReadable }) => isReadable && (names === 'all' || names.has(name)))
+        .map(({ name }) => name);
+    const isSame = shows(read.readable).join() === shows(written).join();
+    return {
+      etag: isSame ? this.tag(admitted, row) : null,
     };
   }
 
@@ -210,28 +314,173 @@ export class Model {
     return { state: this.state, resource, access, actor, limits: limitsOf(this.place.database) };
   }
 
-  private values(admitted: Admitted, kind: WriteKind): Readonly<Record<string, Json>> {
-    const { asked } = admitted;
-    const body = asObject(readBody(asked.body, asked.headers['Content-Type']));
-    const parsed = parseBody(this.writing(admitted), body, kind);
+  private body({ asked }: Admitted): Json {
+    return readBody(asked.body, asked.headers['Content-Type']);
+  }
+
+  private parsed(admitted: Admitted, body: Json, kind: WriteKind): Readonly<Record<string, Json>> {
+    const parsed = parseBody(this.writing(admitted), asObject(body), kind);
     if ('errors' in parsed) throw invalid(parsed.errors);
     return parsed.values;
   }
 
-  private create(admitted: Admitted): Answer {
-    const { resource, given } = admitted;
+  /** A POST, once for each key where the model has idempotency. */
+  private post(admitted: Admitted): Answer {
+    const { asked, route, actor, resource } = admitted;
+    const body = this.body(admitted);
+    const { bulk } = resource.options;
+    if (!Array.isArray(body) || !bulk) asObject(body);
+    else if (bulk.operations.includes('create')) checkLength(body as readonly Json[], bulk.max);
+    const { idempotency } = resource.options;
+    const key = idempotency ? keyOf(asked.headers['Idempotency-Key'], idempotency.require) : undefined;
+    if (key === undefined) return this.create(admitted, body);
+    const name = `${route.path} ${actor?.name ?? ''} ${key}`;
+    const digest = digestOf(asked.path.split('?')[1] ?? '', body);
+    const replayed = this.kept.replayed(name, digest);
+    if (replayed) return replayed;
+    const answer = this.create(admitted, body);
+    this.kept.keep(name, { digest, answer });
+    return { ...answer, headers: { ...answer.headers, 'idempotency-replayed': null } };
+  }
+
+  private create(admitted: Admitted, body: Json): Answer {
+    const { resource, parameters, given } = admitted;
+    const { bulk } = resource.options;
     const shape = this.shape(admitted, this.readableAfterWrite(admitted));
-    const values = this.values(admitted, 'create');
+    if (bulk?.upsert && parameters.last('upsert') === 'true') return this.upsert(admitted, body, shape);
+    if (Array.isArray(body) && bulk?.operations.includes('create')) {
+      const items = planItems(this.writing(admitted), body as readonly Json[], planCreate);
+      return {
+        status: 201,
+        body: this.writeItems(admitted, items, shape),
+        headers: { location: null, etag: null },
+      };
+    }
+    const values = this.parsed(admitted, body, 'create');
     const writing = this.writing(admitted);
     const row =
       resource.through && !resource.through.isMapped
         ? createPair(writing, resource.through, values)
         : this.insert(writing, values, given);
+    return this.created(admitted, row, shape);
+  }
+
+  private created(admitted: Admitted, row: Row, shape: Shape | undefined): Answer {
     return {
       status: 201,
       body: this.shown(admitted, row, { readable: this.readableAfterWrite(admitted), shape }),
-      headers: { location: this.locationOf(admitted.route, row) },
+      headers: {
+        location: this.locationOf(admitted.route, row),
+        ...this.writtenHeaders(admitted, row, shape),
+      },
     };
+  }
+
+  private upsert(admitted: Admitted, body: Json, shape: Shape | undefined): Answer {
+    const isList = Array.isArray(body);
+    const list = isList ? (body as readonly Json[]) : [body];
+    const items = planItems(this.writing(admitted), list, planUpsert);
+    refuseRepeated(items, admitted.resource.options.bulk?.upsert ?? []);
+    const written = this.writeItems(admitted, items, shape);
+    const isNew = items.some(({ kind }) => kind === 'create');
+    const answered = isList ? written : (written[0] ?? null);
+    return { status: isNew ? 201 : 200, body: answered, headers: { etag: null } };
+  }
+
+  /** All of them, or none: what is wrong with the first one that the database refuses. */
+  private writeItems(admitted: Admitted, items: readonly Item[], shape: Shape | undefined): Json[] {
+    const restore = this.state.snapshot();
+    const told = parsedBody(admitted.given);
+    const answers = Array.isArray(told) ? (told as readonly Json[]) : [told ?? null];
+    const rows: Row[] = [];
+    for (const [index, item] of items.entries()) {
+      try {
+        rows.push(this.writeItem(admitted, item, answers[index] ?? null));
+      } catch (error) {
+        restore();
+        if (!(error instanceof Refusal) || error.expected.status !== 400) throw error;
+        const at = (errors: Json): Json => items.map((_, each) => (each === index ? errors : {}));
+        throw new Refusal({ ...error.expected, bodies: error.expected.bodies.map(at) });
+      }
+    }
+    const readable = this.readableAfterWrite(admitted);
+    return rows.map((row) =>
+      this.shown(admitted, admitted.resource.rows().find((each) => each.key === row.key) ?? row, {
+        readable,
+        shape,
+      }),
+    );
+  }
+
+  private writeItem(admitted: Admitted, { values, row }: Item, told: Json): Row {
+    const writing = this.writing(admitted);
+    const { resource } = admitted;
+    const { through, entity } = resource;
+    if (through && !through.isMapped)
+      return row ? changePair(writing, through, { row, values }) : createPair(writing, through, values);
+    if (!row) return this.insert(writing, values, { status: 201, headers: {}, text: JSON.stringify(told) });
+    const current = this.state.row(entity.name, row.key) ?? row;
+    return store(
+      writing,
+      changedValues(entity, { row: current, told: toldVersion(told, entity) }, values),
+      current,
+    );
+  }
+
+  /** The objects that a PATCH or DELETE of many is about. */
+  private named(admitted: Admitted): Row[] {
+    const { parameters, resource } = admitted;
+    const keys = parameters.last('keys');
+    const others = parameters.names.filter(
+      (name) => !['keys', 'fields', 'omit', 'expand', 'ordering'].includes(name),
+    );
+    const unknown = others.filter((name) => ['nothing', 'x__gt', 'search__x'].includes(name));
+    if (unknown.length > 0)
+      throw invalid(Object.fromEntries(unknown.map((name) => [name, ['Unknown parameter.']])));
+    const rows = keys === undefined ? undefined : rowsOfKeys(this.writing(admitted), keys);
+    if (rows === undefined && others.length === 0)
+      throw invalid({ non_field_errors: ['Name the objects: by "keys", or by filters.'] });
+    const listed = listRows(this.listed(admitted)).rows;
+    const found = rows ? rows.filter((row) => listed.some((each) => each.key === row.key)) : listed;
+    const max = resource.options.bulk?.max ?? 100;
+    if (found.length > max) throw new Refusal({ status: 400, bodies: [], anyBody: true });
+    return found;
+  }
+
+  private changeMany(admitted: Admitted): Answer {
+    const shape = this.shape(admitted, this.readableAfterWrite(admitted));
+    const writing = this.writing(admitted);
+    const body = this.body(admitted);
+    if (Array.isArray(body)) {
+      const items = planItems(writing, body as readonly Json[], planChange);
+      return { status: 200, body: this.writeItems(admitted, items, shape), headers: { etag: null } };
+    }
+    asObject(body);
+    const named = this.named(admitted);
+    const values = this.parsed(admitted, body, 'partialUpdate');
+    const items = named.map((row): Item => ({ kind: 'partialUpdate', values, row }));
+    try {
+      return { status: 200, body: this.writeItems(admitted, items, shape), headers: { etag: null } };
+    } catch (error) {
+      throw error instanceof Refusal ? ofOneBody(error) : error;
+    }
+  }
+
+  private deleteMany(admitted: Admitted): Answer {
+    const { resource, actor } = admitted;
+    const restore = this.state.snapshot();
+    for (const row of this.named(admitted)) {
+      try {
+        if (resource.through && !resource.through.isMapped)
+          destroyPair(this.state, resource.through, row.key);
+        else if (!this.state.row(resource.entity.name, row.key)) throw new AmbiguousDeletion();
+        else destroy(this.state, { entity: resource.entity, row }, actor);
+      } catch (error) {
+        restore();
+        throw error;
+      }
+    }
+    return { status: 204 };
   }
 
   private insert(writing: WriteContext, given: Readonly<Record<string, Json>>, answer: GivenAnswer): Row {
@@ -247,7 +496,7 @@ export class Model {
     };
     const key = learnKey(answer, column, before);
     const row = store(writing, { ...values, [column.name]: key }, undefined);
-    if (typeof key === 'number') this.state.latest.set(entity.name, key);
+    if (typeof key === 'number') this.state.latest.set(entity.name, Math.max(key, before.latest));
     return row;
   }
 
@@ -264,22 +513,30 @@ export class Model {
   }
 
   private change(admitted: Admitted, kind: 'update' | 'partialUpdate'): Answer {
-    const { resource } = admitted;
+    const { resource, given } = admitted;
+    const { through, entity } = resource;
     const row = this.object(admitted);
+    this.checkConditions(admitted, row);
     const shape = this.shape(admitted, this.readableAfterWrite(admitted));
-    const values = this.values(admitted, kind);
+    const values = this.parsed(admitted, this.body(admitted), kind);
     const writing = this.writing(admitted);
+    const told = toldVersion(parsedBody(given), entity);
     const changed =
-      resource.through && !resource.through.isMapped
-        ? changePair(writing, resource.through, { row, values })
-        : store(writing, changedValues(resource.entity, row, values), row);
+      through && !through.isMapped
+        ? changePair(writing, through, { row, values })
+        : store(writing, changedValues(entity, { row, told }, values), row);
     const readable = this.readableAfterWrite(admitted);
-    return { status: 200, body: this.shown(admitted, changed, { readable, shape }) };
+    return {
+      status: 200,
+      body: this.shown(admitted, changed, { readable, shape }),
+      headers: this.writtenHeaders(admitted, changed, shape),
+    };
   }
 
   private delete(admitted: Admitted): Answer {
     const { resource, actor } = admitted;
     const row = this.object(admitted);
+    this.checkConditions(admitted, row);
     if (resource.through && !resource.through.isMapped) destroyPair(this.state, resource.through, row.key);
     else destroy(this.state, { entity: resource.entity, row }, actor);
     return { status: 204 };
@@ -303,6 +560,23 @@ function isBroken(path: string): boolean {
   } catch {
     return true;
   }
+}
+
+/** What is wrong with one object, where all of them have the same body. */
+function ofOneBody({ expected }: Refusal): Refusal {
+  const bodies = expected.bodies.map((each) =>
+    Array.isArray(each) ? ((each as Json[]).find((errors) => JSON.stringify(errors) !== '{}') ?? {}) : each,
+  );
+  return new Refusal({ ...expected, bodies });
+}
+
+function shapeParameters({ options }: Pick<Resource, 'options'>): string[] {
+  return [...(options.shape ? ['fields', 'omit'] : []), ...(options.expandable ? ['expand'] : [])];
+}
+
+/** Tags are told apart within one object (RFC 9110, 8.8.3). */
+function objectOf({ resource }: Admitted, row: Row): string {
+  return `${resource.entity.name}/${row.key}${resource.through ? `@${resource.through.parentKey}` : ''}`;
 }
 
 function admit(resource: Resource, actor: Actor, method: string): Access {

@@ -121,6 +121,11 @@ function parseColumn(
 function parseRelated(context: WriteContext, relation: ToOneSpec, input: Json): Outcome<Json> {
   const { state, actor } = context;
   const target = state.entity(relation.target);
+  const [column] = target.key.columns;
+  if (column?.kind === 'uuid' && typeof input === 'string') {
+    const outcome = parseValue(input, column, context.limits);
+    if ('errors' in outcome) return outcome;
+  }
   const key = relatedKey(context, target, input);
   if (key === undefined) return wrong(`Incorrect type. Expected pk value, received ${typeName(input)}.`);
   const row = state.row(target.name, key);

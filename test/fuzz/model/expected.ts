@@ -9,6 +9,8 @@ export interface Expected {
   readonly detail?: RegExp;
   /** In place of bodies: any. */
   readonly anyBody?: boolean;
+  /** Links of the header `Link` by what they are; others may stand beside them. */
+  readonly links?: Readonly<Record<string, string>>;
   /** Exact values, patterns, or null for a header that must not be there. */
   readonly headers: Readonly<Record<string, string | RegExp | null>>;
 }

@@ -217,6 +217,7 @@ function parseMany(
 ): Outcome<Json> {
   const parts = splitValues(text);
   if ('errors' in parts) return parts;
+  if (lookup === 'range' && parts.value.length > 2) return wrong('Ensure there are no more than 2 values.');
   if (lookup === 'range' && parts.value.length !== 2)
     return wrong('Enter two values with a comma between them.');
   if (parts.value.length > 100) return wrong('Ensure there are no more than 100 values.');

@@ -1,11 +1,11 @@
-import type { ColumnSpec, Json } from '../schema.js';
+import type { ColumnSpec, EntitySpec, Json } from '../schema.js';
 import type { GivenAnswer } from './answers.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /** The generated key in an answer, or one that differs from it where it cannot be one. */
 export function learnKey(
-  given: GivenAnswer,
+  given: Pick<GivenAnswer, 'text' | 'headers'>,
   column: ColumnSpec,
   before: { readonly latest: number; has(key: string): boolean },
 ): string | number {
@@ -13,10 +13,13 @@ export function learnKey(
   if (column.kind === 'uuid')
     return typeof key === 'string' && UUID.test(key) && !before.has(key) ? key : 'no new uuid';
   const number = Number(key);
-  return Number.isInteger(number) && number > before.latest ? number : -1;
+  if (Number.isInteger(number) && number > before.latest) return number;
+  let none = -1;
+  while (before.has(String(none))) none--;
+  return none;
 }
 
-export function parsedBody(given: GivenAnswer): Json | undefined {
+export function parsedBody(given: Pick<GivenAnswer, 'text'>): Json | undefined {
   try {
     return JSON.parse(given.text) as Json;
   } catch {
@@ -24,14 +27,22 @@ export function parsedBody(given: GivenAnswer): Json | undefined {
   }
 }
 
-function keyOfBody(given: GivenAnswer): string | number | undefined {
+function keyOfBody(given: Pick<GivenAnswer, 'text'>): string | number | undefined {
   const body = parsedBody(given);
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined;
   const id = (body as Readonly<Record<string, Json | undefined>>).id;
   return typeof id === 'number' || typeof id === 'string' ? id : undefined;
 }
 
-function keyOfLocation({ headers }: GivenAnswer): string | undefined {
+function keyOfLocation({ headers }: Pick<GivenAnswer, 'headers'>): string | undefined {
   const match = /\/([^/]+)\/$/.exec(headers.location ?? '');
   return match?.[1];
+}
+
+/** The value of a version column that an answer shows. */
+export function toldVersion(body: Json | undefined, entity: EntitySpec): number | undefined {
+  const column = entity.columns.find(({ kind }) => kind === 'version');
+  if (!column || typeof body !== 'object' || body === null || Array.isArray(body)) return undefined;
+  const told = (body as Readonly<Record<string, Json | undefined>>)[column.name];
+  return typeof told === 'number' ? told : undefined;
 }

@@ -40,23 +40,28 @@ function orderTerm(name: string, separator: string): OrderTerm {
   return { path: (isDescending ? name.slice(1) : name).split(separator), isDescending };
 }
 
-export function orderRows(
-  resource: Resource,
-  rows: readonly Row[],
-  given: { readonly order: readonly OrderTerm[]; readonly context: OrderContext },
-): Row[] {
-  const { entity } = resource;
-  const { order, context } = given;
-  const { state } = context;
-  return [...rows].sort((one, other) => {
-    for (const term of order) {
-      const kind = operandOf(state, entity, term.path).kind;
-      const values = [one, other].map((row) => valueAt(context, { entity, row }, term.path));
-      const difference = compareNullable(values, kind, state.database);
-      if (difference !== 0) return term.isDescending ? -difference : difference;
-    }
-    return compareKeys(entity, one, other);
-  });
+interface Ordered {
+  readonly order: readonly OrderTerm[];
+  readonly context: OrderContext;
+}
+
+export function orderRows(resource: Resource, rows: readonly Row[], ordered: Ordered): Row[] {
+  return [...rows].sort((one, other) => compareRows(resource, [one, other], ordered));
+}
+
+/** Less than 0 where the first of two rows stands first. */
+export function compareRows(
+  { entity }: Resource,
+  rows: readonly [Row, Row],
+  { order, context }: Ordered,
+): number {
+  for (const term of order) {
+    const { kind } = operandOf(context.state, entity, term.path);
+    const values = rows.map((row) => valueAt(context, { entity, row }, term.path));
+    const difference = compareNullable(values, kind, context.state.database);
+    if (difference !== 0) return term.isDescending ? -difference : difference;
+  }
+  return compareKeys(entity, ...rows);
 }
 
 function compareNullable(

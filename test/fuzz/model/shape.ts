@@ -65,14 +65,18 @@ export function shapeOf(state: State, resource: Readable, parameters: Parameters
       (field) => field.isReadable && field.name === name && (readable === 'all' || readable.has(name)),
     );
   const errors: Record<string, Json> = {};
+  const wrongNames: string[] = [];
   const chosen = (parameter: string): string[] => {
     if (!options.shape) return [];
     const names = namesOf(parameters, parameter);
     const unknown = names.filter((name) => !isKnown(name.split('.')[0] ?? ''));
-    if (unknown.length > 0) errors[parameter] = unknown.map((name) => `Unknown field "${name}".`);
+    wrongNames.push(...unknown);
     return names;
   };
   const [included, omitted] = [chosen('fields'), chosen('omit')];
+  // What is wrong in either of them stands under "fields".
+  if (wrongNames.length > 0)
+    errors.fields = [...new Set(wrongNames)].map((name) => `Unknown field "${name}".`);
   const expanded = options.expandable ? namesOf(parameters, 'expand') : [];
   const allowed = (path: string): boolean =>
     (options.expandable ?? []).some((each) => each === path || each.startsWith(`${path}.`)) &&

@@ -23,18 +23,23 @@ function defaultOf(column: { readonly kind: string; readonly default?: Json }): 
   return column.kind === 'version' ? 1 : (column.default ?? null);
 }
 
-/** The values of a changed row. A version counts changes. */
+/**
+ * The values of a changed row. A version counts changes; whether a write that changes nothing counts is said nowhere, so that
+ * `told` has it.
+ */
 export function changedValues(
   entity: EntitySpec,
-  row: Row,
+  { row, told }: { readonly row: Row; readonly told: number | undefined },
   given: Readonly<Record<string, Json>>,
 ): Record<string, Json> {
   const values: Record<string, Json> = { ...row.values, ...given };
   const isChanged = Object.keys(given).some(
     (name) => JSON.stringify(row.values[name] ?? null) !== JSON.stringify(given[name] ?? null),
   );
-  const version = entity.columns.find((column) => column.kind === 'version');
-  if (version && isChanged) values[version.name] = Number(row.values[version.name]) + 1;
+  const column = entity.columns.find(({ kind }) => kind === 'version');
+  if (!column) return values;
+  const next = Number(row.values[column.name]) + 1;
+  values[column.name] = isChanged || told === next ? next : next - 1;
   return values;
 }
 

@@ -15,7 +15,34 @@ export function differences(given: FuzzResponse, expected: Expected): string[] {
         `header ${name}: ${JSON.stringify(actual)}, expected ${value instanceof RegExp ? String(value) : JSON.stringify(value)}`,
       );
   }
+  for (const [name, url] of Object.entries(expected.links ?? {})) {
+    const link = linkNamed(given.headers.link ?? '', name);
+    if (link === undefined || sortedUrl(link) !== sortedUrl(url))
+      found.push(`link ${name}: ${JSON.stringify(link)}, expected ${url}`);
+  }
   return found;
+}
+
+function linkNamed(header: string, name: string): string | undefined {
+  return new RegExp(`<([^>]*)>; rel="${name}"`).exec(header)?.[1];
+}
+
+/** A URL whose parameters stand in the order of their names. */
+function sortedUrl(text: string): string {
+  if (!/^https?:/.test(text)) return text;
+  const url = new URL(text);
+  url.searchParams.sort();
+  return url.href;
+}
+
+/** A page with its links as `sortedUrl` has them. */
+function withSortedLinks(value: Json): Json {
+  if (typeof value !== 'object' || value === null || !('results' in value)) return value;
+  const sort = ([name, each]: [string, Json]): [string, Json] => {
+    const isLink = (name === 'next' || name === 'previous') && typeof each === 'string';
+    return [name, isLink ? sortedUrl(each) : each];
+  };
+  return Object.fromEntries(Object.entries(value as Readonly<Record<string, Json>>).map(sort));
 }
 
 function fitsHeader(actual: string | undefined, expected: string | RegExp | null): boolean {
@@ -27,7 +54,8 @@ function bodyDifference(given: FuzzResponse, expected: Expected): string | undef
   if (expected.anyBody) return undefined;
   const shown = given.text === '' ? 'no body' : `body ${given.text}`;
   if (expected.detail) return detailDifference(given, expected.detail);
-  const canonical = (value: Json): string => JSON.stringify(expected.status >= 400 ? sorted(value) : value);
+  const canonical = (value: Json): string =>
+    JSON.stringify(expected.status >= 400 ? sorted(value) : withSortedLinks(value));
   const texts = expected.bodies.map(canonical);
   const actual = given.text === '' ? undefined : parsed(given.text);
   const text = actual === undefined ? given.text : canonical(actual);

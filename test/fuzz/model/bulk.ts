@@ -1,0 +1,115 @@
+import type { Json, JsonObject } from '../schema.js';
+import { asObject, parseBody } from './bodies.js';
+import type { Parsed, WriteContext, WriteKind } from './bodies.js';
+import { invalid, refuse, Refusal } from './expected.js';
+import type { ErrorFields } from './expected.js';
+import { keyOfSegment } from './state.js';
+import type { Row } from './state.js';
+
+/** What is to be done with one object of a list. */
+export interface Item {
+  readonly kind: WriteKind;
+  readonly values: Readonly<Record<string, Json>>;
+  /** The row that is changed. */
+  readonly row: Row | undefined;
+}
+
+interface Planned {
+  readonly item?: Item;
+  readonly errors: ErrorFields;
+}
+
+export function checkLength(list: readonly Json[], max: number): void {
+  if (list.length > max)
+    throw invalid({ non_field_errors: [`Ensure this field has no more than ${max} elements.`] });
+}
+
+/** Objects of a list, all of them right, or what is wrong with each (docs/bulk-writes.md). */
+export function planItems(
+  context: WriteContext,
+  list: readonly Json[],
+  plan: (context: WriteContext, body: JsonObject) => Planned,
+): Item[] {
+  checkLength(list, context.resource.options.bulk?.max ?? 100);
+  const planned = list.map((each) => {
+    try {
+      return plan(context, asObject(each));
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      return { errors: (error.expected.bodies[0] ?? {}) as ErrorFields };
+    }
+  });
+  if (planned.some(({ errors }) => Object.keys(errors).length > 0))
+    throw refuse(
+      400,
+      planned.map(({ errors }) => errors),
+    );
+  return planned.flatMap(({ item }) => item ?? []);
+}
+
+function itemOf(parsed: Parsed, kind: WriteKind, row: Row | undefined): Planned {
+  return 'errors' in parsed
+    ? { errors: parsed.errors }
+    : { errors: {}, item: { kind, values: parsed.values, row } };
+}
+
+export function planCreate(context: WriteContext, body: JsonObject): Planned {
+  return itemOf(parseBody(context, body, 'create'), 'create', undefined);
+}
+
+/** An object that names itself by its key. */
+export function planChange(context: WriteContext, body: JsonObject): Planned {
+  const { entity } = context.resource;
+  const name = entity.key.columns[0]?.name ?? 'id';
+  const key = body[name] ?? null;
+  if (key === null) return { errors: { [name]: ['This field is required.'] } };
+  const row = context.resource.rows().find((each) => each.key === String(key));
+  if (!row) return { errors: { [name]: [noObject(String(key))] } };
+  return itemOf(parseBody(context, body, 'partialUpdate'), 'partialUpdate', row);
+}
+
+/** An object that is changed where its upsert fields name a row, and else created. */
+export function planUpsert(context: WriteContext, body: JsonObject): Planned {
+  const names = context.resource.options.bulk?.upsert ?? [];
+  const create = parseBody(context, body, 'create');
+  if ('errors' in create) return { errors: create.errors };
+  const row = context.resource
+    .rows()
+    .find((each) =>
+      names.every(
+        (name) => (create.values[name] ?? null) !== null && each.values[name] === create.values[name],
+      ),
+    );
+  return row
+    ? itemOf(parseBody(context, body, 'update'), 'update', row)
+    : itemOf(create, 'create', undefined);
+}
+
+/** The rows that `keys` names, each of them there. */
+export function rowsOfKeys(context: WriteContext, keys: string): Row[] {
+  const { resource } = context;
+  const texts = [...new Set(keys.split(','))];
+  const rows = texts.map((text) => {
+    const key = keyOfSegment(resource.entity, text);
+    return resource.rows().find((row) => row.key === key);
+  });
+  const missing = texts.filter((_, index) => rows[index] === undefined);
+  if (missing.length > 0) throw invalid({ keys: missing.map(noObject) });
+  return rows.filter((row) => row !== undefined);
+}
+
+function noObject(key: string): string {
+  return `Invalid pk "${key}" - object does not exist.`;
+}
+
+/** Two objects of a list that name the same row. */
+export function refuseRepeated(items: readonly Item[], names: readonly string[]): void {
+  const [name = ''] = names;
+  const texts = items.map(({ values }) => JSON.stringify(values[name] ?? null));
+  const isRepeated = (index: number): boolean =>
+    texts[index] !== 'null' && texts.indexOf(texts[index] ?? '') < index;
+  const errors = items.map((_, index) =>
+    isRepeated(index) ? { [name]: ['This object is in the list already.'] } : {},
+  );
+  if (items.some((_, index) => isRepeated(index))) throw refuse(400, errors);
+}

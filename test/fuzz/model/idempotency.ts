@@ -1,0 +1,53 @@
+import type { Json } from '../schema.js';
+import type { Answer } from './answers.js';
+import { detailed, Refusal } from './expected.js';
+
+interface Kept {
+  readonly digest: string;
+  readonly answer: Answer;
+}
+
+/** Answers of POSTs with a key (docs/idempotency.md). */
+export class KeptAnswers {
+  private readonly kept = new Map<string, Kept>();
+
+  /** The answer that a request with this key has had; throws where the key was another request's. */
+  replayed(name: string, digest: string): Answer | undefined {
+    const found = this.kept.get(name);
+    if (!found) return undefined;
+    if (found.digest !== digest)
+      throw detailed(422, 'This Idempotency-Key was sent with another request. Send a new one.');
+    return { ...found.answer, headers: { ...found.answer.headers, 'idempotency-replayed': 'true' } };
+  }
+
+  keep(name: string, kept: Kept): void {
+    this.kept.set(name, kept);
+  }
+}
+
+/** The key of a request, without the quotes that it may stand in. */
+export function keyOf(header: string | undefined, isRequired: boolean): string | undefined {
+  if (header === undefined) {
+    if (isRequired) throw detailed(400, 'Send an Idempotency-Key, a new one for each new object.');
+    return undefined;
+  }
+  const key = /^"(.*)"$/.exec(header)?.[1] ?? header;
+  if (key === '' || key.length > 255 || !/^[\x21-\x7e]+$/.test(key))
+    throw new Refusal({ status: 400, bodies: [], anyBody: true });
+  return key;
+}
+
+/** What a request asks for; the order of a body's members says nothing. */
+export function digestOf(query: string, body: Json): string {
+  return `${query} ${JSON.stringify(sortedMembers(body))}`;
+}
+
+function sortedMembers(value: Json): Json {
+  if (Array.isArray(value)) return (value as readonly Json[]).map(sortedMembers);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value as Readonly<Record<string, Json>>)
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .map(([name, each]) => [name, sortedMembers(each)]),
+  );
+}

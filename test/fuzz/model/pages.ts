@@ -1,0 +1,205 @@
+import type { Json, PaginationSpec } from '../schema.js';
+import type { Answer, GivenAnswer } from './answers.js';
+import { detailed, invalid } from './expected.js';
+import { parsedBody } from './learning.js';
+import { compareRows } from './ordering.js';
+import type { OrderContext, OrderTerm } from './ordering.js';
+import type { Parameters } from './parameters.js';
+import type { Resource } from './resources.js';
+import type { Row } from './state.js';
+
+/** A list in its order, and what its pages are told by. */
+export interface Paged {
+  readonly resource: Resource;
+  readonly rows: readonly Row[];
+  readonly order: readonly OrderTerm[];
+  readonly context: OrderContext;
+  readonly parameters: Parameters;
+  /** The absolute URL of the list, without parameters. */
+  readonly url: string;
+  readonly given: GivenAnswer;
+  show(row: Row): Json;
+}
+
+/** Where a cursor stands: before or after a row as it was. */
+interface Position {
+  readonly list: string;
+  readonly row: Row;
+  readonly isForward: boolean;
+  /** Whether the row itself is on the page: that of an empty page, which stands nowhere else. */
+  readonly isIncluded: boolean;
+}
+
+type Changes = Readonly<Record<string, string | null>>;
+
+/** Pages of lists (docs/pagination.md). What a cursor holds nobody can read: it is learned when it is told. */
+export class Pages {
+  readonly cursors = new Map<string, Position>();
+
+  answer(paged: Paged, spec: PaginationSpec): Answer {
+    switch (spec.kind) {
+      case 'number':
+        return this.byNumber(paged, spec);
+      case 'offset':
+        return this.byOffset(paged, spec);
+      case 'cursor':
+        return this.byCursor(paged, spec);
+      default:
+        return spec.kind satisfies never;
+    }
+  }
+
+  private byNumber(paged: Paged, spec: PaginationSpec): Answer {
+    const size = sizeOf(paged.parameters, 'page_size', spec);
+    const pages = Math.max(1, Math.ceil(paged.rows.length / size));
+    const asked = paged.parameters.last('page') ?? '';
+    const page = pageNumber(asked, isCounted(spec) ? pages : undefined);
+    const offset = (page - 1) * size;
+    if (page > pages || offset > (spec.maxOffset ?? 10_000)) throw detailed(404, 'Invalid page.');
+    const to = (number: number): Changes => ({ page: number === 1 ? null : String(number) });
+    return windowAnswer(paged, spec, {
+      offset,
+      size,
+      next: page < pages ? to(page + 1) : undefined,
+      previous: page > 1 ? to(page - 1) : undefined,
+    });
+  }
+
+  private byOffset(paged: Paged, spec: PaginationSpec): Answer {
+    const size = sizeOf(paged.parameters, 'limit', spec);
+    const offset = wholeNumber(paged.parameters, 'offset') ?? 0;
+    const maxOffset = spec.maxOffset ?? 10_000;
+    if (offset > maxOffset)
+      throw invalid({ offset: [`Ensure this value is less than or equal to ${maxOffset}.`] });
+    const to = (number: number): Changes => ({
+      limit: String(size),
+      offset: number > 0 ? String(number) : null,
+    });
+    return windowAnswer(paged, spec, {
+      offset,
+      size,
+      next: offset + size < paged.rows.length ? to(offset + size) : undefined,
+      previous: offset > 0 ? to(offset - size) : undefined,
+    });
+  }
+
+  private byCursor(paged: Paged, spec: PaginationSpec): Answer {
+    const size = sizeOf(paged.parameters, 'page_size', spec);
+    const list = `${paged.url} ${JSON.stringify(paged.order)}`;
+    const text = paged.parameters.last('cursor') ?? '';
+    const position = text === '' ? undefined : this.cursors.get(text);
+    if (text !== '' && position?.list !== list) throw detailed(404, 'Invalid cursor');
+    const { rows, before, after } = window(paged, position, size);
+    const told = (name: 'next' | 'previous', row: Row | undefined): Json => {
+      if (!row) return null;
+      return this.learn(paged, name, {
+        list,
+        row,
+        isForward: name === 'next',
+        isIncluded: rows.length === 0,
+      });
+    };
+    const [next, previous] = [
+      told('next', after ? (rows.at(-1) ?? position?.row) : undefined),
+      told('previous', before ? (rows[0] ?? position?.row) : undefined),
+    ];
+    return { status: 200, body: { next, previous, results: rows.map((row) => paged.show(row)) } };
+  }
+
+  /** The link of the answer, where it is one of this list with a cursor. */
+  private learn(paged: Paged, name: 'next' | 'previous', position: Position): Json {
+    const body = parsedBody(paged.given) as Readonly<Record<string, Json | undefined>> | undefined;
+    const told = body?.[name];
+    const cursor = typeof told === 'string' ? new URL(told).searchParams.get('cursor') : null;
+    if (cursor === null || cursor === '') return 'a link with a cursor';
+    this.cursors.set(cursor, position);
+    return linkTo(paged, { cursor });
+  }
+}
+
+function window(
+  { resource, rows, order, context }: Paged,
+  position: Position | undefined,
+  size: number,
+): { readonly rows: readonly Row[]; readonly before: boolean; readonly after: boolean } {
+  if (!position) return { rows: rows.slice(0, size), before: false, after: rows.length > size };
+  const side = (row: Row): number => compareRows(resource, [row, position.row], { order, context });
+  if (position.isForward) {
+    const rest = rows.filter((row) => side(row) > 0 || (position.isIncluded && side(row) === 0));
+    return { rows: rest.slice(0, size), before: true, after: rest.length > size };
+  }
+  const rest = rows.filter((row) => side(row) < 0 || (position.isIncluded && side(row) === 0));
+  return { rows: rest.slice(-size), before: rest.length > size, after: true };
+}
+
+interface Window {
+  readonly offset: number;
+  readonly size: number;
+  readonly next: Changes | undefined;
+  readonly previous: Changes | undefined;
+}
+
+function windowAnswer(paged: Paged, spec: PaginationSpec, { offset, size, next, previous }: Window): Answer {
+  const results = paged.rows.slice(offset, offset + size).map((row) => paged.show(row));
+  if (spec.style === 'headers') {
+    const counted = isCounted(spec) ? String(paged.rows.length) : null;
+    const links = { ...linked(paged, 'next', next), ...linked(paged, 'prev', previous) };
+    return { status: 200, body: results, headers: { 'x-total-count': counted }, links };
+  }
+  const count = isCounted(spec) ? paged.rows.length : null;
+  const [nextLink, previousLink] = [next, previous].map((each) => (each ? linkTo(paged, each) : null));
+  return {
+    status: 200,
+    body: { count, next: nextLink ?? null, previous: previousLink ?? null, results },
+  };
+}
+
+/** Counted by default where DRF's envelope has a count. */
+function isCounted({ count, style }: PaginationSpec): boolean {
+  return count === undefined ? style === 'envelope' : count === 'exact';
+}
+
+function linked(paged: Paged, name: string, changes: Changes | undefined): Record<string, string> {
+  return changes ? { [name]: linkTo(paged, changes) } : {};
+}
+
+function linkTo({ url, parameters }: Paged, changes: Changes): string {
+  const kept = parameters.entries.filter(([name]) => !(name in changes));
+  const added = Object.entries(changes).filter((entry): entry is [string, string] => entry[1] !== null);
+  const query = new URLSearchParams(
+    [...kept, ...added].map(([name, value]): [string, string] => [name, value]),
+  ).toString();
+  return query === '' ? url : `${url}?${query}`;
+}
+
+function pageNumber(asked: string, pages: number | undefined): number {
+  if (asked === '') return 1;
+  if (asked === 'last' && pages !== undefined) return pages;
+  if (!/^[1-9]\d{0,8}$/.test(asked)) throw detailed(404, 'Invalid page.');
+  return Number(asked);
+}
+
+function wholeNumber(parameters: Parameters, name: string): number | undefined {
+  const text = parameters.last(name) ?? '';
+  if (text === '') return undefined;
+  if (!/^\d+$/.test(text)) throw invalid({ [name]: ['A valid integer is required.'] });
+  return Number(text);
+}
+
+function sizeOf(parameters: Parameters, name: string, { pageSize, maxPageSize }: PaginationSpec): number {
+  return Math.min(wholeNumber(parameters, name) ?? pageSize, maxPageSize);
+}
+
+/** The parameters of a pagination. */
+export function pageParameters(spec: PaginationSpec | undefined): string[] {
+  switch (spec?.kind) {
+    case 'number':
+      return ['page', 'page_size'];
+    case 'offset':
+      return ['limit', 'offset'];
+    case 'cursor':
+      return ['cursor', 'page_size'];
+    default:
+      return [];
+  }
+}

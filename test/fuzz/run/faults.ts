@@ -1,0 +1,123 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+/** A mistake in the source, by the text that it replaces. */
+interface Fault {
+  readonly name: string;
+  readonly file: string;
+  readonly search: string;
+  readonly replacement: string;
+}
+
+/** One for each part of the contract that the fuzzer must be seen to guard. */
+const FAULTS: readonly Fault[] = [
+  {
+    name: 'permissions: of several grants the rows of the first hold',
+    file: 'src/request/permissions/combine-grants.ts',
+    search: 'rows: bothRows(all.rows, answer.rows),',
+    replacement: "rows: all.rows === 'all' ? answer.rows : all.rows,",
+  },
+  {
+    name: 'nested: a through object is looked for among those of all parents',
+    file: 'src/request/operations.ts',
+    search: 'within: allOf([rows, belongsTo(route.relation, parent)])',
+    replacement: 'within: rows',
+  },
+  {
+    name: 'pages: the offset 1 is left out of links',
+    file: 'src/request/pagination/limit-offset-pagination.ts',
+    search: '[this.offsetParameter]: offset > 0 ?',
+    replacement: '[this.offsetParameter]: offset > 1 ?',
+  },
+  {
+    name: 'cursor: the previous page begins where the next one does',
+    file: 'src/request/pagination/cursor-pagination.ts',
+    search: 'previous: this.at(page.before, context)',
+    replacement: 'previous: this.at(page.after, context)',
+  },
+  {
+    name: 'expand: the first object of a list is left out',
+    file: 'src/request/expansions.ts',
+    search: 'many ? objects.map(({ body }) => body)',
+    replacement: 'many ? objects.slice(1).map(({ body }) => body)',
+  },
+  {
+    name: 'bulk: one object more than the limit is written',
+    file: 'src/request/bulk-writes.ts',
+    search: 'if (count > max) throw InvalidInput.ofNoField(`Ensure this',
+    replacement: 'if (count > max + 1) throw InvalidInput.ofNoField(`Ensure this',
+  },
+  {
+    name: 'upsert: an object that is there is created again',
+    file: 'src/request/bulk-writes.ts',
+    search: 'const values = upsertedValues(create, bulk.upsert);',
+    replacement: 'const values = upsertedValues(create, bulk.upsert) && undefined;',
+  },
+  {
+    name: 'conditional: any tag but that of the object is 304',
+    file: 'src/request/conditional/judge-reading.ts',
+    search: 'none?.some(({ opaque }) => opaque === tag)',
+    replacement: 'none?.some(({ opaque }) => opaque !== tag)',
+  },
+  {
+    name: 'idempotency: another body with the same key is the same request',
+    file: 'src/request/idempotency/digests.ts',
+    search: 'return digest([scope, request.query, sorted(request.body)]);',
+    replacement: 'return digest([scope, request.query]);',
+  },
+  {
+    name: 'order of checks: Accept comes before the method',
+    file: 'src/request/rest-pipeline.ts',
+    search: 'if (!operation) throw new MethodNotAllowed(exchange.method);',
+    replacement:
+      "negotiate(exchange.header('accept'));\n    if (!operation) throw new MethodNotAllowed(exchange.method);",
+  },
+];
+
+const COUNT = Number(process.env.RESTIFY_FUZZ_COUNT ?? 6000);
+const SEED = Number(process.env.RESTIFY_FUZZ_SEED ?? 1000);
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+
+/** Whether a run with the fault ends with a disagreement, and what it has printed. */
+function run(fault: Fault | undefined): Promise<{ readonly isFound: boolean; readonly output: string }> {
+  const program = [
+    ...['--import', './test/support/typescript.mjs'],
+    ...(fault ? ['--import', './test/fuzz/run/plant.mjs'] : []),
+    'test/fuzz/run/main.ts',
+  ];
+  const flags = [`--count=${COUNT}`, '--stop=1', `--seed=${SEED}`];
+  const child = spawn(process.execPath, [...program, ...flags], {
+    cwd: ROOT,
+    env: { ...process.env, ...(fault ? { RESTIFY_FUZZ_FAULT: JSON.stringify(fault) } : {}) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const pieces: string[] = [];
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (piece: Buffer) => pieces.push(piece.toString('utf8')));
+  return new Promise((resolve) => {
+    child.on('close', () => {
+      const output = pieces.join('');
+      const isPlanted = !fault || output.includes(`Planted: ${fault.name}`);
+      resolve({ isFound: isPlanted && output.includes('\nDisagreement: '), output });
+    });
+  });
+}
+
+// What is found without a fault would be taken for each of them.
+const { isFound: isDirty, output: found } = await run(undefined);
+if (isDirty || !/^\d+ requests in/m.test(found)) {
+  console.log(found);
+  throw new Error('Without a fault there must be no disagreement');
+}
+
+let missed = 0;
+for (const fault of FAULTS) {
+  const { isFound, output } = await run(fault);
+  const requests = /^(\d+) requests in/m.exec(output)?.[1] ?? 'no';
+  console.log(`${isFound ? 'found' : 'MISSED'} within ${requests} requests: ${fault.name}`);
+  const first = /\nDisagreement: [\s\S]*?\n {2}\$ [^\n]*/.exec(output)?.[0] ?? output.slice(-2000);
+  console.log(first.slice(0, 1200));
+  if (!isFound) missed++;
+}
+console.log(`${FAULTS.length - missed} of ${FAULTS.length} planted faults are found`);
+if (missed > 0) process.exitCode = 1;

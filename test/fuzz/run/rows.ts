@@ -1,0 +1,53 @@
+import type { DataSource } from 'typeorm';
+import { toOnesOf } from '../schema.js';
+import type { State } from '../model/state.js';
+import { keyTextOf } from '../model/state.js';
+import type { EntitySpec, Json } from '../schema.js';
+import { junctionOf } from './entities.js';
+
+type Stored = Readonly<Record<string, Json>>;
+
+/** How keys, foreign keys and pairs in the database differ from the model's. */
+export async function rowDifferences(dataSource: DataSource, state: State): Promise<string[]> {
+  const found: string[] = [];
+  for (const entity of state.schema.entities) {
+    const relations = toOnesOf(entity);
+    const loadRelationIds = relations.length > 0 ? { disableMixedMap: true } : false;
+    const stored = (await dataSource.getRepository(entity.name).find({ loadRelationIds })) as Stored[];
+    const line = (values: Stored, related: (name: string) => string): string =>
+      [keyTextOf(entity, values), ...relations.map(({ name }) => related(name))].join(' ');
+    const actual = stored.map((values) =>
+      line(values, (name) => {
+        const target = toOnesOf(entity).find((relation) => relation.name === name)?.target ?? '';
+        const key = values[name] ?? null;
+        return relatedText(state.entity(target), key as Stored | null);
+      }),
+    );
+    const expected = state
+      .rows(entity.name)
+      .map(({ values }) => line(values, (name) => String(values[name] ?? null)));
+    found.push(...setDifferences(entity.name, actual, expected));
+  }
+  for (const relation of state.plainJunctions()) {
+    const name = dataSource.driver.escape(junctionOf(relation));
+    const [counted] = await dataSource.query<{ count: number | string }[]>(
+      `SELECT COUNT(*) AS count FROM ${name}`,
+    );
+    const expected = state.pairs(relation).length;
+    if (Number(counted?.count) !== expected)
+      found.push(`table ${name} has ${String(counted?.count)} pairs, expected ${expected}`);
+  }
+  return found;
+}
+
+/** Of a key of several columns TypeORM shows an empty one as an object of nulls. */
+function relatedText(entity: EntitySpec, key: Stored | null): string {
+  const isEmpty = key === null || entity.key.columns.every(({ name }) => (key[name] ?? null) === null);
+  return isEmpty ? 'null' : keyTextOf(entity, key);
+}
+
+function setDifferences(name: string, actual: readonly string[], expected: readonly string[]): string[] {
+  const [given, wanted] = [[...actual].sort(), [...expected].sort()];
+  if (given.join('\n') === wanted.join('\n')) return [];
+  return [`table ${name} has ${JSON.stringify(given)}, expected ${JSON.stringify(wanted)}`];
+}
