@@ -89,6 +89,9 @@ export function planUpsert(context: WriteContext, body: JsonObject): Planned {
 export function rowsOfKeys(context: WriteContext, keys: string): Row[] {
   const { resource } = context;
   const texts = [...new Set(keys.split(','))];
+  const max = resource.options.bulk?.max ?? 100;
+  if (keys.split(',').length > max)
+    throw invalid({ keys: [`Ensure this field has no more than ${max} elements.`] });
   const rows = texts.map((text) => {
     const key = keyOfSegment(resource.entity, text);
     return resource.rows().find((row) => row.key === key);

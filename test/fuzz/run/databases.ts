@@ -47,6 +47,7 @@ async function openPostgres(): Promise<OpenedDatabase> {
       schema,
       extra: { options: `-c search_path=${schema},public`, max: 6 },
       installExtensions: false,
+      uuidExtension: 'pgcrypto',
     },
     drop: () => run(`DROP SCHEMA "${schema}" CASCADE`),
   };
