@@ -65,7 +65,7 @@ async function run(path, globalConfig, config) {
       start,
       end,
       runtime: end - start,
-      slow: false,
+      slow: end - start > config.slowTestThreshold * 1000,
       loadTestEnvironmentStart: start,
       loadTestEnvironmentEnd: start,
       setupFilesStart: start,
