@@ -72,7 +72,7 @@ export interface Admitted {
 }
 
 /**
- * The contract, sections 1 to 9, in memory. It is written from the contract and the project's docs, and knows nothing of
+ * Sections 1 to 9 of docs/contract.md in memory. It is written from that document and the project's docs, and knows nothing of
  * src/. What nobody can foresee, such as a generated key, it takes from the answer and holds it to what it must be.
  */
 export class Model {

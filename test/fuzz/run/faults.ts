@@ -9,7 +9,7 @@ interface Fault {
   readonly replacement: string;
 }
 
-/** One for each part of the contract that the fuzzer must be seen to guard. */
+/** One for each part of docs/contract.md that the fuzzer must be seen to guard. */
 const FAULTS: readonly Fault[] = [
   {
     name: 'permissions: of several grants the rows of the first hold',
