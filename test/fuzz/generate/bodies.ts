@@ -88,7 +88,20 @@ export function makeObject(
     body[field.name] = fieldValue(random, state, { field, isWrong: random.chance(faults) });
   }
   if (random.chance(0.03)) body.unknown = 1;
-  return body;
+  return { ...body, ...upsertValues(random, state, { entity, method }) };
+}
+
+/** Values of a row that is there, by which an upsert finds it. */
+function upsertValues(
+  random: Random,
+  state: State,
+  { entity, method }: { readonly entity: EntitySpec; readonly method: string },
+): Record<string, Json> {
+  const names = entity.options.bulk?.upsert ?? [];
+  const rows = state.rows(entity.name);
+  if (method !== 'POST' || names.length === 0 || rows.length === 0 || !random.chance(0.4)) return {};
+  const { values } = random.pick(rows);
+  return Object.fromEntries(names.map((name) => [name, values[name] ?? null]));
 }
 
 function fieldValue(

@@ -50,7 +50,7 @@ export function optionsFor(
       ...shapeFor(random, entity, schema),
       ...bulk,
       ...(random.chance(0.3) ? { conditional: { require: !('bulk' in bulk) && random.chance(0.3) } } : {}),
-      ...(!isProtected && random.chance(0.25) ? { idempotency: { require: random.chance(0.2) } } : {}),
+      ...(!isProtected && random.chance(0.4) ? { idempotency: { require: random.chance(0.2) } } : {}),
       ...(random.chance(0.12) ? { strict: true } : {}),
       ...(random.chance(0.1) ? readOnlyFor(entity) : {}),
     },
@@ -168,12 +168,12 @@ function shapeFor(random: Random, entity: EntitySpec, schema: SchemaSpec): Optio
 }
 
 function bulkFor(random: Random, entity: EntitySpec): Pick<OptionsSpec, 'bulk'> {
-  if (entity.key.columns.length > 1 || !random.chance(0.4)) return {};
+  if (entity.key.columns.length > 1 || !random.chance(0.55)) return {};
   const unique = entity.columns.find(
     (column) => column.unique && column.default === undefined && !column.nullable,
   );
   const operations: readonly BulkOperationName[] = ['create', 'partialUpdate', 'destroy'];
-  const chosen = random.chance(0.6) ? operations : [random.pick(operations)];
+  const chosen = random.chance(0.75) ? operations : [random.pick(operations)];
   return {
     bulk: {
       operations: chosen,

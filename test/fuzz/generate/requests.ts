@@ -23,7 +23,7 @@ export type Posted = FuzzRequest[];
 
 /** The next request of a client, by what its rows are now. */
 export function makeRequest(random: Random, model: Model, posted: Posted): FuzzRequest {
-  if (posted.length > 0 && random.chance(0.04)) return random.pick(posted.slice(-8));
+  if (posted.length > 0 && random.chance(0.08)) return sendAgain(random, posted.slice(-8));
   const target = makeTarget(random, model.state);
   const method = makeMethod(random, model.state, target);
   const query = makeQuery(random, model, { target, method });
@@ -44,6 +44,15 @@ export function makeRequest(random: Random, model: Model, posted: Posted): FuzzR
   };
   if ('Idempotency-Key' in asked.headers) posted.push(asked);
   return asked;
+}
+
+/** A POST that was sent before, with its own body or another one. */
+function sendAgain(random: Random, posted: Posted): FuzzRequest {
+  const asked = random.pick(posted);
+  const other = random.pick(posted);
+  return random.chance(0.4) && other.path === asked.path && other.body !== undefined
+    ? { ...asked, body: other.body }
+    : asked;
 }
 
 function makeAccept(random: Random): Record<string, string> {

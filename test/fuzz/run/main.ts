@@ -1,11 +1,22 @@
 import { parseArgs } from 'node:util';
-import type { FuzzRequest } from './transport.js';
 import { runRound } from './round.js';
 import type { Disagreement } from './round.js';
 import type { DatabaseName } from './databases.js';
 import type { PlatformName } from './application.js';
+import { shrink } from './shrink.js';
+import type { FuzzRequest } from './transport.js';
 
-const NAMES = ['count', 'seed', 'database', 'platform', 'clients', 'requests', 'stop', 'schema'] as const;
+const NAMES = [
+  'count',
+  'seed',
+  'database',
+  'platform',
+  'clients',
+  'requests',
+  'stop',
+  'schema',
+  'shrink',
+] as const;
 const { values: flags } = parseArgs({
   options: Object.fromEntries(NAMES.map((name) => [name, { type: 'string' as const }])),
 });
@@ -37,7 +48,7 @@ while (done < total && found.length < stopAt) {
   for (const [status, count] of result.statuses) statuses.set(status, (statuses.get(status) ?? 0) + count);
   for (const each of result.disagreements) {
     found.push(each);
-    show(each);
+    await show(each);
   }
 }
 const seconds = (performance.now() - began) / 1000;
@@ -52,11 +63,21 @@ console.log(
 );
 if (found.length > 0 || [...statuses.keys()].some((status) => status >= 500)) process.exitCode = 1;
 
-function show({ seed: own, client, requests: sent, differences, schema }: Disagreement): void {
+async function show({ seed: own, client, requests: sent, differences, schema }: Disagreement): Promise<void> {
   console.log(`\nDisagreement: seed ${own}, client ${client}, request ${sent.length}`);
   for (const each of differences) console.log(`  ${each}`);
   console.log(curl(sent.at(-1)));
   if (flag('schema', '') !== '') console.log(JSON.stringify(schema));
+  const replays = Number(flag('shrink', '40'));
+  if (replays === 0) return;
+  const shrunk = await shrink(place, { schema, requests: sent }, { replays });
+  if (!shrunk) {
+    console.log('  It does not come again where the requests are sent one after the other.');
+    return;
+  }
+  console.log(`  From an empty database, ${shrunk.requests.length} requests one after the other:`);
+  for (const each of shrunk.requests) console.log(curl(each));
+  for (const each of shrunk.differences) console.log(`  ${each}`);
 }
 
 function curl(asked: FuzzRequest | undefined): string {
