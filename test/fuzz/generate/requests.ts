@@ -26,7 +26,7 @@ export function makeRequest(random: Random, model: Model, posted: Posted): FuzzR
   if (posted.length > 0 && random.chance(0.08)) return sendAgain(random, posted.slice(-8));
   const target = makeTarget(random, model.state);
   const method = makeMethod(random, model.state, target);
-  const query = makeQuery(random, model, { target, method });
+  const query = isMissing(model.state, target) ? '' : makeQuery(random, model, { target, method });
   const hasBody = ['POST', 'PUT', 'PATCH'].includes(method) && target.kind !== 'children';
   const body =
     hasBody || random.chance(0.01) ? makeBody(random, model.state, { target, method, query }) : undefined;
@@ -44,6 +44,11 @@ export function makeRequest(random: Random, model: Model, posted: Posted): FuzzR
   };
   if ('Idempotency-Key' in asked.headers) posted.push(asked);
   return asked;
+}
+
+/** Whether no row has the key of an object's URL. What is wrong with its parameters then may come before its 404 or after it. */
+function isMissing(state: State, { kind, entity, key }: Target): boolean {
+  return kind === 'object' && entity !== undefined && !state.rows(entity.name).some((row) => row.key === key);
 }
 
 /** A POST that was sent before, with its own body or another one. */
