@@ -105,16 +105,32 @@ function isOptional(spec: ColumnSpec | ToOneSpec): boolean {
 }
 
 function parseColumn(
-  { limits, resource }: WriteContext,
+  { limits, resource, state }: WriteContext,
   field: FieldView,
   { column, input }: { readonly column: ColumnSpec; readonly input: Json },
 ): Outcome<Json> {
   const outcome = parseValue(input, column, limits);
+  if (column.kind === 'json') return inOrderOf(state.database, outcome);
   if ('errors' in outcome || !isStringKind(column.kind)) return outcome;
   const mayBeBlank = (column.nullable ?? false) || column.default !== undefined;
   if (outcome.value === '' && !mayBeBlank) return wrong(NO_BLANK);
   const isWholeKey = field.isKey && resource.entity.key.columns.length === 1;
   return isWholeKey && (outcome.value === '.' || outcome.value === '..') ? wrong(DOTS) : outcome;
+}
+
+function inOrderOf(database: string, outcome: Outcome<Json>): Outcome<Json> {
+  if ('errors' in outcome || database !== 'postgres') return outcome;
+  return { value: inJsonbOrder(outcome.value) };
+}
+
+/** `jsonb` keeps members by the length of their names, then by the names (docs/databases.md). */
+function inJsonbOrder(value: Json): Json {
+  if (Array.isArray(value)) return (value as readonly Json[]).map(inJsonbOrder);
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value as Readonly<Record<string, Json>>).sort(
+    ([one], [other]) => one.length - other.length || (one < other ? -1 : 1),
+  );
+  return Object.fromEntries(members.map(([name, each]) => [name, inJsonbOrder(each)]));
 }
 
 /** The key of a related row that the caller may name, as a text. */

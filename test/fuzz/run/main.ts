@@ -83,5 +83,5 @@ async function show({ seed: own, client, requests: sent, differences, schema }: 
 function curl(asked: FuzzRequest | undefined): string {
   if (!asked) return '';
   const headers = Object.entries(asked.headers).map(([name, value]) => ` -H '${name}: ${value}'`);
-  return `  $ curl -X ${asked.method} 'http://h${asked.path}'${headers.join('')}${asked.body === undefined ? '' : ` -d '${asked.body}'`}`;
+  return `  $ curl -X ${asked.method} 'http://h${asked.path}'${headers.join('')}${asked.body === undefined ? '' : ` -d '${asked.body.replaceAll("'", String.raw`'\''`)}'`}`;
 }
