@@ -115,7 +115,7 @@ export class BulkWrites {
       changing,
     );
     const value = await shownIn(rows, (row) => (row.changed === true ? (changing ?? making) : making));
-    const status = rows.length === 0 || rows.some(({ changed }) => changed !== true) ? 201 : 200;
+    const status = !upserts || rows.some(({ changed }) => changed !== true) ? 201 : 200;
     const told = replayed ? REPLAYED : undefined;
     if (Array.isArray(body)) return { value, status, told };
     const [row] = rows;
