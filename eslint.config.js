@@ -77,7 +77,7 @@ export default tseslint.config(
   forbid(
     ['src/errors/**', 'src/model/**', 'src/values/**'],
     [NEST, ...TYPEORM, '**/request/**', '**/boot/**', '**/adapters/**', '**/declare/**'],
-    'The words and the values know nobody.',
+    'errors, model and values import nothing but each other.',
   ),
   forbid(
     ['src/declare/**'],
