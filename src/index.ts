@@ -5,6 +5,7 @@ export type { RestifyModuleAsyncOptions } from './restify.module.js';
 export type { RestifyModuleOptions } from './restify.options.js';
 
 export { Restify, restify } from './declare/restify.decorator.js';
+export type { FieldType } from './model/field-type.js';
 export type { ExpandPathOf, PathOf, PropertyOf, RestifyOptions } from './declare/restify-declaration.js';
 
 export { RestifyResources } from './boot/routing/restify-resources.js';
@@ -115,7 +116,7 @@ export { allOf, anyOf, not } from './model/permission-expression.js';
 export type { PermissionClass, PermissionExpression } from './model/permission-expression.js';
 export { ActorPermissionSource, PermissionSource } from './model/permission-source.js';
 
-export { basic, strategy } from './model/authentication.js';
+export { basic, guard, strategy } from './model/authentication.js';
 export type {
   Authentication,
   AuthenticationThrottle,

@@ -13,6 +13,7 @@ import { DataSource } from 'typeorm';
 import { bootPrefix, judgeUnconnected } from './boot/boot-prefix.js';
 import { refuseEarly } from './boot/early-refusal.js';
 import type { FeatureLabel } from './boot/boot-prefix.js';
+import { AwaitedPrefix, judgeUnknown } from './boot/unknown-entities.js';
 import { GeneratedControllers } from './boot/routing/generated-controllers.js';
 import type { HttpPlatform } from './boot/routing/http-platform.js';
 import { enhancersOf } from './boot/routing/nest-enhancers.js';
@@ -85,9 +86,13 @@ export class RestifyCoreModule implements NestModule, OnModuleInit, BeforeApplic
 
   /** Nest calls it between the routes and its own answer to unknown ones. */
   onModuleInit(): void {
-    const problems = this.server.lateProblems();
+    const unknown = judgeUnknown(this.server.unknownEntities, (text) => {
+      this.server.warn(text);
+    });
+    const problems = [...this.server.lateProblems(), ...unknown];
     if (problems.length > 0) throw new DeclarationError(problems);
     this.platform().answerTheRest(this.adapterHost.httpAdapter, this.server);
+    this.server.tellPlaces();
   }
 
   /** Nest calls it before it closes the server. */
@@ -159,6 +164,7 @@ function prefixModule(
   imports: DynamicModule['imports'] = [],
 ): DynamicModule {
   const controllers = new GeneratedControllers();
+  const awaited = new AwaitedPrefix();
   const dataSourceToken =
     dataSourceName === undefined || dataSourceName === 'default' ? DataSource : `${dataSourceName}DataSource`;
   const bound: Provider = {
@@ -178,13 +184,10 @@ function prefixModule(
       modules: ModulesContainer,
     ) => {
       if (!dataSource) throw new Error(missingDataSource(dataSourceName));
-      await bootPrefix({
-        options: resolveOptions(given.prefix, given.options),
-        dataSource,
-        server,
-        controllers,
-        moduleRef,
-        modules,
+      const options = resolveOptions(given.prefix, given.options);
+      const context = { options, dataSource, server, controllers, awaited, moduleRef, modules };
+      await bootPrefix(context).finally(() => {
+        awaited.settle();
       });
       return true;
     },
@@ -204,7 +207,10 @@ function prefixModule(
         moduleRef,
         dataSource: dataSourceToken,
         judge: (description) =>
-          judgeUnconnected(description, { options: resolved, controllers, modules, server }),
+          judgeUnconnected(description, { options: resolved, controllers, awaited, modules, server }),
+      }).catch((error: unknown) => {
+        awaited.settle();
+        throw error;
       });
       return true;
     },

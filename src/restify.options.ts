@@ -42,6 +42,9 @@ export interface RestifyDefaults {
   readonly throttle?: Throttle;
 }
 
+/** What to do about declared entities that no data source knows. */
+export type UnknownEntities = 'warn' | 'error' | 'ignore';
+
 /** The second argument of `RestifyModule.forRoot`. */
 export interface RestifyModuleOptions {
   /** The name of the TypeORM data source; left out: the default one. */
@@ -54,6 +57,8 @@ export interface RestifyModuleOptions {
   readonly shutdownGrace?: number;
   /** Whether one caller, in a pool of three connections or more, leaves the last one to others. Default: true. */
   readonly fairShare?: boolean;
+  /** What becomes of entities with `@Restify` that no data source knows, and that are served nowhere: named in the log, an error, or nothing. Default: `warn`. */
+  readonly unknownEntities?: UnknownEntities;
   /** Where the index stands, below the global prefix; `false` turns it off. Default: `/`. */
   readonly index?: false | string;
   /** The filter backends of models that name none. Default: `FieldFilter`, `SearchFilter`, `OrderingFilter`. */
@@ -85,13 +90,13 @@ export interface RestifyModuleOptions {
    * of them from who may not read the model. Default: `nothing`.
    */
   readonly refusalsHide?: Hiding;
-  /** How callers say who they are, for models that do not say. Default: the actor that the application puts on the request. */
+  /** How callers say who they are, for models that do not say. Default: their guards, else the actor that the application puts on the request. */
   readonly authentication?: readonly Authentication[];
   /** Milliseconds that the check of a request's credentials may take, before it is answered with 503. Default: 10,000. */
   readonly authenticationTimeout?: number;
   /** How many credentials may be refused, over all models of the prefix, before no more are looked at; `false`: any number. Default: 30 of one address and 10 of one user name from it, in a minute. */
   readonly authenticationThrottle?: false | AuthenticationThrottle;
-  /** Guards of Nest for models that name none. */
+  /** Guards of Nest for models that name none. Without `authentication` they stand in its place, before the permissions. */
   readonly guards?: readonly InjectableClass<GuardLike>[];
   /** Interceptors of Nest for models that name none. */
   readonly interceptors?: readonly InjectableClass<InterceptorLike>[];
@@ -115,6 +120,7 @@ export interface ResolvedOptions {
   readonly statementTimeout: number | undefined;
   readonly shutdownGrace: number;
   readonly fairShare: boolean;
+  readonly unknownEntities: UnknownEntities;
   /** Without a slash before it; undefined where there is no index. */
   readonly index: string | undefined;
   readonly errorFormat: ErrorFormat;
@@ -128,6 +134,7 @@ export function resolveOptions(prefix: string, options: RestifyModuleOptions): R
     acquireTimeout,
     statementTimeout,
     fairShare,
+    unknownEntities,
     authenticationTimeout,
     authenticationThrottle,
     shutdownGrace,
@@ -161,6 +168,7 @@ export function resolveOptions(prefix: string, options: RestifyModuleOptions): R
     statementTimeout: statementTimeout === false ? undefined : (statementTimeout ?? STATEMENT_TIMEOUT),
     shutdownGrace: shutdownGrace ?? SHUTDOWN_GRACE,
     fairShare: fairShare ?? true,
+    unknownEntities: unknownEntities ?? 'warn',
     index: index === false ? undefined : withoutSlashes(index ?? ''),
     errorFormat: errorFormat ?? 'drf',
     refusalsHide: refusalsHide ?? 'nothing',

@@ -1,13 +1,14 @@
 import type { FilterBackend } from '../model/filter-backend.js';
 import type { ModuleRef, ModulesContainer } from '@nestjs/core';
 import type { DataSource } from 'typeorm';
+import { loadExposures } from '../adapters/class-transformer/load-exposures.js';
 import { loadEntityValidator } from '../adapters/class-validator/entity-validator.js';
 import { TypeOrmAdapter } from '../adapters/typeorm/typeorm-adapter.js';
 import { DeclarationError } from '../errors/declaration-error.js';
 import type { DeclarationProblem } from '../errors/declaration-error.js';
 import { controllerDeclarations } from '../declare/action-declaration.js';
 import { declarations } from '../declare/registry.js';
-import type { InjectableClass, RestifyOptions } from '../declare/restify-declaration.js';
+import type { InjectableClass, ResourceDeclaration, RestifyOptions } from '../declare/restify-declaration.js';
 import type { EntityDescription, ModelDescription } from '../model/entity-description.js';
 import type { Pagination } from '../model/pagination.js';
 import type { PermissionClass, PermissionExpression } from '../model/permission-expression.js';
@@ -18,7 +19,6 @@ import type { PermissionRules } from '../request/permissions/accesses.js';
 import { AllowAny, isBuiltIn } from '../request/permissions/built-in.js';
 import { RefusalWatch } from '../request/permissions/refusal-watch.js';
 import { loadCounter } from '../adapters/throttler/load-counter.js';
-import { loadSchemes } from '../adapters/passport/load-schemes.js';
 import { FieldFilter } from '../request/filtering/field-filter.js';
 import { SearchFilter } from '../request/filtering/search-filter.js';
 import { OrderingFilter } from '../request/ordering/ordering-filter.js';
@@ -27,9 +27,10 @@ import { ModelSerializer } from '../request/serializers/model-serializer.js';
 import type { ResolvedOptions, RestifyDefaults } from '../restify.options.js';
 import { authenticatorOf } from './authenticator-of.js';
 import { controllerHooks } from './controller-hooks.js';
+import type { AwaitedPrefix } from './unknown-entities.js';
+import { entrances, guardsOfAuthentication } from './entrances.js';
 import { injectedInstance } from './injected-instance.js';
 import { pipingOf } from './piping-of.js';
-import { openModels } from './verifying/open-models.js';
 import { compileActions, compileReplacements } from './compiling/compile-actions.js';
 import type { ConditionalRules } from './compiling/compile-conditional.js';
 import { compileResources } from './compiling/compile-resources.js';
@@ -42,10 +43,10 @@ import { buildApi } from './routing/build-routes.js';
 import type { GeneratedControllers } from './routing/generated-controllers.js';
 import type { RestServer } from './routing/rest-server.js';
 import { RESTIFY_FEATURE, TYPEORM_OPTIONS } from './tokens.js';
-import { fitSchemes } from './verifying/unfit-scheme.js';
 import { noMethods } from './verifying/verify-actions.js';
 import { problemsOfModel } from './verifying/verify-model.js';
 import { verifyOptions } from './verifying/verify-options.js';
+import { warningsOfModel } from './verifying/warnings-of-model.js';
 
 const STANDARD_BACKENDS: readonly InjectableClass<FilterBackend>[] = [
   FieldFilter,
@@ -64,6 +65,7 @@ export interface BootContext {
   readonly dataSource: DataSource;
   readonly server: RestServer;
   readonly controllers: GeneratedControllers;
+  readonly awaited: AwaitedPrefix;
   readonly moduleRef: ModuleRef;
   readonly modules: ModulesContainer;
 }
@@ -82,7 +84,9 @@ export async function bootPrefix(context: BootContext): Promise<void> {
     fairShare: options.fairShare,
     ...validator,
   });
-  const blueprint = blueprintOf(adapter.describe(), context);
+  const description = adapter.describe({ exposures: await loadExposures(), rules: validator?.rulesOf });
+  context.awaited.knows(description);
+  const blueprint = blueprintOf(description, context);
   await refuse(
     verifyOptions({ prefix: options.prefix, given: options.given, drafts: blueprint.drafts }),
     dataSource,
@@ -92,7 +96,7 @@ export async function bootPrefix(context: BootContext): Promise<void> {
   await refuse(problemsOfModel(blueprint, model), dataSource);
   await adapter.learn();
   for (const resource of model.all) adapter.prepare(resource);
-  for (const warning of [...openModels(blueprint), ...adapter.warnings()]) server.warn(warning);
+  for (const warning of [...warningsOfModel(blueprint, model), ...adapter.warnings()]) server.warn(warning);
   const targets = new Map(blueprint.drafts.map((draft) => [draft.entity.id, draft.declaration.target]));
   const listed = listedControllers(context.modules);
   const listedOf = byEntity(listed);
@@ -112,7 +116,12 @@ export async function bootPrefix(context: BootContext): Promise<void> {
       new Map(joining(resource).flatMap((each) => [...compileReplacements(each)])),
   });
   controllers.bind(api, { targetOf, joining, server });
-  const byTarget = new Map(model.resources.map((resource) => [targetOf(resource), resource]));
+  const targetsOf = new Map(blueprint.drafts.map(({ entity }) => [entity.id, entity.targets]));
+  const byTarget = new Map(
+    model.resources.flatMap((resource) =>
+      (targetsOf.get(resource.entity) ?? []).map((target) => [target, resource]),
+    ),
+  );
   const resourceOf = (entity: object): Resource | undefined => byTarget.get(entity);
   const lateProblems = (): readonly DeclarationProblem[] => [
     ...[...new Set(api.routes.flatMap(({ resource }) => resource.schemes))].flatMap(
@@ -130,6 +139,7 @@ export async function bootPrefix(context: BootContext): Promise<void> {
     index: options.index,
     errorFormat: options.errorFormat,
     shutdownGrace: options.shutdownGrace,
+    unknownEntities: options.unknownEntities,
     order: controllers.order,
   });
 }
@@ -151,8 +161,9 @@ function byEntity(listed: readonly ListedController[]): ReadonlyMap<unknown, rea
 /** What is wrong with a model, told without a connection and without instances of the application's own classes. */
 export function judgeUnconnected(
   description: ModelDescription,
-  context: Pick<BootContext, 'options' | 'controllers' | 'modules' | 'server'>,
+  context: Pick<BootContext, 'options' | 'controllers' | 'awaited' | 'modules' | 'server'>,
 ): readonly DeclarationProblem[] {
+  context.awaited.knows(description);
   const blueprint = blueprintOf(description, context);
   const unfit = verifyOptions({
     prefix: context.options.prefix,
@@ -166,9 +177,8 @@ export function judgeUnconnected(
     backends: (options) => (options.filterBackends ? [] : backends),
     serializer: () => serializer,
     permission: () => ({ kind: 'all-of', permissions: [] }),
-    schemes: () => [],
+    entrance: () => ({ schemes: [], guards: [], lateGuards: [] }),
     refusalsThrottled: false,
-    guards: () => [],
     interceptors: () => [],
     piping: () => undefined,
     hooks: () => ({ hooks: {}, scope: undefined }),
@@ -220,7 +230,8 @@ function draftOf(entity: EntityDescription, labels: readonly FeatureLabel[]): Dr
     .find((each) => each !== undefined);
   if (!declaration) return undefined;
   const app =
-    declaration.options.app ?? labels.find(({ entities }) => entities.includes(declaration.target))?.app;
+    declaration.options.app ??
+    labels.find(({ entities }) => entity.targets.some((target) => entities.includes(target as object)))?.app;
   return { declaration, entity, app, model: declaration.options.name ?? declaration.name.toLowerCase() };
 }
 
@@ -269,7 +280,7 @@ function listedClasses(
   const several = [...modules.values()].filter((module) => module.providers.has(TYPEORM_OPTIONS)).length > 1;
   const labelled = (several ? [] : labels).flatMap(({ app, entities }) =>
     entities.map((target): ListedClass => {
-      const declaration = declarations().get(target);
+      const declaration = declarationOf(target, description);
       const name = declaration?.name ?? (target as { name?: string }).name ?? 'a class';
       return {
         target,
@@ -281,6 +292,14 @@ function listedClasses(
   );
   const declared = new Set(given.map(({ target }) => target));
   return [...given, ...labelled.filter((each) => !declared.has(each.target))];
+}
+
+/** Of a class also where its `EntitySchema` is declared, and the other way round. */
+function declarationOf(target: object, { entities }: ModelDescription): ResourceDeclaration | undefined {
+  const own = declarations().get(target);
+  if (own) return own;
+  const mapped = entities.find(({ targets }) => targets.includes(target));
+  return mapped?.targets.flatMap((each) => declarations().get(each as object) ?? [])[0];
 }
 
 /** Instances of all classes that declarations name: the application's own provider where it has one. */
@@ -301,7 +320,6 @@ async function injectedParts(
   const ofActions = controllers.flatMap(({ declaration }) =>
     declaration.actions.flatMap(({ options }) => (options.permissions ?? []).flatMap(permissionClasses)),
   );
-  const schemes = await loadSchemes(given.flatMap(({ authentication }) => fitSchemes(authentication)));
   for (const type of [...standard, ...given.flatMap(classesOf), ...ofActions]) await make(type);
   const listed = listedControllers(modules);
   const got = <Instance>(type: InjectableClass<Instance>): Instance => instances.get(type) as Instance;
@@ -332,7 +350,6 @@ async function injectedParts(
         { kind: 'all-of', permissions: options.permissions ?? defaults.permissions ?? [AllowAny] },
         one,
       ),
-    guards: (options) => (options.guards ?? defaults.guards ?? []).map(got),
     interceptors: (options) => (options.interceptors ?? defaults.interceptors ?? []).map(got),
     piping: (options, target) => pipingOf((options.pipes ?? defaults.pipes ?? []).map(got), target),
     hooks: (target) =>
@@ -349,10 +366,7 @@ async function injectedParts(
     ...(throttled ? { counter: await loadCounter((token) => foundAnywhere(token, moduleRef)) } : {}),
     permissions: (permissions) => resolved({ kind: 'all-of', permissions }, one),
     refusalsThrottled: options.authenticationThrottle !== false,
-    schemes: (options) =>
-      fitSchemes(options.authentication ?? defaults.authentication)
-        .map((each) => schemes.get(each))
-        .filter((each) => each !== undefined),
+    entrance: await entrances(given, defaults, got),
   };
 }
 
@@ -380,8 +394,10 @@ function classesOf({
   pipes,
   serializer,
   permissions,
+  authentication,
 }: RestifyOptions): readonly InjectableClass<unknown>[] {
   return [
+    ...guardsOfAuthentication({ authentication }),
     ...(filterBackends ?? []),
     ...(guards ?? []),
     ...(interceptors ?? []),

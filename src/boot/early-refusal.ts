@@ -7,7 +7,7 @@ import { DeclarationError } from '../errors/declaration-error.js';
 import type { DeclarationProblem } from '../errors/declaration-error.js';
 import type { ModelDescription } from '../model/entity-description.js';
 import { TYPEORM_OPTIONS } from './tokens.js';
-import { doubledJunction } from './verifying/verify-junctions.js';
+import { failingJunctions } from './verifying/verify-junctions.js';
 
 interface EarlyContext {
   readonly modules: ModulesContainer;
@@ -26,35 +26,33 @@ export async function refuseEarly(context: EarlyContext): Promise<void> {
   const options = await typeOrmOptions(context);
   const entities = options === undefined ? undefined : entitiesOf(options, context);
   if (!options || !entities) return;
-  const look = lookEarly(entities);
-  if (look.unknownTargets.length === 0 && look.doubledTables.length === 0) return;
-  const missing = new Set(look.unknownTargets.flatMap((each) => each.missing ?? []));
+  const { unknownTargets, doubled } = lookEarly(entities);
+  if (unknownTargets.length === 0 && !(doubled && options.synchronize === true)) return;
+  const missing = new Set(unknownTargets.flatMap((each) => each.missing ?? []));
   const description = await describeUnconnected(options, entities, [...missing]);
+  const own = [...problemsOf(unknownTargets), ...(description ? failingJunctions(description) : [])];
+  if (own.length === 0) return;
   const others = description ? context.judge(description) : [];
-  const own = problemsOf(look);
   throw new DeclarationError([
     ...own,
     ...others.filter((each) => !own.some(({ where }) => where === each.where)),
   ]);
 }
 
-function problemsOf({ unknownTargets, doubledTables }: EarlyLook): readonly DeclarationProblem[] {
-  return [
-    ...unknownTargets.map(({ where, target, missing, unmapped }) => ({
-      where,
-      what: unmapped
-        ? `it leads to ${target}, which is no entity`
-        : target === 'undefined'
-          ? 'its target is undefined'
-          : `it leads to ${target}, which the data source does not know`,
-      repair: unmapped
-        ? `Put @Entity() on ${target}.`
-        : missing || target !== 'undefined'
-          ? `Add ${target} to the data source's entities, or to TypeOrmModule.forFeature([${target}]) with autoLoadEntities.`
-          : 'Look for files that import each other in a circle, and type the property as Relation<…>.',
-    })),
-    ...doubledTables.map(({ where, entity }) => doubledJunction(where, entity)),
-  ];
+function problemsOf(unknownTargets: EarlyLook['unknownTargets']): readonly DeclarationProblem[] {
+  return unknownTargets.map(({ where, target, missing, unmapped }) => ({
+    where,
+    what: unmapped
+      ? `it leads to ${target}, which is no entity`
+      : target === 'undefined'
+        ? 'its target is undefined'
+        : `it leads to ${target}, which the data source does not know`,
+    repair: unmapped
+      ? `Put @Entity() on ${target}.`
+      : missing || target !== 'undefined'
+        ? `Add ${target} to the data source's entities, or to TypeOrmModule.forFeature([${target}]) with autoLoadEntities.`
+        : 'Look for files that import each other in a circle, and type the property as Relation<…>.',
+  }));
 }
 
 async function typeOrmOptions({

@@ -1,3 +1,4 @@
+import { Scope } from '@nestjs/common';
 import type { Type } from '@nestjs/common';
 import type { ModuleRef, ModulesContainer } from '@nestjs/core';
 import { DeclarationError } from '../errors/declaration-error.js';
@@ -24,8 +25,7 @@ export async function injectedInstance(
   const wrapper = [...modules.values()]
     .map((module) => module.providers.get(token))
     .find((each) => each !== undefined);
-  if (!wrapper) return madeHere(token, moduleRef);
-  if (!wrapper.isDependencyTreeStatic()) {
+  if (wrapper ? !wrapper.isDependencyTreeStatic() : isOfTheRequest(token)) {
     throw new DeclarationError([
       {
         where: type.name,
@@ -35,7 +35,15 @@ export async function injectedInstance(
       },
     ]);
   }
-  return lookedUpLater(token, moduleRef);
+  return wrapper ? lookedUpLater(token, moduleRef) : await madeHere(token, moduleRef);
+}
+
+/** Under which Nest keeps what `@Injectable` says. */
+const SCOPE_OPTIONS = 'scope:options';
+
+function isOfTheRequest(token: Type): boolean {
+  const options = Reflect.getMetadata(SCOPE_OPTIONS, token) as { readonly scope?: Scope } | undefined;
+  return options?.scope === Scope.REQUEST;
 }
 
 /** One that no module lists has no dependencies but those that are known everywhere. */

@@ -11,3 +11,19 @@ export function declarations(): Map<object, ResourceDeclaration> {
   const holder = globalThis as { [REGISTRY]?: Map<object, ResourceDeclaration> };
   return (holder[REGISTRY] ??= new Map<object, ResourceDeclaration>());
 }
+
+const SEEN = Symbol.for('nestjs-restify.seen');
+
+/** What is known of all applications of a process, whichever of them has found it. */
+interface Seen {
+  /** Declared classes and schemas that some data source has, or that have been named in the log. */
+  readonly entities: WeakSet<object>;
+  /** Every `forRoot` whose prefix has not booted: its data source may have what others have not. */
+  readonly waiting: Set<WeakRef<object>>;
+}
+
+/** Kept on the global object, as the declarations are. */
+export function seen(): Seen {
+  const holder = globalThis as { [SEEN]?: Seen };
+  return (holder[SEEN] ??= { entities: new WeakSet(), waiting: new Set() });
+}

@@ -2,6 +2,7 @@ import type { Authentication } from '../model/authentication.js';
 import type { BulkOptions } from '../model/bulk.js';
 import type { ConditionalOptions } from '../model/conditional.js';
 import type { IdempotencyOptions } from '../model/idempotency.js';
+import type { FieldType } from '../model/field-type.js';
 import type { GuardLike } from '../model/guard.js';
 import type { InterceptorLike } from '../model/interceptor.js';
 import type { PipeLike } from '../model/pipe.js';
@@ -102,6 +103,8 @@ type Searched<Name extends string> = Name | `${'^' | '=' | '$' | '@'}${Name}`;
  * | `readOnly`, `writeOnly` | never taken from bodies; never shown, filtered, searched or ordered by |
  * | `optional` | may be left out of a POST or PUT, because a listener or a trigger fills them |
  * | `trim` | `{ body: false }` keeps the blanks around a text |
+ * | `type` | `{ tags: 'string[]' }`: what the values of a field are, where a transformer of its column makes them |
+ * | `listenerRelations` | relations that listeners and subscribers read: their objects are loaded for each write; with dots, what lies behind them |
  * | `computed` | read-only fields from a function of the entity or one of its methods |
  * | `operations` | which of the six exist; default: all |
  * | `filterBackends` | classes, in order; default: `FieldFilter`, `SearchFilter`, `OrderingFilter` |
@@ -125,8 +128,8 @@ type Searched<Name extends string> = Name | `${'^' | '=' | '$' | '@'}${Name}`;
  * | `strict` | unknown body fields and query parameters are errors |
  * | `serializer` | replaces the one that is compiled from the model |
  * | `permissions` | who may do what; all of them must say yes |
- * | `authentication` | how callers say who they are, in place of the prefix's own |
- * | `guards` | guards of Nest, by class, run when the permissions have said yes |
+ * | `authentication` | how callers say who they are, in place of the prefix's own: schemes, and guards of Nest by class |
+ * | `guards` | guards of Nest, by class, run when the permissions have said yes; before them where no `authentication` is named |
  * | `interceptors` | interceptors of Nest, by class, around whatever answers; lists are whole arrays, or pages, to them |
  * | `pipes` | pipes of Nest, by class, over bodies, with the entity as their metatype, and over the parameters of lists |
  * | `throttle` | `{ limit, ttl }`: requests of one caller in so many milliseconds, counted by @nestjs/throttler's storage |
@@ -142,6 +145,8 @@ export interface RestifyOptions<Entity extends object = any> {
   readonly writeOnly?: readonly PropertyOf<Entity>[];
   readonly optional?: readonly PropertyOf<Entity>[];
   readonly trim?: { readonly [Name in PropertyOf<Entity>]?: boolean };
+  readonly type?: { readonly [Path in PathOf<Entity>]?: FieldType };
+  readonly listenerRelations?: readonly ExpandPathOf<Entity>[];
   readonly computed?: { readonly [name: string]: MethodOf<Entity> | ((entity: Entity) => unknown) };
   readonly operations?: readonly Operation[];
   readonly filterBackends?: readonly InjectableClass<FilterBackend>[];
@@ -224,6 +229,8 @@ export const OPTION_NAMES = [
   'writeOnly',
   'optional',
   'trim',
+  'type',
+  'listenerRelations',
   'computed',
   'operations',
   'filterBackends',

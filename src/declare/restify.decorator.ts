@@ -13,6 +13,9 @@ export interface SchemaLike<Entity extends object = object> {
   };
 }
 
+/** With a label alone, whatever the entity: so that entities of several classes can be registered in a loop. */
+type AnyEntity<App> = [App] extends [never] ? never : EntityClass<object> | SchemaLike;
+
 /** The error that TypeScript shows where an option names something that the entity does not have. */
 export interface OptionsDoNotFitTheEntity {
   readonly 'an option of @Restify names a field that this entity does not have': never;
@@ -54,19 +57,27 @@ export function Restify<const Options extends RestifyOptions>(
  * Does what `@Restify` does, for a class from elsewhere or an `EntitySchema`.
  *
  * ```ts
+ * for (const entity of [User, Team, TagSchema]) restify(entity, 'accounts');
  * restify(UserSchema, { app: 'accounts', exclude: ['password'] });
  * ```
  */
-export function restify<Entity extends object>(
-  target: EntityClass<Entity> | SchemaLike<Entity>,
-  appOrOptions: string | RestifyOptions<Entity> = {},
+export function restify<Entity extends object, App extends string = never>(
+  target: EntityClass<Entity> | SchemaLike<Entity> | AnyEntity<App>,
+  appOrOptions: App | RestifyOptions<NoInfer<Entity>> = {},
 ): void {
   declare(target, typeof appOrOptions === 'string' ? { app: appOrOptions } : appOrOptions);
 }
 
 function declare(target: object, options: RestifyOptions): void {
-  const name = isSchema(target) ? target.options.name : (target as { name: string }).name;
+  const { name } = classOf(target);
   declarations().set(target, { target, name, options });
+}
+
+/** What the entity is named after: its class, also where a schema maps it under another name. */
+function classOf(target: object): { readonly name: string } {
+  if (!isSchema(target)) return target as { name: string };
+  const { options } = target;
+  return typeof options.target === 'function' ? options.target : options;
 }
 
 function isSchema(target: object): target is SchemaLike {

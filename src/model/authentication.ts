@@ -1,5 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { DeclarationProblem } from '../errors/declaration-error.js';
+import type { Actor } from './actor.js';
+import type { GuardClass } from './guard.js';
 
 /** Tells whether a user name and a password are right: the actor, or null. What it throws is a 503, but for Nest's UnauthorizedException. */
 export type VerifyBasic = (
@@ -32,8 +34,16 @@ export interface NamedAuthentication {
  */
 export type Credentials = ({ readonly scheme: string } | { readonly header: string }) & ChallengeOptions;
 
-/** How callers say who they are: `basic(verify)`, or a Passport strategy by name. */
-export type Authentication = BasicAuthentication | NamedAuthentication | string;
+/** A guard of Nest that tells who asks, and where the credentials stand that it reads. */
+export interface GuardAuthentication {
+  readonly kind: 'guard';
+  readonly guard: GuardClass;
+  readonly credentials: Credentials;
+}
+
+/** How callers say who they are: `basic(verify)`, a Passport strategy by name, or a class of a guard that puts the actor on `request.user`. */
+export type Authentication =
+  BasicAuthentication | NamedAuthentication | GuardAuthentication | GuardClass | string;
 
 /**
  * HTTP Basic through passport-http.
@@ -62,6 +72,22 @@ export function strategy(name: string, credentials: string | Credentials = 'Bear
   };
 }
 
+/**
+ * A guard of Nest, with the scheme of the credentials that it reads, or with the header of its own in which they stand: so that
+ * its 401 has a challenge, and the OpenAPI document a security scheme. Without either, the class itself is enough.
+ *
+ * ```ts
+ * RestifyModule.forRoot('rest/v1', { authentication: [guard(AuthGuard('jwt'), 'Bearer')] })
+ * ```
+ */
+export function guard(type: GuardClass, credentials: string | Credentials): GuardAuthentication {
+  return {
+    kind: 'guard',
+    guard: type,
+    credentials: typeof credentials === 'string' ? { scheme: credentials } : credentials,
+  };
+}
+
 /** How many credentials may be refused in some time, before no more are looked at for as long. */
 export interface AuthenticationThrottle {
   /** Refusals of one address. Default: 30. */
@@ -81,7 +107,11 @@ export type SchemeOutcome =
   /** No credentials, or those of another scheme. */
   | { readonly kind: 'none' }
   /** Credentials of this scheme that are wrong, empty or malformed. */
-  | { readonly kind: 'wrong' };
+  | { readonly kind: 'wrong' }
+  /** A guard does not know the caller, who has presented nothing. */
+  | { readonly kind: 'unknown' }
+  /** A guard refuses, of whoever asks, something else than the credentials. */
+  | { readonly kind: 'refused'; readonly actor: Actor; readonly error: Error };
 
 /** The request of an HTTP library: what they have in common. */
 export interface LibraryRequest {
@@ -90,15 +120,18 @@ export interface LibraryRequest {
 
 /** One way to say who one is, ready to run. Rejects where it cannot tell. */
 export interface AuthenticationScheme {
-  /** Where its credentials stand: strategies that share the place are tried one after the other. */
-  readonly name: string;
+  /** Where its credentials stand: strategies that share the place are tried one after the other. Undefined for guards that do not say. */
+  readonly name: string | undefined;
+  /** For guards: `one` that tells who asks, or `all` of a model, which run whoever asks. */
+  readonly guards?: 'one' | 'all';
   /** What cannot be known before the application has started: undefined where it is all right. */
   readonly problem?: () => DeclarationProblem | undefined;
   /** The value of `WWW-Authenticate`, where the scheme can challenge. */
   readonly challenge: string | undefined;
   /** What a caller with wrong credentials of this scheme is told. */
-  readonly refusal: string;
+  readonly refusal: string | ((request: LibraryRequest) => string);
   /** Whether credentials of it stand in the request, and which user name they have; nothing is checked. */
   presented(request: LibraryRequest): { readonly username: string | undefined } | undefined;
-  authenticate(request: LibraryRequest): SchemeOutcome | Promise<SchemeOutcome>;
+  /** `context` is what guards of Nest are given. */
+  authenticate(request: LibraryRequest, context: unknown): SchemeOutcome | Promise<SchemeOutcome>;
 }

@@ -1,5 +1,9 @@
+import type { Json } from '../errors/rest-error.js';
 import type { Column } from './column.js';
 import type { NullsPlace } from './condition.js';
+import type { ValueType } from './value-type.js';
+import type { Exposure } from './exposure.js';
+import type { ValueRules } from './value-rules.js';
 
 /** A column, and what its entity says of it beyond its type. */
 export interface ColumnDescription extends Column {
@@ -18,14 +22,23 @@ export interface ColumnDescription extends Column {
   readonly updatable: boolean;
   /** The name of a type that has no place in the interface; empty where nobody says the type. */
   readonly unsupported?: string;
+  /** It is an array of that type, which the ORM does not write on this database. */
+  readonly unsupportedArray?: true;
   /** Why it cannot be a key, if it cannot. */
   readonly unfitKey?: string;
   /** The database keeps it as another value than the entity: it is read through the ORM, and not filtered unless asked. */
-  readonly transformed: boolean;
+  readonly transformer?: TransformerDescription;
   /** Its value may become another while the version of its row stays: by a foreign key's action, by other rows, or by what the ORM does not notice. */
   readonly unversioned: boolean;
   /** A full-text index covers it. */
   readonly fullText: boolean;
+}
+
+export interface TransformerDescription {
+  /** What the class says of the property's values. */
+  readonly declared: 'list' | 'string' | 'number' | 'boolean' | 'date' | 'own' | 'unknown';
+  /** The canonical form of what is stored for a value of that type; undefined where the transformer throws, or makes what no column holds. */
+  convert(value: Json, type: ValueType): Json | undefined;
 }
 
 export interface PairDescription {
@@ -45,6 +58,7 @@ export interface ToOneDescription extends RelationBase {
   readonly nullable: boolean;
   readonly hasDefault: boolean;
   readonly on: readonly PairDescription[];
+  readonly insertable: boolean;
   readonly updatable: boolean;
 }
 
@@ -62,10 +76,10 @@ export interface ManyToManyDescription extends RelationBase {
 export interface JunctionDescription {
   /** The ORM's own entity of the junction. */
   readonly entity: string;
-  /** The entity that the application maps on the same table, if it does. */
-  readonly mappedBy?: string;
-  /** The join table says `synchronize: false`, as a mapped one must. */
-  readonly leftAlone: boolean;
+  /** The entities that the application maps on the same table. */
+  readonly mappedBy: readonly string[];
+  /** What the ORM does to the table when it connects, where it does harm. */
+  readonly conflict?: JunctionConflict;
   /** `<Owner>.<property>`, where the join table is declared. */
   readonly declaredAt: string;
   readonly ownerEntity: string;
@@ -77,6 +91,16 @@ export interface JunctionDescription {
   readonly parent: readonly PairDescription[];
   /** near: the junction's column; far: the target's. */
   readonly other: readonly PairDescription[];
+}
+
+/** The ORM changes one table to a junction and to an entity in turns. */
+export interface JunctionConflict {
+  /** The entity's name. */
+  readonly entity: string;
+  /** Names of the columns that are dropped, with what they hold, and added again. */
+  readonly lost: readonly string[];
+  /** The ORM cannot connect with it. */
+  readonly fails: boolean;
 }
 
 export type RelationDescription = ToOneDescription | ReverseDescription | ManyToManyDescription;
@@ -91,6 +115,8 @@ export interface EntityDescription {
   readonly targets: readonly unknown[];
   /** Rows can be written: false for a view. */
   readonly writable: boolean;
+  /** New rows can be made of it: false where the table's discriminator column cannot hold its value. */
+  readonly creatable: boolean;
   readonly columns: readonly ColumnDescription[];
   /** Column ids. */
   readonly key: readonly string[];
@@ -101,6 +127,12 @@ export interface EntityDescription {
   /** The id of the column in which the ORM keeps when a row was last changed. */
   readonly modified?: string;
   readonly relations: readonly RelationDescription[];
+  /** Many-to-many relations of which neither side has a join table. */
+  readonly unjoined: readonly RelationBase[];
+  /** By the path of a property: what decorators of class-transformer say of it, where they say something. */
+  readonly exposures: ReadonlyMap<string, Exposure>;
+  /** By the path of a property: what validators say of each of its values. */
+  readonly rules: ReadonlyMap<string, ValueRules>;
   readonly orderBy: readonly {
     readonly path: string;
     readonly descending: boolean;
@@ -114,6 +146,8 @@ export interface EntityDescription {
 export interface Unsupported {
   readonly what: string;
   readonly repair: string;
+  /** It can be read all the same. */
+  readonly readable: boolean;
 }
 
 /** What the adapter knows of a data source. */

@@ -1,5 +1,6 @@
 import type { Column } from './column.js';
 import type { ManyToManyRelation, OneToManyRelation, ReverseOneRelation, ToOneRelation } from './relation.js';
+import type { ValueRules } from './value-rules.js';
 import type { ValueType } from './value-type.js';
 
 interface FieldBase {
@@ -22,10 +23,26 @@ export interface ColumnField extends FieldBase {
   readonly kind: 'column';
   readonly column: Column;
   readonly type: ValueType;
+  /** What validators of the application say of each value that is written. */
+  readonly rules?: ValueRules;
   /** Whether `""` is a value (contract 5.7). */
   readonly blank: boolean;
   /** The relation that the column is the key of, where the column itself is what bodies write: the row must be one that the caller may name. */
   readonly refers?: ToOneRelation;
+  /** Left out where bodies name no related row by it, or nothing but it does. */
+  readonly standsFor?: StandsFor;
+}
+
+/**
+ * The plain column of a foreign key beside its relation. It is read-only as it is described, and bodies may say it in the
+ * place of the relation (contract 5.13).
+ */
+export interface StandsFor {
+  /** The field of the relation, in the same object. */
+  readonly relation: string;
+  /** As of the relation: who may not write that may not write it by its column. */
+  readonly insertable: boolean;
+  readonly updatable: boolean;
 }
 
 /** An embedded object: a nested object in bodies. */
@@ -41,6 +58,8 @@ export type InnerField = ColumnField | EmbeddedField | ToOneField | ReverseOneFi
 export interface ToOneField extends FieldBase {
   readonly kind: 'to-one';
   readonly relation: ToOneRelation;
+  /** The field of the plain column that bodies may say in its place. */
+  readonly standIn?: string;
 }
 
 /** The other side of a one-to-one: the related key, or null; read-only. */
@@ -64,6 +83,17 @@ export interface ComputedField extends FieldBase {
 /** Whether a body may say it at all. */
 export function isWritable(field: Pick<FieldBase, 'insertable' | 'updatable'>): boolean {
   return field.insertable || field.updatable;
+}
+
+/** Whether a body of this operation says it, for itself or in the place of its relation. */
+export function isTaken(field: Field, operation: 'create' | 'update' | 'partialUpdate'): boolean {
+  const { insertable, updatable } = (field.kind === 'column' && field.standsFor) || field;
+  return operation === 'create' ? insertable : updatable;
+}
+
+/** Whether bodies of any operation say it. */
+export function isEverTaken(field: Field): boolean {
+  return isTaken(field, 'create') || isTaken(field, 'update');
 }
 
 /** All links of these fields, those in embedded objects included. */

@@ -50,7 +50,7 @@ export interface Filtering {
 export interface FilterBackend {
   /** Throws `InvalidInput` where a parameter does not fit. */
   filter(question: FilterQuestion): Filtering | Promise<Filtering>;
-  /** The parameters that it reads of this model. In a `strict` model others are refused; no field may have such a name. */
+  /** The parameters that it reads of this model. In a `strict` model others are refused; a field of such a name is filtered by `<name>__exact`. */
   parameters?(resource: Resource): readonly string[];
   /** Those of them that take several values; of all others the last one counts. */
   lists?(resource: Resource): ReadonlyMap<string, ListKind>;

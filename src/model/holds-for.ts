@@ -21,7 +21,8 @@ export function holdsFor(
     case 'not':
       return opposite(holdsFor(condition.condition, valueOf));
     case 'compare':
-      return condition.operand.hops.length > 0
+      // What a transformer makes of a value is the application's: only the database holds what is compared.
+      return condition.operand.hops.length > 0 || condition.operand.column.transform !== undefined
         ? undefined
         : compared(condition, valueOf(condition.operand.column.id));
     case 'term':

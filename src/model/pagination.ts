@@ -119,7 +119,7 @@ export interface PaginationProblem {
 export interface Pagination {
   /** Rows of a page for which the client names no number. Where it is said, the statements of these pages alone are kept: clients may choose among many. */
   readonly pageSize?: number;
-  /** The query parameters that it reads: no field may have such a name. */
+  /** The query parameters that it reads. A field of such a name is filtered by `page__exact`. */
   parameters(): readonly string[];
   /** Throws `InvalidInput` for a parameter that does not fit, and `InvalidPage` for a page that there cannot be. */
   page(question: PageQuestion): PageRequest;

@@ -114,6 +114,26 @@ export interface KeyCheck {
   readonly where: Condition;
 }
 
+/**
+ * A related row that a body names by the relation and by the plain column of its foreign key (contract 5.13), where the body
+ * alone does not tell that they mean the same row.
+ */
+export interface NamedTwice {
+  readonly relation: ToOneRelation;
+  /** `rows`: those of the key, whether the caller may name them or not. */
+  readonly byRelation: SaidName & { readonly value: readonly Json[] | null; readonly rows: Condition };
+  readonly byColumn: SaidName & { readonly value: Json };
+}
+
+interface SaidName {
+  /** As of a `KeyCheck`. */
+  readonly path: readonly string[];
+  /** Whether the caller may read what is stored: what it may not read is not compared for it. */
+  readonly told: boolean;
+  /** Of a change, which writes one of the two; undefined for null. */
+  readonly check?: KeyCheck | undefined;
+}
+
 /** A value of a column, canonical. */
 export interface ColumnValue {
   readonly column: Column;
@@ -136,9 +156,13 @@ export interface CreatePlan {
   readonly resource: Resource;
   readonly requester?: Requester | undefined;
   readonly values: FieldValues;
+  /** The body that they were parsed from, where that is known. */
+  readonly sent?: Readonly<Record<string, unknown>> | undefined;
   /** What is wrong with the other fields. The adapter adds what only the rows can tell, and refuses with all of it. */
   readonly errors: FieldErrors;
   readonly keys: readonly KeyCheck[];
+  /** Refused unless both names lead to the same row. */
+  readonly twice?: readonly NamedTwice[];
   /** Columns that the URL fills. */
   readonly fixed: readonly ColumnValue[];
   /** Columns that the application fills. */
@@ -160,9 +184,13 @@ export interface UpdatePlan {
   /** What must hold after: without the key, which may change with a pair's other side. */
   readonly after: Condition;
   readonly values: FieldValues;
+  /** The body that they were parsed from, where that is known. */
+  readonly sent?: Readonly<Record<string, unknown>> | undefined;
   /** What is wrong with the other fields. The adapter adds what only the rows can tell, and refuses with all of it. */
   readonly errors: FieldErrors;
   readonly keys: readonly KeyCheck[];
+  /** Of these, what differs from what is stored is written. */
+  readonly twice?: readonly NamedTwice[];
   readonly hooks: TransactionHooks;
 }
 

@@ -68,7 +68,8 @@ export interface OwnTerm {
   /** What it tells of, and so what a caller must be allowed to read. */
   readonly reads: readonly QueriedPath[];
   readonly rows: OwnFilterRows;
-  readonly within?: Condition;
+  /** Which rows behind these to-one relations the caller may see; left out where that is all of them. */
+  readonly visible?: (hops: readonly Relation[]) => Condition;
 }
 
 /** What a query parameter filters by. */
@@ -96,6 +97,15 @@ export interface OrderingField {
   readonly nulls?: NullsPlace;
 }
 
+/** A relation that bodies may name by the plain column of its foreign key (contract 5.13). */
+export interface StandIn {
+  /** Names of the embedded objects in which both stand. */
+  readonly within: readonly string[];
+  readonly relation: ToOneRelation;
+  /** The field of the relation, and that of the column. */
+  readonly names: readonly [relation: string, column: string];
+}
+
 /**
  * One exposed entity, compiled and frozen at boot. Nothing at request time looks at decorators or at the ORM's
  * metadata: all of it is here.
@@ -118,6 +128,8 @@ export interface Resource {
   /** In the order of bodies (contract 2.2). */
   readonly fields: readonly Field[];
   readonly fieldsByName: ReadonlyMap<string, Field>;
+  /** Relations that bodies may name by the plain columns of their foreign keys. */
+  readonly standIns: readonly StandIn[];
   /** To-many relations that are shown, and so have nested URLs where their models have the operations. */
   readonly nested: readonly ToManyRelation[];
   /** All relations of the entity, shown or not, by name. What is shown is a field. */
@@ -159,15 +171,20 @@ export interface Resource {
   readonly grantsSomeFields: boolean;
   /** How callers say who they are, in the order in which it is tried. */
   readonly schemes: readonly AuthenticationScheme[];
+  /** Guards are among them. */
+  readonly guarded: boolean;
   /** Whether a caller whose credentials were refused too often is 429. */
   readonly refusalsThrottled: boolean;
-  /** Guards of Nest, run when the permission has said yes. */
+  /** Guards of Nest: those among the schemes, and those that run when the permission has said yes. */
   readonly guards: readonly GuardLike[];
+  readonly lateGuards: readonly GuardLike[];
   /** Interceptors of Nest, around whatever answers. */
   readonly interceptors: readonly InterceptorLike[];
   /** Undefined where no pipe stands before its operations. */
   readonly piping: Piping | undefined;
   readonly hooks: ResourceHooks;
+  /** Relations whose objects stand on an entity when its listeners are called; with dots, what lies behind them. */
+  readonly listenerRelations: readonly string[];
   readonly throttle: Throttle | undefined;
   /** Counts for `throttle`. */
   readonly counter: RequestCounter | undefined;

@@ -22,6 +22,17 @@ export const LOOKUPS = [
 
 export type Lookup = (typeof LOOKUPS)[number];
 
+/** Those whose value need not be a whole one of the column's: it is part of a text, or one in another case. */
+export const TEXT_LOOKUPS: ReadonlySet<string> = new Set<Lookup>([
+  'iexact',
+  'contains',
+  'icontains',
+  'startswith',
+  'istartswith',
+  'endswith',
+  'iendswith',
+]);
+
 /**
  * Which rows of a model, as an author or a filter backend says it. Names are those of the entity's properties, over
  * relations with dots (`question.pub_date`; over a to-many relation: at least one), hidden columns included. Resolved

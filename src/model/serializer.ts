@@ -43,6 +43,8 @@ export interface ParseContext {
 export interface ParsedBody {
   readonly values: ReadonlyMap<string, unknown>;
   readonly errors: FieldErrors;
+  /** What was sent, for validators of the application that judge a date by its text. Without it they see the canonical one. */
+  readonly sent?: Readonly<Record<string, unknown>>;
 }
 
 /**

@@ -40,7 +40,7 @@ import { keyFieldsOf, keyOfItem } from './planning/key-fields.js';
 import { keyCondition } from './planning/plan-rows.js';
 import { upsertedValues } from './planning/plan-upsert.js';
 import { represent } from './represent-row.js';
-import { parseBody, planCreate, planDelete, planUpdate } from './write-plans.js';
+import { parseBody, planCreate, planDelete, planUpdate, withOtherNames } from './write-plans.js';
 
 /** What a bulk write needs of the request that it belongs to. */
 export interface BulkRequest {
@@ -94,12 +94,13 @@ export class BulkWrites {
   ): Promise<Answered> {
     const upserts = asksForUpsert(await located.parameters(), bulk);
     if (upserts && conditional) throw new PreconditionFailed();
+    // What is wrong with the query is told before what is wrong with the body (contract 6.3).
+    const making = await this.operations.shaped(located, false);
     const body = await bodyOf(located);
     if (!Array.isArray(body) && !upserts)
       return one({ ...located, body: () => Promise.resolve(objectOf(body)) });
     const items: readonly unknown[] = Array.isArray(body) ? body : [body];
     refuseTooMany(items.length, bulk);
-    const making = await this.operations.shaped(located, false);
     refuseParametersBut(
       foldShape(await located.parameters(), making.resource),
       making.resource.strict,
@@ -175,7 +176,8 @@ export class BulkWrites {
       body,
       where: allOf([changing.within, ...values.map(({ column, value }) => equals(column, value))]),
     });
-    const keys = create.keys.filter(({ path: [name] }) => name !== undefined && bulk.upsert.includes(name));
+    const found = withOtherNames(bulk.upsert, changing.resource);
+    const keys = create.keys.filter(({ path: [name] }) => name !== undefined && found.has(name));
     const plan: UpsertPlan = {
       kind: 'upsert',
       create,
@@ -187,8 +189,8 @@ export class BulkWrites {
 
   /** A list of objects with their keys, each with its own changes; or one change of all objects that the parameters name. */
   private async change(asked: Located, bulk: Bulk): Promise<Answered> {
-    const body = await bodyOf(asked);
     const located = await this.operations.shaped(asked, false);
+    const body = await bodyOf(located);
     if (Array.isArray(body)) {
       const items: readonly unknown[] = body;
       refuseParametersBut(foldShape(await located.parameters(), located.resource), true, () =>

@@ -14,6 +14,8 @@ export interface Call {
   readonly match: RouteMatch;
   /** The path below which the links of this prefix stand: `/rest/v1`. */
   readonly base: string;
+  /** What guards of Nest are given, where some stand for authentication. */
+  readonly context?: unknown;
 }
 
 /** Links to other pages of the list that is asked for, in its canonical form. */

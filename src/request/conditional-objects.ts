@@ -54,7 +54,7 @@ export class ConditionalObjects {
       locationOf,
     }: { readonly header: HeaderOf; readonly locationOf: (key: readonly Json[]) => Validators },
   ): Promise<RestResponse> {
-    const asked = operation === 'retrieve' ? await this.operations.shaped(located) : located;
+    const asked = operation === 'retrieve' ? await this.operations.shapedObject(located) : located;
     // In a shape that a client asks for, an answer has no state of its own: what is expanded changes by itself.
     if (asked.shape) return valueResponse(statusOf(operation), (await this.operations.retrieve(asked)).value);
     if (operation === 'retrieve' && isPlain(located)) {

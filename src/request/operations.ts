@@ -149,6 +149,24 @@ export class Operations {
       : located;
   }
 
+  /**
+   * As `shaped`, for an object that is read. The object comes before the query in the order of checks: an error of the query
+   * waits for the look at the object (contract 6.3).
+   */
+  async shapedObject(asked: Located): Promise<Located> {
+    try {
+      const located = await this.shaped(asked);
+      await refuseParameters(located);
+      return located;
+    } catch (error) {
+      const { resource, requester } = asked;
+      const where = objectCondition(asked);
+      if (!(await this.adapter.exists({ resource, where, forWriting: false, requester })))
+        throw new NotFound();
+      throw error;
+    }
+  }
+
   /** What the parameters ask for, all rows of it. Throws the errors of contract 6.1 in the order of contract 6.3. */
   planned(located: Located): Soon<ListPlan> {
     const { within, requester, pending } = located;
@@ -170,8 +188,7 @@ export class Operations {
   }
 
   async retrieve(asked: Located): Promise<Answered<Representation>> {
-    const located = await this.shaped(asked);
-    await refuseParameters(located);
+    const located = await this.shapedObject(asked);
     const row = await this.adapter.retrieve(retrievePlan(located));
     if (!row) throw new NotFound();
     return { value: await shown(row, located), row, shaped: located.shape !== undefined };
@@ -186,10 +203,9 @@ export class Operations {
 
   /** Of a model for which parameters say something. */
   private async retrieveTextAsked(asked: Located): Promise<string | undefined> {
-    const located = await this.shaped(asked);
+    const located = await this.shapedObject(asked);
     if (!isPlain(located))
       return located.resource.shape && JSON.stringify((await this.retrieve(located)).value);
-    await refuseParameters(located);
     return this.textOf(located);
   }
 
@@ -202,7 +218,6 @@ export class Operations {
 
   /** As `retrieveText`, with what validators are made of. Of the whole row: not in a shape that a client asks for. */
   async retrieveStamped(located: Located): Promise<StampedText> {
-    await refuseParameters(located);
     const stamped = await this.adapter.retrieveStamped(retrievePlan(located), writingOf(located));
     if (!stamped) throw new NotFound();
     return stamped;
@@ -264,9 +279,7 @@ export class Operations {
   async destroy(located: Located): Promise<Representation | undefined> {
     const { precondition } = located;
     const where = objectCondition(located);
-    await (precondition
-      ? this.afterObject(located, where, () => refuseParameters(located))
-      : refuseParameters(located));
+    await this.afterObject(located, where, () => refuseParameters(located));
     const deleted = located.resource.returnDeleted
       ? await shownByGet(located, where, this.adapter)
       : undefined;

@@ -100,13 +100,30 @@ export class RestPipeline {
     this.bulk = new BulkWrites(adapter, this.operations);
   }
 
-  /** Authenticate, authorize. Throws 429, 401, 403. */
+  /** Authenticate, authorize. Throws 429, 401, 403, and what a guard throws that stands for authentication. */
   admit(call: Call): Soon<Admission> {
     const { request } = call.exchange;
     const { resource } = call.match.route;
+    if (resource.guarded) return this.admitBehindGuards(call);
     return whenThere(this.authenticator.authenticate(call.exchange, resource.schemes), (actor) =>
       this.admitActor(actor, { resource, method: askedMethod(call), request, action: actionOf(call) }),
     );
+  }
+
+  /** Permissions come before what a guard answers but 401: it may know of an object, and tells only who may ask for it. */
+  private async admitBehindGuards(call: Call): Promise<Admission> {
+    const { request, address } = call.exchange;
+    const { resource } = call.match.route;
+    const asking = { request, address, context: call.context };
+    const { actor, refusal } = await this.authenticator.identify(asking, resource.schemes);
+    const admission = await this.admitActor(actor, {
+      resource,
+      method: askedMethod(call),
+      request,
+      action: actionOf(call),
+    });
+    if (refusal !== undefined) throw refusal;
+    return admission;
   }
 
   /** Throws 403, and 401 for an anonymous caller of a model that can challenge. */

@@ -36,10 +36,11 @@ interface Wanted {
 }
 
 /** What a client names and this model does not have, for this caller. */
-interface Unknown {
-  readonly names: string[];
+interface Unknown extends Readonly<Record<keyof Choice, string[]>> {
   readonly expansions: string[];
 }
+
+const CHOICES = ['only', 'omit'] as const satisfies readonly (keyof Choice)[];
 
 const NO_PARAMETERS: ReadonlyMap<string, string> = new Map();
 
@@ -60,7 +61,7 @@ export class ShapedAnswers {
     const expand = named(rules.expandParameter);
     if (choosesAll(choice) && !expand) return asked;
     refuseMany(expand, rules);
-    const unknown: Unknown = { names: [], expansions: [] };
+    const unknown: Unknown = { only: [], omit: [], expansions: [] };
     const { resource } = located;
     const shown = await this.shapedObject(
       { resource, choice, expand, expandable: rules.expandable, narrow: reading, within: '' },
@@ -83,7 +84,8 @@ export class ShapedAnswers {
     const { resource, choice, within } = wanted;
     // Another serializer has members of its own, and may need the fields that are not wanted.
     const isPlain = resource.serializer.constructor === ModelSerializer;
-    if (isPlain) unknown.names.push(...unknownNames(choice, resource.fields, within));
+    if (isPlain)
+      for (const each of CHOICES) unknown[each].push(...unknownNames(choice[each], resource.fields, within));
     const view = chooseFields(resource, choice);
     const expansions = await this.expansionsOf(wanted, view, { located, unknown });
     const narrowed = isPlain && wanted.narrow;
@@ -123,7 +125,8 @@ export class ShapedAnswers {
       const expansion = await this.expansionOf(field, { located, behind, unknown });
       if (expansion) expansions.push(expansion);
     }
-    unknown.names.push(...namedInVain(choice, { offered, resource, within }));
+    for (const each of CHOICES)
+      unknown[each].push(...namedInVain(choice[each], { offered, resource, within }));
     return expansions;
   }
 
@@ -229,17 +232,15 @@ async function* expandedPages(
 
 /** Names behind a relation that is not expanded, or is none. */
 function namedInVain(
-  { only, omit }: Choice,
+  names: Names | undefined,
   { offered, resource, within }: { offered: ReadonlySet<string>; resource: Resource; within: string },
 ): readonly string[] {
-  return [only, omit].flatMap((names) =>
-    [...(names?.inner ?? [])].flatMap(([name, { inner }]) => {
-      const field = resource.fieldsByName.get(name);
-      return field?.readable === true && 'relation' in field && !offered.has(name)
-        ? [...inner.keys()].map((each) => `${within}${name}.${each}`)
-        : [];
-    }),
-  );
+  return [...(names?.inner ?? [])].flatMap(([name, { inner }]) => {
+    const field = resource.fieldsByName.get(name);
+    return field?.readable === true && 'relation' in field && !offered.has(name)
+      ? [...inner.keys()].map((each) => `${within}${name}.${each}`)
+      : [];
+  });
 }
 
 function refuseMany(expand: Names | undefined, { expandParameter = 'expand' }: ShapeRules): void {
@@ -258,15 +259,24 @@ function countOf(names: Names): number {
   return count;
 }
 
-/** A hidden field is told like one that there is not. */
+/** Each under the parameter that names it. A hidden field is told like one that there is not. */
 function refuseUnknown(
-  { names, expansions }: Unknown,
-  { fieldsParameter = 'fields', expandParameter = 'expand' }: ShapeRules,
+  { only, omit, expansions }: Unknown,
+  { fieldsParameter = 'fields', omitParameter = 'omit', expandParameter = 'expand' }: ShapeRules,
 ): void {
   const errors = emptyFieldErrors();
-  if (names.length > 0)
-    errors[fieldsParameter] = [...new Set(names)].map((name) => `Unknown field "${name}".`);
-  if (expansions.length > 0)
-    errors[expandParameter] = expansions.map((name) => `"${name}" cannot be expanded.`);
-  if (names.length + expansions.length > 0) throw new InvalidInput(errors);
+  const tell = (parameter: string, messages: readonly string[]): void => {
+    if (messages.length > 0) errors[parameter] = [...new Set(messages)];
+  };
+  tell(fieldsParameter, only.map(noSuchField));
+  tell(omitParameter, omit.map(noSuchField));
+  tell(
+    expandParameter,
+    expansions.map((name) => `"${name}" cannot be expanded.`),
+  );
+  if (Object.keys(errors).length > 0) throw new InvalidInput(errors);
+}
+
+function noSuchField(name: string): string {
+  return `Unknown field "${name}".`;
 }

@@ -13,6 +13,7 @@ import type { Admission, Located } from './asked.js';
 import type { JsonObject } from './parsing/json-body.js';
 import { columnsOf } from './permissions/reading.js';
 import { keyErrorsIn } from './planning/key-fields.js';
+import { divideChecks, nameOnce } from './planning/name-once.js';
 import { planAddedValues } from './planning/plan-added-values.js';
 import { joiningPairs, keysIn, leadsNowhereElse, planKeyCheck } from './planning/plan-rows.js';
 import type { NamedKey } from './planning/plan-rows.js';
@@ -23,7 +24,11 @@ export function planCreate(located: Located, body: JsonObject): Soon<CreatePlan>
   return whenThere(
     resource.hooks.values?.(questionOf(located)) ?? {},
     (given: Readonly<Record<string, Json>>) => {
-      const parsed = withKeyErrors(parseBody(located, 'create', body, Object.keys(given)), resource);
+      const { body: parsed, twice } = nameOnce(
+        withKeyErrors(parseBody(located, 'create', body, Object.keys(given)), resource),
+        resource,
+        'create',
+      );
       return whenThere(keyChecks(parsed, located), (keys) =>
         whenThere(rowsAfter(located, parsed), (where) => {
           const fixed =
@@ -42,8 +47,10 @@ export function planCreate(located: Located, body: JsonObject): Soon<CreatePlan>
             resource,
             requester,
             values: parsed.values,
+            sent: parsed.sent,
             errors: parsed.errors,
             keys,
+            twice,
             fixed,
             added,
             where,
@@ -60,7 +67,7 @@ function withKeyErrors(parsed: ParsedBody, resource: Resource): ParsedBody {
   if (!wrong) return parsed;
   const errors = emptyFieldErrors();
   for (const each of [parsed.errors, wrong]) addErrors(errors, each);
-  return { values: parsed.values, errors };
+  return { ...parsed, errors };
 }
 
 /** The row that `where` names. */
@@ -68,11 +75,12 @@ export function planUpdate(
   located: Located,
   {
     operation,
-    body,
+    body: parsed,
     where,
   }: { readonly operation: 'update' | 'partialUpdate'; readonly body: ParsedBody; readonly where: Condition },
 ): Soon<UpdatePlan> {
   const { resource, requester } = located;
+  const { body, twice } = nameOnce(parsed, resource, 'change');
   return whenThere(keyChecks(body, located), (keys) =>
     whenThere(rowsAfter(located, body), (after) => ({
       kind: 'update',
@@ -81,8 +89,9 @@ export function planUpdate(
       where,
       after,
       values: body.values,
+      sent: body.sent,
       errors: body.errors,
-      keys,
+      ...divideChecks(keys, twice),
       hooks: transactionHooks(operation, located),
     })),
   );
@@ -114,14 +123,23 @@ export function parseBody(
   body: JsonObject,
   added: readonly string[] = [],
 ): ParsedBody {
-  const given = added.length === 0 ? givenFields(route) : new Set([...givenFields(route), ...added]);
+  const given =
+    added.length === 0 ? givenFields(route) : withOtherNames([...givenFields(route), ...added], resource);
   return resource.serializer.parse(body, { resource, operation, actor: admission.actor, given });
 }
 
 /** Fields that the URL fills: the parent's side of a through object. */
 export function givenFields({ relation }: Route): ReadonlySet<string> {
-  const side = relation?.kind === 'many-to-many' ? relation.through.parentField : undefined;
-  return new Set(side === undefined ? [] : [side]);
+  if (relation?.kind !== 'many-to-many' || relation.through.parentField === undefined) return new Set();
+  return withOtherNames([relation.through.parentField], relation.through.resource);
+}
+
+/** What fills a relation fills the plain column of its foreign key, and the other way round. */
+export function withOtherNames(names: readonly string[], { standIns }: Resource): ReadonlySet<string> {
+  const given = new Set(names);
+  for (const { within, names: both } of standIns)
+    if (within.length === 0 && both.some((name) => given.has(name))) for (const name of both) given.add(name);
+  return given;
 }
 
 /** The keys of a body, each among the rows that the caller may name. */

@@ -1,6 +1,6 @@
-/** What became of an input: a canonical value, or the messages that the client is told. */
-export type Outcome<Value> =
-  { readonly value: Value; readonly errors?: undefined } | { readonly errors: readonly string[] };
+import type { Outcome } from '../model/outcome.js';
+
+export type { Outcome } from '../model/outcome.js';
 
 export function valid<Value>(value: Value): Outcome<Value> {
   return { value };

@@ -4,8 +4,9 @@ import type { Condition, Operand } from '../model/condition.js';
 import type { Column } from '../model/column.js';
 import type { Relation } from '../model/relation.js';
 import type { Resource } from '../model/resource.js';
-import { LOOKUPS } from '../model/row-filter.js';
+import { LOOKUPS, TEXT_LOOKUPS } from '../model/row-filter.js';
 import type { RowFilter } from '../model/row-filter.js';
+import { parseStored } from './parse-compared.js';
 import { parseValue } from './parse-value.js';
 
 /** A value in an author's filter that its column cannot hold. */
@@ -79,12 +80,18 @@ function relationAt(path: string, resource: Resource): Relation | undefined {
 }
 
 function compare(operand: Operand, filter: Comparison): Condition {
+  const { column } = operand;
   // Given as it is, it would be taken for SQL.
   if (!LOOKUPS.includes(filter.lookup))
     throw new Error(
       `where("${filter.path}", "${filter.lookup}", …): there is no such lookup. Known here: ${LOOKUPS.join(', ')}.`,
     );
-  return { kind: 'compare', operand, lookup: filter.lookup, value: canonical(filter, operand.column) };
+  return {
+    kind: 'compare',
+    operand,
+    lookup: filter.lookup,
+    value: column.transform?.outward ? stored(filter, column) : canonical(filter, column),
+  };
 }
 
 /** Values are as in a JSON body, so they are read like one. Throws a plain error, which is the author's to mend. */
@@ -102,6 +109,20 @@ function canonical({ path, lookup, value }: Comparison, { type }: Column): Json 
   // A part of a text need not be a whole value.
   if (lookup !== 'exact' && lookup !== 'ne' && type.kind === 'string') return String(value);
   const outcome = parseValue(value, type.kind === 'string' ? { ...type, trim: false } : type);
+  if (outcome.errors)
+    throw new UnfitValue(`where("${path}", …) is given ${JSON.stringify(value)}`, outcome.errors);
+  return outcome.value;
+}
+
+/** What a transformer stores for values of another kind than the column's, which it is given as they are in a JSON body. */
+function stored({ path, lookup, value }: Comparison, column: Column): Json {
+  if (lookup === 'isnull') return value;
+  if (TEXT_LOOKUPS.has(lookup)) return value === null ? null : String(value);
+  if (lookup === 'in' || lookup === 'range') {
+    if (!Array.isArray(value)) throw new Error(`where("${path}", "${lookup}", …) needs an array.`);
+    return value.map((each: Json) => stored({ kind: 'where', path, lookup: 'exact', value: each }, column));
+  }
+  const outcome = parseStored(value, column);
   if (outcome.errors)
     throw new UnfitValue(`where("${path}", …) is given ${JSON.stringify(value)}`, outcome.errors);
   return outcome.value;

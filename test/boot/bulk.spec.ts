@@ -179,12 +179,8 @@ describe('bulk writes refuse to start', () => {
     expect(await problemsOf({ entities: [Thing, Holder] })).toEqual([NONE]);
   });
 
-  test('where a field has the name of their parameter', async () => {
+  test('and not where a field has the name of their parameter', async () => {
     restify(Keyed, { app: 'boot', bulk: true });
-    expect(await problemsOf({ entities: [Keyed] })).toEqual([
-      'Keyed.keys: "keys" is a query parameter of bulk writes. Rename the property and keep the column: @Column({ name: \'keys\' }) keys_value.',
-    ]);
-    restify(Keyed, { app: 'boot', bulk: { operations: ['create'] } });
     await expect(problemsOf({ entities: [Keyed] })).rejects.toThrow('The application has started.');
   });
 

@@ -10,6 +10,7 @@ import {
   Restify,
   RestifyModule,
   restify,
+  RestifyOpenApi,
 } from 'nestjs-restify';
 import type { FilterBackend, Filtering, Representation, RepresentContext, Row } from 'nestjs-restify';
 import {
@@ -17,8 +18,6 @@ import {
   Column,
   Entity,
   EntitySchema,
-  JoinTable,
-  ManyToMany,
   ManyToOne,
   OneToMany,
   PrimaryColumn,
@@ -26,7 +25,6 @@ import {
   TableInheritance,
   Tree,
   TreeChildren,
-  TreeLevelColumn,
   TreeParent,
 } from 'typeorm';
 import type { Relation } from 'typeorm';
@@ -466,7 +464,7 @@ describe('names in queries', () => {
     ]);
   });
 
-  test('of a field that is named as the groups are refused where there are groups', async () => {
+  test('leave their parameter its meaning beside a field of that name', async () => {
     @Entity()
     class Coffee {
       @PrimaryGeneratedColumn()
@@ -476,11 +474,10 @@ describe('names in queries', () => {
       filter: string;
     }
     declareUnchecked(Coffee, { app: 'market', filterGroups: true });
-    expect(await problemsOf({ entities: [Coffee] })).toEqual([
-      expect.stringMatching(
-        /^Coffee\.filter: "filter" is a query parameter of a filter backend\. Rename the property/,
-      ),
-    ]);
+    const grouped = await startApp({ entities: [Coffee] });
+    expect((await grouped.client.get('/rest/v1/market/coffee/?filter=or(')).status).toBe(400);
+    expect((await grouped.client.get('/rest/v1/market/coffee/?filter__exact=or(')).json).toEqual([]);
+    await grouped.close();
     declareUnchecked(Coffee, { app: 'market' });
     const started = await startApp({ entities: [Coffee] });
     expect((await started.client.get('/rest/v1/market/coffee/?filter=or(')).json).toEqual([]);
@@ -659,33 +656,64 @@ describe('an entity that cannot be served', () => {
     children: Relation<Post[]>;
   }
 
-  @Restify('desk')
-  @Entity()
-  @Tree('closure-table')
-  class Level {
-    @PrimaryGeneratedColumn()
-    id: number;
-
-    @TreeLevelColumn()
-    level: number;
-
-    @TreeParent()
-    parent: Relation<Level>;
-
-    @TreeChildren()
-    children: Relation<Level[]>;
-  }
-
   test('refuses with what it is', async () => {
     const repair =
-      'Make it an adjacency list, or take @Restify off and serve it with a controller of your own.';
-    expect(await problemsOf({ entities: [Vehicle, Bus, Branch, Label, Post, Level] })).toEqual([
-      `Vehicle: its discriminator value "driver's" has signs other than letters, digits, blanks and "_$.:/-". Give @ChildEntity or @DiscriminatorValue another one.`,
-      `Bus: its discriminator value "driver's" has signs other than letters, digits, blanks and "_$.:/-". Give @ChildEntity or @DiscriminatorValue another one.`,
+      "Make it an adjacency list, serve it for reading (operations: ['list', 'retrieve']), or leave the entity out: do not register it.";
+    expect(await problemsOf({ entities: [Vehicle, Bus, Branch, Label, Post] })).toEqual([
+      `Vehicle: its discriminator value "driver's" has signs other than letters, digits, blanks and "_$.:/-". Give @ChildEntity or @DiscriminatorValue another one, or leave the entity out: do not register it.`,
+      `Bus: its discriminator value "driver's" has signs other than letters, digits, blanks and "_$.:/-". Give @ChildEntity or @DiscriminatorValue another one, or leave the entity out: do not register it.`,
       `Branch: a nested-set tree whose children outlive their parent (onDelete: 'SET NULL') is not supported. ${repair}`,
       `Label: a materialized-path tree with text keys, in which "." and "%" would be read as parts of a path, is not supported. ${repair}`,
       `Post: a nested-set tree with a composite key is not supported. ${repair}`,
-      'Level: TypeORM fills no @TreeLevelColumn. Take the column out.',
+    ]);
+  });
+});
+
+describe('a type of a field', () => {
+  @Entity()
+  class Parcel {
+    @PrimaryColumn('bigint', { transformer: { to: (id: number) => id, from: Number } })
+    id: number;
+
+    @Column('text', { nullable: true, transformer: { to: String, from: Number } })
+    weight: number | null;
+  }
+
+  test('is one that there is, and not of a key', async () => {
+    declareUnchecked(Parcel, { app: 'parcel', type: { id: 'number', weight: ['number'], height: 'number' } });
+    expect(await problemsOf({ entities: [Parcel] })).toEqual([
+      'Parcel.type.id: its column is part of a key, whose values are shown as they are stored. Take it out.',
+      expect.stringContaining('Parcel.type.weight: ["number"] is no type.'),
+      'Parcel.type.height: "height" is no column of Parcel. Did you mean "weight"?',
+    ]);
+    declareUnchecked(Parcel, { app: 'parcel', type: 'number' });
+    expect(await problemsOf({ entities: [Parcel] })).toEqual([
+      'Parcel.type: "number" is no object. Write an object, such as { name: value }.',
+    ]);
+  });
+});
+
+describe('an array that TypeORM does not write', () => {
+  @Entity()
+  class Shelf {
+    @PrimaryGeneratedColumn()
+    id: number;
+
+    @Column('int', { array: true })
+    sizes: number[];
+
+    @Column('simple-array', { array: true, nullable: true })
+    words: string[];
+  }
+
+  const repair = (name: string): string =>
+    `Write @Column('simple-array') or @Column('simple-json') without array: true, or leave it out: exclude: ['${name}'].`;
+
+  test('is refused, unless it is left out', async () => {
+    restify(Shelf, 'shelf');
+    expect(await problemsOf({ entities: [Shelf] })).toEqual([
+      `Shelf.sizes: TypeORM writes no array of the type "int" to this database. ${repair('sizes')}`,
+      `Shelf.words: TypeORM writes no array of the type "simple-array" to this database. ${repair('words')}`,
     ]);
   });
 });
@@ -724,16 +752,41 @@ describe('a column with the name of a parameter', () => {
     draft: boolean;
   }
 
-  const repairOf = (name: string): string =>
-    `Rename the property and keep the column: @Column({ name: '${name}' }) ${name}_value; or leave that backend out of filterBackends.`;
-
-  test('refuses to start, with the backends of the library and with those of the application', async () => {
-    declareUnchecked(Saved, { app: 'desk' });
-    expect(await problemsOf({ entities: [Saved, Sheet] })).toEqual([
-      `Saved.search: "search" is a query parameter of a filter backend. ${repairOf('search')}`,
-      `Saved.ordering: "ordering" is a query parameter of a filter backend. ${repairOf('ordering')}`,
-      `Sheet.draft: "draft" is a query parameter of a filter backend. ${repairOf('draft')}`,
+  test('is an ordinary field, and the parameter keeps its meaning', async () => {
+    restify(Saved, { app: 'desk' });
+    const started = await startApp({ entities: [Saved, Sheet] });
+    const { client } = started;
+    const url = '/rest/v1/desk/saved/';
+    for (const [search, ordering] of [
+      ['a', 'z'],
+      ['b', 'y'],
+      ['ab', 'id'],
+    ])
+      expect((await client.post(url, { search, ordering })).status).toBe(201);
+    const ids = async (query: string): Promise<number[]> =>
+      ((await client.get(`${url}?${query}`)).json as { id: number }[]).map(({ id }) => id);
+    expect([
+      await ids('search=b'),
+      await ids('search__exact=b'),
+      await ids('ordering=-search'),
+      await ids('ordering=ordering'),
+      await ids('ordering__exact=z&search=a'),
+    ]).toEqual([[2, 3], [2], [2, 3, 1], [3, 2, 1], [1]]);
+    expect((await client.get('/rest/v1/desk/sheet/?draft=1')).json).toEqual([]);
+    const { paths } = started.app
+      .get(RestifyOpenApi)
+      .extend({ openapi: '3.1.0', info: { title: 'Desk', version: '1' }, paths: {} });
+    const { get } = (paths as Record<string, unknown>)['/rest/v1/desk/saved'] as {
+      get: { parameters: { name: string }[] };
+    };
+    expect(get.parameters.map(({ name }) => name)).toEqual([
+      'id',
+      'search__exact',
+      'ordering__exact',
+      'search',
+      'ordering',
     ]);
+    await started.close();
   });
 
   test('starts where no backend reads that parameter, or where the field is never shown', async () => {
@@ -774,70 +827,6 @@ describe('a class that the application lists', () => {
       "NoEntity: it is decorated with @Restify and listed in the entities of the data source, and the data source knows no such entity. Put @Entity() on NoEntity and add it to the data source's entities, or take @Restify off.",
       "RestifyModule.forFeature('desk'): Undeclared has no declaration. Decorate it with @Restify(), or call restify(Undeclared).",
       "ForgottenInDataSource: it is decorated with @Restify and listed in RestifyModule.forFeature('desk'), and the data source knows no such entity. Put @Entity() on ForgottenInDataSource and add it to the data source's entities, or take @Restify off.",
-    ]);
-  });
-});
-
-describe('an entity on a junction’s own table', () => {
-  @Restify('school')
-  @Entity()
-  class Lesson {
-    @PrimaryGeneratedColumn()
-    id: number;
-  }
-
-  @Restify('school')
-  @Entity()
-  class Pupil {
-    @PrimaryGeneratedColumn()
-    id: number;
-
-    @ManyToMany(() => Lesson)
-    @JoinTable({
-      name: 'attendance',
-      joinColumn: { name: 'pupil_id' },
-      inverseJoinColumn: { name: 'lesson_id' },
-    })
-    lessons: Relation<Lesson[]>;
-
-    @ManyToMany(() => Lesson)
-    @JoinTable({
-      name: 'exam',
-      joinColumn: { name: 'pupil_id' },
-      inverseJoinColumn: { name: 'subject_id' },
-      synchronize: false,
-    })
-    exams: Relation<Lesson[]>;
-  }
-
-  @Entity('attendance')
-  class Attendance {
-    @PrimaryGeneratedColumn()
-    id: number;
-
-    @Column()
-    pupil_id: number;
-
-    @Column()
-    lesson_id: number;
-  }
-
-  @Entity('exam')
-  class Exam {
-    @PrimaryGeneratedColumn()
-    id: number;
-
-    @Column()
-    pupil_id: number;
-
-    @Column()
-    lesson_id: number;
-  }
-
-  test('has the junction’s columns, and its join table leaves the table to it', async () => {
-    expect(await problemsOf({ entities: [Lesson, Pupil, Attendance, Exam] })).toEqual([
-      "Pupil.lessons: its join table is also the table of the entity Attendance, and TypeORM would create it twice. Write @JoinTable({ name, joinColumn, inverseJoinColumn, synchronize: false }), with the names of the entity's table and columns.",
-      'Pupil.exams: its join table is the table of the entity Exam, which has no column "subject_id". Name the entity\'s columns in joinColumn and inverseJoinColumn; known there: "id", "pupil_id", "lesson_id".',
     ]);
   });
 });

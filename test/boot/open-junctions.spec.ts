@@ -1,5 +1,6 @@
 // @tags nest
 import { describe, expect, test } from '@jest/globals';
+import { AuthGuard } from '@nestjs/passport';
 import { AllowAny, anyOf, basic, IsAdmin, IsAuthenticated, restify } from 'nestjs-restify';
 import type { RestifyModuleOptions } from 'nestjs-restify';
 import { Entity, JoinTable, ManyToMany, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
@@ -26,7 +27,6 @@ function entitiesWith(post: Options, tag: Options, declareJunction = false): rea
       name: 'oj_reader',
       joinColumn: { name: 'post_id' },
       inverseJoinColumn: { name: 'tag_id' },
-      synchronize: false,
     })
     readers: Relation<Tag[]>;
   }
@@ -53,6 +53,8 @@ const SCHEME = basic(() => null);
 function open(relation: string, guarded: string, option: string, owner = 'Post'): string {
   return `${owner}.${relation}: everybody may list, add and remove its pairs, though ${guarded} has ${option}. Write through: { ${relation}: { permissions: […] } } where ${owner} is declared, by @Restify or restify(${owner}, …), or RestifyModule.forRoot(prefix, { permissions: […] }); [AllowAny] says that it is meant.`;
 }
+
+class Tokens extends AuthGuard('oj-tokens') {}
 
 function unreached(relation: string, model: string): string {
   return `Post.${relation}: its permissions ask who is calling, and the authentication of ${model} does not reach its pairs. Write through: { ${relation}: { authentication: […] } } where Post is declared, by @Restify or restify(Post, …), or RestifyModule.forRoot(prefix, { authentication: […] }).`;
@@ -126,6 +128,17 @@ describe('junctions of which nobody says who may use them', () => {
       { authentication: [SCHEME] },
       { permissions: [IsAuthenticated] },
       [unreached('tags', 'Tag'), unreached('readers', 'Tag')],
+    ],
+    [
+      'whose permissions no AuthGuard reaches',
+      { guards: [Tokens], permissions: [IsAdmin], through: SAID },
+      {},
+      {},
+      ['tags', 'readers'].map((relation) =>
+        unreached(relation, 'Post')
+          .replace('authentication of', 'AuthGuard of')
+          .replaceAll('authentication:', 'guards:'),
+      ),
     ],
   ])('keep an application from starting %s', async (_name, post, tag, restify, problems) => {
     expect(await problemsOf({ entities: [...entitiesWith(post, tag)], restify })).toEqual(problems);

@@ -127,21 +127,15 @@ describe('a pagination refuses to start', () => {
     ]);
   });
 
-  test('for a model that has a field of the name of a parameter', async () => {
+  test('and not for a model that has a field of the name of a parameter', async () => {
     const Book = entityOf('Book', ['page', 'page_size', 'limit']);
     restify(Book, { app: 'boot' });
-    const repair = (name: string): string =>
-      `Give the pagination another parameter, the model pagination: false, or the property another name: @Column({ name: '${name}' }) ${name}_value.`;
-    expect(
-      await problemsOf({ entities: [Book], restify: { pagination: new PageNumberPagination() } }),
-    ).toEqual(
-      ['page', 'page_size'].map(
-        (name) => `Book.${name}: "${name}" is a query parameter of its pagination. ${repair(name)}`,
-      ),
-    );
+    await expect(
+      problemsOf({ entities: [Book], restify: { pagination: new PageNumberPagination() } }),
+    ).rejects.toThrow('The application has started.');
   });
 
-  test('for a through model that has a side of the name of a parameter', async () => {
+  test('and not for a through model that has a side of the name of a parameter', async () => {
     @Entity('boot_page')
     class Page {
       @PrimaryGeneratedColumn()
@@ -158,12 +152,8 @@ describe('a pagination refuses to start', () => {
     }
     restify(Page, { app: 'boot' });
     restify(Album, { app: 'boot', through: { pages: {} } });
-    const problems = await problemsOf({
-      entities: [Page, Album],
-      restify: { pagination: new PageNumberPagination() },
-    });
-    expect(problems).toEqual([
-      expect.stringMatching(/^album_pages\.page: "page" is a query parameter of its pagination\./),
-    ]);
+    await expect(
+      problemsOf({ entities: [Page, Album], restify: { pagination: new PageNumberPagination() } }),
+    ).rejects.toThrow('The application has started.');
   });
 });

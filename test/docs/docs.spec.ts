@@ -37,7 +37,7 @@ test('every example of the documents type-checks against the source', async () =
   );
   expect(problems).toBe('');
   expect(examplePaths.length).toBeGreaterThan(20);
-}, 120_000);
+});
 
 describe.each(
   GUIDES.filter(({ parts }) => parts.length > 0).map((document) => ({ document, path: document.path })),
@@ -55,7 +55,7 @@ describe.each(
       } finally {
         await running?.close();
       }
-    }, 20_000);
+    });
   }
   for (const refused of document.parts.filter((part): part is Refused => part.kind === 'refused')) {
     test(`the example ${refused.file} is refused with the message that is shown`, async () => {
@@ -70,7 +70,7 @@ describe.each(
         at: `${document.path}:${refused.line}`,
         error: refused.message,
       });
-    }, 20_000);
+    });
   }
 });
 

@@ -93,14 +93,14 @@ function partsOf(blocks: readonly Block[]): readonly Part[] {
 /** What a block that imports nothing may use. */
 const PRELUDE = [
   `import { Restify, restify, RestifyModule, FieldFilter, SearchFilter, OrderingFilter, ModelSerializer, and, or, not, where, InvalidInput } from 'nestjs-restify';`,
-  `import { AllowAny, basic, IsAuthenticated, secretsEqual, strategy } from 'nestjs-restify';`,
+  `import { AllowAny, basic, guard, IsAuthenticated, secretsEqual, strategy } from 'nestjs-restify';`,
   `import type { FilterBackend, FilterQuestion, Filtering, ParseContext, ParsedBody, RepresentContext, Representation, Row } from 'nestjs-restify';`,
   `import { Action, MANY_TO_MANY_LIST_ACTION, NestedAction, ONE_TO_MANY_LIST_ACTION, ResourceController, RestifyController } from 'nestjs-restify';`,
   `import { Get, Injectable, Module, Scope } from '@nestjs/common';`,
   `import type { CanActivate } from '@nestjs/common';`,
   `import { TypeOrmModule } from '@nestjs/typeorm';`,
   `import { AfterLoad, BeforeInsert, ChildEntity, Column, CreateDateColumn, DeleteDateColumn, Entity, EntitySchema, Index, JoinColumn, JoinTable, ManyToMany, ManyToOne, OneToMany, OneToOne, PrimaryColumn, PrimaryGeneratedColumn, TableInheritance, Tree, TreeChildren, TreeParent, Unique, VersionColumn, ViewColumn, ViewEntity } from 'typeorm';`,
-  `import type { DataSourceOptions, Relation } from 'typeorm';`,
+  `import type { DataSourceOptions, Relation, ValueTransformer } from 'typeorm';`,
 ].join('\n');
 
 function withImports(source: string): string {

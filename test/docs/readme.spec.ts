@@ -79,5 +79,5 @@ describe("the application of one's own that README.md shows", () => {
     } finally {
       await running?.close();
     }
-  }, 20_000);
+  });
 });

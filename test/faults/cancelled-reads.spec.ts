@@ -1,5 +1,5 @@
 // @tags db nest
-import { afterEach, expect, jest, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import { connect } from 'node:net';
 import { request } from 'node:http';
 import type { ClientRequest, Server } from 'node:http';
@@ -224,7 +224,7 @@ onEachServer('2,000 cancels', (database) => {
     await dataSource.destroy();
     await opened.drop();
     expect(outcomes).toEqual({ cancelled: 2000, next: 2000, hit: 0 });
-  }, 120_000);
+  });
 });
 
 onEachServer('a statement that writes', (database) => {
@@ -286,5 +286,3 @@ onEachServer('statementTimeout', (database) => {
     await until(async () => (await app.client.get(JOBS)).status === 200);
   });
 });
-
-jest.setTimeout(60_000);

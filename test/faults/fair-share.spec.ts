@@ -111,8 +111,8 @@ onEachServer('one caller with many slow requests', (database) => {
     await pause(100);
     const begun = performance.now();
     for (let count = 0; count < 5; count += 1) expect(await askedElsewhere(app)).toBe(200);
-    // Of twenty seconds.
-    expect(performance.now() - begun).toBeLessThan(5_000);
+    // The slow lists take twenty seconds.
+    expect(performance.now() - begun).toBeLessThan(15_000);
     expect(lentOut(app.dataSource)).toEqual({ lent: 3, waiting: 0 });
     for (const each of asked) each.destroy();
     await until(

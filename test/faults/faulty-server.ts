@@ -145,7 +145,7 @@ interface MysqlPool {
 export async function until(
   holds: () => boolean | Promise<boolean>,
   what: () => unknown = () => 'it',
-  milliseconds = 10_000,
+  milliseconds = 60_000,
 ): Promise<void> {
   const deadline = Date.now() + milliseconds;
   while (!(await holds())) {

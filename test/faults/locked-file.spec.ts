@@ -49,9 +49,9 @@ const LETTERS = '/rest/v1/lock/letter/';
 const MEMOS = '/rest/v1/lock/memo/';
 const HELD = 600;
 /** The application's own time to wait. A process that waits in its own thread stands still for all of it, for nobody releases the file then. */
-const DRIVER_TIMEOUT = 20_000;
-/** Far below that, on a machine with other work too. */
-const STILL = 8_000;
+const DRIVER_TIMEOUT = 120_000;
+/** Half of that: no machine with other work reaches it. */
+const STILL = 60_000;
 
 let folder: string;
 let started: StartedApp;

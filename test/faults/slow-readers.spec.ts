@@ -132,7 +132,7 @@ onEachDatabase('a client that does not take a long list', (database) => {
         Note,
         Array.from({ length: 500 }, (_, index) => ({ id: at + index + 1 })),
       );
-  }, 30_000);
+  });
   afterEach(async () => {
     failing = undefined;
     for (const reader of readers.splice(0)) reader.leave();

@@ -39,11 +39,14 @@ function expectAway({ answer }: Timed): void {
   expect([answer.status, answer.json, answer.headers['retry-after']]).toEqual([503, AWAY, '5']);
 }
 
-/** The answer comes when the time is over, and not much later on a machine that has other work. */
+/** In milliseconds: below the 10 s of `acquireTimeout` when nobody chooses, and far above what the tests choose, for machines with other work. */
+const BELOW_DEFAULT = 9_000;
+
+/** The answer comes when the chosen time is over. */
 function expectAwayAfter(found: Timed, least: number): void {
   expectAway(found);
   expect(found.milliseconds).toBeGreaterThan(least - 20);
-  expect(found.milliseconds).toBeLessThan(least + 3000);
+  expect(found.milliseconds).toBeLessThan(BELOW_DEFAULT);
 }
 
 let started: StartedApp | undefined;
@@ -280,7 +283,8 @@ onEachServer('a statement that the database gives up', (database) => {
     ]);
     for (const each of [patched, deleted]) {
       expectAwayAfter(each, 900);
-      expect(each.milliseconds).toBeLessThan(2900);
+      // Five attempts, as after a deadlock, wait for five seconds.
+      expect(each.milliseconds).toBeLessThan(4900);
     }
     await blocker.query('ROLLBACK');
     await expectServed(app);
@@ -305,7 +309,7 @@ onEachServer('a line that lets nothing through', (database) => {
       ]);
       for (const each of found) {
         expectAway(each);
-        expect(each.milliseconds).toBeLessThan(4000);
+        expect(each.milliseconds).toBeLessThan(BELOW_DEFAULT);
       }
     }
     faulty.flow();

@@ -349,7 +349,10 @@ describe('what the application does itself', () => {
           what: '"X Basic" is no name of a challenge',
         },
         { where: "RestifyModule.forRoot('rest/v1').authentication[4]", what: 'this is no scheme' },
-        { where: "RestifyModule.forRoot('rest/v1').authentication[5]", what: 'this is no scheme' },
+        {
+          where: "RestifyModule.forRoot('rest/v1').authentication[5]",
+          what: 'PassportStrategy is no class of a guard',
+        },
         { where: "RestifyModule.forRoot('rest/v1').authenticationTimeout", what: '10 is no time to wait' },
       ],
     });

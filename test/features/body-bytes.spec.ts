@@ -184,7 +184,7 @@ describe.each(SETTINGS)('an application %s', (_, settings) => {
         [...whole].map((byte) => Buffer.from([byte])),
       ),
     ).toMatchObject({ status: 201, json: { text } });
-  }, 30_000);
+  });
 
   test('refuses what the line cuts, too', async () => {
     expect(

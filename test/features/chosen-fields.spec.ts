@@ -103,6 +103,7 @@ class CfTag {
   shape: { fieldsParameter: 'only', omitParameter: 'without' },
   strict: true,
   pagination: new LimitOffsetPagination({ pageSize: 2 }),
+  bulk: true,
   exclude: ['hidden'],
 })
 @Entity('cf_strict')
@@ -323,13 +324,42 @@ onEachDatabase('fields that a client chooses', (database) => {
           );
         expect(await asked('only=hidden,id')).toEqual([400, { only: ['Unknown field "hidden".'] }]);
         expect(await asked('only=nothing,id')).toEqual([400, { only: ['Unknown field "nothing".'] }]);
-        expect(await asked('without=__proto__')).toEqual([400, { only: ['Unknown field "__proto__".'] }]);
+        expect(await asked('without=__proto__')).toEqual([400, { without: ['Unknown field "__proto__".'] }]);
+        expect(await asked('only=id,x&without=hidden,x')).toEqual([
+          400,
+          { only: ['Unknown field "x".'], without: ['Unknown field "hidden".', 'Unknown field "x".'] },
+        ]);
         expect(await asked('omit=id')).toEqual([400, { omit: ['Unknown parameter.'] }]);
       },
     );
 
-    test('are refused before anything is written, and behind an object that is not there', async () => {
-      expect((await started.client.patch('/rest/v1/cf/cfstrict/99/?only=x', { name: 'q' })).status).toBe(404);
+    test.each(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'])(
+      'are refused behind an object that is not there: %s',
+      async (method) => {
+        for (const query of ['only=x', 'without=x', 'unknown=1'])
+          for (const key of ['99', 'abc'])
+            expect((await started.client.send(method, `/rest/v1/cf/cfstrict/${key}/?${query}`)).status).toBe(
+              404,
+            );
+      },
+    );
+
+    test.each(['POST', 'PATCH'])(
+      'are refused before a body that is wrong, of many too: %s',
+      async (method) => {
+        const path = '/rest/v1/cf/cfstrict/?only=x';
+        for (const [body, type] of [
+          ['[{]', 'application/json'],
+          ['[]', 'text/plain'],
+        ] as const)
+          expect(
+            seen(await started.client.send(method, path, { body, headers: { 'content-type': type } })),
+          ).toEqual([400, { only: ['Unknown field "x".'] }]);
+      },
+    );
+
+    test('are refused before anything is written', async () => {
+      expect((await started.client.delete('/rest/v1/cf/cfstrict/1/?unknown=1')).status).toBe(400);
       expect((await started.client.post('/rest/v1/cf/cfstrict/?only=x', { name: 'never' })).status).toBe(400);
       expect(await started.dataSource.getRepository(CfStrict).findOneBy({ name: 'never' })).toBeNull();
     });

@@ -539,9 +539,9 @@ onEachDatabase('expansion', (database) => {
           ],
         },
       ]);
-      expect(await refused('fields=question.id')).toEqual([
+      expect(await refused('fields=question.id&omit=question.text')).toEqual([
         400,
-        { fields: ['Unknown field "question.id".'] },
+        { fields: ['Unknown field "question.id".'], omit: ['Unknown field "question.text".'] },
       ]);
     });
   });

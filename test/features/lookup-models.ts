@@ -180,7 +180,8 @@ export class ChoiceFilters extends FilterSet {
     votes: ['exact', 'ne', 'gt', 'gte', 'lt', 'lte', 'in', 'range', 'isnull'],
     open: ['exact', 'ne', 'isnull', 'in'],
     question: ['exact', 'ne', 'in', 'isnull'],
-    'question.text': ['exact', 'ne'],
+    'question.text': ['exact', 'ne', 'isnull', 'in'],
+    'question.choices': ['isnull'],
     'question.choices.votes': ['gte'],
     'question.tags.word': ['exact'],
   },
@@ -196,6 +197,11 @@ export class ChoiceFilters extends FilterSet {
       list: true,
       reads: ['question.text', 'text'],
       rows: (texts) => or(...texts.flatMap((text) => [where('question.text', text), where('text', text)])),
+    },
+    strange: {
+      type: 'text',
+      reads: ['question.text'],
+      rows: (text) => where('question.text', 'ne', text),
     },
     rival: {
       type: 'integer',

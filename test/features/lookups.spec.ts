@@ -226,7 +226,30 @@ onEachDatabase('lookups that a model names', (database) => {
     test('tell of none that is hidden by its absence', async () => {
       expect(await questions('choices__isnull=true', 'half')).toEqual([3]);
       expect(await questions('filter=not(choices__votes=9)', 'half')).toEqual([1, 3]);
-      expect(await choices('question__text!=second', 'half')).toEqual([1, 2]);
+    });
+
+    test.each<[string, readonly number[]]>([
+      ['question__text!=first', [3, 5, 6]],
+      ['question__text!=second', [1, 2, 3, 5, 6]],
+      ['question__text!=another', [1, 2, 3, 5, 6]],
+      ['question__text=second', []],
+      ['question__text__in=first,second', [1, 2]],
+      ['question__text__isnull=true', [3, 5, 6]],
+      ['question__text__isnull=false', [1, 2]],
+      ['question__choices__isnull=true', [3, 5, 6]],
+      ['question__choices__isnull=false', [1, 2]],
+      ['filter=not(question__text=second)', [1, 2, 3, 5, 6]],
+      ['filter=not(question__text!=first)', [1, 2]],
+      ['filter=or(question__text!=first,votes__gte=9)', [3, 5, 6]],
+      ['filter=and(question__text!=first,not(question__text!=second))', []],
+      ['named=%C3%96l', [6]],
+      ['named=second', []],
+      ['named=first,%C3%96l', [1, 2, 6]],
+      ['filter=not(named=second)', [1, 2, 3, 5, 6]],
+      ['strange=first', [3, 5, 6]],
+      ['strange=second', [1, 2, 3, 5, 6]],
+    ])('?%s takes a hidden related row for none, as an empty relation', async (query, expected) => {
+      expect(await choices(query, 'half')).toEqual(expected);
     });
 
     test('do not exist over fields that the caller may not read, nor over models that refuse', async () => {

@@ -451,7 +451,7 @@ onEachDatabase('a view', (database) => {
 
 test('a view without a key refuses to start', async () => {
   await expect(startApp({ entities: [Author, Work, WorkView, Keyless] })).rejects.toThrow(
-    'Keyless: it has no primary key, and its rows no URL. Mark the columns that name a row with @PrimaryColumn(), in place of @ViewColumn().',
+    'Keyless: it has no primary key, and its rows no URL. Mark the columns that name a row with @PrimaryColumn(), in place of @ViewColumn(), or leave the entity out: do not register it.',
   );
 });
 

@@ -701,7 +701,6 @@ onEachDatabase('a registered through entity', (database) => {
       item: i1,
       patron: p2,
       patron_id: p2,
-      item_id: 999,
     });
     expect(seen(forged)).toEqual([
       201,
@@ -711,6 +710,8 @@ onEachDatabase('a registered through entity', (database) => {
       201,
       { id: expect.any(Number), patron_id: p2, item_id: i1, patron: p2, item: i1 },
     ]);
+    const differing = await client.post(`/rest/v1/lending/patron/${p1}/wanted/`, { item: i1, item_id: 999 });
+    expect([differing.status, Object.keys(differing.json as object)]).toEqual([400, ['item', 'item_id']]);
     expect(seen(await client.post(`/rest/v1/lending/item/${i1}/wanted_by/`, {}))).toEqual([
       400,
       { patron: REQUIRED },

@@ -1,29 +1,41 @@
 // @tags nest
 import { describe, expect, test } from '@jest/globals';
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { PROJECT } from '../docs/document.js';
 import { WORLD } from '../support/world.js';
 
-/** Runs tests of these files in a process of another zone, in the same world: a process cannot change its own for the drivers. */
-function runIn(
+/**
+ * Runs tests of these files in a process of another zone, in the same world: a process cannot change its own for the drivers. This
+ * one goes on meanwhile, because other applications of it may still end.
+ */
+async function runIn(
   zone: string,
   files: readonly string[],
   names: string,
-): { readonly status: number | null; readonly output: string } {
+): Promise<{ readonly status: number | null; readonly output: string }> {
   const config = WORLD.name === 'nest-12' ? 'jest.config.js' : `test/worlds/${WORLD.name}/jest.config.js`;
   const options = WORLD.format === 'esm' ? ['--experimental-vm-modules', '--no-warnings'] : [];
-  const { status, stderr } = spawnSync(
+  const child = spawn(
     process.execPath,
     [...options, 'node_modules/jest/bin/jest.js', '--config', config, ...files, '-t', names],
-    { cwd: PROJECT, env: { ...process.env, TZ: zone, NODE_OPTIONS: '' }, encoding: 'utf8' },
+    {
+      cwd: PROJECT,
+      env: { ...process.env, TZ: zone, NODE_OPTIONS: '' },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    },
   );
-  return { status, output: stderr };
+  let output = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (output += text));
+  const status = await new Promise<number | null>((resolve, reject) => {
+    child.on('error', reject).on('close', resolve);
+  });
+  return { status, output };
 }
 
 // Half an hour off the hour, and seconds before 1906.
 describe('a process in the zone of Asia/Kolkata', () => {
-  test('keeps days, clocks and instants, and what the database fills, as in UTC', () => {
-    const { status, output } = runIn(
+  test('keeps days, clocks and instants, and what the database fills, as in UTC', async () => {
+    const { status, output } = await runIn(
       'Asia/Kolkata',
       [
         'test/features/column-types.spec.ts',

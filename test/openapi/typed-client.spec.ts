@@ -1,5 +1,5 @@
 // @tags core
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { execFile } from 'node:child_process';
@@ -14,7 +14,6 @@ import { AppModule } from '../../sample-app/src/app.module.js';
 const run = promisify(execFile);
 
 /** Three processes one after the other, and the second checks types. */
-jest.setTimeout(120_000);
 
 const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
 /** Below the project, so that the client's packages are found. */

@@ -15,12 +15,18 @@ import type { StartedApp } from '../support/start-app.js';
 import { documentOf, parametersOf } from './document.js';
 import type { PlainDocument } from './document.js';
 
-@Restify({ app: 'wr', bulk: { upsert: ['code'], max: 7 }, filterFields: ['code'] })
+@Restify({ app: 'wr', bulk: { upsert: ['code'], max: 7 }, filterFields: { code: ['exact', 'in'] } })
 @Entity()
 class Many {
   @PrimaryGeneratedColumn() id: number;
   @Column({ length: 10, unique: true }) code: string;
   @Column({ nullable: true, type: 'int' }) votes: number | null;
+}
+
+@Restify({ app: 'wr', bulk: true })
+@Entity()
+class Word {
+  @PrimaryColumn({ length: 10 }) text: string;
 }
 
 @Restify({ app: 'wr', bulk: { operations: ['partialUpdate'] }, strict: true })
@@ -44,7 +50,7 @@ describe('writes', () => {
   let started: StartedApp;
   let document: PlainDocument;
   beforeAll(async () => {
-    started = await startApp({ entities: [Many, Cell, Stated] });
+    started = await startApp({ entities: [Many, Word, Cell, Stated] });
     document = documentOf(started.app);
   });
   afterAll(() => started.close());
@@ -93,10 +99,13 @@ describe('writes', () => {
       const operation = item?.[method];
       expect(operation && parametersOf(operation, 'query')).toMatchObject({
         keys: { type: 'array', maxItems: 7 },
-        code: { type: 'string' },
+        code: { type: 'string', minLength: 1 },
+        code__in: { type: 'array', items: { type: 'string', minLength: 1 } },
       });
       expect(operation?.responses['400']).toEqual({ $ref: '#/components/responses/RestifyInvalidItems' });
     }
+    const word = document.paths['/rest/v1/wr/word']?.delete;
+    expect(word && parametersOf(word, 'query')).toMatchObject({ keys: { items: { pattern: '^[^,]+$' } } });
     const cell = document.paths['/rest/v1/wr/cell'];
     expect([cell?.delete, cell?.post?.responses['400']]).toEqual([
       undefined,

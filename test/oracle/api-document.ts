@@ -59,6 +59,7 @@ export class ApiDocument {
   private readonly requests: Ajv2020;
   private readonly answers: Ajv2020;
   private readonly validators = new Map<string, ValidateFunction>();
+  private readonly validatorsOfSchemas = new WeakMap<Schema, ValidateFunction>();
   private readonly patterns: readonly (readonly [path: string, pattern: RegExp])[];
 
   constructor(private readonly plain: object) {
@@ -100,10 +101,16 @@ export class ApiDocument {
 
   /** Whether a value of a request is as a schema says. */
   fits(schema: Schema, value: unknown): boolean {
+    const validate = this.validatorsOfSchemas.get(schema) ?? this.validatorOf(schema);
+    this.validatorsOfSchemas.set(schema, validate);
+    return validate(value);
+  }
+
+  private validatorOf(schema: Schema): ValidateFunction {
     const key = JSON.stringify(schema);
     const known = this.validators.get(key) ?? this.requests.compile(inDocument(schema) as Schema);
     this.validators.set(key, known);
-    return known(value);
+    return known;
   }
 
   /** What is wrong with the body of an answer; undefined where nothing is. Fields that are not described are wrong. */

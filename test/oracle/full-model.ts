@@ -12,6 +12,7 @@ import {
   restify,
   RestifyController,
 } from 'nestjs-restify';
+import { IsOptional, IsPositive, Length, Matches, Max, MaxLength, Min, MinLength } from 'class-validator';
 import type { HookQuestion, RepresentContext, Representation, Row, Write } from 'nestjs-restify';
 import {
   ChildEntity,
@@ -56,6 +57,8 @@ export class Team {
   @Column({ length: 40, unique: true })
   name: string;
 
+  @IsOptional()
+  @Min(0)
   @Column({ type: 'int', nullable: true })
   size: number | null;
 
@@ -94,6 +97,7 @@ export class Person {
   @PrimaryGeneratedColumn()
   id: number;
 
+  @Matches(/^[A-Za-z0-9]/)
   @Column({ length: 30 })
   name: string;
 
@@ -160,6 +164,7 @@ export class Project {
   @PrimaryGeneratedColumn()
   id: number;
 
+  @MinLength(3)
   @Column({ length: 30 })
   title: string;
 
@@ -214,15 +219,20 @@ export class Note {
   @PrimaryGeneratedColumn()
   id: number;
 
+  @Length(2, 20)
   @Column({ length: 50 })
   text: string;
 
   @Column({ length: 10 })
   owner: string;
 
+  @IsOptional()
+  @MaxLength(40)
   @Column({ type: 'text', nullable: true })
   secret: string | null;
 
+  @IsPositive()
+  @Max(900)
   @Column({ type: 'smallint', default: 1 })
   stars: number;
 

@@ -4,14 +4,17 @@ import { breakQuery, makeQuery } from './make-query.js';
 import type { Query } from './make-query.js';
 import { makeValue } from './make-value.js';
 import type { Making } from './make-value.js';
+import { bodyToPutBack } from './put-back.js';
 import type { Random } from './random.js';
 import type { OracleActor } from './send-step.js';
 import type { KnownObject, State } from './state.js';
-import { resolveBody, token } from './step.js';
+import { objectsOf, resolveBody, token } from './step.js';
 import type { Intent, Step } from './step.js';
 
 /** Share of requests that break a rule of the document on purpose. */
 const BROKEN = 0.35;
+/** From so many living objects on, those of a long run are deleted as often as they are made: lists stay short. */
+const CROWDED = 300;
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /** Where a step leads: its path, with tokens, and the object that it names. */
@@ -69,15 +72,20 @@ export class StepGenerator {
     };
   }
 
-  /** Few objects make few relations: POST comes more often while there is little. */
+  /** Few objects make few relations: POST comes more often while there is little, and DELETE while there is much. */
   private chooseOperation(): ApiOperation {
     const { random } = this.rest;
-    const { operations } = this.document;
-    const scarce = this.state.living.length < 40;
-    const method = random.chance(scarce ? 0.5 : 0.25) ? 'POST' : random.pick(METHODS);
+    const living = this.state.living.length;
+    const method = random.chance(living < 40 ? 0.5 : 0.25) ? 'POST' : random.pick(METHODS);
+    if (living > CROWDED && random.chance(0.5)) return this.operationOf('DELETE');
     const deletes = method === 'DELETE' && random.chance(0.5);
-    const found = operations.filter((each) => each.method === (deletes ? 'PATCH' : method));
-    return random.pick(found.length > 0 ? found : operations);
+    return this.operationOf(deletes ? 'PATCH' : method);
+  }
+
+  private operationOf(method: string): ApiOperation {
+    const { operations } = this.document;
+    const found = operations.filter((each) => each.method === method);
+    return this.rest.random.pick(found.length > 0 ? found : operations);
   }
 
   private placeOf(operation: ApiOperation): Place {
@@ -162,13 +170,18 @@ export class StepGenerator {
 
   /** Requests that are right only because of an earlier one. */
   private special(operation: ApiOperation, base: Base): Step | undefined {
-    return this.repeated(operation, base) ?? this.inKnownState(operation, base);
+    return (
+      this.repeated(operation, base) ?? this.inKnownState(operation, base) ?? this.putBack(operation, base)
+    );
   }
 
   private repeated(operation: ApiOperation, { number }: Base): Step | undefined {
     const { random } = this.rest;
     const keyed = this.state.keyed.filter(
-      ({ step, answer }) => step.operation === operation.id && answer.status === 201,
+      ({ step, answer }) =>
+        step.operation === operation.id &&
+        answer.status === 201 &&
+        [...objectsOf(step)].every((id) => this.state.objects.has(id)),
     );
     if (keyed.length === 0 || !random.chance(0.25)) return undefined;
     const { step } = random.pick(keyed);
@@ -176,6 +189,16 @@ export class StepGenerator {
     const body = makeValue(operation.body?.schema ?? {}, this.making);
     if (JSON.stringify(body) === JSON.stringify(step.body)) return undefined;
     return { ...step, number, body, intent: { kind: 'key-reused', step: step.number } };
+  }
+
+  /** What was read, whole, and now and then with one field changed. */
+  private putBack(operation: ApiOperation, base: Base): Step | undefined {
+    const read = base.target === undefined ? undefined : this.state.objects.get(base.target)?.body;
+    const schema = operation.body?.schema;
+    if (operation.method !== 'PUT' || !schema || !this.rest.random.chance(0.5)) return undefined;
+    const fitting = this.fitting(operation, base);
+    const body = bodyToPutBack(schema, { read, fitting: fitting.body, ...this.making });
+    return body && { ...fitting, body };
   }
 
   private inKnownState(operation: ApiOperation, base: Base): Step | undefined {

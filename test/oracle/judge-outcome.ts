@@ -42,11 +42,19 @@ export class OutcomeJudge {
     if (answer.status < 400) return [];
     const refusal = { rule: `refuses what fits with ${answer.status}`, detail: answer.text.slice(0, 400) };
     if (answer.status !== 400) return this.refusals(exchange).has(answer.status) ? [] : [refusal];
-    if (isOfTheState(answer)) return [];
+    if (isOfTheState(answer) || this.isUnreadable(exchange)) return [];
     const beyond = beyondSchemas(answer);
     if (beyond === undefined) return [refusal];
     for (const name of beyond) this.count(name);
     return [];
+  }
+
+  /** A filter over what the caller may not read is a name that does not exist (contract 10.3). */
+  private isUnreadable({ actor, answer }: Exchange): boolean {
+    const messages = messagesOf(answer.json);
+    if (actor.mayAll || !messages.every((each) => each === 'Unknown parameter.')) return false;
+    this.count('a filter over a field that the caller may not read');
+    return true;
   }
 
   /** Statuses other than 400 that have a reason in the state. */
@@ -108,7 +116,7 @@ export class OutcomeJudge {
 
   private ofTaken(exchange: Exchange, field: string | undefined): readonly Problem[] {
     const { answer } = exchange;
-    if (this.isUnwritable(exchange, field)) return [];
+    if (this.isUnwritable(exchange, field) || this.changesNothing(exchange)) return [];
     return [
       {
         rule: 'takes a body that does not fit',
@@ -121,6 +129,13 @@ export class OutcomeJudge {
   private isUnwritable({ actor, answer }: Exchange, field: string | undefined): boolean {
     if (actor.mayAll || field === undefined || answer.text.includes(JSON.stringify(field))) return false;
     this.count('a field that the caller may not write');
+    return true;
+  }
+
+  /** Validators are asked of the rows that a change is about, and of none where there are none. */
+  private changesNothing({ step, answer }: Exchange): boolean {
+    if (step.method !== 'PATCH' || answer.text !== '[]') return false;
+    this.count('a change of no objects');
     return true;
   }
 

@@ -108,19 +108,32 @@ function ofType(type: string, schema: Schema, place: { making: Making; name: str
 }
 
 /** What else has a form of its own is tried until it fits. */
-function makeText(schema: Schema, { random, document }: Making): string {
-  if (schema.format === 'date-time') return random.pick(DATETIMES);
-  if (schema.format === 'date') return random.pick(DATES);
-  if (schema.format === 'uuid') return random.uuid();
+function makeText(schema: Schema, making: Making): string {
+  const { random } = making;
+  const formed = FORMED[String(schema.format)]?.(random) ?? patterned(schema, making);
+  if (formed !== undefined) return formed;
   if (schema.contentEncoding === 'base64') return makeBytes(schema, random);
-  if (typeof schema.pattern === 'string' && schema.pattern !== '\\S') {
-    const texts = [...PATTERNED, ...TEXTS, ...wordsOf(schema.pattern), ...examplesOf(schema)];
-    const fitting = texts.filter((text) => document.fits(schema, text));
-    if (fitting.length > 0) return random.pick(fitting);
-  }
   const text = random.chance(0.5) ? random.pick(TEXTS) : `${random.pick(TEXTS)} ${random.below(1000)}`;
   const cut = typeof schema.maxLength === 'number' ? [...text].slice(0, schema.maxLength).join('') : text;
-  return random.chance(0.05) && schema.minLength === undefined ? '' : cut;
+  if (typeof schema.minLength === 'number') return cut.padEnd(schema.minLength, 'x');
+  return random.chance(0.05) ? '' : cut;
+}
+
+const FORMED: Readonly<Record<string, (random: Random) => string>> = {
+  'date-time': (random) => random.pick(DATETIMES),
+  date: (random) => random.pick(DATES),
+  uuid: (random) => random.uuid(),
+  'idn-email': (random) => `ada${random.below(100_000)}@example.com`,
+  uri: (random) => `https://example.com/${random.below(100_000)}`,
+};
+
+function patterned(schema: Schema, { random, document }: Making): string | undefined {
+  const isFree = schema.pattern === undefined || schema.pattern === '\\S';
+  if (isFree && schema.allOf === undefined) return undefined;
+  const code = `CODE${random.below(100_000)}`;
+  const texts = [code, ...PATTERNED, ...TEXTS, ...wordsOf(String(schema.pattern)), ...examplesOf(schema)];
+  const fitting = texts.filter((text) => document.fits(schema, text));
+  return fitting.length > 0 ? random.pick(fitting) : undefined;
 }
 
 /** A pattern of names holds the names. */
@@ -153,7 +166,10 @@ function makeObject(schema: Schema, making: Making): Record<string, unknown> {
   const share = making.random.pick([0, 0.3, 0.7, 1]);
   return Object.fromEntries(
     properties
-      .filter(([name]) => required.includes(name) || making.random.chance(share))
+      .filter(
+        ([name, property]) =>
+          required.includes(name) || (property.readOnly !== true && making.random.chance(share)),
+      )
       .map(([name, property]) => [name, makeValue(property, making, name)]),
   );
 }

@@ -73,7 +73,7 @@ export class Oracle {
     if (isNew) this.state.noteWrite(step.method === 'DELETE');
     if (isNew && answer.status === 201 && step.method === 'POST') this.state.noteCreated(step, answer);
     if (step.headers['Idempotency-Key'] !== undefined && step.intent.kind === 'fits' && answer.text !== '[]')
-      this.state.keyed.push({ step, answer });
+      this.state.noteKeyed({ step, answer });
     this.learnTarget(exchange);
     if (isWrite) this.learnReferences(exchange);
   }

@@ -10,13 +10,16 @@ const OF_THE_STATE = [
   /^The fields .+ must make a unique set\.$/,
   /^An object with these values exists already\.$/,
   /^A related object does not exist\.$/,
+  /^An object cannot stand below itself\.$/,
   /^This object is in the list already\.$/,
 ];
 
 /** What no schema of the document can say of a request that fits it. docs/ has each of them. */
 const BEYOND_SCHEMAS: readonly (readonly [name: string, message: RegExp])[] = [
   ['values of a composite key in a filter', /^Enter \d+ values with commas between them\.$/],
-  ['decimal places of a number', /^Ensure that there are no more than \d+ decimal places\.$/],
+  ['digits of a number', /^Ensure that there are no more than \d+ (decimal places|digits in total)\.$/],
+  // No format of JSON Schema is as wide as the validator.
+  ['a validator of URLs', /^\w+ must be a URL address$/],
   ['limits of a query (docs/limits.md)', /^Ensure there are no more than \d+ terms\.$/],
   [
     'which objects a bulk write is about',

@@ -35,7 +35,8 @@ export function differingField(
   const properties = (document.resolve(schema).properties ?? {}) as Readonly<Record<string, Schema>>;
   return Object.keys(sent).find((name) => {
     const property = properties[name];
-    if (!property || !(name in shown)) return false;
+    // What is described as read-only follows from other fields.
+    if (!property || property.readOnly === true || !(name in shown)) return false;
     return !isSameValue(document, property, { sent: sent[name], shown: shown[name] });
   });
 }

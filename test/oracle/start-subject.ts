@@ -11,10 +11,11 @@ import { openDatabase } from './open-database.js';
 import type { DatabaseName } from './full-columns.js';
 import { fullEntities, NoteController } from './full-model.js';
 import type { Subject } from './oracle.js';
+import { WILD_ENTITIES } from './wild-model.js';
 import type { OracleActor } from './send-step.js';
 
 export interface SubjectOptions {
-  readonly model: 'sample' | 'full';
+  readonly model: 'sample' | 'full' | 'wild';
   readonly database: DatabaseName;
   readonly platform: 'express' | 'fastify';
 }
@@ -27,6 +28,7 @@ export interface StartedSubject extends Subject {
 const ACTORS: Readonly<Record<SubjectOptions['model'], readonly OracleActor[]>> = {
   sample: [actor('admin', true), actor('admin', true), actor('clerk', false), actor('planner', false)],
   full: [actor('admin', true), actor('ada', false), actor('bob', false)],
+  wild: [actor('admin', true)],
 };
 
 function actor(name: string, mayAll: boolean): OracleActor {
@@ -65,7 +67,7 @@ async function create(
   { model, database, platform }: SubjectOptions,
   opened: OpenedDatabase,
 ): Promise<INestApplication> {
-  const module = model === 'sample' ? ClientsModule : fullModule(opened.options, database);
+  const module = MODULES[model](opened.options, database);
   const before = process.env.DATABASE_URL;
   process.env.DATABASE_URL = opened.url;
   try {
@@ -77,6 +79,22 @@ async function create(
     if (before === undefined) delete process.env.DATABASE_URL;
     else process.env.DATABASE_URL = before;
   }
+}
+
+const MODULES: Readonly<
+  Record<SubjectOptions['model'], (options: DataSourceOptions, database: DatabaseName) => Type>
+> = { sample: () => ClientsModule, full: fullModule, wild: wildModule };
+
+/** Entities that were there before, none of which has a decorator of the package. */
+function wildModule(options: DataSourceOptions): Type {
+  @Module({
+    imports: [
+      TypeOrmModule.forRoot({ ...options, entities: WILD_ENTITIES, synchronize: true, retryAttempts: 0 }),
+      RestifyModule.forRoot('rest/v1', { permissions: [AllowAny] }),
+    ],
+  })
+  class WildModule {}
+  return WildModule;
 }
 
 function fullModule(options: DataSourceOptions, database: DatabaseName): Type {

@@ -26,10 +26,15 @@ export interface KeyedPost {
   readonly answer: Answer;
 }
 
+/** So many deleted objects are kept: requests for them are 404. */
+const MOST_DEAD = 200;
+/** Of so many of the latest POSTs some are sent once more. */
+const MOST_KEYED = 100;
+
 /** What the oracle knows of the application's rows: only what answers have told. */
 export class State {
   readonly objects = new Map<string, KnownObject>();
-  readonly keyed: KeyedPost[] = [];
+  keyed: readonly KeyedPost[] = [];
   /** How many writes have succeeded. */
   writes = 0;
   /** By field: collections of which a key was taken there. */
@@ -58,6 +63,10 @@ export class State {
     this.writes++;
     if (!deletes) return;
     for (const each of this.objects.values()) if (each.alive === 'yes') each.alive = 'perhaps';
+  }
+
+  noteKeyed(post: KeyedPost): void {
+    this.keyed = [...this.keyed.slice(1 - MOST_KEYED), post];
   }
 
   /** A field refers to objects, and those of this collection were taken. */
@@ -121,7 +130,12 @@ export class State {
 
   /** A key that was given a second time is another object. */
   private add(object: KnownObject): void {
-    for (const [id, each] of this.objects) if (each.path === object.path) this.objects.delete(id);
+    const dead: string[] = [];
+    for (const [id, each] of this.objects) {
+      if (each.path === object.path) this.objects.delete(id);
+      else if (each.alive === 'no') dead.push(id);
+    }
+    for (const id of dead.slice(0, -MOST_DEAD)) this.objects.delete(id);
     this.objects.set(object.id, object);
   }
 }

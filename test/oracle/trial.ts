@@ -1,4 +1,4 @@
-// npm run trial:openapi -- [--model sample|full] [--database sqlite|postgres|mariadb] [--platform express|fastify]
+// npm run trial:openapi -- [--model sample|full|wild] [--database sqlite|postgres|mariadb] [--platform express|fastify]
 //     [--requests 20000] [--seed <number>]; each may be several, with commas between: every combination runs.
 import { parseArgs } from 'node:util';
 import { findServers } from '../support/find-servers.mjs';
@@ -9,14 +9,14 @@ import { startSubject } from './start-subject.js';
 import type { SubjectOptions } from './start-subject.js';
 
 const CHOICES = {
-  model: ['sample', 'full'],
+  model: ['sample', 'full', 'wild'],
   database: ['sqlite', 'postgres', 'mariadb'],
   platform: ['express', 'fastify'],
 } as const;
 
 const { values } = parseArgs({
   options: {
-    model: { type: 'string', default: 'sample,full' },
+    model: { type: 'string', default: 'sample,full,wild' },
     database: { type: 'string', default: 'sqlite' },
     platform: { type: 'string', default: 'express' },
     requests: { type: 'string', default: '20000' },

@@ -1,5 +1,5 @@
 // @tags db nest
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { connect } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -10,7 +10,6 @@ import { answer, CompiledSample, listenSomewhere, urlOf } from './sample-process
 import type { Environment, SampleProcess } from './sample-process.js';
 
 /** Each test starts three processes and more; compiling the application takes some time too. */
-jest.setTimeout(90_000);
 
 /** A connection of its own for each request, so that workers take turns. */
 const APART = { headers: { connection: 'close' } };
@@ -71,7 +70,7 @@ function isRefused(port: number): Promise<boolean> {
 }
 
 async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  for (const deadline = Date.now() + 20_000; !(await isSo());) {
+  for (const deadline = Date.now() + 60_000; !(await isSo());) {
     if (Date.now() > deadline) throw new Error(`It does not become so: ${isSo.toString()}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }

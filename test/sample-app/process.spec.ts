@@ -1,5 +1,5 @@
 // @tags db nest
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { readdir } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,7 +10,6 @@ import { answer, CompiledSample, listenSomewhere, urlOf } from './sample-process
 import type { SampleProcess } from './sample-process.js';
 
 /** A process starts in about a second; compiling the application takes some more. */
-jest.setTimeout(60_000);
 
 let sample: CompiledSample;
 beforeAll(async () => {

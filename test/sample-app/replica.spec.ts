@@ -1,12 +1,10 @@
 // @tags nest
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { launchPostgres } from '../support/launch-postgres.cjs';
 import type { LaunchedPostgres } from '../support/launch-postgres.cjs';
 import { answer, CompiledSample, urlOf } from './sample-process.js';
 import type { SampleProcess } from './sample-process.js';
-
-jest.setTimeout(60_000);
 
 /** A connection of its own for each request, so that workers take turns. */
 const APART = { headers: { connection: 'close' } };
@@ -71,7 +69,7 @@ function onPair(title: string, run: (pair: Pair) => Promise<void>): void {
 /** Waits until the replica has what the primary has now, what that has not written to its own disk yet included. */
 async function copied({ primary, replica }: Pair): Promise<void> {
   const { rows } = await primary.query<{ at: string }>('SELECT pg_current_wal_insert_lsn() AS at');
-  for (const deadline = Date.now() + 10_000; ;) {
+  for (const deadline = Date.now() + 60_000; ;) {
     const behind = await replica.query<{ is: boolean }>(
       'SELECT pg_last_wal_replay_lsn() < $1::pg_lsn AS is',
       [rows[0]?.at],

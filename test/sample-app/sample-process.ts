@@ -127,7 +127,7 @@ export class SampleProcess {
 
   /** Resolves when its log has the text, or all of them. */
   async saying(...texts: readonly string[]): Promise<this> {
-    const deadline = Date.now() + 30_000;
+    const deadline = Date.now() + 120_000;
     while (!texts.every((text) => this.output.includes(text))) {
       if (this.hasEnded) throw new Error(`It has ended: ${this.output}`);
       if (Date.now() > deadline) throw new Error(`It does not say "${texts.join('", "')}": ${this.output}`);
@@ -148,7 +148,7 @@ export class SampleProcess {
 
   async exit(): Promise<number | null | undefined> {
     let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<undefined>((resolve) => (timer = setTimeout(resolve, 10_000, undefined)));
+    const late = new Promise<undefined>((resolve) => (timer = setTimeout(resolve, 60_000, undefined)));
     const code = await Promise.race([this.ended, late]);
     clearTimeout(timer);
     return code;

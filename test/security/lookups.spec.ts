@@ -333,7 +333,7 @@ onEachDatabase('filters under attack', (database) => {
         2,
       ]);
       expect(log.failed).toEqual([]);
-    }, 30_000);
+    });
 
     test('of paths over a relation of a model to itself are those that are named', async () => {
       const plain = (await parts('')).text;

@@ -201,6 +201,12 @@ async function seed(started: StartedApp): Promise<void> {
   await dataSource.getRepository(StrictAccount).save([{ name: 'a' }]);
 }
 
+/** In milliseconds: what this process, which is client, server and SQLite, has worked since, however long it waited for a processor. */
+function cpuTimeSince(begun: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(begun);
+  return (user + system) / 1000;
+}
+
 function ids(answer: Answer): readonly unknown[] {
   expect([answer.status, answer.text.slice(0, 200)]).toEqual([200, expect.stringMatching(/^\[/)]);
   return (answer.json as { id: number }[]).map((row) => row.id);
@@ -503,7 +509,7 @@ onEachDatabase('queries under attack', (database) => {
   });
 
   test('S8 shapes that would cost much are refused or cost little', async () => {
-    const begun = Date.now();
+    const begun = process.cpuUsage();
     for (const query of [
       'limit=1000000000',
       'limit=-1',
@@ -530,7 +536,7 @@ onEachDatabase('queries under attack', (database) => {
     for (const path of ['9'.repeat(14_000), 'x'.repeat(14_000), '%25'.repeat(4_000)]) {
       expect((await started.client.get(`${ACCOUNTS}${path}/`)).status).toBe(404);
     }
-    expect(Date.now() - begun).toBeLessThan(5000);
+    expect(cpuTimeSince(begun)).toBeLessThan(5000);
     expect(log.failures).toBe(0);
   });
 
@@ -626,7 +632,7 @@ onEachDatabase('queries of a model that names lookups and relations', (database)
   });
 
   test('S9 patterns of the own parsers are fast on hostile texts', async () => {
-    const begun = Date.now();
+    const begun = process.cpuUsage();
     for (const [name, texts] of Object.entries({
       price: [
         '0'.repeat(14_000),
@@ -663,7 +669,7 @@ onEachDatabase('queries of a model that names lookups and relations', (database)
       const answer = await get(`search=${encodeURIComponent(text).slice(0, 14_000)}`);
       expect([200, 400]).toContain(answer.status);
     }
-    expect(Date.now() - begun).toBeLessThan(4000);
+    expect(cpuTimeSince(begun)).toBeLessThan(4000);
   });
 });
 
@@ -688,20 +694,19 @@ describe('S9 regular expressions where the model says so', () => {
           .getRepository(Pattern)
           .save([{ text: `${'a'.repeat(5000)}!` }, { text: 'b' }]);
         for (const expression of ['(a+)+$', '(a|aa)+$', '(a|a?)+$', '(.*a){20}$', '((a*)*)*b']) {
-          const begun = Date.now();
           const answer = await started.client.get(
             `/rest/v1/bank/pattern/?search=${encodeURIComponent(expression)}`,
           );
-          expect([database.name, expression, answer.status, Date.now() - begun < 3000]).toEqual([
+          // One that is not ended keeps this test until its own limit.
+          expect([database.name, expression, answer.status]).toEqual([
             database.name,
             expression,
             answer.status === 200 ? 200 : 400,
-            true,
           ]);
         }
       } finally {
         await started.close();
       }
     }
-  }, 60_000);
+  });
 });

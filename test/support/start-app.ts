@@ -112,7 +112,11 @@ export async function startApp(settings: AppSettings): Promise<StartedApp> {
     imports: [
       TypeOrmModule.forRoot({ ...options, retryAttempts: 0 }),
       ...(settings.restifyModules ?? [
-        RestifyModule.forRoot(settings.prefix ?? 'rest/v1', settings.restify ?? {}),
+        // A file of tests declares the entities of several applications.
+        RestifyModule.forRoot(settings.prefix ?? 'rest/v1', {
+          unknownEntities: 'ignore',
+          ...settings.restify,
+        }),
       ]),
       ...(settings.imports ?? []),
     ],

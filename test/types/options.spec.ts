@@ -311,6 +311,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   'label-no-text': MODEL.replace('/* @Restify */', '@Restify(7)'),
   'on-a-property': MODEL.replace('/* on a property */', "@Restify('blog')"),
   'call-without-options': `${MODEL}\nrestify(Post);\nrestify(Post, 'blog');\n`,
+  'call-in-a-loop': `${MODEL}\nimport { EntitySchema } from 'typeorm';\nclass Author { id: number; name: string }\nconst schema = new EntitySchema<Author>({ name: 'author', columns: {} });\nfor (const each of [Post, Author, schema]) restify(each, 'blog');\n`,
   'call-on-an-instance': `${MODEL}\nrestify(new Post(), 'blog');\n`,
   'schema-right': withSchema("fields: ['title'], filterFields: ['votes'], ordering: ['-votes']"),
   'schema-fields': withSchema("fields: ['titel']"),
@@ -337,7 +338,7 @@ beforeAll(() => {
   }
   for (const [name, source] of Object.entries(OTHERS)) sources.set(at(name), source);
   compiled = new Compiled(sources);
-}, 60_000);
+});
 
 describe.each(WAYS)('options of $way', ({ way, source }) => {
   test.each(CASES.map((each, index) => ({ ...each, index })))(
@@ -367,7 +368,7 @@ describe('a wrong name in @Restify', () => {
 
 describe('the ways to declare', () => {
   test('take nothing, a label, or options, on classes of all kinds', () => {
-    for (const name of ['no-argument', 'label-only', 'call-without-options', 'elsewhere'])
+    for (const name of ['no-argument', 'label-only', 'call-without-options', 'call-in-a-loop', 'elsewhere'])
       expect([name, compiled.complaints(at(name))]).toEqual([name, []]);
   });
 

@@ -1,8 +1,13 @@
 import { emptyFieldErrors } from '../../errors/rest-error.js';
 import type { FieldErrors } from '../../errors/rest-error.js';
-import { isWritable } from '../../model/field.js';
+import { isEverTaken } from '../../model/field.js';
 import type { Field } from '../../model/field.js';
 import type { Resource } from '../../model/resource.js';
+import type { AskRules } from '../../model/value-rules.js';
+import { readRules } from './read-rules.js';
+import type { ValidationMetadataLike } from './read-rules.js';
+import { validatedView } from './validated-view.js';
+import type { DatesAsTexts, Written } from './validated-view.js';
 
 /** class-validator's own error, as far as it is read here: the package is an optional peer. */
 interface ValidationErrorLike {
@@ -22,15 +27,17 @@ interface ClassValidator {
       schema: string,
       always: boolean,
       strictGroups: boolean,
-    ): readonly unknown[];
+    ): readonly ValidationMetadataLike[];
   };
 }
 
 /** Runs class-validator's decorators over an entity that is about to be written. */
 export interface EntityValidator {
-  validate(entity: object, resource: Resource): Promise<FieldErrors>;
+  validate(entity: object, resource: Resource, written: Written): Promise<FieldErrors>;
   /** Whether a class has any. */
   validates(target: unknown): boolean;
+  /** What of it a schema can say. */
+  readonly rulesOf: AskRules;
 }
 
 /** Where every copy of class-validator in a process keeps what its decorators record. Without any there is nothing. */
@@ -44,19 +51,46 @@ export async function loadEntityValidator(): Promise<EntityValidator | undefined
   if (!(RECORDS in globalThis)) return undefined;
   const library = await importClassValidator();
   if (!library) return undefined;
+  const datesAsTexts = datesAsTextsOf(library);
   return {
-    validate: async (entity, resource) => {
+    validate: async (entity, resource, written) => {
+      const seen = validatedView(entity, resource.fields, { written, datesAsTexts });
       // What is left out is filled by the database, and whether it may be is not theirs to say.
-      const found = await library.validate(entity, {
+      const found = await library.validate(seen, {
         forbidUnknownValues: false,
         skipUndefinedProperties: true,
       });
       return fieldErrors(found, resource.fields);
     },
+    rulesOf: (target) =>
+      readRules(library.getMetadataStorage().getTargetValidationMetadatas(target, '', true, false)),
     validates: (target) =>
       library.getMetadataStorage().getTargetValidationMetadatas(target, '', false, false).length > 0,
   };
 }
+
+/** Of each class once: nothing is decorated while requests are answered. */
+function datesAsTextsOf(library: ClassValidator): DatesAsTexts {
+  const known = new WeakMap<object, ReadonlySet<string>>();
+  return (type) => {
+    if (typeof type !== 'function') return NONE;
+    const found =
+      known.get(type) ??
+      new Set(
+        library
+          .getMetadataStorage()
+          .getTargetValidationMetadatas(type, '', true, false)
+          .filter(({ name }) => name !== undefined && TEXTS_OF_DATES.has(name))
+          .map(({ propertyName }) => propertyName),
+      );
+    known.set(type, found);
+    return found;
+  };
+}
+
+const NONE: ReadonlySet<string> = new Set();
+/** Names of the validators that judge the text of a date: @IsDateString, @IsISO8601, @IsRFC3339. */
+const TEXTS_OF_DATES: ReadonlySet<string> = new Set(['isDateString', 'isIso8601', 'isRFC3339']);
 
 async function importClassValidator(): Promise<ClassValidator | undefined> {
   try {
@@ -72,7 +106,7 @@ async function importClassValidator(): Promise<ClassValidator | undefined> {
 function fieldErrors(found: readonly ValidationErrorLike[], fields: readonly Field[]): FieldErrors {
   const errors = emptyFieldErrors();
   for (const { property, constraints, children } of found) {
-    const field = fields.find((each) => each.name === property && isWritable(each));
+    const field = fields.find((each) => each.name === property && isEverTaken(each));
     if (!field) continue;
     if (field.kind === 'embedded' && children && children.length > 0)
       errors[property] = fieldErrors(children, field.fields);

@@ -1,11 +1,11 @@
 import type { Authentication, AuthenticationScheme } from '../../model/authentication.js';
 import type { PassportHttpLike } from '../../request/authentication/basic-strategy.js';
 import { passportScheme } from '../../request/authentication/passport-scheme.js';
-import type { PassportLike } from '../../request/authentication/passport-scheme.js';
+import type { PassportAuthentication, PassportLike } from '../../request/authentication/passport-scheme.js';
 
 /** Schemes by what declares them. Passport is loaded where somebody names a scheme, and only there. */
 export async function loadSchemes(
-  declared: readonly Authentication[],
+  declared: readonly PassportAuthentication[],
 ): Promise<ReadonlyMap<Authentication, AuthenticationScheme>> {
   if (declared.length === 0) return new Map();
   const passport = await imported<PassportLike>(() => import('passport'));

@@ -24,6 +24,7 @@ import type {
   StampedText,
 } from '../../request/execution/data-adapter.js';
 import type { Soon } from '../../values/soon.js';
+import type { AskedClasses } from './describing/describe-model.js';
 import { describeModel } from './describing/describe-model.js';
 import { warningsOfOptions } from './describing/warn-of-options.js';
 import { chooseDialect } from './dialects/choose-dialect.js';
@@ -85,8 +86,8 @@ export class TypeOrmAdapter implements DataAdapter {
     this.answers = new TypeOrmAnswers(dataSource, { connections: this.connections, dialect: this.dialect });
   }
 
-  describe(): ModelDescription {
-    return describeModel(this.dataSource);
+  describe(asked?: AskedClasses): ModelDescription {
+    return describeModel(this.dataSource, asked);
   }
 
   /** What the application should know of its data source, and is no reason not to start. */

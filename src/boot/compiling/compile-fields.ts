@@ -1,4 +1,6 @@
 import type { RestifyOptions } from '../../declare/restify-declaration.js';
+import { outwardType } from '../../model/column.js';
+import type { Column } from '../../model/column.js';
 import type {
   ColumnDescription,
   EntityDescription,
@@ -14,12 +16,15 @@ import type {
   ReverseOneField,
   ToOneField,
 } from '../../model/field.js';
-import type { Relation } from '../../model/relation.js';
+import type { Relation, ToOneRelation } from '../../model/relation.js';
 import type { ValueType } from '../../model/value-type.js';
+import { exposedMember, isExposedColumn } from './exposed-properties.js';
+import type { Exposed, ExposedIn } from './exposed-properties.js';
 import type { ForeignKeys } from './foreign-keys.js';
 import { labelOf } from './label.js';
 import { declaredColumns, topName } from './property-names.js';
 import type { ResourceShell } from './resource-shell.js';
+import { withStandIns } from './stand-ins.js';
 
 interface FieldSource {
   readonly entity: EntityDescription;
@@ -30,32 +35,24 @@ interface FieldSource {
 
 /** The fields of an entity in the order of bodies: key, columns, relations, computed (contract 2.2). */
 export function compileFields(source: FieldSource): readonly Field[] {
-  const columns = declaredColumns(source.entity).filter((column) => isShown(column, source.options));
+  const columns = declaredColumns(source.entity).filter((column) =>
+    isExposedColumn(column, exposedIn(source)),
+  );
   const keys = columns.filter((column) => column.primary);
   const others = columns.filter((column) => !column.primary);
-  const relations = source.entity.relations.filter((relation) =>
-    isShownRelation(relation, source.options, source.resource),
-  );
+  const relations = source.entity.relations.filter((relation) => isShownRelation(relation, source));
   return [
     ...compileMembers({ columns: [...keys, ...others], relations }, source, ''),
     ...compileComputed(source),
   ];
 }
 
-/** Which properties are exposed at all. A `select: false` column is not, unless bodies may write it. */
-function isShown(column: ColumnDescription, options: RestifyOptions): boolean {
-  const name = topName(column);
-  return (
-    isNamed(name, options) &&
-    (column.selected || (options.writeOnly ?? []).includes(name)) &&
-    column.unsupported === undefined
-  );
+function exposed(member: ColumnDescription | RelationDescription, source: FieldSource): Exposed {
+  return exposedMember(member, exposedIn(source));
 }
 
-function isNamed(name: string, options: RestifyOptions): boolean {
-  return (
-    (options.fields === undefined || options.fields.includes(name)) && !(options.exclude ?? []).includes(name)
-  );
+function exposedIn({ entity, options, resource }: FieldSource): ExposedIn {
+  return { entity, options, isServed: (relation) => isServed(relation, resource) };
 }
 
 interface Members {
@@ -80,7 +77,7 @@ function compileMembers(members: Members, source: FieldSource, within: string): 
       );
     if (deeper.length > 0) embedded.add(name);
   }
-  return fields;
+  return withStandIns(fields, { ...source, isOpen: (column) => exposed(column, source).open });
 }
 
 function compileMember(
@@ -117,39 +114,42 @@ function compileEmbedded(
   };
 }
 
-function compileColumn(
-  name: string,
-  column: ColumnDescription,
-  { entity, options, resource, foreignKeys }: FieldSource,
-): ColumnField {
-  const top = topName(column);
+function compileColumn(name: string, column: ColumnDescription, source: FieldSource): ColumnField {
+  const { entity, options, resource, foreignKeys } = source;
+  const { readable, open: taken } = exposed(column, source);
   const refers = foreignKeys.get(column.id);
+  const rules = entity.rules.get(column.path);
   // What it leads to is not said by one value alone.
-  const shared = refers === 'several' || isTwinOfShownRelation(column, entity, { options, resource });
-  const open = entity.writable && !column.generated && !(options.readOnly ?? []).includes(top) && !shared;
+  const shared = refers === 'several' || isTwinOfShownRelation(column, source);
+  const open = entity.writable && !column.generated && taken && !shared;
   const insertable = open && column.insertable;
   return {
     kind: 'column',
     name,
     label: labelOf(name),
     column: resource.columns.get(column.id) ?? column,
-    type: typeOf(column, options),
-    readable: column.selected && !(options.writeOnly ?? []).includes(top),
+    type: typeOf(resource.columns.get(column.id) ?? column, options),
+    readable: column.selected && readable,
     insertable,
     // The URL names the object: a key in a body is ignored (contract 3.4).
     updatable: open && column.updatable && !column.primary,
     required:
-      insertable && !column.acceptsNull && !column.hasDefault && !(options.optional ?? []).includes(top),
+      insertable &&
+      !column.acceptsNull &&
+      !column.hasDefault &&
+      !(options.optional ?? []).includes(topName(column)),
     nullable: column.acceptsNull,
     blank: column.acceptsNull || column.hasDefault,
     ...(open && refers ? { refers } : {}),
+    ...(rules ? { rules } : {}),
   };
 }
 
-function typeOf(column: ColumnDescription, options: RestifyOptions): ValueType {
+function typeOf(column: Column, options: RestifyOptions): ValueType {
   const keepsBlanks =
     (options.trim as Readonly<Record<string, boolean>> | undefined)?.[topName(column)] === false;
-  return keepsBlanks ? untrimmed(column.type) : column.type;
+  const type = outwardType(column);
+  return keepsBlanks ? untrimmed(type) : type;
 }
 
 function untrimmed(type: ValueType): ValueType {
@@ -157,30 +157,22 @@ function untrimmed(type: ValueType): ValueType {
   return type.kind === 'string' ? { ...type, trim: false } : type;
 }
 
-/** A plain column beside a relation over the same database column: the relation is what bodies write. */
-function isTwinOfShownRelation(
-  column: ColumnDescription,
-  entity: EntityDescription,
-  { options, resource }: Pick<FieldSource, 'options' | 'resource'>,
-): boolean {
-  return entity.relations.some(
+/** A plain column beside a relation over the same database column: the relation is what bodies write, by either name where `withStandIns` says so. */
+function isTwinOfShownRelation(column: ColumnDescription, source: FieldSource): boolean {
+  return source.entity.relations.some(
     (relation) =>
       relation.kind === 'to-one' &&
       relation.on.some((pair) => pair.near === column.id) &&
-      isShownRelation(relation, options, resource),
+      isShownRelation(relation, source),
   );
 }
 
-function isShownRelation(
-  relation: RelationDescription,
-  options: RestifyOptions,
-  resource: ResourceShell,
-): boolean {
-  return (
-    isNamed(topName(relation), options) &&
-    !(options.exclude ?? []).includes(relation.path) &&
-    resource.relations.get(relation.path)?.target.registered === true
-  );
+function isShownRelation(relation: RelationDescription, source: FieldSource): boolean {
+  return exposed(relation, source).named && isServed(relation, source.resource);
+}
+
+function isServed({ path }: RelationDescription, resource: ResourceShell): boolean {
+  return resource.relations.get(path)?.target.registered === true;
 }
 
 /** A relation to an entity that is not registered is left out (contract 2.3). */
@@ -191,7 +183,7 @@ function compileRelation(
 ): readonly InnerField[] {
   const relation = source.resource.relations.get(description.path);
   if (!relation) return [];
-  const readable = !(source.options.writeOnly ?? []).includes(topName(description));
+  const { readable } = exposed(description, source);
   const base = { name, label: labelOf(name), readable };
   return [{ ...base, ...relationPart(description, relation, source) }];
 }
@@ -204,24 +196,26 @@ type RelationPart =
 function relationPart(
   description: RelationDescription,
   relation: Relation,
-  { entity, options, resource }: FieldSource,
+  source: FieldSource,
 ): RelationPart {
+  const { entity, options, resource } = source;
   const closed = { insertable: false, updatable: false, required: false, nullable: true };
   switch (relation.kind) {
     case 'to-one': {
-      const { nullable, hasDefault, updatable } =
-        description.kind === 'to-one' ? description : { nullable: true, hasDefault: false, updatable: true };
-      const open = entity.writable && !(options.readOnly ?? []).includes(topName(description));
+      const { nullable, hasDefault, insertable, updatable } =
+        description.kind === 'to-one'
+          ? description
+          : { nullable: true, hasDefault: false, insertable: true, updatable: true };
+      const open = entity.writable && exposed(description, source).open;
       const names = relation.on.map((pair) => pair.near.id);
       const inKey = resource.identity.some((column) => names.includes(column.id));
-      const required =
-        open && !nullable && !hasDefault && !(options.optional ?? []).includes(topName(description));
       return {
         kind: 'to-one',
         relation,
-        insertable: open,
+        insertable: open && insertable,
         updatable: open && updatable && !inKey,
-        required,
+        required:
+          open && insertable && !nullable && !hasDefault && !isOptional(description, relation, options),
         nullable,
       };
     }
@@ -233,6 +227,18 @@ function relationPart(
     default:
       return relation satisfies never;
   }
+}
+
+/** By its own name, or by that of the plain column of its foreign key. */
+function isOptional(
+  description: RelationDescription,
+  { on }: ToOneRelation,
+  { optional = [] }: RestifyOptions,
+): boolean {
+  const [pair, ...more] = on;
+  return [description, ...(pair && more.length === 0 ? [pair.near] : [])].some((each) =>
+    optional.includes(topName(each)),
+  );
 }
 
 function compileComputed({ options }: FieldSource): readonly ComputedField[] {

@@ -4,7 +4,6 @@ import { linksOf } from '../../model/field.js';
 import type { Field } from '../../model/field.js';
 import type { EntityDescription } from '../../model/entity-description.js';
 import type { RequestCounter, Throttle } from '../../model/throttle.js';
-import type { GuardLike } from '../../model/guard.js';
 import type { ResourceHooks } from '../../model/hooks.js';
 import type { InterceptorLike } from '../../model/interceptor.js';
 import type { Pagination } from '../../model/pagination.js';
@@ -14,7 +13,7 @@ import type { Piping } from '../../model/pipe.js';
 import type { Permission } from '../../model/permission.js';
 import type { FilterBackend } from '../../model/filter-backend.js';
 import { OPERATIONS } from '../../model/operation.js';
-import type { AuthenticationScheme } from '../../model/authentication.js';
+import type { Operation } from '../../model/operation.js';
 import type { PermissionExpression } from '../../model/permission-expression.js';
 import type { ResolvedPermission } from '../../model/resolved-permission.js';
 import type { Resource } from '../../model/resource.js';
@@ -33,6 +32,7 @@ import {
 } from './compile-queries.js';
 import { compileRelations } from './compile-relations.js';
 import { ThroughCompiler } from './compile-through.js';
+import { transformedColumns } from './compile-transforms.js';
 import type { CompiledView } from './compile-through.js';
 import { draftsByEntity } from './draft.js';
 import { foreignKeysOf, overlappingRelations } from './foreign-keys.js';
@@ -41,6 +41,7 @@ import type { Blueprint, Draft } from './draft.js';
 import { plainPaths, resolveFilterPath } from './resolve-path.js';
 import type { FilterPath } from './resolve-path.js';
 import { ResourceShell } from './resource-shell.js';
+import { yieldParameters } from './yield-parameters.js';
 
 /** What Nest's injector made of the classes that a declaration names. */
 export interface Parts {
@@ -48,10 +49,10 @@ export interface Parts {
   serializer(options: RestifyOptions): Serializer;
   permission(options: RestifyOptions): ResolvedPermission;
   permissions(permissions: readonly PermissionExpression[]): ResolvedPermission;
-  schemes(options: RestifyOptions): readonly AuthenticationScheme[];
+  /** How callers say who they are, and guards, which are among the schemes or run late. */
+  entrance(options: RestifyOptions): Pick<Resource, 'schemes' | 'guards' | 'lateGuards'>;
   /** Whether refused credentials are counted. */
   readonly refusalsThrottled: boolean;
-  guards(options: RestifyOptions): readonly GuardLike[];
   interceptors(options: RestifyOptions): readonly InterceptorLike[];
   /** `target` is the entity's class, where it has one. */
   piping(options: RestifyOptions, target: object | undefined): Piping | undefined;
@@ -89,7 +90,7 @@ export function compileResources(blueprint: Blueprint, parts: Parts): CompiledMo
   const shells = new Map(
     description.entities.map((entity) => [entity.id, shellOf(entity, byEntity.get(entity.id), parts)]),
   );
-  const through = new ThroughCompiler(shells, blueprint.defaults, byEntity, parts.serializer({}));
+  const through = new ThroughCompiler(blueprint, shells, parts.serializer({}));
   for (const entity of description.entities) {
     const shell = shells.get(entity.id);
     if (!shell) continue;
@@ -174,7 +175,9 @@ function optionsOf(draft: Draft | undefined): RestifyOptions {
 }
 
 function shellOf(entity: EntityDescription, draft: Draft | undefined, parts: Parts): ResourceShell {
-  const columns = new Map(entity.columns.map((column): [string, Column] => [column.id, column]));
+  const columns = new Map(
+    transformedColumns(entity, optionsOf(draft)).map((column): [string, Column] => [column.id, column]),
+  );
   const key = { columns: entity.key.flatMap((id) => columns.get(id) ?? []) };
   const app = draft?.app ?? '';
   const model = draft?.model ?? entity.name.toLowerCase();
@@ -205,15 +208,18 @@ function completeEntity(
 ): void {
   const options = optionsOf(draft);
   shell.setFields(compileFields({ entity, options, resource: shell, foreignKeys }));
-  const readable = entity.writable ? OPERATIONS : (['list', 'retrieve'] as const);
+  const possible = possibleOperations(entity);
   shell.operations = new Set(
-    (options.operations ?? readable).filter(
-      (operation) => entity.writable || operation === 'list' || operation === 'retrieve',
-    ),
+    possible.filter((operation) => options.operations?.includes(operation) !== false),
   );
   shell.returnDeleted = options.returnDeleted ?? blueprint.defaults.returnDeleted;
   shell.strict = options.strict ?? blueprint.defaults.strict;
   applyRules(shell, options, { parts, target: draft?.declaration.target, entity });
+}
+
+function possibleOperations({ writable, creatable }: EntityDescription): readonly Operation[] {
+  if (!writable) return ['list', 'retrieve'];
+  return creatable ? OPERATIONS : OPERATIONS.filter((operation) => operation !== 'create');
 }
 
 /** Who may use it, and by which backends its lists are read. */
@@ -228,6 +234,7 @@ function applyRules(
 ): void {
   const { hooks, scope } = parts.hooks(target);
   shell.hooks = hooks;
+  shell.listenerRelations = options.listenerRelations ?? [];
   shell.backends = parts.backends(options);
   shell.pagination = parts.pagination(options);
   shell.renderers = parts.renderers(options);
@@ -240,9 +247,12 @@ function applyRules(
   shell.grantsSomeFields = grantsSomeFields(shell.permission);
   shell.interceptors = parts.interceptors(options);
   shell.piping = parts.piping(options, target);
-  shell.schemes = parts.schemes(options);
+  const { schemes, guards, lateGuards } = parts.entrance(options);
+  shell.schemes = schemes;
+  shell.guards = guards;
+  shell.lateGuards = lateGuards;
+  shell.guarded = schemes.some((scheme) => scheme.guards !== undefined);
   shell.refusalsThrottled = parts.refusalsThrottled && shell.schemes.length > 0;
-  shell.guards = parts.guards(options);
   shell.throttle = parts.throttle(options);
   shell.counter = shell.throttle && parts.counter;
 }
@@ -286,6 +296,7 @@ function completeQueries(
   shell.ordering = compileOrdering(shell, entity, options);
   shell.filterGroups = options.filterGroups ?? false;
   shell.queryLimits = { ...limits, ...options.queryLimits };
+  shell.filterTerms = yieldParameters(shell);
 }
 
 /** A through model is ruled by its own declaration, else by what the relation says and the defaults of the prefix (contract 2.8). */

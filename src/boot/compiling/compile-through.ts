@@ -1,9 +1,5 @@
 import type { Column } from '../../model/column.js';
-import type {
-  JunctionDescription,
-  ManyToManyDescription,
-  PairDescription,
-} from '../../model/entity-description.js';
+import type { JunctionDescription, ManyToManyDescription } from '../../model/entity-description.js';
 import type { ColumnField, Field, ToOneField } from '../../model/field.js';
 import { OPERATIONS } from '../../model/operation.js';
 import type { ColumnPair, Through, ToOneRelation } from '../../model/relation.js';
@@ -11,8 +7,10 @@ import type { Key } from '../../model/resource.js';
 import type { Serializer } from '../../model/serializer.js';
 import type { RestifyOptions, ThroughOptions } from '../../declare/restify-declaration.js';
 import type { RestifyDefaults } from '../../restify.options.js';
-import type { Draft } from './draft.js';
+import { draftsByEntity } from './draft.js';
+import type { Blueprint, Draft } from './draft.js';
 import { columnPairs, refersToKey } from './column-pairs.js';
+import { junctionColumns, junctionEntities } from './junction-entities.js';
 import { labelOf } from './label.js';
 import { ResourceShell } from './resource-shell.js';
 
@@ -26,6 +24,7 @@ interface View {
   readonly other: readonly ColumnPair[];
   /** The application's entity on the junction's table, if there is one. */
   readonly mapped: ResourceShell | undefined;
+  readonly fixed: ReadonlySet<string>;
   readonly options: RestifyOptions;
 }
 
@@ -40,15 +39,34 @@ export type CompiledView = Pick<View, 'shell' | 'mapped' | 'options'>;
 export class ThroughCompiler {
   private readonly views: View[] = [];
 
+  private readonly shells: ReadonlyMap<string, ResourceShell>;
+  private readonly drafts: ReadonlyMap<string, Draft>;
+  private readonly entities: ReadonlyMap<string, string>;
+  /** Columns that the entity says are never updated, by entity. */
+  private readonly fixed: ReadonlyMap<string, ReadonlySet<string>>;
+  private readonly defaults: Pick<RestifyDefaults, 'returnDeleted' | 'strict'>;
+
   constructor(
-    private readonly shells: ReadonlyMap<string, ResourceShell>,
-    private readonly defaults: Pick<RestifyDefaults, 'returnDeleted' | 'strict'>,
-    private readonly drafts: ReadonlyMap<string, Draft>,
+    blueprint: Pick<Blueprint, 'description' | 'drafts' | 'defaults'>,
+    shells: ReadonlyMap<string, ResourceShell>,
     private readonly serializer: Serializer,
-  ) {}
+  ) {
+    this.shells = shells;
+    this.drafts = draftsByEntity(blueprint.drafts);
+    this.entities = junctionEntities(blueprint);
+    const used = new Set(this.entities.values());
+    const through = blueprint.description.entities.filter(({ id }) => used.has(id));
+    this.fixed = new Map(
+      through.map(({ id, columns }) => [
+        id,
+        new Set(columns.filter(({ updatable }) => !updatable).map((column) => column.id)),
+      ]),
+    );
+    this.defaults = blueprint.defaults;
+  }
 
   compile({ junction, path }: ManyToManyDescription, near: ResourceShell, target: ResourceShell): Through {
-    const mapped = this.mappedEntity(junction);
+    const mapped = this.shells.get(this.entities.get(junction.entity) ?? '');
     const table = mapped ?? this.shells.get(junction.entity);
     if (!table) throw new Error(`No junction of ${junction.declaredAt}`);
     const parent = columnPairs(junction.parent, near, table);
@@ -62,6 +80,7 @@ export class ThroughCompiler {
       parent,
       other,
       mapped,
+      fixed: this.fixed.get(table.entity) ?? new Set(),
       options: this.optionsOf(path, junction, { near, target, mapped }),
     });
     return {
@@ -97,13 +116,6 @@ export class ThroughCompiler {
       }
     }
     return [...sides.values()];
-  }
-
-  /** One without the junction's columns is refused by `verifyJunctions`, and is no through model here. */
-  private mappedEntity(junction: JunctionDescription): ResourceShell | undefined {
-    const mapped = junction.mappedBy === undefined ? undefined : this.shells.get(junction.mappedBy);
-    const columns = [...junction.parent.map((pair) => pair.far), ...junction.other.map((pair) => pair.near)];
-    return mapped && columns.every((id) => mapped.columns.has(id)) ? mapped : undefined;
   }
 
   private shellOf(
@@ -186,10 +198,7 @@ export class ThroughCompiler {
 }
 
 function isPair(table: ResourceShell, junction: JunctionDescription): boolean {
-  const sides = new Set([
-    ...junction.parent.map((pair: PairDescription) => pair.far),
-    ...junction.other.map((pair) => pair.near),
-  ]);
+  const sides = new Set(junctionColumns(junction));
   return table.key.columns.every((column) => sides.has(column.id)) && table.key.columns.length === sides.size;
 }
 
@@ -205,9 +214,13 @@ function mappedFields(view: View, mapped: ResourceShell): readonly Field[] {
   // A link stands below the collection of its own, which a model that nobody registered does not have.
   const kept = mapped.fields.filter((field) => field.kind !== 'link' || mapped.registered);
   const fields = kept.map((field) => {
-    if (field === parentSide) return asSide(field, parent.map(turned), view.near);
-    if (field === otherSide) return asSide(field, other, view.target);
-    return field;
+    if (field === parentSide)
+      return asSide(field, { on: parent.map(turned), target: view.near, fixed: view.fixed });
+    if (field === otherSide) return asSide(field, { on: other, target: view.target, fixed: view.fixed });
+    const side = [parentSide, otherSide].find(
+      (each) => each?.kind === 'to-one' && each.standIn === field.name,
+    );
+    return side && field.kind === 'column' ? besideSide(field, side, view.fixed) : field;
   });
   if (shell.key === mapped.key) return fields;
   return [idField(shell, other), ...fields.filter((field) => field.name !== 'id')];
@@ -229,7 +242,10 @@ function isSide(field: Field, columns: readonly Column[]): boolean {
 }
 
 /** In a pair the sides are the key, which the nested URL may change all the same: the pair is replaced. */
-function asSide(field: Field, on: readonly ColumnPair[], target: ResourceShell): ToOneField {
+function asSide(
+  field: Field,
+  { on, target, fixed }: Pick<ToOneRelation, 'on'> & Pick<View, 'target' | 'fixed'>,
+): ToOneField {
   const relation: ToOneRelation =
     field.kind === 'to-one'
       ? field.relation
@@ -242,9 +258,20 @@ function asSide(field: Field, on: readonly ColumnPair[], target: ResourceShell):
     readable: field.readable,
     relation,
     insertable: open,
-    updatable: open,
+    updatable: open && !on.some(({ near }) => fixed.has(near.id)),
     required: open,
     nullable: false,
+    ...(field.kind === 'to-one' && field.standIn !== undefined ? { standIn: field.standIn } : {}),
+  };
+}
+
+/** The plain column of a side: it is changed where the side is. */
+function besideSide(field: ColumnField, { name, insertable }: Field, fixed: View['fixed']): ColumnField {
+  const updatable = insertable && !fixed.has(field.column.id);
+  return {
+    ...field,
+    nullable: false,
+    ...(field.standsFor ? { standsFor: { relation: name, insertable, updatable } } : {}),
   };
 }
 

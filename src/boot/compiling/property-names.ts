@@ -13,7 +13,7 @@ export function declaredColumns(entity: EntityDescription): readonly ColumnDescr
 /** Names that the options of an entity may use: its columns, embedded objects and relations. */
 export function propertyNames(entity: EntityDescription): ReadonlySet<string> {
   return new Set(
-    [...declaredColumns(entity), ...entity.relations].flatMap((each) => [
+    [...declaredColumns(entity), ...entity.relations, ...entity.unjoined].flatMap((each) => [
       topName(each),
       ...('kind' in each ? [each.path] : []),
     ]),

@@ -98,5 +98,5 @@ function pathsOf(field: Field, within: string): readonly string[] {
 
 /** The database keeps another value than bodies show, so it neither compares nor sorts as they do. */
 export function isTransformed(column: Column): boolean {
-  return 'transformed' in column && column.transformed === true;
+  return column.transform !== undefined;
 }

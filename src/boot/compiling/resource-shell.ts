@@ -23,7 +23,9 @@ import type {
   OrderTerm,
   Resource,
   SearchField,
+  StandIn,
 } from '../../model/resource.js';
+import { standInsOf } from './list-stand-ins.js';
 import type { Serializer } from '../../model/serializer.js';
 import type { ShapeRules } from '../../model/shape.js';
 
@@ -43,6 +45,7 @@ export class ResourceShell implements Resource {
   columns: ReadonlyMap<string, Column>;
   fields: readonly Field[] = [];
   fieldsByName: ReadonlyMap<string, Field> = new Map();
+  standIns: readonly StandIn[] = [];
   nested: readonly ToManyRelation[] = [];
   relations: ReadonlyMap<string, Relation> = new Map();
   overlapping: readonly ToOneRelation[] = [];
@@ -66,11 +69,14 @@ export class ResourceShell implements Resource {
   grantsSomeFields = false;
   permission: ResolvedPermission = { kind: 'all-of', permissions: [] };
   schemes: readonly AuthenticationScheme[] = [];
+  guarded = false;
   refusalsThrottled = false;
   guards: readonly GuardLike[] = [];
+  lateGuards: readonly GuardLike[] = [];
   interceptors: readonly InterceptorLike[] = [];
   piping: Piping | undefined = undefined;
   hooks: ResourceHooks = {};
+  listenerRelations: readonly string[] = [];
   throttle: Throttle | undefined = undefined;
   counter: RequestCounter | undefined = undefined;
   returnDeleted = false;
@@ -96,5 +102,6 @@ export class ResourceShell implements Resource {
   setFields(fields: readonly Field[]): void {
     this.fields = fields;
     this.fieldsByName = new Map(fields.map((field) => [field.name, field]));
+    this.standIns = standInsOf(fields);
   }
 }

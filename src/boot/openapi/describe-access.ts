@@ -83,16 +83,21 @@ function anonymousOf(
   return all.every(({ anonymous }) => anonymous === other) ? other : 'unknown';
 }
 
+/** Names of places of credentials that a document can tell: guards may not say theirs. */
+export function placesOf(schemes: readonly AuthenticationScheme[]): readonly string[] {
+  return [...new Set(schemes.flatMap(({ name }) => name ?? []))];
+}
+
 /** A name that a component may have. */
-export function schemeName({ name }: AuthenticationScheme): string {
-  return name.replace(/^header /, 'header-').replace(/[^\w.-]/g, '_');
+export function schemeName(place: string): string {
+  return place.replace(/^header /, 'header-').replace(/[^\w.-]/g, '_');
 }
 
 /** Where the credentials of a scheme stand (`header x-api-key`, or the scheme of the Authorization header). */
-export function securityScheme({ name }: AuthenticationScheme): Schema {
-  const [, header] = /^header (.*)$/.exec(name) ?? [];
+export function securityScheme(place: string): Schema {
+  const [, header] = /^header (.*)$/.exec(place) ?? [];
   return header === undefined
-    ? { type: 'http', scheme: name }
+    ? { type: 'http', scheme: place }
     : { type: 'apiKey', in: 'header', name: header };
 }
 
@@ -101,6 +106,8 @@ export function requirementsOf(
   schemes: readonly AuthenticationScheme[],
   { anonymous }: KnownAccess,
 ): readonly SecurityRequirement[] {
-  const named = [...new Set(schemes.map(schemeName))].map((name): SecurityRequirement => ({ [name]: [] }));
-  return anonymous === 'may not' ? named : [...named, {}];
+  const named = placesOf(schemes).map((place): SecurityRequirement => ({ [schemeName(place)]: [] }));
+  // A guard lets nobody pass whom it does not know, whatever the permissions say.
+  const passes = anonymous !== 'may not' && schemes.every(({ guards }) => guards === undefined);
+  return passes ? [...named, {}] : named;
 }

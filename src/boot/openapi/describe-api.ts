@@ -2,7 +2,7 @@ import type { ErrorFormat } from '../../model/error-format.js';
 import type { Resource } from '../../model/resource.js';
 import type { Route } from '../../model/route.js';
 import { Components, operationName, UniqueNames } from './component-names.js';
-import { schemeName, securityScheme } from './describe-access.js';
+import { placesOf, schemeName, securityScheme } from './describe-access.js';
 import { errorReferences, SHARED_HEADERS, SHARED_RESPONSES, SHARED_SCHEMAS } from './describe-errors.js';
 import { describedMethods } from './described-route.js';
 import type { DescribedPlace } from './described-route.js';
@@ -155,9 +155,10 @@ function idsOf({ paths }: OpenApiDocument): Set<string> {
 
 function securitySchemes(resources: ReadonlySet<Resource>): Readonly<Record<string, Schema>> {
   return Object.fromEntries(
-    [...resources]
-      .flatMap(({ schemes }) => schemes)
-      .map((scheme) => [schemeName(scheme), securityScheme(scheme)]),
+    placesOf([...resources].flatMap(({ schemes }) => schemes)).map((place) => [
+      schemeName(place),
+      securityScheme(place),
+    ]),
   );
 }
 

@@ -52,10 +52,24 @@ export function bulkQuery(
   return [];
 }
 
-/** Elsewhere an empty parameter counts as left out; here it could mean all objects. */
+/** Elsewhere an empty parameter counts as left out; here it could mean all objects. Of a repeated one each value counts. */
 function notEmpty(parameter: Parameter): Parameter {
   const { schema } = parameter;
-  return schema.type === 'string' ? { ...parameter, schema: { minLength: 1, ...schema } } : parameter;
+  const { items } = schema;
+  if (schema.type === 'array' && isTextSchema(items))
+    return { ...parameter, schema: { ...schema, items: { minLength: 1, ...items } } };
+  return isTextSchema(schema) ? { ...parameter, schema: { minLength: 1, ...schema } } : parameter;
+}
+
+function isTextSchema(schema: unknown): schema is Schema {
+  return typeof schema === 'object' && schema !== null && 'type' in schema && schema.type === 'string';
+}
+
+/** A key in a list: commas stand between the keys. */
+function listedKeySchema(key: Resource['key']): Schema {
+  const schema = keySchema(key);
+  const isFree = schema.type === 'string' && schema.format === undefined && schema.pattern === undefined;
+  return isFree ? { ...schema, pattern: '^[^,]+$' } : schema;
 }
 
 function keysParameter({ key, bulk }: Resource): Omit<Parameter, 'required'> {
@@ -65,7 +79,7 @@ function keysParameter({ key, bulk }: Resource): Omit<Parameter, 'required'> {
       : 'The keys of the objects, as they stand in their URLs, with semicolons between them.';
   const schema: Schema =
     key.columns.length === 1
-      ? { type: 'array', items: keySchema(key), minItems: 1, ...(bulk ? { maxItems: bulk.max } : {}) }
+      ? { type: 'array', items: listedKeySchema(key), minItems: 1, ...(bulk ? { maxItems: bulk.max } : {}) }
       : { type: 'string' };
   return {
     name: KEYS_PARAMETER,

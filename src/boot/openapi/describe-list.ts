@@ -1,3 +1,4 @@
+import { outwardType } from '../../model/column.js';
 import { GROUPS_PARAMETER } from '../../model/filter-backend.js';
 import type { FilterBackend } from '../../model/filter-backend.js';
 import type { QueryLimits } from '../../model/limits.js';
@@ -158,7 +159,8 @@ function orderingSchema({ orderingFields, orderingNulls }: Resource): Schema {
 /** What a parameter holds, by its lookup. */
 function termSchema({ operands: [first, ...others], lookup }: FieldTerm, limits: QueryLimits): Schema {
   // The text of a composite key.
-  const type: ValueType = first && others.length === 0 ? first.column.type : { kind: 'string', trim: false };
+  const type: ValueType =
+    first && others.length === 0 ? outwardType(first.column) : { kind: 'string', trim: false };
   switch (lookup) {
     case 'exact':
     case 'gt':

@@ -1,6 +1,6 @@
-import type { Field, InnerField } from '../../model/field.js';
+import type { ColumnField, Field, InnerField } from '../../model/field.js';
 import type { Resource } from '../../model/resource.js';
-import { isWritable } from '../../model/field.js';
+import { isTaken, isWritable } from '../../model/field.js';
 import {
   bodySchema,
   exampleKey,
@@ -13,6 +13,7 @@ import {
 import type { Expandable } from '../../model/shape.js';
 import { ModelSerializer } from '../../request/serializers/model-serializer.js';
 import { mayLack, orExpanded } from './describe-shape.js';
+import { ruledSchema } from './ruled-schema.js';
 import type { Schema } from './open-api-types.js';
 
 /** What is described of a model: `base` is the path of its collection, where its links stand. */
@@ -104,7 +105,7 @@ function shownValue(field: Field, object: Shown): Schema {
   switch (field.kind) {
     case 'column':
       return {
-        ...orNull(valueSchema(field.type), field),
+        ...(mayBeNull(field) ? nullable(valueSchema(field.type)) : valueSchema(field.type)),
         ...examples(exampleValue(field.type, field.label)),
       };
     case 'embedded': {
@@ -117,7 +118,9 @@ function shownValue(field: Field, object: Shown): Schema {
     case 'to-one':
     case 'reverse-one':
       return {
-        ...orNull(keySchema(field.relation.target.key), field),
+        ...(mayBeNull(field)
+          ? nullable(keySchema(field.relation.target.key))
+          : keySchema(field.relation.target.key)),
         ...examples(exampleKey(field.relation.target.key)),
       };
     case 'link':
@@ -133,13 +136,24 @@ function shownValue(field: Field, object: Shown): Schema {
   }
 }
 
+/** Of a foreign key with two properties one may say that it is nullable and the other not: bodies obey the stricter one, and rows that were there before the other. */
+function mayBeNull(field: Field): boolean {
+  if (field.nullable) return true;
+  if (field.kind === 'column') return field.standsFor !== undefined && field.column.nullable;
+  return (
+    field.kind === 'to-one' &&
+    field.standIn !== undefined &&
+    field.relation.on.some(({ near }) => near.nullable)
+  );
+}
+
 /** The body of a POST, PUT or PATCH. `given` are fields that the URL fills. */
 export function requestSchema(
   { resource }: ModelView,
   operation: 'create' | 'update' | 'partialUpdate',
   given: ReadonlySet<string>,
 ): Schema {
-  const open = resource.fields.filter((field) => !given.has(field.name) && isOpen(field, operation));
+  const open = resource.fields.filter((field) => !given.has(field.name) && isTaken(field, operation));
   return {
     ...bodyOf(open, operation),
     title: `${resource.label}, ${TITLES[operation]}`,
@@ -151,37 +165,53 @@ const TITLES = { create: 'to create', update: 'to replace', partialUpdate: 'to c
 
 type Writing = keyof typeof TITLES;
 
-function isOpen(field: Field, operation: Writing): boolean {
-  return operation === 'create' ? field.insertable : field.updatable;
+function bodyOf(fields: readonly Field[], operation: Writing): Schema {
+  const needed = operation === 'partialUpdate' ? [] : fields.filter((field) => field.required);
+  const standIns = new Map(
+    needed.flatMap((field): readonly [Field, string][] =>
+      field.kind === 'to-one' && field.standIn !== undefined ? [[field, field.standIn]] : [],
+    ),
+  );
+  return {
+    ...objectOf(
+      fields.map((field) => [field.name, sentField(field, operation)]),
+      { required: needed.filter((field) => !standIns.has(field)).map(({ name }) => name) },
+    ),
+    ...(standIns.size > 0
+      ? { allOf: [...standIns].map(([{ name }, standIn]) => ({ anyOf: [needing(name), needing(standIn)] })) }
+      : {}),
+  };
 }
 
-function bodyOf(fields: readonly Field[], operation: Writing): Schema {
-  const required =
-    operation === 'partialUpdate' ? [] : fields.filter((field) => field.required).map(({ name }) => name);
-  return objectOf(
-    fields.map((field) => [field.name, sentField(field, operation)]),
-    { required },
-  );
+function needing(name: string): Schema {
+  return { required: [name], properties: { [name]: {} } };
 }
 
 function sentField(field: Field, operation: Writing): Schema {
   return {
     title: field.label,
     ...sentValue(field, operation),
-    ...(field.readable ? {} : { writeOnly: true }),
+    ...(field.kind === 'column' && field.standsFor
+      ? { readOnly: true, description: `May be sent in the place of \`${field.standsFor.relation}\`.` }
+      : {}),
+    ...(field.readable || isStandIn(field) ? {} : { writeOnly: true }),
   };
+}
+
+function isStandIn(field: Field): boolean {
+  return field.kind === 'column' && field.standsFor !== undefined;
 }
 
 function sentValue(field: Field, operation: Writing): Schema {
   switch (field.kind) {
     case 'column':
       return {
-        ...orNull(bodySchema(field.type, field.blank), field),
-        ...examples(exampleValue(field.type, field.label)),
+        ...orNull(ruledBody(field), { nullable: field.nullable && field.rules?.refusesNull !== true }),
+        ...(field.rules ? {} : examples(exampleValue(field.type, field.label))),
       };
     case 'embedded':
       return bodyOf(
-        field.fields.filter((inner: InnerField) => isOpen(inner, operation)),
+        field.fields.filter((inner: InnerField) => isTaken(inner, operation)),
         operation,
       );
     case 'to-one':
@@ -198,7 +228,12 @@ function sentValue(field: Field, operation: Writing): Schema {
   }
 }
 
-function orNull(schema: Schema, field: Field): Schema {
+function ruledBody({ type, blank, rules }: ColumnField): Schema {
+  const schema = bodySchema(type, blank);
+  return rules ? ruledSchema(schema, type, rules) : schema;
+}
+
+function orNull(schema: Schema, field: Pick<Field, 'nullable'>): Schema {
   return field.nullable ? nullable(schema) : schema;
 }
 

@@ -10,7 +10,7 @@ import { ModelSerializer } from '../../request/serializers/model-serializer.js';
 import { operationName } from './component-names.js';
 import { amountOf, bulkQuery, inAmount, withKey } from './describe-bulk.js';
 import { conditionParameters } from './describe-conditions.js';
-import { knownAccess, requirementsOf } from './describe-access.js';
+import { knownAccess, placesOf, requirementsOf } from './describe-access.js';
 import type { KnownAccess } from './describe-access.js';
 import { FREE_OBJECT, formsOf, isRepeatable, JSON_TYPE, schemaNames, SUFFIXES } from './described-route.js';
 import type { DescribedPlace, DescribedRoute } from './described-route.js';
@@ -67,7 +67,7 @@ function securityOf(
   access: KnownAccess,
   { hasSecurity }: DescribedPlace,
 ): readonly SecurityRequirement[] | undefined {
-  if (schemes.length > 0) return requirementsOf(schemes, access);
+  if (placesOf(schemes).length > 0) return requirementsOf(schemes, access);
   return hasSecurity ? undefined : [];
 }
 

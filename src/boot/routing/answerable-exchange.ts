@@ -8,6 +8,8 @@ import type { RestResponse } from '../../request/responses/rest-response.js';
 export interface AnswerableExchange extends HttpExchange {
   /** Node's request: the same object for middleware, guards, handlers and filters. */
   readonly raw: IncomingMessage;
+  /** The library's own response, as Nest gives it to guards. */
+  readonly response: object;
   /** Whether somebody has answered it already. */
   readonly answered: boolean;
   /** The headers of contract 7.1; what the application has set itself is kept. */

@@ -66,7 +66,7 @@ class ExpressExchange implements AnswerableExchange {
 
   constructor(
     readonly raw: ExpressRequest,
-    private readonly response: ServerResponse,
+    readonly response: ServerResponse,
   ) {
     this.url = raw.originalUrl;
     this.mountedAt = raw.baseUrl;

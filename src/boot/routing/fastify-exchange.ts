@@ -134,14 +134,14 @@ class FastifyExchange extends NodeExchange implements AnswerableExchange {
 
   constructor(
     readonly request: FastifyRequest,
-    private readonly reply: FastifyReply,
+    readonly response: FastifyReply,
   ) {
     super(request.raw);
-    this.headers = new ReplyHeaders(reply);
+    this.headers = new ReplyHeaders(response);
   }
 
   isStill(reply: FastifyReply): boolean {
-    return reply === this.reply && this.hasItsUrl();
+    return reply === this.response && this.hasItsUrl();
   }
 
   get protocol(): string {
@@ -157,7 +157,7 @@ class FastifyExchange extends NodeExchange implements AnswerableExchange {
   }
 
   get answered(): boolean {
-    return isAnswered(this.reply);
+    return isAnswered(this.response);
   }
 
   body(): ReceivedBody {
@@ -165,7 +165,7 @@ class FastifyExchange extends NodeExchange implements AnswerableExchange {
   }
 
   gone(): boolean {
-    return isGone(this.reply.raw);
+    return isGone(this.response.raw);
   }
 
   setContractHeaders(allow: string): void {
@@ -173,18 +173,18 @@ class FastifyExchange extends NodeExchange implements AnswerableExchange {
   }
 
   setHeader(name: string, value: string): void {
-    this.reply.header(name, value);
+    this.response.header(name, value);
   }
 
   send(response: RestResponse, allow: string): Soon<void> {
-    return sendReply(this.reply, response, { allow, headers: this.headers });
+    return sendReply(this.response, response, { allow, headers: this.headers });
   }
 }
 
 class MiddlewareExchange extends NodeExchange implements AnswerableExchange {
   constructor(
     raw: MiddlewareRequest,
-    private readonly response: ServerResponse,
+    readonly response: ServerResponse,
   ) {
     super(raw);
   }

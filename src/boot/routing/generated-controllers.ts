@@ -14,6 +14,7 @@ import type { ListedController } from './application-controllers.js';
 import type { BuiltApi, ResourceRoutes } from './build-routes.js';
 import type { Soon } from '../../values/soon.js';
 import { markForAllMethods } from './express-all-methods.js';
+import { ALL } from './made-context.js';
 import { collectionPath, routePattern, urlOf } from './route-pattern.js';
 import { RestifyExceptionFilter } from './restify-exception.filter.js';
 import { RestifyGuard } from './restify.guard.js';
@@ -174,7 +175,8 @@ function bindUrl({ name, pattern, model, route, isSign }: BoundUrl, { own, gener
   // A function a path: each prefix has interceptors and pipes of its own, and no method of the class has such a name.
   const handlerName = (method: string): string => `${name}_${method.toLowerCase()} ${pattern}`;
   server.models.set(`/${pattern}`, `/${model}`);
-  const { guards, interceptors, throttle } = route.resource;
+  const { guards, guarded, interceptors, throttle } = route.resource;
+  const contexts = guarded ? server.contexts.at(route) : undefined;
   if (
     !generated.joined &&
     route.actions.size === 0 &&
@@ -194,30 +196,30 @@ function bindUrl({ name, pattern, model, route, isSign }: BoundUrl, { own, gener
       resource: route.resource,
       binding: { url: urlOf(route), method, handler },
     };
-    if (operation)
-      addActionHandler(generated.controller, {
-        ...at,
-        name: handlerName(method),
-        method: generated.joined?.declaration.replaced.includes(operation) === true ? handler : undefined,
-      });
-    else addActionHandler(own.controller, { ...at, name: handlerName(method), method: handler });
+    const replaces = operation && generated.joined?.declaration.replaced.includes(operation) === true;
+    const controller = operation ? generated.controller : own.controller;
+    addActionHandler(controller, {
+      ...at,
+      name: handlerName(method),
+      method: operation === undefined || replaces === true ? handler : undefined,
+    });
+    contexts?.add(method, controller, handlerName(method));
   }
+  const add = (handler: string, method: RequestMethod, sign: boolean): void => {
+    addHandler(generated.controller, { name: handler, pattern, method, isSign: sign }, server);
+  };
   // One route for all methods that the application leaves, those that the URL does not serve included: 405 is ours to say.
-  if (generated.isOwn || [...route.actions.values()].every(({ operation }) => operation !== undefined))
-    addHandler(
-      generated.controller,
-      { name: `${name} ${pattern}`, pattern, method: RequestMethod.ALL, isSign },
-      server,
-    );
+  if (generated.isOwn || [...route.actions.values()].every(({ operation }) => operation !== undefined)) {
+    add(`${name} ${pattern}`, RequestMethod.ALL, isSign);
+    contexts?.add(ALL, generated.controller, `${name} ${pattern}`);
+    return;
+  }
   // Two classes share the URL, and which of them Nest routes first is not known: neither takes what is the other's.
-  else
-    for (const [method, request] of ROUTED)
-      if (!route.actions.has(method))
-        addHandler(
-          generated.controller,
-          { name: handlerName(method), pattern, method: request, isSign: false },
-          server,
-        );
+  for (const [method, request] of ROUTED) {
+    if (route.actions.has(method)) continue;
+    add(handlerName(method), request, false);
+    contexts?.add(method, generated.controller, handlerName(method));
+  }
 }
 
 function addHandler(

@@ -17,6 +17,11 @@ export class Mounts {
     this.patterns.sort((a, b) => b.segments.length - a.segments.length);
   }
 
+  /** All of them, the longest first. */
+  get all(): readonly string[] {
+    return this.patterns.map(({ text }) => text);
+  }
+
   /** Where URLs stand that no request asks for. */
   first(): string {
     return this.patterns[0]?.text ?? '';

@@ -1,4 +1,4 @@
-import type { LoggerService } from '@nestjs/common';
+import type { ExecutionContext, LoggerService } from '@nestjs/common';
 import type { DeclarationProblem } from '../../errors/declaration-error.js';
 import {
   BodyTooLarge,
@@ -16,17 +16,20 @@ import { valueResponse } from '../../request/responses/rest-response.js';
 import type { RestResponse } from '../../request/responses/rest-response.js';
 import { isLater, whenThere } from '../../values/soon.js';
 import type { Soon } from '../../values/soon.js';
+import type { UnknownEntities } from '../../restify.options.js';
 import type { Call } from '../../request/call.js';
 import type { Around } from '../../request/rest-pipeline.js';
 import { setActionContext } from './action-context.js';
 import { answerIndex } from './answer-index.js';
 import type { AnswerableExchange, ExchangeOf, Place } from './answerable-exchange.js';
 import { Locations } from './locations.js';
+import { MadeContexts } from './made-context.js';
 import type { Location } from './locations.js';
 import { PrefixClaims } from './prefix-claims.js';
 import { urlOf } from './route-pattern.js';
 import type { ActionBinding } from './route-pattern.js';
 import type { Served } from './served.js';
+import { toldPlaces } from './told-places.js';
 import { Visits } from './visits.js';
 
 interface Matched {
@@ -47,6 +50,8 @@ export class RestServer {
   /** Routes whose generated answer nothing that the model declares stands around. */
   readonly alone = new Set<Route>();
   readonly claims = new PrefixClaims();
+  /** Of requests for which Nest calls no handler. */
+  readonly contexts = new MadeContexts();
 
   constructor(
     private readonly logger: LoggerService,
@@ -67,6 +72,15 @@ export class RestServer {
     );
   }
 
+  /** When the routes are registered: nobody reads off the code what a global prefix and a version make of them. */
+  tellPlaces(): void {
+    try {
+      this.logger.log(toldPlaces(this.apis, this.mounts.all));
+    } catch {
+      // Nobody is left to be told.
+    }
+  }
+
   /** Also while requests are answered: none of them fails of a logger. */
   warn(text: string): void {
     try {
@@ -79,6 +93,11 @@ export class RestServer {
   /** What is served, in the order of the `forRoot` calls. */
   get prefixes(): readonly Pick<Served, 'api' | 'pipeline' | 'resourceOf' | 'index' | 'errorFormat'>[] {
     return this.locations.served;
+  }
+
+  /** What the prefixes say of entities that no data source knows. */
+  get unknownEntities(): readonly UnknownEntities[] {
+    return this.locations.served.map(({ unknownEntities }) => unknownEntities);
   }
 
   /** The longest of all prefixes: they share the server. */
@@ -120,8 +139,8 @@ export class RestServer {
   }
 
   /** Step one of every generated route, run by its guard. Throws the errors of contract 6.1. */
-  async admit(exchange: AnswerableExchange): Promise<Resource> {
-    const { call, served } = this.routeOf(exchange);
+  async admit(exchange: AnswerableExchange, context: ExecutionContext): Promise<Resource> {
+    const { call, served } = this.routeOf(exchange, context);
     const visit = this.visits.of(exchange);
     visit.admission = await served.pipeline.admit(call);
     return call.match.route.resource;
@@ -214,7 +233,10 @@ export class RestServer {
     const { location } = this.visits.of(exchange);
     switch (location.kind) {
       case 'route':
-        await this.refuseUnrouted(exchange, { call: callOf(exchange, location), served: location.served });
+        await this.refuseUnrouted(exchange, {
+          call: this.callOf(exchange, location),
+          served: location.served,
+        });
         return true;
       case 'unknown':
         await this.fail(exchange, new NotFound());
@@ -316,19 +338,25 @@ export class RestServer {
       : (location.kind === 'index' ? location.prefixes : this.locations.served)[0];
   }
 
-  private routeOf(exchange: AnswerableExchange): Matched {
+  private routeOf(exchange: AnswerableExchange, context?: ExecutionContext): Matched {
     const { location } = this.visits.of(exchange);
     if (location.kind !== 'route') throw new NotFound();
-    return { call: callOf(exchange, location), served: location.served };
+    return { call: this.callOf(exchange, location, context), served: location.served };
+  }
+
+  private callOf(
+    exchange: AnswerableExchange,
+    { match, base }: Extract<Location, { kind: 'route' }>,
+    context?: ExecutionContext,
+  ): Call {
+    return match.route.resource.guarded
+      ? { exchange, match, base, context: context ?? this.contexts.of(match.route, exchange) }
+      : { exchange, match, base };
   }
 
   private owns(location: Location): boolean {
     return location.kind === 'index' ? !this.foreign.has(location.path) : location.kind !== 'elsewhere';
   }
-}
-
-function callOf(exchange: AnswerableExchange, { match, base }: Extract<Location, { kind: 'route' }>): Call {
-  return { exchange, match, base };
 }
 
 function allowOf(location: Location): string {

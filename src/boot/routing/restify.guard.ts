@@ -3,8 +3,8 @@ import type { CanActivate, ExecutionContext, NestInterceptor } from '@nestjs/com
 import { REST_SERVER } from '../tokens.js';
 import { NotFound, PermissionDenied } from '../../errors/request-errors.js';
 import { bindingOf } from './restify-action.interceptor.js';
-import { isObservable, lastValueFrom } from 'rxjs';
 import { aroundOf } from './interceptors-around.js';
+import { runGuard } from './run-guard.js';
 import type { RestServer } from './rest-server.js';
 
 /** Admission as a Nest guard, so that nothing that replaces a handler stands before it. */
@@ -19,11 +19,8 @@ export class RestifyGuard implements CanActivate {
     const binding = bindingOf(context.getHandler());
     // The HTTP library reads a path in its own way: what it chose must be what was admitted.
     if (binding && !this.server.leadsTo(exchange, binding)) throw new NotFound();
-    const { guards, interceptors, throttle } = await this.server.admit(exchange);
-    for (const guard of guards as readonly CanActivate[]) {
-      const answer = guard.canActivate(context);
-      if (!(await (isObservable(answer) ? lastValueFrom(answer) : answer))) throw new PermissionDenied();
-    }
+    const { lateGuards, interceptors, throttle } = await this.server.admit(exchange, context);
+    for (const guard of lateGuards) if (!(await runGuard(guard)(context))) throw new PermissionDenied();
     if (throttle) await this.server.throttle(exchange);
     if (interceptors.length > 0)
       this.server.surround(exchange, aroundOf(interceptors as readonly NestInterceptor[], context));

@@ -3,6 +3,7 @@ import type { ErrorFormat } from '../../model/error-format.js';
 import type { Resource } from '../../model/resource.js';
 import type { Api } from '../../model/route.js';
 import type { RestPipeline } from '../../request/rest-pipeline.js';
+import type { UnknownEntities } from '../../restify.options.js';
 
 /** One prefix of an application, and what answers below it. */
 export interface Served {
@@ -13,6 +14,7 @@ export interface Served {
   readonly errorFormat: ErrorFormat;
   /** Milliseconds that half a request may stand still while the application ends. */
   readonly shutdownGrace: number;
+  readonly unknownEntities: UnknownEntities;
   /** Where its index stands, below the mount; undefined where it has none. */
   readonly index: string | undefined;
   /** What a caller is told of what the application's own code has thrown: a database that is away is one, whoever has asked it. */

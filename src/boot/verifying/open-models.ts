@@ -1,10 +1,12 @@
+import type { RestifyOptions } from '../../declare/restify-declaration.js';
 import type { Blueprint } from '../compiling/draft.js';
+import { isGuard } from './unfit-scheme.js';
 
 /** Models that everybody may read and write because nobody has said anything of it: one sentence for the log, that names them. */
 export function openModels({ prefix, drafts, defaults }: Blueprint): readonly string[] {
-  if (defaults.permissions !== undefined || isGiven(defaults.guards)) return [];
+  if (defaults.permissions !== undefined || isGuarded(defaults)) return [];
   const open = drafts.filter(
-    ({ declaration: { options } }) => options.permissions === undefined && !isGiven(options.guards),
+    ({ declaration: { options } }) => options.permissions === undefined && !isGuarded(options),
   );
   if (open.length === 0) return [];
   const names = open.map(({ app, model }) => `${app ?? ''}.${model}`).join(', ');
@@ -14,6 +16,7 @@ export function openModels({ prefix, drafts, defaults }: Blueprint): readonly st
   ];
 }
 
-function isGiven(list: readonly unknown[] | undefined): boolean {
-  return list !== undefined && list.length > 0;
+/** Some guard stands before it: one in `authentication` lets nobody pass whom it does not know. */
+function isGuarded({ guards, authentication }: Pick<RestifyOptions, 'guards' | 'authentication'>): boolean {
+  return (guards?.length ?? 0) > 0 || authentication?.some(isGuard) === true;
 }

@@ -1,6 +1,6 @@
 import { didYouMean } from '../../errors/declaration-error.js';
 import type { DeclarationProblem } from '../../errors/declaration-error.js';
-import { LOOKUPS } from '../../model/row-filter.js';
+import { LOOKUPS, TEXT_LOOKUPS } from '../../model/row-filter.js';
 import type { Lookup } from '../../model/row-filter.js';
 import { isPlain } from '../../model/value-type.js';
 import type { ValueType } from '../../model/value-type.js';
@@ -8,15 +8,6 @@ import type { ResolvedPath } from '../compiling/resolve-path.js';
 
 type Reason = Omit<DeclarationProblem, 'where'>;
 
-const TEXT_LOOKUPS: readonly Lookup[] = [
-  'iexact',
-  'contains',
-  'icontains',
-  'startswith',
-  'istartswith',
-  'endswith',
-  'iendswith',
-];
 const ORDER_LOOKUPS: readonly Lookup[] = ['gt', 'gte', 'lt', 'lte', 'range'];
 const KEY_LOOKUPS: readonly Lookup[] = ['exact', 'in', 'ne', 'isnull'];
 
@@ -39,7 +30,7 @@ export function unfitLookup(lookup: string, { leaf, operands }: ResolvedPath): R
 function unfitType(lookup: Lookup, type: ValueType): Reason | undefined {
   if (type.kind === 'boolean' && [...TEXT_LOOKUPS, ...ORDER_LOOKUPS].includes(lookup))
     return { what: `"${lookup}" does not fit yes and no`, repair: 'Use exact, ne, in or isnull.' };
-  if (TEXT_LOOKUPS.includes(lookup) && type.kind !== 'string')
+  if (TEXT_LOOKUPS.has(lookup) && type.kind !== 'string')
     return {
       what: `"${lookup}" compares texts, and this is ${type.kind}`,
       repair: 'Use exact, in, gt, gte, lt or lte.',

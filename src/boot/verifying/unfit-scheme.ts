@@ -9,7 +9,10 @@ const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /** Why something that stands in `authentication` is no scheme; undefined for one. */
 export function unfitScheme(given: unknown): Unfit | undefined {
   if (typeof given === 'string') return unfitName(given);
-  const { kind, verify, name, challenge, credentials } = (given ?? {}) as Readonly<Record<string, unknown>>;
+  if (typeof given === 'function') return unfitGuard(given);
+  const { kind, verify, name, challenge, credentials, guard } = (given ?? {}) as Readonly<
+    Record<string, unknown>
+  >;
   switch (kind) {
     case 'basic':
       if (typeof verify !== 'function')
@@ -20,11 +23,10 @@ export function unfitScheme(given: unknown): Unfit | undefined {
       return unfitChallenge(challenge);
     case 'strategy':
       return unfitName(name) ?? unfitCredentials(credentials);
+    case 'guard':
+      return unfitGuard(guard) ?? unfitCredentials(credentials);
     default:
-      return {
-        what: 'this is no scheme',
-        repair: "Write basic(verify), or the name of a Passport strategy: 'jwt'.",
-      };
+      return unfitInstance(given);
   }
 }
 
@@ -33,6 +35,44 @@ export function fitSchemes(given: unknown): readonly Authentication[] {
   return Array.isArray(given)
     ? given.filter((each): each is Authentication => unfitScheme(each) === undefined)
     : [];
+}
+
+/** Whether what stands in `authentication` is a guard. */
+export function isGuard(given: unknown): boolean {
+  return isGuardClass(given) || (given as { readonly kind?: unknown } | null)?.kind === 'guard';
+}
+
+/** Whether something is a class with the method of guards. */
+function isGuardClass(given: unknown): boolean {
+  const { canActivate } = ((given as { prototype?: unknown } | null)?.prototype ?? {}) as {
+    canActivate?: unknown;
+  };
+  return typeof given === 'function' && typeof canActivate === 'function';
+}
+
+function unfitGuard(given: unknown): Unfit | undefined {
+  if (isGuardClass(given)) return undefined;
+  return {
+    what: `${nameOf(given)} is no class of a guard`,
+    repair:
+      "Name a class with a method canActivate, such as AuthGuard('jwt') or guard(AuthGuard('jwt'), 'Bearer'); of a Passport strategy give the name.",
+  };
+}
+
+function nameOf(given: unknown): string {
+  if (typeof given !== 'function') return String(given);
+  return given.name === '' ? 'a function' : given.name;
+}
+
+function unfitInstance(given: unknown): Unfit {
+  const isInstance =
+    typeof (given as { canActivate?: unknown } | null | undefined)?.canActivate === 'function';
+  return isInstance
+    ? { what: 'this is an instance of a guard', repair: 'Name its class: Nest makes the instance.' }
+    : {
+        what: 'this is no scheme',
+        repair: "Write basic(verify), the name of a Passport strategy: 'jwt', or the class of a guard.",
+      };
 }
 
 function unfitName(name: unknown): Unfit | undefined {

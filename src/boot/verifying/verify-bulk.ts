@@ -250,19 +250,12 @@ function columnsOf(name: string, fields: Resource['fieldsByName']): readonly str
 }
 
 function parameterProblems(resource: Resource): readonly DeclarationProblem[] {
-  const { label, bulk, fields, backends } = resource;
+  const { label, bulk, backends } = resource;
   const names = bulkParameters(bulk);
   const read = new Set(backends.flatMap((backend) => [...(backend.parameters?.(resource) ?? [])]));
   return [
-    ...fields
-      .filter(({ name, readable }) => readable && names.includes(name))
-      .map(({ name }) => ({
-        where: `${label}.${name}`,
-        what: `"${name}" is a query parameter of bulk writes`,
-        repair: `Rename the property and keep the column: @Column({ name: '${name}' }) ${name}_value.`,
-      })),
     ...names
-      .filter((name) => read.has(name) && !fields.some((field) => field.name === name))
+      .filter((name) => read.has(name))
       .map((name) => ({
         where: `${label}.bulk`,
         what: `its query parameter "${name}" means something else too`,

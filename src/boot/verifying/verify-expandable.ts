@@ -128,17 +128,27 @@ function targetProblem(
   target: Resource,
   from: Resource,
 ): Pick<DeclarationProblem, 'what' | 'repair'> | undefined {
-  const { operations, guards, label } = target;
+  const { operations, label } = target;
   const readable = operations.has('list') || (field.kind !== 'link' && operations.has('retrieve'));
   if (!readable)
     return {
       what: `${label} has no ${field.kind === 'link' ? 'list' : 'list and no retrieve'} among its operations`,
       repair: `Add it to the operations of ${label}, or take this out.`,
     };
-  if (guards.some((guard) => !from.guards.includes(guard)))
+  if (!areBefore(target, from))
     return {
       what: `${label} has guards that do not stand before ${from.label}, and an expansion runs none`,
       repair: `Say it by permissions of ${label}, which hold here too, or give ${from.label} the same guards.`,
     };
   return undefined;
+}
+
+/** Whether each guard of the target has let the request pass that asks for the other model. One of several schemes may not have been asked. */
+function areBefore(target: Resource, from: Resource): boolean {
+  const sameSchemes =
+    target.schemes.length === from.schemes.length &&
+    target.schemes.every((scheme, index) => scheme === from.schemes[index]);
+  const asked = sameSchemes ? target.lateGuards : target.guards;
+  const passed = from.schemes.length > 1 ? from.lateGuards : from.guards;
+  return asked.every((guard) => passed.includes(guard));
 }

@@ -25,8 +25,10 @@ import { verifyPropertyNames } from './verify-property-names.js';
 import { verifyQueries } from './verify-queries.js';
 import { verifyQueryLimits } from './verify-query-limits.js';
 import { verifyShape } from './verify-shape.js';
+import { verifyListenerRelations } from './verify-listener-relations.js';
 import { verifyOpenJunctions } from './verify-open-junctions.js';
 import { verifyShutdownGrace } from './verify-shutdown-grace.js';
+import { verifyFieldTypes } from './verify-field-types.js';
 import { verifyThrough } from './verify-through.js';
 import { verifySupported } from './verify-supported.js';
 
@@ -41,6 +43,8 @@ const RULES = [
   verifyPaths,
   verifySupported,
   verifyPropertyNames,
+  verifyListenerRelations,
+  verifyFieldTypes,
   verifyComputed,
   verifyOperations,
   verifyQueries,

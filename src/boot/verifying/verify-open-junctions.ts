@@ -4,6 +4,8 @@ import type { PermissionClass, PermissionExpression } from '../../model/permissi
 import type { CompiledModel } from '../compiling/compile-resources.js';
 import { draftsByEntity } from '../compiling/draft.js';
 import type { Blueprint, Draft } from '../compiling/draft.js';
+import { junctionEntities } from '../compiling/junction-entities.js';
+import { isPassportGuard } from './late-auth-guards.js';
 
 /** One side of a junction that has no declaration of its own: the relation by which it is served. */
 interface Side {
@@ -18,10 +20,16 @@ type ManyToMany = Extract<Draft['entity']['relations'][number], { kind: 'many-to
  * permissions must be said. Else everybody could list and delete the pairs of models that only some may use.
  */
 export function verifyOpenJunctions(
-  { drafts, defaults, allowAny }: Blueprint,
+  blueprint: Blueprint,
   { resources }: CompiledModel,
 ): readonly DeclarationProblem[] {
-  const byEntity = draftsByEntity(drafts);
+  const { drafts, defaults, allowAny } = blueprint;
+  const judged: Judged = {
+    byEntity: draftsByEntity(drafts),
+    entities: junctionEntities(blueprint),
+    defaults,
+    allowAny,
+  };
   const served = new Map(
     resources.map(({ entity, nested }) => [entity, new Set(nested.map(({ name }) => name))]),
   );
@@ -33,7 +41,7 @@ export function verifyOpenJunctions(
       const { declaredAt } = relation.junction;
       const problem = found.has(declaredAt)
         ? undefined
-        : problemOf({ draft, path: relation.path }, relation, { byEntity, defaults, allowAny });
+        : problemOf({ draft, path: relation.path }, relation, judged);
       if (problem) found.set(declaredAt, problem);
     }
   }
@@ -42,15 +50,17 @@ export function verifyOpenJunctions(
 
 interface Judged extends Pick<Blueprint, 'defaults' | 'allowAny'> {
   readonly byEntity: ReadonlyMap<string, Draft>;
+  /** The entities of junctions. */
+  readonly entities: ReadonlyMap<string, string>;
 }
 
 function problemOf(
   side: Side,
   { target, junction }: ManyToMany,
-  { byEntity, defaults, allowAny }: Judged,
+  { byEntity, entities, defaults, allowAny }: Judged,
 ): DeclarationProblem | undefined {
   const other = byEntity.get(target);
-  if (!other || (junction.mappedBy !== undefined && byEntity.has(junction.mappedBy))) return undefined;
+  if (!other || byEntity.has(entities.get(junction.entity) ?? '')) return undefined;
   const sides = [side, ...(junction.inverse === undefined ? [] : [{ draft: other, path: junction.inverse }])];
   const said = sides.map(throughOf);
   const permissions =
@@ -65,13 +75,18 @@ function problemOf(
       repair: `${repairs(side, 'permissions', '[…]')}; [AllowAny] says that it is meant.`,
     };
   }
-  const authenticated = models.find(({ options }) => isGiven(options.authentication));
-  const reached = [...said, defaults].some(({ authentication }) => authentication !== undefined);
+  const authenticated = models.find(
+    ({ options }) => isGiven(options.authentication) || hasAuthGuard(options),
+  );
+  const reached = [...said, defaults].some(
+    (options) => options.authentication !== undefined || hasAuthGuard(options),
+  );
   if (!authenticated || reached || !permissions?.some((each) => needsActor(each, allowAny))) return undefined;
+  const option = isGiven(authenticated.options.authentication) ? 'authentication' : 'guards';
   return {
     where,
-    what: `its permissions ask who is calling, and the authentication of ${authenticated.name} does not reach its pairs`,
-    repair: `${repairs(side, 'authentication', '[…]')}.`,
+    what: `its permissions ask who is calling, and the ${option === 'guards' ? 'AuthGuard' : 'authentication'} of ${authenticated.name} does not reach its pairs`,
+    repair: `${repairs(side, option, '[…]')}.`,
   };
 }
 
@@ -96,6 +111,11 @@ function protectionOf(options: RestifyOptions): string {
     (['permissions', 'authentication', 'guards'] as const).find((name) => isGiven(options[name])) ??
     'permissions'
   );
+}
+
+/** Of other guards nobody knows whether they tell who asks. */
+function hasAuthGuard({ guards }: Pick<RestifyOptions, 'guards'>): boolean {
+  return guards?.some(isPassportGuard) === true;
 }
 
 function isGiven(list: readonly unknown[] | undefined): boolean {

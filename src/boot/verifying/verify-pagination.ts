@@ -48,22 +48,11 @@ function isPagination(given: unknown): given is Pagination {
 }
 
 function parameterProblems(resource: Resource): readonly DeclarationProblem[] {
-  const { pagination, fields, backends, label } = resource;
+  const { pagination, backends, label } = resource;
   if (!pagination || !isPagination(pagination) || !resource.operations.has('list')) return [];
   const names = pagination.parameters();
-  const ofBackends = new Set(
-    backends
-      .flatMap((backend) => [...(backend.parameters?.(resource) ?? [])])
-      .filter((name) => !fields.some((field) => field.name === name)),
-  );
+  const ofBackends = new Set(backends.flatMap((backend) => [...(backend.parameters?.(resource) ?? [])]));
   return [
-    ...fields
-      .filter(({ name, readable }) => readable && names.includes(name))
-      .map(({ name }) => ({
-        where: `${label}.${name}`,
-        what: `"${name}" is a query parameter of its pagination`,
-        repair: `Give the pagination another parameter, the model pagination: false, or the property another name: @Column({ name: '${name}' }) ${name}_value.`,
-      })),
     ...names
       .filter((name, index) => ofBackends.has(name) || names.indexOf(name) !== index)
       .map((name) => ({

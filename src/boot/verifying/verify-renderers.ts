@@ -81,17 +81,8 @@ function errorFormatProblems({ prefix, errorFormat }: Blueprint): readonly Decla
 }
 
 function parameterProblems(resource: Resource): readonly DeclarationProblem[] {
-  const { renderers, operations, fields, backends, pagination, label } = resource;
+  const { renderers, operations, backends, pagination, label } = resource;
   if (renderers.length === 0 || !(operations.has('list') || operations.has('retrieve'))) return [];
-  const field = fields.find(({ name, readable }) => readable && name === FORMAT_PARAMETER);
-  if (field)
-    return [
-      {
-        where: `${label}.${field.name}`,
-        what: `"${field.name}" is the query parameter of its renderers`,
-        repair: `Rename the property and keep the column: @Column({ name: '${field.name}' }) ${field.name}_value; or give the model renderers: [].`,
-      },
-    ];
   const read =
     backends.some((backend) => backend.parameters?.(resource).includes(FORMAT_PARAMETER) === true) ||
     pagination?.parameters().includes(FORMAT_PARAMETER) === true;

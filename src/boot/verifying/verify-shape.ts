@@ -63,22 +63,15 @@ function optionProblems(where: string, shape: unknown): readonly DeclarationProb
 }
 
 function parameterProblems(resource: Resource): readonly DeclarationProblem[] {
-  const { shape, fields, backends, pagination, renderers, label } = resource;
+  const { shape, backends, pagination, renderers, label } = resource;
   const names = shapeParameters(shape);
   if (names.length === 0) return [];
   const others = [
     ...backends.flatMap((backend) => [...(backend.parameters?.(resource) ?? [])]),
     ...(pagination?.parameters() ?? []),
     ...(renderers.length > 0 ? [FORMAT_PARAMETER] : []),
-  ].filter((name) => !fields.some((field) => field.name === name));
+  ];
   return [
-    ...fields
-      .filter(({ name, readable }) => readable && names.includes(name))
-      .map(({ name }) => ({
-        where: `${label}.${name}`,
-        what: `"${name}" is a query parameter of its shape`,
-        repair: `Give the shape another parameter (shape: { ${optionOf(name, resource)}: 'other' }), the model shape: false, or the property another name: @Column({ name: '${name}' }) ${name}_value.`,
-      })),
     ...names
       .filter((name, index) => others.includes(name) || names.indexOf(name) !== index)
       .map((name) => ({
@@ -87,8 +80,4 @@ function parameterProblems(resource: Resource): readonly DeclarationProblem[] {
         repair: 'Give the shape another parameter.',
       })),
   ];
-}
-
-function optionOf(name: string, { shape }: Resource): string {
-  return PARAMETERS.find((option) => shape?.[option as 'fieldsParameter'] === name) ?? 'fieldsParameter';
 }

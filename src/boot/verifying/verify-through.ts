@@ -1,15 +1,23 @@
 import { didYouMean } from '../../errors/declaration-error.js';
 import type { DeclarationProblem } from '../../errors/declaration-error.js';
 import type { Blueprint, Draft } from '../compiling/draft.js';
+import { junctionEntities } from '../compiling/junction-entities.js';
 
 /** `through` names many-to-many relations, and says nothing that a declaration of the junction's entity says. */
-export function verifyThrough({ drafts }: Blueprint): readonly DeclarationProblem[] {
-  return drafts.flatMap((draft) =>
-    Object.keys(draft.declaration.options.through ?? {}).flatMap((name) => problemOf(name, draft, drafts)),
+export function verifyThrough(blueprint: Blueprint): readonly DeclarationProblem[] {
+  const known: Known = { drafts: blueprint.drafts, entities: junctionEntities(blueprint) };
+  return blueprint.drafts.flatMap((draft) =>
+    Object.keys(draft.declaration.options.through ?? {}).flatMap((name) => problemOf(name, draft, known)),
   );
 }
 
-function problemOf(name: string, draft: Draft, drafts: readonly Draft[]): readonly DeclarationProblem[] {
+interface Known {
+  readonly drafts: readonly Draft[];
+  /** The entities of junctions. */
+  readonly entities: ReadonlyMap<string, string>;
+}
+
+function problemOf(name: string, draft: Draft, { drafts, entities }: Known): readonly DeclarationProblem[] {
   const { declaration, entity } = draft;
   const where = `${declaration.name}.through.${name}`;
   const known = entity.relations.filter((relation) => relation.kind === 'many-to-many');
@@ -25,7 +33,7 @@ function problemOf(name: string, draft: Draft, drafts: readonly Draft[]): readon
         ),
       },
     ];
-  const own = drafts.find((draft) => draft.entity.id === relation.junction.mappedBy);
+  const own = drafts.find((draft) => draft.entity.id === entities.get(relation.junction.entity));
   if (own)
     return [
       {

@@ -1,15 +1,26 @@
-import { AuthenticationAway, NotAuthenticated } from '../../errors/request-errors.js';
+import { AuthenticationAway, NotAuthenticated, PermissionDenied } from '../../errors/request-errors.js';
 import type { Actor } from '../../model/actor.js';
 import type { AuthenticationScheme, LibraryRequest, SchemeOutcome } from '../../model/authentication.js';
 import { isLater } from '../../values/soon.js';
 import type { Soon } from '../../values/soon.js';
 import { challengeOf } from './challenge-of.js';
+import { actorOn } from './guard-scheme.js';
 import type { RefusedCredentials } from './refused-credentials.js';
+import { statusOfError } from './status-of-error.js';
 
 /** A request, and the address that the application's proxy setting vouches for. */
 export interface Asking {
   readonly request: LibraryRequest;
   readonly address: string;
+  /** What guards of Nest are given. */
+  readonly context?: unknown;
+}
+
+/** Who asks, and why a guard refuses it nevertheless. */
+export interface Identified {
+  readonly actor: Actor;
+  /** Whoever the permissions refuse is told that first. */
+  readonly refusal?: Error;
 }
 
 export interface AuthenticatorRules {
@@ -34,22 +45,33 @@ export class Authenticator {
    * credentials of a scheme in use, on open endpoints too, and 503 where a scheme fails, or has not answered in time.
    */
   authenticate(asking: Asking, schemes: readonly AuthenticationScheme[]): Soon<Actor> {
-    const found = (asking.request as { user?: unknown }).user;
-    if (typeof found === 'object' && found !== null) return found;
-    return schemes.length === 0 ? null : this.ask(asking, schemes);
+    const found = actorOn(asking.request);
+    if (found) return found;
+    return schemes.length === 0 ? null : this.identify(asking, schemes).then(({ actor }) => actor);
   }
 
-  private async ask(asking: Asking, schemes: readonly AuthenticationScheme[]): Promise<Actor> {
+  /** The same of schemes among which guards are. Those of a model run whoever asks. */
+  async identify(asking: Asking, schemes: readonly AuthenticationScheme[]): Promise<Identified> {
     const { request } = asking;
-    const tried = await this.tryCounted(asking, schemes, performance.now() + this.rules.timeout);
+    const found = actorOn(request);
+    const ends = performance.now() + this.rules.timeout;
+    if (found && !schemes.some(({ guards }) => guards === 'all')) return { actor: found };
+    // Whom the application knows has presented nothing here that could be guessed.
+    const tried = found
+      ? await trySchemes(schemes, asking, ends)
+      : await this.tryCounted(asking, schemes, ends);
     switch (tried.kind) {
       case 'actor':
         (request as { user?: unknown }).user = tried.actor;
-        return tried.actor;
+        return { actor: tried.actor };
       case 'wrong':
-        throw new NotAuthenticated(challengeOf(schemes), tried.scheme.refusal);
+        throw new NotAuthenticated(challengeOf(schemes), refusalOf(tried.scheme, request));
+      case 'unknown':
+        throw new NotAuthenticated(challengeOf(schemes));
+      case 'refused':
+        return { actor: tried.actor, refusal: refusalFor(tried, schemes) };
       case 'none':
-        return null;
+        return { actor: null };
       default:
         return tried satisfies never;
     }
@@ -64,12 +86,12 @@ export class Authenticator {
     const { request } = asking;
     const { refused } = this.rules;
     const presented = refused && presentedTo(schemes, request);
-    if (!presented) return trySchemes(schemes, request, ends);
+    if (!presented) return trySchemes(schemes, asking, ends);
     const check = await refused.begin({ address: asking.address, username: presented.username }, ends);
     let outcome: SchemeOutcome['kind'] = 'none';
     try {
-      const tried = await trySchemes(schemes, request, ends);
-      outcome = tried.kind;
+      const tried = await trySchemes(schemes, asking, ends);
+      outcome = isWrong(tried) ? 'wrong' : tried.kind;
       return tried;
     } finally {
       check.end(outcome);
@@ -90,33 +112,64 @@ function presentedTo(
 
 async function trySchemes(
   schemes: readonly AuthenticationScheme[],
-  request: LibraryRequest,
+  asking: Asking,
   ends: number,
 ): Promise<Tried> {
   let wrong: AuthenticationScheme | undefined;
+  let unknown = false;
   for (const scheme of schemes) {
-    // Credentials that one strategy does not know may be another's of the same scheme, and of no other scheme.
-    if (wrong && scheme.name !== wrong.name) continue;
-    const outcome = await outcomeOf(scheme, request, ends - performance.now());
-    if (outcome.kind === 'actor') return outcome;
+    if (wrong && haveDifferentPlaces(wrong, scheme)) continue;
+    const outcome = await outcomeOf(scheme, asking, ends - performance.now());
+    if (outcome.kind === 'actor' || outcome.kind === 'refused') return outcome;
     if (outcome.kind === 'wrong') wrong ??= scheme;
+    unknown ||= outcome.kind === 'unknown';
   }
-  return wrong ? { kind: 'wrong', scheme: wrong } : { kind: 'none' };
+  if (wrong) return { kind: 'wrong', scheme: wrong };
+  return { kind: unknown ? 'unknown' : 'none' };
+}
+
+/** Credentials that one strategy does not know may be another's of the same scheme, and of no other scheme; of a guard nobody knows. */
+function haveDifferentPlaces(
+  { name: one }: AuthenticationScheme,
+  { name: other }: AuthenticationScheme,
+): boolean {
+  return one !== undefined && other !== undefined && one !== other;
+}
+
+function refusalOf({ refusal }: AuthenticationScheme, request: LibraryRequest): string {
+  return typeof refusal === 'string' ? refusal : refusal(request);
+}
+
+/** Credentials by which nobody has become known: they count as refused, whichever way a guard says so. */
+function isWrong(tried: Tried): boolean {
+  if (tried.kind !== 'refused') return tried.kind === 'wrong';
+  return tried.actor === null && statusOfError(tried.error) === 403;
+}
+
+/** A guard that answers false refuses as permissions do: an anonymous caller by 401 where a scheme can challenge. Throws what no permission stands before. */
+function refusalFor(
+  { actor, error }: Extract<Tried, { kind: 'refused' }>,
+  schemes: readonly AuthenticationScheme[],
+): Error {
+  if ((statusOfError(error) ?? 500) >= 500) throw error;
+  const challenge = challengeOf(schemes);
+  const asks = actor === null && challenge !== undefined && error instanceof PermissionDenied;
+  return asks ? new NotAuthenticated(challenge) : error;
 }
 
 /** What a scheme says, if it does so in time; what it says later is dropped. */
 function outcomeOf(
   scheme: AuthenticationScheme,
-  request: LibraryRequest,
+  { request, context }: Asking,
   milliseconds: number,
 ): Soon<SchemeOutcome> {
-  const given = scheme.authenticate(request);
+  const given = scheme.authenticate(request, context);
   if (!isLater(given)) return given;
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       reject(
         new AuthenticationAway({
-          cause: new Error(`The check of credentials under "${scheme.name}" took too long`),
+          cause: new Error(`${checkOf(scheme)} took too long`),
         }),
       );
     }, milliseconds);
@@ -130,4 +183,10 @@ function outcomeOf(
         clearTimeout(timer);
       });
   });
+}
+
+function checkOf({ name }: AuthenticationScheme): string {
+  return name === undefined
+    ? 'A guard in the place of authentication'
+    : `The check of credentials under "${name}"`;
 }

@@ -4,13 +4,17 @@ import type {
   Authentication,
   AuthenticationScheme,
   Credentials,
+  GuardAuthentication,
   LibraryRequest,
   SchemeOutcome,
 } from '../../model/authentication.js';
+import type { GuardClass } from '../../model/guard.js';
 import type { Soon } from '../../values/soon.js';
 import { parseBasicCredentials } from './basic-credentials.js';
 import { basicStrategy } from './basic-strategy.js';
 import type { PassportHttpLike } from './basic-strategy.js';
+import { challengeFor, isBasic, isPresented, placeOf, REALM, refusalFor } from './presented-credentials.js';
+import { statusOfError } from './status-of-error.js';
 
 /** The part of Passport that is used here; the package is an optional peer. */
 export interface PassportLike {
@@ -23,11 +27,12 @@ export interface PassportLike {
   ): (request: LibraryRequest, response: unknown, next: (error?: unknown) => void) => void;
 }
 
-const REALM = 'api';
+/** Those that Passport checks. */
+export type PassportAuthentication = Exclude<Authentication, GuardAuthentication | GuardClass>;
 
 /** A scheme over Passport. */
 export function passportScheme(
-  authentication: Authentication,
+  authentication: PassportAuthentication,
   libraries: { passport: PassportLike; passportHttp: PassportHttpLike | undefined },
 ): AuthenticationScheme {
   const named = typeof authentication === 'string' ? strategy(authentication) : authentication;
@@ -47,11 +52,10 @@ function schemeOf(
   credentials: Credentials,
   passport: PassportLike,
 ): AuthenticationScheme {
-  const challenge = credentials.challenge ?? ('scheme' in credentials ? credentials.scheme : undefined);
   return {
-    name: ('header' in credentials ? `header ${credentials.header}` : credentials.scheme).toLowerCase(),
-    challenge: challenge === undefined ? undefined : `${challenge} realm="${REALM}"`,
-    refusal: isBasic(credentials) ? 'Invalid username/password.' : 'Invalid token.',
+    name: placeOf(credentials),
+    challenge: challengeFor(credentials),
+    refusal: refusalFor(credentials),
     problem: () =>
       typeof passportStrategy === 'string' ? unknownStrategy(passportStrategy, passport) : undefined,
     presented: (request) =>
@@ -83,7 +87,8 @@ function runStrategy(
       { session: false },
       (error, user) => {
         const refused: SchemeOutcome = { kind: presented ? 'wrong' : 'none' };
-        if (isUnauthorized(error)) resolve(refused);
+        // Nest's UnauthorizedException, which a `validate` that follows Nest's documents throws for wrong credentials.
+        if (statusOfError(error) === 401) resolve(refused);
         else if (error !== null && error !== undefined)
           reject(error instanceof Error ? error : new Error('The strategy failed'));
         else resolve(typeof user === 'object' && user !== null ? { kind: 'actor', actor: user } : refused);
@@ -105,12 +110,6 @@ function ofRequest(passportStrategy: string | object): unknown {
     : (Object.create(passportStrategy) as unknown);
 }
 
-/** Nest's UnauthorizedException, which a `validate` that follows Nest's documents throws for wrong credentials. */
-function isUnauthorized(error: unknown): boolean {
-  const like = error as { readonly getStatus?: () => unknown } | null | undefined;
-  return typeof like?.getStatus === 'function' && like.getStatus() === 401;
-}
-
 /** In the place of the response, which a strategy writes to where it redirects, and nowhere else. */
 function redirectedTo(reject: (cause: Error) => void): unknown {
   return {
@@ -129,14 +128,4 @@ function unknownStrategy(name: string, passport: PassportLike): DeclarationProbl
     what: 'Passport knows no strategy of this name',
     repair: `List its class, which extends PassportStrategy(…, '${name}'), in the providers of a module, or correct the name.`,
   };
-}
-
-/** Schemes are named without regard to case (RFC 9110, 11.1). */
-function isBasic(credentials: Credentials): boolean {
-  return 'scheme' in credentials && credentials.scheme.toLowerCase() === 'basic';
-}
-
-function isPresented({ headers }: LibraryRequest, credentials: Credentials): boolean {
-  if ('header' in credentials) return headers[credentials.header.toLowerCase()] !== undefined;
-  return headers.authorization?.trim().split(/\s+/)[0]?.toLowerCase() === credentials.scheme.toLowerCase();
 }

@@ -1,16 +1,20 @@
 import type { Json } from '../../errors/rest-error.js';
 import { allOf, NEVER } from '../../model/condition.js';
 import type { Condition, Operand } from '../../model/condition.js';
+import type { Column } from '../../model/column.js';
 import type { FilterQuestion } from '../../model/filter-backend.js';
 import type { FieldTerm, FilterTerm, OwnTerm } from '../../model/resource.js';
 import type { ValueType } from '../../model/value-type.js';
+import { TEXT_LOOKUPS } from '../../model/row-filter.js';
 import { decodedSegment } from '../../values/keys.js';
 import { invalid, valid } from '../../values/outcome.js';
 import type { Outcome } from '../../values/outcome.js';
+import { comparedParts, parseCompared } from '../../values/parse-compared.js';
 import { parseText } from '../../values/parse-text.js';
 import { parseBoolean } from '../../values/parse-value.js';
 import { resolveRowFilter, UnfitValue } from '../../values/resolve-row-filter.js';
 import { splitValues } from '../../values/split-values.js';
+import { eachOfVisible, ofVisible } from './of-visible.js';
 import { hasNone } from './same-rows.js';
 import type { PlacedCondition } from './same-rows.js';
 
@@ -29,10 +33,8 @@ export function parseTerm(
   const outcome = parseField(text, term, question.resource.queryLimits.values);
   if (outcome.errors) return outcome;
   if (term.isMany && term.lookup === 'isnull') return valid(hasNone(term.some, !isTrue(outcome.value)));
-  return valid({
-    some: term.some,
-    condition: term.within ? allOf([outcome.value, term.within]) : outcome.value,
-  });
+  const { some, within } = term;
+  return valid({ some, condition: within ? ofVisible(outcome.value, within) : outcome.value });
 }
 
 function isTrue(condition: Condition): boolean {
@@ -46,16 +48,18 @@ function parseField(text: string, term: FieldTerm, limit: number): Outcome<Condi
     case 'isnull':
       return compared(parseBoolean(text.toLowerCase()), first, term);
     case 'in':
-      return compared(parseValues(text, first.column.type, limit), first, term);
+      return compared(parseComparedValues(text, first.column, limit), first, term);
     case 'range': {
-      const range = parseValues(text, first.column.type, 2);
+      const range = parseComparedValues(text, first.column, 2);
       return !range.errors && range.value.length !== 2
         ? invalid('Enter two values with a comma between them.')
         : compared(range, first, term);
     }
     default: {
       if (others.length > 0) return parseCompositeKey(text, term);
-      const outcome = parseText(text, first.column.type);
+      const outcome = TEXT_LOOKUPS.has(term.lookup)
+        ? parseText(text, first.column.type)
+        : parseCompared(text, first.column);
       const isOutOfRange = outcome.errors?.[0]?.startsWith('Ensure') === true;
       return isOutOfRange && term.isKey && term.lookup === 'exact'
         ? valid(NEVER)
@@ -68,14 +72,27 @@ function compared(outcome: Outcome<Json>, operand: Operand, { lookup }: FieldTer
   return outcome.errors ? outcome : valid({ kind: 'compare', operand, lookup, value: outcome.value });
 }
 
+/** Values with commas between them, each compared with a column. */
+function parseComparedValues(text: string, column: Column, limit: number): Outcome<readonly Json[]> {
+  const parts = comparedParts(text, column);
+  return parts.errors ? parts : parseEach(parts.value, limit, (part) => parseCompared(part, column));
+}
+
 /** Values with commas between them, each by the rules of one. */
 export function parseValues(text: string, type: ValueType, limit: number): Outcome<readonly Json[]> {
   const parts = splitValues(text);
-  if (parts.errors) return parts;
-  if (parts.value.length > limit) return invalid(`Ensure there are no more than ${limit} values.`);
+  return parts.errors ? parts : parseEach(parts.value, limit, (part) => parseText(part, type));
+}
+
+function parseEach(
+  parts: readonly string[],
+  limit: number,
+  parse: (part: string) => Outcome<Json>,
+): Outcome<readonly Json[]> {
+  if (parts.length > limit) return invalid(`Ensure there are no more than ${limit} values.`);
   const values: Json[] = [];
-  for (const part of parts.value) {
-    const outcome = parseText(part, type);
+  for (const part of parts) {
+    const outcome = parse(part);
     if (outcome.errors) return outcome;
     values.push(outcome.value);
   }
@@ -103,7 +120,7 @@ function parseCompositeKey(text: string, term: FieldTerm): Outcome<Condition> {
 /** What the model's function makes of a value of its type; one that no column can hold is the caller's mistake. */
 function parseOwn(
   text: string,
-  { type, isList, rows, within }: OwnTerm,
+  { type, isList, rows, visible }: OwnTerm,
   question: FilterQuestion,
 ): Outcome<PlacedCondition> {
   const outcome: Outcome<Json> = isList
@@ -112,7 +129,7 @@ function parseOwn(
   if (outcome.errors) return outcome;
   try {
     const condition = resolveRowFilter(rows(outcome.value, question), question.resource);
-    return valid({ some: [], condition: within ? allOf([condition, within]) : condition });
+    return valid({ some: [], condition: visible ? eachOfVisible(condition, visible) : condition });
   } catch (error) {
     if (error instanceof UnfitValue) return invalid(...error.messages);
     throw error;

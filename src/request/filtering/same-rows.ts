@@ -50,10 +50,6 @@ function into({ hops, relation, near, rows = ALWAYS, through }: SomeStep, condit
 export function hasNone(steps: readonly SomeStep[], some: boolean): PlacedCondition {
   const last = steps.at(-1);
   if (!last) return { some: [], condition: ALWAYS };
-  const { near = ALWAYS, ...step } = last;
-  const related = into(step, ALWAYS);
-  return {
-    some: steps.slice(0, -1),
-    condition: allOf([near, some ? related : { kind: 'not', condition: related }]),
-  };
+  const related = into(last, ALWAYS);
+  return { some: steps.slice(0, -1), condition: some ? related : { kind: 'not', condition: related } };
 }

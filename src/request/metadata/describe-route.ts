@@ -3,7 +3,8 @@ import type { Field } from '../../model/field.js';
 import type { Operation } from '../../model/operation.js';
 import type { Resource } from '../../model/resource.js';
 import type { Route } from '../../model/route.js';
-import type { ValueType } from '../../model/value-type.js';
+import type { ValueRules } from '../../model/value-rules.js';
+import type { TypeOf, ValueType } from '../../model/value-type.js';
 import { JSON_MEDIA_TYPE } from '../../values/media-type.js';
 
 /** What a client is told of one field (contract 19.1), in DRF's words. */
@@ -13,6 +14,7 @@ export interface FieldDescription {
   readonly read_only: boolean;
   readonly label: string;
   readonly max_length?: number;
+  readonly min_length?: number;
   readonly min_value?: number;
   readonly max_value?: number;
   readonly choices?: readonly { readonly value: string | number; readonly display_name: string }[];
@@ -76,7 +78,12 @@ function describeField(field: Field, operation: Operation, given: ReadonlySet<st
   const base = { required: open && field.required, read_only: !open, label: field.label };
   switch (field.kind) {
     case 'column':
-      return { type: typeName(field.type), ...base, ...limits(field.type) };
+      return {
+        type: typeName(field.type),
+        ...base,
+        ...limits(field.type),
+        ...(field.rules ? ruledLimits(field.type, field.rules) : {}),
+      };
     case 'embedded':
       return { type: 'nested object', ...base, children: describeFields(field.fields, operation, given) };
     case 'to-one':
@@ -119,4 +126,58 @@ function limits(type: ValueType): Partial<FieldDescription> {
     default:
       return {};
   }
+}
+
+/** What validators of the application say, where it is narrower than the column. */
+function ruledLimits(type: ValueType, rules: ValueRules): Partial<FieldDescription> {
+  switch (type.kind) {
+    case 'string':
+      return ruledTextLimits(type, rules);
+    case 'integer':
+    case 'float':
+      return {
+        ...bound('min_value', [limits(type).min_value, rules.minimum, above(type, rules)], Math.max),
+        ...bound('max_value', [limits(type).max_value, rules.maximum, below(type, rules)], Math.min),
+        ...choices('number', rules),
+      };
+    case 'enum':
+      return rules.values
+        ? { choices: limits(type).choices?.filter(({ value }) => rules.values?.includes(value)) ?? [] }
+        : {};
+    default:
+      return {};
+  }
+}
+
+function ruledTextLimits(type: TypeOf<'string'>, rules: ValueRules): Partial<FieldDescription> {
+  const form = rules.format === 'email' || rules.format === 'url' ? { type: rules.format } : {};
+  return {
+    ...form,
+    ...bound('max_length', [type.maxLength, rules.maxLength], Math.min),
+    ...bound('min_length', [rules.minLength], Math.max),
+    ...choices('string', rules),
+  };
+}
+
+function above({ kind }: ValueType, { exclusiveMinimum }: ValueRules): number | undefined {
+  return kind === 'integer' && exclusiveMinimum !== undefined ? exclusiveMinimum + 1 : undefined;
+}
+
+function below({ kind }: ValueType, { exclusiveMaximum }: ValueRules): number | undefined {
+  return kind === 'integer' && exclusiveMaximum !== undefined ? exclusiveMaximum - 1 : undefined;
+}
+
+function bound(
+  name: 'min_value' | 'max_value' | 'min_length' | 'max_length',
+  bounds: readonly (number | undefined)[],
+  narrower: (...bounds: number[]) => number,
+): Partial<FieldDescription> {
+  const known = bounds.filter((each) => each !== undefined);
+  return known.length > 0 ? { [name]: narrower(...known) } : {};
+}
+
+function choices(kind: 'string' | 'number', { values }: ValueRules): Partial<FieldDescription> {
+  if (!values) return {};
+  const fit = values.filter((value): value is string | number => typeof value === kind);
+  return { type: 'choice', choices: fit.map((value) => ({ value, display_name: String(value) })) };
 }

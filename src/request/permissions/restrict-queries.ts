@@ -1,4 +1,4 @@
-import { allOf } from '../../model/condition.js';
+import { allOf, ALWAYS } from '../../model/condition.js';
 import type { Condition, Operand } from '../../model/condition.js';
 import type { Relation } from '../../model/relation.js';
 import type { FilterTerm, QueriedPath, Resource, SearchField, SomeStep } from '../../model/resource.js';
@@ -80,13 +80,21 @@ function restrictedTerm(
   if (!paths.every((path) => path !== undefined)) return [];
   const within = allOf(paths.map((path) => path.within));
   if (term.kind === 'field') return paths.map((path) => [name, { ...term, some: path.some, within }]);
+  if (within.kind === 'always' && paths.every(({ some }) => some.length === 0)) return [[name, term]];
   // What its function says of related rows is not ours to narrow: where some of them are hidden, it is not asked. Nor can it be
   // said here of what the rows of a to-many relation lead to: `within` is a condition of the row itself.
   return paths.every(
     ({ some, within: far }) => some.length === 0 || (some.every(isWhole) && far.kind === 'always'),
   )
-    ? [[name, { ...term, within }]]
+    ? [[name, { ...term, visible: (hops) => visibleOver(hops, accesses) }]]
     : [];
+}
+
+/** Which rows behind these relations the caller may see. Of models that nobody said it tells of, all. */
+function visibleOver(hops: readonly Relation[], accesses: Accesses): Condition {
+  return allOf(
+    hops.map(({ target }, index) => behind(hops.slice(0, index + 1), accesses.get(target)?.rows ?? ALWAYS)),
+  );
 }
 
 function isWhole({ near, rows, through }: SomeStep): boolean {

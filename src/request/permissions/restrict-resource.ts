@@ -1,5 +1,5 @@
 import type { Operand } from '../../model/condition.js';
-import type { Field } from '../../model/field.js';
+import type { Field, StandsFor } from '../../model/field.js';
 import type { FieldSet } from '../../model/permission.js';
 import type { QueriedPath, Resource } from '../../model/resource.js';
 import type { Access } from './accesses.js';
@@ -36,7 +36,7 @@ function textOf(fields: FieldSet): string {
 
 function viewOf(resource: Resource, readable: FieldSet, writable: FieldSet): Resource {
   const fields = resource.fields.map((field) =>
-    restricted(field, has(readable, field.name), has(writable, field.name)),
+    restricted(field, { reads: (name) => has(readable, name), writes: (name) => has(writable, name) }),
   );
   const unreadable = new Set(
     resource.fields.filter((field) => !has(readable, field.name)).flatMap(columnsOf),
@@ -61,13 +61,41 @@ function viewOf(resource: Resource, readable: FieldSet, writable: FieldSet): Res
   });
 }
 
-function restricted<Some extends Field>(field: Some, readable: boolean, writable: boolean): Some {
+/** What is granted of the fields of one object. */
+interface Granted {
+  readonly reads: (name: string) => boolean;
+  readonly writes: (name: string) => boolean;
+}
+
+function restricted<Some extends Field>(field: Some, granted: Granted): Some {
+  const readable = granted.reads(field.name);
+  const writable = granted.writes(field.name);
   const own = {
     ...field,
     readable: field.readable && readable,
     insertable: field.insertable && writable,
     updatable: field.updatable && writable,
   };
-  if (field.kind !== 'embedded') return own;
-  return { ...own, fields: field.fields.map((inner) => restricted(inner, readable, writable)) };
+  switch (field.kind) {
+    case 'embedded': {
+      // A grant names the object, and all that stands in it.
+      const inside = { reads: () => readable, writes: () => writable };
+      return { ...own, fields: field.fields.map((inner) => restricted(inner, inside)) };
+    }
+    case 'column':
+      return field.standsFor
+        ? { ...own, standsFor: standing(field.standsFor, granted.writes(field.standsFor.relation)) }
+        : own;
+    default:
+      return own;
+  }
+}
+
+/** A grant of the relation is one of the plain column of its foreign key, and nothing else is. */
+function standing(standsFor: StandsFor, writable: boolean): StandsFor {
+  return {
+    ...standsFor,
+    insertable: standsFor.insertable && writable,
+    updatable: standsFor.updatable && writable,
+  };
 }

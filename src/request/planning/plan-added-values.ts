@@ -1,4 +1,5 @@
 import type { Json } from '../../errors/rest-error.js';
+import { outwardType } from '../../model/column.js';
 import type { ColumnValue } from '../../model/plan.js';
 import type { Resource } from '../../model/resource.js';
 import { parseKeyValue } from '../../values/keys.js';
@@ -19,7 +20,7 @@ function addedValue(name: string, value: Json, resource: Resource): readonly Col
   const column = [...resource.columns.values()].find((each) => each.path === name);
   if (column) {
     if (value === null) return [{ column, value }];
-    const outcome = parseValue(value, column.type);
+    const outcome = parseValue(value, outwardType(column));
     if (outcome.errors) throw misfit(name, value, outcome.errors);
     return [{ column, value: outcome.value }];
   }

@@ -1,5 +1,6 @@
 import type { Json } from '../../errors/rest-error.js';
-import type { ColumnValue, CreatePlan } from '../../model/plan.js';
+import type { Field } from '../../model/field.js';
+import type { ColumnValue, CreatePlan, FieldValues } from '../../model/plan.js';
 
 /** The values by which the row is found that is there already; undefined where one of these fields is not said, or null: nothing is equal to it. */
 export function upsertedValues(
@@ -16,19 +17,32 @@ export function upsertedValues(
           ? field.relation.on.map(({ near }) => near)
           : [];
     if (columns.length === 0) return undefined;
-    const given = values.get(name);
-    const said =
-      given === undefined || given === null
-        ? []
-        : field?.kind === 'to-one'
-          ? (given as readonly Json[])
-          : [given as Json];
+    const said = field ? saidOf(field, values) : [];
     for (const [index, column] of columns.entries()) {
       // As of a new row: what the URL says first, then what the application says.
       const value = [...fixed, ...added].find((each) => each.column.id === column.id)?.value ?? said[index];
       if (value === undefined || value === null) return undefined;
-      found.push({ column, value });
+      const stored = storedValue(value, column);
+      if (stored === null) return undefined;
+      found.push({ column, value: stored });
     }
   }
   return found;
+}
+
+/** Rows are found by what a transformer stores. Null where it stores nothing, or refuses the value, which is an error of the body then. */
+function storedValue(value: Json, { transform }: ColumnValue['column']): Json {
+  if (!transform) return value;
+  const outcome = transform.stored(value);
+  return outcome.errors ? null : outcome.value;
+}
+
+/** The values of the columns of a field, or of the plain column that bodies say in its place. */
+function saidOf(field: Field, values: FieldValues): readonly Json[] {
+  const given = values.get(field.name);
+  if (given !== undefined && given !== null)
+    return field.kind === 'to-one' ? (given as readonly Json[]) : [given as Json];
+  const byColumn =
+    field.kind === 'to-one' && field.standIn !== undefined ? values.get(field.standIn) : undefined;
+  return byColumn === undefined || byColumn === null ? [] : [byColumn as Json];
 }

@@ -1,7 +1,8 @@
 import { emptyFieldErrors } from '../../errors/rest-error.js';
 import type { FieldErrors, Json } from '../../errors/rest-error.js';
+import type { Transform } from '../../model/column.js';
 import type { ColumnField, EmbeddedField, Field } from '../../model/field.js';
-import { isWritable } from '../../model/field.js';
+import { isEverTaken, isTaken } from '../../model/field.js';
 import type {
   ParseContext,
   ParsedBody,
@@ -34,7 +35,7 @@ export class ModelSerializer implements Serializer {
     const values = new Map<string, unknown>();
     const errors = context.resource.strict ? unknownFields(body, context) : emptyFieldErrors();
     for (const field of context.resource.fields) {
-      if (context.given.has(field.name) || !isOpen(field, context)) continue;
+      if (context.given.has(field.name) || !isTaken(field, context.operation)) continue;
       const outcome = parseMember(body, field, context);
       if (outcome === undefined) continue;
       if ('nested' in outcome) {
@@ -44,7 +45,7 @@ export class ModelSerializer implements Serializer {
       } else if (outcome.errors) errors[field.name] = [...outcome.errors];
       else values.set(field.name, outcome.value);
     }
-    return { values, errors };
+    return { values, errors, sent: body };
   }
 }
 
@@ -86,10 +87,6 @@ function plain(value: unknown): unknown {
   return typeof value === 'bigint' ? value.toString() : value;
 }
 
-function isOpen(field: Field, { operation }: ParseContext): boolean {
-  return operation === 'create' ? field.insertable : field.updatable;
-}
-
 /** A name that no caller knows: a hidden field is one of them. */
 function unknownFields(
   body: Readonly<Record<string, unknown>>,
@@ -98,10 +95,14 @@ function unknownFields(
   const errors = emptyFieldErrors();
   for (const name of Object.keys(body)) {
     const field = resource.fieldsByName.get(name);
-    const known = given.has(name) || (field !== undefined && (field.readable || isWritable(field)));
+    const known = given.has(name) || (field !== undefined && isKnown(field));
     if (!known) errors[name] = ['Unknown field.'];
   }
   return errors;
+}
+
+function isKnown(field: Field): boolean {
+  return field.readable || isEverTaken(field);
 }
 
 type MemberOutcome =
@@ -115,16 +116,13 @@ function parseMember(
   field: Field,
   context: ParseContext,
 ): MemberOutcome {
-  // No JSON holds undefined, but what a pipe or the application makes of a body does: it says nothing.
-  if (!Object.hasOwn(body, field.name) || body[field.name] === undefined) {
-    return field.required && context.operation !== 'partialUpdate'
+  if (!says(body, field.name)) {
+    return field.required && context.operation !== 'partialUpdate' && !isStoodFor(field, body)
       ? invalid('This field is required.')
       : undefined;
   }
   const input = body[field.name];
-  if (input === null || (input === '' && field.kind === 'to-one')) {
-    return field.nullable ? valid(null) : invalid('This field may not be null.');
-  }
+  if (input === null || (input === '' && field.kind === 'to-one')) return parseNull(field);
   switch (field.kind) {
     case 'column':
       return parseColumn(input, field);
@@ -137,11 +135,34 @@ function parseMember(
   }
 }
 
+function parseNull(field: Field): Outcome<null> {
+  if (!field.nullable) return invalid('This field may not be null.');
+  const transform = field.kind === 'column' ? field.column.transform : undefined;
+  return transform ? storable(null, transform) : valid(null);
+}
+
+/** No JSON holds undefined, but what a pipe or the application makes of a body does: it says nothing. */
+function says(body: Readonly<Record<string, unknown>>, name: string): boolean {
+  return Object.hasOwn(body, name) && body[name] !== undefined;
+}
+
+/** A relation that the body names by the plain column of its foreign key, which is open where the relation is. */
+function isStoodFor(field: Field, body: Readonly<Record<string, unknown>>): boolean {
+  return field.kind === 'to-one' && field.standIn !== undefined && says(body, field.standIn);
+}
+
 function parseColumn(input: unknown, field: ColumnField): Outcome<Json> {
   const outcome = parseValue(input, field.type);
   if (!outcome.errors && outcome.value === '' && field.type.kind === 'string' && !field.blank)
     return invalid('This field may not be blank.');
-  return outcome;
+  const { transform } = field.column;
+  return transform && !outcome.errors ? storable(outcome.value, transform) : outcome;
+}
+
+/** A transformer may refuse it: then it is the client's mistake, and not one of the server's. */
+function storable<Value extends Json>(value: Value, transform: Transform): Outcome<Value> {
+  const outcome = transform.stored(value);
+  return outcome.errors ? outcome : valid(value);
 }
 
 function parseEmbedded(input: unknown, embedded: EmbeddedField, context: ParseContext): MemberOutcome {
@@ -150,13 +171,11 @@ function parseEmbedded(input: unknown, embedded: EmbeddedField, context: ParseCo
   }
   const values: Record<string, unknown> = {};
   const errors = emptyFieldErrors();
-  const known = new Set(
-    embedded.fields.filter((field) => field.readable || isWritable(field)).map(({ name }) => name),
-  );
+  const known = new Set(embedded.fields.filter(isKnown).map(({ name }) => name));
   if (context.resource.strict)
     for (const name of Object.keys(input)) if (!known.has(name)) errors[name] = ['Unknown field.'];
   for (const field of embedded.fields) {
-    if (!isOpen(field, context)) continue;
+    if (!isTaken(field, context.operation)) continue;
     const outcome = parseMember(input as Readonly<Record<string, unknown>>, field, context);
     if (outcome === undefined) continue;
     if ('nested' in outcome) {

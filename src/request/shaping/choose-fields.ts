@@ -3,7 +3,7 @@ import { KEPT_CHOICES } from '../../model/limits.js';
 import type { Resource } from '../../model/resource.js';
 import type { Representation } from '../../model/serializer.js';
 import { choiceBehind, choosesAll, wants } from './asked-names.js';
-import type { Choice } from './asked-names.js';
+import type { Choice, Names } from './asked-names.js';
 
 const KEPT = new WeakMap<Resource, Map<string, Resource>>();
 
@@ -76,21 +76,18 @@ function memberOf(value: unknown, { choice, field }: { choice: Choice; field: Fi
   return chooseMembers(value as Representation, choice, field.fields);
 }
 
-/** Paths that a choice names and these fields do not have, or not for this caller. What stands behind a relation is not looked at. */
+/** Of these names, the paths that these fields do not have, or not for this caller. What stands behind a relation is not looked at. */
 export function unknownNames(
-  { only, omit }: Choice,
+  names: Names | undefined,
   fields: readonly Field[],
   within = '',
 ): readonly string[] {
-  return [only, omit].flatMap((names) =>
-    [...(names?.inner ?? [])].flatMap(([name, { inner }]): readonly string[] => {
-      const field = fields.find((each) => each.name === name && each.readable);
-      if (!field) return [within + name];
-      if (inner.size === 0 || 'relation' in field) return [];
-      const behind = { only: { whole: false, inner }, omit: undefined };
-      return field.kind === 'embedded'
-        ? unknownNames(behind, field.fields, `${within}${name}.`)
-        : [...inner.keys()].map((each) => `${within}${name}.${each}`);
-    }),
-  );
+  return [...(names?.inner ?? [])].flatMap(([name, behind]): readonly string[] => {
+    const field = fields.find((each) => each.name === name && each.readable);
+    if (!field) return [within + name];
+    if (behind.inner.size === 0 || 'relation' in field) return [];
+    return field.kind === 'embedded'
+      ? unknownNames(behind, field.fields, `${within}${name}.`)
+      : [...behind.inner.keys()].map((each) => `${within}${name}.${each}`);
+  });
 }

@@ -39,7 +39,7 @@ export function makeQuery(
   }
   if (isList && method !== 'GET') bulkEntries(random, listed, { method, entries });
   if (method !== 'DELETE') shapeEntries(random, listed, entries);
-  if (!resource.options.strict || (isList && method === 'GET')) unknownEntries(random, entries);
+  if (!resource.options.strict || !isList || isRead(method)) unknownEntries(random, entries);
   return textOf(entries);
 }
 
@@ -133,7 +133,7 @@ function shapeEntries(random: Random, { state, resource }: Listed, entries: Entr
     entries.push([
       'expand',
       random
-        .shuffled([...options.expandable])
+        .shuffled([...options.expandable, ...(random.chance(0.1) ? ['unknown', 'm1.unknown'] : [])])
         .slice(0, 2)
         .join(','),
     ]);

@@ -26,7 +26,7 @@ export function makeRequest(random: Random, model: Model, posted: Posted): FuzzR
   if (posted.length > 0 && random.chance(0.08)) return sendAgain(random, posted.slice(-8));
   const target = makeTarget(random, model.state);
   const method = makeMethod(random, model.state, target);
-  const query = isMissing(model.state, target) ? '' : makeQuery(random, model, { target, method });
+  const query = makeQuery(random, model, { target, method });
   const hasBody = ['POST', 'PUT', 'PATCH'].includes(method) && target.kind !== 'children';
   const body =
     hasBody || random.chance(0.01) ? makeBody(random, model.state, { target, method, query }) : undefined;
@@ -35,7 +35,7 @@ export function makeRequest(random: Random, model: Model, posted: Posted): FuzzR
     path: `${random.chance(0.03) ? target.path.replace(/\/$/, '') : target.path}${query}`,
     headers: {
       ...makeCredentials(random, model.state),
-      ...makeAccept(random),
+      ...makeAccept(random, isUnusual(target, method) ? 0.3 : 0.04),
       ...makeConditions(random, model, target),
       ...makeIdempotencyKey(random, { target, method, query }),
       ...body?.headers,
@@ -44,11 +44,6 @@ export function makeRequest(random: Random, model: Model, posted: Posted): FuzzR
   };
   if ('Idempotency-Key' in asked.headers) posted.push(asked);
   return asked;
-}
-
-/** Whether no row has the key of an object's URL. What is wrong with its parameters then may come before its 404 or after it. */
-function isMissing(state: State, { kind, entity, key }: Target): boolean {
-  return kind === 'object' && entity !== undefined && !state.rows(entity.name).some((row) => row.key === key);
 }
 
 /** A POST that was sent before, with its own body or another one. */
@@ -60,8 +55,22 @@ function sendAgain(random: Random, posted: Posted): FuzzRequest {
     : asked;
 }
 
-function makeAccept(random: Random): Record<string, string> {
-  if (!random.chance(0.04)) return {};
+/** Whether most URLs of this kind do not have the method: what is checked before and behind it shows there. */
+function isUnusual({ kind, entity }: Target, method: string): boolean {
+  switch (kind) {
+    case 'object':
+    case 'through-detail':
+      return method === 'POST';
+    case 'collection':
+    case 'through-list':
+      return method === 'PUT' || (!entity?.options.bulk && ['PATCH', 'DELETE'].includes(method));
+    default:
+      return !['GET', 'HEAD', 'OPTIONS'].includes(method);
+  }
+}
+
+function makeAccept(random: Random, probability: number): Record<string, string> {
+  if (!random.chance(probability)) return {};
   return { Accept: random.pick(['text/html', 'application/json;q=0.5', '*/*;q=0']) };
 }
 

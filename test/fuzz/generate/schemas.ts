@@ -67,6 +67,9 @@ function plainEntity(
 ): EntitySpec {
   const columns: ColumnSpec[] = [];
   for (let index = random.between(1, 5); index > 0; index--) columns.push(makeColumn(random, `f${index}`));
+  // Without a unique column there are no upserts.
+  if (!columns.some(({ unique }) => unique) && random.chance(0.5))
+    columns.push({ name: 'mark', kind: 'varchar', length: 20, unique: true });
   if (random.chance(0.2)) columns.push({ name: 'version', kind: 'version' });
   return {
     name: className,

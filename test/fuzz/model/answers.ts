@@ -3,26 +3,18 @@ import { bothNames, decideAll, mayName, visibleRows } from './access.js';
 import type { Access, Actor, Names } from './access.js';
 import { asObject, parseBody, readBody } from './bodies.js';
 import type { WriteContext, WriteKind } from './bodies.js';
-import {
-  refuseRepeated,
-  checkLength,
-  planChange,
-  planCreate,
-  planItems,
-  planUpsert,
-  rowsOfKeys,
-} from './bulk.js';
+import { checkLength, planChange, planCreate, planItems, planUpsert, rowsOfKeys, rowsThere } from './bulk.js';
 import type { Item } from './bulk.js';
 import { checkConditions, Tags } from './conditional.js';
 import { fitsRows } from './conditions.js';
 import { AmbiguousDeletion, destroy } from './deletions.js';
-import { detailed, forbidden, invalid, notFound, Refusal } from './expected.js';
+import { detailed, forbidden, invalid, notFound, refuse, Refusal } from './expected.js';
 import type { Expected } from './expected.js';
 import { fieldsOf } from './fields.js';
 import { commonHeaders } from './headers.js';
 import { digestOf, keyOf, KeptAnswers } from './idempotency.js';
 import { learnKey, parsedBody, toldVersion } from './learning.js';
-import { listRows, refuseErrors, unknownParameters } from './lists.js';
+import { listRows, refuseErrors, unknownNames, unknownParameters } from './lists.js';
 import type { ListContext } from './lists.js';
 import { Parameters } from './parameters.js';
 import { changePair, createPair, destroyPair } from './pairs.js';
@@ -219,17 +211,23 @@ export class Model {
   }
 
   private retrieve(admitted: Admitted): Answer {
-    const unknown = unknownParameters(this.listed(admitted), shapeParameters(admitted.resource));
-    refuseErrors(unknown);
     const { readable } = admitted.access;
-    const shape = this.shape(admitted, readable);
     const row = this.object(admitted);
+    const shape = this.shape(admitted, readable);
+    this.refuseUnknown(admitted);
     if (!shape) this.checkConditions(admitted, row);
     return {
       status: 200,
       body: this.shown(admitted, row, { readable, shape }),
       headers: this.readHeaders(admitted, row, shape),
     };
+  }
+
+  /** Parameters that mean nothing at an object, in a strict model. */
+  private refuseUnknown({ resource, parameters }: Admitted): void {
+    if (!resource.options.strict) return;
+    const known = [...shapeParameters(resource), ...(resource.options.bulk?.upsert ? ['upsert'] : [])];
+    refuseErrors(unknownNames(parameters, known));
   }
 
   private readHeaders(admitted: Admitted, row: Row, shape: Shape | undefined): Expected['headers'] {
@@ -261,12 +259,16 @@ export class Model {
     if (!conditional) return;
     const content = this.content(admitted, row);
     const { etag } = admitted.given.headers;
-    checkConditions(this.tags, admitted.asked, {
-      content,
-      object: objectOf(admitted, row),
-      isRequired: conditional.require,
-      headers: { 'cache-control': 'private, no-cache', ...(etag === undefined ? {} : { etag: /^"/ }) },
-    });
+    checkConditions(
+      this.tags,
+      { ...admitted.asked, given: admitted.given.status },
+      {
+        content,
+        object: objectOf(admitted, row),
+        isRequired: conditional.require,
+        headers: { 'cache-control': 'private, no-cache', ...(etag === undefined ? {} : { etag: /^"/ }) },
+      },
+    );
   }
 
   /** The tag of an answer to a write: that of the object as GET shows it, where the answer shows the same. */
@@ -288,8 +290,8 @@ export class Model {
   }
 
   private shape(admitted: Admitted, readable: Names): Shape | undefined {
-    const { resource, parameters } = admitted;
-    const { shape, errors } = shapeOf(this.state, { ...resource, readable }, parameters);
+    const { resource, parameters, actor } = admitted;
+    const { shape, errors } = shapeOf({ state: this.state, actor }, { ...resource, readable }, parameters);
     refuseErrors(errors);
     return shape;
   }
@@ -310,8 +312,10 @@ export class Model {
     return row;
   }
 
-  private writing({ resource, access, actor }: Admitted): WriteContext {
-    return { state: this.state, resource, access, actor, limits: limitsOf(this.place.database) };
+  private writing(admitted: Admitted): WriteContext {
+    const { resource, access, actor } = admitted;
+    const shown = this.readableAfterWrite(admitted);
+    return { state: this.state, resource, access, shown, actor, limits: limitsOf(this.place.database) };
   }
 
   private body({ asked }: Admitted): Json {
@@ -327,26 +331,27 @@ export class Model {
   /** A POST, once for each key where the model has idempotency. */
   private post(admitted: Admitted): Answer {
     const { asked, route, actor, resource } = admitted;
+    const shape = this.shape(admitted, this.readableAfterWrite(admitted));
     const body = this.body(admitted);
     const { bulk } = resource.options;
     if (!Array.isArray(body) || !bulk) asObject(body);
     else if (bulk.operations.includes('create')) checkLength(body as readonly Json[], bulk.max);
     const { idempotency } = resource.options;
     const key = idempotency ? keyOf(asked.headers['Idempotency-Key'], idempotency.require) : undefined;
-    if (key === undefined) return this.create(admitted, body);
+    if (key === undefined) return this.create(admitted, body, shape);
     const name = `${route.path} ${actor?.name ?? ''} ${key}`;
     const digest = digestOf(asked.path.split('?')[1] ?? '', body);
     const replayed = this.kept.replayed(name, digest);
     if (replayed) return replayed;
-    const answer = this.create(admitted, body);
-    this.kept.keep(name, { digest, answer });
+    const answer = this.create(admitted, body, shape);
+    // Where nothing is written, nothing is kept (contract 15.7).
+    if (!Array.isArray(body) || body.length > 0) this.kept.keep(name, { digest, answer });
     return { ...answer, headers: { ...answer.headers, 'idempotency-replayed': null } };
   }
 
-  private create(admitted: Admitted, body: Json): Answer {
+  private create(admitted: Admitted, body: Json, shape: Shape | undefined): Answer {
     const { resource, parameters, given } = admitted;
     const { bulk } = resource.options;
-    const shape = this.shape(admitted, this.readableAfterWrite(admitted));
     if (bulk?.upsert && parameters.last('upsert') === 'true') return this.upsert(admitted, body, shape);
     if (Array.isArray(body) && bulk?.operations.includes('create')) {
       const items = planItems(this.writing(admitted), body as readonly Json[], planCreate);
@@ -379,8 +384,10 @@ export class Model {
   private upsert(admitted: Admitted, body: Json, shape: Shape | undefined): Answer {
     const isList = Array.isArray(body);
     const list = isList ? (body as readonly Json[]) : [body];
-    const items = planItems(this.writing(admitted), list, planUpsert);
-    refuseRepeated(items, admitted.resource.options.bulk?.upsert ?? []);
+    const named = new Set<string>();
+    const items = planItems(this.writing(admitted), list, (context, each) =>
+      planUpsert(context, each, named),
+    );
     const written = this.writeItems(admitted, items, shape);
     const isNew = items.some(({ kind }) => kind === 'create');
     const answered = isList ? written : (written[0] ?? null);
@@ -452,17 +459,41 @@ export class Model {
     const writing = this.writing(admitted);
     const body = this.body(admitted);
     if (Array.isArray(body)) {
+      // Objects that name themselves are named by no parameter (contract 14.4).
+      refuseErrors(unknownNames(admitted.parameters, shapeParameters(admitted.resource)));
       const items = planItems(writing, body as readonly Json[], planChange);
       return { status: 200, body: this.writeItems(admitted, items, shape), headers: { etag: null } };
     }
     asObject(body);
-    const named = this.named(admitted);
-    const values = this.parsed(admitted, body, 'partialUpdate');
-    const items = named.map((row): Item => ({ kind: 'partialUpdate', values, row }));
+    const change = (rows: readonly Row[]): Answer => {
+      const values = this.parsed(admitted, body, 'partialUpdate');
+      const items = rows.map((row): Item => ({ kind: 'partialUpdate', values, row }));
+      try {
+        return { status: 200, body: this.writeItems(admitted, items, shape), headers: { etag: null } };
+      } catch (error) {
+        throw error instanceof Refusal ? ofOneBody(error) : error;
+      }
+    };
+    return change(this.namedOr(admitted, change));
+  }
+
+  /** The same; where a key names no object, what the database refuses of another one may be told in its place (contract 14.5). */
+  private namedOr(admitted: Admitted, change: (rows: readonly Row[]) => Answer): Row[] {
     try {
-      return { status: 200, body: this.writeItems(admitted, items, shape), headers: { etag: null } };
+      return this.named(admitted);
     } catch (error) {
-      throw error instanceof Refusal ? ofOneBody(error) : error;
+      const keys = admitted.parameters.last('keys');
+      if (!(error instanceof Refusal) || keys === undefined) throw error;
+      const restore = this.state.snapshot();
+      try {
+        change(rowsThere(this.writing(admitted), keys));
+      } catch (other) {
+        if (other instanceof Refusal && other.expected.status === 400)
+          throw refuse(400, ...error.expected.bodies, ...other.expected.bodies);
+      } finally {
+        restore();
+      }
+      throw error;
     }
   }
 
@@ -518,6 +549,7 @@ export class Model {
     const row = this.object(admitted);
     this.checkConditions(admitted, row);
     const shape = this.shape(admitted, this.readableAfterWrite(admitted));
+    this.refuseUnknown(admitted);
     const values = this.parsed(admitted, this.body(admitted), kind);
     const writing = this.writing(admitted);
     const told = toldVersion(parsedBody(given), entity);
@@ -537,6 +569,7 @@ export class Model {
     const { resource, actor } = admitted;
     const row = this.object(admitted);
     this.checkConditions(admitted, row);
+    this.refuseUnknown(admitted);
     if (resource.through && !resource.through.isMapped) destroyPair(this.state, resource.through, row.key);
     else destroy(this.state, { entity: resource.entity, row }, actor);
     return { status: 204 };

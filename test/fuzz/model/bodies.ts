@@ -1,6 +1,6 @@
 import type { ColumnSpec, EntitySpec, Json, JsonObject, ToOneSpec } from '../schema.js';
 import { mayName, visibleRows } from './access.js';
-import type { Access, Actor } from './access.js';
+import type { Access, Actor, Names } from './access.js';
 import { invalid, Refusal } from './expected.js';
 import type { ErrorFields } from './expected.js';
 import { fieldsOf } from './fields.js';
@@ -20,6 +20,8 @@ export interface WriteContext {
   readonly state: State;
   readonly resource: Resource;
   readonly access: Access;
+  /** Fields that an answer shows the caller (contract 8.7). */
+  readonly shown: Names;
   readonly actor: Actor;
   readonly limits: Limits;
 }
@@ -50,7 +52,9 @@ export function asObject(body: Json): JsonObject {
 }
 
 /** Values of a body by field, in their canonical form, or what is wrong with each. */
-export type Parsed = { readonly values: Readonly<Record<string, Json>> } | { readonly errors: ErrorFields };
+export type Parsed =
+  | { readonly values: Readonly<Record<string, Json>> }
+  | { readonly errors: ErrorFields; readonly others: Readonly<Record<string, Json>> };
 
 export function parseBody(context: WriteContext, body: JsonObject, kind: WriteKind): Parsed {
   const errors: ErrorFields = {};
@@ -66,12 +70,12 @@ export function parseBody(context: WriteContext, body: JsonObject, kind: WriteKi
     const known = fields.filter((field) => isKnown(context, field)).map(({ name }) => name);
     for (const name of Object.keys(body)) if (!known.includes(name)) errors[name] = ['Unknown field.'];
   }
-  return Object.keys(errors).length > 0 ? { errors } : { values };
+  return Object.keys(errors).length > 0 ? { errors, others: values } : { values };
 }
 
 /** Whether a field is one of which this caller knows. */
-function isKnown({ access }: WriteContext, field: FieldView): boolean {
-  const reads = field.isReadable && (access.readable === 'all' || access.readable.has(field.name));
+function isKnown({ access, shown }: WriteContext, field: FieldView): boolean {
+  const reads = field.isReadable && (shown === 'all' || shown.has(field.name));
   const writes = field.isWritable && (access.writable === 'all' || access.writable.has(field.name));
   return reads || writes || field.isKey;
 }

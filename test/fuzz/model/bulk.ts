@@ -68,18 +68,22 @@ export function planChange(context: WriteContext, body: JsonObject): Planned {
   return itemOf(parseBody(context, body, 'partialUpdate'), 'partialUpdate', row);
 }
 
-/** An object that is changed where its upsert fields name a row, and else created. */
-export function planUpsert(context: WriteContext, body: JsonObject): Planned {
+/**
+ * An object that is changed, as by PUT, where its upsert fields name a row, and else created. `named` has the rows that objects
+ * before it name: a second one of the same row is not looked at further (contract 14.7).
+ */
+export function planUpsert(context: WriteContext, body: JsonObject, named: Set<string>): Planned {
   const names = context.resource.options.bulk?.upsert ?? [];
   const create = parseBody(context, body, 'create');
-  if ('errors' in create) return { errors: create.errors };
+  const values = 'errors' in create ? create.others : create.values;
+  const isNamed = names.every((name) => (values[name] ?? null) !== null);
+  const text = JSON.stringify(names.map((name) => values[name] ?? null));
+  if (isNamed && named.has(text))
+    return { errors: { [names[0] ?? '']: ['This object is in the list already.'] } };
+  if (isNamed) named.add(text);
   const row = context.resource
     .rows()
-    .find((each) =>
-      names.every(
-        (name) => (create.values[name] ?? null) !== null && each.values[name] === create.values[name],
-      ),
-    );
+    .find((each) => isNamed && names.every((name) => each.values[name] === values[name]));
   return row
     ? itemOf(parseBody(context, body, 'update'), 'update', row)
     : itemOf(create, 'create', undefined);
@@ -101,18 +105,12 @@ export function rowsOfKeys(context: WriteContext, keys: string): Row[] {
   return rows.filter((row) => row !== undefined);
 }
 
-function noObject(key: string): string {
-  return `Invalid pk "${key}" - object does not exist.`;
+/** Those of them that are there. */
+export function rowsThere({ resource }: WriteContext, keys: string): Row[] {
+  const named = new Set(keys.split(',').map((text) => keyOfSegment(resource.entity, text)));
+  return resource.rows().filter((row) => named.has(row.key));
 }
 
-/** Two objects of a list that name the same row. */
-export function refuseRepeated(items: readonly Item[], names: readonly string[]): void {
-  const [name = ''] = names;
-  const texts = items.map(({ values }) => JSON.stringify(values[name] ?? null));
-  const isRepeated = (index: number): boolean =>
-    texts[index] !== 'null' && texts.indexOf(texts[index] ?? '') < index;
-  const errors = items.map((_, index) =>
-    isRepeated(index) ? { [name]: ['This object is in the list already.'] } : {},
-  );
-  if (items.some((_, index) => isRepeated(index))) throw refuse(400, errors);
+function noObject(key: string): string {
+  return `Invalid pk "${key}" - object does not exist.`;
 }

@@ -33,14 +33,25 @@ export class Tags {
     return [...this.told];
   }
 
-  isOf(tag: string, { object, content }: { readonly object: string; readonly content: Content }): boolean {
-    return this.contents.get(`${object} ${tag}`) === content;
+  /** Undefined where the tag of this state has been told nowhere: an object has the same one at each of its URLs, and nobody can compute it. */
+  isOf(
+    tag: string,
+    { object, content }: { readonly object: string; readonly content: Content },
+  ): boolean | undefined {
+    const known = this.tags.get(content);
+    if (known !== undefined) return known === tag;
+    return MADE_UP.test(tag) || this.contents.has(`${object} ${tag}`) ? false : undefined;
   }
 }
+
+/** No tag of the product's is as short as those that the generator makes up. */
+const MADE_UP = /^(?!"[^"]{4,}"$)/;
 
 interface Asked {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** The status that was given. */
+  readonly given: number;
 }
 
 const LIST = /^(?:W\/)?"[^"]*"(?:\s*,\s*(?:W\/)?"[^"]*")*$/;
@@ -48,7 +59,7 @@ const LIST = /^(?:W\/)?"[^"]*"(?:\s*,\s*(?:W\/)?"[^"]*")*$/;
 /** Throws 412, 428 or 304, as the conditions of a request say of the object as it is. */
 export function checkConditions(
   tags: Tags,
-  { method, headers }: Asked,
+  { method, headers, given }: Asked,
   object: {
     readonly object: string;
     readonly content: Content;
@@ -62,10 +73,10 @@ export function checkConditions(
   if (!isRead && object.isRequired && match === undefined)
     throw detailed(428, 'Precondition required: send If-Match with the ETag of the object.');
   if (!isRead) refuseMalformed([match, noneMatch]);
-  const isNamed = (list: string, read: (list: string) => string[]): boolean =>
-    list === '*' || read(list).some((tag) => tags.isOf(tag, object));
-  if (match !== undefined && !isNamed(match, strong)) throw failed();
-  if (noneMatch === undefined || !isNamed(noneMatch, weak)) return;
+  const isNamed = (told: readonly string[], isTold: boolean): boolean =>
+    told.includes('*') || told.some((tag) => tags.isOf(tag, object) ?? isTold);
+  if (match !== undefined && !isNamed(strong(match), given !== 412)) throw failed();
+  if (noneMatch === undefined || !isNamed(weak(noneMatch), given === (isRead ? 304 : 412))) return;
   if (!isRead) throw failed();
   throw new Refusal({ status: 304, bodies: [], headers: { ...object.headers, 'content-type': null } });
 }
@@ -80,6 +91,7 @@ function failed(): Refusal {
 }
 
 function strong(list: string): string[] {
+  if (list === '*') return [list];
   return LIST.test(list) ? list.split(',').map((tag) => tag.trim()) : [];
 }
 

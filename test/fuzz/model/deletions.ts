@@ -4,6 +4,8 @@ import { refuse } from './expected.js';
 import type { EntitySpec } from '../schema.js';
 import type { Placed, State } from './state.js';
 
+const OTHERS = 'other objects';
+
 interface Doomed {
   readonly entity: string;
   readonly key: string;
@@ -15,8 +17,10 @@ export class AmbiguousDeletion extends Error {}
 /** Takes a row away with all that goes with it; throws the 409 where something keeps it. */
 export function destroy(state: State, { entity, row }: Placed, actor: Actor): void {
   const doomed = cascade(state, { entity: entity.name, key: row.key });
-  const keeping = new Set(doomed.flatMap((each) => keepersOf(state, each, doomed)));
-  if (keeping.size > 0) throw refuse(409, ...[...keeping].map((each) => keptBy(each, actor)));
+  const [direct = [], ...indirect] = doomed.map((each) => keepersOf(state, each, doomed));
+  if (direct.length > 0) throw refuse(409, ...direct.map((each) => keptBy(each, actor)));
+  // What refers to a row that would go with it is named to nobody.
+  if (indirect.flat().length > 0) throw refuse(409, kept(OTHERS));
   for (const each of doomed) remove(state, each);
 }
 
@@ -43,9 +47,11 @@ function keepersOf(state: State, each: Doomed, doomed: readonly Doomed[]): Entit
 function keptBy(entity: EntitySpec, actor: Actor): { detail: string } {
   const access = decideAll(entity.options.permissions, { entity, actor, method: 'GET' });
   const who =
-    access.kind === 'grant' && entity.registered
-      ? `objects of "${entity.app}.${entity.model}"`
-      : 'other objects';
+    access.kind === 'grant' && entity.registered ? `objects of "${entity.app}.${entity.model}"` : OTHERS;
+  return kept(who);
+}
+
+function kept(who: string): { detail: string } {
   return { detail: `This object cannot be deleted: ${who} still refer to it.` };
 }
 

@@ -104,12 +104,20 @@ function grantsOver(
   relation: RelationSpec,
 ): Access[] | undefined {
   const target = state.entity(relation.target);
-  const ways: Pick<Resource, 'entity' | 'options'>[] = [{ entity: target, options: target.options }];
-  if (relation.kind === 'many-to-many') ways.unshift(throughOf(state, relation, { entity, key: '' }));
+  const through =
+    relation.kind === 'many-to-many' ? throughOf(state, relation, { entity, key: '' }) : undefined;
+  const ways: readonly Pick<Resource, 'entity' | 'options'>[] = [
+    ...(through ? [through] : []),
+    { entity: target, options: target.options },
+  ];
   const answers = ways.map((way) =>
     decideAll(way.options.permissions, { entity: way.entity, actor, method: 'GET' }),
   );
   const grants = answers.filter((answer) => answer.kind === 'grant');
+  const [first] = grants;
+  // Whose pair leads to which object is a field of the junction.
+  const otherField = through?.through?.otherField;
+  if (first && otherField !== undefined && !isNamed(first.readable, otherField)) return undefined;
   return grants.length === answers.length ? grants : undefined;
 }
 
@@ -169,7 +177,7 @@ export function parseTerm(
 }
 
 /** The entity to which a path leads that ends with a relation. */
-function relatedTo(state: State, entity: EntitySpec, path: readonly string[]): EntitySpec | undefined {
+export function relatedTo(state: State, entity: EntitySpec, path: readonly string[]): EntitySpec | undefined {
   const relation = relationNamed(entity, path[0] ?? '');
   if (!relation) return undefined;
   const target = state.entity(relation.target);
@@ -218,8 +226,6 @@ function parseMany(
   const parts = splitValues(text);
   if ('errors' in parts) return parts;
   if (lookup === 'range' && parts.value.length > 2) return wrong('Ensure there are no more than 2 values.');
-  if (lookup === 'range' && parts.value.length !== 2)
-    return wrong('Enter two values with a comma between them.');
   if (parts.value.length > 100) return wrong('Ensure there are no more than 100 values.');
   const values: Json[] = [];
   for (const part of parts.value) {
@@ -227,7 +233,9 @@ function parseMany(
     if ('errors' in outcome) return outcome;
     values.push(outcome.value);
   }
-  return { value: values };
+  return lookup === 'range' && values.length !== 2
+    ? wrong('Enter two values with a comma between them.')
+    : { value: values };
 }
 
 /** Values with commas between them; in quotes they may have commas (docs/filters.md). */

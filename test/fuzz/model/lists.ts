@@ -98,9 +98,13 @@ export function unknownParameters(context: ListContext, others: readonly string[
   const known = new Set([...filters.keys(), ...others]);
   const listed = [...known].filter((name) => /__(?:in|range)$|^(?:ordering|fields|omit|expand)$/.test(name));
   for (const name of listed) known.add(`${name}[]`);
+  return unknownNames(parameters, [...known]);
+}
+
+export function unknownNames(parameters: Parameters, known: readonly string[]): ErrorFields {
   return Object.fromEntries(
     parameters.names
-      .filter((name) => !known.has(name))
+      .filter((name) => !known.includes(name))
       .map((name): [string, Json] => [name, ['Unknown parameter.']]),
   );
 }

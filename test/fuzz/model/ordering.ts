@@ -1,6 +1,6 @@
 import type { EntitySpec, Json } from '../schema.js';
 import type { Names } from './access.js';
-import { defaultFilters, keyColumnOf, mayAsk, operandOf, visibleRelated } from './filters.js';
+import { defaultFilters, keyColumnOf, mayAsk, operandOf, relatedTo, visibleRelated } from './filters.js';
 import type { Sight } from './filters.js';
 import type { Resource } from './resources.js';
 import { keyJson } from './state.js';
@@ -56,12 +56,24 @@ export function compareRows(
   { order, context }: Ordered,
 ): number {
   for (const term of order) {
-    const { kind } = operandOf(context.state, entity, term.path);
     const values = rows.map((row) => valueAt(context, { entity, row }, term.path));
-    const difference = compareNullable(values, kind, context.state.database);
+    const difference = compareAt(context, { entity, path: term.path }, values);
     if (difference !== 0) return term.isDescending ? -difference : difference;
   }
   return compareKeys(entity, ...rows);
+}
+
+/** Keys of several columns are compared column by column. */
+function compareAt(
+  { state }: OrderContext,
+  { entity, path }: { readonly entity: EntitySpec; readonly path: readonly string[] },
+  values: readonly Json[],
+): number {
+  const related = relatedTo(state, entity, path);
+  if (!related || related.key.columns.length === 1 || values.includes(null))
+    return compareNullable(values, operandOf(state, entity, path).kind, state.database);
+  const [one, other] = values.map((key) => state.row(related.name, String(key)));
+  return one && other ? compareKeys(related, one, other) : 0;
 }
 
 function compareNullable(

@@ -85,7 +85,7 @@ export class Pages {
 
   private byCursor(paged: Paged, spec: PaginationSpec): Answer {
     const size = sizeOf(paged.parameters, 'page_size', spec);
-    const list = `${paged.url} ${JSON.stringify(paged.order)}`;
+    const list = `${paged.url} ${JSON.stringify(totalOrder(paged))}`;
     const text = paged.parameters.last('cursor') ?? '';
     const position = text === '' ? undefined : this.cursors.get(text);
     if (text !== '' && position?.list !== list) throw detailed(404, 'Invalid cursor');
@@ -96,7 +96,8 @@ export class Pages {
         list,
         row,
         isForward: name === 'next',
-        isIncluded: rows.length === 0,
+        // What an empty page lies beside is on one side of it: behind a row from that row on, up to a row behind it.
+        isIncluded: rows.length === 0 && position?.isIncluded !== true,
       });
     };
     const [next, previous] = [
@@ -115,6 +116,14 @@ export class Pages {
     this.cursors.set(cursor, position);
     return linkTo(paged, { cursor });
   }
+}
+
+/** The order with the key that settles ties, which may have been asked for. */
+function totalOrder({ order, resource }: Paged): readonly OrderTerm[] {
+  const ties = resource.entity.key.columns
+    .map(({ name }): OrderTerm => ({ path: [name], isDescending: false }))
+    .filter(({ path }) => !order.some((term) => term.path.join('.') === path.join('.')));
+  return [...order, ...ties];
 }
 
 function window(

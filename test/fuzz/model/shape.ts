@@ -1,7 +1,9 @@
 import type { Json } from '../schema.js';
+import { decideAll } from './access.js';
 import { fieldsOf } from './fields.js';
+import type { Readable, Sight } from './filters.js';
 import type { Parameters } from './parameters.js';
-import type { Readable } from './filters.js';
+import { collectionOf, throughOf } from './resources.js';
 import type { State } from './state.js';
 
 type Tree = Map<string, Tree>;
@@ -17,6 +19,14 @@ export class Shape {
   shows(name: string): boolean {
     const isOmitted = this.omitted.get(name)?.size === 0;
     return !isOmitted && (!this.included || this.included.has(name));
+  }
+
+  expandedNames(): string[] {
+    return [...this.expanded.keys()];
+  }
+
+  withdraw(name: string): void {
+    this.expanded.delete(name);
   }
 
   /** The shape of the objects in the place of a relation, where it is to be expanded. */
@@ -58,38 +68,69 @@ export interface ShapeOutcome {
 }
 
 /** What the parameters of a request say of the shape of its answer; in a strict model, what is wrong with them. */
-export function shapeOf(state: State, resource: Readable, parameters: Parameters): ShapeOutcome {
-  const { options, readable } = resource;
-  const isKnown = (name: string): boolean =>
-    fieldsOf(state, resource).some(
-      (field) => field.isReadable && field.name === name && (readable === 'all' || readable.has(name)),
-    );
+export function shapeOf(sight: Sight, resource: Readable, parameters: Parameters): ShapeOutcome {
+  const { options } = resource;
   const errors: Record<string, Json> = {};
-  const wrongNames: string[] = [];
   const chosen = (parameter: string): string[] => {
-    if (!options.shape) return [];
-    const names = namesOf(parameters, parameter);
-    const unknown = names.filter((name) => !isKnown(name.split('.')[0] ?? ''));
-    wrongNames.push(...unknown);
+    const names = options.shape ? namesOf(parameters, parameter) : [];
+    const unknown = names.filter((name) => !isKnown(sight.state, resource, name.split('.')[0] ?? ''));
+    if (unknown.length > 0)
+      errors[parameter] = [...new Set(unknown)].map((name) => `Unknown field "${name}".`);
     return names;
   };
   const [included, omitted] = [chosen('fields'), chosen('omit')];
-  // What is wrong in either of them stands under "fields".
-  if (wrongNames.length > 0)
-    errors.fields = [...new Set(wrongNames)].map((name) => `Unknown field "${name}".`);
   const expanded = options.expandable ? namesOf(parameters, 'expand') : [];
-  const allowed = (path: string): boolean =>
-    (options.expandable ?? []).some((each) => each === path || each.startsWith(`${path}.`)) &&
-    isKnown(path.split('.')[0] ?? '');
-  const refused = expanded.filter((path) => !allowed(path));
-  if (refused.length > 0) errors.expand = refused.map((path) => `"${path}" cannot be expanded.`);
-  if (included.length + omitted.length + expanded.length === 0) return { shape: undefined, errors };
-  return {
-    shape: new Shape(
-      included.length > 0 ? treeOf(included) : undefined,
-      treeOf(omitted),
-      treeOf(expanded.filter(allowed)),
-    ),
-    errors: options.strict ? errors : {},
-  };
+  if (included.length + omitted.length + expanded.length === 0) return { shape: undefined, errors: {} };
+  const shape = new Shape(
+    included.length > 0 ? treeOf(included) : undefined,
+    treeOf(omitted),
+    treeOf(expanded),
+  );
+  const refused = refusedPaths(sight, resource, { shape, prefix: '', expandable: options.expandable ?? [] });
+  if (refused.length > 0)
+    errors.expand = [...new Set(refused)].map((path) => `"${path}" cannot be expanded.`);
+  return { shape, errors: options.strict ? errors : {} };
+}
+
+function isKnown(state: State, resource: Readable, name: string): boolean {
+  const { readable } = resource;
+  return fieldsOf(state, resource).some(
+    (field) => field.isReadable && field.name === name && (readable === 'all' || readable.has(name)),
+  );
+}
+
+interface Level {
+  readonly shape: Shape;
+  /** The path to it: `question.`. */
+  readonly prefix: string;
+  readonly expandable: readonly string[];
+}
+
+/** Takes the paths out of a shape that cannot be expanded, and tells them: each as far as it is known. */
+function refusedPaths(sight: Sight, resource: Readable, { shape, prefix, expandable }: Level): string[] {
+  return shape.expandedNames().flatMap((name): string[] => {
+    const path = prefix + name;
+    const isOffered = expandable.some((each) => each === path || each.startsWith(`${path}.`));
+    if (!isOffered || !isKnown(sight.state, resource, name)) {
+      shape.withdraw(name);
+      return [path];
+    }
+    const inner = shape.expansionOf(name);
+    const target = shape.shows(name) ? targetOf(sight, resource, name) : undefined;
+    return inner && target
+      ? refusedPaths(sight, target, { shape: inner, prefix: `${path}.`, expandable })
+      : [];
+  });
+}
+
+/** What a relation leads to, as far as the caller may read it; undefined where that is nothing. */
+function targetOf({ state, actor }: Sight, { entity }: Readable, name: string): Readable | undefined {
+  const relation = entity.relations.find((each) => each.name === name);
+  if (!relation) return undefined;
+  const target =
+    relation.kind === 'many-to-many'
+      ? throughOf(state, relation, { entity, key: '' })
+      : collectionOf(state, state.entity(relation.target));
+  const access = decideAll(target.options.permissions, { entity: target.entity, actor, method: 'GET' });
+  return access.kind === 'grant' ? { ...target, readable: access.readable } : undefined;
 }

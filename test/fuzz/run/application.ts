@@ -13,7 +13,8 @@ import {
   RestifyModule,
 } from 'nestjs-restify';
 import type { Pagination, RestifyOptions } from 'nestjs-restify';
-import type { AddressInfo, Server } from 'node:net';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import type { DataSourceOptions } from 'typeorm';
@@ -39,6 +40,8 @@ export interface FuzzedApplication {
 
 const SECRET = 'a secret of the fuzzer, 32 letters or more';
 const BODY_LIMIT = 100 * 1024;
+const KEEP_ALIVE = 600_000;
+const PATIENCE = 100_000;
 
 /** One application that serves the schemas of all clients. */
 export async function startApplication(
@@ -72,6 +75,10 @@ export async function startApplication(
         permissions: [AllowAny],
         authentication: [basic(verify)],
         authenticationThrottle: false,
+        // A machine that is busy with other work is no database that is away.
+        acquireTimeout: PATIENCE,
+        statementTimeout: PATIENCE,
+        authenticationTimeout: PATIENCE,
       }),
     ],
   })
@@ -100,6 +107,8 @@ async function createApp(module: new () => object, platform: PlatformName): Prom
       )
     : NestFactory.create(module, options));
   await app.listen(0, '127.0.0.1');
+  // On a busy machine a client may take longer than Node's five seconds to send its next request over the same connection.
+  (app.getHttpServer() as Server).keepAliveTimeout = KEEP_ALIVE;
   return app;
 }
 

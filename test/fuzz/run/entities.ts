@@ -224,12 +224,17 @@ function columnOptions(column: ColumnSpec, database: DatabaseName): EntitySchema
     type: TYPES[database][kind],
     nullable: column.nullable ?? false,
     ...(column.unique ? { unique: true } : {}),
-    ...(byDefault === undefined ? {} : { default: byDefault }),
+    ...(byDefault === undefined ? {} : { default: defaultOf(kind, byDefault, database) }),
     ...(length === undefined ? {} : { length }),
     ...(values ? { enum: [...values] } : {}),
     ...(column.hidden ? { select: false } : {}),
     ...kindOptions(kind, database),
   };
+}
+
+/** On MariaDB TypeORM rounds a default that is a number to the digits of the column's scale, which a `double` need not have. */
+function defaultOf(kind: ColumnKind, value: Json, database: DatabaseName): Json {
+  return kind === 'double' && database === 'mariadb' ? String(value) : value;
 }
 
 function kindOptions(kind: ColumnKind, database: DatabaseName): Partial<EntitySchemaColumnOptions> {

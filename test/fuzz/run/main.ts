@@ -28,7 +28,7 @@ function flag(name: (typeof NAMES)[number], fallback: string): string {
 const total = Number(flag('count', '10000'));
 const seed = Number(flag('seed', String(Math.floor(Math.random() * 2 ** 31))));
 const clients = Number(flag('clients', '4'));
-const requests = Number(flag('requests', '250'));
+const requests = Number(flag('requests', '500'));
 const stopAt = Number(flag('stop', '3'));
 const place = {
   database: flag('database', 'sqlite') as DatabaseName,
@@ -42,9 +42,17 @@ let round = 0;
 const found: Disagreement[] = [];
 console.log(`Fuzzing ${place.database} on ${place.platform}: ${total} requests, seed ${seed}`);
 while (done < total && found.length < stopAt) {
-  const result = await runRound({ ...place, seed: seed + round, clients, requests });
+  const result = await runRound({
+    ...place,
+    seed: seed + round,
+    clients,
+    requests,
+    endsAtFirst: stopAt === 1,
+  });
   round++;
   done += result.requests;
+  // A long run shows that it goes on, and what it has proven where it is ended.
+  if (round % 5 === 0 && done < total) console.log(`${done} requests so far, ${found.length} disagreements`);
   for (const [status, count] of result.statuses) statuses.set(status, (statuses.get(status) ?? 0) + count);
   for (const each of result.disagreements) {
     found.push(each);

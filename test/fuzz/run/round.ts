@@ -18,6 +18,8 @@ export interface RoundSettings extends Place {
   readonly clients: number;
   /** Requests of each client. */
   readonly requests: number;
+  /** A disagreement of one client ends the others, too. */
+  readonly endsAtFirst?: boolean;
 }
 
 /** Something that was answered otherwise than the model says. */
@@ -50,14 +52,17 @@ export async function runRound(settings: RoundSettings): Promise<RoundResult> {
   );
   const transport = new Transport(application.port);
   const statuses = new Map<number, number>();
+  const ended = new Set<number>();
   try {
-    const ended = await Promise.all(
-      clients.map((client) => new Client(client, { settings, application, transport, statuses }).run()),
+    const results = await Promise.all(
+      clients.map((client) =>
+        new Client(client, { settings, application, transport, statuses, ended }).run(),
+      ),
     );
     return {
       requests: [...statuses.values()].reduce((sum, count) => sum + count, 0),
       statuses,
-      disagreements: ended.filter((each) => each !== undefined),
+      disagreements: results.filter((each) => each !== undefined),
     };
   } finally {
     transport.close();
@@ -70,6 +75,8 @@ interface Surroundings {
   readonly application: FuzzedApplication;
   readonly transport: Transport;
   readonly statuses: Map<number, number>;
+  /** Clients that have found something. */
+  readonly ended: Set<number>;
 }
 
 class Client {
@@ -93,8 +100,10 @@ class Client {
   }
 
   async run(): Promise<Disagreement | undefined> {
-    const { requests } = this.surroundings.settings;
+    const { settings, ended } = this.surroundings;
+    const { requests, endsAtFirst } = settings;
     while (this.sent.length < requests) {
+      if (endsAtFirst === true && ended.size > 0) return undefined;
       const found = this.client.random.chance(0.05) ? await this.askAtOnce() : await this.askOne();
       if (found.length > 0) return this.disagreement(found);
     }
@@ -138,6 +147,7 @@ class Client {
 
   private disagreement(found: readonly string[]): Disagreement {
     const { number, schema } = this.client;
+    this.surroundings.ended.add(number);
     return {
       seed: this.surroundings.settings.seed,
       client: number,

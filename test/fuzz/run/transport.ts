@@ -55,7 +55,7 @@ export class Transport {
           });
         },
       );
-      sent.setTimeout(30_000, () => sent.destroy(new Error(`No answer to ${asked.method} ${asked.path}`)));
+      sent.setTimeout(120_000, () => sent.destroy(new Error(`No answer to ${asked.method} ${asked.path}`)));
       sent.on('error', reject);
       sent.end(bytes);
     });

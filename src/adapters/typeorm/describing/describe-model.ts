@@ -7,27 +7,45 @@ import type {
   ModelDescription,
   Unsupported,
 } from '../../../model/entity-description.js';
+import type { AskExposures } from '../../../model/exposure.js';
+import type { AskRules } from '../../../model/value-rules.js';
 import type { ValueType } from '../../../model/value-type.js';
 import { knownDialectFamily } from '../dialects/dialect-family.js';
-import { describeRelations } from './describe-relations.js';
+import { declaredProperties, isSchema, schemaTarget } from './declared-properties.js';
+import { describeRules } from './describe-rules.js';
+import { describeExposures } from './describe-exposures.js';
+import { describeRelations, describeUnjoined } from './describe-relations.js';
+import type { RelationSource } from './describe-relations.js';
 import { entityIdOf } from './entity-id.js';
-import { acceptsNull, isOwnColumn, sharesTable, unsupportedKinds } from './inheritance.js';
+import { MappedTables } from './mapped-tables.js';
+import { acceptsNull, hasFittingKind, isOwnColumn, sharesTable, unsupportedKinds } from './inheritance.js';
+import { describeTransformer } from './transformers.js';
 import { unsupportedTrees } from './trees.js';
 import { valueTypeOf } from './value-type-of.js';
+import type { DescribedType } from './value-type-of.js';
 import { describeStamps, isUnversioned } from './versions.js';
 
-/** All that boot needs to know of a data source, as plain data. Reads metadata only, never the database. */
-export function describeModel(dataSource: DataSource): ModelDescription {
+/** What decorators of other packages say of classes, where the application has these packages. */
+export interface AskedClasses {
+  readonly exposures?: AskExposures | undefined;
+  readonly rules?: AskRules | undefined;
+}
+
+/**
+ * All that boot needs to know of a data source, as plain data. Reads metadata only, never the database. `asked` is what packages of the
+ * application say of its classes.
+ */
+export function describeModel(dataSource: DataSource, asked: AskedClasses = {}): ModelDescription {
   const family = knownDialectFamily(dataSource);
   const given = givenEntities(dataSource);
   const schemas = new Map(
-    [...given]
-      .reverse()
-      .map((each) => [(each as { options?: { name?: string } } | undefined)?.options?.name, each]),
+    [...given].reverse().flatMap((each) => (isSchema(each) ? [[schemaTarget(each.options), each]] : [])),
   );
+  const tables = new MappedTables(dataSource);
+  const declared = declaredProperties(given);
   return {
     entities: dataSource.entityMetadatas.map((metadata) =>
-      describeEntity(metadata, schemas.get(metadata.name), dataSource),
+      describeEntity({ metadata, dataSource, tables, declared }, schemas.get(metadata.target), asked),
     ),
     abilities: {
       regex: family === 'postgres' || family === 'mysql',
@@ -50,20 +68,25 @@ function givenEntities(dataSource: DataSource): readonly unknown[] {
 
 /** `schema` is the `EntitySchema` of the entity as it was given to the data source. */
 function describeEntity(
-  metadata: EntityMetadata,
+  source: RelationSource,
   schema: unknown,
-  dataSource: DataSource,
+  { exposures, rules }: AskedClasses,
 ): EntityDescription {
+  const { metadata, dataSource } = source;
   return {
     id: entityIdOf(metadata, dataSource),
     name: metadata.targetName || metadata.name,
     targets: targetsOf(metadata, schema),
     writable: metadata.tableType !== 'view',
-    columns: metadata.columns.map((column) => describeColumn(column, metadata, dataSource)),
+    creatable: metadata.tableType !== 'view' && hasFittingKind(metadata, dataSource),
+    columns: metadata.columns.map((column) => describeColumn(column, source)),
     key: metadata.primaryColumns.map((column) => column.databaseName),
     unique: describeUnique(metadata),
     ...describeStamps(metadata),
-    relations: describeRelations(metadata, dataSource),
+    relations: describeRelations(source),
+    exposures: exposures ? describeExposures(metadata, dataSource, exposures) : new Map(),
+    rules: rules ? describeRules(metadata, rules) : new Map(),
+    unjoined: describeUnjoined(source),
     orderBy: describeOrder(metadata),
     unsupported: [...keyless(metadata), ...unsupportedKinds(metadata), ...unsupportedTrees(metadata)],
   };
@@ -94,7 +117,9 @@ function keyless({ primaryColumns }: EntityMetadata): readonly Unsupported[] {
     : [
         {
           what: 'it has no primary key, and its rows no URL',
-          repair: 'Mark the columns that name a row with @PrimaryColumn(), in place of @ViewColumn().',
+          repair:
+            'Mark the columns that name a row with @PrimaryColumn(), in place of @ViewColumn(), or leave the entity out: do not register it.',
+          readable: false,
         },
       ];
 }
@@ -106,11 +131,8 @@ function targetsOf({ target }: EntityMetadata, schema: unknown): readonly unknow
   );
 }
 
-function describeColumn(
-  column: ColumnMetadata,
-  metadata: EntityMetadata,
-  dataSource: DataSource,
-): ColumnDescription {
+function describeColumn(column: ColumnMetadata, source: RelationSource): ColumnDescription {
+  const { metadata, dataSource } = source;
   const described = valueTypeOf(column, dataSource);
   const supported = 'type' in described;
   const unfitKey = supported && column.isPrimary ? whyNoKey(described.type, dataSource) : undefined;
@@ -118,11 +140,11 @@ function describeColumn(
     id: column.databaseName,
     path: column.propertyPath,
     type: supported ? described.type : { kind: 'json' },
-    nullable: column.isNullable || (sharesTable(metadata) && !column.isPrimary),
-    acceptsNull: acceptsNull(column, metadata),
+    nullable: column.isNullable || column.isVirtualProperty || (sharesTable(metadata) && !column.isPrimary),
+    acceptsNull: acceptsNull(column, source),
     internal:
       column.isVirtual ||
-      !isOwnColumn(column, metadata) ||
+      !isOwnColumn(column, source) ||
       column.isTreeLevel ||
       column.isNestedSetLeft ||
       column.isNestedSetRight ||
@@ -133,7 +155,6 @@ function describeColumn(
     selected: column.isSelect,
     insertable: column.isInsert,
     updatable: column.isUpdate,
-    transformed: column.transformer !== undefined,
     unversioned:
       !supported ||
       isUnversioned(column, described.type, {
@@ -144,9 +165,17 @@ function describeColumn(
     fullText: metadata.indices.some(
       (index) => index.isFulltext && index.columns.length === 1 && index.columns.includes(column),
     ),
-    ...(supported ? {} : { unsupported: described.unsupported }),
+    ...describeTransformer(column, supported ? described.type : undefined),
+    ...(supported ? {} : unsupportedOf(described)),
     ...(unfitKey === undefined ? {} : { unfitKey }),
   };
+}
+
+function unsupportedOf({
+  unsupported,
+  isArray,
+}: Exclude<DescribedType, { type: ValueType }>): Partial<ColumnDescription> {
+  return { unsupported, ...(isArray ? { unsupportedArray: isArray } : {}) };
 }
 
 /** A row is written through TypeORM, which must find it, and it alone, by its key. */

@@ -2,29 +2,49 @@ import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { RelationMetadata } from 'typeorm/metadata/RelationMetadata.js';
 import type { DataSource, EntityMetadata } from 'typeorm';
 import type {
+  EntityDescription,
   JunctionDescription,
   PairDescription,
   RelationDescription,
 } from '../../../model/entity-description.js';
+import type { DeclaredProperties } from './declared-properties.js';
 import { entityIdOf } from './entity-id.js';
-import { declaringEntity, isOwnRelation } from './inheritance.js';
+import { acceptsNull, declaringEntity, isOwnRelation } from './inheritance.js';
+import { junctionConflict } from './junction-conflicts.js';
+import type { MappedTables } from './mapped-tables.js';
 
-export function describeRelations(
-  metadata: EntityMetadata,
-  dataSource: DataSource,
-): readonly RelationDescription[] {
-  return metadata.relations
-    .filter((relation) => isOwnRelation(relation, metadata))
-    .flatMap((relation) => describeRelation(relation, { metadata, dataSource }) ?? []);
-}
-
-interface Source {
+export interface RelationSource {
   /** The entity that is described: one that extends the relation's own, where they share a table. */
   readonly metadata: EntityMetadata;
   readonly dataSource: DataSource;
+  readonly tables: MappedTables;
+  readonly declared: DeclaredProperties;
 }
 
-function describeRelation(relation: RelationMetadata, source: Source): RelationDescription | undefined {
+export function describeRelations(source: RelationSource): readonly RelationDescription[] {
+  return source.metadata.relations
+    .filter((relation) => isOwnRelation(relation, source))
+    .flatMap((relation) => describeRelation(relation, source) ?? []);
+}
+
+export function describeUnjoined(source: RelationSource): EntityDescription['unjoined'] {
+  return unjoinedRelations(source.metadata)
+    .filter((relation) => isOwnRelation(relation, source))
+    .map(({ propertyPath, inverseEntityMetadata }) => ({
+      path: propertyPath,
+      target: entityIdOf(inverseEntityMetadata, source.dataSource),
+    }));
+}
+
+/** Many-to-many relations of which neither side has a join table. TypeORM connects, and fails where it looks for the pairs. */
+export function unjoinedRelations({ manyToManyRelations }: EntityMetadata): readonly RelationMetadata[] {
+  return manyToManyRelations.filter(({ junctionEntityMetadata }) => junctionEntityMetadata === undefined);
+}
+
+function describeRelation(
+  relation: RelationMetadata,
+  source: RelationSource,
+): RelationDescription | undefined {
   const { dataSource } = source;
   const base = {
     path: relation.propertyPath,
@@ -43,9 +63,10 @@ function describeRelation(relation: RelationMetadata, source: Source): RelationD
     return {
       ...base,
       kind: 'to-one',
-      nullable: relation.isNullable && !relation.joinColumns.some((column) => column.isPrimary),
+      nullable: isNullable(relation, source),
       hasDefault: relation.joinColumns.every((column) => column.default !== undefined),
       on: pairs(relation.joinColumns),
+      insertable: relation.joinColumns.every((column) => column.isInsert),
       updatable: relation.joinColumns.every((column) => column.isUpdate),
     };
   }
@@ -56,6 +77,18 @@ function describeRelation(relation: RelationMetadata, source: Source): RelationD
     kind: relation.isOneToMany ? 'one-to-many' : 'reverse-one',
     on: pairs(owner.joinColumns).map(turned),
   };
+}
+
+/** A join column that the entity declares itself says more than the relation, which is nullable unless it says otherwise. */
+function isNullable(
+  { isNullable: isOptional, joinColumns }: RelationMetadata,
+  source: RelationSource,
+): boolean {
+  return (
+    isOptional &&
+    !joinColumns.some((column) => column.isPrimary) &&
+    joinColumns.some((column) => acceptsNull(column, source))
+  );
 }
 
 /** near: the column that refers; far: the one that it refers to. */
@@ -72,24 +105,25 @@ function turned({ near, far }: PairDescription): PairDescription {
 function describeJunction(
   relation: RelationMetadata,
   junction: EntityMetadata,
-  { metadata, dataSource }: Source,
+  { metadata, dataSource, tables }: RelationSource,
 ): JunctionDescription {
-  const owner = relation.isManyToManyOwner ? relation : (relation.inverseRelation ?? relation);
-  const [parentColumns, otherColumns] = relation.isManyToManyOwner
+  // Where both sides have a join table, TypeORM uses the one that it has read last.
+  const fromOwner = junction.ownerColumns.some(({ relationMetadata }) => relationMetadata === relation);
+  const owner = fromOwner ? relation : (relation.inverseRelation ?? relation);
+  const [parentColumns, otherColumns] = fromOwner
     ? [junction.ownerColumns, junction.inverseColumns]
     : [junction.inverseColumns, junction.ownerColumns];
-  const ownerEntity = relation.isManyToManyOwner ? metadata : declaringEntity(owner);
-  const mapped = dataSource.entityMetadatas.find(
-    (each) => each !== junction && !each.isJunction && each.tablePath === junction.tablePath,
-  );
+  const ownerEntity = fromOwner ? metadata : declaringEntity(owner);
+  const mapped = tables.entitiesOn(junction);
+  const conflict = junctionConflict(junction, mapped, dataSource);
   return {
     entity: entityIdOf(junction, dataSource),
-    ...(mapped ? { mappedBy: entityIdOf(mapped, dataSource) } : {}),
-    leftAlone: !junction.synchronize,
+    mappedBy: mapped.map((each) => entityIdOf(each, dataSource)),
+    ...(conflict ? { conflict } : {}),
     declaredAt: `${declaringEntity(owner).targetName || declaringEntity(owner).name}.${owner.propertyPath}`,
     ownerEntity: entityIdOf(ownerEntity, dataSource),
     ownerProperty: owner.propertyPath,
-    fromOwner: relation.isManyToManyOwner,
+    fromOwner,
     ...(relation.inverseRelation ? { inverse: relation.inverseRelation.propertyPath } : {}),
     parent: pairs(parentColumns).map(turned),
     other: pairs(otherColumns),

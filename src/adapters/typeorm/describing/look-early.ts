@@ -1,6 +1,5 @@
 import { DataSource, getMetadataArgsStorage } from 'typeorm';
 import type { DataSourceOptions } from 'typeorm';
-import type { JoinTableMetadataArgs } from 'typeorm/metadata-args/JoinTableMetadataArgs.js';
 import type { RelationMetadataArgs } from 'typeorm/metadata-args/RelationMetadataArgs.js';
 import type { ModelDescription } from '../../../model/entity-description.js';
 import { describeModel } from './describe-model.js';
@@ -19,15 +18,10 @@ export interface UnknownTarget {
   readonly unmapped: boolean;
 }
 
-/** A join table that is also an entity's table, and that TypeORM would create beside it. */
-export interface DoubledTable {
-  readonly where: string;
-  readonly entity: string;
-}
-
 export interface EarlyLook {
   readonly unknownTargets: readonly UnknownTarget[];
-  readonly doubledTables: readonly DoubledTable[];
+  /** A join table has the name of an entity's table. */
+  readonly doubled: boolean;
 }
 
 interface SchemaLike {
@@ -56,7 +50,9 @@ export function lookEarly(entities: readonly unknown[]): EarlyLook {
   const tables = tableNames(classes, schemas);
   return {
     unknownTargets: classes.flatMap((owner) => unknownTargets(owner, relationsOf(owner), known)),
-    doubledTables: classes.flatMap((owner) => doubledTables(owner, joinTablesOf(owner), tables)),
+    doubled: classes.some((owner) =>
+      joinTablesOf(owner).some(({ name, synchronize }) => synchronize !== false && tables.has(name)),
+    ),
   };
 }
 
@@ -118,32 +114,13 @@ function unknownTargets(
   });
 }
 
+/** As they are given: a name that TypeORM makes is no entity's by chance. */
 function tableNames(
   classes: readonly EntityClass[],
   schemas: readonly SchemaLike[],
-): ReadonlyMap<string, string> {
+): ReadonlySet<string | undefined> {
   const given = new Set<unknown>(classes);
   const tables = getMetadataArgsStorage().tables.filter((table) => given.has(table.target));
-  const named = tables.flatMap((table): readonly [string, string][] =>
-    table.name === undefined ? [] : [[table.name, (table.target as { name: string }).name]],
-  );
-  return new Map([
-    ...named,
-    ...schemas.flatMap(({ options }): readonly [string, string][] =>
-      options.tableName === undefined ? [] : [[options.tableName, options.name]],
-    ),
-  ]);
-}
-
-function doubledTables(
-  owner: EntityClass,
-  joinTables: readonly JoinTableMetadataArgs[],
-  tables: ReadonlyMap<string, string>,
-): readonly DoubledTable[] {
-  return joinTables
-    .filter(({ synchronize }) => synchronize !== false)
-    .flatMap(({ name, propertyName }) => {
-      const entity = name === undefined ? undefined : tables.get(name);
-      return entity === undefined ? [] : [{ where: `${owner.name}.${propertyName}`, entity }];
-    });
+  const names = [...tables.map(({ name }) => name), ...schemas.map(({ options }) => options.tableName)];
+  return new Set(names.filter((name) => name !== undefined));
 }

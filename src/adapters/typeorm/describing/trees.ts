@@ -2,17 +2,17 @@ import type { EntityMetadata } from 'typeorm';
 import type { Unsupported } from '../../../model/entity-description.js';
 import { sharesTable } from './inheritance.js';
 
-const REPAIR = 'Make it an adjacency list, or take @Restify off and serve it with a controller of your own.';
+const REPAIR =
+  "Make it an adjacency list, serve it for reading (operations: ['list', 'retrieve']), or leave the entity out: do not register it.";
 
 /** Trees that TypeORM itself does not keep right. Adjacency lists are relations like any other. */
 export function unsupportedTrees(metadata: EntityMetadata): readonly Unsupported[] {
-  const { treeType, columns } = metadata;
-  if (treeType === undefined) return [];
-  if (columns.some((column) => column.isTreeLevel))
-    return [{ what: 'TypeORM fills no @TreeLevelColumn', repair: 'Take the column out.' }];
-  if (treeType === 'adjacency-list') return [];
+  const { treeType } = metadata;
+  if (treeType === undefined || treeType === 'adjacency-list') return [];
   const why = reason(metadata);
-  return why === undefined ? [] : [{ what: `a ${treeType} tree ${why} is not supported`, repair: REPAIR }];
+  return why === undefined
+    ? []
+    : [{ what: `a ${treeType} tree ${why} is not supported`, repair: REPAIR, readable: true }];
 }
 
 function reason(metadata: EntityMetadata): string | undefined {

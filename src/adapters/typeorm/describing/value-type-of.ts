@@ -3,8 +3,9 @@ import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { ValueType } from '../../../model/value-type.js';
 import { dialectFamily } from '../dialects/dialect-family.js';
 
-/** The value type of a column, or the name of a database type that has no place in the interface. */
-export type DescribedType = { readonly type: ValueType } | { readonly unsupported: string };
+/** The value type of a column, or the name of a database type that has no place in the interface; `isArray` where TypeORM does not write arrays of it. */
+export type DescribedType =
+  { readonly type: ValueType } | { readonly unsupported: string; readonly isArray?: true };
 
 const SAFE = { kind: 'integer', min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER } as const;
 const BIGINT = { kind: 'bigint', min: -(2n ** 63n), max: 2n ** 63n - 1n } as const;
@@ -29,13 +30,25 @@ const CONTENT_BYTES: Readonly<Record<string, number>> = {
 };
 
 export function valueTypeOf(column: ColumnMetadata, dataSource: DataSource): DescribedType {
-  if (column.isArray) {
-    const of = scalarType(column, dataSource);
-    return 'type' in of
-      ? described({ kind: 'list', of: of.type, storage: 'array' })
-      : { unsupported: `${of.unsupported}[]` };
-  }
-  return scalarType(column, dataSource);
+  return column.isArray ? arrayType(column, dataSource) : scalarType(column, dataSource);
+}
+
+/** PostgreSQL has arrays, but none of TypeORM's own kinds of text; elsewhere TypeORM keeps those of a `simple-enum` on SQLite, as one text. */
+function arrayType(column: ColumnMetadata, dataSource: DataSource): DescribedType {
+  const family = dialectFamily(dataSource);
+  const of = scalarType(column, dataSource);
+  if (!('type' in of)) return { unsupported: `${of.unsupported}[]` };
+  if (family === 'sqlite' && column.type === 'simple-enum' && isReadAsArray(column, dataSource))
+    return described({ kind: 'list', of: of.type, storage: 'text' });
+  return family === 'postgres' && column.type !== 'simple-array' && column.type !== 'simple-json'
+    ? described({ kind: 'list', of: of.type, storage: 'array' })
+    : { unsupported: String(column.type), isArray: true };
+}
+
+/** TypeORM 0.3 makes no array of what stands there, and its tables refuse more than one value. */
+function isReadAsArray(column: ColumnMetadata, { driver }: DataSource): boolean {
+  const plain = Object.create(column, { transformer: { value: undefined } }) as ColumnMetadata;
+  return Array.isArray(driver.prepareHydratedValue('', plain));
 }
 
 function scalarType(column: ColumnMetadata, dataSource: DataSource): DescribedType {

@@ -10,6 +10,7 @@ export function decodeStored(raw: unknown, type: ValueType): Json {
       // Read as text by every dialect, and parsed once.
       return JSON.parse(String(raw)) as Json;
     case 'list':
+      return decodeItems(raw, type.of);
     case 'set':
       return decodeItems(raw);
     case 'binary':
@@ -22,10 +23,11 @@ export function decodeStored(raw: unknown, type: ValueType): Json {
 }
 
 /** TypeORM's simple-array: one text, commas between; an empty text is an empty array. */
-function decodeItems(raw: unknown): Json {
+function decodeItems(raw: unknown, of?: ValueType): Json {
   if (Array.isArray(raw)) return raw as Json;
   const text = String(raw);
-  return text === '' ? [] : text.split(',');
+  const items = text === '' ? [] : text.split(',');
+  return of?.kind === 'enum' ? items.map((item) => decodeEnum(item, of)) : items;
 }
 
 /** The enum's own value: numbers come back from text columns as text. */

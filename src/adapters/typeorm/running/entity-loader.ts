@@ -142,7 +142,10 @@ function columnValue(field: ColumnField, entity: ObjectLiteral, read: unknown): 
   const property = field.column.path
     .split('.')
     .reduce<unknown>((at, name) => (at as Record<string, unknown> | null | undefined)?.[name], entity);
-  return isMadeOf(property, read) ? read : fromProperty(property, field.type);
+  const { transform } = field.column;
+  return transform?.outward === undefined && isMadeOf(property, read)
+    ? read
+    : fromProperty(property, field.type);
 }
 
 /** Whether this is what the driver makes of a value that we read exactly: it ends with milliseconds, and with 53 bits. */

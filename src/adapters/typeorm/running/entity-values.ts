@@ -1,6 +1,7 @@
 import type { EntityMetadata, ObjectLiteral } from 'typeorm';
 import type { RelationMetadata } from 'typeorm/metadata/RelationMetadata.js';
 import type { Json } from '../../../errors/rest-error.js';
+import { outwardType } from '../../../model/column.js';
 import type { EmbeddedField, Field } from '../../../model/field.js';
 import type { ColumnValue, FieldValues } from '../../../model/plan.js';
 import type { Resource } from '../../../model/resource.js';
@@ -94,7 +95,10 @@ function finerValuesOf(field: Field, value: unknown, how: Writing): readonly Col
     const inner = (value ?? {}) as Readonly<Record<string, unknown>>;
     return field.fields.flatMap((each) => finerValuesOf(each, inner[each.name], how));
   }
-  return field.kind === 'column' && isFiner(value as Json | undefined, field.type, how)
+  // What is written behind the ORM's statement passes no transformer.
+  return field.kind === 'column' &&
+    !field.column.transform &&
+    isFiner(value as Json | undefined, field.type, how)
     ? [{ column: field.column, value: value as Json }]
     : [];
 }
@@ -140,7 +144,8 @@ export function setColumns(
 ): void {
   for (const { column, value } of values) {
     const found = metadata.columns.find((each) => each.databaseName === column.id);
-    if (found && !found.isVirtual) found.setEntityValue(entity, toProperty(value, column.type, found));
+    if (found && !found.isVirtual)
+      found.setEntityValue(entity, toProperty(value, outwardType(column), found));
   }
   for (const relation of relationsOf(metadata, values))
     setRelation(entity, relation, relatedObject(relation, values));

@@ -11,6 +11,7 @@ import type { ColumnValue, CreatePlan, DeletePlan, FieldValues, UpdatePlan } fro
 import type { Resource } from '../../../model/resource.js';
 import type { Row } from '../../../model/serializer.js';
 import type { ValueType } from '../../../model/value-type.js';
+import { unjoinedRelations } from '../describing/describe-relations.js';
 import { classOf } from '../describing/inheritance.js';
 import { CandidateRows } from './candidate-rows.js';
 import type { WrittenValues } from './candidate-rows.js';
@@ -32,8 +33,11 @@ import { standingIn } from './json-arrays.js';
 import { judgedWrite } from './judge-write.js';
 import type { Judgement } from './judge-write.js';
 import type { KeyLookup } from './key-lookup.js';
+import { ListenerRelations } from './listener-relations.js';
+import { changeNamedOnce, differingRows, underSentNames } from './named-twice.js';
 import { completed, runHook } from './run-hook.js';
 import type { WriterTools } from './row-writer.js';
+import { hidingShared, sharesColumns, writtenIds } from './shared-columns.js';
 import { StepWriter } from './step-writer.js';
 import { writeExactly } from './write-exactly.js';
 import { begun, missing, NO_ERRORS } from './write-step.js';
@@ -68,10 +72,14 @@ export class EntityWriter extends StepWriter {
   private readonly metadata: EntityMetadata;
   private readonly forward: readonly string[];
   private readonly embedded: EmbeddedKeys;
+  /** Whether a column belongs to several relations. */
+  private readonly sharesColumns: boolean;
   private readonly tree: TreeKeeper | undefined;
+  private readonly related: ListenerRelations | undefined;
   private readonly candidates: CandidateRows;
   /** False where TypeORM cannot: a row is changed by one statement then. */
   private readonly saves: boolean;
+  private readonly unjoined: boolean;
   private readonly model: { readonly resource: Resource; readonly metadata: EntityMetadata };
 
   constructor(
@@ -84,14 +92,18 @@ export class EntityWriter extends StepWriter {
     this.forward = this.metadata.relations
       .filter((relation) => relation.isWithJoinColumn && !relation.isLazy && !relation.embeddedMetadata)
       .map((relation) => relation.propertyPath);
+    this.sharesColumns = sharesColumns(this.metadata);
     this.embedded = new EmbeddedKeys(resource, this.metadata, tools);
     this.tree = TreeKeeper.of(resource, this.metadata, tools);
+    this.related = ListenerRelations.of(resource, this.metadata);
     this.saves = savesEmbedded(this.metadata);
+    this.unjoined = unjoinedRelations(this.metadata).length > 0;
     this.candidates = new CandidateRows(resource, this.metadata, tools);
   }
 
   async creation(plan: CreatePlan, known?: KeyLookup): Promise<WriteStep<Row>> {
-    const { referenced, errors } = known ?? (await this.tools.lookups.lookUp(plan.keys));
+    const found = known ?? (await this.tools.lookups.lookUp(plan.keys));
+    const { referenced, errors } = found;
     // Made anew for each attempt: a listener of one that was rolled back has changed its entity.
     const make = (): ObjectLiteral => {
       const entity = this.metadata.create() as ObjectLiteral;
@@ -101,7 +113,7 @@ export class EntityWriter extends StepWriter {
     };
     let tried: ObjectLiteral | undefined;
     return {
-      errors: await this.errorsOf(make(), [plan.errors, errors]),
+      errors: await this.errorsOf(make(), plan, [errors, differingRows(plan.twice ?? [], found)]),
       begin: async (runner) => {
         await this.tree?.begin(runner);
         const entity = (tried = make());
@@ -109,8 +121,7 @@ export class EntityWriter extends StepWriter {
       },
       judged: (error) =>
         this.judged(error, {
-          keys: plan.keys,
-          fixed: plan.fixed,
+          plan,
           may: () => this.mayMake(tried ?? make(), plan),
         }),
     };
@@ -118,6 +129,7 @@ export class EntityWriter extends StepWriter {
 
   private async make(plan: CreatePlan, entity: ObjectLiteral, runner: QueryRunner): Promise<Row> {
     await runHook(plan.hooks.before, entity, { runner, dialect: this.tools.dialect });
+    await this.related?.load(entity, runner);
     const arrays = await standingIn(entity, this.model, () => this.insert(entity, runner));
     const identity = this.givenIdentity(identityOf(entity, this.resource, this.metadata), plan.values);
     await this.tree?.insert(entity, identity[0] ?? null, runner);
@@ -142,6 +154,8 @@ export class EntityWriter extends StepWriter {
   }
 
   change(plan: UpdatePlan): WriteStep<Row | undefined> {
+    if (plan.twice && plan.twice.length > 0)
+      return changeNamedOnce(plan, { tools: this.tools, change: (once) => this.change(once) });
     let changed: Changed | undefined;
     return {
       errors: NO_ERRORS,
@@ -163,13 +177,12 @@ export class EntityWriter extends StepWriter {
         const change = { identity: key, told, values: plan.values, referenced, empty, hooked };
         return begun(
           () => this.alter(plan, { entity, change, runner }),
-          await this.errorsOf(entity, [plan.errors, errors]),
+          await this.errorsOf(entity, plan, [errors]),
         );
       },
       judged: (error) =>
         this.judged(error, {
-          keys: plan.keys,
-          fixed: [],
+          plan,
           may: async () => !changed || this.mayAlter(changed, plan),
         }),
     };
@@ -211,7 +224,7 @@ export class EntityWriter extends StepWriter {
           { runner, tools: this.tools },
         );
         // Without its relations: TypeORM would cascade into related objects that were loaded with it.
-        const entity = key && (await this.load(key, runner, []));
+        const entity = key && (await this.load(key, runner, this.related?.kept ?? []));
         return key && entity
           ? begun(() => this.take(plan, { entity, identity: key, runner }))
           : missing(false);
@@ -229,6 +242,7 @@ export class EntityWriter extends StepWriter {
   ): Promise<boolean> {
     const told = this.restoreKey(entity, identity);
     await runHook(hooks.before, entity, { runner, dialect: this.tools.dialect });
+    await this.related?.load(entity, runner, true);
     // TypeORM takes the key off an entity that it removes; the hook is told which one it was.
     const removed: ObjectLiteral = hooks.after
       ? Object.assign(Object.create(Object.getPrototypeOf(entity) as object) as ObjectLiteral, entity)
@@ -248,8 +262,22 @@ export class EntityWriter extends StepWriter {
       await runner.manager.softRemove(classOf(entity, this.metadata), entity);
     else {
       await this.tree?.beforeDelete(identity[0] ?? null, runner);
-      await runner.manager.remove(classOf(entity, this.metadata), entity);
+      if (this.unjoined) await this.removeAlone(entity, identity, runner);
+      else await runner.manager.remove(classOf(entity, this.metadata), entity);
     }
+  }
+
+  /** With its listeners, and without the pairs that TypeORM would look for in a junction that there is not. */
+  private async removeAlone(
+    entity: ObjectLiteral,
+    identity: readonly Json[],
+    runner: QueryRunner,
+  ): Promise<void> {
+    const target = classOf(entity, this.metadata);
+    const metadata = this.tools.tables.of(this.resource).dataSource.getMetadata(target);
+    await runner.broadcaster.broadcast('BeforeRemove', metadata, entity, entity);
+    await this.deleteExactly(identity, runner, false);
+    await runner.broadcaster.broadcast('AfterRemove', metadata, entity, entity);
   }
 
   /** With the keys of its forward relations, as validators and listeners expect them. */
@@ -284,9 +312,12 @@ export class EntityWriter extends StepWriter {
       (value, index) => value === change.identity[index],
     );
     if (same && change.told && this.saves) {
+      await this.related?.load(entity, runner);
       const save = (): Promise<void> =>
         hidingEmpty(entity, change.empty ?? [], () =>
-          runner.manager.save(classOf(entity, this.metadata), entity, { reload: false }),
+          this.hiding(entity, change, () =>
+            runner.manager.save(classOf(entity, this.metadata), entity, { reload: false }),
+          ),
         );
       return standingIn(entity, { ...this.model, ...(only ? { only } : {}) }, () =>
         this.keepingTree(entity, { change, runner, save }),
@@ -294,16 +325,33 @@ export class EntityWriter extends StepWriter {
     }
     const changed = change.hooked === true ? entity : (this.metadata.create() as ObjectLiteral);
     applyValues(changed, this.resource, this.metadata, change);
-    const save = async (): Promise<void> => {
+    const save = (): Promise<void> => {
       const where = [whereIdentity(change.identity, this.resource, this.metadata)];
-      await runner.manager
-        .createQueryBuilder()
-        .update(this.metadata.target)
-        .set(changed)
-        .whereInIds(where)
-        .execute();
+      return this.hiding(changed, change, () =>
+        runner.manager
+          .createQueryBuilder()
+          .update(this.metadata.target)
+          .set(changed)
+          .whereInIds(where)
+          .execute(),
+      );
     };
     return standingIn(changed, this.model, () => this.keepingTree(entity, { change, runner, save }));
+  }
+
+  /** Each column is written once. */
+  private async hiding(
+    entity: ObjectLiteral,
+    { values }: Change,
+    save: () => Promise<unknown>,
+  ): Promise<void> {
+    if (!this.sharesColumns) {
+      await save();
+      return;
+    }
+    const fields = [...values.keys()].flatMap((name) => this.resource.fieldsByName.get(name) ?? []);
+    const written = new Set(fields.flatMap(writtenIds));
+    await hidingShared(entity, { metadata: this.metadata, written }, save);
   }
 
   private async keepingTree(
@@ -339,8 +387,12 @@ export class EntityWriter extends StepWriter {
     return false;
   }
 
-  private async deleteExactly(identity: readonly Json[], runner: QueryRunner): Promise<void> {
-    const builder = runner.manager.createQueryBuilder();
+  private async deleteExactly(
+    identity: readonly Json[],
+    runner: QueryRunner,
+    listeners = true,
+  ): Promise<void> {
+    const builder = runner.manager.createQueryBuilder().callListeners(listeners);
     const where = [whereIdentity(identity, this.resource, this.metadata)];
     if (this.metadata.deleteDateColumn)
       await builder.softDelete().from(this.metadata.target).whereInIds(where).execute();
@@ -398,10 +450,15 @@ export class EntityWriter extends StepWriter {
   }
 
   /** All together: of the body, of its keys, and of the application's validators. */
-  private async errorsOf(entity: ObjectLiteral, found: readonly FieldErrors[]): Promise<FieldErrors> {
+  private async errorsOf(
+    entity: ObjectLiteral,
+    plan: Pick<CreatePlan, 'errors' | 'values' | 'sent'>,
+    ofKeys: readonly FieldErrors[],
+  ): Promise<FieldErrors> {
     const errors = emptyFieldErrors();
-    for (const each of found) addErrors(errors, each);
-    addErrors(errors, (await this.tools.validate?.(entity, this.resource)) ?? {});
+    for (const each of [plan.errors, ...ofKeys]) addErrors(errors, each);
+    const invalid = await this.tools.validate?.(entity, this.resource, plan);
+    if (invalid) addErrors(errors, underSentNames(invalid, this.resource, plan.values));
     return errors;
   }
 

@@ -26,8 +26,12 @@ export async function standingIn(
   write: () => Promise<void>,
 ): Promise<readonly ColumnValue[]> {
   const columns = [...resource.columns.values()].filter(
-    ({ id, type }) =>
-      type.kind === 'list' && type.storage === 'array' && type.of.kind === 'json' && only?.has(id) !== false,
+    ({ id, type, transform }) =>
+      !transform?.outward &&
+      type.kind === 'list' &&
+      type.storage === 'array' &&
+      type.of.kind === 'json' &&
+      only?.has(id) !== false,
   );
   const found = columns.flatMap((column) => {
     const known = metadata.columns.find((each) => each.databaseName === column.id);

@@ -8,6 +8,7 @@ import type { Column } from '../../../model/column.js';
 import type { ColumnValue, CreatePlan, DeletePlan, UpdatePlan } from '../../../model/plan.js';
 import type { Resource } from '../../../model/resource.js';
 import type { Row } from '../../../model/serializer.js';
+import type { DatabaseRefusal } from '../dialects/dialect.js';
 import type { ReferencedValues } from './entity-values.js';
 import { mayStandAs } from './candidate-rows.js';
 import { findLocked } from './find-locked.js';
@@ -15,9 +16,13 @@ import type { KeyLookup } from './key-lookup.js';
 import { Scope } from '../sql/scope.js';
 import type { WriterTools } from './row-writer.js';
 import { StepWriter } from './step-writer.js';
+import { refusedWrite } from './refusals.js';
 import { completed } from './run-hook.js';
 import { begun, missing, NO_ERRORS } from './write-step.js';
 import type { WriteStep } from './write-step.js';
+
+/** What the database refuses for the sake of other rows, or of a rule that the caller's own rows need not know. */
+const TELLING: ReadonlySet<DatabaseRefusal['kind']> = new Set(['unique', 'check']);
 
 /**
  * Writes the rows of a junction that only TypeORM knows: pairs of keys, with no entity, no listener and no column of
@@ -164,15 +169,29 @@ export class PairWriter extends StepWriter {
     where: Condition,
   ): Promise<unknown> {
     const refusal = isRestError(error) ? undefined : this.tools.dialect.refusal(error);
-    if (refusal?.kind === 'unique') {
-      if (pair && !(await mayStandAs(pair, { resource: this.resource, where, tools: this.tools })))
+    if (!refusal) return error;
+    if (pair && TELLING.has(refusal.kind)) {
+      if (!(await mayStandAs(pair, { resource: this.resource, where, tools: this.tools })))
         return new PermissionDenied();
-      const names = this.resource.fields.flatMap((field) => (field.kind === 'to-one' ? field.name : []));
-      return InvalidInput.ofNoField(`The fields ${names.join(', ')} must make a unique set.`);
     }
-    return refusal?.kind === 'foreign-key'
-      ? InvalidInput.ofNoField('A related object does not exist.')
-      : error;
+    return this.refused(refusal) ?? error;
+  }
+
+  private refused(refusal: DatabaseRefusal): unknown {
+    switch (refusal.kind) {
+      case 'unique': {
+        const names = this.resource.fields.flatMap((field) => (field.kind === 'to-one' ? field.name : []));
+        return InvalidInput.ofNoField(`The fields ${names.join(', ')} must make a unique set.`);
+      }
+      case 'foreign-key':
+        return InvalidInput.ofNoField('A related object does not exist.');
+      case 'check':
+      case 'not-null':
+        // Of columns of the table that TypeORM's junction does not have.
+        return refusedWrite(refusal, this.resource, new Map());
+      default:
+        return undefined;
+    }
   }
 }
 

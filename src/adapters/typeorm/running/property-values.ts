@@ -1,5 +1,6 @@
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { Json } from '../../../errors/rest-error.js';
+import { designType } from '../describing/design-type.js';
 import { plainNumberText } from '../../../values/numbers.js';
 import type { TypeOf, ValueType } from '../../../model/value-type.js';
 
@@ -81,15 +82,6 @@ function fromDate(date: Date, type: ValueType): string | null {
     .toISOString()
     .slice(0, -1)
     .padEnd(20 + digits, '0')}Z`;
-}
-
-/** The type that the entity's class gives the property, where TypeScript has told. */
-function designType(metadata: ColumnMetadata): unknown {
-  if (typeof metadata.target !== 'function') return undefined;
-  const owner = metadata.embeddedMetadata
-    ? (metadata.embeddedMetadata.type as { prototype?: object }).prototype
-    : (metadata.target.prototype as object);
-  return owner ? Reflect.getMetadata('design:type', owner, metadata.propertyName) : undefined;
 }
 
 /** The Date from which TypeORM takes the day again: of this process's zone, or of UTC where the column says `utc`. */

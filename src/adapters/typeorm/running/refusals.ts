@@ -1,8 +1,9 @@
 import { DatabaseAway, InvalidInput } from '../../../errors/request-errors.js';
 import { isRestError } from '../../../errors/rest-error.js';
 import type { RestError } from '../../../errors/rest-error.js';
-import { isWritable } from '../../../model/field.js';
+import { isEverTaken } from '../../../model/field.js';
 import type { Field } from '../../../model/field.js';
+import type { FieldValues } from '../../../model/plan.js';
 import type { Resource } from '../../../model/resource.js';
 import type { DatabaseRefusal, Dialect } from '../dialects/dialect.js';
 
@@ -10,19 +11,23 @@ import type { DatabaseRefusal, Dialect } from '../dialects/dialect.js';
  * What the client is told of a write that the database refused (contract 5.11 and contract 6.1). Undefined for a foreign key, which
  * needs a look at the rows. Nothing of the database's own text gets out, and no name of a hidden column.
  */
-export function refusedWrite(refusal: DatabaseRefusal, resource: Resource): RestError | undefined {
+export function refusedWrite(
+  refusal: DatabaseRefusal,
+  resource: Resource,
+  sent: FieldValues,
+): RestError | undefined {
   switch (refusal.kind) {
     case 'unique':
-      return duplicate(refusal.columns ?? [], resource);
+      return duplicate(refusal.columns ?? [], resource, sent);
     case 'not-null':
       return atField(
-        fieldOfColumn(refusal.column, resource),
+        fieldOfColumn(refusal.column, resource, sent),
         'This field may not be null.',
         'A value that the database requires is missing.',
       );
     case 'data':
       return atField(
-        fieldOfColumn(refusal.column, resource),
+        fieldOfColumn(refusal.column, resource, sent),
         'The database cannot hold this value.',
         'The database cannot hold one of these values.',
       );
@@ -46,8 +51,8 @@ function atField(field: Field | undefined, message: string, otherwise: string): 
   return field ? InvalidInput.of(field.name, message) : InvalidInput.ofNoField(otherwise);
 }
 
-function duplicate(columns: readonly string[], resource: Resource): InvalidInput {
-  const fields = columns.map((column) => fieldOfColumn(column, resource));
+function duplicate(columns: readonly string[], resource: Resource, sent: FieldValues): InvalidInput {
+  const fields = columns.map((column) => fieldOfColumn(column, resource, sent));
   const names = [...new Set(fields.flatMap((field) => field?.name ?? []))];
   if (names.length === 1 && fields.every(Boolean) && names[0] !== undefined)
     return InvalidInput.of(names[0], 'This field must be unique.');
@@ -56,12 +61,14 @@ function duplicate(columns: readonly string[], resource: Resource): InvalidInput
   return InvalidInput.ofNoField(`The fields ${names.join(', ')} must make a unique set.`);
 }
 
-/** The field that a client knows the column by: a relation rather than the plain column that shares it. */
-function fieldOfColumn(column: string | undefined, resource: Resource): Field | undefined {
-  const shown = resource.fields.filter((field) => field.readable || isWritable(field));
+/** The field that a client knows the column by: a relation rather than the plain column that shares it, unless that is what it has sent. */
+function fieldOfColumn(column: string | undefined, resource: Resource, sent: FieldValues): Field | undefined {
+  const shown = resource.fields.filter((field) => field.readable || isEverTaken(field));
   const relation = shown.find(
     (field) => field.kind === 'to-one' && field.relation.on.some((pair) => pair.near.id === column),
   );
+  const standIn = relation?.kind === 'to-one' ? relation.standIn : undefined;
+  if (standIn !== undefined && sent.has(standIn)) return resource.fieldsByName.get(standIn);
   return relation ?? shown.find((field) => holdsColumn(field, column));
 }
 

@@ -23,7 +23,11 @@ export interface RowWriter {
 }
 
 /** Runs an application's own validators over an entity that is about to be written. Empty where all is well. */
-export type ValidateEntity = (entity: object, resource: Resource) => Promise<FieldErrors>;
+export type ValidateEntity = (
+  entity: object,
+  resource: Resource,
+  written: Pick<CreatePlan, 'values' | 'sent'>,
+) => Promise<FieldErrors>;
 
 export interface WriterTools {
   readonly tables: Tables;

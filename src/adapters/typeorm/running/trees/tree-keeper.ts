@@ -38,16 +38,7 @@ export class TreeKeeper {
 
   /** Whether a change may move the row: the body names a parent, or the application has had the entity in its hands. */
   mayMove({ values, hooked }: { values: FieldValues; hooked?: boolean }): boolean {
-    return (
-      hooked === true ||
-      [...values.keys()].some((name) => {
-        const field = this.table.resource.fieldsByName.get(name);
-        return (
-          field?.kind === 'to-one' &&
-          field.relation.name === this.table.metadata.treeParentRelation?.propertyPath
-        );
-      })
-    );
+    return hooked === true || [...values.keys()].some((name) => this.namesParent(name));
   }
 
   async insert(entity: ObjectLiteral, key: Json, runner: QueryRunner): Promise<void> {
@@ -77,6 +68,16 @@ export class TreeKeeper {
   async beforeDelete(key: Json, runner: QueryRunner): Promise<void> {
     if (this.table.metadata.treeParentRelation?.onDelete !== 'SET NULL') return;
     for (const child of await this.table.childrenOf(key, runner)) await this.shape.detach(child, runner);
+  }
+
+  /** By the relation, or by the plain column of its foreign key. */
+  private namesParent(name: string): boolean {
+    const { resource, metadata } = this.table;
+    const field = resource.fieldsByName.get(name);
+    const relation = metadata.treeParentRelation;
+    if (field?.kind === 'column')
+      return relation?.joinColumns.some(({ databaseName }) => databaseName === field.column.id) === true;
+    return field?.kind === 'to-one' && field.relation.name === relation?.propertyPath;
   }
 
   private parentIn(entity: ObjectLiteral): Json {

@@ -1,0 +1,121 @@
+import type { Json } from '../../errors/rest-error.js';
+import type { ClassRules, ValueRules } from '../../model/value-rules.js';
+
+/** What a decorator of class-validator has recorded, as far as it is read here. */
+export interface ValidationMetadataLike {
+  readonly type: string;
+  readonly propertyName: string;
+  readonly name?: string | undefined;
+  readonly constraints?: readonly unknown[] | undefined;
+  readonly groups?: readonly string[] | undefined;
+  readonly each?: boolean | undefined;
+  readonly validateIf?: unknown;
+}
+
+/**
+ * The rules that hold for every value: not those of groups, not those that depend on the object (`@ValidateIf`, `validateIf`), and
+ * not those of each item. A property with a condition of its own but `@IsOptional` has none.
+ */
+export function readRules(metadatas: readonly ValidationMetadataLike[]): ClassRules {
+  const byProperty = new Map<string, ValidationMetadataLike[]>();
+  for (const each of metadatas)
+    byProperty.set(each.propertyName, [...(byProperty.get(each.propertyName) ?? []), each]);
+  const values = new Map<string, ValueRules>();
+  const nested = new Set<string>();
+  for (const [name, all] of byProperty) {
+    const conditions = all.filter(({ type }) => type === 'conditionalValidation');
+    if (conditions.some((each) => each.name !== 'isOptional')) continue;
+    if (all.some((each) => each.type === 'nestedValidation' && isUnconditional(each))) nested.add(name);
+    const rules = rulesOf(all.filter(isUnconditional));
+    values.set(name, conditions.length > 0 ? { ...rules, refusesNull: false } : rules);
+  }
+  return { values, nested };
+}
+
+function isUnconditional({ groups, each, validateIf }: ValidationMetadataLike): boolean {
+  return (groups ?? []).length === 0 && each !== true && validateIf === undefined;
+}
+
+function rulesOf(metadatas: readonly ValidationMetadataLike[]): ValueRules {
+  return metadatas.reduce<ValueRules>(
+    (rules, { name = '', constraints = [] }) => {
+      const read = Object.hasOwn(READERS, name) ? READERS[name] : undefined;
+      return read ? tightened(rules, read(constraints)) : rules;
+    },
+    { refusesNull: false, patterns: [] },
+  );
+}
+
+type Read = (constraints: readonly unknown[]) => Partial<ValueRules>;
+
+/** By the name that each decorator records. What is not named here says nothing that a schema could. */
+const READERS: Readonly<Record<string, Read>> = {
+  isLength: ([min, max]) => ({ ...number('minLength', min), ...number('maxLength', max) }),
+  minLength: ([min]) => number('minLength', min),
+  maxLength: ([max]) => number('maxLength', max),
+  isNotEmpty: () => ({ minLength: 1 }),
+  matches: ([pattern, modifiers]) =>
+    pattern instanceof RegExp && modifiers === undefined && /^g?u?$/.test(pattern.flags)
+      ? { patterns: [pattern] }
+      : {},
+  isEmail: () => ({ format: 'email' }),
+  isUrl: () => ({ format: 'url' }),
+  isUuid: () => ({ format: 'uuid' }),
+  min: ([min]) => number('minimum', min),
+  max: ([max]) => number('maximum', max),
+  isPositive: () => ({ exclusiveMinimum: 0 }),
+  isNegative: () => ({ exclusiveMaximum: 0 }),
+  isIn: ([values]) => (Array.isArray(values) ? { values: values as readonly Json[] } : {}),
+  isEnum: ([values]) => (isObject(values) ? { values: Object.values(values) as readonly Json[] } : {}),
+  arrayMinSize: ([min]) => number('minItems', min),
+  arrayMaxSize: ([max]) => number('maxItems', max),
+  arrayNotEmpty: () => ({ minItems: 1 }),
+  isString: () => ({}),
+  isInt: () => ({}),
+  isNumber: () => ({}),
+  isBoolean: () => ({}),
+  isArray: () => ({}),
+  isDate: () => ({}),
+  isDateString: () => ({}),
+  isIso8601: () => ({}),
+  isRFC3339: () => ({}),
+};
+
+function number(name: keyof ValueRules, value: unknown): Partial<ValueRules> {
+  return typeof value === 'number' ? { [name]: value } : {};
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Both hold. Null is none of the values that any of these takes, but for one that a list of values names. */
+function tightened(one: ValueRules, other: Partial<ValueRules>): ValueRules {
+  const { values } = one;
+  const both = other.values && values ? other.values.filter((each) => values.includes(each)) : other.values;
+  return {
+    ...one,
+    ...other,
+    refusesNull: one.refusesNull || other.values?.includes(null) !== true,
+    patterns: [...one.patterns, ...(other.patterns ?? [])],
+    ...most('minLength', one, other),
+    ...most('minimum', one, other),
+    ...most('minItems', one, other),
+    ...least('maxLength', one, other),
+    ...least('maximum', one, other),
+    ...least('maxItems', one, other),
+    ...((both ?? values) ? { values: both ?? values ?? [] } : {}),
+  };
+}
+
+type Bound = 'minLength' | 'minimum' | 'minItems' | 'maxLength' | 'maximum' | 'maxItems';
+
+function most(name: Bound, one: ValueRules, other: Partial<ValueRules>): Partial<ValueRules> {
+  const bounds = [one[name], other[name]].filter((each) => each !== undefined);
+  return bounds.length > 0 ? { [name]: Math.max(...bounds) } : {};
+}
+
+function least(name: Bound, one: ValueRules, other: Partial<ValueRules>): Partial<ValueRules> {
+  const bounds = [one[name], other[name]].filter((each) => each !== undefined);
+  return bounds.length > 0 ? { [name]: Math.min(...bounds) } : {};
+}

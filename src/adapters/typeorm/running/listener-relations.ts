@@ -1,0 +1,100 @@
+import type { EntityMetadata, ObjectLiteral, QueryRunner } from 'typeorm';
+import type { RelationMetadata } from 'typeorm/metadata/RelationMetadata.js';
+import type { Resource } from '../../../model/resource.js';
+
+/** Relations of a loaded object, as TypeORM's `find` takes them. */
+interface Tree {
+  [relation: string]: Tree;
+}
+
+interface Wanted {
+  readonly relation: RelationMetadata;
+  readonly beyond: Tree;
+}
+
+/**
+ * Related objects that a model's listeners and subscribers read: loaded in the transaction of the write, once the entity says
+ * which they are. Without them a relation holds an object with the key alone.
+ */
+export class ListenerRelations {
+  private constructor(private readonly wanted: readonly Wanted[]) {}
+
+  /** Undefined where the listeners need none. */
+  static of({ listenerRelations }: Resource, { relations }: EntityMetadata): ListenerRelations | undefined {
+    const wanted = new Map<RelationMetadata, Tree>();
+    for (const path of listenerRelations) {
+      const relation = relations.find(
+        ({ propertyPath }) => path === propertyPath || path.startsWith(`${propertyPath}.`),
+      );
+      if (!relation || relation.isLazy) continue;
+      const beyond = wanted.get(relation) ?? {};
+      wanted.set(relation, beyond);
+      addPath(beyond, path.slice(relation.propertyPath.length + 1));
+    }
+    return wanted.size === 0
+      ? undefined
+      : new ListenerRelations([...wanted].map(([relation, beyond]) => ({ relation, beyond })));
+  }
+
+  /** Properties whose objects may stand on an entity that is removed: over the others TypeORM would remove them too. */
+  get kept(): readonly string[] {
+    return this.wanted.flatMap(({ relation }) =>
+      isRemovedOver(relation) || relation.embeddedMetadata ? [] : relation.propertyPath,
+    );
+  }
+
+  async load(entity: ObjectLiteral, runner: QueryRunner, removing = false): Promise<void> {
+    for (const { relation, beyond } of this.wanted)
+      if (!removing || !isRemovedOver(relation)) await loadRelated(entity, { relation, beyond }, runner);
+  }
+}
+
+function isRemovedOver({ isCascadeRemove, isCascadeSoftRemove }: RelationMetadata): boolean {
+  return isCascadeRemove || isCascadeSoftRemove;
+}
+
+function addPath(tree: Tree, path: string): void {
+  if (path === '') return;
+  const [first = '', ...rest] = path.split('.');
+  addPath((tree[first] ??= {}), rest.join('.'));
+}
+
+async function loadRelated(
+  entity: ObjectLiteral,
+  { relation, beyond }: Wanted,
+  runner: QueryRunner,
+): Promise<void> {
+  const where: ObjectLiteral = {};
+  const keys = relation.joinColumns.map((column) => ({
+    column: column.referencedColumn,
+    value: column.getEntityValue(entity) as unknown,
+  }));
+  for (const { column, value } of keys) {
+    if (!column || value === null || value === undefined) return;
+    column.setEntityValue(where, value);
+  }
+  const found = await runner.manager.findOne<ObjectLiteral>(relation.inverseEntityMetadata.target, {
+    where,
+    relations: asTrue(beyond),
+    loadEagerRelations: false,
+  });
+  if (!found) return;
+  // The key that is written, whatever the driver makes of it when it reads.
+  for (const { column, value } of keys) column?.setEntityValue(found, value);
+  // TypeORM's own way would merge it into the object that stands there.
+  const holder = (relation.embeddedMetadata?.embeddedMetadataTree ?? []).reduce<ObjectLiteral>(
+    (outer, { propertyName }) => outer[propertyName] as ObjectLiteral,
+    entity,
+  );
+  holder[relation.propertyName] = found;
+}
+
+/** `{ owner: {} }` as `{ owner: true }`. */
+function asTrue(tree: Tree): ObjectLiteral {
+  return Object.fromEntries(
+    Object.entries(tree).map(([name, inner]) => [
+      name,
+      Object.keys(inner).length === 0 ? true : asTrue(inner),
+    ]),
+  );
+}

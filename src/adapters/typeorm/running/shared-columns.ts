@@ -1,0 +1,62 @@
+import type { EntityMetadata, ObjectLiteral } from 'typeorm';
+import type { RelationMetadata } from 'typeorm/metadata/RelationMetadata.js';
+import type { Field } from '../../../model/field.js';
+import { setRelation } from './entity-values.js';
+
+/** Whether a column belongs to several relations of an entity. */
+export function sharesColumns({ relations }: EntityMetadata): boolean {
+  const ids = relations
+    .filter((relation) => relation.isWithJoinColumn)
+    .flatMap(({ joinColumns }) => joinColumns.map(({ databaseName }) => databaseName));
+  return new Set(ids).size < ids.length;
+}
+
+/** The columns that a field of a body writes, those of a relation included. */
+export function writtenIds(field: Field): readonly string[] {
+  switch (field.kind) {
+    case 'column':
+      return [field.column.id];
+    case 'to-one':
+      return field.relation.on.map(({ near }) => near.id);
+    case 'embedded':
+      return field.fields.flatMap(writtenIds);
+    default:
+      return [];
+  }
+}
+
+/**
+ * TypeORM writes a column once for each changed relation that it belongs to, which PostgreSQL refuses. Of relations that are
+ * written with all of their columns, those whose columns another one writes too are kept from it while it saves.
+ */
+export async function hidingShared(
+  entity: ObjectLiteral,
+  { metadata, written }: { readonly metadata: EntityMetadata; readonly written: ReadonlySet<string> },
+  save: () => Promise<unknown>,
+): Promise<void> {
+  const hidden = coveredRelations(metadata, written).map(
+    (relation) => [relation, relation.getEntityValue(entity) as ObjectLiteral | null | undefined] as const,
+  );
+  for (const [relation] of hidden) setRelation(entity, relation, undefined);
+  await save();
+  for (const [relation, value] of hidden) setRelation(entity, relation, value);
+}
+
+function coveredRelations(
+  { relations }: EntityMetadata,
+  written: ReadonlySet<string>,
+): readonly RelationMetadata[] {
+  const covered = new Set<string>();
+  return relations
+    .filter(
+      ({ isWithJoinColumn, joinColumns }) =>
+        isWithJoinColumn && joinColumns.every(({ databaseName }) => written.has(databaseName)),
+    )
+    .sort((a, b) => b.joinColumns.length - a.joinColumns.length)
+    .filter(({ joinColumns }) => {
+      const ids = joinColumns.map(({ databaseName }) => databaseName);
+      if (ids.every((id) => covered.has(id))) return true;
+      for (const id of ids) covered.add(id);
+      return false;
+    });
+}

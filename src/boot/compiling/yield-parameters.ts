@@ -1,0 +1,36 @@
+import { bulkParameters } from '../../model/bulk.js';
+import { GROUPS_PARAMETER } from '../../model/filter-backend.js';
+import { FORMAT_PARAMETER } from '../../model/renderer.js';
+import type { FilterTerm, Resource } from '../../model/resource.js';
+import { shapeParameters } from '../../model/shape.js';
+
+/**
+ * The filters of a model without those that have the name of another parameter in use: `search` means the search, and a field
+ * of that name is filtered by `search__exact` (contract 4.13).
+ */
+export function yieldParameters(resource: Resource): ReadonlyMap<string, FilterTerm> {
+  const taken = takenParameters(resource);
+  return new Map([...resource.filterTerms].filter(([name, term]) => term.kind === 'own' || !taken.has(name)));
+}
+
+/** All names that mean something else than a field. */
+function takenParameters(resource: Resource): ReadonlySet<string> {
+  const { pagination, shape, renderers, bulk } = resource;
+  return new Set([
+    ...takenByBackends(resource),
+    // One that is none is refused when all is compiled.
+    ...(typeof pagination?.parameters === 'function' ? pagination.parameters() : []),
+    ...shapeParameters(shape),
+    ...(renderers.length > 0 ? [FORMAT_PARAMETER] : []),
+    ...bulkParameters(bulk),
+  ]);
+}
+
+/** Names that a backend reads which does not mean a field by them, or that two of them read. */
+export function takenByBackends(resource: Resource): ReadonlySet<string> {
+  const readers = resource.backends.flatMap((backend) => [...new Set(backend.parameters?.(resource))]);
+  const meant = new Set(resource.filterTerms.keys());
+  // Of those that filter a field the first reader is the one that means it.
+  const taken = new Set(readers.filter((name) => !meant.delete(name)));
+  return resource.filterGroups ? taken.add(GROUPS_PARAMETER) : taken;
+}

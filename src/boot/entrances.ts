@@ -1,0 +1,63 @@
+import { loadSchemes } from '../adapters/passport/load-schemes.js';
+import type { InjectableClass, RestifyOptions } from '../declare/restify-declaration.js';
+import type { Authentication, Credentials } from '../model/authentication.js';
+import type { GuardClass } from '../model/guard.js';
+import { guardScheme, guardsScheme } from '../request/authentication/guard-scheme.js';
+import type { PassportAuthentication } from '../request/authentication/passport-scheme.js';
+import type { Resource } from '../model/resource.js';
+import type { RestifyDefaults } from '../restify.options.js';
+import { runGuard } from './routing/run-guard.js';
+import { fitSchemes } from './verifying/unfit-scheme.js';
+
+/** Who is let in to a model: its schemes, and guards among them or behind the permissions. */
+export type Entrance = Pick<Resource, 'schemes' | 'guards' | 'lateGuards'>;
+
+type Said = Pick<RestifyOptions, 'authentication' | 'guards'>;
+
+interface NamedGuard {
+  readonly guard: GuardClass;
+  readonly credentials: Credentials | undefined;
+}
+
+/** Classes of guards that stand in `authentication`. */
+export function guardsOfAuthentication({ authentication }: Said): readonly GuardClass[] {
+  return fitSchemes(authentication).flatMap((each) => guardOf(each)?.guard ?? []);
+}
+
+function guardOf(each: Authentication): NamedGuard | undefined {
+  if (typeof each === 'function') return { guard: each, credentials: undefined };
+  return typeof each === 'object' && each.kind === 'guard' ? each : undefined;
+}
+
+function ofPassport(each: Authentication): readonly PassportAuthentication[] {
+  return typeof each === 'function' || (typeof each === 'object' && each.kind === 'guard') ? [] : [each];
+}
+
+/** What each of the options makes of the two, by the instances of their classes. */
+export async function entrances(
+  given: readonly Said[],
+  defaults: Pick<RestifyDefaults, 'authentication' | 'guards'>,
+  got: <Instance>(type: InjectableClass<Instance>) => Instance,
+): Promise<(options: Said) => Entrance> {
+  const declared = new Set(given.flatMap(({ authentication }) => fitSchemes(authentication)));
+  const schemes = new Map(await loadSchemes([...declared].flatMap(ofPassport)));
+  for (const each of declared) {
+    const named = guardOf(each);
+    if (named) schemes.set(each, guardScheme(runGuard(got(named.guard)), named.credentials));
+  }
+  return ({ authentication = defaults.authentication, guards = defaults.guards ?? [] }) => {
+    const named = fitSchemes(authentication).flatMap((each) => schemes.get(each) ?? []);
+    const own = guards.map(got);
+    if (named.length === 0)
+      return {
+        schemes: own.length > 0 ? [guardsScheme(own.map(runGuard))] : [],
+        guards: own,
+        lateGuards: [],
+      };
+    return {
+      schemes: named,
+      guards: [...guardsOfAuthentication({ authentication }).map(got), ...own],
+      lateGuards: own,
+    };
+  };
+}

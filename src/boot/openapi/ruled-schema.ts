@@ -1,0 +1,116 @@
+import type { TypeOf, ValueType } from '../../model/value-type.js';
+import type { ValueRules } from '../../model/value-rules.js';
+import type { Schema } from './open-api-types.js';
+
+/** A schema of a body with what validators of the application say of every value. It is never stricter than they are. */
+export function ruledSchema(schema: Schema, type: ValueType, rules: ValueRules): Schema {
+  switch (type.kind) {
+    case 'string':
+      return ruledText(schema, type, rules);
+    case 'integer':
+    case 'float':
+      return ruledNumber(schema, rules);
+    case 'enum':
+      return rules.values
+        ? { ...schema, enum: type.values.filter((each) => rules.values?.includes(each)) }
+        : schema;
+    case 'list':
+      return {
+        ...schema,
+        ...greater('minItems', schema, rules.minItems),
+        ...smaller('maxItems', schema, rules.maxItems),
+      };
+    default:
+      return schema;
+  }
+}
+
+function ruledNumber(schema: Schema, rules: ValueRules): Schema {
+  const { values, exclusiveMinimum, exclusiveMaximum } = rules;
+  return {
+    ...schema,
+    ...greater('minimum', schema, rules.minimum),
+    ...smaller('maximum', schema, rules.maximum),
+    ...(exclusiveMinimum === undefined ? {} : { exclusiveMinimum }),
+    ...(exclusiveMaximum === undefined ? {} : { exclusiveMaximum }),
+    ...(values ? { enum: values.filter((each) => typeof each === 'number') } : {}),
+  };
+}
+
+/** Email addresses of validators may hold any letters, which `email` does not take; of URLs they take more than any format does. */
+const FORMATS = { email: 'idn-email', uuid: 'uuid', url: undefined } as const;
+
+function ruledText(schema: Schema, { trim }: TypeOf<'string'>, rules: ValueRules): Schema {
+  const { minLength = 0, values } = rules;
+  const format = rules.format && FORMATS[rules.format];
+  const own = typeof schema.pattern === 'string' && minLength === 0 ? [schema.pattern] : [];
+  const patterns = [
+    ...own,
+    ...(trim && minLength > 0 ? [trimmedLength(minLength)] : []),
+    ...rules.patterns.flatMap((each) => (trim ? trimmedPattern(each) : plainPattern(each)) ?? []),
+  ];
+  const [pattern, ...others] = patterns;
+  return {
+    ...schema,
+    ...greater('minLength', schema, minLength === 0 ? undefined : minLength),
+    ...smaller('maxLength', schema, rules.maxLength),
+    ...(format === undefined ? {} : { format }),
+    ...(pattern === undefined ? {} : { pattern }),
+    ...(others.length > 0 ? { allOf: others.map((each) => ({ pattern: each })) } : {}),
+    ...(values ? { enum: values.filter((each) => typeof each === 'string') } : {}),
+  };
+}
+
+function greater(name: string, schema: Schema, bound: number | undefined): Schema {
+  const own = schema[name];
+  return bound === undefined ? {} : { [name]: typeof own === 'number' ? Math.max(own, bound) : bound };
+}
+
+function smaller(name: string, schema: Schema, bound: number | undefined): Schema {
+  const own = schema[name];
+  return bound === undefined ? {} : { [name]: typeof own === 'number' ? Math.min(own, bound) : bound };
+}
+
+/** So many characters without the blanks around them (contract 5.7). */
+function trimmedLength(length: number): string {
+  return length === 1 ? '\\S' : `\\S[\\s\\S]${length === 2 ? '*' : `{${length - 2},}`}\\S`;
+}
+
+/**
+ * Schemas read expressions by code points. Without the flag `u` one that counts what may be two units of a text has another meaning,
+ * and is left out.
+ */
+function plainPattern({ source, flags }: RegExp): string | undefined {
+  if (!flags.includes('u')) {
+    if (/\[[^\]]*\\[SWD]/.test(source)) return undefined;
+    const bare = source.replace(/\\[^SWD]/g, 'x').replace(/\[(?!\^)[^\]]*\]/g, 'x');
+    if (/(?:\.|\[\^[^\]]*\]|\\[SWD])(?![+*?])/.test(bare)) return undefined;
+  }
+  return isPattern(source) ? source : undefined;
+}
+
+function isPattern(source: string): boolean {
+  try {
+    new RegExp(source, 'u');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The expression for a text whose blanks at both ends are cut off before it is judged; undefined where that cannot be told of it. */
+function trimmedPattern(pattern: RegExp): string | undefined {
+  const source = plainPattern(pattern);
+  if (source === undefined || /\(\?[=!<]|\\[bB]/.test(source)) return undefined;
+  const begins = source.startsWith('^');
+  const ends = /(?:^|[^\\])(?:\\\\)*\$$/.test(source);
+  if (!begins && !ends) return source;
+  const body = source.slice(begins ? 1 : 0, ends ? -1 : undefined);
+  const bare = body.replace(/\\./g, 'x').replace(/\[[^\]]*\]/g, 'x');
+  if (/[\^$|]/.test(bare)) return undefined;
+  const before = begins ? '^\\s*(?=\\S)' : '';
+  const after = ends ? '(?<=\\S)\\s*$' : '';
+  const whole = `${before}(?:${body})${after}`;
+  const blank = new RegExp(source, 'u').test('') ? '|^\\s*$' : '';
+  return isPattern(whole + blank) ? whole + blank : undefined;
+}

@@ -1,0 +1,61 @@
+import type { DeclarationProblem } from '../errors/declaration-error.js';
+import type { ResourceDeclaration } from '../declare/restify-declaration.js';
+import { declarations, seen } from '../declare/registry.js';
+import type { ModelDescription } from '../model/entity-description.js';
+import type { UnknownEntities } from '../restify.options.js';
+
+/** One `forRoot`, from the call to the end of its boot, well or not. */
+export class AwaitedPrefix {
+  private readonly reference = new WeakRef<object>(this);
+
+  constructor() {
+    seen().waiting.add(this.reference);
+  }
+
+  /** What its data source has is unknown to nobody from now on. */
+  knows({ entities }: ModelDescription): void {
+    for (const { targets } of entities)
+      for (const target of targets) if (typeof target !== 'string') seen().entities.add(target as object);
+  }
+
+  settle(): void {
+    seen().waiting.delete(this.reference);
+  }
+}
+
+/**
+ * Declarations that no data source of this process has had. Nothing can be said while a prefix of another application waits
+ * for its data source; the application that starts last says it.
+ */
+function unknownDeclarations(): readonly ResourceDeclaration[] {
+  const { waiting, entities } = seen();
+  if ([...waiting].some((each) => each.deref() !== undefined)) return [];
+  return [...declarations().values()].filter(({ target }) => !entities.has(target));
+}
+
+/** Warns once of each of them, or gives them as problems, as the prefixes of this application say. */
+export function judgeUnknown(
+  said: readonly UnknownEntities[],
+  warn: (text: string) => void,
+): readonly DeclarationProblem[] {
+  const found = said.length === 0 ? [] : unknownDeclarations();
+  if (found.length === 0) return [];
+  if (said.includes('error')) return found.map(problemOf);
+  if (said.includes('ignore')) return [];
+  for (const { target } of found) seen().entities.add(target);
+  const names = found.map(({ name }) => name);
+  const one = names.length === 1;
+  warn(
+    `${names.join(', ')} ${one ? 'is' : 'are'} decorated with @Restify and served nowhere, because no data source knows ${one ? 'it' : 'them'}. ` +
+      `Add ${one ? 'it' : 'them'} to the entities of the data source, or to TypeOrmModule.forFeature([${names.join(', ')}]) with autoLoadEntities.`,
+  );
+  return [];
+}
+
+function problemOf({ name }: ResourceDeclaration): DeclarationProblem {
+  return {
+    where: name,
+    what: 'it is decorated with @Restify and served nowhere, because no data source knows it',
+    repair: `Add ${name} to the entities of the data source, or to TypeOrmModule.forFeature([${name}]) with autoLoadEntities, or take @Restify off.`,
+  };
+}

@@ -1,0 +1,104 @@
+// @tags db nest
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Restify } from 'nestjs-restify';
+import { Column, Entity, JoinColumn, ManyToOne, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
+import type { Relation } from 'typeorm';
+import { onEachDatabase } from '../support/each-database.js';
+import { startApp } from '../support/start-app.js';
+import type { StartedApp } from '../support/start-app.js';
+
+@Restify('sc')
+@Entity('sc_area')
+class ScArea {
+  @PrimaryColumn('int') id: number;
+}
+
+@Restify('sc')
+@Entity('sc_plot')
+class ScPlot {
+  @PrimaryColumn('int') areaId: number;
+  @PrimaryColumn('int') number: number;
+}
+
+/** The column of `area` is one of two of `plot`. */
+@Restify({ app: 'sc', bulk: true })
+@Entity('sc_house')
+class ScHouse {
+  @PrimaryGeneratedColumn() id: number;
+  @ManyToOne(() => ScArea) @JoinColumn({ name: 'areaId' }) area: Relation<ScArea> | null;
+  @ManyToOne(() => ScPlot)
+  @JoinColumn([
+    { name: 'areaId', referencedColumnName: 'areaId' },
+    { name: 'plotNumber', referencedColumnName: 'number' },
+  ])
+  plot: Relation<ScPlot> | null;
+}
+
+/** Both relations have the same column. */
+@Restify('sc')
+@Entity('sc_shed')
+class ScShed {
+  @PrimaryGeneratedColumn() id: number;
+  @Column('int', { nullable: true }) areaId: number | null;
+  @ManyToOne(() => ScArea) @JoinColumn({ name: 'areaId' }) area: Relation<ScArea> | null;
+  @ManyToOne(() => ScArea)
+  @JoinColumn({ name: 'areaId', foreignKeyConstraintName: 'sc_again' })
+  again: Relation<ScArea> | null;
+}
+
+onEachDatabase('relations that share a column', (database) => {
+  let started: StartedApp;
+  beforeAll(async () => {
+    started = await startApp({ entities: [ScArea, ScPlot, ScHouse, ScShed], database });
+    await started.dataSource.manager.insert(ScArea, [{ id: 1 }, { id: 2 }]);
+    await started.dataSource.manager.insert(ScPlot, [
+      { areaId: 1, number: 7 },
+      { areaId: 2, number: 7 },
+    ]);
+  });
+  afterAll(() => started.close());
+
+  const changed = async (model: string, before: object, change: object): Promise<unknown> => {
+    const { client } = started;
+    const { id } = (await client.post(`/rest/v1/sc/${model}/`, before)).json as { id: number };
+    const { status, json } = await client.patch(`/rest/v1/sc/${model}/${id}/`, change);
+    expect((await client.get(`/rest/v1/sc/${model}/${id}/`)).json).toEqual(json);
+    return [status, { ...(json as object), id: undefined }];
+  };
+
+  test('are changed, one or both', async () => {
+    for (const [change, after] of [
+      [
+        { area: null, plot: null },
+        { area: null, plot: null },
+      ],
+      [{ plot: null }, { area: null, plot: null }],
+      [{ area: null }, { area: null, plot: null }],
+      [{ area: 2 }, { area: 2, plot: '2,7' }],
+      [{ plot: '2,7' }, { area: 2, plot: '2,7' }],
+      [
+        { area: 2, plot: '2,7' },
+        { area: 2, plot: '2,7' },
+      ],
+    ] as const)
+      expect([change, await changed('schouse', { area: 1, plot: '1,7' }, change)]).toEqual([
+        change,
+        [200, after],
+      ]);
+  });
+
+  test('are changed where they are the same column', async () => {
+    for (const [change, area] of [
+      [{ area: null, again: null }, null],
+      [{ area: null }, null],
+      [{ again: null }, null],
+      [{ area: 2 }, 2],
+      [{ again: 2 }, 2],
+      [{ area: 2, again: 2 }, 2],
+    ] as const)
+      expect([change, await changed('scshed', { area: 1, again: 1 }, change)]).toEqual([
+        change,
+        [200, { areaId: area, area, again: area }],
+      ]);
+  });
+});

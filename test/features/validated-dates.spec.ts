@@ -1,0 +1,129 @@
+// @tags db nest
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { IsDate, IsDateString, IsEmail, IsISO8601, IsRFC3339, ValidateNested } from 'class-validator';
+import { Restify } from 'nestjs-restify';
+import { Column, Entity, JoinTable, ManyToMany, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
+import type { Relation } from 'typeorm';
+import { onEachDatabase } from '../support/each-database.js';
+import { startApp } from '../support/start-app.js';
+import type { StartedApp } from '../support/start-app.js';
+
+class VdSpan {
+  @IsRFC3339() @Column() until: Date;
+}
+
+@Restify({ app: 'vd', bulk: { upsert: ['name'] } })
+@Entity('vd_event')
+class VdEvent {
+  @PrimaryGeneratedColumn() id: number;
+  @Column({ length: 20, unique: true }) name: string;
+  @IsDateString() @Column() starts: Date;
+  @IsISO8601({ strict: true, strictSeparator: true }) @Column() ends: Date;
+  @IsRFC3339() @Column() told: Date;
+  @IsDate() @Column() made: Date;
+  @IsDateString() @Column({ nullable: true }) maybe: Date;
+  @IsEmail() @Column({ nullable: true }) mail: string;
+  @ValidateNested() @Column(() => VdSpan) span: VdSpan;
+}
+
+@Restify('vd')
+@Entity('vd_guest')
+class VdGuest {
+  @PrimaryColumn('int') id: number;
+  @ManyToMany(() => VdRoom, (room) => room.guests)
+  @JoinTable({ name: 'vd_stay', synchronize: false })
+  rooms: Relation<VdRoom[]>;
+}
+
+@Restify('vd')
+@Entity('vd_room')
+class VdRoom {
+  @PrimaryColumn('int') id: number;
+  @ManyToMany(() => VdGuest, (guest) => guest.rooms) guests: Relation<VdGuest[]>;
+}
+
+@Restify('vd')
+@Entity('vd_stay')
+class VdStay {
+  @PrimaryGeneratedColumn() id: number;
+  @Column('int') vdGuestId: number;
+  @Column('int') vdRoomId: number;
+  @IsRFC3339() @Column() since: Date;
+}
+
+const TEXT = '2022-10-02T09:23:28Z';
+const GOOD = { starts: TEXT, ends: TEXT, told: TEXT, made: TEXT, span: { until: TEXT } };
+
+onEachDatabase('validators of texts on a column of dates', (database) => {
+  let started: StartedApp;
+  const PATH = '/rest/v1/vd/vdevent/';
+  beforeAll(async () => {
+    started = await startApp({ entities: [VdEvent, VdGuest, VdRoom, VdStay], database });
+    expect(await started.client.post(PATH, { name: 'first', ...GOOD })).toMatchObject({ status: 201 });
+  });
+  afterAll(() => started.close());
+
+  test('see the text that was sent, and the stored date where nothing was', async () => {
+    const { client } = started;
+    const shown: unknown = expect.stringMatching(/^2022-10-02T09:23:28\.0+Z$/);
+    expect((await client.get(`${PATH}1/`)).json).toMatchObject({
+      starts: shown,
+      made: shown,
+      span: { until: shown },
+    });
+    expect(await client.patch(`${PATH}1/`, { starts: '2023-01-01T00:00:00+02:00' })).toMatchObject({
+      status: 200,
+      json: { starts: expect.stringMatching(/^2022-12-31T22:00:00\.0+Z$/), maybe: null, mail: null },
+    });
+    // What the interface takes, and they do not.
+    const odd = '2022-10-02 09:23';
+    expect(
+      await client.patch(`${PATH}1/`, { ends: odd, told: odd, made: odd, span: { until: odd } }),
+    ).toMatchObject({
+      status: 400,
+      json: {
+        ends: ['ends must be a valid ISO 8601 date string'],
+        told: ['told must be RFC 3339 date'],
+        span: { until: ['until must be RFC 3339 date'] },
+      },
+    });
+    expect((await client.patch(`${PATH}1/`, { made: odd })).status).toBe(200);
+  });
+
+  test('judge an empty column only where a body names it', async () => {
+    const { client } = started;
+    expect((await client.patch(`${PATH}1/`, {})).status).toBe(200);
+    expect(await client.patch(`${PATH}1/`, { mail: null, maybe: null })).toMatchObject({
+      status: 400,
+      json: { mail: ['mail must be an email'], maybe: ['maybe must be a valid ISO 8601 date string'] },
+    });
+  });
+
+  test('see it in lists of bodies, upserts and through objects too', async () => {
+    const { client } = started;
+    const odd = { ...GOOD, told: '2022-10-02T09:23:28' };
+    const message = { told: ['told must be RFC 3339 date'] };
+    expect(
+      await client.post(PATH, [
+        { name: 'a', ...GOOD },
+        { name: 'b', ...odd },
+      ]),
+    ).toMatchObject({
+      status: 400,
+      json: [{}, message],
+    });
+    expect((await client.post(PATH, [{ name: 'a', ...GOOD }])).status).toBe(201);
+    expect(await client.post(`${PATH}?upsert=true`, { name: 'a', ...odd })).toMatchObject({
+      status: 400,
+      json: [message],
+    });
+    expect((await client.post(`${PATH}?upsert=true`, { name: 'a', ...GOOD })).status).toBe(200);
+    expect((await client.patch(PATH, [{ id: 1, told: TEXT }])).status).toBe(200);
+    expect((await client.patch(PATH, [{ id: 1, told: odd.told }])).status).toBe(400);
+    await client.post('/rest/v1/vd/vdguest/', { id: 1 });
+    await client.post('/rest/v1/vd/vdroom/', { id: 1 });
+    const stays = '/rest/v1/vd/vdguest/1/rooms/';
+    expect((await client.post(stays, { vdRoomId: 1, since: odd.told })).status).toBe(400);
+    expect((await client.post(stays, { vdRoomId: 1, since: TEXT })).status).toBe(201);
+  });
+});
