@@ -40,6 +40,7 @@ export { FilterSet } from './request/filtering/filter-set.js';
 export type { FilterParameters } from './request/filtering/filter-set.js';
 export type { OwnFilter, ParameterKind } from './model/own-filter.js';
 export type { QueryLimits } from './model/limits.js';
+export type { ParameterNames } from './model/parameter-names.js';
 export { SearchFilter } from './request/filtering/search-filter.js';
 export { OrderingFilter } from './request/ordering/ordering-filter.js';
 export { JsonServerFilter } from './request/filtering/json-server-filter.js';

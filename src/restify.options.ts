@@ -3,6 +3,7 @@ import type { Authentication, AuthenticationThrottle } from './model/authenticat
 import type { ConditionalOptions } from './model/conditional.js';
 import type { IdempotencyOptions } from './model/idempotency.js';
 import type { Pagination } from './model/pagination.js';
+import type { ParameterNames } from './model/parameter-names.js';
 import type { ErrorFormat } from './model/error-format.js';
 import type { Renderer } from './model/renderer.js';
 import type { Hiding } from './model/permission.js';
@@ -34,6 +35,7 @@ export interface RestifyDefaults {
   readonly returnDeleted: boolean;
   readonly strict: boolean;
   readonly queryLimits: QueryLimits;
+  readonly parameters?: ParameterNames;
   readonly permissions?: readonly PermissionExpression[];
   readonly authentication?: readonly Authentication[];
   readonly guards?: readonly InjectableClass<GuardLike>[];
@@ -83,6 +85,8 @@ export interface RestifyModuleOptions {
   readonly strict?: boolean;
   /** What one query may ask for, in models that do not say. Defaults: docs/limits.md. */
   readonly queryLimits?: Partial<QueryLimits>;
+  /** Other names for query parameters, such as `{ search: 'q' }`; a model may name more, or others. Default: those of the features. */
+  readonly parameters?: ParameterNames;
   /** The permissions of models that name none. Default: `AllowAny`. */
   readonly permissions?: readonly PermissionExpression[];
   /**
@@ -151,6 +155,7 @@ export function resolveOptions(prefix: string, options: RestifyModuleOptions): R
     returnDeleted,
     strict,
     queryLimits,
+    parameters,
     permissions,
     authentication,
     guards,
@@ -176,6 +181,7 @@ export function resolveOptions(prefix: string, options: RestifyModuleOptions): R
       returnDeleted: returnDeleted ?? false,
       strict: strict ?? false,
       queryLimits: { ...QUERY_LIMITS, ...queryLimits },
+      ...(parameters === undefined ? {} : { parameters }),
       ...(renderers ? { renderers } : {}),
       ...(shape === undefined ? {} : { shape }),
       ...(conditional === undefined ? {} : { conditional }),

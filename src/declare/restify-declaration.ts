@@ -11,6 +11,7 @@ import type { FilterBackend } from '../model/filter-backend.js';
 import type { QueryLimits } from '../model/limits.js';
 import type { Operation } from '../model/operation.js';
 import type { OwnFilter } from '../model/own-filter.js';
+import type { ParameterNames } from '../model/parameter-names.js';
 import type { Pagination } from '../model/pagination.js';
 import type { Renderer } from '../model/renderer.js';
 import type { PermissionExpression } from '../model/permission-expression.js';
@@ -116,6 +117,7 @@ type Searched<Name extends string> = Name | `${'^' | '=' | '$' | '@'}${Name}`;
  * | `orderingNulls` | clients may say where nulls stand: `ordering=-votes.nullslast` |
  * | `ordering` | the order where the client asks for none, with ` nulls first` or ` nulls last` where wanted |
  * | `queryLimits` | what one query may ask for, by name; docs/limits.md has the defaults |
+ * | `parameters` | other names for query parameters: `{ search: 'q' }`; those that it does not name are as the prefix says |
  * | `pagination` | how lists are cut into pages, in place of the prefix's; `false`: they are whole |
  * | `renderers` | forms of rows beside JSON, such as `new CsvRenderer()`, in place of the prefix's |
  * | `shape` | clients choose fields, by `fields` and `omit`; an object names the parameters and bounds |
@@ -159,6 +161,7 @@ export interface RestifyOptions<Entity extends object = any> {
   readonly orderingNulls?: boolean;
   readonly ordering?: readonly WithNulls<Descending<PathOf<Entity>>>[];
   readonly queryLimits?: Partial<QueryLimits>;
+  readonly parameters?: ParameterNames;
   readonly pagination?: Pagination | false;
   readonly renderers?: readonly Renderer[];
   readonly shape?: boolean | ShapeOptions;
@@ -198,6 +201,7 @@ export type ThroughOptions = Pick<
   | 'orderingNulls'
   | 'ordering'
   | 'queryLimits'
+  | 'parameters'
   | 'pagination'
   | 'renderers'
   | 'shape'
@@ -242,6 +246,7 @@ export const OPTION_NAMES = [
   'orderingNulls',
   'ordering',
   'queryLimits',
+  'parameters',
   'pagination',
   'renderers',
   'shape',

@@ -25,6 +25,13 @@ export class InvalidInput extends RestError {
   }
 }
 
+/** 400, a text to search for that the database does not take as a pattern. */
+export class InvalidSearchPattern extends InvalidInput {
+  constructor(parameter: string) {
+    super({ [parameter]: ['Enter a valid search pattern.'] });
+  }
+}
+
 /** 400, messages by field of each object of a list, in its order: `{}` where nothing is wrong. */
 export class InvalidItems extends RestError {
   readonly answer: RestErrorAnswer;

@@ -1,4 +1,6 @@
 import type { Operation } from './operation.js';
+import { parameterName } from './parameter-names.js';
+import type { Resource } from './resource.js';
 import type { Route } from './route.js';
 
 /** Operations that may be done to many objects by one request. */
@@ -31,10 +33,13 @@ export const KEYS_PARAMETER = 'keys';
 export const UPSERT_PARAMETER = 'upsert';
 
 /** The parameters of bulk writes that a model has beside those of its lists. */
-export function bulkParameters(bulk: Bulk | undefined): readonly string[] {
+export function bulkParameters(resource: Pick<Resource, 'bulk' | 'renamed'>): readonly string[] {
+  const { bulk } = resource;
   if (!bulk) return [];
   const writes = bulk.operations.has('partialUpdate') || bulk.operations.has('destroy');
-  return [...(writes ? [KEYS_PARAMETER] : []), ...(bulk.upsert.length > 0 ? [UPSERT_PARAMETER] : [])];
+  return [...(writes ? [KEYS_PARAMETER] : []), ...(bulk.upsert.length > 0 ? [UPSERT_PARAMETER] : [])].map(
+    (name) => parameterName(name, resource),
+  );
 }
 
 /** Whether an operation of this URL may be about many objects. */

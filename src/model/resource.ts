@@ -137,6 +137,8 @@ export interface Resource {
   /** Relations to served models of which a column belongs to another relation too: what is written of one moves the other. */
   readonly overlapping: readonly ToOneRelation[];
   readonly operations: ReadonlySet<Operation>;
+  /** New names of its query parameters, by the names that they have elsewhere. */
+  readonly renamed: ReadonlyMap<string, string>;
   /** By query parameter: `votes`, `question__pub_date__gte`, `votes!`. */
   readonly filterTerms: ReadonlyMap<string, FilterTerm>;
   /** Clients may put filters together with `and`, `or` and `not`. */

@@ -18,6 +18,7 @@ import type {
   UpdatePlan,
   UpsertPlan,
 } from '../model/plan.js';
+import { parameterName } from '../model/parameter-names.js';
 import { shapeParameters } from '../model/shape.js';
 import type { Representation, Row } from '../model/serializer.js';
 import { divided } from '../values/event-loop.js';
@@ -57,6 +58,8 @@ interface Named {
   readonly conditions: readonly Condition[];
   /** Undefined where the rows were found by a filter: what has gone since does not fit it any more. */
   readonly keys: readonly (readonly Json[])[] | undefined;
+  /** The parameter that names keys. */
+  readonly keysParameter: string;
 }
 
 /** Writes of many objects by one request: all of them, or none. They throw the errors of contract 6.1. */
@@ -92,7 +95,7 @@ export class BulkWrites {
     bulk: Bulk,
     { asking, conditional, one }: BulkRequest,
   ): Promise<Answered> {
-    const upserts = asksForUpsert(await located.parameters(), bulk);
+    const upserts = asksForUpsert(await located.parameters(), bulk, located.resource);
     if (upserts && conditional) throw new PreconditionFailed();
     // What is wrong with the query is told before what is wrong with the body (contract 6.3).
     const making = await this.operations.shaped(located, false);
@@ -106,7 +109,7 @@ export class BulkWrites {
       making.resource.strict,
       () => [
         ...shapeParameters(making.resource.shape),
-        ...(bulk.upsert.length > 0 ? [UPSERT_PARAMETER] : []),
+        ...(bulk.upsert.length > 0 ? [parameterName(UPSERT_PARAMETER, making.resource)] : []),
       ],
     );
     const changing = upserts ? await this.operations.shaped(await asking('PATCH'), false) : undefined;
@@ -234,19 +237,25 @@ export class BulkWrites {
   private async named(located: Located, bulk: Bulk): Promise<Named> {
     const { resource } = located;
     const parameters = foldShape(await located.parameters(), resource);
+    const keysParameter = parameterName(KEYS_PARAMETER, resource);
     const filters = parametersOf(
       parameters,
-      (name) => name !== KEYS_PARAMETER && !shapeParameters(resource.shape).includes(name),
+      (name) => name !== keysParameter && !shapeParameters(resource.shape).includes(name),
     );
-    const keysText = parameters.get(KEYS_PARAMETER);
-    if (valuesOf(KEYS_PARAMETER, parameters).length > 1)
-      throw InvalidInput.of(KEYS_PARAMETER, 'Give this parameter once.');
+    const keysText = parameters.get(keysParameter);
+    if (valuesOf(keysParameter, parameters).length > 1)
+      throw InvalidInput.of(keysParameter, 'Give this parameter once.');
     if (filters.size === 0 && keysText === undefined)
-      throw InvalidInput.ofNoField(`Name the objects: by "${KEYS_PARAMETER}", or by filters.`);
+      throw InvalidInput.ofNoField(`Name the objects: by "${keysParameter}", or by filters.`);
     const keys = keysText === undefined ? undefined : parsedKeys(keysText, located, bulk);
     const list = filters.size === 0 ? undefined : await this.filtered(located, filters);
     const within = list?.where ?? located.within;
-    if (keys) return { keys, conditions: keys.map((key) => allOf([within, keyCondition(key, resource)])) };
+    if (keys)
+      return {
+        keys,
+        keysParameter,
+        conditions: keys.map((key) => allOf([within, keyCondition(key, resource)])),
+      };
     if (!list) throw new Error('Nothing names the objects.');
     const page = await this.adapter.page({
       ...list,
@@ -262,6 +271,7 @@ export class BulkWrites {
       throw InvalidInput.ofNoField(`More than ${bulk.max} objects fit: name fewer of them at a time.`);
     return {
       keys: undefined,
+      keysParameter,
       conditions: page.rows.map(({ key }) => allOf([within, keyCondition(key, resource)])),
     };
   }
@@ -410,10 +420,11 @@ function refuseTwice<Plan extends { readonly kind: string }>(
 }
 
 function parsedKeys(text: string, { resource }: Located, bulk: Bulk): readonly (readonly Json[])[] {
+  const name = parameterName(KEYS_PARAMETER, resource);
   const parts = text.split(resource.key.columns.length === 1 ? ',' : ';');
-  if (parts.includes('')) throw InvalidInput.of(KEYS_PARAMETER, 'This field may not be blank.');
+  if (parts.includes('')) throw InvalidInput.of(name, 'This field may not be blank.');
   if (parts.length > bulk.max)
-    throw InvalidInput.of(KEYS_PARAMETER, `Ensure this field has no more than ${bulk.max} elements.`);
+    throw InvalidInput.of(name, `Ensure this field has no more than ${bulk.max} elements.`);
   const unknown: string[] = [];
   const keys = new Map<string, readonly Json[]>();
   for (const part of parts) {
@@ -421,7 +432,7 @@ function parsedKeys(text: string, { resource }: Located, bulk: Bulk): readonly (
     if (key) keys.set(keyText(key), key);
     else unknown.push(part);
   }
-  if (unknown.length > 0) throw InvalidInput.of(KEYS_PARAMETER, ...unknown.map(noSuchKey));
+  if (unknown.length > 0) throw InvalidInput.of(name, ...unknown.map(noSuchKey));
   return [...keys.values()];
 }
 
@@ -443,11 +454,14 @@ function itemsRefused(
 }
 
 /** One body is wrong in one way: as the first row is told it. */
-function namedRefused(refusals: ReadonlyMap<number, StepRefusal>, { keys }: Named): InvalidInput {
+function namedRefused(
+  refusals: ReadonlyMap<number, StepRefusal>,
+  { keys, keysParameter }: Named,
+): InvalidInput {
   const gone = [...refusals].flatMap(([index, refusal]) =>
     refusal === 'missing' ? [keys?.[index] ?? []] : [],
   );
-  if (gone.length > 0) return InvalidInput.of(KEYS_PARAMETER, ...gone.map((key) => noSuchKey(keyText(key))));
+  if (gone.length > 0) return InvalidInput.of(keysParameter, ...gone.map((key) => noSuchKey(keyText(key))));
   const [first] = [...refusals.values()].filter((refusal) => refusal !== 'missing');
   return new InvalidInput(first ?? emptyFieldErrors());
 }

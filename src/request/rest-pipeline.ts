@@ -37,6 +37,9 @@ import type { Soon } from '../values/soon.js';
 import { resolveRowFilter } from '../values/resolve-row-filter.js';
 import { RenderedAnswers } from './rendered-answers.js';
 import { negotiate } from './responses/negotiate.js';
+import { tellSearchByName } from './filtering/tell-search-by-name.js';
+import { parameterName } from '../model/parameter-names.js';
+import { FORMAT_PARAMETER } from '../model/renderer.js';
 import { chooseRenderer, formatOf } from './responses/renderers/choose-renderer.js';
 import { renderTexts } from './responses/render-list.js';
 import { pageValue, renderPage } from './responses/render-page.js';
@@ -157,6 +160,10 @@ export class RestPipeline {
 
   /** Method, Accept, keys and parent, then the operation: parse, plan, execute, serialise, respond. */
   answer(call: Call, admission: Admission, around?: Around): Soon<RestResponse> {
+    return tellSearchByName(call.match.route.resource, () => this.answerCall(call, admission, around));
+  }
+
+  private answerCall(call: Call, admission: Admission, around?: Around): Soon<RestResponse> {
     const { exchange, match } = call;
     const { route } = match;
     if (exchange.method === 'OPTIONS') return optionsOf(call, admission);
@@ -169,7 +176,10 @@ export class RestPipeline {
       renderers.length > 0 && (operation === 'list' || operation === 'retrieve') ? operation : undefined;
     const renderer =
       rendered &&
-      chooseRenderer(renderers, { accept: exchange.header('accept'), format: formatOf(exchange.query) });
+      chooseRenderer(renderers, {
+        accept: exchange.header('accept'),
+        format: formatOf(exchange.query, parameterName(FORMAT_PARAMETER, route.resource)),
+      });
     if (!rendered) negotiate(exchange.header('accept'));
     const response = around
       ? this.answerAround(operation, { call, admission, around, renderer })

@@ -8,7 +8,6 @@ import type { ResourceHooks } from '../../model/hooks.js';
 import type { InterceptorLike } from '../../model/interceptor.js';
 import type { Pagination } from '../../model/pagination.js';
 import type { Renderer } from '../../model/renderer.js';
-import type { QueryLimits } from '../../model/limits.js';
 import type { Piping } from '../../model/pipe.js';
 import type { Permission } from '../../model/permission.js';
 import type { FilterBackend } from '../../model/filter-backend.js';
@@ -19,6 +18,7 @@ import type { ResolvedPermission } from '../../model/resolved-permission.js';
 import type { Resource } from '../../model/resource.js';
 import type { Serializer } from '../../model/serializer.js';
 import type { ShapeRules } from '../../model/shape.js';
+import type { RestifyDefaults } from '../../restify.options.js';
 import { compileBulk } from './compile-bulk.js';
 import { compileCacheControl, compileConditional } from './compile-conditional.js';
 import type { ConditionalRules } from './compile-conditional.js';
@@ -40,6 +40,7 @@ import type { ForeignKeys } from './foreign-keys.js';
 import type { Blueprint, Draft } from './draft.js';
 import { plainPaths, resolveFilterPath } from './resolve-path.js';
 import type { FilterPath } from './resolve-path.js';
+import { renameParameters } from './rename-parameters.js';
 import { ResourceShell } from './resource-shell.js';
 import { yieldParameters } from './yield-parameters.js';
 
@@ -115,7 +116,7 @@ export function compileResources(blueprint: Blueprint, parts: Parts): CompiledMo
     completeQueries(shell, {
       entity,
       options: optionsOf(byEntity.get(entity.id)),
-      limits: blueprint.defaults.queryLimits,
+      defaults: blueprint.defaults,
     });
   const entities = new Map(description.entities.map((entity) => [entity.id, entity]));
   for (const view of views)
@@ -123,7 +124,7 @@ export function compileResources(blueprint: Blueprint, parts: Parts): CompiledMo
       entity: entities.get(view.shell.entity),
       draft: byEntity.get(view.shell.entity),
       parts,
-      limits: blueprint.defaults.queryLimits,
+      defaults: blueprint.defaults,
     });
   const resources = drafts.flatMap((draft) => shells.get(draft.entity.id) ?? []);
   const all = [...resources, ...views.map(({ shell }) => shell)];
@@ -281,7 +282,11 @@ function grantsSomeFields(permission: ResolvedPermission): boolean {
 
 function completeQueries(
   shell: ResourceShell,
-  { entity, options, limits }: { entity: EntityDescription; options: RestifyOptions; limits: QueryLimits },
+  {
+    entity,
+    options,
+    defaults,
+  }: { entity: EntityDescription; options: RestifyOptions; defaults: RestifyDefaults },
 ): void {
   const plain = new Map(
     plainPaths(shell).flatMap((path): readonly (readonly [string, FilterPath])[] => {
@@ -295,7 +300,8 @@ function completeQueries(
   shell.orderingNulls = options.orderingNulls ?? false;
   shell.ordering = compileOrdering(shell, entity, options);
   shell.filterGroups = options.filterGroups ?? false;
-  shell.queryLimits = { ...limits, ...options.queryLimits };
+  shell.queryLimits = { ...defaults.queryLimits, ...options.queryLimits };
+  renameParameters(shell, { ...defaults.parameters, ...options.parameters });
   shell.filterTerms = yieldParameters(shell);
 }
 
@@ -306,11 +312,16 @@ function completeView(
     entity,
     draft,
     parts,
-    limits,
-  }: { entity: EntityDescription | undefined; draft: Draft | undefined; parts: Parts; limits: QueryLimits },
+    defaults,
+  }: {
+    entity: EntityDescription | undefined;
+    draft: Draft | undefined;
+    parts: Parts;
+    defaults: RestifyDefaults;
+  },
 ): void {
   applyRules(shell, options, { parts, target: draft?.declaration.target, entity });
   shell.serializer = parts.serializer(options);
   if (entity)
-    completeQueries(shell, { entity: mapped ? entity : { ...entity, orderBy: [] }, options, limits });
+    completeQueries(shell, { entity: mapped ? entity : { ...entity, orderBy: [] }, options, defaults });
 }

@@ -50,6 +50,7 @@ export class ResourceShell implements Resource {
   relations: ReadonlyMap<string, Relation> = new Map();
   overlapping: readonly ToOneRelation[] = [];
   operations: ReadonlySet<Operation> = new Set();
+  renamed: ReadonlyMap<string, string> = new Map();
   filterTerms: ReadonlyMap<string, FilterTerm> = new Map();
   filterGroups = false;
   queryLimits = QUERY_LIMITS;

@@ -1,5 +1,6 @@
 import { bulkParameters } from '../../model/bulk.js';
 import { GROUPS_PARAMETER } from '../../model/filter-backend.js';
+import { parameterName } from '../../model/parameter-names.js';
 import { FORMAT_PARAMETER } from '../../model/renderer.js';
 import type { FilterTerm, Resource } from '../../model/resource.js';
 import { shapeParameters } from '../../model/shape.js';
@@ -9,21 +10,34 @@ import { shapeParameters } from '../../model/shape.js';
  * of that name is filtered by `search__exact` (contract 4.13).
  */
 export function yieldParameters(resource: Resource): ReadonlyMap<string, FilterTerm> {
-  const taken = takenParameters(resource);
-  return new Map([...resource.filterTerms].filter(([name, term]) => term.kind === 'own' || !taken.has(name)));
+  // A new name that is a filter too is refused when all is compiled.
+  const chosen = new Set(resource.renamed.values());
+  const taken = new Set([...takenByBackends(resource), ...ofFeatures(resource)]);
+  return new Map(
+    [...resource.filterTerms].filter(
+      ([name, term]) => term.kind === 'own' || chosen.has(name) || !taken.has(name),
+    ),
+  );
 }
 
-/** All names that mean something else than a field. */
-function takenParameters(resource: Resource): ReadonlySet<string> {
-  const { pagination, shape, renderers, bulk } = resource;
-  return new Set([
-    ...takenByBackends(resource),
+/** The parameters of a model that are no filters, one that several features read as often. */
+export function featureParameters(resource: Resource): readonly string[] {
+  const unfiltered: Resource = { ...resource, filterTerms: new Map() };
+  return [
+    ...resource.backends.flatMap((backend) => [...new Set(backend.parameters?.(unfiltered))]),
+    ...ofFeatures(resource),
+  ];
+}
+
+function ofFeatures(resource: Resource): readonly string[] {
+  const { pagination, shape, renderers } = resource;
+  return [
     // One that is none is refused when all is compiled.
     ...(typeof pagination?.parameters === 'function' ? pagination.parameters() : []),
     ...shapeParameters(shape),
-    ...(renderers.length > 0 ? [FORMAT_PARAMETER] : []),
-    ...bulkParameters(bulk),
-  ]);
+    ...(renderers.length > 0 ? [parameterName(FORMAT_PARAMETER, resource)] : []),
+    ...bulkParameters(resource),
+  ];
 }
 
 /** Names that a backend reads which does not mean a field by them, or that two of them read. */
@@ -32,5 +46,5 @@ export function takenByBackends(resource: Resource): ReadonlySet<string> {
   const meant = new Set(resource.filterTerms.keys());
   // Of those that filter a field the first reader is the one that means it.
   const taken = new Set(readers.filter((name) => !meant.delete(name)));
-  return resource.filterGroups ? taken.add(GROUPS_PARAMETER) : taken;
+  return resource.filterGroups ? taken.add(parameterName(GROUPS_PARAMETER, resource)) : taken;
 }

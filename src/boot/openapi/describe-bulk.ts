@@ -1,5 +1,6 @@
 import { isOfMany, KEYS_PARAMETER, takesMany, UPSERT_PARAMETER } from '../../model/bulk.js';
 import type { Operation as OperationName } from '../../model/operation.js';
+import { parameterName } from '../../model/parameter-names.js';
 import type { Resource } from '../../model/resource.js';
 import { keyFieldsOf } from '../../request/planning/key-fields.js';
 import type { DescribedRoute } from './described-route.js';
@@ -41,7 +42,7 @@ export function bulkQuery(
   ) {
     return [
       {
-        name: UPSERT_PARAMETER,
+        name: parameterName(UPSERT_PARAMETER, resource),
         in: 'query',
         required: false,
         schema: { type: 'boolean' },
@@ -72,7 +73,8 @@ function listedKeySchema(key: Resource['key']): Schema {
   return isFree ? { ...schema, pattern: '^[^,]+$' } : schema;
 }
 
-function keysParameter({ key, bulk }: Resource): Omit<Parameter, 'required'> {
+function keysParameter(resource: Resource): Omit<Parameter, 'required'> {
+  const { key, bulk } = resource;
   const description =
     key.columns.length === 1
       ? 'The keys of the objects, with commas between them.'
@@ -82,7 +84,7 @@ function keysParameter({ key, bulk }: Resource): Omit<Parameter, 'required'> {
       ? { type: 'array', items: listedKeySchema(key), minItems: 1, ...(bulk ? { maxItems: bulk.max } : {}) }
       : { type: 'string' };
   return {
-    name: KEYS_PARAMETER,
+    name: parameterName(KEYS_PARAMETER, resource),
     in: 'query',
     description,
     schema,

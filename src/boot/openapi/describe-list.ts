@@ -3,6 +3,7 @@ import { GROUPS_PARAMETER } from '../../model/filter-backend.js';
 import type { FilterBackend } from '../../model/filter-backend.js';
 import type { QueryLimits } from '../../model/limits.js';
 import type { PaginationDescription } from '../../model/pagination.js';
+import { parameterName } from '../../model/parameter-names.js';
 import type { FieldTerm, FilterTerm, Resource } from '../../model/resource.js';
 import type { ValueType } from '../../model/value-type.js';
 import { FilterSet } from '../../request/filtering/filter-set.js';
@@ -79,12 +80,12 @@ function filterParameter(name: string, backend: FilterBackend, resource: Resourc
     );
   const term = filterTerms.get(name);
   if (term) return isOtherName(name, term, filterTerms) ? undefined : termParameter(name, term, queryLimits);
-  if (name === GROUPS_PARAMETER && filterGroups)
+  if (name === parameterName(GROUPS_PARAMETER, resource) && filterGroups)
     return {
       ...query(name, { type: 'string', maxLength: queryLimits.groupLength }),
       description: 'The filters put together: `or(votes__gte=3,not(text="A, b"))`.',
     };
-  if (name === 'search')
+  if (name === parameterName('search', resource))
     return searchFields.length === 0
       ? undefined
       : {
@@ -92,7 +93,7 @@ function filterParameter(name: string, backend: FilterBackend, resource: Resourc
           description:
             'Objects in which every term occurs. Terms stand between blanks or commas; quotes keep a phrase together.',
         };
-  if (name === 'ordering')
+  if (name === parameterName('ordering', resource))
     return orderingFields.size === 0
       ? undefined
       : {

@@ -1,5 +1,6 @@
 import type { BulkOperation } from '../../model/bulk.js';
 import { MAX_IDEMPOTENCY_KEY } from '../../model/limits.js';
+import { parameterName } from '../../model/parameter-names.js';
 import { FORMAT_PARAMETER } from '../../model/renderer.js';
 import type { Operation as OperationName } from '../../model/operation.js';
 import type { RouteAction } from '../../model/action.js';
@@ -183,7 +184,7 @@ function formParameters(described: DescribedRoute): readonly Parameter[] {
   if (forms.length === 0) return [];
   return [
     {
-      name: FORMAT_PARAMETER,
+      name: parameterName(FORMAT_PARAMETER, described.route.resource),
       in: 'query',
       required: false,
       schema: { type: 'string', enum: ['json', ...forms] },

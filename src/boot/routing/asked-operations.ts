@@ -21,10 +21,11 @@ export function askedOperations(
 }
 
 /** A parameter that is wrong is refused later: until then it may be one. */
-function mayUpsert({ resource: { bulk } }: Route, { query }: Pick<HttpExchange, 'query'>): boolean {
+function mayUpsert({ resource }: Route, { query }: Pick<HttpExchange, 'query'>): boolean {
+  const { bulk } = resource;
   if (!bulk || bulk.upsert.length === 0) return false;
   try {
-    return asksForUpsert(parseQueryString(query), bulk);
+    return asksForUpsert(parseQueryString(query), bulk, resource);
   } catch {
     return true;
   }

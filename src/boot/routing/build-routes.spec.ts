@@ -37,6 +37,7 @@ function resourceOf(
     entity: model,
     registered: true,
     pagination: undefined,
+    renamed: new Map(),
     renderers: [],
     shape: undefined,
     conditional: undefined,

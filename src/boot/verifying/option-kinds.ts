@@ -158,6 +158,7 @@ const SHARED = {
   strict: flag,
   returnDeleted: flag,
   queryLimits: object,
+  parameters: object,
   permissions,
   authentication: ownRule,
   guards: classes,

@@ -250,8 +250,8 @@ function columnsOf(name: string, fields: Resource['fieldsByName']): readonly str
 }
 
 function parameterProblems(resource: Resource): readonly DeclarationProblem[] {
-  const { label, bulk, backends } = resource;
-  const names = bulkParameters(bulk);
+  const { label, backends } = resource;
+  const names = bulkParameters(resource);
   const read = new Set(backends.flatMap((backend) => [...(backend.parameters?.(resource) ?? [])]));
   return [
     ...names

@@ -18,6 +18,7 @@ import { verifyPrefix } from './verify-prefix.js';
 import { verifyOperations } from './verify-operations.js';
 import { verifyPagination } from './verify-pagination.js';
 import { verifyParameters } from './verify-parameters.js';
+import { verifyRenamedParameters } from './verify-renamed-parameters.js';
 import { verifyRefusals } from './verify-refusals.js';
 import { verifyRenderers } from './verify-renderers.js';
 import { verifyPaths } from './verify-paths.js';
@@ -51,6 +52,7 @@ const RULES = [
   verifyOwnFilters,
   verifyQueryLimits,
   verifyParameters,
+  verifyRenamedParameters,
   verifyPagination,
   verifyRefusals,
   verifyRenderers,

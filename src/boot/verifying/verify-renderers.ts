@@ -1,6 +1,7 @@
 import type { DeclarationProblem } from '../../errors/declaration-error.js';
 import { FORMAT_PARAMETER } from '../../model/renderer.js';
 import type { Renderer } from '../../model/renderer.js';
+import { parameterName } from '../../model/parameter-names.js';
 import type { Resource } from '../../model/resource.js';
 import { JSON_MEDIA_TYPE } from '../../values/media-type.js';
 import type { CompiledModel } from '../compiling/compile-resources.js';
@@ -83,14 +84,15 @@ function errorFormatProblems({ prefix, errorFormat }: Blueprint): readonly Decla
 function parameterProblems(resource: Resource): readonly DeclarationProblem[] {
   const { renderers, operations, backends, pagination, label } = resource;
   if (renderers.length === 0 || !(operations.has('list') || operations.has('retrieve'))) return [];
+  const format = parameterName(FORMAT_PARAMETER, resource);
   const read =
-    backends.some((backend) => backend.parameters?.(resource).includes(FORMAT_PARAMETER) === true) ||
-    pagination?.parameters().includes(FORMAT_PARAMETER) === true;
+    backends.some((backend) => backend.parameters?.(resource).includes(format) === true) ||
+    pagination?.parameters().includes(format) === true;
   return read
     ? [
         {
           where: `${label}.renderers`,
-          what: `the query parameter "${FORMAT_PARAMETER}" means something else too`,
+          what: `the query parameter "${format}" means something else too`,
           repair: 'Give the filter backend or the pagination another parameter, or the model renderers: [].',
         },
       ]

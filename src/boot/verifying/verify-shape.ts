@@ -1,5 +1,6 @@
 import type { DeclarationProblem } from '../../errors/declaration-error.js';
 import { FORMAT_PARAMETER } from '../../model/renderer.js';
+import { parameterName } from '../../model/parameter-names.js';
 import type { Resource } from '../../model/resource.js';
 import { shapeParameters } from '../../model/shape.js';
 import type { CompiledModel } from '../compiling/compile-resources.js';
@@ -69,7 +70,7 @@ function parameterProblems(resource: Resource): readonly DeclarationProblem[] {
   const others = [
     ...backends.flatMap((backend) => [...(backend.parameters?.(resource) ?? [])]),
     ...(pagination?.parameters() ?? []),
-    ...(renderers.length > 0 ? [FORMAT_PARAMETER] : []),
+    ...(renderers.length > 0 ? [parameterName(FORMAT_PARAMETER, resource)] : []),
   ];
   return [
     ...names

@@ -2,6 +2,7 @@ import { InvalidInput } from '../../errors/request-errors.js';
 import { emptyFieldErrors } from '../../errors/rest-error.js';
 import { GROUPS_PARAMETER } from '../../model/filter-backend.js';
 import type { FilterBackend, FilterQuestion, Filtering, ListKind } from '../../model/filter-backend.js';
+import { parameterName } from '../../model/parameter-names.js';
 import type { Resource } from '../../model/resource.js';
 import { parseGroups } from './filter-groups.js';
 import { holdsList, parseTerm } from './parse-term.js';
@@ -25,16 +26,18 @@ export class FieldFilter implements FilterBackend {
       if (outcome?.errors) errors[name] = [...outcome.errors];
       else if (outcome) placed.push(outcome.value);
     }
-    const groups = resource.filterGroups ? parameters.get(GROUPS_PARAMETER) : undefined;
+    const groupsParameter = parameterName(GROUPS_PARAMETER, resource);
+    const groups = resource.filterGroups ? parameters.get(groupsParameter) : undefined;
     const outcome = groups === undefined || groups === '' ? undefined : parseGroups(groups, question);
-    if (outcome?.errors) errors[GROUPS_PARAMETER] = [...outcome.errors];
+    if (outcome?.errors) errors[groupsParameter] = [...outcome.errors];
     else if (outcome) placed.push(...outcome.value);
     if (Object.keys(errors).length > 0) throw new InvalidInput(errors);
     return { rows: sameRows(placed), ...(outcome ? { oneOff: true } : {}) };
   }
 
-  parameters({ filterTerms, filterGroups }: Resource): readonly string[] {
-    return filterGroups ? [...filterTerms.keys(), GROUPS_PARAMETER] : [...filterTerms.keys()];
+  parameters(resource: Resource): readonly string[] {
+    const fields = [...resource.filterTerms.keys()];
+    return resource.filterGroups ? [...fields, parameterName(GROUPS_PARAMETER, resource)] : fields;
   }
 
   lists({ filterTerms }: Resource): ReadonlyMap<string, ListKind> {

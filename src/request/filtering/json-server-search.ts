@@ -1,13 +1,15 @@
 import type { FilterBackend, FilterQuestion, Filtering } from '../../model/filter-backend.js';
+import { parameterName } from '../../model/parameter-names.js';
+import type { Resource } from '../../model/resource.js';
 import { searched } from './search-filter.js';
 
 /** `q=<text>`: what `SearchFilter` does with `search`, for clients that speak json-server's dialect. */
 export class JsonServerSearch implements FilterBackend {
   filter(question: FilterQuestion): Filtering {
-    return searched('q', question);
+    return searched(parameterName('q', question.resource), question);
   }
 
-  parameters(): readonly string[] {
-    return ['q'];
+  parameters(resource: Resource): readonly string[] {
+    return [parameterName('q', resource)];
   }
 }

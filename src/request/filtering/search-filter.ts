@@ -1,6 +1,8 @@
 import { InvalidInput } from '../../errors/request-errors.js';
 import { allOf, oneOf } from '../../model/condition.js';
 import type { FilterBackend, FilterQuestion, Filtering } from '../../model/filter-backend.js';
+import { parameterName } from '../../model/parameter-names.js';
+import type { Resource } from '../../model/resource.js';
 import { foldTerms } from './fold-terms.js';
 
 /**
@@ -9,11 +11,11 @@ import { foldTerms } from './fold-terms.js';
  */
 export class SearchFilter implements FilterBackend {
   filter(question: FilterQuestion): Filtering {
-    return searched('search', question);
+    return searched(parameterName('search', question.resource), question);
   }
 
-  parameters(): readonly string[] {
-    return ['search'];
+  parameters(resource: Resource): readonly string[] {
+    return [parameterName('search', resource)];
   }
 }
 

@@ -1,4 +1,6 @@
 import type { FilterBackend, FilterQuestion, Filtering, ListKind } from '../../model/filter-backend.js';
+import { parameterName } from '../../model/parameter-names.js';
+import type { Resource } from '../../model/resource.js';
 import { parseOrdering } from './ordering-filter.js';
 
 /**
@@ -7,8 +9,8 @@ import { parseOrdering } from './ordering-filter.js';
  */
 export class JsonServerOrdering implements FilterBackend {
   filter({ resource, parameters }: FilterQuestion): Filtering {
-    const directions = (parameters.get('_order') ?? '').split(',');
-    const names = (parameters.get('_sort') ?? '').split(',');
+    const directions = (parameters.get(parameterName('_order', resource)) ?? '').split(',');
+    const names = (parameters.get(parameterName('_sort', resource)) ?? '').split(',');
     const text = names
       .map((name, index) => (isDescending(directions[index]) ? `-${name.trim()}` : name))
       .join(',');
@@ -16,15 +18,12 @@ export class JsonServerOrdering implements FilterBackend {
     return order.length > 0 ? { order } : {};
   }
 
-  parameters(): readonly string[] {
-    return ['_sort', '_order'];
+  parameters(resource: Resource): readonly string[] {
+    return ['_sort', '_order'].map((name) => parameterName(name, resource));
   }
 
-  lists(): ReadonlyMap<string, ListKind> {
-    return new Map([
-      ['_sort', 'names'],
-      ['_order', 'names'],
-    ]);
+  lists(resource: Resource): ReadonlyMap<string, ListKind> {
+    return new Map(this.parameters(resource).map((name) => [name, 'names']));
   }
 }
 

@@ -1,5 +1,6 @@
 import type { NullsPlace } from '../../model/condition.js';
 import type { FilterBackend, FilterQuestion, Filtering, ListKind } from '../../model/filter-backend.js';
+import { parameterName } from '../../model/parameter-names.js';
 import type { OrderTerm, Resource } from '../../model/resource.js';
 
 /**
@@ -9,16 +10,16 @@ import type { OrderTerm, Resource } from '../../model/resource.js';
  */
 export class OrderingFilter implements FilterBackend {
   filter({ resource, parameters }: FilterQuestion): Filtering {
-    const order = parseOrdering(parameters.get('ordering') ?? '', resource);
+    const order = parseOrdering(parameters.get(parameterName('ordering', resource)) ?? '', resource);
     return order.length > 0 ? { order } : {};
   }
 
-  parameters(): readonly string[] {
-    return ['ordering'];
+  parameters(resource: Resource): readonly string[] {
+    return [parameterName('ordering', resource)];
   }
 
-  lists(): ReadonlyMap<string, ListKind> {
-    return new Map([['ordering', 'names']]);
+  lists(resource: Resource): ReadonlyMap<string, ListKind> {
+    return new Map([[parameterName('ordering', resource), 'names']]);
   }
 }
 

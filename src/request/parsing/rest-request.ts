@@ -3,6 +3,7 @@ import { emptyFieldErrors } from '../../errors/rest-error.js';
 import type { Json } from '../../errors/rest-error.js';
 import { bulkParameters } from '../../model/bulk.js';
 import { FORMAT_PARAMETER } from '../../model/renderer.js';
+import { parameterName } from '../../model/parameter-names.js';
 import type { Resource } from '../../model/resource.js';
 import { shapeParameters } from '../../model/shape.js';
 import type { RouteMatch } from '../../model/route.js';
@@ -48,11 +49,11 @@ export function refuseUnknownParameters(
           ...resource.backends.flatMap((backend) => [...(backend.parameters?.(resource) ?? [])]),
           ...(resource.pagination?.parameters() ?? []),
         ]
-      : bulkParameters(resource.bulk);
+      : bulkParameters(resource);
     return [
       ...ofLists,
       ...shapeParameters(resource.shape),
-      ...(resource.renderers.length > 0 ? [FORMAT_PARAMETER] : []),
+      ...(resource.renderers.length > 0 ? [parameterName(FORMAT_PARAMETER, resource)] : []),
     ];
   });
 }

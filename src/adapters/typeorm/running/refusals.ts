@@ -1,4 +1,4 @@
-import { DatabaseAway, InvalidInput } from '../../../errors/request-errors.js';
+import { DatabaseAway, InvalidInput, InvalidSearchPattern } from '../../../errors/request-errors.js';
 import { isRestError } from '../../../errors/rest-error.js';
 import type { RestError } from '../../../errors/rest-error.js';
 import { isEverTaken } from '../../../model/field.js';
@@ -81,6 +81,6 @@ function holdsColumn(field: Field, column: string | undefined): boolean {
 /** Of everything in a query, only a search term can be one that the database does not take: a pattern that is none. */
 export function refusedRead(error: unknown, dialect: Dialect): unknown {
   return !isRestError(error) && dialect.refusal(error)?.kind === 'data'
-    ? InvalidInput.of('search', 'Enter a valid search pattern.')
+    ? new InvalidSearchPattern('search')
     : error;
 }

@@ -1,5 +1,4 @@
 import { NotAcceptable, NotFound } from '../../../errors/request-errors.js';
-import { FORMAT_PARAMETER } from '../../../model/renderer.js';
 import type { Renderer } from '../../../model/renderer.js';
 import { parseQueryString } from '../../parsing/query-string.js';
 import { JSON_MEDIA_TYPE } from '../../../values/media-type.js';
@@ -61,11 +60,11 @@ function fitOf(mediaType: string, ranges: readonly Range[]): Fit | undefined {
   return undefined;
 }
 
-/** The form that the query names. What is wrong with the query is told in its turn. */
-export function formatOf(query: string): string | undefined {
-  if (!query.includes(FORMAT_PARAMETER)) return undefined;
+/** The form that the parameter of this name asks for. What is wrong with the query is told in its turn. */
+export function formatOf(query: string, name: string): string | undefined {
+  if (!query.includes(name)) return undefined;
   try {
-    return parseQueryString(query).get(FORMAT_PARAMETER);
+    return parseQueryString(query).get(name);
   } catch {
     return undefined;
   }

@@ -1,0 +1,57 @@
+import { parameterName } from '../../model/parameter-names.js';
+import type { Pagination } from '../../model/pagination.js';
+import type { Resource } from '../../model/resource.js';
+import type { ShapeRules } from '../../model/shape.js';
+import { RenamedPagination } from '../../request/pagination/renamed-pagination.js';
+import type { ResourceShell } from './resource-shell.js';
+import { featureParameters } from './yield-parameters.js';
+
+/** What a name has to be that `parameters` gives. */
+const NAME = /^[A-Za-z_][A-Za-z0-9_-]*$/;
+
+export function isParameterName(name: unknown): name is string {
+  return typeof name === 'string' && NAME.test(name) && !name.includes('__');
+}
+
+/**
+ * Gives query parameters of a model their new names. Those that nothing in the model reads keep theirs, so that the option of a
+ * prefix holds for models with fewer parameters; so does one whose backend reads it by a name of its own.
+ */
+export function renameParameters(shell: ResourceShell, names: Readonly<Record<string, unknown>>): void {
+  const used = new Set(featureParameters(shell));
+  const renamed = new Map(
+    Object.entries(names).flatMap(([name, given]) =>
+      used.has(name) && isParameterName(given) ? [[name, given] as const] : [],
+    ),
+  );
+  if (renamed.size === 0) return;
+  shell.renamed = renamed;
+  shell.pagination = renamedPagination(shell.pagination, renamed);
+  shell.shape = renamedShape(shell);
+  const now = new Set(featureParameters(shell));
+  shell.renamed = new Map([...renamed].filter(([, name]) => now.has(name)));
+}
+
+function renamedPagination(
+  pagination: Pagination | undefined,
+  renamed: ReadonlyMap<string, string>,
+): Pagination | undefined {
+  // One that is none is refused when all is compiled.
+  return typeof pagination?.parameters === 'function'
+    ? new RenamedPagination(pagination, renamed)
+    : pagination;
+}
+
+function renamedShape(resource: Pick<Resource, 'shape' | 'renamed'>): ShapeRules | undefined {
+  const { shape } = resource;
+  const renamed = (name: string | undefined): string | undefined =>
+    name === undefined ? undefined : parameterName(name, resource);
+  return (
+    shape && {
+      ...shape,
+      fieldsParameter: renamed(shape.fieldsParameter),
+      omitParameter: renamed(shape.omitParameter),
+      expandParameter: renamed(shape.expandParameter),
+    }
+  );
+}

@@ -1,0 +1,21 @@
+import { InvalidSearchPattern } from '../../errors/request-errors.js';
+import { parameterName } from '../../model/parameter-names.js';
+import type { Resource } from '../../model/resource.js';
+import { isLater } from '../../values/soon.js';
+import type { Soon } from '../../values/soon.js';
+
+/** The database, which refuses a pattern, does not know what the search is called in the model. */
+export function tellSearchByName<Result>(resource: Resource, work: () => Soon<Result>): Soon<Result> {
+  if (!resource.renamed.has('search')) return work();
+  const failed = (error: unknown): never => {
+    throw error instanceof InvalidSearchPattern
+      ? new InvalidSearchPattern(parameterName('search', resource))
+      : error;
+  };
+  try {
+    const given = work();
+    return isLater(given) ? given.catch(failed) : given;
+  } catch (error) {
+    return failed(error);
+  }
+}

@@ -1,0 +1,89 @@
+import { InvalidInput } from '../../errors/request-errors.js';
+import { emptyFieldErrors } from '../../errors/rest-error.js';
+import type {
+  Page,
+  PageAnswer,
+  PageContext,
+  PageQuestion,
+  PageRequest,
+  Pagination,
+  PaginationDescription,
+  PaginationProblem,
+} from '../../model/pagination.js';
+
+/** A pagination whose query parameters have other names for clients: in queries, links, errors and its description. */
+export class RenamedPagination implements Pagination {
+  readonly pageSize?: number;
+  readonly describe?: () => PaginationDescription;
+
+  /** `names` are those of all parameters that are renamed in the model, whoever reads them. */
+  constructor(
+    private readonly inner: Pagination,
+    private readonly names: ReadonlyMap<string, string>,
+  ) {
+    if (inner.pageSize !== undefined) this.pageSize = inner.pageSize;
+    if (inner.describe) this.describe = () => this.renamed(inner.describe?.());
+  }
+
+  parameters(): readonly string[] {
+    return this.inner.parameters().map((name) => this.nameOf(name));
+  }
+
+  page(question: PageQuestion): PageRequest {
+    return this.telling(() => this.inner.page({ ...question, parameters: this.read(question) }));
+  }
+
+  present(page: Page, context: PageContext): PageAnswer {
+    return this.telling(() =>
+      this.inner.present(page, {
+        ...context,
+        parameters: this.read(context),
+        link: (changes) =>
+          context.link(
+            Object.fromEntries(Object.entries(changes).map(([name, value]) => [this.nameOf(name), value])),
+          ),
+      }),
+    );
+  }
+
+  problems(): readonly PaginationProblem[] {
+    return this.inner.problems?.() ?? [];
+  }
+
+  private nameOf(name: string): string {
+    return this.names.get(name) ?? name;
+  }
+
+  /** The parameters by the names by which the pagination reads them. */
+  private read({ parameters }: PageQuestion): ReadonlyMap<string, string> {
+    const own = this.inner.parameters();
+    const given = new Map([...parameters].filter(([name]) => !own.includes(name)));
+    for (const name of own) {
+      const value = parameters.get(this.nameOf(name));
+      if (value !== undefined) given.set(name, value);
+    }
+    return given;
+  }
+
+  private telling<Result>(work: () => Result): Result {
+    try {
+      return work();
+    } catch (error) {
+      if (!(error instanceof InvalidInput)) throw error;
+      const fields = emptyFieldErrors();
+      for (const [name, messages] of Object.entries(error.fields)) fields[this.nameOf(name)] = messages;
+      throw new InvalidInput(fields);
+    }
+  }
+
+  private renamed(described: PaginationDescription | undefined): PaginationDescription {
+    const { parameters = {}, missing = true, ...rest } = described ?? {};
+    return {
+      ...rest,
+      missing,
+      parameters: Object.fromEntries(
+        Object.entries(parameters).map(([name, value]) => [this.nameOf(name), value]),
+      ),
+    };
+  }
+}
