@@ -19,6 +19,7 @@ import type { PermissionRules } from '../request/permissions/accesses.js';
 import { AllowAny, isBuiltIn } from '../request/permissions/built-in.js';
 import { RefusalWatch } from '../request/permissions/refusal-watch.js';
 import { loadCounter } from '../adapters/throttler/load-counter.js';
+import { RenamedPagination } from '../request/pagination/renamed-pagination.js';
 import { FieldFilter } from '../request/filtering/field-filter.js';
 import { SearchFilter } from '../request/filtering/search-filter.js';
 import { OrderingFilter } from '../request/ordering/ordering-filter.js';
@@ -184,6 +185,7 @@ export function judgeUnconnected(
     hooks: () => ({ hooks: {}, scope: undefined }),
     throttle: () => undefined,
     pagination: (options) => paginationOf(options, blueprint.defaults),
+    renamedPagination,
     renderers: (options) => options.renderers ?? blueprint.defaults.renderers ?? [],
     shape: (options) => compileShape(options, blueprint.defaults),
     conditional: (options) => conditionalOf(options, blueprint.defaults),
@@ -359,6 +361,7 @@ async function injectedParts(
       ),
     throttle: (options) => options.throttle ?? defaults.throttle,
     pagination: (options) => paginationOf(options, defaults),
+    renamedPagination,
     renderers: (options) => options.renderers ?? defaults.renderers ?? [],
     shape: (options) => compileShape(options, defaults),
     conditional: (options) => conditionalOf(options, defaults),
@@ -368,6 +371,10 @@ async function injectedParts(
     refusalsThrottled: options.authenticationThrottle !== false,
     entrance: await entrances(given, defaults, got),
   };
+}
+
+function renamedPagination(pagination: Pagination, names: ReadonlyMap<string, string>): Pagination {
+  return new RenamedPagination(pagination, names);
 }
 
 /** `false` turns that of the prefix off. */

@@ -448,6 +448,7 @@ const EXPORTED_TYPES = [
   'ParsedBody',
   'OwnFilter',
   'ParameterKind',
+  'ParameterNames',
   'QueryLimits',
   'PathOf',
   'Permission',

@@ -133,6 +133,7 @@ function partsOf({ defaults }: Blueprint): Parts {
     hooks: () => ({ hooks: {}, scope: undefined }),
     throttle: () => undefined,
     pagination: ({ pagination }) => (pagination === false ? undefined : pagination),
+    renamedPagination: (pagination) => pagination,
     renderers: () => [],
     shape: (options) => compileShape(options, defaults),
     conditional: ({ conditional, cacheControl }) => ({ conditional, cacheControl }),

@@ -41,11 +41,12 @@ import type { Blueprint, Draft } from './draft.js';
 import { plainPaths, resolveFilterPath } from './resolve-path.js';
 import type { FilterPath } from './resolve-path.js';
 import { renameParameters } from './rename-parameters.js';
+import type { PaginationRenamer } from './rename-parameters.js';
 import { ResourceShell } from './resource-shell.js';
 import { yieldParameters } from './yield-parameters.js';
 
 /** What Nest's injector made of the classes that a declaration names. */
-export interface Parts {
+export interface Parts extends PaginationRenamer {
   backends(options: RestifyOptions): readonly FilterBackend[];
   serializer(options: RestifyOptions): Serializer;
   permission(options: RestifyOptions): ResolvedPermission;
@@ -117,6 +118,7 @@ export function compileResources(blueprint: Blueprint, parts: Parts): CompiledMo
       entity,
       options: optionsOf(byEntity.get(entity.id)),
       defaults: blueprint.defaults,
+      parts,
     });
   const entities = new Map(description.entities.map((entity) => [entity.id, entity]));
   for (const view of views)
@@ -286,7 +288,8 @@ function completeQueries(
     entity,
     options,
     defaults,
-  }: { entity: EntityDescription; options: RestifyOptions; defaults: RestifyDefaults },
+    parts,
+  }: { entity: EntityDescription; options: RestifyOptions; defaults: RestifyDefaults; parts: Parts },
 ): void {
   const plain = new Map(
     plainPaths(shell).flatMap((path): readonly (readonly [string, FilterPath])[] => {
@@ -301,7 +304,7 @@ function completeQueries(
   shell.ordering = compileOrdering(shell, entity, options);
   shell.filterGroups = options.filterGroups ?? false;
   shell.queryLimits = { ...defaults.queryLimits, ...options.queryLimits };
-  renameParameters(shell, { ...defaults.parameters, ...options.parameters });
+  renameParameters(shell, { ...defaults.parameters, ...options.parameters }, parts);
   shell.filterTerms = yieldParameters(shell);
 }
 
@@ -323,5 +326,10 @@ function completeView(
   applyRules(shell, options, { parts, target: draft?.declaration.target, entity });
   shell.serializer = parts.serializer(options);
   if (entity)
-    completeQueries(shell, { entity: mapped ? entity : { ...entity, orderBy: [] }, options, defaults });
+    completeQueries(shell, {
+      entity: mapped ? entity : { ...entity, orderBy: [] },
+      options,
+      defaults,
+      parts,
+    });
 }

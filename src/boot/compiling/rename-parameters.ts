@@ -1,10 +1,14 @@
 import { parameterName } from '../../model/parameter-names.js';
-import type { Pagination } from '../../model/pagination.js';
 import type { Resource } from '../../model/resource.js';
 import type { ShapeRules } from '../../model/shape.js';
-import { RenamedPagination } from '../../request/pagination/renamed-pagination.js';
+import type { Pagination } from '../../model/pagination.js';
 import type { ResourceShell } from './resource-shell.js';
 import { featureParameters } from './yield-parameters.js';
+
+/** Gives a pagination other names of its parameters. */
+export interface PaginationRenamer {
+  renamedPagination(pagination: Pagination, names: ReadonlyMap<string, string>): Pagination;
+}
 
 /** What a name has to be that `parameters` gives. */
 const NAME = /^[A-Za-z_][A-Za-z0-9_-]*$/;
@@ -17,7 +21,11 @@ export function isParameterName(name: unknown): name is string {
  * Gives query parameters of a model their new names. Those that nothing in the model reads keep theirs, so that the option of a
  * prefix holds for models with fewer parameters; so does one whose backend reads it by a name of its own.
  */
-export function renameParameters(shell: ResourceShell, names: Readonly<Record<string, unknown>>): void {
+export function renameParameters(
+  shell: ResourceShell,
+  names: Readonly<Record<string, unknown>>,
+  parts: PaginationRenamer,
+): void {
   const used = new Set(featureParameters(shell));
   const renamed = new Map(
     Object.entries(names).flatMap(([name, given]) =>
@@ -26,20 +34,12 @@ export function renameParameters(shell: ResourceShell, names: Readonly<Record<st
   );
   if (renamed.size === 0) return;
   shell.renamed = renamed;
-  shell.pagination = renamedPagination(shell.pagination, renamed);
+  // One that is none is refused when all is compiled.
+  if (typeof shell.pagination?.parameters === 'function')
+    shell.pagination = parts.renamedPagination(shell.pagination, renamed);
   shell.shape = renamedShape(shell);
   const now = new Set(featureParameters(shell));
   shell.renamed = new Map([...renamed].filter(([, name]) => now.has(name)));
-}
-
-function renamedPagination(
-  pagination: Pagination | undefined,
-  renamed: ReadonlyMap<string, string>,
-): Pagination | undefined {
-  // One that is none is refused when all is compiled.
-  return typeof pagination?.parameters === 'function'
-    ? new RenamedPagination(pagination, renamed)
-    : pagination;
 }
 
 function renamedShape(resource: Pick<Resource, 'shape' | 'renamed'>): ShapeRules | undefined {
