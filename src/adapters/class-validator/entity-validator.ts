@@ -6,7 +6,7 @@ import type { Resource } from '../../model/resource.js';
 import type { AskRules } from '../../model/value-rules.js';
 import { readRules } from './read-rules.js';
 import type { ValidationMetadataLike } from './read-rules.js';
-import { validatedView } from './validated-view.js';
+import { validatedView, writtenWithin } from './validated-view.js';
 import type { DatesAsTexts, Written } from './validated-view.js';
 
 /** class-validator's own error, as far as it is read here: the package is an optional peer. */
@@ -60,7 +60,7 @@ export async function loadEntityValidator(): Promise<EntityValidator | undefined
         forbidUnknownValues: false,
         skipUndefinedProperties: true,
       });
-      return fieldErrors(found, resource.fields);
+      return fieldErrors(found, resource.fields, written);
     },
     rulesOf: (target) =>
       readRules(library.getMetadataStorage().getTargetValidationMetadatas(target, '', true, false)),
@@ -102,14 +102,22 @@ async function importClassValidator(): Promise<ClassValidator | undefined> {
   }
 }
 
+/** In the place of a message about a stored value that the caller may not read: `$value` would show it. */
+const NOT_VALID = 'Not a valid value.';
+
 /** Errors of fields that a client can write. What only the application can set, only the application can mend. */
-function fieldErrors(found: readonly ValidationErrorLike[], fields: readonly Field[]): FieldErrors {
+function fieldErrors(
+  found: readonly ValidationErrorLike[],
+  fields: readonly Field[],
+  written: Written,
+): FieldErrors {
   const errors = emptyFieldErrors();
   for (const { property, constraints, children } of found) {
     const field = fields.find((each) => each.name === property && isEverTaken(each));
     if (!field) continue;
     if (field.kind === 'embedded' && children && children.length > 0)
-      errors[property] = fieldErrors(children, field.fields);
+      errors[property] = fieldErrors(children, field.fields, writtenWithin(written, property));
+    else if (!field.readable && !written.values.has(property)) errors[property] = [NOT_VALID];
     else
       errors[property] = messagesOf({ property, constraints: constraints ?? {}, children: children ?? [] });
   }

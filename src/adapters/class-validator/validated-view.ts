@@ -66,7 +66,8 @@ function seenValue(field: Field, value: unknown, { written, datesAsTexts, isText
   }
 }
 
-function writtenWithin({ values, sent }: Written, name: string): Written {
+/** What a write says of an embedded object. */
+export function writtenWithin({ values, sent }: Written, name: string): Written {
   return {
     values: new Map(Object.entries(values.get(name) ?? {})),
     sent: sent?.[name] as Readonly<Record<string, unknown>> | undefined,
