@@ -247,8 +247,8 @@ export class BulkWrites {
       throw InvalidInput.of(keysParameter, 'Give this parameter once.');
     if (filters.size === 0 && keysText === undefined)
       throw InvalidInput.ofNoField(`Name the objects: by "${keysParameter}", or by filters.`);
-    const keys = keysText === undefined ? undefined : parsedKeys(keysText, located, bulk);
     const list = filters.size === 0 ? undefined : await this.filtered(located, filters);
+    const keys = keysText === undefined ? undefined : parsedKeys(keysText, located, bulk);
     const within = list?.where ?? located.within;
     if (keys)
       return {

@@ -362,6 +362,39 @@ onEachDatabase('bulk writes', (database) => {
       expect(await stored()).toEqual(['a 0 all', 'b 0 all']);
     });
 
+    test('reports what can be checked before writing, and not what the database refuses of an object before it', async () => {
+      const [a, b] = await make([{ code: 'a' }, { code: 'b' }, { code: 'z' }]);
+      const taken = { id: a, code: 'z' };
+      const noKey = { id: ['Invalid pk "988" - object does not exist.'] };
+      const noShelf = { shelf: ['Invalid pk "99" - object does not exist.'] };
+      expect(await client.patch(ITEMS, [taken, { id: 988, votes: 1 }])).toMatchObject({
+        status: 400,
+        json: [{}, noKey],
+      });
+      expect(await client.patch(ITEMS, [taken, { id: b, shelf: 99 }, { id: 988, shelf: 99 }])).toMatchObject({
+        status: 400,
+        json: [{}, noShelf, noKey],
+      });
+      expect(await client.patch(`${ITEMS}?keys=${a},988`, { code: 'z' })).toMatchObject({
+        status: 400,
+        json: { keys: ['Invalid pk "988" - object does not exist.'] },
+      });
+      expect(await client.patch(ITEMS, [{ id: b, votes: 1 }, taken])).toMatchObject({
+        status: 400,
+        json: [{}, { code: ['This field must be unique.'] }],
+      });
+      expect(await stored()).toEqual(['a 0 all', 'b 0 all', 'z 0 all']);
+    });
+
+    test('reports what is wrong with filters before what is wrong with keys', async () => {
+      const many = Array.from({ length: 21 }, (_, index) => index).join(',');
+      for (const keys of [many, '988', 'x', ''])
+        expect(await client.patch(`${ITEMS}?keys=${keys}&nothing=1`, { votes: 1 })).toMatchObject({
+          status: 400,
+          json: { nothing: ['Unknown parameter.'] },
+        });
+    });
+
     test('with an object changes all that the parameters name', async () => {
       const [a, b, c] = await make([
         { code: 'a', votes: 1 },

@@ -3,12 +3,12 @@ import { bothNames, decideAll, mayName, visibleRows } from './access.js';
 import type { Access, Actor, Names } from './access.js';
 import { asObject, parseBody, readBody } from './bodies.js';
 import type { WriteContext, WriteKind } from './bodies.js';
-import { checkLength, planChange, planCreate, planItems, planUpsert, rowsOfKeys, rowsThere } from './bulk.js';
+import { checkLength, planChange, planCreate, planItems, planUpsert, rowsOfKeys } from './bulk.js';
 import type { Item } from './bulk.js';
 import { checkConditions, Tags } from './conditional.js';
 import { fitsRows } from './conditions.js';
 import { AmbiguousDeletion, destroy } from './deletions.js';
-import { detailed, forbidden, invalid, notFound, refuse, Refusal } from './expected.js';
+import { detailed, forbidden, invalid, notFound, Refusal } from './expected.js';
 import type { Expected } from './expected.js';
 import { fieldsOf } from './fields.js';
 import { commonHeaders } from './headers.js';
@@ -444,10 +444,10 @@ export class Model {
     const unknown = others.filter((name) => ['nothing', 'x__gt', 'search__x'].includes(name));
     if (unknown.length > 0)
       throw invalid(Object.fromEntries(unknown.map((name) => [name, ['Unknown parameter.']])));
-    const rows = keys === undefined ? undefined : rowsOfKeys(this.writing(admitted), keys);
-    if (rows === undefined && others.length === 0)
+    if (keys === undefined && others.length === 0)
       throw invalid({ non_field_errors: ['Name the objects: by "keys", or by filters.'] });
     const listed = listRows(this.listed(admitted)).rows;
+    const rows = keys === undefined ? undefined : rowsOfKeys(this.writing(admitted), keys);
     const found = rows ? rows.filter((row) => listed.some((each) => each.key === row.key)) : listed;
     const max = resource.options.bulk?.max ?? 100;
     if (found.length > max) throw new Refusal({ status: 400, bodies: [], anyBody: true });
@@ -474,27 +474,7 @@ export class Model {
         throw error instanceof Refusal ? ofOneBody(error) : error;
       }
     };
-    return change(this.namedOr(admitted, change));
-  }
-
-  /** The same; where a key names no object, what the database refuses of another one may be told in its place (contract 14.5). */
-  private namedOr(admitted: Admitted, change: (rows: readonly Row[]) => Answer): Row[] {
-    try {
-      return this.named(admitted);
-    } catch (error) {
-      const keys = admitted.parameters.last('keys');
-      if (!(error instanceof Refusal) || keys === undefined) throw error;
-      const restore = this.state.snapshot();
-      try {
-        change(rowsThere(this.writing(admitted), keys));
-      } catch (other) {
-        if (other instanceof Refusal && other.expected.status === 400)
-          throw refuse(400, ...error.expected.bodies, ...other.expected.bodies);
-      } finally {
-        restore();
-      }
-      throw error;
-    }
+    return change(this.named(admitted));
   }
 
   private deleteMany(admitted: Admitted): Answer {

@@ -105,12 +105,6 @@ export function rowsOfKeys(context: WriteContext, keys: string): Row[] {
   return rows.filter((row) => row !== undefined);
 }
 
-/** Those of them that are there. */
-export function rowsThere({ resource }: WriteContext, keys: string): Row[] {
-  const named = new Set(keys.split(',').map((text) => keyOfSegment(resource.entity, text)));
-  return resource.rows().filter((row) => named.has(row.key));
-}
-
 function noObject(key: string): string {
   return `Invalid pk "${key}" - object does not exist.`;
 }

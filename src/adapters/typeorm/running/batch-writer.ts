@@ -63,11 +63,25 @@ export class BatchWriter {
         )
           continue;
         const judged = error instanceof BatchRefused ? error : await at?.judged(error);
-        throw isInvalidInput(judged)
-          ? new BatchRefused(new Map([[place, judged.fields]]))
-          : (judged ?? error);
+        if (!isInvalidInput(judged)) throw judged ?? error;
+        await this.refuseUnchecked(plan, steps);
+        throw new BatchRefused(new Map([[place, judged.fields]]));
       }
     }
+  }
+
+  /**
+   * Reports what can be checked before writing, where the database has refused one object before the others were checked: which
+   * error a caller gets does not depend on how the objects are written.
+   */
+  private async refuseUnchecked(plan: BatchPlan, steps: readonly WriteStep<Outcome>[]): Promise<void> {
+    if (steps.length < 2) return;
+    await this.parts.tools.connections.transact(async (runner) => {
+      await this.lockAll(plan, runner);
+      const begun: BegunWrite<Outcome>[] = [];
+      for (const step of steps) begun.push(await step.begin(runner));
+      refuse(judge(await looked(begun), plan));
+    }, requesterOf(plan));
   }
 
   /** Everything that is asked of the database before the transaction is asked here: within it, there may be no other connection. */
@@ -180,10 +194,8 @@ async function writeEach(
         : await step.begin(runner),
     );
   }
-  const judge = (found: readonly Pick<BegunWrite<Outcome>, 'errors' | 'missing'>[]): readonly StepRefusal[] =>
-    found.map(({ errors, missing: isMissing }) => (isMissing && !skipsMissing ? MISSING : errors));
   // What is wrong with any of them is told together.
-  if (judge(begun).some(isRefused)) refuse(judge(await looked(begun)));
+  if (judge(begun, plan).some(isRefused)) refuse(judge(await looked(begun), plan));
   const written: Row[] = [];
   const refused: StepRefusal[] = [];
   for (const [index, step] of steps.entries()) {
@@ -203,6 +215,13 @@ async function writeEach(
   refuse(refused);
   await runHook(completed, written, { runner, dialect });
   return written;
+}
+
+function judge(
+  found: readonly Pick<BegunWrite<Outcome>, 'errors' | 'missing'>[],
+  { skipsMissing }: BatchPlan,
+): readonly StepRefusal[] {
+  return found.map(({ errors, missing: isMissing }) => (isMissing && !skipsMissing ? MISSING : errors));
 }
 
 /** One after the other: they share a connection. */
