@@ -9,6 +9,7 @@ function samples(heapOf: (index: number) => number): Parameters<typeof grownFigu
     seconds: index,
     heap: heapOf(index) * MB,
     rss: 300 * MB,
+    data: 20 * MB,
   }));
 }
 

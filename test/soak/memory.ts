@@ -2,7 +2,10 @@
 export interface MemorySample {
   readonly seconds: number;
   readonly heap: number;
+  /** Without what a database in memory holds: rows are data, and there are more of them after each request that creates one. */
   readonly rss: number;
+  /** What a database in memory holds, in bytes. */
+  readonly data: number;
 }
 
 /** Growth from the window after the warm-up to the last one that counts as flat, in bytes: a share, or an amount that noise alone makes. */
@@ -34,10 +37,11 @@ export function megabytes(bytes: number): string {
   return `${(bytes / 2 ** 20).toFixed(1)} MB`;
 }
 
-export function sampleMemory(begin: number): MemorySample {
+/** `data` in bytes: what a database in memory holds. */
+export function sampleMemory(begin: number, data: number): MemorySample {
   // Twice: what finalizers hold goes with the second.
   globalThis.gc?.();
   globalThis.gc?.();
   const { heapUsed, rss } = process.memoryUsage();
-  return { seconds: Math.round((Date.now() - begin) / 1000), heap: heapUsed, rss };
+  return { seconds: Math.round((Date.now() - begin) / 1000), heap: heapUsed, rss: rss - data, data };
 }

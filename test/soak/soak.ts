@@ -50,6 +50,14 @@ function lentConnections(dataSource: DataSource): number | undefined {
   return all === undefined ? undefined : all - (pool?._freeConnections?.length ?? 0);
 }
 
+/** Bytes of a database in memory; 0 where a server has the data. */
+async function bytesInMemory(dataSource: DataSource): Promise<number> {
+  if (dataSource.options.type !== 'better-sqlite3') return 0;
+  const [pages] = await dataSource.query<{ page_count: number }[]>('PRAGMA page_count');
+  const [size] = await dataSource.query<{ page_size: number }[]>('PRAGMA page_size');
+  return (pages?.page_count ?? 0) * (size?.page_size ?? 0);
+}
+
 /** Handles beyond those that were there before. */
 function handlesBeyond(before: readonly string[]): readonly string[] {
   const left = [...process.getActiveResourcesInfo()];
@@ -78,13 +86,15 @@ const begin = Date.now();
 const milliseconds = Number(values.minutes) * 60_000;
 const end = begin + milliseconds;
 const samples: MemorySample[] = [];
-const sampling = setInterval(() => {
-  const sample = sampleMemory(begin);
+const dataSource = subject.app.get(DataSource);
+async function takeSample(): Promise<void> {
+  const sample = sampleMemory(begin, await bytesInMemory(dataSource));
   samples.push(sample);
   console.log(
-    `${sample.seconds} s: ${counts.requests} requests, heap ${megabytes(sample.heap)}, rss ${megabytes(sample.rss)}`,
+    `${sample.seconds} s: ${counts.requests} requests, heap ${megabytes(sample.heap)}, rss ${megabytes(sample.rss)} and ${megabytes(sample.data)} of data`,
   );
-}, milliseconds / 21);
+}
+const sampling = setInterval(() => void takeSample(), milliseconds / 21);
 await Promise.all([
   ...Array.from({ length: Number(values.clients) }, (_, index) =>
     mixedClient(subject, counts, { seed: Number(values.seed) + index, end, document }),
@@ -94,7 +104,7 @@ await Promise.all([
 ]);
 clearInterval(sampling);
 await wait(2000);
-const lent = lentConnections(subject.app.get(DataSource));
+const lent = lentConnections(dataSource);
 await subject.close();
 await wait(2000);
 const handles = handlesBeyond(before);
