@@ -1,9 +1,16 @@
-import { addErrors, emptyFieldErrors } from '../errors/rest-error.js';
+import { addErrors, emptyFieldErrors, errorAt, NON_FIELD_ERRORS } from '../errors/rest-error.js';
 import type { Json } from '../errors/rest-error.js';
 import { allOf } from '../model/condition.js';
 import type { Condition } from '../model/condition.js';
 import type { HookQuestion, WriteOperation } from '../model/hooks.js';
-import type { CreatePlan, DeletePlan, KeyCheck, TransactionHooks, UpdatePlan } from '../model/plan.js';
+import type {
+  ColumnValue,
+  CreatePlan,
+  DeletePlan,
+  KeyCheck,
+  TransactionHooks,
+  UpdatePlan,
+} from '../model/plan.js';
 import type { Resource } from '../model/resource.js';
 import type { Route } from '../model/route.js';
 import type { ParsedBody } from '../model/serializer.js';
@@ -18,26 +25,22 @@ import { planAddedValues } from './planning/plan-added-values.js';
 import { joiningPairs, keysIn, leadsNowhereElse, planKeyCheck } from './planning/plan-rows.js';
 import type { NamedKey } from './planning/plan-rows.js';
 
+const UNREFERABLE_PARENT = 'The object in the URL has no value by which another object could refer to it.';
+
 /** A new row. What is wrong with the body stands in the plan, so that all of it is told together. */
 export function planCreate(located: Located, body: JsonObject): Soon<CreatePlan> {
-  const { resource, route, parent, requester } = located;
+  const { resource, requester } = located;
+  const fixed = columnsOfUrl(located);
   return whenThere(
     resource.hooks.values?.(questionOf(located)) ?? {},
     (given: Readonly<Record<string, Json>>) => {
       const { body: parsed, twice } = nameOnce(
-        withKeyErrors(parseBody(located, 'create', body, Object.keys(given)), resource),
+        withErrors(parseBody(located, 'create', body, Object.keys(given)), located, fixed),
         resource,
         'create',
       );
       return whenThere(keyChecks(parsed, located), (keys) =>
         whenThere(rowsAfter(located, parsed), (where) => {
-          const fixed =
-            parent && route.relation
-              ? joiningPairs(route.relation).map((pair, index) => ({
-                  column: pair.far,
-                  value: parent[index] ?? null,
-                }))
-              : [];
           // What the URL says wins over what a hook says.
           const added = planAddedValues(given, resource).filter(
             ({ column }) => !fixed.some((each) => each.column.id === column.id),
@@ -62,11 +65,22 @@ export function planCreate(located: Located, body: JsonObject): Soon<CreatePlan>
   );
 }
 
-function withKeyErrors(parsed: ParsedBody, resource: Resource): ParsedBody {
-  const wrong = keyErrorsIn(parsed.values, resource);
-  if (!wrong) return parsed;
+/** What the parent in the URL says of a new row. */
+function columnsOfUrl({ parent, route }: Located): readonly ColumnValue[] {
+  return parent && route.relation
+    ? joiningPairs(route.relation).map((pair, index) => ({ column: pair.far, value: parent[index] ?? null }))
+    : [];
+}
+
+function withErrors(parsed: ParsedBody, { resource }: Located, fixed: readonly ColumnValue[]): ParsedBody {
+  const wrongKey = keyErrorsIn(parsed.values, resource);
+  const unreferable = fixed.some(({ value }) => value === null);
+  if (!wrongKey && !unreferable) return parsed;
   const errors = emptyFieldErrors();
-  for (const each of [parsed.errors, wrong]) addErrors(errors, each);
+  addErrors(errors, parsed.errors);
+  if (wrongKey) addErrors(errors, wrongKey);
+  // The row would belong to no parent, or the database would refuse it.
+  if (unreferable) addErrors(errors, errorAt([NON_FIELD_ERRORS], UNREFERABLE_PARENT));
   return { ...parsed, errors };
 }
 
