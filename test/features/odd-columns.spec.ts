@@ -114,3 +114,17 @@ onEachDatabase(
   },
   WORLD.name === 'nest-11' ? ['postgres'] : ['sqlite', 'postgres'],
 );
+
+if (WORLD.name === 'nest-11')
+  test('an array of a simple-enum on SQLite, which TypeORM 0.3 does not read as one, keeps the application from starting', async () => {
+    class Rung {
+      id: number;
+    }
+    PrimaryGeneratedColumn()(Rung.prototype, 'id');
+    Column({ type: 'simple-enum', enum: ['a', 'b'], array: true })(Rung.prototype, 'names');
+    Entity('oddc_rung')(Rung);
+    restify(Rung, 'oddc');
+    await expect(startApp({ entities: [Rung] })).rejects.toThrow(
+      'Rung.names: TypeORM writes no array of the type "simple-enum" to this database.',
+    );
+  });
