@@ -32,6 +32,15 @@ class CtOdd {
   @Transform(({ value }: { value: string }) => value.trim(), { toClassOnly: true })
   @Column({ length: 20, default: '' })
   trimmed: string;
+  @Transform(() => undefined, { toPlainOnly: true })
+  @Column({ length: 20, default: 'un-shown' })
+  unshown: string;
+  @Transform(() => undefined, { toClassOnly: true })
+  @Column({ length: 20, default: 'own' })
+  untaken: string;
+  @Transform(({ value }: { value: unknown }) => value ?? undefined)
+  @Column('varchar', { length: 20, nullable: true })
+  unset: string | null;
   @Transform(({ value }: { value: { a: { b: string } } }) => value.a.b)
   @Column('simple-json', { default: '{}' })
   deep: object;
@@ -103,6 +112,8 @@ test('what decorators of class-transformer say and no model follows is a warning
     [
       'CtOdd.deep makes class-transformer throw, and is not shown.',
       'CtOdd.deep makes class-transformer throw, and is not taken.',
+      'CtOdd.unshown is made undefined by class-transformer (@Transform), and is not shown.',
+      'CtOdd.untaken is made undefined by class-transformer (@Transform), and is not taken.',
       'CtOdd.name is renamed "fullName" by class-transformer, and here is not.',
       'CtOdd.recent is shown in some versions only, and here in each.',
       'CtOdd.recent is taken in some versions only, and here in each.',
@@ -120,11 +131,12 @@ test('what decorators of class-transformer say and no model follows is a warning
   );
 });
 
-test('what only groups show is hidden, and what is masked is shown as it is', async () => {
+test('what only groups show, and what is made undefined, is hidden, and what is masked is shown as it is', async () => {
   const body = { password: 'p', sent: 's', made: '2022-10-02T09:23:28Z', place: { code: 'c' }, salary: '9' };
-  const made = await started.client.post('/rest/v1/ct/ctodd/', { ...body, masked: 'm' });
+  const made = await started.client.post('/rest/v1/ct/ctodd/', { ...body, masked: 'm', untaken: 'theirs' });
   expect(made).toMatchObject({ status: 201 });
-  for (const name of ['salary', 'kind', 'deep', 'password', 'sent', 'filled'])
+  expect(made.json).toMatchObject({ untaken: 'own', unset: null });
+  for (const name of ['salary', 'kind', 'deep', 'password', 'sent', 'filled', 'unshown'])
     expect(made.json).not.toHaveProperty(name);
   expect(made.json).toMatchObject({ name: '', masked: 'm', recent: '', place: { city: '' } });
 });

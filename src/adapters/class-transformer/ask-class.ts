@@ -127,19 +127,30 @@ function judge(name: string, values: readonly unknown[], way: Way): Judgement {
   const there = outcomes.filter((each) => each !== undefined);
   const isPassed = (options: TransformOptions): boolean =>
     values.some((value) => (passed(name, value, { way, options }) ?? []).length > 0);
-  if (there.some((entries) => entries.length > 0)) {
+  if (there.some(saysSomething)) {
     const changes = values.flatMap((value, index) => changeOf(name, value, { made: outcomes[index], way }));
     const version = IN_VERSIONS.every(isPassed)
       ? []
       : [`is ${way.what} in some versions only, and here in each`];
     return { passes: true, unheeded: [...changes.slice(0, 1), ...version] };
   }
-  if (there.length === 0)
-    return { passes: false, unheeded: [`makes class-transformer throw, and is not ${way.what}`] };
-  return {
-    passes: false,
-    unheeded: isPassed(IN_EVERY_GROUP) ? [`is ${way.what} in groups only, and here in none`] : [],
-  };
+  return { passes: false, unheeded: whyLeftOut(there, { way, isPassed }) };
+}
+
+/** What is undefined is left out of JSON. */
+function saysSomething(entries: Entries): boolean {
+  return entries.some(([, value]) => value !== undefined);
+}
+
+/** What decorators say besides of a property that is left out: nothing of one that @Exclude() names. */
+function whyLeftOut(
+  there: readonly Entries[],
+  { way, isPassed }: { readonly way: Way; readonly isPassed: (options: TransformOptions) => boolean },
+): readonly string[] {
+  if (there.length === 0) return [`makes class-transformer throw, and is not ${way.what}`];
+  if (there.some((entries) => entries.length > 0))
+    return [`is made undefined by class-transformer (@Transform), and is not ${way.what}`];
+  return isPassed(IN_EVERY_GROUP) ? [`is ${way.what} in groups only, and here in none`] : [];
 }
 
 type Entries = readonly (readonly [string, unknown])[];
