@@ -31,6 +31,8 @@ import { controllerHooks } from './controller-hooks.js';
 import type { AwaitedPrefix } from './unknown-entities.js';
 import { entrances, guardsOfAuthentication } from './entrances.js';
 import { injectedInstance } from './injected-instance.js';
+import { missingMethods } from './missing-methods.js';
+import type { ClassesOfOptions } from './missing-methods.js';
 import { pipingOf } from './piping-of.js';
 import { compileActions, compileReplacements } from './compiling/compile-actions.js';
 import type { ConditionalRules } from './compiling/compile-conditional.js';
@@ -92,7 +94,8 @@ export async function bootPrefix(context: BootContext): Promise<void> {
     verifyOptions({ prefix: options.prefix, given: options.given, drafts: blueprint.drafts }),
     dataSource,
   );
-  const parts = await injectedParts(blueprint, context);
+  const instances = new Map<unknown, unknown>();
+  const parts = await injectedParts(blueprint, context, instances);
   const model = compileResources(blueprint, parts);
   await refuse(problemsOfModel(blueprint, model), dataSource);
   await adapter.learn();
@@ -129,6 +132,10 @@ export async function bootPrefix(context: BootContext): Promise<void> {
       ({ problem }) => problem?.() ?? [],
     ),
     ...listed.flatMap((each) => noMethods(each.declaration.name, propertiesForMethods(each))),
+    ...missingMethods(
+      [...optionsIn(blueprint).map(withPermissionClasses), { permissions: permissionsOfActions(blueprint) }],
+      instances,
+    ),
   ];
   const pipeline = new RestPipeline(adapter, permissionRules(context), authenticatorOf(context));
   server.add({
@@ -304,25 +311,39 @@ function declarationOf(target: object, { entities }: ModelDescription): Resource
   return mapped?.targets.flatMap((each) => declarations().get(each as object) ?? [])[0];
 }
 
-/** Instances of all classes that declarations name: the application's own provider where it has one. */
+/** Those of the prefix, of its models, and of their junctions. */
+function optionsIn({ drafts, defaults }: Blueprint): readonly RestifyOptions[] {
+  return [
+    defaults,
+    ...drafts.flatMap(({ declaration: { options } }) => [options, ...Object.values(options.through ?? {})]),
+  ] as readonly RestifyOptions[];
+}
+
+function permissionsOfActions({ controllers }: Blueprint): readonly PermissionClass[] {
+  return controllers.flatMap(({ declaration }) =>
+    declaration.actions.flatMap(({ options }) => (options.permissions ?? []).flatMap(permissionClasses)),
+  );
+}
+
+function withPermissionClasses(options: RestifyOptions): ClassesOfOptions {
+  return { ...options, permissions: (options.permissions ?? []).flatMap(permissionClasses) };
+}
+
+/** Instances of all classes that declarations name, which are put into `instances`: the application's own provider where it has one. */
 async function injectedParts(
-  { drafts, defaults, controllers }: Blueprint,
+  blueprint: Blueprint,
   { moduleRef, modules, options, server }: BootContext,
+  instances: Map<unknown, unknown>,
 ): Promise<Parts> {
-  const instances = new Map<unknown, unknown>();
+  const { defaults } = blueprint;
   const make = async (type: InjectableClass<unknown>): Promise<void> => {
     if (!instances.has(type)) instances.set(type, await injectedInstance(type, { moduleRef, modules }));
   };
   const standard: readonly InjectableClass<unknown>[] = [...STANDARD_BACKENDS, ModelSerializer, AllowAny];
-  const given = [
-    defaults,
-    ...drafts.flatMap(({ declaration: { options } }) => [options, ...Object.values(options.through ?? {})]),
-  ] as readonly RestifyOptions[];
+  const given = optionsIn(blueprint);
   const throttled = given.some(({ throttle }) => throttle !== undefined);
-  const ofActions = controllers.flatMap(({ declaration }) =>
-    declaration.actions.flatMap(({ options }) => (options.permissions ?? []).flatMap(permissionClasses)),
-  );
-  for (const type of [...standard, ...given.flatMap(classesOf), ...ofActions]) await make(type);
+  for (const type of [...standard, ...given.flatMap(classesOf), ...permissionsOfActions(blueprint)])
+    await make(type);
   const listed = listedControllers(modules);
   const got = <Instance>(type: InjectableClass<Instance>): Instance => instances.get(type) as Instance;
   const watches = new Map<PermissionClass, RefusalWatch>();

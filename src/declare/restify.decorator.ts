@@ -69,8 +69,21 @@ export function restify<Entity extends object, App extends string = never>(
 }
 
 function declare(target: object, options: RestifyOptions): void {
+  refuseNoEntity(target);
   const { name } = classOf(target);
   declarations().set(target, { target, name, options });
+}
+
+/** Of a class that is not there yet, and of whatever else could not be told from others when the application starts. */
+function refuseNoEntity(target: unknown): void {
+  if (typeof target === 'function' || (typeof target === 'object' && target !== null)) return;
+  const repair =
+    target === undefined
+      ? 'It is not there yet: look for files that import each other in a circle.'
+      : "Write the class itself: restify(User, 'accounts').";
+  throw new TypeError(
+    `restify(${String(target)}, …): this is no class of an entity, and no EntitySchema. ${repair}`,
+  );
 }
 
 /** What the entity is named after: its class, also where a schema maps it under another name. */

@@ -1,7 +1,7 @@
 // @tags nest
 import { describe, expect, test } from '@jest/globals';
-import { RestifyModule } from 'nestjs-restify';
-import type { RestifyModuleOptions } from 'nestjs-restify';
+import { allow, anyOf, CsvRenderer, IsAdmin, PageNumberPagination, RestifyModule } from 'nestjs-restify';
+import type { Grant, RestifyModuleOptions } from 'nestjs-restify';
 import { JoinTable, ManyToMany } from 'typeorm';
 import { startApp } from '../support/start-app.js';
 import { declareUnchecked, entityOf, problemsOf } from './refused-start.js';
@@ -18,6 +18,9 @@ const CLASSES = 'Write a list of classes, such as [MyClass].';
 const NAMES = "Write a list of names, such as ['title'].";
 const NULL = 'null is no value of an option. Leave the option out, or give it a value.';
 const OBJECT = 'Write an object, such as { name: value }.';
+const PAGINATION =
+  '.pagination: this is no pagination. Write new PageNumberPagination(), new LimitOffsetPagination() or new CursorPagination({ secret }), or false for none.';
+const LOOKUPS = "Write a list of lookups, such as ['exact', 'gte'].";
 const PERMISSIONS = 'Write a list of classes, and of what allOf, anyOf and not make of them.';
 
 /** Options that prefixes and models have, and what stands behind the place. */
@@ -61,6 +64,10 @@ const SHARED: readonly (readonly [options: Options, line: string])[] = [
   [{ pipes: ['x'] }, `.pipes[0]: "x" is no class. ${CLASSES}`],
   [{ filterBackends: 'x' }, `.filterBackends: "x" is no list. ${CLASSES}`],
   [{ queryLimits: 5 }, `.queryLimits: 5 is no object. ${OBJECT}`],
+  ...[PageNumberPagination, {}, true, null].map((pagination): [Options, string] => [
+    { pagination, shape: true, renderers: [new CsvRenderer()] },
+    PAGINATION,
+  ]),
   ...[
     'permissions',
     'throttle',
@@ -187,6 +194,12 @@ describe('an option of a model that is not of its kind', () => {
     ...['filterGroups', 'orderingNulls'].map(
       (name) => [{ [name]: 'false' }, `.${name}: "false" is neither true nor false. ${FLAG}`] as const,
     ),
+    [{ filterFields: { text: 'exact' } }, `.filterFields.text: "exact" is no list. ${LOOKUPS}`],
+    [{ filterFields: { text: { exact: true } } }, `.filterFields.text: an object is no list. ${LOOKUPS}`],
+    [{ filterFields: { text: [null] } }, `.filterFields.text[0]: null is no lookup. ${LOOKUPS}`],
+    [{ filterFields: { text: null } }, `.filterFields.text: ${NULL}`],
+    [{ filters: { busy: null } }, `.filters.busy: ${NULL}`],
+    [{ trim: { text: 'no' } }, `.trim.text: "no" is neither true nor false. ${FLAG}`],
     [
       { serializer: {} },
       '.serializer: an object is no class. Write the class itself, and no instance of it.',
@@ -210,5 +223,66 @@ describe('an option of a model that is not of its kind', () => {
       `Holder.through.tags.throttle.limit: NaN is no number of requests. ${REQUESTS}`,
       `Holder.through.tags.strict: "no" is neither true nor false. ${FLAG}`,
     ]);
+  });
+});
+
+test.each([
+  [
+    undefined,
+    'restify(undefined, …)',
+    'It is not there yet: look for files that import each other in a circle.',
+  ],
+  ['User', 'restify(User, …)', "Write the class itself: restify(User, 'accounts')."],
+])('%p is no entity', (target, where, repair) => {
+  expect(() => {
+    declareUnchecked(target as never, { app: 'boot' });
+  }).toThrow(`${where}: this is no class of an entity, and no EntitySchema. ${repair}`);
+});
+
+describe('a class that cannot do what is asked of it', () => {
+  class Plain {
+    readonly name = 'plain';
+  }
+  const missing = (option: string, method: string, repair: string): readonly string[] => [
+    `${option}: Plain: it has no method ${method}. Name a class that ${repair}.`,
+  ];
+  const OPTIONS: readonly (readonly [string, Options, readonly string[]])[] = [
+    ['permissions', { permissions: [Plain] }, missing('permissions', 'decide', 'implements Permission')],
+    [
+      'permissions, in an expression',
+      { permissions: [anyOf(IsAdmin, Plain as never)] },
+      missing('permissions', 'decide', 'implements Permission'),
+    ],
+    ['guards', { guards: [Plain] }, missing('guards', 'canActivate', 'implements CanActivate')],
+    [
+      'backends',
+      { filterBackends: [Plain] },
+      missing('filterBackends', 'filter', 'implements FilterBackend'),
+    ],
+    [
+      'interceptors',
+      { interceptors: [Plain] },
+      missing('interceptors', 'intercept', 'implements NestInterceptor'),
+    ],
+    ['pipes', { pipes: [Plain] }, missing('pipes', 'transform', 'implements PipeTransform')],
+    ['serializer', { serializer: Plain }, missing('serializer', 'represent', 'extends ModelSerializer')],
+  ];
+
+  test.each(OPTIONS)('is refused in %s of a model', async (_, options, problems) => {
+    const Kept = entityOf('Kept');
+    declareUnchecked(Kept, { app: 'boot', ...options });
+    expect(await problemsOf({ entities: [Kept] })).toEqual(problems);
+    expect(await problemsOf({ entities: [Kept], providers: [Plain] })).toEqual(problems);
+  });
+
+  test('is refused in options of a prefix, and one whose method is a property is none', async () => {
+    class Arrow {
+      readonly decide = (): Grant => allow();
+    }
+    const Kept = entityOf('Kept');
+    declareUnchecked(Kept, { app: 'boot' });
+    expect(
+      await problemsOf({ entities: [Kept], restify: { permissions: [Arrow], pipes: [Plain as never] } }),
+    ).toEqual(missing('pipes', 'transform', 'implements PipeTransform'));
   });
 });

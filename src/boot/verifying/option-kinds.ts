@@ -1,6 +1,7 @@
 import type { RestifyOptions } from '../../declare/restify-declaration.js';
 import { didYouMean } from '../../errors/declaration-error.js';
 import { LONGEST_TIMER } from '../../model/limits.js';
+import type { Pagination } from '../../model/pagination.js';
 import type { RestifyModuleOptions } from '../../restify.options.js';
 
 /** What is wrong with a value, and behind the option's name the place of it: `.limit`, `[2]`, or nothing. */
@@ -88,7 +89,8 @@ const path = kindOf(
   "Write a path such as 'api', or false for none.",
 );
 const names = listOf(isText, 'no name', "Write a list of names, such as ['title'].");
-const namesOrObject: OptionKind = (given) => (isObject(given) ? NONE : names(given));
+const lookups = listOf(isText, 'no lookup', "Write a list of lookups, such as ['exact', 'gte'].");
+const namesOrLookups: OptionKind = (given) => (isObject(given) ? objectOf(lookups)(given) : names(given));
 const classes = listOf(isClass, 'no class', 'Write a list of classes, such as [MyClass].');
 const permissions = listOf(
   (given) => isClass(given) || (isObject(given) && isText(given.kind)),
@@ -97,6 +99,33 @@ const permissions = listOf(
 );
 const aClass = kindOf(isClass, 'no class', 'Write the class itself, and no instance of it.');
 const object = kindOf(isObject, 'no object', 'Write an object, such as { name: value }.');
+
+/** An object whose values are all of one kind. One that is undefined is left out. */
+function objectOf(part: OptionKind): OptionKind {
+  return (given) =>
+    isObject(given)
+      ? Object.entries(given).flatMap(([name, value]) =>
+          value === undefined ? NONE : part(value).map((flaw) => ({ ...flaw, at: `.${name}${flaw.at}` })),
+        )
+      : object(given);
+}
+
+const pagination: OptionKind = (given) =>
+  given === false || isPagination(given)
+    ? NONE
+    : [
+        {
+          at: '',
+          what: 'this is no pagination',
+          repair:
+            'Write new PageNumberPagination(), new LimitOffsetPagination() or new CursorPagination({ secret }), or false for none.',
+        },
+      ];
+
+function isPagination(given: unknown): boolean {
+  const { parameters, page, present } = (given ?? {}) as Partial<Record<keyof Pagination, unknown>>;
+  return [parameters, page, present].every((method) => typeof method === 'function');
+}
 
 const THROTTLE_PARTS: Readonly<Record<string, OptionKind>> = {
   limit: kindOf(
@@ -149,7 +178,7 @@ const ownRuleButNull: OptionKind = (given) => nullFlaw(given) ?? NONE;
 /** Those that prefixes and models have. */
 const SHARED = {
   filterBackends: classes,
-  pagination: ownRule,
+  pagination,
   renderers: ownRule,
   shape: ownRule,
   conditional: ownRule,
@@ -199,14 +228,14 @@ export const MODEL_OPTIONS: Readonly<Record<keyof RestifyOptions, OptionKind>> =
   readOnly: names,
   writeOnly: names,
   optional: names,
-  trim: object,
+  trim: objectOf(flag),
   listenerRelations: names,
   type: object,
   computed: object,
   operations: names,
-  filterFields: namesOrObject,
+  filterFields: namesOrLookups,
   filterGroups: flag,
-  filters: object,
+  filters: objectOf(object),
   searchFields: names,
   orderingFields: names,
   orderingNulls: flag,

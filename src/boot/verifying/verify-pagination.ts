@@ -4,52 +4,30 @@ import type { Resource } from '../../model/resource.js';
 import type { CompiledModel } from '../compiling/compile-resources.js';
 import type { Blueprint } from '../compiling/draft.js';
 import { placesOf } from './places-of.js';
+import type { Place } from './places-of.js';
 import { toldOnce } from './told-once.js';
 
-interface Given {
-  readonly where: string;
-  readonly pagination: unknown;
-}
-
-/** A pagination is one, its own options are right, and its parameters mean nothing else in the lists that it cuts. */
+/** The options of a pagination are right, and its parameters mean nothing else in the lists that it cuts. That it is one is the rule of its kind. */
 export function verifyPagination(
   blueprint: Blueprint,
   { all }: CompiledModel,
 ): readonly DeclarationProblem[] {
-  return toldOnce([...givenIn(blueprint).flatMap(ownProblems), ...all.flatMap(parameterProblems)]);
+  return toldOnce([...placesOf(blueprint).flatMap(ownProblems), ...all.flatMap(parameterProblems)]);
 }
 
-function givenIn(blueprint: Blueprint): readonly Given[] {
-  return placesOf(blueprint)
-    .map(({ where, options: { pagination } }) => ({ where: `${where}.pagination`, pagination }))
-    .filter(({ pagination }) => pagination !== undefined && pagination !== false);
-}
-
-function ownProblems({ where, pagination }: Given): readonly DeclarationProblem[] {
-  if (!isPagination(pagination))
-    return [
-      {
-        where,
-        what: 'this is no pagination',
-        repair:
-          'Write new PageNumberPagination(), new LimitOffsetPagination() or new CursorPagination({ secret }), or false for none.',
-      },
-    ];
+function ownProblems({ where, options }: Place): readonly DeclarationProblem[] {
+  const pagination = options.pagination as Pagination | false | undefined;
+  if (!pagination) return [];
   return (pagination.problems?.() ?? []).map(({ option, what, repair }) => ({
-    where: `${where}.${option}`,
+    where: `${where}.pagination.${option}`,
     what,
     repair,
   }));
 }
 
-function isPagination(given: unknown): given is Pagination {
-  const { parameters, page, present } = (given ?? {}) as Partial<Record<keyof Pagination, unknown>>;
-  return [parameters, page, present].every((method) => typeof method === 'function');
-}
-
 function parameterProblems(resource: Resource): readonly DeclarationProblem[] {
   const { pagination, backends, label } = resource;
-  if (!pagination || !isPagination(pagination) || !resource.operations.has('list')) return [];
+  if (!pagination || !resource.operations.has('list')) return [];
   const names = pagination.parameters();
   const ofBackends = new Set(backends.flatMap((backend) => [...(backend.parameters?.(resource) ?? [])]));
   return [
