@@ -1,13 +1,17 @@
 import type { EntitySpec, Json } from '../schema.js';
 import { toOnesOf } from '../schema.js';
+import type { Names } from './access.js';
 import type { WriteContext } from './bodies.js';
 import { fitsRows } from './conditions.js';
 import { forbidden, refuse } from './expected.js';
 import type { ErrorFields } from './expected.js';
+import { fieldsOf } from './fields.js';
+
 import { keyTextOf } from './state.js';
-import type { Row, State } from './state.js';
+import type { Row } from './state.js';
 
 const UNIQUE = 'This field must be unique.';
+const UNNAMED: ErrorFields = { non_field_errors: ['An object with these values exists already.'] };
 
 /** The values of a new row: those of the body, and the defaults of the others. */
 export function newValues(entity: EntitySpec, given: Readonly<Record<string, Json>>): Record<string, Json> {
@@ -52,7 +56,7 @@ export function store(
   const { state, resource, access } = context;
   const { entity } = resource;
   const row: Row = { key: keyTextOf(entity, values), values };
-  const conflicts = conflictsOf(state, entity, { row, replaced });
+  const conflicts = conflictsOf(context, { row, replaced });
   const restore = state.snapshot();
   state.put(entity.name, row);
   if (access.rows && !fitsRows(state, { entity: entity, row: row }, access.rows)) {
@@ -66,12 +70,20 @@ export function store(
   return row;
 }
 
-/** What each unique index that is violated is answered with; the database says which one it is. */
-export function conflictsOf(
-  state: State,
-  entity: EntitySpec,
+/**
+ * What each unique index that is violated is answered with; the database says which one it is. A field that the caller may
+ * neither read nor write is not named (contract 5.11).
+ */
+function conflictsOf(
+  { state, resource, access }: WriteContext,
   { row, replaced }: { readonly row: Row; readonly replaced: Row | undefined },
 ): ErrorFields[] {
+  const { entity } = resource;
+  const known = fieldsOf(state, resource).filter(
+    ({ name, isReadable, isWritable }) =>
+      (isReadable && holds(access.readable, name)) || (isWritable && holds(access.writable, name)),
+  );
+  const isKnown = (name: string): boolean => known.some((field) => field.name === name);
   const others = state.rows(entity.name).filter((each) => each.key !== replaced?.key);
   const keyNames = entity.key.columns.map(({ name }) => name);
   return [...(entity.key.generated ? [] : [keyNames]), ...uniqueSets(entity)]
@@ -80,7 +92,11 @@ export function conflictsOf(
         names.every((name) => (row.values[name] ?? null) !== null) &&
         others.some((other) => names.every((name) => sameValue(other.values[name], row.values[name]))),
     )
-    .map(conflict);
+    .map((names) => (names.every(isKnown) ? conflict(names) : UNNAMED));
+}
+
+function holds(names: Names, name: string): boolean {
+  return names === 'all' || names.has(name);
 }
 
 export function uniqueSets(entity: EntitySpec): string[][] {
