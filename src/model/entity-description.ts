@@ -129,6 +129,8 @@ export interface EntityDescription {
   readonly relations: readonly RelationDescription[];
   /** Many-to-many relations of which neither side has a join table. */
   readonly unjoined: readonly RelationBase[];
+  /** Paths of relations of embedded objects that TypeORM neither reads nor writes: those of an entity that extends another in its table. */
+  readonly unmapped?: readonly string[];
   /** By the path of a property: what decorators of class-transformer say of it, where they say something. */
   readonly exposures: ReadonlyMap<string, Exposure>;
   /** By the path of a property: what validators say of each of its values. */

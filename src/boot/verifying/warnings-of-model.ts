@@ -3,6 +3,7 @@ import type { Blueprint } from '../compiling/draft.js';
 import { lateAuthGuards } from './late-auth-guards.js';
 import { openModels } from './open-models.js';
 import { untypedFields } from './untyped-fields.js';
+import { unmappedRelations } from './unmapped-relations.js';
 import { unheededDecorators } from './unheeded-decorators.js';
 import { junctionWarnings } from './verify-junctions.js';
 
@@ -12,6 +13,7 @@ export function warningsOfModel(blueprint: Blueprint, model: CompiledModel): rea
     ...openModels(blueprint),
     ...lateAuthGuards(blueprint),
     ...untypedFields(blueprint),
+    ...unmappedRelations(blueprint),
     ...junctionWarnings(blueprint, model),
     ...unheededDecorators(blueprint, model),
   ];

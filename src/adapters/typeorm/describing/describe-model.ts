@@ -14,7 +14,7 @@ import { knownDialectFamily } from '../dialects/dialect-family.js';
 import { declaredProperties, isSchema, schemaTarget } from './declared-properties.js';
 import { describeRules } from './describe-rules.js';
 import { describeExposures } from './describe-exposures.js';
-import { describeRelations, describeUnjoined } from './describe-relations.js';
+import { describeRelations, describeUnjoined, unmappedRelations } from './describe-relations.js';
 import type { RelationSource } from './describe-relations.js';
 import { entityIdOf } from './entity-id.js';
 import { MappedTables } from './mapped-tables.js';
@@ -87,6 +87,7 @@ function describeEntity(
     exposures: exposures ? describeExposures(metadata, dataSource, exposures) : new Map(),
     rules: rules ? describeRules(metadata, rules) : new Map(),
     unjoined: describeUnjoined(source),
+    unmapped: unmappedRelations(source),
     orderBy: describeOrder(metadata),
     unsupported: [...keyless(metadata), ...unsupportedKinds(metadata), ...unsupportedTrees(metadata)],
   };

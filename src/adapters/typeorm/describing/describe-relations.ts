@@ -9,7 +9,7 @@ import type {
 } from '../../../model/entity-description.js';
 import type { DeclaredProperties } from './declared-properties.js';
 import { entityIdOf } from './entity-id.js';
-import { acceptsNull, declaringEntity, isOwnRelation } from './inheritance.js';
+import { acceptsNull, declaringEntity, isOwnRelation, sharesTable } from './inheritance.js';
 import { junctionConflict } from './junction-conflicts.js';
 import type { MappedTables } from './mapped-tables.js';
 
@@ -34,6 +34,15 @@ export function describeUnjoined(source: RelationSource): EntityDescription['unj
       path: propertyPath,
       target: entityIdOf(inverseEntityMetadata, source.dataSource),
     }));
+}
+
+/** TypeORM gives relations of embedded objects their join columns with the base of a shared table alone. */
+export function unmappedRelations(source: RelationSource): readonly string[] {
+  if (!sharesTable(source.metadata)) return [];
+  return source.metadata.relations
+    .filter((relation) => relation.embeddedMetadata && !relation.isManyToMany)
+    .filter((relation) => isOwnRelation(relation, source) && !describeRelation(relation, source))
+    .map(({ propertyPath }) => propertyPath);
 }
 
 /** Many-to-many relations of which neither side has a join table. TypeORM connects, and fails where it looks for the pairs. */
