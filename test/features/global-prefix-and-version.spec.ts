@@ -1,11 +1,15 @@
 // @tags http nest
 import { expect, test } from '@jest/globals';
-import { Controller, Get, VersioningType } from '@nestjs/common';
-import type { INestApplication } from '@nestjs/common';
+import { Controller, Get, Injectable, UnauthorizedException, VersioningType } from '@nestjs/common';
+import type { CanActivate, INestApplication } from '@nestjs/common';
 import {
+  Action,
   AllowAny,
+  NestedAction,
+  ONE_TO_MANY_LIST_ACTION,
   PageNumberPagination,
   Restify,
+  RestifyController,
   RestifyModule,
   RestifyOpenApi,
   RestifyUrls,
@@ -121,4 +125,70 @@ test('several versions are all told, and a version that stands in a header is no
   const plain = await startedWith(['rest'], () => undefined);
   expect(plain.told).toEqual(['2 models below /rest/']);
   await plain.close();
+});
+
+@Injectable()
+class Nobody implements CanActivate {
+  canActivate(): boolean {
+    throw new UnauthorizedException();
+  }
+}
+
+@Restify('hv')
+@Entity('hv_open')
+class HvOpen {
+  @PrimaryGeneratedColumn() id: number;
+  @OneToMany(() => HvGuarded, (guarded) => guarded.open) guarded: Relation<HvGuarded[]>;
+}
+
+@Restify({ app: 'hv', guards: [Nobody] })
+@Entity('hv_guarded')
+class HvGuarded {
+  @PrimaryGeneratedColumn() id: number;
+  @ManyToOne(() => HvOpen, (open) => open.guarded) open: Relation<HvOpen>;
+}
+
+@RestifyController(HvOpen)
+class HvOpens {
+  @Action({ detail: false })
+  told(): object {
+    return {};
+  }
+
+  @NestedAction(ONE_TO_MANY_LIST_ACTION, 'guarded')
+  guarded(): object {
+    return [];
+  }
+}
+
+test('a request for another version is answered alike by every method, OPTIONS included', async () => {
+  const started = await startApp({
+    entities: [HvOpen, HvGuarded],
+    controllers: [HvOpens],
+    restifyModules: [RestifyModule.forRoot('rest', { permissions: [AllowAny] })],
+    configure: (app) =>
+      app.enableVersioning({ type: VersioningType.HEADER, header: 'x-version', defaultVersion: '1' }),
+    undescribed: 'all',
+  });
+  const { client } = started;
+  for (const headers of [{}, { 'x-version': '2' }] as Record<string, string>[])
+    for (const method of ['GET', 'HEAD', 'OPTIONS'])
+      for (const [path, status] of [
+        ['/rest/hv/hvopen/told/', 404],
+        ['/rest/hv/hvopen/1/', 404],
+        ['/rest/hv/hvopen/1/guarded/', 401],
+        ['/rest/hv/hvguarded/', 401],
+      ] as const) {
+        const answer = await client.send(method, path, { headers });
+        expect([method, path, answer.status, answer.headers['content-type']]).toEqual([
+          method,
+          path,
+          status,
+          'application/json',
+        ]);
+      }
+  const headers = { 'x-version': '1' };
+  expect((await client.send('OPTIONS', '/rest/hv/hvopen/told/', { headers })).status).toBe(200);
+  expect((await client.send('OPTIONS', '/rest/hv/hvopen/1/guarded/', { headers })).status).toBe(401);
+  await started.close();
 });

@@ -75,10 +75,17 @@ function runsOf(stack: readonly ExpressLayer[], modelOf: (path: string) => strin
 
 function replace(router: ExpressRouter, { at, layers, byModel }: Run): void {
   const routers = new Map<string, Handle>();
+  const leaving = new WeakMap<IncomingMessage, Next>();
+  // Express answers OPTIONS itself where a router ends with routes of that path that did not answer: ours never ends so.
+  const last = layerOf(router, (request, _response, next) => {
+    const leave = leaving.get(request);
+    if (leave) leave();
+    else next();
+  });
   const routerAt = (model: string): Handle | undefined => {
     const own = byModel.get(model);
     if (!own) return undefined;
-    const made = routers.get(model) ?? routerOf(own, router);
+    const made = routers.get(model) ?? routerOf([...own, ...last], router);
     routers.set(model, made);
     return made;
   };
@@ -88,20 +95,27 @@ function replace(router: ExpressRouter, { at, layers, byModel }: Run): void {
     for (const [at, depth] of depths.entries()) {
       const found = at < from ? undefined : routerAt(beginning(path, depth));
       if (!found) continue;
-      found(request, response, (error) => {
+      const goOn = (error?: unknown): void => {
         if (error === undefined) walk(path, at + 1, { request, response, next });
         else next(error);
-      });
+      };
+      if (request.method === 'OPTIONS') leaving.set(request, goOn);
+      found(request, response, goOn);
       return;
     }
     next();
   };
-  router.use((request, response, next) => {
+  const step = layerOf(router, (request, response, next) => {
     // Express itself has no regard for case, so the look here has none either; what is ours is decided by our own matcher.
     walk(pathOf(request).toLowerCase(), 0, { request, response, next });
   });
-  const step = router.stack.pop();
-  if (step) router.stack.splice(at, layers.length, step);
+  router.stack.splice(at, layers.length, ...step);
+}
+
+/** A step for every path, which stands nowhere yet. */
+function layerOf(router: ExpressRouter, handle: Handle): readonly ExpressLayer[] {
+  router.use(handle);
+  return router.stack.splice(-1);
 }
 
 interface Step {
