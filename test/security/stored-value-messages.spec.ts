@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Exclude } from 'class-transformer';
 import { MinLength, ValidateNested } from 'class-validator';
-import { Restify } from 'nestjs-restify';
+import { allow, Restify } from 'nestjs-restify';
+import type { AccessQuestion, Grant, Permission } from 'nestjs-restify';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { onEachDatabase } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
@@ -57,5 +58,63 @@ onEachDatabase('S2 validators of stored values that no answer shows', (database)
         lock: { pin: hidden },
       },
     ]);
+  });
+});
+
+/** What the first header says: the fields that GET shows are fewer than those of the write. */
+class Clerks implements Permission {
+  decide({ method, request }: AccessQuestion): Grant {
+    if (method === 'GET') return allow({ readable: ['id', 'name'] });
+    const { headers } = request as { readonly headers: Readonly<Record<string, string | undefined>> };
+    return headers['x-who'] === 'narrow'
+      ? allow({ readable: ['id', 'name'], writable: ['name'] })
+      : allow({ readable: ['id', 'name', 'pay', 'lock'], writable: ['name', 'pay', 'nick', 'lock'] });
+  }
+}
+
+class SmOpenLock {
+  @Column({ length: 20, default: '' }) door: string;
+  @MinLength(5, LONG) @Column({ length: 20, default: '' }) pin: string;
+}
+
+@Restify({ app: 'sm', permissions: [Clerks], bulk: { upsert: ['name'] } })
+@Entity('sm_clerk')
+class SmClerk {
+  @PrimaryGeneratedColumn() id: number;
+  @MinLength(2, LONG) @Column({ length: 20, unique: true }) name: string;
+  @MinLength(5, LONG) @Column({ length: 20 }) pay: string;
+  @MinLength(5, LONG) @Column({ length: 20 }) nick: string;
+  @ValidateNested() @Column(() => SmOpenLock) lock: SmOpenLock;
+}
+
+onEachDatabase('S2 validators of stored values that a grant hides', (database) => {
+  let started: StartedApp;
+  beforeAll(async () => {
+    started = await startApp({ entities: [SmClerk], database });
+    const [pay, nick, pin] = STORED;
+    await started.dataSource.manager.insert(SmClerk, { name: 'ann', pay, nick, lock: { pin } });
+  });
+  afterAll(() => started.close());
+
+  const hidden = ['Not a valid value.'];
+  const errors = { pay: hidden, nick: hidden, lock: { pin: hidden } };
+
+  test('tell nothing of what GET hides, in changes and upserts', async () => {
+    const one = await started.client.patch('/rest/v1/sm/smclerk/1/', { lock: { door: 'x' } });
+    const many = await started.client.patch('/rest/v1/sm/smclerk/', [{ id: 1, name: 'bob' }]);
+    const own = { name: 'ann', pay: 'mine', nick: 'n', lock: {} };
+    const upsert = await started.client.post('/rest/v1/sm/smclerk/?upsert=true', own);
+    expect([one.status, one.json]).toEqual([400, errors]);
+    expect([many.status, many.json]).toEqual([400, [errors]]);
+    expect([upsert.status, upsert.json]).toEqual([
+      400,
+      [{ pay: ['too short: mine'], nick: ['too short: n'], lock: { pin: hidden } }],
+    ]);
+  });
+
+  test('keep nobody from a change who may not mend them', async () => {
+    const headers = { 'x-who': 'narrow' };
+    const answer = await started.client.patch('/rest/v1/sm/smclerk/1/', { name: 'bob' }, { headers });
+    expect([answer.status, answer.json]).toEqual([200, { id: 1, name: 'bob' }]);
   });
 });
