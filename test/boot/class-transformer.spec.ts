@@ -157,3 +157,33 @@ test('a query over what is excluded refuses to start', async () => {
     expect.stringContaining('"secret" is no readable field of CtQuery.'),
   ]);
 });
+
+test('a key that is excluded and shown by URLs is a warning, unless the options name it', async () => {
+  @Restify('ct')
+  @Entity('ct_keyed')
+  class CtKeyed {
+    @Exclude() @PrimaryGeneratedColumn() id: number;
+    @Column({ length: 20 }) name: string;
+  }
+  @Restify({ app: 'ct', exclude: ['id'] })
+  @Entity('ct_meant')
+  class CtMeant {
+    @Exclude() @PrimaryGeneratedColumn() id: number;
+    @Column({ length: 20 }) name: string;
+  }
+  const told: string[] = [];
+  const logger = { log: () => undefined, warn: (text: string) => told.push(text), error: () => undefined };
+  const keyed = await startApp({
+    entities: [CtKeyed, CtMeant],
+    restify: { permissions: [AllowAny] },
+    nest: { logger },
+  });
+  const made = await keyed.client.post('/rest/v1/ct/ctkeyed/', { name: 'ann' });
+  await keyed.close();
+  expect(made).toMatchObject({ status: 201, json: { name: 'ann' } });
+  expect(made.headers.location).toMatch(/\/ctkeyed\/1\/$/);
+  expect(told.filter((text) => text.startsWith('Ct'))).toEqual([
+    'CtKeyed.id is hidden by @Exclude() of class-transformer, and part of the key: URLs, links and fields of relations show it.' +
+      ' Name id in exclude where that is meant, or make a column that may be seen the key.',
+  ]);
+});

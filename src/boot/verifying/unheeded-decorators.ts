@@ -18,7 +18,11 @@ export function unheededDecorators(
     const resource = served.get(entity.id);
     if (!resource) return [];
     const options = drafted.get(entity.id)?.declaration.options ?? {};
-    return [...unheeded(entity, options), ...kept(entity, { options, resource })];
+    return [
+      ...unheeded(entity, options),
+      ...kept(entity, { options, resource }),
+      ...hiddenKeys(entity, options),
+    ];
   });
 }
 
@@ -49,6 +53,18 @@ function kept(
       ({ path }) =>
         `${entity.name}.${path} is hidden by @Exclude() of class-transformer, and required: bodies may write it, and no answer shows it.` +
         ` Name ${topName({ path })} in writeOnly where that is meant, in optional where the application fills it, or in exclude.`,
+    );
+}
+
+/** Columns of keys, which URLs are made of. */
+function hiddenKeys(entity: Draft['entity'], options: Options): readonly string[] {
+  return declaredColumns(entity)
+    .filter(({ id, path }) => entity.key.includes(id) && entity.exposures.get(path)?.shown === false)
+    .filter(({ path }) => !(options.exclude ?? []).includes(path) && !(options.fields ?? []).includes(path))
+    .map(
+      ({ path }) =>
+        `${entity.name}.${path} is hidden by @Exclude() of class-transformer, and part of the key: URLs, links and fields of relations show it.` +
+        ` Name ${path} in exclude where that is meant, or make a column that may be seen the key.`,
     );
 }
 
