@@ -50,8 +50,6 @@ export interface Through {
   readonly parent: readonly ColumnPair[];
   /** near: column of the junction; far: column of the target. */
   readonly other: readonly ColumnPair[];
-  /** The field of the parent's side, which the URL fills; undefined where it is not shown. */
-  readonly parentField: string | undefined;
 }
 
 export type Relation = ToOneRelation | ReverseOneRelation | OneToManyRelation | ManyToManyRelation;

@@ -2,6 +2,7 @@ import { addErrors, emptyFieldErrors, errorAt, NON_FIELD_ERRORS } from '../error
 import type { Json } from '../errors/rest-error.js';
 import { allOf } from '../model/condition.js';
 import type { Condition } from '../model/condition.js';
+import type { Field } from '../model/field.js';
 import type { HookQuestion, WriteOperation } from '../model/hooks.js';
 import type {
   ColumnValue,
@@ -11,6 +12,7 @@ import type {
   TransactionHooks,
   UpdatePlan,
 } from '../model/plan.js';
+import type { Through } from '../model/relation.js';
 import type { Resource } from '../model/resource.js';
 import type { Route } from '../model/route.js';
 import type { ParsedBody } from '../model/serializer.js';
@@ -24,6 +26,8 @@ import { divideChecks, nameOnce } from './planning/name-once.js';
 import { planAddedValues } from './planning/plan-added-values.js';
 import { joiningPairs, keysIn, leadsNowhereElse, planKeyCheck } from './planning/plan-rows.js';
 import type { NamedKey } from './planning/plan-rows.js';
+
+const NO_FIELDS: ReadonlySet<string> = new Set();
 
 const UNREFERABLE_PARENT = 'The object in the URL has no value by which another object could refer to it.';
 
@@ -142,10 +146,21 @@ export function parseBody(
   return resource.serializer.parse(body, { resource, operation, actor: admission.actor, given });
 }
 
-/** Fields that the URL fills: the parent's side of a through object. */
+const GIVEN = new WeakMap<Through, ReadonlySet<string>>();
+
+/** Fields that the URL fills: the parent's side of a through object, and what else stands on its columns alone. */
 export function givenFields({ relation }: Route): ReadonlySet<string> {
-  if (relation?.kind !== 'many-to-many' || relation.through.parentField === undefined) return new Set();
-  return withOtherNames([relation.through.parentField], relation.through.resource);
+  if (relation?.kind !== 'many-to-many') return NO_FIELDS;
+  const { through } = relation;
+  const known = GIVEN.get(through);
+  if (known) return known;
+  const columns = new Set(through.parent.map(({ far }) => far.id));
+  const isGiven = (field: Field): boolean =>
+    (field.kind === 'column' && columns.has(field.column.id)) ||
+    (field.kind === 'to-one' && field.relation.on.every(({ near }) => columns.has(near.id)));
+  const given = new Set(through.resource.fields.filter(isGiven).map(({ name }) => name));
+  GIVEN.set(through, given);
+  return given;
 }
 
 /** What fills a relation fills the plain column of its foreign key, and the other way round. */

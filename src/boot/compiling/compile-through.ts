@@ -87,13 +87,6 @@ export class ThroughCompiler {
       resource: shell,
       parent,
       other,
-      // Known when the fields are made; nobody asks before.
-      get parentField() {
-        return sideField(
-          shell.fields,
-          parent.map((pair) => pair.far),
-        )?.name;
-      },
     };
   }
 
@@ -347,9 +340,4 @@ function idField(shell: ResourceShell, other: readonly ColumnPair[]): Field {
     kind: 'to-one',
     relation: { kind: 'to-one', name: 'id', target: shell, on, byKey: true },
   };
-}
-
-/** The field that shows these columns as a key. */
-export function sideField(fields: readonly Field[], columns: readonly Column[]): Field | undefined {
-  return fields.find((field) => field.kind === 'to-one' && isSide(field, columns) && field.name !== 'id');
 }

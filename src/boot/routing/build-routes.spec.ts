@@ -90,7 +90,7 @@ function others(name: string, target: Resource, through: Resource): ManyToManyRe
     kind: 'many-to-many',
     name,
     target,
-    through: { resource: through, parent: [], other: [], parentField: undefined },
+    through: { resource: through, parent: [], other: [] },
   };
 }
 
