@@ -52,6 +52,8 @@ function textOf(value: unknown): string {
     case 'string':
       return safe(value);
     case 'number':
+      // Null in JSON.
+      return Number.isFinite(value) ? String(value) : '';
     case 'boolean':
     case 'bigint':
       return String(value);
