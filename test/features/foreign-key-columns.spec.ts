@@ -358,6 +358,30 @@ onEachDatabase('the plain column of a foreign key beside its relation', (databas
     });
   });
 
+  test('a value that cannot be read is an error of the name that was sent with it', async () => {
+    const { client } = started;
+    const visits = `${TW}/twvisit/`;
+    const visit = (await client.post(visits, { user: 1, place: {} })).json as Shown;
+    const wrong = { userId: ['A valid integer is required.'] };
+    const incorrect = { user: ['Incorrect type. Expected pk value, received str.'] };
+    for (const [list, of, rest] of [
+      [TASKS, url, { title: 'odd' }],
+      [visits, `${visits}${String(visit.id)}/`, { place: {} }],
+    ] as const)
+      for (const [method, at] of [
+        ['POST', list],
+        ['PATCH', of],
+        ['PUT', of],
+      ] as const) {
+        const send = async (body: object): Promise<unknown> =>
+          seen(await client.send(method, at, { body: { ...rest, ...body } }));
+        expect(await send({ user: 2, userId: 'x' })).toEqual([400, wrong]);
+        expect(await send({ user: 'x', userId: 2 })).toEqual([400, incorrect]);
+        expect(await send({ user: 'x', userId: 'x' })).toEqual([400, { ...incorrect, ...wrong }]);
+        expect(await send({ user: 9, userId: 'x' })).toEqual([400, { user: none(9), ...wrong }]);
+      }
+  });
+
   test('in lists, upserts, requests that come twice, and conditional requests', async () => {
     const { client } = started;
     expect(

@@ -458,7 +458,7 @@ export class EntityWriter extends StepWriter {
     const errors = emptyFieldErrors();
     for (const each of [plan.errors, ...ofKeys]) addErrors(errors, each);
     const invalid = await this.tools.validate?.(entity, this.resource, plan);
-    if (invalid) addErrors(errors, underSentNames(invalid, this.resource, plan.values));
+    if (invalid) addErrors(errors, underSentNames(invalid, this.resource, plan));
     return errors;
   }
 

@@ -48,9 +48,9 @@ export async function judgedWrite(
 }
 
 /** What was thrown before anything was written. */
-function underSentName(error: unknown, { values }: Judgement['plan'], resource: Resource): unknown {
+function underSentName(error: unknown, plan: Judgement['plan'], resource: Resource): unknown {
   return error instanceof InvalidInput && resource.standIns.length > 0
-    ? new InvalidInput(underSentNames(error.fields, resource, values))
+    ? new InvalidInput(underSentNames(error.fields, resource, plan))
     : error;
 }
 

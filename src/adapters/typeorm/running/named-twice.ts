@@ -27,9 +27,11 @@ export function differingRows(twice: readonly NamedTwice[], { referenced }: KeyL
 export function underSentNames(
   errors: FieldErrors,
   { standIns }: Pick<Resource, 'standIns'>,
-  sent: FieldValues,
+  plan: { readonly values: FieldValues; readonly errors: FieldErrors },
 ): FieldErrors {
   if (standIns.length === 0) return errors;
+  // What could not be parsed is among the errors of the body alone.
+  const isSent = (name: string): boolean => plan.values.has(name) || name in plan.errors;
   const told = emptyFieldErrors();
   const others = new Map(
     standIns.flatMap(({ within, names: [relation, column] }): [string, string][] =>
@@ -43,7 +45,7 @@ export function underSentNames(
   );
   for (const [name, messages] of Object.entries(errors)) {
     const other = others.get(name);
-    addErrors(told, { [other !== undefined && sent.has(other) && !sent.has(name) ? other : name]: messages });
+    addErrors(told, { [other !== undefined && isSent(other) && !isSent(name) ? other : name]: messages });
   }
   return told;
 }
