@@ -13,7 +13,7 @@ interface Import {
 }
 
 interface SourceFile {
-  /** Below `src/`: `model/field.ts`. */
+  /** Below `src/`: `core/schema/field.ts`. */
   readonly path: string;
   readonly text: string;
   readonly tree: ts.SourceFile;
@@ -63,156 +63,77 @@ function target(specifier: string, path: string): string {
   return relative(SRC, join(SRC, dirname(path), specifier)).replace(/\.js$/, '.ts');
 }
 
-/**
- * The room of a file: its folder, below `request/`, `boot/` and `adapters/` the second one; or a file that is a layer of
- * its own. The files that stand in `boot/` itself put a prefix together, and are one room; all may know its tokens.
- */
-function roomOf(path: string): string {
+const NESTED = ['features', 'adapters'];
+
+/** The unit of the import rules: a folder of `src/`, or of `features/` and `adapters/`; or a file of `src/` itself. */
+function folderOf(path: string): string {
   const [first = '', second = '', third] = path.split('/');
   if (second === '') return first.replace(/\.ts$/, '');
-  if (first !== 'request' && first !== 'boot' && first !== 'adapters') return first;
-  if (first === 'boot' && third === undefined) return second === 'tokens.ts' ? 'boot/tokens' : 'boot';
-  return third === undefined ? `${first}/${second.replace(/\.ts$/, '')}` : `${first}/${second}`;
+  return NESTED.includes(first) && third !== undefined ? `${first}/${second}` : first;
 }
 
-const STEPS = [
-  'authentication',
-  'permissions',
-  'throttling',
-  'filtering',
-  'ordering',
-  'pagination',
-  'shaping',
-  'conditional',
-  'idempotency',
-  'serializers',
-  'metadata',
-].map((step) => `request/${step}`);
-const WORDS = ['errors', 'model', 'values'];
-const REQUEST = [
-  ...WORDS,
-  ...STEPS,
-  'request/parsing',
-  'request/planning',
-  'request/execution',
-  'request/responses',
-];
-const DECLARED = [...WORDS, 'declare', 'restify.options'];
+/** Files that have not been moved to the new layout. */
+const UNMOVED =
+  /^(errors|model|values|declare|boot|adapters\/typeorm\/(describing|running|sql|dialects)|request\/(authentication|conditional|execution|filtering|idempotency|metadata|ordering|pagination|parsing|permissions|planning|responses|serializers|shaping|throttling))\/|^request\/[\w-]+\.ts$/;
 
-/** What each room may import from `src/`, beside its own files. A room that is missing here may not exist. */
+const FEATURE = ['core', 'request'];
+
+/**
+ * What each folder may import from `src/`, beside its own files: the layout of ARCHITECTURE.md, from the bottom to the top.
+ * A folder that is missing here may not exist.
+ */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  errors: [],
-  model: ['errors'],
-  values: ['errors', 'model'],
-  declare: ['errors', 'model'],
-  'restify.options': ['errors', 'model', 'declare'],
-  ...Object.fromEntries(STEPS.map((step) => [step, WORDS])),
-  'request/parsing': [...WORDS, ...STEPS],
-  'request/planning': [...WORDS, ...STEPS, 'request/parsing'],
-  'request/execution': [...WORDS, ...STEPS, 'request/parsing', 'request/planning'],
-  'request/responses': [...WORDS, ...STEPS, 'request/parsing', 'request/planning', 'request/execution'],
-  'request/asked': REQUEST,
-  'request/call': [...REQUEST, 'request/asked'],
-  'request/http-requester': REQUEST,
-  'request/asked-over': [
-    ...REQUEST,
-    'request/asked',
-    'request/call',
-    'request/http-requester',
-    'request/repeatable-request',
+  core: [],
+  decorators: ['core'],
+  'restify.options': ['core', 'decorators'],
+  compiler: ['core', 'decorators', 'restify.options'],
+  sql: ['core'],
+  request: ['core'],
+  'features/authentication': FEATURE,
+  'features/permissions': FEATURE,
+  'features/throttling': FEATURE,
+  'features/filtering': FEATURE,
+  'features/pagination': FEATURE,
+  'features/serialization': [...FEATURE, 'features/permissions'],
+  'features/field-selection': [...FEATURE, 'features/permissions', 'features/serialization'],
+  'features/idempotency': [...FEATURE, 'features/serialization'],
+  'features/conditional-requests': [...FEATURE, 'features/permissions', 'pipeline'],
+  'features/bulk': [
+    ...FEATURE,
+    'features/filtering',
+    'features/idempotency',
+    'features/permissions',
+    'pipeline',
   ],
-  'request/represent-row': [...REQUEST, 'request/asked'],
-  'request/shown-by-get': [...REQUEST, 'request/asked', 'request/represent-row'],
-  'request/repeatable-request': [...REQUEST, 'request/asked', 'request/call'],
-  'request/idempotent-creates': [...REQUEST, 'request/asked', 'request/represent-row'],
-  'request/preconditions': [...REQUEST, 'request/asked'],
-  'request/write-plans': [...REQUEST, 'request/asked'],
-  'request/expansions': REQUEST,
-  'request/shaped-answers': [...REQUEST, 'request/asked', 'request/expansions'],
-  'request/operations': [
-    ...REQUEST,
-    'request/asked',
-    'request/preconditions',
-    'request/shaped-answers',
-    'request/represent-row',
-    'request/shown-by-get',
-    'request/idempotent-creates',
-    'request/write-plans',
+  'features/rendering': [...FEATURE, 'features/pagination', 'pipeline'],
+  pipeline: ['core', 'request', 'features'],
+  'adapters/class-transformer': ['core'],
+  'adapters/class-validator': ['core'],
+  'adapters/passport': ['core', 'features/authentication'],
+  'adapters/throttler': ['core'],
+  'adapters/typeorm': ['core', 'sql'],
+  openapi: ['core', 'request', 'features', 'pipeline'],
+  http: ['core', 'restify.options', 'request', 'features', 'pipeline', 'openapi'],
+  nest: [
+    'core',
+    'decorators',
+    'restify.options',
+    'compiler',
+    'request',
+    'features',
+    'pipeline',
+    'adapters',
+    'openapi',
+    'http',
   ],
-  'request/bulk-writes': [
-    ...REQUEST,
-    'request/asked',
-    'request/idempotent-creates',
-    'request/operations',
-    'request/represent-row',
-    'request/write-plans',
-  ],
-  'request/conditional-objects': [
-    ...REQUEST,
-    'request/asked',
-    'request/preconditions',
-    'request/operations',
-    'request/represent-row',
-  ],
-  'request/paged-lists': [...REQUEST, 'request/asked', 'request/operations', 'request/represent-row'],
-  'request/rendered-answers': [...REQUEST, 'request/asked', 'request/operations', 'request/paged-lists'],
-  'request/rest-pipeline': [
-    ...REQUEST,
-    'request/asked',
-    'request/asked-over',
-    'request/http-requester',
-    'request/bulk-writes',
-    'request/operations',
-    'request/paged-lists',
-    'request/rendered-answers',
-    'request/conditional-objects',
-    'request/call',
-    'request/write-plans',
-  ],
-  'adapters/typeorm': [...WORDS, 'request/execution'],
-  'adapters/class-transformer': WORDS,
-  'adapters/class-validator': WORDS,
-  'adapters/passport': [...WORDS, 'request/authentication'],
-  'adapters/throttler': WORDS,
-  'boot/tokens': [],
-  'boot/compiling': DECLARED,
-  'boot/verifying': [...DECLARED, 'boot/compiling'],
-  'boot/openapi': [
-    ...WORDS,
-    'request/filtering',
-    'request/permissions',
-    'request/planning',
-    'request/serializers',
-    'request/asked',
-    'request/operations',
-    'request/write-plans',
-  ],
-  'boot/routing': [
-    ...DECLARED,
-    ...REQUEST,
-    'boot/openapi',
-    'request/asked',
-    'request/call',
-    'request/operations',
-    'request/rest-pipeline',
-    'boot/tokens',
-  ],
-  boot: [
-    ...DECLARED,
-    ...REQUEST,
-    'request/rest-pipeline',
-    'adapters/typeorm',
-    'adapters/class-transformer',
-    'adapters/class-validator',
-    'adapters/passport',
-    'adapters/throttler',
-    'boot/tokens',
-    'boot/compiling',
-    'boot/verifying',
-    'boot/routing',
-  ],
-  'restify.module': [...DECLARED, ...REQUEST, 'request/rest-pipeline', 'boot/tokens', 'boot/routing', 'boot'],
+  'restify.module': ['core', 'restify.options', 'http', 'nest'],
 };
+
+/** `features` names each folder below it. */
+function mayImport(from: string, to: string): boolean {
+  const allowed = MAY_IMPORT[from] ?? [];
+  return allowed.includes(to) || allowed.includes(to.split('/')[0] ?? to);
+}
 
 function isOwn({ to }: Import): boolean {
   return to.endsWith('.ts');
@@ -232,55 +153,52 @@ describe('imports of src', () => {
     expect(offences((_, each) => isOwn(each) && !paths.has(each.to))).toEqual([]);
   });
 
-  test('stand in rooms that the layout knows', () => {
-    const rooms = new Set(FILES.filter(({ path }) => path !== 'index.ts').map(({ path }) => roomOf(path)));
-    expect([...rooms].filter((room) => MAY_IMPORT[room] === undefined)).toEqual([]);
+  test('are in folders of the layout', () => {
+    const folders = FILES.filter(({ path }) => path !== 'index.ts' && !UNMOVED.test(path)).map(({ path }) =>
+      folderOf(path),
+    );
+    expect([...new Set(folders)].filter((folder) => MAY_IMPORT[folder] === undefined)).toEqual([]);
   });
 
-  test('run one way only, from the words to the composition root', () => {
+  test('run one way only, from the composition root to core', () => {
     expect(
       offences(({ path }, each) => {
-        const [from, to] = [roomOf(path), roomOf(each.to)];
-        return path !== 'index.ts' && isOwn(each) && from !== to && MAY_IMPORT[from]?.includes(to) !== true;
+        const [from, to] = [folderOf(path), folderOf(each.to)];
+        if (path === 'index.ts' || !isOwn(each) || UNMOVED.test(path) || UNMOVED.test(each.to)) return false;
+        return from !== to && !mayImport(from, to);
       }),
     ).toEqual([]);
   });
 
-  test('give parsing, planning and declaring the words of other steps as types only', () => {
-    const readers = ['request/parsing', 'request/planning'];
+  test('of the decorators are types only', () => {
     expect(
       offences(
         ({ path }, each) =>
-          readers.includes(roomOf(path)) && STEPS.includes(roomOf(each.to)) && !each.typeOnly,
-      ),
-    ).toEqual([]);
-    expect(
-      offences(
-        ({ path }, each) => roomOf(path) === 'declare' && roomOf(each.to) !== 'declare' && !each.typeOnly,
+          folderOf(path) === 'decorators' && folderOf(each.to) !== 'decorators' && !each.typeOnly,
       ),
     ).toEqual([]);
   });
 
-  test('name typeorm in its adapter and where boot puts the two together only', () => {
+  test('name typeorm in its adapter and where the application is put together only', () => {
     const allowed = (path: string): boolean =>
       path.startsWith('adapters/typeorm/') ||
-      ['boot/boot-prefix.ts', 'boot/controller-hooks.ts', 'boot/resource-controller.ts'].includes(path) ||
+      ['nest/bootstrap.ts', 'nest/controller-hooks.ts', 'nest/resource.controller.ts'].includes(path) ||
       path === 'restify.module.ts';
     const named = FILES.filter(({ imports }) =>
       imports.some(({ to }) => to === 'typeorm' || to.startsWith('typeorm/')),
     ).map(({ path }) => path);
     expect(named.length).toBeGreaterThan(3);
-    expect(named.filter((path) => !allowed(path))).toEqual([]);
+    expect(named.filter((path) => !UNMOVED.test(path) && !allowed(path))).toEqual([]);
   });
 
-  test('name Nest and Express in the rooms of boot that meet them only', () => {
+  test('name Nest, Express and Fastify where the application meets them only', () => {
     const allowed = (path: string): boolean =>
-      ['boot', 'boot/routing', 'adapters/throttler', 'restify.module'].includes(roomOf(path));
+      ['nest', 'http', 'adapters/throttler', 'restify.module'].includes(folderOf(path));
     const named = FILES.filter(({ imports }) =>
       imports.some(({ to }) => to.startsWith('@nestjs/') || to === 'express' || to === 'fastify'),
     ).map(({ path }) => path);
     expect(named.length).toBeGreaterThan(3);
-    expect(named.filter((path) => !allowed(path))).toEqual([]);
+    expect(named.filter((path) => !UNMOVED.test(path) && !allowed(path))).toEqual([]);
   });
 
   test('form no cycle that runs', () => {
@@ -289,7 +207,7 @@ describe('imports of src', () => {
 
   test('form no cycle at all, but for the types of the recursive model', () => {
     const outsideModel = cycles(isOwn).filter(
-      (cycle) => !cycle.split(' <-> ').every((path) => path.startsWith('model/')),
+      (cycle) => !cycle.split(' <-> ').every((path) => /^(model|core\/)/.test(path)),
     );
     expect(outsideModel).toEqual([]);
   });
