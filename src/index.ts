@@ -5,7 +5,7 @@ export type { RestifyModuleAsyncOptions } from './restify.module.js';
 export type { RestifyModuleOptions } from './restify.options.js';
 
 export { Restify, restify } from './declare/restify.decorator.js';
-export type { FieldType } from './model/field-type.js';
+export type { FieldType } from './core/schema/field-type.js';
 export type { ExpandPathOf, PathOf, PropertyOf, RestifyOptions } from './declare/restify-declaration.js';
 
 export { RestifyResources } from './boot/routing/restify-resources.js';
@@ -38,9 +38,9 @@ export type {
 export { FieldFilter } from './request/filtering/field-filter.js';
 export { FilterSet } from './request/filtering/filter-set.js';
 export type { FilterParameters } from './request/filtering/filter-set.js';
-export type { OwnFilter, ParameterKind } from './model/own-filter.js';
-export type { QueryLimits } from './model/limits.js';
-export type { ParameterNames } from './model/parameter-names.js';
+export type { OwnFilter, ParameterKind } from './core/contracts/custom-filter.js';
+export type { QueryLimits } from './core/schema/limits.js';
+export type { ParameterNames } from './core/schema/parameter-names.js';
 export { SearchFilter } from './request/filtering/search-filter.js';
 export { OrderingFilter } from './request/ordering/ordering-filter.js';
 export { JsonServerFilter } from './request/filtering/json-server-filter.js';
@@ -48,7 +48,7 @@ export { JsonServerSearch } from './request/filtering/json-server-search.js';
 export { JsonServerOrdering } from './request/ordering/json-server-ordering.js';
 export { JsonServerPagination } from './request/pagination/json-server-pagination.js';
 export type { JsonServerOptions } from './request/pagination/json-server-pagination.js';
-export type { FilterBackend, FilterQuestion, Filtering, ListKind } from './model/filter-backend.js';
+export type { FilterBackend, FilterQuestion, Filtering, ListKind } from './core/contracts/filter-backend.js';
 export { LimitOffsetPagination } from './request/pagination/limit-offset-pagination.js';
 export type { LimitOffsetOptions } from './request/pagination/limit-offset-pagination.js';
 export { PageNumberPagination } from './request/pagination/page-number-pagination.js';
@@ -72,18 +72,18 @@ export type {
   Pagination,
   PaginationDescription,
   PaginationProblem,
-} from './model/pagination.js';
+} from './core/contracts/pagination.js';
 export { CsvRenderer } from './request/responses/renderers/csv-renderer.js';
 export { NdjsonRenderer } from './request/responses/renderers/ndjson-renderer.js';
-export type { RenderedRows, Renderer } from './model/renderer.js';
-export type { ErrorFormat } from './model/error-format.js';
-export type { ShapeOptions } from './model/shape.js';
-export type { BulkOperation, BulkOptions } from './model/bulk.js';
-export type { ConditionalOptions } from './model/conditional.js';
-export type { IdempotencyOptions } from './model/idempotency.js';
+export type { RenderedRows, Renderer } from './core/contracts/renderer.js';
+export type { ErrorFormat } from './core/contracts/error-format.js';
+export type { ShapeOptions } from './core/contracts/field-selection.js';
+export type { BulkOperation, BulkOptions } from './core/contracts/bulk.js';
+export type { ConditionalOptions } from './core/contracts/conditional.js';
+export type { IdempotencyOptions } from './core/contracts/idempotency.js';
 export { IdempotencyRecord } from './adapters/typeorm/idempotency/idempotency-record.js';
-export { and, or, where } from './model/row-filter.js';
-export type { Lookup, RowFilter } from './model/row-filter.js';
+export { and, or, where } from './core/query/row-filter.js';
+export type { Lookup, RowFilter } from './core/query/row-filter.js';
 
 export { ModelSerializer } from './request/serializers/model-serializer.js';
 export type {
@@ -93,7 +93,7 @@ export type {
   Representation,
   Row,
   Serializer,
-} from './model/serializer.js';
+} from './core/contracts/serializer.js';
 
 export {
   AllowAny,
@@ -103,7 +103,7 @@ export {
   ModelPermissions,
   ModelPermissionsOrAnonReadOnly,
 } from './request/permissions/built-in.js';
-export { allow, deny, hide } from './model/permission.js';
+export { allow, deny, hide } from './core/contracts/permission.js';
 export type {
   AccessQuestion,
   Allowance,
@@ -112,12 +112,12 @@ export type {
   Hiding,
   Permission,
   Refusal,
-} from './model/permission.js';
-export { allOf, anyOf, not } from './model/permission-expression.js';
-export type { PermissionClass, PermissionExpression } from './model/permission-expression.js';
-export { ActorPermissionSource, PermissionSource } from './model/permission-source.js';
+} from './core/contracts/permission.js';
+export { allOf, anyOf, not } from './core/contracts/permission-expression.js';
+export type { PermissionClass, PermissionExpression } from './core/contracts/permission-expression.js';
+export { ActorPermissionSource, PermissionSource } from './core/contracts/permission-source.js';
 
-export { basic, guard, strategy } from './model/authentication.js';
+export { basic, guard, strategy } from './core/contracts/authentication.js';
 export type {
   Authentication,
   AuthenticationThrottle,
@@ -126,25 +126,25 @@ export type {
   Credentials,
   NamedAuthentication,
   VerifyBasic,
-} from './model/authentication.js';
+} from './core/contracts/authentication.js';
 export { secretsEqual } from './request/authentication/secrets-equal.js';
 
 export { ResourceController } from './boot/resource-controller.js';
 export type { Write } from './boot/resource-controller.js';
-export type { HookQuestion, WriteOperation } from './model/hooks.js';
+export type { HookQuestion, WriteOperation } from './core/contracts/hooks.js';
 
-export type { GuardLike } from './model/guard.js';
-export type { InterceptorLike } from './model/interceptor.js';
-export type { PipeLike } from './model/pipe.js';
-export type { Throttle } from './model/throttle.js';
+export type { GuardLike } from './core/contracts/guard.js';
+export type { InterceptorLike } from './core/contracts/interceptor.js';
+export type { PipeLike } from './core/contracts/pipe.js';
+export type { Throttle } from './core/contracts/throttle.js';
 
-export type { Actor } from './model/actor.js';
-export type { Field } from './model/field.js';
-export type { Method, Operation } from './model/operation.js';
-export type { Resource } from './model/resource.js';
+export type { Actor } from './core/schema/actor.js';
+export type { Field } from './core/schema/field.js';
+export type { Method, Operation } from './core/schema/operation.js';
+export type { Resource } from './core/schema/resource.js';
 
-export { DeclarationError } from './errors/declaration-error.js';
-export type { DeclarationProblem } from './errors/declaration-error.js';
-export { isRestError, RestError } from './errors/rest-error.js';
-export type { FieldErrors, Json, RestErrorAnswer } from './errors/rest-error.js';
-export { InvalidInput, InvalidPage, NotFound, PermissionDenied } from './errors/request-errors.js';
+export { DeclarationError } from './core/errors/declaration-error.js';
+export type { DeclarationProblem } from './core/errors/declaration-error.js';
+export { isRestError, RestError } from './core/errors/rest-exception.js';
+export type { FieldErrors, Json, RestErrorAnswer } from './core/errors/rest-exception.js';
+export { InvalidInput, InvalidPage, NotFound, PermissionDenied } from './core/errors/http-exceptions.js';

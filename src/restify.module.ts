@@ -32,7 +32,7 @@ import {
   REST_SERVER,
 } from './boot/tokens.js';
 import { declarations } from './declare/registry.js';
-import { DeclarationError } from './errors/declaration-error.js';
+import { DeclarationError } from './core/errors/declaration-error.js';
 import { resolveOptions } from './restify.options.js';
 import type { RestifyModuleOptions } from './restify.options.js';
 

@@ -1,27 +1,27 @@
 import type { InjectableClass } from './declare/restify-declaration.js';
-import type { Authentication, AuthenticationThrottle } from './model/authentication.js';
-import type { ConditionalOptions } from './model/conditional.js';
-import type { IdempotencyOptions } from './model/idempotency.js';
-import type { Pagination } from './model/pagination.js';
-import type { ParameterNames } from './model/parameter-names.js';
-import type { ErrorFormat } from './model/error-format.js';
-import type { Renderer } from './model/renderer.js';
-import type { Hiding } from './model/permission.js';
-import type { PermissionExpression } from './model/permission-expression.js';
-import type { GuardLike } from './model/guard.js';
-import type { InterceptorLike } from './model/interceptor.js';
-import type { PipeLike } from './model/pipe.js';
-import type { Throttle } from './model/throttle.js';
+import type { Authentication, AuthenticationThrottle } from './core/contracts/authentication.js';
+import type { ConditionalOptions } from './core/contracts/conditional.js';
+import type { IdempotencyOptions } from './core/contracts/idempotency.js';
+import type { Pagination } from './core/contracts/pagination.js';
+import type { ParameterNames } from './core/schema/parameter-names.js';
+import type { ErrorFormat } from './core/contracts/error-format.js';
+import type { Renderer } from './core/contracts/renderer.js';
+import type { Hiding } from './core/contracts/permission.js';
+import type { PermissionExpression } from './core/contracts/permission-expression.js';
+import type { GuardLike } from './core/contracts/guard.js';
+import type { InterceptorLike } from './core/contracts/interceptor.js';
+import type { PipeLike } from './core/contracts/pipe.js';
+import type { Throttle } from './core/contracts/throttle.js';
 import {
   ACQUIRE_TIMEOUT,
   AUTHENTICATION_TIMEOUT,
   QUERY_LIMITS,
   SHUTDOWN_GRACE,
   STATEMENT_TIMEOUT,
-} from './model/limits.js';
-import type { QueryLimits } from './model/limits.js';
-import type { FilterBackend } from './model/filter-backend.js';
-import type { ShapeOptions } from './model/shape.js';
+} from './core/schema/limits.js';
+import type { QueryLimits } from './core/schema/limits.js';
+import type { FilterBackend } from './core/contracts/filter-backend.js';
+import type { ShapeOptions } from './core/contracts/field-selection.js';
 
 /** What holds for every model below a prefix that does not say otherwise itself. */
 export interface RestifyDefaults {

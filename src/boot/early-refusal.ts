@@ -3,9 +3,9 @@ import type { InjectionToken } from '@nestjs/common';
 import type { ModuleRef, ModulesContainer } from '@nestjs/core';
 import { describeUnconnected, lookEarly } from '../adapters/typeorm/describing/look-early.js';
 import type { DataSourceOptions, EarlyLook } from '../adapters/typeorm/describing/look-early.js';
-import { DeclarationError } from '../errors/declaration-error.js';
-import type { DeclarationProblem } from '../errors/declaration-error.js';
-import type { ModelDescription } from '../model/entity-description.js';
+import { DeclarationError } from '../core/errors/declaration-error.js';
+import type { DeclarationProblem } from '../core/errors/declaration-error.js';
+import type { ModelDescription } from '../core/schema/entity-metadata.js';
 import { TYPEORM_OPTIONS } from './tokens.js';
 import { failingJunctions } from './verifying/verify-junctions.js';
 

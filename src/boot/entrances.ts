@@ -1,10 +1,10 @@
 import { loadSchemes } from '../adapters/passport/load-schemes.js';
 import type { InjectableClass, RestifyOptions } from '../declare/restify-declaration.js';
-import type { Authentication, Credentials } from '../model/authentication.js';
-import type { GuardClass } from '../model/guard.js';
+import type { Authentication, Credentials } from '../core/contracts/authentication.js';
+import type { GuardClass } from '../core/contracts/guard.js';
 import { guardScheme, guardsScheme } from '../request/authentication/guard-scheme.js';
 import type { PassportAuthentication } from '../request/authentication/passport-scheme.js';
-import type { Resource } from '../model/resource.js';
+import type { Resource } from '../core/schema/resource.js';
 import type { RestifyDefaults } from '../restify.options.js';
 import { runGuard } from './routing/run-guard.js';
 import { fitSchemes } from './verifying/unfit-scheme.js';

@@ -1,7 +1,7 @@
 import { Scope } from '@nestjs/common';
 import type { Type } from '@nestjs/common';
 import type { ModuleRef, ModulesContainer } from '@nestjs/core';
-import { DeclarationError } from '../errors/declaration-error.js';
+import { DeclarationError } from '../core/errors/declaration-error.js';
 import type { InjectableClass } from '../declare/restify-declaration.js';
 
 /**

@@ -1,5 +1,5 @@
 import type { InjectableClass, RestifyOptions } from '../declare/restify-declaration.js';
-import type { DeclarationProblem } from '../errors/declaration-error.js';
+import type { DeclarationProblem } from '../core/errors/declaration-error.js';
 
 /** Classes that an option names, and what is called of their instances. */
 interface Role {

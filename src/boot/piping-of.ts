@@ -1,5 +1,5 @@
 import type { PipeTransform } from '@nestjs/common';
-import type { PipeLike, Piping } from '../model/pipe.js';
+import type { PipeLike, Piping } from '../core/contracts/pipe.js';
 
 /** Pipes as Nest runs them over a parameter. The metatype of a body is the entity's class, so that its validators are found. */
 export function pipingOf(pipes: readonly PipeLike[], target: object | undefined): Piping | undefined {

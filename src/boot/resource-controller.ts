@@ -1,10 +1,10 @@
 import type { EntityManager } from 'typeorm';
 import { REPLACES_OPERATIONS } from '../declare/action-declaration.js';
-import type { Json } from '../errors/rest-error.js';
-import type { HookQuestion, WriteStep } from '../model/hooks.js';
-import type { Operation } from '../model/operation.js';
-import type { AccessQuestion } from '../model/permission.js';
-import type { RowFilter } from '../model/row-filter.js';
+import type { Json } from '../core/errors/rest-exception.js';
+import type { HookQuestion, WriteStep } from '../core/contracts/hooks.js';
+import type { Operation } from '../core/schema/operation.js';
+import type { AccessQuestion } from '../core/contracts/permission.js';
+import type { RowFilter } from '../core/query/row-filter.js';
 import { operationOf } from './routing/action-context.js';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- what Nest gives to an overriding method, and what that answers, has the types that its author says

@@ -1,7 +1,7 @@
-import type { DeclarationProblem } from '../errors/declaration-error.js';
+import type { DeclarationProblem } from '../core/errors/declaration-error.js';
 import type { ResourceDeclaration } from '../declare/restify-declaration.js';
 import { declarations, seen } from '../declare/registry.js';
-import type { ModelDescription } from '../model/entity-description.js';
+import type { ModelDescription } from '../core/schema/entity-metadata.js';
 import type { UnknownEntities } from '../restify.options.js';
 
 /** One `forRoot`, from the call to the end of its boot, well or not. */

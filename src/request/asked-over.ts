@@ -1,5 +1,5 @@
-import type { Resource } from '../model/resource.js';
-import { whenThere } from '../values/soon.js';
+import type { Resource } from '../core/schema/resource.js';
+import { whenThere } from '../core/maybe-promise.js';
 import type { Admission, Asked } from './asked.js';
 import type { Call } from './call.js';
 import { HttpRequester } from './http-requester.js';

@@ -1,14 +1,14 @@
-import type { Json } from '../errors/rest-error.js';
-import type { Actor } from '../model/actor.js';
-import type { Condition } from '../model/condition.js';
-import type { ExistsPlan, ParentValues, Precondition } from '../model/plan.js';
-import type { Requester } from '../model/requester.js';
-import type { Resource } from '../model/resource.js';
-import type { Route } from '../model/route.js';
-import type { Soon } from '../values/soon.js';
+import type { Json } from '../core/errors/rest-exception.js';
+import type { Actor } from '../core/schema/actor.js';
+import type { Condition } from '../core/query/condition.js';
+import type { ExistsPlan, ParentValues, Precondition } from '../core/query/plan.js';
+import type { Requester } from '../core/contracts/requester.js';
+import type { Resource } from '../core/schema/resource.js';
+import type { Route } from '../core/schema/route.js';
+import type { Soon } from '../core/maybe-promise.js';
 import type { JsonObject } from './parsing/json-body.js';
-import type { Representation, Row } from '../model/serializer.js';
-import type { ClaimRequest } from './execution/answer-store.js';
+import type { Representation, Row } from '../core/contracts/serializer.js';
+import type { ClaimRequest } from '../core/contracts/response-store.js';
 import type { UrlKeys } from './parsing/rest-request.js';
 import type { Accesses } from './permissions/accesses.js';
 

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import { BatchRefused } from '../errors/batch-refused.js';
-import type { StepRefusal } from '../errors/batch-refused.js';
-import { InvalidInput, InvalidItems, PreconditionFailed } from '../errors/request-errors.js';
-import { emptyFieldErrors, isRestError, NON_FIELD_ERRORS } from '../errors/rest-error.js';
-import type { FieldErrors, Json } from '../errors/rest-error.js';
-import { KEYS_PARAMETER, UPSERT_PARAMETER } from '../model/bulk.js';
-import type { Bulk, BulkOperation } from '../model/bulk.js';
-import { allOf, equals } from '../model/condition.js';
-import type { Condition } from '../model/condition.js';
+import { BatchRefused } from '../core/errors/bulk-write-error.js';
+import type { StepRefusal } from '../core/errors/bulk-write-error.js';
+import { InvalidInput, InvalidItems, PreconditionFailed } from '../core/errors/http-exceptions.js';
+import { emptyFieldErrors, isRestError, NON_FIELD_ERRORS } from '../core/errors/rest-exception.js';
+import type { FieldErrors, Json } from '../core/errors/rest-exception.js';
+import { KEYS_PARAMETER, UPSERT_PARAMETER } from '../core/contracts/bulk.js';
+import type { Bulk, BulkOperation } from '../core/contracts/bulk.js';
+import { allOf, equals } from '../core/query/condition.js';
+import type { Condition } from '../core/query/condition.js';
 import type {
   BatchPlan,
   CompletedRows,
@@ -17,15 +17,15 @@ import type {
   RefusedPlan,
   UpdatePlan,
   UpsertPlan,
-} from '../model/plan.js';
-import { parameterName } from '../model/parameter-names.js';
-import { shapeParameters } from '../model/shape.js';
-import type { Representation, Row } from '../model/serializer.js';
-import { divided } from '../values/event-loop.js';
-import type { Soon } from '../values/soon.js';
-import { keyText, noSuchKey, parseKeySegment } from '../values/keys.js';
+} from '../core/query/plan.js';
+import { parameterName } from '../core/schema/parameter-names.js';
+import { shapeParameters } from '../core/contracts/field-selection.js';
+import type { Representation, Row } from '../core/contracts/serializer.js';
+import { divided } from '../core/event-loop.js';
+import type { Soon } from '../core/maybe-promise.js';
+import { keyText, noSuchKey, parseKeySegment } from '../core/values/keys.js';
 import type { Answered, Located } from './asked.js';
-import type { DataAdapter } from './execution/data-adapter.js';
+import type { DataAdapter } from '../core/data-adapter.js';
 import { refuseIdleParameters } from './filtering/idle-parameters.js';
 import { IdempotentCreates } from './idempotent-creates.js';
 import { REPLAYED } from './operations.js';

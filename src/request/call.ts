@@ -1,9 +1,9 @@
-import type { Json } from '../errors/rest-error.js';
-import type { RouteAction } from '../model/action.js';
-import { isReading, servedMethod } from '../model/operation.js';
-import type { PageLink } from '../model/pagination.js';
-import type { RouteMatch } from '../model/route.js';
-import { keyText } from '../values/keys.js';
+import type { Json } from '../core/errors/rest-exception.js';
+import type { RouteAction } from '../core/schema/action.js';
+import { isReading, servedMethod } from '../core/schema/operation.js';
+import type { PageLink } from '../core/contracts/pagination.js';
+import type { RouteMatch } from '../core/schema/route.js';
+import { keyText } from '../core/values/keys.js';
 import type { Located } from './asked.js';
 import { pageLink } from './pagination/page-link.js';
 import type { HttpExchange } from './parsing/http-exchange.js';

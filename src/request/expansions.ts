@@ -1,13 +1,13 @@
-import { InvalidInput } from '../errors/request-errors.js';
-import type { Condition } from '../model/condition.js';
-import type { RelatedPlan } from '../model/plan.js';
-import type { ColumnPair } from '../model/relation.js';
-import type { OrderTerm, Resource } from '../model/resource.js';
-import type { Representation, Row } from '../model/serializer.js';
-import type { ShapeRules } from '../model/shape.js';
-import { DividedWork } from '../values/event-loop.js';
-import { keyText } from '../values/keys.js';
-import type { DataAdapter } from './execution/data-adapter.js';
+import { InvalidInput } from '../core/errors/http-exceptions.js';
+import type { Condition } from '../core/query/condition.js';
+import type { RelatedPlan } from '../core/query/plan.js';
+import type { ColumnPair } from '../core/schema/relation.js';
+import type { OrderTerm, Resource } from '../core/schema/resource.js';
+import type { Representation, Row } from '../core/contracts/serializer.js';
+import type { ShapeRules } from '../core/contracts/field-selection.js';
+import { DividedWork } from '../core/event-loop.js';
+import { keyText } from '../core/values/keys.js';
+import type { DataAdapter } from '../core/data-adapter.js';
 
 /** One relation that stands in answers as objects, and which of them this caller may see. */
 export interface Expansion {

@@ -1,6 +1,6 @@
-import type { Actor } from '../model/actor.js';
-import { callerKey } from '../model/caller.js';
-import type { Requester } from '../model/requester.js';
+import type { Actor } from '../core/schema/actor.js';
+import { callerKey } from '../core/schema/caller.js';
+import type { Requester } from '../core/contracts/requester.js';
 import type { HttpExchange } from './parsing/http-exchange.js';
 
 /** Who waits for an answer over HTTP: an actor where one is known, else an address. */

@@ -1,4 +1,4 @@
-import { InvalidPage } from '../errors/request-errors.js';
+import { InvalidPage } from '../core/errors/http-exceptions.js';
 import type {
   Counted,
   CursorPosition,
@@ -8,10 +8,10 @@ import type {
   PageLink,
   PageRequest,
   Pagination,
-} from '../model/pagination.js';
-import type { ListPlan, PagePlan } from '../model/plan.js';
-import type { Representation, Row } from '../model/serializer.js';
-import type { DataAdapter, PageOf } from './execution/data-adapter.js';
+} from '../core/contracts/pagination.js';
+import type { ListPlan, PagePlan } from '../core/query/plan.js';
+import type { Representation, Row } from '../core/contracts/serializer.js';
+import type { DataAdapter, PageOf } from '../core/data-adapter.js';
 import type { Located } from './asked.js';
 import { isPlain } from './operations.js';
 import type { Operations } from './operations.js';

@@ -1,10 +1,10 @@
-import { NotFound } from '../errors/request-errors.js';
-import { allOf } from '../model/condition.js';
-import type { Condition } from '../model/condition.js';
-import type { Precondition } from '../model/plan.js';
-import type { Resource } from '../model/resource.js';
+import { NotFound } from '../core/errors/http-exceptions.js';
+import { allOf } from '../core/query/condition.js';
+import type { Condition } from '../core/query/condition.js';
+import type { Precondition } from '../core/query/plan.js';
+import type { Resource } from '../core/schema/resource.js';
 import type { Located } from './asked.js';
-import type { DataAdapter } from './execution/data-adapter.js';
+import type { DataAdapter } from '../core/data-adapter.js';
 
 /** Says why an object is not written. Decides nothing: the write itself asks what its precondition asks. */
 export class Preconditions {

@@ -1,6 +1,6 @@
-import type { Renderer, RenderedRows } from '../model/renderer.js';
-import type { Representation, Row } from '../model/serializer.js';
-import type { PageLink } from '../model/pagination.js';
+import type { Renderer, RenderedRows } from '../core/contracts/renderer.js';
+import type { Representation, Row } from '../core/contracts/serializer.js';
+import type { PageLink } from '../core/contracts/pagination.js';
 import type { Located } from './asked.js';
 import type { Operations } from './operations.js';
 import type { PagedLists } from './paged-lists.js';

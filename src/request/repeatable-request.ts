@@ -1,12 +1,12 @@
-import type { Caller } from '../model/caller.js';
-import type { Idempotency } from '../model/idempotency.js';
-import { keyText } from '../values/keys.js';
-import type { Soon } from '../values/soon.js';
+import type { Caller } from '../core/schema/caller.js';
+import type { Idempotency } from '../core/contracts/idempotency.js';
+import { keyText } from '../core/values/keys.js';
+import type { Soon } from '../core/maybe-promise.js';
 import type { Repeatable } from './asked.js';
 import type { Call } from './call.js';
 import { callerOf, digestOfRequest, digestOfScope } from './idempotency/digests.js';
 import { readIdempotencyKey } from './idempotency/read-key.js';
-import type { ClaimRequest } from './execution/answer-store.js';
+import type { ClaimRequest } from '../core/contracts/response-store.js';
 import { readJson } from './parsing/json-body.js';
 import type { ReceivedBody } from './parsing/json-body.js';
 import type { UrlKeys } from './parsing/rest-request.js';

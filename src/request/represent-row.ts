@@ -1,7 +1,7 @@
-import type { Representation, Row } from '../model/serializer.js';
-import type { Soon } from '../values/soon.js';
+import type { Representation, Row } from '../core/contracts/serializer.js';
+import type { Soon } from '../core/maybe-promise.js';
 import type { Located } from './asked.js';
-import type { RowWriting } from './execution/data-adapter.js';
+import type { RowWriting } from '../core/data-adapter.js';
 
 /** The JSON object of a row of the answer, as it was answered before where it was. */
 export function represent(row: Row, located: Located): Representation {

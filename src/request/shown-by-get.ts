@@ -1,10 +1,10 @@
-import type { Json } from '../errors/rest-error.js';
-import { allOf } from '../model/condition.js';
-import type { Condition } from '../model/condition.js';
-import type { Representation } from '../model/serializer.js';
-import { keyText } from '../values/keys.js';
+import type { Json } from '../core/errors/rest-exception.js';
+import { allOf } from '../core/query/condition.js';
+import type { Condition } from '../core/query/condition.js';
+import type { Representation } from '../core/contracts/serializer.js';
+import { keyText } from '../core/values/keys.js';
 import type { Located } from './asked.js';
-import type { DataAdapter } from './execution/data-adapter.js';
+import type { DataAdapter } from '../core/data-adapter.js';
 import { restrictFields } from './permissions/restrict-resource.js';
 import { keyFieldsOf } from './planning/key-fields.js';
 import { represent } from './represent-row.js';

@@ -1,9 +1,9 @@
-import { addErrors, emptyFieldErrors, errorAt, NON_FIELD_ERRORS } from '../errors/rest-error.js';
-import type { Json } from '../errors/rest-error.js';
-import { allOf } from '../model/condition.js';
-import type { Condition } from '../model/condition.js';
-import type { Field } from '../model/field.js';
-import type { HookQuestion, WriteOperation } from '../model/hooks.js';
+import { addErrors, emptyFieldErrors, errorAt, NON_FIELD_ERRORS } from '../core/errors/rest-exception.js';
+import type { Json } from '../core/errors/rest-exception.js';
+import { allOf } from '../core/query/condition.js';
+import type { Condition } from '../core/query/condition.js';
+import type { Field } from '../core/schema/field.js';
+import type { HookQuestion, WriteOperation } from '../core/contracts/hooks.js';
 import type {
   ColumnValue,
   CreatePlan,
@@ -11,16 +11,16 @@ import type {
   KeyCheck,
   TransactionHooks,
   UpdatePlan,
-} from '../model/plan.js';
-import type { Through } from '../model/relation.js';
-import type { Resource } from '../model/resource.js';
-import type { Route } from '../model/route.js';
-import type { ParsedBody } from '../model/serializer.js';
-import { whenThere } from '../values/soon.js';
-import type { Soon } from '../values/soon.js';
+} from '../core/query/plan.js';
+import type { Through } from '../core/schema/relation.js';
+import type { Resource } from '../core/schema/resource.js';
+import type { Route } from '../core/schema/route.js';
+import type { ParsedBody } from '../core/contracts/serializer.js';
+import { whenThere } from '../core/maybe-promise.js';
+import type { Soon } from '../core/maybe-promise.js';
 import type { Admission, Located } from './asked.js';
 import type { JsonObject } from './parsing/json-body.js';
-import { columnsOf } from './permissions/reading.js';
+import { columnsOf } from '../core/query/readable-paths.js';
 import { keyErrorsIn } from './planning/key-fields.js';
 import { divideChecks, nameOnce } from './planning/name-once.js';
 import { planAddedValues } from './planning/plan-added-values.js';

@@ -3,8 +3,8 @@ import { describe, expect, test } from '@jest/globals';
 import addFormats from 'ajv-formats';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { bodySchema, givenKeySchema, keySchema, textSchema } from '../../src/boot/openapi/describe-value.js';
-import type { ValueType } from '../../src/model/value-type.js';
-import { parseValue } from '../../src/values/parse-value.js';
+import type { ValueType } from '../../src/core/schema/data-type.js';
+import { parseValue } from '../../src/core/values/parse-value.js';
 
 const ajv = new Ajv2020({ strict: false });
 addFormats.default(ajv);

@@ -30,7 +30,7 @@ import type { Relation } from 'typeorm';
 import { Components, UniqueNames } from '../../src/boot/openapi/component-names.js';
 import { describedMethods } from '../../src/boot/openapi/described-route.js';
 import { describeOperation } from '../../src/boot/openapi/describe-operation.js';
-import type { Route } from '../../src/model/route.js';
+import type { Route } from '../../src/core/schema/route.js';
 import { lintOpenApi } from '../support/lint-openapi.js';
 import { usePassportStrategy } from '../support/restore.js';
 import { startApp } from '../support/start-app.js';

@@ -6,8 +6,8 @@ import { RestifyOpenApi } from 'nestjs-restify';
 import type { RestServer } from '../../src/boot/routing/rest-server.js';
 import { routePattern } from '../../src/boot/routing/route-pattern.js';
 import { REST_SERVER } from '../../src/boot/tokens.js';
-import { METHODS } from '../../src/model/operation.js';
-import type { Route } from '../../src/model/route.js';
+import { METHODS } from '../../src/core/schema/operation.js';
+import type { Route } from '../../src/core/schema/route.js';
 import { comparedRead } from './compared-reads.js';
 import type { Read } from './compared-reads.js';
 

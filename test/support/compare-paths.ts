@@ -1,9 +1,9 @@
 import { PageReader } from '../../src/adapters/typeorm/running/page-reader.js';
 import { RowReader } from '../../src/adapters/typeorm/running/row-reader.js';
-import { stampsIn } from '../../src/model/conditional.js';
-import type { ListPlan, PagePlan } from '../../src/model/plan.js';
-import type { PageOf, RowWriting, StampedText } from '../../src/request/execution/data-adapter.js';
-import type { Soon } from '../../src/values/soon.js';
+import { stampsIn } from '../../src/core/contracts/conditional.js';
+import type { ListPlan, PagePlan } from '../../src/core/query/plan.js';
+import type { PageOf, RowWriting, StampedText } from '../../src/core/data-adapter.js';
+import type { Soon } from '../../src/core/maybe-promise.js';
 import { comparisonOf } from './comparison.js';
 import type { Comparison } from './comparison.js';
 

@@ -7,11 +7,11 @@ import {
 } from '../../src/adapters/typeorm/running/entity-values.js';
 import { PlainWriter } from '../../src/adapters/typeorm/running/plain-writer.js';
 import type { WriterTools } from '../../src/adapters/typeorm/running/row-writer.js';
-import type { Json } from '../../src/errors/rest-error.js';
-import { equals, allOf } from '../../src/model/condition.js';
-import type { CreatePlan } from '../../src/model/plan.js';
-import type { Resource } from '../../src/model/resource.js';
-import type { Row } from '../../src/model/serializer.js';
+import type { Json } from '../../src/core/errors/rest-exception.js';
+import { equals, allOf } from '../../src/core/query/condition.js';
+import type { CreatePlan } from '../../src/core/query/plan.js';
+import type { Resource } from '../../src/core/schema/resource.js';
+import type { Row } from '../../src/core/contracts/serializer.js';
 import { comparisonOf } from './comparison.js';
 import type { Comparison } from './comparison.js';
 

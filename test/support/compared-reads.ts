@@ -1,5 +1,5 @@
 import { TypeOrmAdapter } from '../../src/adapters/typeorm/typeorm-adapter.js';
-import type { Route } from '../../src/model/route.js';
+import type { Route } from '../../src/core/schema/route.js';
 import type { RestPipeline } from '../../src/request/rest-pipeline.js';
 import { ModelSerializer } from '../../src/request/serializers/model-serializer.js';
 import type { Compared } from './comparison.js';

@@ -1,12 +1,12 @@
-import { isRestError } from '../../src/errors/rest-error.js';
-import type { Json } from '../../src/errors/rest-error.js';
-import { ALWAYS } from '../../src/model/condition.js';
-import type { Filtering } from '../../src/model/filter-backend.js';
-import type { CursorPosition } from '../../src/model/pagination.js';
-import type { CreatePlan, ListPlan, UpdatePlan } from '../../src/model/plan.js';
-import type { Resource } from '../../src/model/resource.js';
-import type { ParsedBody, Row } from '../../src/model/serializer.js';
-import type { DataAdapter, PageOf, RowWriting } from '../../src/request/execution/data-adapter.js';
+import { isRestError } from '../../src/core/errors/rest-exception.js';
+import type { Json } from '../../src/core/errors/rest-exception.js';
+import { ALWAYS } from '../../src/core/query/condition.js';
+import type { Filtering } from '../../src/core/contracts/filter-backend.js';
+import type { CursorPosition } from '../../src/core/contracts/pagination.js';
+import type { CreatePlan, ListPlan, UpdatePlan } from '../../src/core/query/plan.js';
+import type { Resource } from '../../src/core/schema/resource.js';
+import type { ParsedBody, Row } from '../../src/core/contracts/serializer.js';
+import type { DataAdapter, PageOf, RowWriting } from '../../src/core/data-adapter.js';
 import { planPage } from '../../src/request/planning/plan-page.js';
 import { keyCondition, planList } from '../../src/request/planning/plan-rows.js';
 

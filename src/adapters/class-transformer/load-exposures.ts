@@ -1,4 +1,4 @@
-import type { AskExposures } from '../../model/exposure.js';
+import type { AskExposures } from '../../core/schema/exposure.js';
 import { askClass } from './ask-class.js';
 import type { ClassTransformer, TransformOptions } from './ask-class.js';
 

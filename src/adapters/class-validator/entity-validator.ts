@@ -1,9 +1,9 @@
-import { emptyFieldErrors } from '../../errors/rest-error.js';
-import type { FieldErrors } from '../../errors/rest-error.js';
-import { isEverTaken } from '../../model/field.js';
-import type { Field } from '../../model/field.js';
-import type { Resource } from '../../model/resource.js';
-import type { AskRules } from '../../model/value-rules.js';
+import { emptyFieldErrors } from '../../core/errors/rest-exception.js';
+import type { FieldErrors } from '../../core/errors/rest-exception.js';
+import { isEverTaken } from '../../core/schema/field.js';
+import type { Field } from '../../core/schema/field.js';
+import type { Resource } from '../../core/schema/resource.js';
+import type { AskRules } from '../../core/schema/value-rules.js';
 import { readRules } from './read-rules.js';
 import type { ValidationMetadataLike } from './read-rules.js';
 import { validatedView, writtenWithin } from './validated-view.js';

@@ -1,5 +1,5 @@
-import type { Json } from '../../errors/rest-error.js';
-import type { ClassRules, ValueRules } from '../../model/value-rules.js';
+import type { Json } from '../../core/errors/rest-exception.js';
+import type { ClassRules, ValueRules } from '../../core/schema/value-rules.js';
 
 /** What a decorator of class-validator has recorded, as far as it is read here. */
 export interface ValidationMetadataLike {

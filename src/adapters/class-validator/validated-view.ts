@@ -1,6 +1,6 @@
-import { isWritable } from '../../model/field.js';
-import type { ColumnField, Field } from '../../model/field.js';
-import type { ValueType } from '../../model/value-type.js';
+import { isWritable } from '../../core/schema/field.js';
+import type { ColumnField, Field } from '../../core/schema/field.js';
+import type { ValueType } from '../../core/schema/data-type.js';
 
 /** What a write says of an entity: the values of its fields, and the body that they were parsed from. */
 export interface Written {

@@ -1,4 +1,4 @@
-import type { Authentication, AuthenticationScheme } from '../../model/authentication.js';
+import type { Authentication, AuthenticationScheme } from '../../core/contracts/authentication.js';
 import type { PassportHttpLike } from '../../request/authentication/basic-strategy.js';
 import { passportScheme } from '../../request/authentication/passport-scheme.js';
 import type { PassportAuthentication, PassportLike } from '../../request/authentication/passport-scheme.js';

@@ -1,4 +1,4 @@
-import type { RequestCounter, Throttle } from '../../model/throttle.js';
+import type { RequestCounter, Throttle } from '../../core/contracts/throttle.js';
 
 /** The part of @nestjs/throttler that is used here: the package is an optional peer. */
 interface ThrottlerStorageLike {

@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
-import type { ModelDescription } from '../../model/entity-description.js';
-import type { Counted } from '../../model/pagination.js';
+import type { ModelDescription } from '../../core/schema/entity-metadata.js';
+import type { Counted } from '../../core/contracts/pagination.js';
 import type {
   BatchPlan,
   CreatePlan,
@@ -13,17 +13,11 @@ import type {
   RelatedPlan,
   RetrievePlan,
   UpdatePlan,
-} from '../../model/plan.js';
-import type { Resource } from '../../model/resource.js';
-import type { Row } from '../../model/serializer.js';
-import type {
-  DataAdapter,
-  PageOf,
-  RelatedRow,
-  RowWriting,
-  StampedText,
-} from '../../request/execution/data-adapter.js';
-import type { Soon } from '../../values/soon.js';
+} from '../../core/query/plan.js';
+import type { Resource } from '../../core/schema/resource.js';
+import type { Row } from '../../core/contracts/serializer.js';
+import type { DataAdapter, PageOf, RelatedRow, RowWriting, StampedText } from '../../core/data-adapter.js';
+import type { Soon } from '../../core/maybe-promise.js';
 import type { AskedClasses } from './describing/describe-model.js';
 import { describeModel } from './describing/describe-model.js';
 import { warningsOfOptions } from './describing/warn-of-options.js';

@@ -1,6 +1,6 @@
-import type { PairDescription } from '../../model/entity-description.js';
-import type { ColumnPair } from '../../model/relation.js';
-import type { Resource } from '../../model/resource.js';
+import type { PairDescription } from '../../core/schema/entity-metadata.js';
+import type { ColumnPair } from '../../core/schema/relation.js';
+import type { Resource } from '../../core/schema/resource.js';
 
 /** The columns behind a description's names. */
 export function columnPairs(

@@ -4,12 +4,12 @@ import {
   MANY_TO_MANY_LIST_ACTION,
   ONE_TO_MANY_LIST_ACTION,
 } from '../../declare/action-declaration.js';
-import type { ActionRouteKind, CompiledAction, RouteAction } from '../../model/action.js';
-import { OPERATIONS } from '../../model/operation.js';
-import type { Operation } from '../../model/operation.js';
-import type { Permission } from '../../model/permission.js';
-import type { PermissionExpression } from '../../model/permission-expression.js';
-import type { ResolvedPermission } from '../../model/resolved-permission.js';
+import type { ActionRouteKind, CompiledAction, RouteAction } from '../../core/schema/action.js';
+import { OPERATIONS } from '../../core/schema/operation.js';
+import type { Operation } from '../../core/schema/operation.js';
+import type { Permission } from '../../core/contracts/permission.js';
+import type { PermissionExpression } from '../../core/contracts/permission-expression.js';
+import type { ResolvedPermission } from '../../core/contracts/compiled-permission.js';
 import { scoped } from './compile-resources.js';
 
 const NESTED_KINDS: Readonly<Record<string, ActionRouteKind>> = {

@@ -1,8 +1,8 @@
 import type { RestifyOptions } from '../../declare/restify-declaration.js';
-import { BULK_OPERATIONS } from '../../model/bulk.js';
-import type { Bulk, BulkOptions } from '../../model/bulk.js';
-import { BULK_OBJECTS } from '../../model/limits.js';
-import type { Operation } from '../../model/operation.js';
+import { BULK_OPERATIONS } from '../../core/contracts/bulk.js';
+import type { Bulk, BulkOptions } from '../../core/contracts/bulk.js';
+import { BULK_OBJECTS } from '../../core/schema/limits.js';
+import type { Operation } from '../../core/schema/operation.js';
 
 /** Undefined where a request writes one object. */
 export function compileBulk({ bulk }: RestifyOptions, has: ReadonlySet<Operation>): Bulk | undefined {

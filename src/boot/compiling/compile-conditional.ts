@@ -1,7 +1,7 @@
-import type { EntityDescription } from '../../model/entity-description.js';
-import type { CacheControl, Conditional, ConditionalOptions } from '../../model/conditional.js';
-import type { Field } from '../../model/field.js';
-import type { Resource } from '../../model/resource.js';
+import type { EntityDescription } from '../../core/schema/entity-metadata.js';
+import type { CacheControl, Conditional, ConditionalOptions } from '../../core/contracts/conditional.js';
+import type { Field } from '../../core/schema/field.js';
+import type { Resource } from '../../core/schema/resource.js';
 
 /** What a model, or its prefix, says of conditional requests and caches. */
 export interface ConditionalRules {

@@ -1,11 +1,11 @@
 import type { RestifyOptions } from '../../declare/restify-declaration.js';
-import { outwardType } from '../../model/column.js';
-import type { Column } from '../../model/column.js';
+import { outwardType } from '../../core/schema/column.js';
+import type { Column } from '../../core/schema/column.js';
 import type {
   ColumnDescription,
   EntityDescription,
   RelationDescription,
-} from '../../model/entity-description.js';
+} from '../../core/schema/entity-metadata.js';
 import type {
   ColumnField,
   ComputedField,
@@ -15,9 +15,9 @@ import type {
   LinkField,
   ReverseOneField,
   ToOneField,
-} from '../../model/field.js';
-import type { Relation, ToOneRelation } from '../../model/relation.js';
-import type { ValueType } from '../../model/value-type.js';
+} from '../../core/schema/field.js';
+import type { Relation, ToOneRelation } from '../../core/schema/relation.js';
+import type { ValueType } from '../../core/schema/data-type.js';
 import { exposedMember, isExposedColumn } from './exposed-properties.js';
 import type { Exposed, ExposedIn } from './exposed-properties.js';
 import type { ForeignKeys } from './foreign-keys.js';

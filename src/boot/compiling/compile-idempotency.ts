@@ -1,5 +1,5 @@
-import type { Idempotency, IdempotencyOptions } from '../../model/idempotency.js';
-import { IDEMPOTENCY_LIFE } from '../../model/limits.js';
+import type { Idempotency, IdempotencyOptions } from '../../core/contracts/idempotency.js';
+import { IDEMPOTENCY_LIFE } from '../../core/schema/limits.js';
 
 export function compileIdempotency(given: boolean | IdempotencyOptions | undefined): Idempotency | undefined {
   if (given === undefined || given === false) return undefined;

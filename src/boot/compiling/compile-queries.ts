@@ -1,7 +1,7 @@
 import type { RestifyOptions } from '../../declare/restify-declaration.js';
-import type { EntityDescription } from '../../model/entity-description.js';
-import type { NullsPlace, Operand, TermMatch } from '../../model/condition.js';
-import type { OwnFilterRows } from '../../model/own-filter.js';
+import type { EntityDescription } from '../../core/schema/entity-metadata.js';
+import type { NullsPlace, Operand, TermMatch } from '../../core/query/condition.js';
+import type { OwnFilterRows } from '../../core/contracts/custom-filter.js';
 import type {
   FieldTerm,
   FilterTerm,
@@ -9,9 +9,9 @@ import type {
   OrderTerm,
   Resource,
   SearchField,
-} from '../../model/resource.js';
-import type { Lookup } from '../../model/row-filter.js';
-import { parameterType } from '../../values/parameter-type.js';
+} from '../../core/schema/resource.js';
+import type { Lookup } from '../../core/query/row-filter.js';
+import { parameterType } from '../../core/values/parameter-type.js';
 import { keyOperands, resolveFilterPath, resolveReadablePath } from './resolve-path.js';
 import type { FilterPath } from './resolve-path.js';
 

@@ -1,5 +1,5 @@
-import type { EntityDescription, RelationDescription } from '../../model/entity-description.js';
-import type { Relation } from '../../model/relation.js';
+import type { EntityDescription, RelationDescription } from '../../core/schema/entity-metadata.js';
+import type { Relation } from '../../core/schema/relation.js';
 import { columnPairs, refersToKey } from './column-pairs.js';
 import type { ResourceShell } from './resource-shell.js';
 import type { ThroughCompiler } from './compile-through.js';

@@ -1,6 +1,6 @@
 import type { RestifyOptions } from '../../declare/restify-declaration.js';
-import { MAX_EXPANDED_CHILDREN, MAX_EXPANDED_OBJECTS } from '../../model/limits.js';
-import type { Expandable, ShapeOptions, ShapeRules } from '../../model/shape.js';
+import { MAX_EXPANDED_CHILDREN, MAX_EXPANDED_OBJECTS } from '../../core/schema/limits.js';
+import type { Expandable, ShapeOptions, ShapeRules } from '../../core/contracts/field-selection.js';
 import type { RestifyDefaults } from '../../restify.options.js';
 
 /** Undefined where clients take the answers of a model as they are. What a model says of an option wins over what its prefix says. */

@@ -1,10 +1,10 @@
-import type { Column } from '../../model/column.js';
-import type { JunctionDescription, ManyToManyDescription } from '../../model/entity-description.js';
-import type { ColumnField, Field, ToOneField } from '../../model/field.js';
-import { OPERATIONS } from '../../model/operation.js';
-import type { ColumnPair, Through, ToOneRelation } from '../../model/relation.js';
-import type { Key } from '../../model/resource.js';
-import type { Serializer } from '../../model/serializer.js';
+import type { Column } from '../../core/schema/column.js';
+import type { JunctionDescription, ManyToManyDescription } from '../../core/schema/entity-metadata.js';
+import type { ColumnField, Field, ToOneField } from '../../core/schema/field.js';
+import { OPERATIONS } from '../../core/schema/operation.js';
+import type { ColumnPair, Through, ToOneRelation } from '../../core/schema/relation.js';
+import type { Key } from '../../core/schema/resource.js';
+import type { Serializer } from '../../core/contracts/serializer.js';
 import type { RestifyOptions, ThroughOptions } from '../../declare/restify-declaration.js';
 import type { RestifyDefaults } from '../../restify.options.js';
 import { draftsByEntity } from './draft.js';

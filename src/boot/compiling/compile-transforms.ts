@@ -1,17 +1,17 @@
 import type { RestifyOptions } from '../../declare/restify-declaration.js';
-import type { FieldType } from '../../model/field-type.js';
-import type { Json } from '../../errors/rest-error.js';
-import type { Column, Transform } from '../../model/column.js';
+import type { FieldType } from '../../core/schema/field-type.js';
+import type { Json } from '../../core/errors/rest-exception.js';
+import type { Column, Transform } from '../../core/schema/column.js';
 import type {
   ColumnDescription,
   EntityDescription,
   TransformerDescription,
-} from '../../model/entity-description.js';
-import type { ValueType } from '../../model/value-type.js';
-import { typeOfField } from '../../values/field-type.js';
-import { invalid, valid } from '../../values/outcome.js';
-import type { Outcome } from '../../values/outcome.js';
-import { parseValue } from '../../values/parse-value.js';
+} from '../../core/schema/entity-metadata.js';
+import type { ValueType } from '../../core/schema/data-type.js';
+import { typeOfField } from '../../core/values/field-type.js';
+import { invalid, valid } from '../../core/values/parse-result.js';
+import type { Outcome } from '../../core/values/parse-result.js';
+import { parseValue } from '../../core/values/parse-value.js';
 
 /** The columns of an entity, with what their transformers make of values. */
 export function transformedColumns(

@@ -1,7 +1,7 @@
 import type { ControllerDeclaration } from '../../declare/action-declaration.js';
 import type { ResourceDeclaration } from '../../declare/restify-declaration.js';
-import type { EntityDescription, ModelDescription } from '../../model/entity-description.js';
-import type { PermissionClass } from '../../model/permission-expression.js';
+import type { EntityDescription, ModelDescription } from '../../core/schema/entity-metadata.js';
+import type { PermissionClass } from '../../core/contracts/permission-expression.js';
 import type { RestifyDefaults } from '../../restify.options.js';
 
 /** A declared entity and what the data source says of it: what verifying judges and compiling builds from. */

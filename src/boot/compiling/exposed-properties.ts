@@ -3,7 +3,7 @@ import type {
   ColumnDescription,
   EntityDescription,
   RelationDescription,
-} from '../../model/entity-description.js';
+} from '../../core/schema/entity-metadata.js';
 import { topName } from './property-names.js';
 
 type Member = ColumnDescription | RelationDescription;

@@ -1,5 +1,5 @@
-import type { EntityDescription } from '../../model/entity-description.js';
-import type { Relation, ToOneRelation } from '../../model/relation.js';
+import type { EntityDescription } from '../../core/schema/entity-metadata.js';
+import type { Relation, ToOneRelation } from '../../core/schema/relation.js';
 import type { ResourceShell } from './resource-shell.js';
 
 /** What an entity's columns refer to, by column: several relations, or one of several columns, is `several`. */

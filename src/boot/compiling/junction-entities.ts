@@ -1,4 +1,4 @@
-import type { EntityDescription, JunctionDescription } from '../../model/entity-description.js';
+import type { EntityDescription, JunctionDescription } from '../../core/schema/entity-metadata.js';
 import type { Blueprint } from './draft.js';
 
 /**

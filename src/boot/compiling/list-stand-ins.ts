@@ -1,5 +1,5 @@
-import type { Field } from '../../model/field.js';
-import type { StandIn } from '../../model/resource.js';
+import type { Field } from '../../core/schema/field.js';
+import type { StandIn } from '../../core/schema/resource.js';
 
 /** All of a model, those in embedded objects included. */
 export function standInsOf(fields: readonly Field[], within: readonly string[] = []): readonly StandIn[] {

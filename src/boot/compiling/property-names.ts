@@ -1,4 +1,4 @@
-import type { ColumnDescription, EntityDescription } from '../../model/entity-description.js';
+import type { ColumnDescription, EntityDescription } from '../../core/schema/entity-metadata.js';
 
 /** The property that holds a column or a relation, or the embedded object that does. */
 export function topName({ path }: { readonly path: string }): string {

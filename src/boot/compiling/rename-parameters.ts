@@ -1,7 +1,7 @@
-import { parameterName } from '../../model/parameter-names.js';
-import type { Resource } from '../../model/resource.js';
-import type { ShapeRules } from '../../model/shape.js';
-import type { Pagination } from '../../model/pagination.js';
+import { parameterName } from '../../core/schema/parameter-names.js';
+import type { Resource } from '../../core/schema/resource.js';
+import type { ShapeRules } from '../../core/contracts/field-selection.js';
+import type { Pagination } from '../../core/contracts/pagination.js';
 import type { ResourceShell } from './resource-shell.js';
 import { featureParameters } from './yield-parameters.js';
 

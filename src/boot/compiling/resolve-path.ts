@@ -1,9 +1,9 @@
-import { isPlain } from '../../model/value-type.js';
-import type { Column } from '../../model/column.js';
-import type { Operand } from '../../model/condition.js';
-import type { Field } from '../../model/field.js';
-import type { Relation } from '../../model/relation.js';
-import type { QueriedPath, Resource, SomeStep } from '../../model/resource.js';
+import { isPlain } from '../../core/schema/data-type.js';
+import type { Column } from '../../core/schema/column.js';
+import type { Operand } from '../../core/query/condition.js';
+import type { Field } from '../../core/schema/field.js';
+import type { Relation } from '../../core/schema/relation.js';
+import type { QueriedPath, Resource, SomeStep } from '../../core/schema/resource.js';
 
 /** Where a name of the model leads, seen from a resource, over to-one relations. */
 export interface ResolvedPath {

@@ -1,21 +1,21 @@
-import type { Bulk } from '../../model/bulk.js';
-import type { Column } from '../../model/column.js';
-import type { CacheControl, Conditional } from '../../model/conditional.js';
-import type { Field } from '../../model/field.js';
-import type { Idempotency } from '../../model/idempotency.js';
-import { QUERY_LIMITS } from '../../model/limits.js';
-import type { RequestCounter, Throttle } from '../../model/throttle.js';
-import type { GuardLike } from '../../model/guard.js';
-import type { ResourceHooks } from '../../model/hooks.js';
-import type { InterceptorLike } from '../../model/interceptor.js';
-import type { Pagination } from '../../model/pagination.js';
-import type { Piping } from '../../model/pipe.js';
-import type { FilterBackend } from '../../model/filter-backend.js';
-import type { Renderer } from '../../model/renderer.js';
-import type { Operation } from '../../model/operation.js';
-import type { AuthenticationScheme } from '../../model/authentication.js';
-import type { ResolvedPermission } from '../../model/resolved-permission.js';
-import type { Relation, ToManyRelation, ToOneRelation } from '../../model/relation.js';
+import type { Bulk } from '../../core/contracts/bulk.js';
+import type { Column } from '../../core/schema/column.js';
+import type { CacheControl, Conditional } from '../../core/contracts/conditional.js';
+import type { Field } from '../../core/schema/field.js';
+import type { Idempotency } from '../../core/contracts/idempotency.js';
+import { QUERY_LIMITS } from '../../core/schema/limits.js';
+import type { RequestCounter, Throttle } from '../../core/contracts/throttle.js';
+import type { GuardLike } from '../../core/contracts/guard.js';
+import type { ResourceHooks } from '../../core/contracts/hooks.js';
+import type { InterceptorLike } from '../../core/contracts/interceptor.js';
+import type { Pagination } from '../../core/contracts/pagination.js';
+import type { Piping } from '../../core/contracts/pipe.js';
+import type { FilterBackend } from '../../core/contracts/filter-backend.js';
+import type { Renderer } from '../../core/contracts/renderer.js';
+import type { Operation } from '../../core/schema/operation.js';
+import type { AuthenticationScheme } from '../../core/contracts/authentication.js';
+import type { ResolvedPermission } from '../../core/contracts/compiled-permission.js';
+import type { Relation, ToManyRelation, ToOneRelation } from '../../core/schema/relation.js';
 import type {
   FilterTerm,
   Key,
@@ -24,10 +24,10 @@ import type {
   Resource,
   SearchField,
   StandIn,
-} from '../../model/resource.js';
+} from '../../core/schema/resource.js';
 import { standInsOf } from './list-stand-ins.js';
-import type { Serializer } from '../../model/serializer.js';
-import type { ShapeRules } from '../../model/shape.js';
+import type { Serializer } from '../../core/contracts/serializer.js';
+import type { ShapeRules } from '../../core/contracts/field-selection.js';
 
 /**
  * A resource on its way: relations refer to each other's resources before those are finished. Compiling fills it step

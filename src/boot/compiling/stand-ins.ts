@@ -1,5 +1,5 @@
-import type { ColumnDescription, EntityDescription } from '../../model/entity-description.js';
-import type { ColumnField, InnerField, ToOneField } from '../../model/field.js';
+import type { ColumnDescription, EntityDescription } from '../../core/schema/entity-metadata.js';
+import type { ColumnField, InnerField, ToOneField } from '../../core/schema/field.js';
 import type { ForeignKeys } from './foreign-keys.js';
 
 interface StandInSource {

@@ -1,9 +1,9 @@
-import { bulkParameters } from '../../model/bulk.js';
-import { GROUPS_PARAMETER } from '../../model/filter-backend.js';
-import { parameterName } from '../../model/parameter-names.js';
-import { FORMAT_PARAMETER } from '../../model/renderer.js';
-import type { FilterTerm, Resource } from '../../model/resource.js';
-import { shapeParameters } from '../../model/shape.js';
+import { bulkParameters } from '../../core/contracts/bulk.js';
+import { GROUPS_PARAMETER } from '../../core/contracts/filter-backend.js';
+import { parameterName } from '../../core/schema/parameter-names.js';
+import { FORMAT_PARAMETER } from '../../core/contracts/renderer.js';
+import type { FilterTerm, Resource } from '../../core/schema/resource.js';
+import { shapeParameters } from '../../core/contracts/field-selection.js';
 
 /**
  * The filters of a model without those that have the name of another parameter in use: `search` means the search, and a field

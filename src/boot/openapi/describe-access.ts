@@ -1,7 +1,7 @@
-import type { AuthenticationScheme } from '../../model/authentication.js';
-import { isReading } from '../../model/operation.js';
-import type { Permission } from '../../model/permission.js';
-import type { ResolvedPermission } from '../../model/resolved-permission.js';
+import type { AuthenticationScheme } from '../../core/contracts/authentication.js';
+import { isReading } from '../../core/schema/operation.js';
+import type { Permission } from '../../core/contracts/permission.js';
+import type { ResolvedPermission } from '../../core/contracts/compiled-permission.js';
 import {
   AllowAny,
   IsAdmin,

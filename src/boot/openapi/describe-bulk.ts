@@ -1,7 +1,7 @@
-import { isOfMany, KEYS_PARAMETER, takesMany, UPSERT_PARAMETER } from '../../model/bulk.js';
-import type { Operation as OperationName } from '../../model/operation.js';
-import { parameterName } from '../../model/parameter-names.js';
-import type { Resource } from '../../model/resource.js';
+import { isOfMany, KEYS_PARAMETER, takesMany, UPSERT_PARAMETER } from '../../core/contracts/bulk.js';
+import type { Operation as OperationName } from '../../core/schema/operation.js';
+import { parameterName } from '../../core/schema/parameter-names.js';
+import type { Resource } from '../../core/schema/resource.js';
 import { keyFieldsOf } from '../../request/planning/key-fields.js';
 import type { DescribedRoute } from './described-route.js';
 import { filterParameters } from './describe-list.js';

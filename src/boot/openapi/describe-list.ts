@@ -1,14 +1,14 @@
-import { outwardType } from '../../model/column.js';
-import { GROUPS_PARAMETER } from '../../model/filter-backend.js';
-import type { FilterBackend } from '../../model/filter-backend.js';
-import type { QueryLimits } from '../../model/limits.js';
-import type { PaginationDescription } from '../../model/pagination.js';
-import { parameterName } from '../../model/parameter-names.js';
-import type { FieldTerm, FilterTerm, Resource } from '../../model/resource.js';
-import type { ValueType } from '../../model/value-type.js';
+import { outwardType } from '../../core/schema/column.js';
+import { GROUPS_PARAMETER } from '../../core/contracts/filter-backend.js';
+import type { FilterBackend } from '../../core/contracts/filter-backend.js';
+import type { QueryLimits } from '../../core/schema/limits.js';
+import type { PaginationDescription } from '../../core/contracts/pagination.js';
+import { parameterName } from '../../core/schema/parameter-names.js';
+import type { FieldTerm, FilterTerm, Resource } from '../../core/schema/resource.js';
+import type { ValueType } from '../../core/schema/data-type.js';
 import { FilterSet } from '../../request/filtering/filter-set.js';
 import { jsonServerTerm, JsonServerFilter } from '../../request/filtering/json-server-filter.js';
-import { parameterType } from '../../values/parameter-type.js';
+import { parameterType } from '../../core/values/parameter-type.js';
 import { textSchema, valueSchema } from './describe-value.js';
 import type { Parameter, Response, Schema } from './open-api-types.js';
 

@@ -1,6 +1,6 @@
-import type { ColumnField, Field, InnerField } from '../../model/field.js';
-import type { Resource } from '../../model/resource.js';
-import { isTaken, isWritable } from '../../model/field.js';
+import type { ColumnField, Field, InnerField } from '../../core/schema/field.js';
+import type { Resource } from '../../core/schema/resource.js';
+import { isTaken, isWritable } from '../../core/schema/field.js';
 import {
   bodySchema,
   exampleKey,
@@ -10,7 +10,7 @@ import {
   nullable,
   valueSchema,
 } from './describe-value.js';
-import type { Expandable } from '../../model/shape.js';
+import type { Expandable } from '../../core/contracts/field-selection.js';
 import { ModelSerializer } from '../../request/serializers/model-serializer.js';
 import { mayLack, orExpanded } from './describe-shape.js';
 import { ruledSchema } from './ruled-schema.js';

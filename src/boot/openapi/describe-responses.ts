@@ -1,7 +1,7 @@
-import type { Conditional } from '../../model/conditional.js';
-import { statusOf } from '../../model/operation.js';
-import type { Operation } from '../../model/operation.js';
-import type { Resource } from '../../model/resource.js';
+import type { Conditional } from '../../core/contracts/conditional.js';
+import { statusOf } from '../../core/schema/operation.js';
+import type { Operation } from '../../core/schema/operation.js';
+import type { Resource } from '../../core/schema/resource.js';
 import { keyFieldsOf } from '../../request/planning/key-fields.js';
 import { ModelSerializer } from '../../request/serializers/model-serializer.js';
 import type { KnownAccess } from './describe-access.js';

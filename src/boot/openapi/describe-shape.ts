@@ -1,6 +1,6 @@
-import type { Field } from '../../model/field.js';
-import type { Resource } from '../../model/resource.js';
-import type { Expandable, ShapeRules } from '../../model/shape.js';
+import type { Field } from '../../core/schema/field.js';
+import type { Resource } from '../../core/schema/resource.js';
+import type { Expandable, ShapeRules } from '../../core/contracts/field-selection.js';
 import { ModelSerializer } from '../../request/serializers/model-serializer.js';
 import type { Parameter, Schema } from './open-api-types.js';
 

@@ -1,6 +1,6 @@
 import { createParamDecorator } from '@nestjs/common';
 import type { ExecutionContext } from '@nestjs/common';
-import type { Actor } from '../../model/actor.js';
+import type { Actor } from '../../core/schema/actor.js';
 import type { ActionKeys, Operate } from '../../request/rest-pipeline.js';
 
 /** What a method of the application's is told of its request. */

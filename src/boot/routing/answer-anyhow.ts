@@ -1,4 +1,4 @@
-import type { ErrorFormat } from '../../model/error-format.js';
+import type { ErrorFormat } from '../../core/contracts/error-format.js';
 import { errorResponse } from '../../request/responses/error-response.js';
 import type { ErrorResponse } from '../../request/responses/error-response.js';
 

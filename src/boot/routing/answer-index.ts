@@ -1,6 +1,6 @@
-import { MethodNotAllowed } from '../../errors/request-errors.js';
-import { isReading } from '../../model/operation.js';
-import type { Api } from '../../model/route.js';
+import { MethodNotAllowed } from '../../core/errors/http-exceptions.js';
+import { isReading } from '../../core/schema/operation.js';
+import type { Api } from '../../core/schema/route.js';
 import type { HttpExchange } from '../../request/parsing/http-exchange.js';
 import { negotiate } from '../../request/responses/negotiate.js';
 import { jsonResponse } from '../../request/responses/rest-response.js';

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import type { RouteMatch } from '../../model/route.js';
+import type { RouteMatch } from '../../core/schema/route.js';
 import type { HttpExchange } from '../../request/parsing/http-exchange.js';
-import type { Soon } from '../../values/soon.js';
+import type { Soon } from '../../core/maybe-promise.js';
 import type { RestResponse } from '../../request/responses/rest-response.js';
 
 /** One call, with the way to answer it. */

@@ -1,7 +1,7 @@
-import { takesMany } from '../../model/bulk.js';
-import { servedMethod } from '../../model/operation.js';
-import type { Operation } from '../../model/operation.js';
-import type { Route } from '../../model/route.js';
+import { takesMany } from '../../core/contracts/bulk.js';
+import { servedMethod } from '../../core/schema/operation.js';
+import type { Operation } from '../../core/schema/operation.js';
+import type { Route } from '../../core/schema/route.js';
 import type { HttpExchange } from '../../request/parsing/http-exchange.js';
 import { parseQueryString } from '../../request/parsing/query-string.js';
 import { asksForUpsert } from '../../request/parsing/upsert-parameter.js';

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Column } from '../../model/column.js';
-import type { Field } from '../../model/field.js';
-import { QUERY_LIMITS } from '../../model/limits.js';
-import { OPERATIONS } from '../../model/operation.js';
-import type { Operation } from '../../model/operation.js';
-import type { ManyToManyRelation, OneToManyRelation, ToManyRelation } from '../../model/relation.js';
-import type { Resource } from '../../model/resource.js';
-import type { Route } from '../../model/route.js';
+import type { Column } from '../../core/schema/column.js';
+import type { Field } from '../../core/schema/field.js';
+import { QUERY_LIMITS } from '../../core/schema/limits.js';
+import { OPERATIONS } from '../../core/schema/operation.js';
+import type { Operation } from '../../core/schema/operation.js';
+import type { ManyToManyRelation, OneToManyRelation, ToManyRelation } from '../../core/schema/relation.js';
+import type { Resource } from '../../core/schema/resource.js';
+import type { Route } from '../../core/schema/route.js';
 import { ModelSerializer } from '../../request/serializers/model-serializer.js';
 import { buildApi } from './build-routes.js';
 

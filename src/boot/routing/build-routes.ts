@@ -1,10 +1,10 @@
-import type { CompiledAction, RouteAction } from '../../model/action.js';
-import { isOfMany } from '../../model/bulk.js';
-import { METHODS } from '../../model/operation.js';
-import type { Method, Operation } from '../../model/operation.js';
-import type { ToManyRelation } from '../../model/relation.js';
-import type { Resource } from '../../model/resource.js';
-import type { Api, Route, RouteKind, RouteMatch } from '../../model/route.js';
+import type { CompiledAction, RouteAction } from '../../core/schema/action.js';
+import { isOfMany } from '../../core/contracts/bulk.js';
+import { METHODS } from '../../core/schema/operation.js';
+import type { Method, Operation } from '../../core/schema/operation.js';
+import type { ToManyRelation } from '../../core/schema/relation.js';
+import type { Resource } from '../../core/schema/resource.js';
+import type { Api, Route, RouteKind, RouteMatch } from '../../core/schema/route.js';
 
 const LIST_METHODS: readonly (readonly [Method, Operation])[] = [
   ['GET', 'list'],

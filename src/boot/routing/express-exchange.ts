@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { BODY_BYTES } from '../../model/limits.js';
+import { BODY_BYTES } from '../../core/schema/limits.js';
 import type { ReceivedBody } from '../../request/parsing/json-body.js';
 import { isGone } from '../../request/parsing/is-gone.js';
 import type { RestResponse } from '../../request/responses/rest-response.js';
 import { sendResponse, setContractHeaders } from '../../request/responses/send-response.js';
 import type { AnswerableExchange } from './answerable-exchange.js';
-import type { Soon } from '../../values/soon.js';
+import type { Soon } from '../../core/maybe-promise.js';
 import { headerOf, withoutOrigin } from './request-line.js';
 import { isBrokenText } from './express-body-text.js';
 import { codingOf, DECODED_CODINGS, hasBody, NO_UTF8, readDecoded, textOf } from './request-body.js';

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { mergedVary } from '../../request/responses/contract-headers.js';
 import type { ReceivedBody } from '../../request/parsing/json-body.js';
-import { JSON_MEDIA_TYPE } from '../../values/media-type.js';
+import { JSON_MEDIA_TYPE } from '../../core/media-type.js';
 import { isGone } from '../../request/parsing/is-gone.js';
 import { PieceStream } from '../../request/responses/piece-stream.js';
 import type { RestResponse } from '../../request/responses/rest-response.js';
@@ -12,7 +12,7 @@ import {
   setResponseHeaders,
 } from '../../request/responses/send-response.js';
 import type { HeaderTarget } from '../../request/responses/send-response.js';
-import type { Soon } from '../../values/soon.js';
+import type { Soon } from '../../core/maybe-promise.js';
 import { keptBody } from './fastify-body.js';
 import type { FastifyReply, FastifyRequest } from './fastify-types.js';
 import type { AnswerableExchange } from './answerable-exchange.js';

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isServed, servedMethod } from '../../model/operation.js';
+import { isServed, servedMethod } from '../../core/schema/operation.js';
 import { fastifyExchange, middlewareExchange, restoreMediaType, varyOf } from './fastify-exchange.js';
 import { makeLegible } from './fastify-legible.js';
 import { CONSTRAINT, FastifyRoutes } from './fastify-routes.js';

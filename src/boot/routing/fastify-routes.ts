@@ -1,7 +1,7 @@
-import { isServed, METHODS } from '../../model/operation.js';
-import type { Resource } from '../../model/resource.js';
-import type { Route, RouteMatch } from '../../model/route.js';
-import { decodedSegment } from '../../values/keys.js';
+import { isServed, METHODS } from '../../core/schema/operation.js';
+import type { Resource } from '../../core/schema/resource.js';
+import type { Route, RouteMatch } from '../../core/schema/route.js';
+import { decodedSegment } from '../../core/values/keys.js';
 import { ANY_MEDIA_TYPE, patientParser } from './fastify-body.js';
 import { fastifyExchange, reopenReply, watchReply } from './fastify-exchange.js';
 import { writtenUrl } from './fastify-legible.js';

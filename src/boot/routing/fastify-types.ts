@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
-import type { LibraryRequest } from '../../model/authentication.js';
+import type { LibraryRequest } from '../../core/contracts/authentication.js';
 
 /** The parts of Fastify that are used here. It is an optional peer, so nothing of it is imported. */
 export interface FastifyRequest extends LibraryRequest {

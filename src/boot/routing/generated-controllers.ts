@@ -1,9 +1,9 @@
 import { Controller, Req, RequestMapping, RequestMethod, Res, UseFilters, UseGuards } from '@nestjs/common';
 import type { Type } from '@nestjs/common';
 import type { ResourceDeclaration } from '../../declare/restify-declaration.js';
-import type { Method } from '../../model/operation.js';
-import type { Route } from '../../model/route.js';
-import type { Resource } from '../../model/resource.js';
+import type { Method } from '../../core/schema/operation.js';
+import type { Route } from '../../core/schema/route.js';
+import type { Resource } from '../../core/schema/resource.js';
 import {
   addActionHandler,
   ROUTE_ARGUMENTS,
@@ -12,7 +12,7 @@ import {
 } from './application-controllers.js';
 import type { ListedController } from './application-controllers.js';
 import type { BuiltApi, ResourceRoutes } from './build-routes.js';
-import type { Soon } from '../../values/soon.js';
+import type { Soon } from '../../core/maybe-promise.js';
 import { markForAllMethods } from './express-all-methods.js';
 import { ALL } from './made-context.js';
 import { collectionPath, routePattern, urlOf } from './route-pattern.js';

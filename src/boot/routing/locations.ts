@@ -1,4 +1,4 @@
-import type { RouteMatch } from '../../model/route.js';
+import type { RouteMatch } from '../../core/schema/route.js';
 import type { HttpExchange } from '../../request/parsing/http-exchange.js';
 import { ForeignRoutes } from './foreign-routes.js';
 import { Mounts } from './mounts.js';

@@ -1,6 +1,6 @@
 import type { ExecutionContext, Type } from '@nestjs/common';
-import { servedMethod } from '../../model/operation.js';
-import type { Route } from '../../model/route.js';
+import { servedMethod } from '../../core/schema/operation.js';
+import type { Route } from '../../core/schema/route.js';
 import type { AnswerableExchange } from './answerable-exchange.js';
 
 type Handler = ReturnType<ExecutionContext['getHandler']>;

@@ -1,21 +1,21 @@
 import type { ExecutionContext, LoggerService } from '@nestjs/common';
-import type { DeclarationProblem } from '../../errors/declaration-error.js';
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import {
   BodyTooLarge,
   MethodNotAllowed,
   NotFound,
   UnsupportedMediaType,
-} from '../../errors/request-errors.js';
-import { servedMethod, statusOf } from '../../model/operation.js';
-import type { Api, Route } from '../../model/route.js';
-import type { Resource } from '../../model/resource.js';
+} from '../../core/errors/http-exceptions.js';
+import { servedMethod, statusOf } from '../../core/schema/operation.js';
+import type { Api, Route } from '../../core/schema/route.js';
+import type { Resource } from '../../core/schema/resource.js';
 import { throttleRequest } from '../../request/throttling/throttle-request.js';
 import { behindMiddleware, responseTo, whatFailed } from './answer-anyhow.js';
 import { unsendable } from '../../request/responses/send-response.js';
 import { valueResponse } from '../../request/responses/rest-response.js';
 import type { RestResponse } from '../../request/responses/rest-response.js';
-import { isLater, whenThere } from '../../values/soon.js';
-import type { Soon } from '../../values/soon.js';
+import { isLater, whenThere } from '../../core/maybe-promise.js';
+import type { Soon } from '../../core/maybe-promise.js';
 import type { UnknownEntities } from '../../restify.options.js';
 import type { Call } from '../../request/call.js';
 import type { Around } from '../../request/rest-pipeline.js';

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ExecutionContext } from '@nestjs/common';
-import type { Operation } from '../../model/operation.js';
+import type { Operation } from '../../core/schema/operation.js';
 import { REST_SERVER } from '../tokens.js';
 import { askedOperations } from './asked-operations.js';
 import type { RestServer } from './rest-server.js';

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Json } from '../../errors/rest-error.js';
-import { keyText } from '../../values/keys.js';
-import type { Api, Route } from '../../model/route.js';
+import type { Json } from '../../core/errors/rest-exception.js';
+import { keyText } from '../../core/values/keys.js';
+import type { Api, Route } from '../../core/schema/route.js';
 import { withoutSlashes } from '../../restify.options.js';
 import { REST_SERVER } from '../tokens.js';
 import type { RestServer } from './rest-server.js';

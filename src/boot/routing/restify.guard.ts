@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { CanActivate, ExecutionContext, NestInterceptor } from '@nestjs/common';
 import { REST_SERVER } from '../tokens.js';
-import { NotFound, PermissionDenied } from '../../errors/request-errors.js';
+import { NotFound, PermissionDenied } from '../../core/errors/http-exceptions.js';
 import { bindingOf } from './restify-action.interceptor.js';
 import { aroundOf } from './interceptors-around.js';
 import { runGuard } from './run-guard.js';

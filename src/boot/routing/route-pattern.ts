@@ -1,6 +1,6 @@
-import type { Method } from '../../model/operation.js';
-import type { Resource } from '../../model/resource.js';
-import type { Route } from '../../model/route.js';
+import type { Method } from '../../core/schema/operation.js';
+import type { Resource } from '../../core/schema/resource.js';
+import type { Route } from '../../core/schema/route.js';
 
 /** The path of a model's collection, as Nest is told it: `rest/v1/polls/question`. */
 export function collectionPath(prefix: string, { app, model }: Resource): string {

@@ -1,7 +1,7 @@
-import type { DeclarationProblem } from '../../errors/declaration-error.js';
-import type { ErrorFormat } from '../../model/error-format.js';
-import type { Resource } from '../../model/resource.js';
-import type { Api } from '../../model/route.js';
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
+import type { ErrorFormat } from '../../core/contracts/error-format.js';
+import type { Resource } from '../../core/schema/resource.js';
+import type { Api } from '../../core/schema/route.js';
 import type { RestPipeline } from '../../request/rest-pipeline.js';
 import type { UnknownEntities } from '../../restify.options.js';
 

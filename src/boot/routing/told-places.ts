@@ -1,4 +1,4 @@
-import type { Api } from '../../model/route.js';
+import type { Api } from '../../core/schema/route.js';
 
 /** For the log at start: how many models stand below which path, with the global prefix and the version. `mounts` are what comes before the prefixes. */
 export function toldPlaces(apis: readonly Api[], mounts: readonly string[]): string {

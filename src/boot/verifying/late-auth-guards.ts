@@ -1,5 +1,5 @@
 import type { RestifyOptions } from '../../declare/restify-declaration.js';
-import type { GuardClass } from '../../model/guard.js';
+import type { GuardClass } from '../../core/contracts/guard.js';
 import type { Blueprint } from '../compiling/draft.js';
 import { isGuard } from './unfit-scheme.js';
 import { placesOf } from './places-of.js';

@@ -1,7 +1,7 @@
 import type { RestifyOptions } from '../../declare/restify-declaration.js';
-import { didYouMean } from '../../errors/declaration-error.js';
-import { LONGEST_TIMER } from '../../model/limits.js';
-import type { Pagination } from '../../model/pagination.js';
+import { didYouMean } from '../../core/errors/declaration-error.js';
+import { LONGEST_TIMER } from '../../core/schema/limits.js';
+import type { Pagination } from '../../core/contracts/pagination.js';
 import type { RestifyModuleOptions } from '../../restify.options.js';
 
 /** What is wrong with a value, and behind the option's name the place of it: `.limit`, `[2]`, or nothing. */

@@ -1,4 +1,4 @@
-import type { DeclarationProblem } from '../../errors/declaration-error.js';
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 
 /** A resource is compiled once for each side of a junction, and its author's mistake is one. */
 export function toldOnce(problems: readonly DeclarationProblem[]): readonly DeclarationProblem[] {

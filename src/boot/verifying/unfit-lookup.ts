@@ -1,9 +1,9 @@
-import { didYouMean } from '../../errors/declaration-error.js';
-import type { DeclarationProblem } from '../../errors/declaration-error.js';
-import { LOOKUPS, TEXT_LOOKUPS } from '../../model/row-filter.js';
-import type { Lookup } from '../../model/row-filter.js';
-import { isPlain } from '../../model/value-type.js';
-import type { ValueType } from '../../model/value-type.js';
+import { didYouMean } from '../../core/errors/declaration-error.js';
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
+import { LOOKUPS, TEXT_LOOKUPS } from '../../core/query/row-filter.js';
+import type { Lookup } from '../../core/query/row-filter.js';
+import { isPlain } from '../../core/schema/data-type.js';
+import type { ValueType } from '../../core/schema/data-type.js';
 import type { ResolvedPath } from '../compiling/resolve-path.js';
 
 type Reason = Omit<DeclarationProblem, 'where'>;

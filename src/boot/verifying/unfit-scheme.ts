@@ -1,5 +1,5 @@
-import type { DeclarationProblem } from '../../errors/declaration-error.js';
-import type { Authentication } from '../../model/authentication.js';
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
+import type { Authentication } from '../../core/contracts/authentication.js';
 
 type Unfit = Pick<DeclarationProblem, 'what' | 'repair'>;
 

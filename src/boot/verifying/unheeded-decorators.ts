@@ -1,11 +1,11 @@
-import { isWritable } from '../../model/field.js';
-import type { Field } from '../../model/field.js';
+import { isWritable } from '../../core/schema/field.js';
+import type { Field } from '../../core/schema/field.js';
 import { exposedMember } from '../compiling/exposed-properties.js';
 import { declaredColumns, topName } from '../compiling/property-names.js';
 import { draftsByEntity } from '../compiling/draft.js';
 import type { Blueprint, Draft } from '../compiling/draft.js';
 import type { CompiledModel } from '../compiling/compile-resources.js';
-import type { Resource } from '../../model/resource.js';
+import type { Resource } from '../../core/schema/resource.js';
 
 /** What decorators of class-transformer say and models do not follow: a sentence a property for the log. */
 export function unheededDecorators(

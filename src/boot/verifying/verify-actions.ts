@@ -1,11 +1,11 @@
 import type { ActionDeclaration, ControllerDeclaration } from '../../declare/action-declaration.js';
 import { NESTED_ACTION_KINDS } from '../../declare/action-declaration.js';
-import { didYouMean } from '../../errors/declaration-error.js';
-import type { DeclarationProblem } from '../../errors/declaration-error.js';
-import type { Relation } from '../../model/relation.js';
-import type { Resource } from '../../model/resource.js';
+import { didYouMean } from '../../core/errors/declaration-error.js';
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
+import type { Relation } from '../../core/schema/relation.js';
+import type { Resource } from '../../core/schema/resource.js';
 import type { CompiledModel } from '../compiling/compile-resources.js';
-import { linksOf } from '../../model/field.js';
+import { linksOf } from '../../core/schema/field.js';
 import type { Blueprint } from '../compiling/draft.js';
 
 const SEGMENT = /^[A-Za-z0-9][A-Za-z0-9_.~-]*$/;

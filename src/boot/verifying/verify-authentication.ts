@@ -1,6 +1,11 @@
-import { didYouMean } from '../../errors/declaration-error.js';
-import type { DeclarationProblem } from '../../errors/declaration-error.js';
-import { AUTHENTICATION_TIMEOUT, LONGEST_TIMER, MOST_REFUSALS, REFUSAL_LIMITS } from '../../model/limits.js';
+import { didYouMean } from '../../core/errors/declaration-error.js';
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
+import {
+  AUTHENTICATION_TIMEOUT,
+  LONGEST_TIMER,
+  MOST_REFUSALS,
+  REFUSAL_LIMITS,
+} from '../../core/schema/limits.js';
 import type { CompiledModel } from '../compiling/compile-resources.js';
 import type { Blueprint } from '../compiling/draft.js';
 import { placesOf } from './places-of.js';

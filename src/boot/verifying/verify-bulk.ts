@@ -1,10 +1,10 @@
 import { MANY_TO_MANY_DETAIL_ACTION } from '../../declare/action-declaration.js';
-import type { DeclarationProblem } from '../../errors/declaration-error.js';
-import { didYouMean } from '../../errors/declaration-error.js';
-import { BULK_OPERATIONS, bulkParameters } from '../../model/bulk.js';
-import type { EntityDescription } from '../../model/entity-description.js';
-import { MOST_BULK_OBJECTS } from '../../model/limits.js';
-import type { Resource } from '../../model/resource.js';
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
+import { didYouMean } from '../../core/errors/declaration-error.js';
+import { BULK_OPERATIONS, bulkParameters } from '../../core/contracts/bulk.js';
+import type { EntityDescription } from '../../core/schema/entity-metadata.js';
+import { MOST_BULK_OBJECTS } from '../../core/schema/limits.js';
+import type { Resource } from '../../core/schema/resource.js';
 import type { CompiledModel } from '../compiling/compile-resources.js';
 import type { Blueprint } from '../compiling/draft.js';
 import { placesOf } from './places-of.js';

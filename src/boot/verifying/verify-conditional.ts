@@ -1,4 +1,4 @@
-import type { DeclarationProblem } from '../../errors/declaration-error.js';
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { CompiledModel } from '../compiling/compile-resources.js';
 import type { Blueprint } from '../compiling/draft.js';
 import { placesOf } from './places-of.js';

@@ -1,9 +1,9 @@
-import { didYouMean } from '../../errors/declaration-error.js';
-import type { DeclarationProblem } from '../../errors/declaration-error.js';
-import type { Field } from '../../model/field.js';
-import { MAX_EXPANDED_DEPTH } from '../../model/limits.js';
-import type { Resource } from '../../model/resource.js';
-import type { Expandable } from '../../model/shape.js';
+import { didYouMean } from '../../core/errors/declaration-error.js';
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
+import type { Field } from '../../core/schema/field.js';
+import { MAX_EXPANDED_DEPTH } from '../../core/schema/limits.js';
+import type { Resource } from '../../core/schema/resource.js';
+import type { Expandable } from '../../core/contracts/field-selection.js';
 import type { CompiledModel } from '../compiling/compile-resources.js';
 import type { Blueprint } from '../compiling/draft.js';
 import { placesOf } from './places-of.js';

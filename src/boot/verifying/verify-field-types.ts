@@ -1,6 +1,6 @@
-import { didYouMean } from '../../errors/declaration-error.js';
-import type { DeclarationProblem } from '../../errors/declaration-error.js';
-import { FIELD_TYPES } from '../../model/field-type.js';
+import { didYouMean } from '../../core/errors/declaration-error.js';
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
+import { FIELD_TYPES } from '../../core/schema/field-type.js';
 import { keyColumns } from '../compiling/compile-transforms.js';
 import type { Blueprint, Draft } from '../compiling/draft.js';
 import { declaredColumns } from '../compiling/property-names.js';

@@ -1,6 +1,6 @@
-import type { DeclarationProblem } from '../../errors/declaration-error.js';
-import { keepsAnswers } from '../../model/idempotency.js';
-import { IDEMPOTENCY_LIFE, MAX_IDEMPOTENCY_LIFE } from '../../model/limits.js';
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
+import { keepsAnswers } from '../../core/contracts/idempotency.js';
+import { IDEMPOTENCY_LIFE, MAX_IDEMPOTENCY_LIFE } from '../../core/schema/limits.js';
 import type { CompiledModel } from '../compiling/compile-resources.js';
 import type { Blueprint } from '../compiling/draft.js';
 import { placesOf } from './places-of.js';

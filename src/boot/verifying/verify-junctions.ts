@@ -1,10 +1,10 @@
-import type { DeclarationProblem } from '../../errors/declaration-error.js';
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type {
   EntityDescription,
   JunctionDescription,
   ManyToManyDescription,
   ModelDescription,
-} from '../../model/entity-description.js';
+} from '../../core/schema/entity-metadata.js';
 import type { CompiledModel } from '../compiling/compile-resources.js';
 import type { Blueprint } from '../compiling/draft.js';
 import { junctionEntities, missingColumns } from '../compiling/junction-entities.js';

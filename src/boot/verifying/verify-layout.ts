@@ -1,4 +1,4 @@
-import type { DeclarationProblem } from '../../errors/declaration-error.js';
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { Blueprint } from '../compiling/draft.js';
 
 /** An entity whose file was loaded after Nest had read the controllers would have no routes. */

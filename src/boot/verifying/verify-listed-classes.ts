@@ -1,4 +1,4 @@
-import type { DeclarationProblem } from '../../errors/declaration-error.js';
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { Blueprint } from '../compiling/draft.js';
 
 /** A class that this application lists must be an entity of its data source, and declared where it is given a label. */

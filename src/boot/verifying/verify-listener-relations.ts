@@ -1,6 +1,6 @@
-import { didYouMean } from '../../errors/declaration-error.js';
-import type { DeclarationProblem } from '../../errors/declaration-error.js';
-import type { EntityDescription } from '../../model/entity-description.js';
+import { didYouMean } from '../../core/errors/declaration-error.js';
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
+import type { EntityDescription } from '../../core/schema/entity-metadata.js';
 import type { Blueprint } from '../compiling/draft.js';
 
 type Unfit = Pick<DeclarationProblem, 'what' | 'repair'>;

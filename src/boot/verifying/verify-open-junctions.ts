@@ -1,6 +1,6 @@
 import type { RestifyOptions, ThroughOptions } from '../../declare/restify-declaration.js';
-import type { DeclarationProblem } from '../../errors/declaration-error.js';
-import type { PermissionClass, PermissionExpression } from '../../model/permission-expression.js';
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
+import type { PermissionClass, PermissionExpression } from '../../core/contracts/permission-expression.js';
 import type { CompiledModel } from '../compiling/compile-resources.js';
 import { draftsByEntity } from '../compiling/draft.js';
 import type { Blueprint, Draft } from '../compiling/draft.js';

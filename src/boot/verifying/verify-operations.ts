@@ -1,6 +1,6 @@
-import { didYouMean } from '../../errors/declaration-error.js';
-import type { DeclarationProblem } from '../../errors/declaration-error.js';
-import { OPERATIONS } from '../../model/operation.js';
+import { didYouMean } from '../../core/errors/declaration-error.js';
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
+import { OPERATIONS } from '../../core/schema/operation.js';
 import type { Blueprint } from '../compiling/draft.js';
 
 /** `operations` names some of the six. */

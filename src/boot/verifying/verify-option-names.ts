@@ -1,5 +1,5 @@
-import { didYouMean } from '../../errors/declaration-error.js';
-import type { DeclarationProblem } from '../../errors/declaration-error.js';
+import { didYouMean } from '../../core/errors/declaration-error.js';
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import { OPTION_NAMES } from '../../declare/restify-declaration.js';
 import type { Blueprint } from '../compiling/draft.js';
 

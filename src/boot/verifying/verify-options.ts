@@ -1,5 +1,5 @@
-import { didYouMean } from '../../errors/declaration-error.js';
-import type { DeclarationProblem } from '../../errors/declaration-error.js';
+import { didYouMean } from '../../core/errors/declaration-error.js';
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { Draft } from '../compiling/draft.js';
 import { MODEL_OPTIONS, PREFIX_OPTIONS } from './option-kinds.js';
 import type { OptionKind } from './option-kinds.js';

@@ -1,8 +1,8 @@
-import { didYouMean } from '../../errors/declaration-error.js';
-import type { DeclarationProblem } from '../../errors/declaration-error.js';
-import type { OwnFilter } from '../../model/own-filter.js';
-import type { Resource } from '../../model/resource.js';
-import { PARAMETER_KINDS } from '../../values/parameter-type.js';
+import { didYouMean } from '../../core/errors/declaration-error.js';
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
+import type { OwnFilter } from '../../core/contracts/custom-filter.js';
+import type { Resource } from '../../core/schema/resource.js';
+import { PARAMETER_KINDS } from '../../core/values/parameter-type.js';
 import { filterEntries, isList, parameterNames } from '../compiling/compile-queries.js';
 import type { CompiledModel } from '../compiling/compile-resources.js';
 import type { Blueprint, Draft } from '../compiling/draft.js';

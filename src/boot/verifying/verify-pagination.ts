@@ -1,6 +1,6 @@
-import type { DeclarationProblem } from '../../errors/declaration-error.js';
-import type { Pagination } from '../../model/pagination.js';
-import type { Resource } from '../../model/resource.js';
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
+import type { Pagination } from '../../core/contracts/pagination.js';
+import type { Resource } from '../../core/schema/resource.js';
 import type { CompiledModel } from '../compiling/compile-resources.js';
 import type { Blueprint } from '../compiling/draft.js';
 import { placesOf } from './places-of.js';

@@ -1,4 +1,4 @@
-import type { DeclarationProblem } from '../../errors/declaration-error.js';
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { Blueprint, Draft } from '../compiling/draft.js';
 
 const SEGMENT = /^[a-z0-9][a-z0-9_-]*$/;

@@ -1,4 +1,4 @@
-import type { DeclarationProblem } from '../../errors/declaration-error.js';
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { Blueprint } from '../compiling/draft.js';
 
 const PREFIX = /^(?:[A-Za-z0-9_.~-]+(?:\/[A-Za-z0-9_.~-]+)*)?$/;

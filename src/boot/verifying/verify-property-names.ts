@@ -1,5 +1,5 @@
-import { didYouMean } from '../../errors/declaration-error.js';
-import type { DeclarationProblem } from '../../errors/declaration-error.js';
+import { didYouMean } from '../../core/errors/declaration-error.js';
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { RestifyOptions } from '../../declare/restify-declaration.js';
 import { declaredColumns, propertyNames, topName } from '../compiling/property-names.js';
 import type { Blueprint, Draft } from '../compiling/draft.js';

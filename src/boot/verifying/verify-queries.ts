@@ -1,8 +1,8 @@
 import type { ThroughOptions } from '../../declare/restify-declaration.js';
-import type { DeclarationProblem } from '../../errors/declaration-error.js';
-import type { ModelDescription } from '../../model/entity-description.js';
-import type { Resource } from '../../model/resource.js';
-import { isPlain } from '../../model/value-type.js';
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
+import type { ModelDescription } from '../../core/schema/entity-metadata.js';
+import type { Resource } from '../../core/schema/resource.js';
+import { isPlain } from '../../core/schema/data-type.js';
 import {
   filterEntries,
   orderEntry,

@@ -1,6 +1,6 @@
-import { didYouMean } from '../../errors/declaration-error.js';
-import type { DeclarationProblem } from '../../errors/declaration-error.js';
-import { MOST_OF_QUERY } from '../../model/limits.js';
+import { didYouMean } from '../../core/errors/declaration-error.js';
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
+import { MOST_OF_QUERY } from '../../core/schema/limits.js';
 import type { Blueprint } from '../compiling/draft.js';
 
 const MOST: ReadonlyMap<string, number> = new Map(Object.entries(MOST_OF_QUERY));

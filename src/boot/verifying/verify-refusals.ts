@@ -1,4 +1,4 @@
-import type { DeclarationProblem } from '../../errors/declaration-error.js';
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { Blueprint } from '../compiling/draft.js';
 
 /** Another word would hide nothing, and look as if it did. */

@@ -1,6 +1,6 @@
-import { didYouMean } from '../../errors/declaration-error.js';
-import type { DeclarationProblem } from '../../errors/declaration-error.js';
-import type { Resource } from '../../model/resource.js';
+import { didYouMean } from '../../core/errors/declaration-error.js';
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
+import type { Resource } from '../../core/schema/resource.js';
 import type { CompiledModel } from '../compiling/compile-resources.js';
 import type { Blueprint, Draft } from '../compiling/draft.js';
 import { isParameterName } from '../compiling/rename-parameters.js';

@@ -1,9 +1,9 @@
-import type { DeclarationProblem } from '../../errors/declaration-error.js';
-import { FORMAT_PARAMETER } from '../../model/renderer.js';
-import type { Renderer } from '../../model/renderer.js';
-import { parameterName } from '../../model/parameter-names.js';
-import type { Resource } from '../../model/resource.js';
-import { JSON_MEDIA_TYPE } from '../../values/media-type.js';
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
+import { FORMAT_PARAMETER } from '../../core/contracts/renderer.js';
+import type { Renderer } from '../../core/contracts/renderer.js';
+import { parameterName } from '../../core/schema/parameter-names.js';
+import type { Resource } from '../../core/schema/resource.js';
+import { JSON_MEDIA_TYPE } from '../../core/media-type.js';
 import type { CompiledModel } from '../compiling/compile-resources.js';
 import type { Blueprint } from '../compiling/draft.js';
 import { placesOf } from './places-of.js';

@@ -1,8 +1,8 @@
-import type { DeclarationProblem } from '../../errors/declaration-error.js';
-import { FORMAT_PARAMETER } from '../../model/renderer.js';
-import { parameterName } from '../../model/parameter-names.js';
-import type { Resource } from '../../model/resource.js';
-import { shapeParameters } from '../../model/shape.js';
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
+import { FORMAT_PARAMETER } from '../../core/contracts/renderer.js';
+import { parameterName } from '../../core/schema/parameter-names.js';
+import type { Resource } from '../../core/schema/resource.js';
+import { shapeParameters } from '../../core/contracts/field-selection.js';
 import type { CompiledModel } from '../compiling/compile-resources.js';
 import type { Blueprint } from '../compiling/draft.js';
 import { placesOf } from './places-of.js';

@@ -1,5 +1,5 @@
-import type { DeclarationProblem } from '../../errors/declaration-error.js';
-import { LONGEST_TIMER, SHUTDOWN_GRACE } from '../../model/limits.js';
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
+import { LONGEST_TIMER, SHUTDOWN_GRACE } from '../../core/schema/limits.js';
 import type { Blueprint } from '../compiling/draft.js';
 
 /** 0 closes half a request as soon as the application ends. */

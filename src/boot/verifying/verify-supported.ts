@@ -1,5 +1,5 @@
-import type { DeclarationProblem } from '../../errors/declaration-error.js';
-import type { ColumnDescription, EntityDescription } from '../../model/entity-description.js';
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
+import type { ColumnDescription, EntityDescription } from '../../core/schema/entity-metadata.js';
 import { exposedMember } from '../compiling/exposed-properties.js';
 import { declaredColumns, topName } from '../compiling/property-names.js';
 import type { Blueprint, Draft } from '../compiling/draft.js';

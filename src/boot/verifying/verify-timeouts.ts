@@ -1,5 +1,5 @@
-import type { DeclarationProblem } from '../../errors/declaration-error.js';
-import { LONGEST_TIMER } from '../../model/limits.js';
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
+import { LONGEST_TIMER } from '../../core/schema/limits.js';
 import type { Blueprint } from '../compiling/draft.js';
 
 /** Nobody waits for ever, nobody gives up before the wait has begun, and a statement may be left any time only by that word. */

@@ -1,5 +1,5 @@
-import type { SchemeOutcome } from '../../model/authentication.js';
-import { REMEMBERED_CALLERS } from '../../model/limits.js';
+import type { SchemeOutcome } from '../../core/contracts/authentication.js';
+import { REMEMBERED_CALLERS } from '../../core/schema/limits.js';
 import { Attempts } from './attempts.js';
 import type { RefusalLimit } from './attempts.js';
 

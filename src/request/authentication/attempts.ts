@@ -1,5 +1,5 @@
-import { AuthenticationAway, Throttled } from '../../errors/request-errors.js';
-import type { Soon } from '../../values/soon.js';
+import { AuthenticationAway, Throttled } from '../../core/errors/http-exceptions.js';
+import type { Soon } from '../../core/maybe-promise.js';
 
 interface Waiting {
   readonly admit: () => void;

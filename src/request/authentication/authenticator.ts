@@ -1,8 +1,12 @@
-import { AuthenticationAway, NotAuthenticated, PermissionDenied } from '../../errors/request-errors.js';
-import type { Actor } from '../../model/actor.js';
-import type { AuthenticationScheme, LibraryRequest, SchemeOutcome } from '../../model/authentication.js';
-import { isLater } from '../../values/soon.js';
-import type { Soon } from '../../values/soon.js';
+import { AuthenticationAway, NotAuthenticated, PermissionDenied } from '../../core/errors/http-exceptions.js';
+import type { Actor } from '../../core/schema/actor.js';
+import type {
+  AuthenticationScheme,
+  LibraryRequest,
+  SchemeOutcome,
+} from '../../core/contracts/authentication.js';
+import { isLater } from '../../core/maybe-promise.js';
+import type { Soon } from '../../core/maybe-promise.js';
 import { challengeOf } from './challenge-of.js';
 import { actorOn } from './guard-scheme.js';
 import type { RefusedCredentials } from './refused-credentials.js';

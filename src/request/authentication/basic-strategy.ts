@@ -1,4 +1,4 @@
-import type { LibraryRequest, VerifyBasic } from '../../model/authentication.js';
+import type { LibraryRequest, VerifyBasic } from '../../core/contracts/authentication.js';
 import { parseBasicCredentials } from './basic-credentials.js';
 
 /** What Passport puts on the object that it runs for a request. */

@@ -1,4 +1,4 @@
-import type { AuthenticationScheme } from '../../model/authentication.js';
+import type { AuthenticationScheme } from '../../core/contracts/authentication.js';
 
 const CHALLENGES = new WeakMap<readonly AuthenticationScheme[], string | undefined>();
 

@@ -1,12 +1,12 @@
-import { PermissionDenied } from '../../errors/request-errors.js';
+import { PermissionDenied } from '../../core/errors/http-exceptions.js';
 import type {
   AuthenticationScheme,
   Credentials,
   LibraryRequest,
   SchemeOutcome,
-} from '../../model/authentication.js';
-import type { Actor } from '../../model/actor.js';
-import type { RunGuard } from '../../model/guard.js';
+} from '../../core/contracts/authentication.js';
+import type { Actor } from '../../core/schema/actor.js';
+import type { RunGuard } from '../../core/contracts/guard.js';
 import { parseBasicCredentials } from './basic-credentials.js';
 import { challengeFor, isBasic, isPresented, placeOf, refusalFor } from './presented-credentials.js';
 import { statusOfError } from './status-of-error.js';

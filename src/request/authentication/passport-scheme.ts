@@ -1,5 +1,5 @@
-import type { DeclarationProblem } from '../../errors/declaration-error.js';
-import { strategy } from '../../model/authentication.js';
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
+import { strategy } from '../../core/contracts/authentication.js';
 import type {
   Authentication,
   AuthenticationScheme,
@@ -7,9 +7,9 @@ import type {
   GuardAuthentication,
   LibraryRequest,
   SchemeOutcome,
-} from '../../model/authentication.js';
-import type { GuardClass } from '../../model/guard.js';
-import type { Soon } from '../../values/soon.js';
+} from '../../core/contracts/authentication.js';
+import type { GuardClass } from '../../core/contracts/guard.js';
+import type { Soon } from '../../core/maybe-promise.js';
 import { parseBasicCredentials } from './basic-credentials.js';
 import { basicStrategy } from './basic-strategy.js';
 import type { PassportHttpLike } from './basic-strategy.js';

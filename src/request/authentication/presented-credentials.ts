@@ -1,4 +1,4 @@
-import type { Credentials, LibraryRequest } from '../../model/authentication.js';
+import type { Credentials, LibraryRequest } from '../../core/contracts/authentication.js';
 
 /** In `WWW-Authenticate`, where a scheme has no realm of its own. */
 export const REALM = 'api';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { RefusalLimits } from '../../model/authentication.js';
+import type { RefusalLimits } from '../../core/contracts/authentication.js';
 import { AttemptsByKey } from './attempts-by-key.js';
 import type { CredentialCheck } from './attempts-by-key.js';
 import { networkOf } from './network-of.js';

@@ -1,4 +1,4 @@
-import { isRestError } from '../../errors/rest-error.js';
+import { isRestError } from '../../core/errors/rest-exception.js';
 
 /** The status that an error asks for: one of this package, or an HttpException of Nest, which may be loaded twice. Undefined for anything unforeseen. */
 export function statusOfError(error: unknown): number | undefined {

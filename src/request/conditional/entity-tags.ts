@@ -1,4 +1,4 @@
-import { MAX_ENTITY_TAGS, MAX_PRECONDITION } from '../../model/limits.js';
+import { MAX_ENTITY_TAGS, MAX_PRECONDITION } from '../../core/schema/limits.js';
 
 /** An entity tag (RFC 9110, 8.8.3), without its quotes. */
 export interface EntityTag {

@@ -1,5 +1,5 @@
-import { PreconditionFailed } from '../../errors/request-errors.js';
-import type { CacheControl } from '../../model/conditional.js';
+import { PreconditionFailed } from '../../core/errors/http-exceptions.js';
+import type { CacheControl } from '../../core/contracts/conditional.js';
 import { parseEntityTags } from './entity-tags.js';
 import { parseHttpDate } from './http-date.js';
 import { stateIn } from './validators.js';

@@ -1,12 +1,16 @@
-import { MalformedRequest, PreconditionFailed, PreconditionRequired } from '../../errors/request-errors.js';
-import type { Json } from '../../errors/rest-error.js';
-import { stampsOf } from '../../model/conditional.js';
-import type { Column } from '../../model/column.js';
-import { allOf, ALWAYS, equals, NEVER } from '../../model/condition.js';
-import type { Condition } from '../../model/condition.js';
-import { MODIFIED_SETTLES } from '../../model/limits.js';
-import type { Precondition } from '../../model/plan.js';
-import type { Row } from '../../model/serializer.js';
+import {
+  MalformedRequest,
+  PreconditionFailed,
+  PreconditionRequired,
+} from '../../core/errors/http-exceptions.js';
+import type { Json } from '../../core/errors/rest-exception.js';
+import { stampsOf } from '../../core/contracts/conditional.js';
+import type { Column } from '../../core/schema/column.js';
+import { allOf, ALWAYS, equals, NEVER } from '../../core/query/condition.js';
+import type { Condition } from '../../core/query/condition.js';
+import { MODIFIED_SETTLES } from '../../core/schema/limits.js';
+import type { Precondition } from '../../core/query/plan.js';
+import type { Row } from '../../core/contracts/serializer.js';
 import { parseEntityTags } from './entity-tags.js';
 import type { EntityTag } from './entity-tags.js';
 import { parseHttpDate } from './http-date.js';

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { Json } from '../../errors/rest-error.js';
-import { stampsOf } from '../../model/conditional.js';
-import type { Field } from '../../model/field.js';
-import { MODIFIED_SETTLES } from '../../model/limits.js';
-import type { Resource } from '../../model/resource.js';
+import type { Json } from '../../core/errors/rest-exception.js';
+import { stampsOf } from '../../core/contracts/conditional.js';
+import type { Field } from '../../core/schema/field.js';
+import { MODIFIED_SETTLES } from '../../core/schema/limits.js';
+import type { Resource } from '../../core/schema/resource.js';
 import { httpDate } from './http-date.js';
 
 /** The headers that tell which state of an object an answer shows. */

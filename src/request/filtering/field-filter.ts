@@ -1,9 +1,14 @@
-import { InvalidInput } from '../../errors/request-errors.js';
-import { emptyFieldErrors } from '../../errors/rest-error.js';
-import { GROUPS_PARAMETER } from '../../model/filter-backend.js';
-import type { FilterBackend, FilterQuestion, Filtering, ListKind } from '../../model/filter-backend.js';
-import { parameterName } from '../../model/parameter-names.js';
-import type { Resource } from '../../model/resource.js';
+import { InvalidInput } from '../../core/errors/http-exceptions.js';
+import { emptyFieldErrors } from '../../core/errors/rest-exception.js';
+import { GROUPS_PARAMETER } from '../../core/contracts/filter-backend.js';
+import type {
+  FilterBackend,
+  FilterQuestion,
+  Filtering,
+  ListKind,
+} from '../../core/contracts/filter-backend.js';
+import { parameterName } from '../../core/schema/parameter-names.js';
+import type { Resource } from '../../core/schema/resource.js';
 import { parseGroups } from './filter-groups.js';
 import { holdsList, parseTerm } from './parse-term.js';
 import { sameRows } from './same-rows.js';

@@ -1,8 +1,8 @@
-import { oneOf } from '../../model/condition.js';
-import type { Condition } from '../../model/condition.js';
-import type { FilterQuestion } from '../../model/filter-backend.js';
-import { invalid, valid } from '../../values/outcome.js';
-import type { Outcome } from '../../values/outcome.js';
+import { oneOf } from '../../core/query/condition.js';
+import type { Condition } from '../../core/query/condition.js';
+import type { FilterQuestion } from '../../core/contracts/filter-backend.js';
+import { invalid, valid } from '../../core/values/parse-result.js';
+import type { Outcome } from '../../core/values/parse-result.js';
 import { GroupError, readGroup } from './group-syntax.js';
 import type { Expression } from './group-syntax.js';
 import { parseTerm } from './parse-term.js';

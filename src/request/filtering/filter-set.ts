@@ -1,14 +1,19 @@
-import { InvalidInput } from '../../errors/request-errors.js';
-import { emptyFieldErrors } from '../../errors/rest-error.js';
-import type { Json } from '../../errors/rest-error.js';
-import { allOf } from '../../model/condition.js';
-import type { Condition } from '../../model/condition.js';
-import type { FilterBackend, FilterQuestion, Filtering, ListKind } from '../../model/filter-backend.js';
-import type { TypedParameter } from '../../model/own-filter.js';
-import type { RowFilter } from '../../model/row-filter.js';
-import { parameterType } from '../../values/parameter-type.js';
-import { parseText } from '../../values/parse-text.js';
-import { resolveRowFilter, UnfitValue } from '../../values/resolve-row-filter.js';
+import { InvalidInput } from '../../core/errors/http-exceptions.js';
+import { emptyFieldErrors } from '../../core/errors/rest-exception.js';
+import type { Json } from '../../core/errors/rest-exception.js';
+import { allOf } from '../../core/query/condition.js';
+import type { Condition } from '../../core/query/condition.js';
+import type {
+  FilterBackend,
+  FilterQuestion,
+  Filtering,
+  ListKind,
+} from '../../core/contracts/filter-backend.js';
+import type { TypedParameter } from '../../core/contracts/custom-filter.js';
+import type { RowFilter } from '../../core/query/row-filter.js';
+import { parameterType } from '../../core/values/parameter-type.js';
+import { parseText } from '../../core/values/parse-text.js';
+import { resolveRowFilter, UnfitValue } from '../../core/query/resolve-row-filter.js';
 import { parseValues } from './parse-term.js';
 
 /** Parameters of a `FilterSet` by name: a type each, and the rows that a value keeps. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { TermMatch } from '../../model/condition.js';
+import type { TermMatch } from '../../core/query/condition.js';
 import { foldTerms } from './fold-terms.js';
 
 describe('terms of a search', () => {

@@ -1,4 +1,4 @@
-import type { TermMatch } from '../../model/condition.js';
+import type { TermMatch } from '../../core/query/condition.js';
 
 /** Whether every value that fits `longer` fits `term` too, whatever the database takes for the same letter. */
 type Follows = (term: string, longer: string) => boolean;

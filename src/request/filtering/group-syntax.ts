@@ -1,4 +1,4 @@
-import { readQuoted } from '../../values/split-values.js';
+import { readQuoted } from '../../core/values/split-values.js';
 
 /** A group as it is written. Places count from 1, in characters of the text. */
 export type Expression =

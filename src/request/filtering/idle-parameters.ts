@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { InvalidInput } from '../../errors/request-errors.js';
-import { emptyFieldErrors, isRestError } from '../../errors/rest-error.js';
-import type { FilterBackend, FilterQuestion, Filtering } from '../../model/filter-backend.js';
+import { InvalidInput } from '../../core/errors/http-exceptions.js';
+import { emptyFieldErrors, isRestError } from '../../core/errors/rest-exception.js';
+import type { FilterBackend, FilterQuestion, Filtering } from '../../core/contracts/filter-backend.js';
 
 /**
  * Refuses parameters that leave no row out beside others that do, and values that are passed over because another one comes

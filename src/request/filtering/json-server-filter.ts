@@ -1,10 +1,15 @@
-import { InvalidInput } from '../../errors/request-errors.js';
-import { emptyFieldErrors } from '../../errors/rest-error.js';
-import { oneOf } from '../../model/condition.js';
-import type { FilterBackend, FilterQuestion, Filtering, ListKind } from '../../model/filter-backend.js';
-import type { FilterTerm, Resource } from '../../model/resource.js';
-import { invalid, valid } from '../../values/outcome.js';
-import type { Outcome } from '../../values/outcome.js';
+import { InvalidInput } from '../../core/errors/http-exceptions.js';
+import { emptyFieldErrors } from '../../core/errors/rest-exception.js';
+import { oneOf } from '../../core/query/condition.js';
+import type {
+  FilterBackend,
+  FilterQuestion,
+  Filtering,
+  ListKind,
+} from '../../core/contracts/filter-backend.js';
+import type { FilterTerm, Resource } from '../../core/schema/resource.js';
+import { invalid, valid } from '../../core/values/parse-result.js';
+import type { Outcome } from '../../core/values/parse-result.js';
 import { holdsList, parseTerm } from './parse-term.js';
 import { sameRows } from './same-rows.js';
 import type { PlacedCondition } from './same-rows.js';

@@ -1,6 +1,6 @@
-import type { FilterBackend, FilterQuestion, Filtering } from '../../model/filter-backend.js';
-import { parameterName } from '../../model/parameter-names.js';
-import type { Resource } from '../../model/resource.js';
+import type { FilterBackend, FilterQuestion, Filtering } from '../../core/contracts/filter-backend.js';
+import { parameterName } from '../../core/schema/parameter-names.js';
+import type { Resource } from '../../core/schema/resource.js';
 import { searched } from './search-filter.js';
 
 /** `q=<text>`: what `SearchFilter` does with `search`, for clients that speak json-server's dialect. */

@@ -1,6 +1,6 @@
-import { allOf, ALWAYS, NEVER, oneOf } from '../../model/condition.js';
-import type { Condition } from '../../model/condition.js';
-import type { Relation } from '../../model/relation.js';
+import { allOf, ALWAYS, NEVER, oneOf } from '../../core/query/condition.js';
+import type { Condition } from '../../core/query/condition.js';
+import type { Relation } from '../../core/schema/relation.js';
 
 /** A comparison over to-one relations. What the caller may not see counts as empty, so that `ne` and `isnull` keep the rows that lead there (contract 10.3). */
 export function ofVisible(compared: Condition, visible: Condition): Condition {

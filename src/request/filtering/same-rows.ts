@@ -1,6 +1,6 @@
-import { allOf, ALWAYS } from '../../model/condition.js';
-import type { Condition } from '../../model/condition.js';
-import type { SomeStep } from '../../model/resource.js';
+import { allOf, ALWAYS } from '../../core/query/condition.js';
+import type { Condition } from '../../core/query/condition.js';
+import type { SomeStep } from '../../core/schema/resource.js';
 
 /** A condition on a row of a model, or of what it leads to over these to-many relations. */
 export interface PlacedCondition {

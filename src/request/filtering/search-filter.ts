@@ -1,8 +1,8 @@
-import { InvalidInput } from '../../errors/request-errors.js';
-import { allOf, oneOf } from '../../model/condition.js';
-import type { FilterBackend, FilterQuestion, Filtering } from '../../model/filter-backend.js';
-import { parameterName } from '../../model/parameter-names.js';
-import type { Resource } from '../../model/resource.js';
+import { InvalidInput } from '../../core/errors/http-exceptions.js';
+import { allOf, oneOf } from '../../core/query/condition.js';
+import type { FilterBackend, FilterQuestion, Filtering } from '../../core/contracts/filter-backend.js';
+import { parameterName } from '../../core/schema/parameter-names.js';
+import type { Resource } from '../../core/schema/resource.js';
 import { foldTerms } from './fold-terms.js';
 
 /**

@@ -1,8 +1,8 @@
-import { InvalidSearchPattern } from '../../errors/request-errors.js';
-import { parameterName } from '../../model/parameter-names.js';
-import type { Resource } from '../../model/resource.js';
-import { isLater } from '../../values/soon.js';
-import type { Soon } from '../../values/soon.js';
+import { InvalidSearchPattern } from '../../core/errors/http-exceptions.js';
+import { parameterName } from '../../core/schema/parameter-names.js';
+import type { Resource } from '../../core/schema/resource.js';
+import { isLater } from '../../core/maybe-promise.js';
+import type { Soon } from '../../core/maybe-promise.js';
 
 /** The database, which refuses a pattern, does not know what the search is called in the model. */
 export function tellSearchByName<Result>(resource: Resource, work: () => Soon<Result>): Soon<Result> {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { MalformedRequest } from '../../errors/request-errors.js';
-import { namesOf } from '../../model/caller.js';
-import type { Caller } from '../../model/caller.js';
-import type { Idempotency } from '../../model/idempotency.js';
+import { MalformedRequest } from '../../core/errors/http-exceptions.js';
+import { namesOf } from '../../core/schema/caller.js';
+import type { Caller } from '../../core/schema/caller.js';
+import type { Idempotency } from '../../core/contracts/idempotency.js';
 
 /** What a key belongs to: nobody else finds it, and nothing of it can be read in the database. */
 export interface KeyScope {

@@ -1,5 +1,5 @@
-import { MalformedRequest } from '../../errors/request-errors.js';
-import { MAX_IDEMPOTENCY_KEY } from '../../model/limits.js';
+import { MalformedRequest } from '../../core/errors/http-exceptions.js';
+import { MAX_IDEMPOTENCY_KEY } from '../../core/schema/limits.js';
 
 /** A string of RFC 9651, as the draft has it. What is escaped in it is a quote or a backslash. */
 const QUOTED = /^"((?:[\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/;

@@ -1,11 +1,11 @@
-import { isWritable } from '../../model/field.js';
-import type { Field } from '../../model/field.js';
-import type { Operation } from '../../model/operation.js';
-import type { Resource } from '../../model/resource.js';
-import type { Route } from '../../model/route.js';
-import type { ValueRules } from '../../model/value-rules.js';
-import type { TypeOf, ValueType } from '../../model/value-type.js';
-import { JSON_MEDIA_TYPE } from '../../values/media-type.js';
+import { isWritable } from '../../core/schema/field.js';
+import type { Field } from '../../core/schema/field.js';
+import type { Operation } from '../../core/schema/operation.js';
+import type { Resource } from '../../core/schema/resource.js';
+import type { Route } from '../../core/schema/route.js';
+import type { ValueRules } from '../../core/schema/value-rules.js';
+import type { TypeOf, ValueType } from '../../core/schema/data-type.js';
+import { JSON_MEDIA_TYPE } from '../../core/media-type.js';
 
 /** What a client is told of one field (contract 19.1), in DRF's words. */
 export interface FieldDescription {

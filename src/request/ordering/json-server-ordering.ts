@@ -1,6 +1,11 @@
-import type { FilterBackend, FilterQuestion, Filtering, ListKind } from '../../model/filter-backend.js';
-import { parameterName } from '../../model/parameter-names.js';
-import type { Resource } from '../../model/resource.js';
+import type {
+  FilterBackend,
+  FilterQuestion,
+  Filtering,
+  ListKind,
+} from '../../core/contracts/filter-backend.js';
+import { parameterName } from '../../core/schema/parameter-names.js';
+import type { Resource } from '../../core/schema/resource.js';
 import { parseOrdering } from './ordering-filter.js';
 
 /**

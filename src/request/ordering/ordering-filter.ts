@@ -1,7 +1,12 @@
-import type { NullsPlace } from '../../model/condition.js';
-import type { FilterBackend, FilterQuestion, Filtering, ListKind } from '../../model/filter-backend.js';
-import { parameterName } from '../../model/parameter-names.js';
-import type { OrderTerm, Resource } from '../../model/resource.js';
+import type { NullsPlace } from '../../core/query/condition.js';
+import type {
+  FilterBackend,
+  FilterQuestion,
+  Filtering,
+  ListKind,
+} from '../../core/contracts/filter-backend.js';
+import { parameterName } from '../../core/schema/parameter-names.js';
+import type { OrderTerm, Resource } from '../../core/schema/resource.js';
 
 /**
  * `ordering=name,-other` (contract 4.10). Names that may not be ordered by are dropped; of a name that comes twice the

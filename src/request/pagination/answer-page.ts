@@ -1,4 +1,4 @@
-import type { Counted, Page, PageAnswer } from '../../model/pagination.js';
+import type { Counted, Page, PageAnswer } from '../../core/contracts/pagination.js';
 
 /** Absolute URLs of the pages around one. */
 export interface PageLinks {

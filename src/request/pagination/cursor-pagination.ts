@@ -1,5 +1,5 @@
-import { InvalidInput, InvalidPage } from '../../errors/request-errors.js';
-import { MIN_SECRET } from '../../model/limits.js';
+import { InvalidInput, InvalidPage } from '../../core/errors/http-exceptions.js';
+import { MIN_SECRET } from '../../core/schema/limits.js';
 import type {
   CursorPosition,
   Page,
@@ -10,7 +10,7 @@ import type {
   Pagination,
   PaginationDescription,
   PaginationProblem,
-} from '../../model/pagination.js';
+} from '../../core/contracts/pagination.js';
 import { envelopeOf, headersOf } from './answer-page.js';
 import { CursorSeal } from './cursor-seal.js';
 import { describePages } from './describe-pages.js';

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from 'node:crypto';
-import { MAX_CURSOR } from '../../model/limits.js';
-import type { CursorPosition } from '../../model/pagination.js';
+import { MAX_CURSOR } from '../../core/schema/limits.js';
+import type { CursorPosition } from '../../core/contracts/pagination.js';
 
 interface Keys {
   readonly cipher: Buffer;

@@ -1,4 +1,4 @@
-import type { DescribedValue, PageSchema, PaginationDescription } from '../../model/pagination.js';
+import type { DescribedValue, PageSchema, PaginationDescription } from '../../core/contracts/pagination.js';
 import type { PageSettings } from './page-settings.js';
 
 interface DescribedPages {

@@ -1,4 +1,4 @@
-import { MAX_OFFSET, MAX_PAGE_SIZE } from '../../model/limits.js';
+import { MAX_OFFSET, MAX_PAGE_SIZE } from '../../core/schema/limits.js';
 import type {
   Page,
   PageAnswer,
@@ -9,7 +9,7 @@ import type {
   Pagination,
   PaginationDescription,
   PaginationProblem,
-} from '../../model/pagination.js';
+} from '../../core/contracts/pagination.js';
 import { headersOf } from './answer-page.js';
 import { describePages } from './describe-pages.js';
 import { offsetProblems, PageSettings } from './page-settings.js';

@@ -1,4 +1,4 @@
-import { MAX_OFFSET } from '../../model/limits.js';
+import { MAX_OFFSET } from '../../core/schema/limits.js';
 import type {
   Page,
   PageAnswer,
@@ -9,7 +9,7 @@ import type {
   Pagination,
   PaginationDescription,
   PaginationProblem,
-} from '../../model/pagination.js';
+} from '../../core/contracts/pagination.js';
 import { envelopeOf, headersOf } from './answer-page.js';
 import { describePages } from './describe-pages.js';
 import { namesProblems, offsetProblems, PageSettings } from './page-settings.js';

@@ -1,4 +1,4 @@
-import type { PageLink } from '../../model/pagination.js';
+import type { PageLink } from '../../core/contracts/pagination.js';
 
 /**
  * Links to other pages of a list. `query` is as it was sent, and stands for a query that could be read: its parameters stay

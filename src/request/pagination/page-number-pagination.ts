@@ -1,5 +1,5 @@
-import { InvalidPage } from '../../errors/request-errors.js';
-import { MAX_OFFSET } from '../../model/limits.js';
+import { InvalidPage } from '../../core/errors/http-exceptions.js';
+import { MAX_OFFSET } from '../../core/schema/limits.js';
 import type {
   Page,
   PageAnswer,
@@ -10,7 +10,7 @@ import type {
   Pagination,
   PaginationDescription,
   PaginationProblem,
-} from '../../model/pagination.js';
+} from '../../core/contracts/pagination.js';
 import { envelopeOf, headersOf } from './answer-page.js';
 import { describePages } from './describe-pages.js';
 import { namesProblems, offsetProblems, PageSettings } from './page-settings.js';

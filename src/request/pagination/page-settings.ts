@@ -1,6 +1,6 @@
-import { InvalidInput } from '../../errors/request-errors.js';
-import { MAX_PAGE_SIZE, PAGE_SIZE } from '../../model/limits.js';
-import type { CountKind, PaginationProblem } from '../../model/pagination.js';
+import { InvalidInput } from '../../core/errors/http-exceptions.js';
+import { MAX_PAGE_SIZE, PAGE_SIZE } from '../../core/schema/limits.js';
+import type { CountKind, PaginationProblem } from '../../core/contracts/pagination.js';
 import { wholeNumber } from './whole-number.js';
 
 /** What the standard paginations have in common. */

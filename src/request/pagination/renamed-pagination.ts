@@ -1,5 +1,5 @@
-import { InvalidInput } from '../../errors/request-errors.js';
-import { emptyFieldErrors } from '../../errors/rest-error.js';
+import { InvalidInput } from '../../core/errors/http-exceptions.js';
+import { emptyFieldErrors } from '../../core/errors/rest-exception.js';
 import type {
   Page,
   PageAnswer,
@@ -9,7 +9,7 @@ import type {
   Pagination,
   PaginationDescription,
   PaginationProblem,
-} from '../../model/pagination.js';
+} from '../../core/contracts/pagination.js';
 
 /** A pagination whose query parameters have other names for clients: in queries, links, errors and its description. */
 export class RenamedPagination implements Pagination {

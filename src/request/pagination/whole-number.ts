@@ -1,4 +1,4 @@
-import { InvalidInput } from '../../errors/request-errors.js';
+import { InvalidInput } from '../../core/errors/http-exceptions.js';
 
 /** Digits alone: what JavaScript or Python take for a number beside, such as `1e3`, ` 2` or `+2`, is none. */
 const DIGITS = /^\d{1,100}$/;

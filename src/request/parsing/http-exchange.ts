@@ -1,5 +1,5 @@
-import type { LibraryRequest } from '../../model/authentication.js';
-import type { Soon } from '../../values/soon.js';
+import type { LibraryRequest } from '../../core/contracts/authentication.js';
+import type { Soon } from '../../core/maybe-promise.js';
 import type { ReceivedBody } from './json-body.js';
 
 /** One HTTP call, as every HTTP library gives it. */

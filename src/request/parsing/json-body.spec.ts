@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { isRestError } from '../../errors/rest-error.js';
+import { isRestError } from '../../core/errors/rest-exception.js';
 import { readJsonObject } from './json-body.js';
 import type { ReceivedBody } from './json-body.js';
 

@@ -4,9 +4,9 @@ import {
   MalformedRequest,
   UnsupportedContentCoding,
   UnsupportedMediaType,
-} from '../../errors/request-errors.js';
-import { BODY_DEPTH } from '../../model/limits.js';
-import { pythonTypeName } from '../../values/texts.js';
+} from '../../core/errors/http-exceptions.js';
+import { BODY_DEPTH } from '../../core/schema/limits.js';
+import { pythonTypeName } from '../../core/values/texts.js';
 
 /** What the HTTP layer made of a body before anybody asked for it. Its error waits until its turn (contract 6.3). */
 export type ReceivedBody =

@@ -1,7 +1,7 @@
-import type { ListKind } from '../../model/filter-backend.js';
-import type { Resource } from '../../model/resource.js';
-import { shapeParameters } from '../../model/shape.js';
-import { splitValues } from '../../values/split-values.js';
+import type { ListKind } from '../../core/contracts/filter-backend.js';
+import type { Resource } from '../../core/schema/resource.js';
+import { shapeParameters } from '../../core/contracts/field-selection.js';
+import { splitValues } from '../../core/values/split-values.js';
 import { isRepeated, parametersFrom, valuesOf } from './query-string.js';
 
 /** As generated clients and axios write lists. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { isRestError } from '../../errors/rest-error.js';
+import { isRestError } from '../../core/errors/rest-exception.js';
 import { parseQueryString, valuesOf } from './query-string.js';
 
 const LONG = 1_000_000;

@@ -1,5 +1,5 @@
-import { InvalidInput, MalformedRequest } from '../../errors/request-errors.js';
-import { unstorableText } from '../../values/texts.js';
+import { InvalidInput, MalformedRequest } from '../../core/errors/http-exceptions.js';
+import { unstorableText } from '../../core/values/texts.js';
 
 /** All values of parameters that came more than once. They stand beside: next to nobody sends them. */
 const REPEATED = new WeakMap<ReadonlyMap<string, string>, Map<string, string[]>>();

@@ -1,14 +1,14 @@
-import { InvalidInput, NotFound } from '../../errors/request-errors.js';
-import { emptyFieldErrors } from '../../errors/rest-error.js';
-import type { Json } from '../../errors/rest-error.js';
-import { bulkParameters } from '../../model/bulk.js';
-import { FORMAT_PARAMETER } from '../../model/renderer.js';
-import { parameterName } from '../../model/parameter-names.js';
-import type { Resource } from '../../model/resource.js';
-import { shapeParameters } from '../../model/shape.js';
-import type { RouteMatch } from '../../model/route.js';
-import { decodedSegment, parseKeySegment } from '../../values/keys.js';
-import { unstorableText } from '../../values/texts.js';
+import { InvalidInput, NotFound } from '../../core/errors/http-exceptions.js';
+import { emptyFieldErrors } from '../../core/errors/rest-exception.js';
+import type { Json } from '../../core/errors/rest-exception.js';
+import { bulkParameters } from '../../core/contracts/bulk.js';
+import { FORMAT_PARAMETER } from '../../core/contracts/renderer.js';
+import { parameterName } from '../../core/schema/parameter-names.js';
+import type { Resource } from '../../core/schema/resource.js';
+import { shapeParameters } from '../../core/contracts/field-selection.js';
+import type { RouteMatch } from '../../core/schema/route.js';
+import { decodedSegment, parseKeySegment } from '../../core/values/keys.js';
+import { unstorableText } from '../../core/values/texts.js';
 
 /** The keys that a URL names, in the types of their columns. */
 export interface UrlKeys {

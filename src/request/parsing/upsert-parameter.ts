@@ -1,8 +1,8 @@
-import { InvalidInput } from '../../errors/request-errors.js';
-import { UPSERT_PARAMETER } from '../../model/bulk.js';
-import { parameterName } from '../../model/parameter-names.js';
-import type { Resource } from '../../model/resource.js';
-import type { Bulk } from '../../model/bulk.js';
+import { InvalidInput } from '../../core/errors/http-exceptions.js';
+import { UPSERT_PARAMETER } from '../../core/contracts/bulk.js';
+import { parameterName } from '../../core/schema/parameter-names.js';
+import type { Resource } from '../../core/schema/resource.js';
+import type { Bulk } from '../../core/contracts/bulk.js';
 
 /** Whether objects that are there already are changed. Throws 400. */
 export function asksForUpsert(

@@ -1,15 +1,15 @@
-import { NotAuthenticated, NotFound, PermissionDenied } from '../../errors/request-errors.js';
-import type { Actor } from '../../model/actor.js';
-import type { Condition } from '../../model/condition.js';
-import { servedMethod } from '../../model/operation.js';
-import type { AccessQuestion, FieldSet, Grant, Refusal } from '../../model/permission.js';
-import type { PermissionSource } from '../../model/permission-source.js';
-import type { Resource } from '../../model/resource.js';
-import type { RowFilter } from '../../model/row-filter.js';
-import { whenThere } from '../../values/soon.js';
-import type { Soon } from '../../values/soon.js';
+import { NotAuthenticated, NotFound, PermissionDenied } from '../../core/errors/http-exceptions.js';
+import type { Actor } from '../../core/schema/actor.js';
+import type { Condition } from '../../core/query/condition.js';
+import { servedMethod } from '../../core/schema/operation.js';
+import type { AccessQuestion, FieldSet, Grant, Refusal } from '../../core/contracts/permission.js';
+import type { PermissionSource } from '../../core/contracts/permission-source.js';
+import type { Resource } from '../../core/schema/resource.js';
+import type { RowFilter } from '../../core/query/row-filter.js';
+import { whenThere } from '../../core/maybe-promise.js';
+import type { Soon } from '../../core/maybe-promise.js';
 import { both, decide } from './combine-grants.js';
-import { keyNames } from './reading.js';
+import { keyNames } from '../../core/query/readable-paths.js';
 import { visibleRows } from './visible-rows.js';
 import type { RefusalRules } from './visible-rows.js';
 

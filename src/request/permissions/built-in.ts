@@ -1,6 +1,6 @@
-import { isReading } from '../../model/operation.js';
-import { allow, deny } from '../../model/permission.js';
-import type { AccessQuestion, Grant, Permission, Refusal } from '../../model/permission.js';
+import { isReading } from '../../core/schema/operation.js';
+import { allow, deny } from '../../core/contracts/permission.js';
+import type { AccessQuestion, Grant, Permission, Refusal } from '../../core/contracts/permission.js';
 
 function decided(yes: boolean): Grant | Refusal {
   return yes ? allow() : deny();

@@ -1,9 +1,9 @@
-import { allow, deny, hide } from '../../model/permission.js';
-import type { AccessQuestion, FieldSet, Grant, Refusal } from '../../model/permission.js';
-import type { AnswerWatch, ResolvedPermission } from '../../model/resolved-permission.js';
-import type { RowFilter } from '../../model/row-filter.js';
-import { whenThere } from '../../values/soon.js';
-import type { Soon } from '../../values/soon.js';
+import { allow, deny, hide } from '../../core/contracts/permission.js';
+import type { AccessQuestion, FieldSet, Grant, Refusal } from '../../core/contracts/permission.js';
+import type { AnswerWatch, ResolvedPermission } from '../../core/contracts/compiled-permission.js';
+import type { RowFilter } from '../../core/query/row-filter.js';
+import { whenThere } from '../../core/maybe-promise.js';
+import type { Soon } from '../../core/maybe-promise.js';
 
 type Decision = Grant | Refusal;
 

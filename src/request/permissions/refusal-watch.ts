@@ -1,5 +1,5 @@
-import type { Grant, Refusal } from '../../model/permission.js';
-import type { AnswerWatch } from '../../model/resolved-permission.js';
+import type { Grant, Refusal } from '../../core/contracts/permission.js';
+import type { AnswerWatch } from '../../core/contracts/compiled-permission.js';
 
 /**
  * Finds a permission that grants some rows to some callers and refuses others without a word about the rows: who is

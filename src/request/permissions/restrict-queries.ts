@@ -1,9 +1,9 @@
-import { allOf, ALWAYS } from '../../model/condition.js';
-import type { Condition, Operand } from '../../model/condition.js';
-import type { Relation } from '../../model/relation.js';
-import type { FilterTerm, QueriedPath, Resource, SearchField, SomeStep } from '../../model/resource.js';
+import { allOf, ALWAYS } from '../../core/query/condition.js';
+import type { Condition, Operand } from '../../core/query/condition.js';
+import type { Relation } from '../../core/schema/relation.js';
+import type { FilterTerm, QueriedPath, Resource, SearchField, SomeStep } from '../../core/schema/resource.js';
 import type { Access } from './accesses.js';
-import { has, isReadable, pathsOf, topOf } from './reading.js';
+import { has, isReadable, pathsOf, topOf } from '../../core/query/readable-paths.js';
 
 const TARGETS = new WeakMap<Resource, readonly Resource[]>();
 

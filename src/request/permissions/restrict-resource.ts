@@ -1,9 +1,9 @@
-import type { Operand } from '../../model/condition.js';
-import type { Field, StandsFor } from '../../model/field.js';
-import type { FieldSet } from '../../model/permission.js';
-import type { QueriedPath, Resource } from '../../model/resource.js';
+import type { Operand } from '../../core/query/condition.js';
+import type { Field, StandsFor } from '../../core/schema/field.js';
+import type { FieldSet } from '../../core/contracts/permission.js';
+import type { QueriedPath, Resource } from '../../core/schema/resource.js';
 import type { Access } from './accesses.js';
-import { columnsOf, has, pathsOf, topOf } from './reading.js';
+import { columnsOf, has, pathsOf, topOf } from '../../core/query/readable-paths.js';
 
 const RESTRICTED = new WeakMap<Resource, Map<string, Resource>>();
 

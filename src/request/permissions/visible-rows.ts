@@ -1,8 +1,8 @@
-import type { AccessQuestion, Grant, Hiding, Refusal } from '../../model/permission.js';
-import type { ResolvedPermission } from '../../model/resolved-permission.js';
-import type { RowFilter } from '../../model/row-filter.js';
-import { whenThere } from '../../values/soon.js';
-import type { Soon } from '../../values/soon.js';
+import type { AccessQuestion, Grant, Hiding, Refusal } from '../../core/contracts/permission.js';
+import type { ResolvedPermission } from '../../core/contracts/compiled-permission.js';
+import type { RowFilter } from '../../core/query/row-filter.js';
+import { whenThere } from '../../core/maybe-promise.js';
+import type { Soon } from '../../core/maybe-promise.js';
 import { bothRows, decide, opposite } from './combine-grants.js';
 
 /** What holds for all permissions of a prefix. */

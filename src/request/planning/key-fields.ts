@@ -1,9 +1,9 @@
-import { InvalidInput } from '../../errors/request-errors.js';
-import { emptyFieldErrors, errorAt } from '../../errors/rest-error.js';
-import type { FieldErrors, Json } from '../../errors/rest-error.js';
-import type { Field } from '../../model/field.js';
-import type { Key, Resource } from '../../model/resource.js';
-import { parseKeyValue } from '../../values/keys.js';
+import { InvalidInput } from '../../core/errors/http-exceptions.js';
+import { emptyFieldErrors, errorAt } from '../../core/errors/rest-exception.js';
+import type { FieldErrors, Json } from '../../core/errors/rest-exception.js';
+import type { Field } from '../../core/schema/field.js';
+import type { Key, Resource } from '../../core/schema/resource.js';
+import { parseKeyValue } from '../../core/values/keys.js';
 
 /** A field by which an object of a list says which one it is. */
 export interface KeyField {

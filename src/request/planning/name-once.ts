@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import { addErrors, emptyFieldErrors } from '../../errors/rest-error.js';
-import type { Json } from '../../errors/rest-error.js';
-import { NEVER } from '../../model/condition.js';
-import type { Field } from '../../model/field.js';
-import type { KeyCheck, NamedTwice } from '../../model/plan.js';
-import type { Resource, StandIn } from '../../model/resource.js';
-import type { ParsedBody } from '../../model/serializer.js';
-import { contradiction, isKeyOf, valueAt, withoutValue } from '../../values/named-rows.js';
+import { addErrors, emptyFieldErrors } from '../../core/errors/rest-exception.js';
+import type { Json } from '../../core/errors/rest-exception.js';
+import { NEVER } from '../../core/query/condition.js';
+import type { Field } from '../../core/schema/field.js';
+import type { KeyCheck, NamedTwice } from '../../core/query/plan.js';
+import type { Resource, StandIn } from '../../core/schema/resource.js';
+import type { ParsedBody } from '../../core/contracts/serializer.js';
+import { contradiction, isKeyOf, valueAt, withoutValue } from '../../core/values/named-rows.js';
 import { keyCondition } from './plan-rows.js';
 
 /** A body, and the related rows that it names by two names which need not mean the same row. */

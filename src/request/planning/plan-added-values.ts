@@ -1,9 +1,9 @@
-import type { Json } from '../../errors/rest-error.js';
-import { outwardType } from '../../model/column.js';
-import type { ColumnValue } from '../../model/plan.js';
-import type { Resource } from '../../model/resource.js';
-import { parseKeyValue } from '../../values/keys.js';
-import { parseValue } from '../../values/parse-value.js';
+import type { Json } from '../../core/errors/rest-exception.js';
+import { outwardType } from '../../core/schema/column.js';
+import type { ColumnValue } from '../../core/query/plan.js';
+import type { Resource } from '../../core/schema/resource.js';
+import { parseKeyValue } from '../../core/values/keys.js';
+import { parseValue } from '../../core/values/parse-value.js';
 
 /**
  * Values that the application adds to a new row, by property, as in a JSON body; hidden and read-only ones too. Throws

@@ -1,8 +1,8 @@
-import type { Json } from '../../errors/rest-error.js';
-import type { Condition } from '../../model/condition.js';
-import type { PageRequest, PageWindow } from '../../model/pagination.js';
-import type { CountPlan, ListPlan, PagePlan } from '../../model/plan.js';
-import type { Route } from '../../model/route.js';
+import type { Json } from '../../core/errors/rest-exception.js';
+import type { Condition } from '../../core/query/condition.js';
+import type { PageRequest, PageWindow } from '../../core/contracts/pagination.js';
+import type { CountPlan, ListPlan, PagePlan } from '../../core/query/plan.js';
+import type { Route } from '../../core/schema/route.js';
 
 /**
  * One page of the list. `open`: no grant hides a row of the resource from the caller. Throws a plain error, which is the author's

@@ -1,14 +1,14 @@
-import type { Json } from '../../errors/rest-error.js';
-import { allOf, equals, NEVER, oneOf, ownKey } from '../../model/condition.js';
-import type { Condition } from '../../model/condition.js';
-import type { Field } from '../../model/field.js';
-import type { Filtering } from '../../model/filter-backend.js';
-import type { KeyCheck, ListPlan, ParentPlan, ParentValues } from '../../model/plan.js';
-import type { ColumnPair, ToManyRelation, ToOneRelation } from '../../model/relation.js';
-import type { OrderTerm, Resource } from '../../model/resource.js';
-import type { ValueType } from '../../model/value-type.js';
-import { parseValue } from '../../values/parse-value.js';
-import { resolveRowFilter } from '../../values/resolve-row-filter.js';
+import type { Json } from '../../core/errors/rest-exception.js';
+import { allOf, equals, NEVER, oneOf, ownKey } from '../../core/query/condition.js';
+import type { Condition } from '../../core/query/condition.js';
+import type { Field } from '../../core/schema/field.js';
+import type { Filtering } from '../../core/contracts/filter-backend.js';
+import type { KeyCheck, ListPlan, ParentPlan, ParentValues } from '../../core/query/plan.js';
+import type { ColumnPair, ToManyRelation, ToOneRelation } from '../../core/schema/relation.js';
+import type { OrderTerm, Resource } from '../../core/schema/resource.js';
+import type { ValueType } from '../../core/schema/data-type.js';
+import { parseValue } from '../../core/values/parse-value.js';
+import { resolveRowFilter } from '../../core/query/resolve-row-filter.js';
 
 /** Rows of this key. */
 export function keyCondition(key: readonly Json[], resource: Resource): Condition {

@@ -1,6 +1,6 @@
-import type { Json } from '../../errors/rest-error.js';
-import type { Field } from '../../model/field.js';
-import type { ColumnValue, CreatePlan, FieldValues } from '../../model/plan.js';
+import type { Json } from '../../core/errors/rest-exception.js';
+import type { Field } from '../../core/schema/field.js';
+import type { ColumnValue, CreatePlan, FieldValues } from '../../core/query/plan.js';
 
 /** The values by which the row is found that is there already; undefined where one of these fields is not said, or null: nothing is equal to it. */
 export function upsertedValues(

@@ -1,7 +1,7 @@
-import { PermissionDenied, ServerError } from '../../errors/request-errors.js';
-import { isRestError } from '../../errors/rest-error.js';
-import type { RestErrorAnswer } from '../../errors/rest-error.js';
-import type { ErrorFormat } from '../../model/error-format.js';
+import { PermissionDenied, ServerError } from '../../core/errors/http-exceptions.js';
+import { isRestError } from '../../core/errors/rest-exception.js';
+import type { RestErrorAnswer } from '../../core/errors/rest-exception.js';
+import type { ErrorFormat } from '../../core/contracts/error-format.js';
 import { problemResponse } from './problem-response.js';
 import { jsonResponse } from './rest-response.js';
 import type { RestResponse } from './rest-response.js';

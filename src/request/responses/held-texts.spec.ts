@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { HELD_CHARACTERS } from '../../model/limits.js';
-import type { Row } from '../../model/serializer.js';
+import { HELD_CHARACTERS } from '../../core/schema/limits.js';
+import type { Row } from '../../core/contracts/serializer.js';
 import { heldTexts } from './held-texts.js';
 
 const row = (id: number): Row => ({ key: [id], values: [] });

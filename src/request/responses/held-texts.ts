@@ -1,5 +1,5 @@
-import { HELD_CHARACTERS } from '../../model/limits.js';
-import type { Representation, Row } from '../../model/serializer.js';
+import { HELD_CHARACTERS } from '../../core/schema/limits.js';
+import type { Representation, Row } from '../../core/contracts/serializer.js';
 
 /**
  * Pages as texts, held back until they end, or have become too long for that: what goes wrong with a later page of a list of

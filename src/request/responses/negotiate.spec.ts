@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { isRestError } from '../../errors/rest-error.js';
+import { isRestError } from '../../core/errors/rest-exception.js';
 import { negotiate } from './negotiate.js';
 
 const LONG = 100_000;

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
-import type { RestErrorAnswer } from '../../errors/rest-error.js';
-import { PROBLEM_MEDIA_TYPE } from '../../values/media-type.js';
+import type { RestErrorAnswer } from '../../core/errors/rest-exception.js';
+import { PROBLEM_MEDIA_TYPE } from '../../core/media-type.js';
 import { jsonResponse } from './rest-response.js';
 import type { RestResponse } from './rest-response.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Representation, Row } from '../../model/serializer.js';
+import type { Representation, Row } from '../../core/contracts/serializer.js';
 import { renderTexts, textsOf } from './render-list.js';
 import type { ResponseBody } from './rest-response.js';
 

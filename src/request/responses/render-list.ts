@@ -1,5 +1,5 @@
-import type { Row, Representation } from '../../model/serializer.js';
-import type { Soon } from '../../values/soon.js';
+import type { Row, Representation } from '../../core/contracts/serializer.js';
+import type { Soon } from '../../core/maybe-promise.js';
 import type { ResponseBody } from './rest-response.js';
 
 /** Rows as JSON with commas between, a text for each page. */

@@ -1,4 +1,4 @@
-import type { PageAnswer } from '../../model/pagination.js';
+import type { PageAnswer } from '../../core/contracts/pagination.js';
 import type { RestResponse } from './rest-response.js';
 
 /** A page whose rows are JSON already, with commas between. It is whole, so that its length can be told. */

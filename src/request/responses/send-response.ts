@@ -1,8 +1,8 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import { FIXED_HEADERS, mergedVary } from './contract-headers.js';
-import { JSON_MEDIA_TYPE } from '../../values/media-type.js';
-import type { Soon } from '../../values/soon.js';
+import { JSON_MEDIA_TYPE } from '../../core/media-type.js';
+import type { Soon } from '../../core/maybe-promise.js';
 import type { RestResponse } from './rest-response.js';
 
 /**

@@ -1,8 +1,8 @@
-import { emptyFieldErrors } from '../../errors/rest-error.js';
-import type { FieldErrors, Json } from '../../errors/rest-error.js';
-import type { Transform } from '../../model/column.js';
-import type { ColumnField, EmbeddedField, Field } from '../../model/field.js';
-import { isEverTaken, isTaken } from '../../model/field.js';
+import { emptyFieldErrors } from '../../core/errors/rest-exception.js';
+import type { FieldErrors, Json } from '../../core/errors/rest-exception.js';
+import type { Transform } from '../../core/schema/column.js';
+import type { ColumnField, EmbeddedField, Field } from '../../core/schema/field.js';
+import { isEverTaken, isTaken } from '../../core/schema/field.js';
 import type {
   ParseContext,
   ParsedBody,
@@ -10,12 +10,12 @@ import type {
   Representation,
   Row,
   Serializer,
-} from '../../model/serializer.js';
-import { keyText, parseKeyValue } from '../../values/keys.js';
-import { invalid, valid } from '../../values/outcome.js';
-import type { Outcome } from '../../values/outcome.js';
-import { parseValue } from '../../values/parse-value.js';
-import { pythonTypeName } from '../../values/texts.js';
+} from '../../core/contracts/serializer.js';
+import { keyText, parseKeyValue } from '../../core/values/keys.js';
+import { invalid, valid } from '../../core/values/parse-result.js';
+import type { Outcome } from '../../core/values/parse-result.js';
+import { parseValue } from '../../core/values/parse-value.js';
+import { pythonTypeName } from '../../core/values/texts.js';
 
 /** The serializer that follows the compiled model. Extend it to change one entity's bodies. */
 export class ModelSerializer implements Serializer {

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import type { Field } from '../../model/field.js';
-import { KEPT_CHOICES } from '../../model/limits.js';
-import type { Resource } from '../../model/resource.js';
+import type { Field } from '../../core/schema/field.js';
+import { KEPT_CHOICES } from '../../core/schema/limits.js';
+import type { Resource } from '../../core/schema/resource.js';
 import { askedNames } from './asked-names.js';
 import type { Choice } from './asked-names.js';
 import { chooseFields } from './choose-fields.js';

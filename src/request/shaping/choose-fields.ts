@@ -1,7 +1,7 @@
-import type { Field } from '../../model/field.js';
-import { KEPT_CHOICES } from '../../model/limits.js';
-import type { Resource } from '../../model/resource.js';
-import type { Representation } from '../../model/serializer.js';
+import type { Field } from '../../core/schema/field.js';
+import { KEPT_CHOICES } from '../../core/schema/limits.js';
+import type { Resource } from '../../core/schema/resource.js';
+import type { Representation } from '../../core/contracts/serializer.js';
 import { choiceBehind, choosesAll, wants } from './asked-names.js';
 import type { Choice, Names } from './asked-names.js';
 

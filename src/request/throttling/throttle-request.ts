@@ -1,7 +1,7 @@
-import { Throttled } from '../../errors/request-errors.js';
-import { callerKey } from '../../model/caller.js';
-import type { Caller } from '../../model/caller.js';
-import type { Resource } from '../../model/resource.js';
+import { Throttled } from '../../core/errors/http-exceptions.js';
+import { callerKey } from '../../core/schema/caller.js';
+import type { Caller } from '../../core/schema/caller.js';
+import type { Resource } from '../../core/schema/resource.js';
 
 /** Throws 429 for a caller who has used the model too often. */
 export async function throttleRequest(resource: Resource, caller: Caller): Promise<void> {

@@ -1,6 +1,6 @@
 // @tags db nest
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { CursorPosition } from '../../../src/model/pagination.js';
+import type { CursorPosition } from '../../../src/core/contracts/pagination.js';
 import { CursorSeal } from '../../../src/request/pagination/cursor-seal.js';
 import { kindEntity, KINDS } from '../../support/column-kinds.js';
 import { connectAdapter } from '../../support/connect-adapter.js';

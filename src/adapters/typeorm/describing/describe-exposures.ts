@@ -2,9 +2,9 @@ import type { DataSource, EntityMetadata } from 'typeorm';
 import type { EmbeddedMetadata } from 'typeorm/metadata/EmbeddedMetadata.js';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { RelationMetadata } from 'typeorm/metadata/RelationMetadata.js';
-import type { AskExposures, ExposedClass, Exposure } from '../../../model/exposure.js';
-import type { ValueKind, ValueType } from '../../../model/value-type.js';
-import type { Json } from '../../../errors/rest-error.js';
+import type { AskExposures, ExposedClass, Exposure } from '../../../core/schema/exposure.js';
+import type { ValueKind, ValueType } from '../../../core/schema/data-type.js';
+import type { Json } from '../../../core/errors/rest-exception.js';
 import { toProperty } from '../running/property-values.js';
 import { valueTypeOf } from './value-type-of.js';
 

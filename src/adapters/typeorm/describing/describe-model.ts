@@ -6,10 +6,10 @@ import type {
   EntityDescription,
   ModelDescription,
   Unsupported,
-} from '../../../model/entity-description.js';
-import type { AskExposures } from '../../../model/exposure.js';
-import type { AskRules } from '../../../model/value-rules.js';
-import type { ValueType } from '../../../model/value-type.js';
+} from '../../../core/schema/entity-metadata.js';
+import type { AskExposures } from '../../../core/schema/exposure.js';
+import type { AskRules } from '../../../core/schema/value-rules.js';
+import type { ValueType } from '../../../core/schema/data-type.js';
 import { knownDialectFamily } from '../dialects/dialect-family.js';
 import { declaredProperties, isSchema, schemaTarget } from './declared-properties.js';
 import { describeRules } from './describe-rules.js';

@@ -6,7 +6,7 @@ import type {
   JunctionDescription,
   PairDescription,
   RelationDescription,
-} from '../../../model/entity-description.js';
+} from '../../../core/schema/entity-metadata.js';
 import type { DeclaredProperties } from './declared-properties.js';
 import { entityIdOf } from './entity-id.js';
 import { acceptsNull, declaringEntity, isOwnRelation, sharesTable } from './inheritance.js';

@@ -1,6 +1,6 @@
 import type { EntityMetadata } from 'typeorm';
 import type { EmbeddedMetadata } from 'typeorm/metadata/EmbeddedMetadata.js';
-import type { AskRules, ValueRules } from '../../../model/value-rules.js';
+import type { AskRules, ValueRules } from '../../../core/schema/value-rules.js';
 
 /** What validators say of the properties of an entity, by path: those of its class, and of embedded objects that are validated too. */
 export function describeRules(

@@ -1,8 +1,8 @@
 import type { DataSource, EntityMetadata, ObjectLiteral } from 'typeorm';
 import type { RelationMetadata } from 'typeorm/metadata/RelationMetadata.js';
-import type { Unsupported } from '../../../model/entity-description.js';
+import type { Unsupported } from '../../../core/schema/entity-metadata.js';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
-import { parseValue } from '../../../values/parse-value.js';
+import { parseValue } from '../../../core/values/parse-value.js';
 import type { DeclaredProperties } from './declared-properties.js';
 import { valueTypeOf } from './value-type-of.js';
 

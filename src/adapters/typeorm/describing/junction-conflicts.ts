@@ -1,5 +1,5 @@
 import type { DataSource, EntityMetadata } from 'typeorm';
-import type { JunctionConflict } from '../../../model/entity-description.js';
+import type { JunctionConflict } from '../../../core/schema/entity-metadata.js';
 import { knownDialectFamily } from '../dialects/dialect-family.js';
 
 /**

@@ -1,7 +1,7 @@
 import { DataSource, getMetadataArgsStorage } from 'typeorm';
 import type { DataSourceOptions } from 'typeorm';
 import type { RelationMetadataArgs } from 'typeorm/metadata-args/RelationMetadataArgs.js';
-import type { ModelDescription } from '../../../model/entity-description.js';
+import type { ModelDescription } from '../../../core/schema/entity-metadata.js';
 import { describeModel } from './describe-model.js';
 import { lineOf } from './inheritance.js';
 

@@ -1,8 +1,8 @@
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
-import type { Json } from '../../../errors/rest-error.js';
-import type { ColumnDescription, TransformerDescription } from '../../../model/entity-description.js';
-import type { ValueType } from '../../../model/value-type.js';
-import { plainNumberText } from '../../../values/numbers.js';
+import type { Json } from '../../../core/errors/rest-exception.js';
+import type { ColumnDescription, TransformerDescription } from '../../../core/schema/entity-metadata.js';
+import type { ValueType } from '../../../core/schema/data-type.js';
+import { plainNumberText } from '../../../core/values/numbers.js';
 import { designType } from './design-type.js';
 import { fromProperty, toProperty } from '../running/property-values.js';
 

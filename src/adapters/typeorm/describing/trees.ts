@@ -1,5 +1,5 @@
 import type { EntityMetadata } from 'typeorm';
-import type { Unsupported } from '../../../model/entity-description.js';
+import type { Unsupported } from '../../../core/schema/entity-metadata.js';
 import { sharesTable } from './inheritance.js';
 
 const REPAIR =

@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
-import type { ValueType } from '../../../model/value-type.js';
+import type { ValueType } from '../../../core/schema/data-type.js';
 import { dialectFamily } from '../dialects/dialect-family.js';
 
 /** The value type of a column, or the name of a database type that has no place in the interface; `isArray` where TypeORM does not write arrays of it. */

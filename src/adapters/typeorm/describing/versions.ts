@@ -1,7 +1,7 @@
 import type { DataSource, EntityMetadata } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
-import type { EntityDescription } from '../../../model/entity-description.js';
-import type { ValueType } from '../../../model/value-type.js';
+import type { EntityDescription } from '../../../core/schema/entity-metadata.js';
+import type { ValueType } from '../../../core/schema/data-type.js';
 import { knownDialectFamily } from '../dialects/dialect-family.js';
 import { sharesTable } from './inheritance.js';
 

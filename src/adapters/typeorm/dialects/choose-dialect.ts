@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { DeclarationError } from '../../../errors/declaration-error.js';
+import { DeclarationError } from '../../../core/errors/declaration-error.js';
 import { knownDialectFamily } from './dialect-family.js';
 import type { Dialect } from './dialect.js';
 import type { MysqlModule } from './cancel-on-mysql.js';

@@ -1,12 +1,12 @@
-import type { Json } from '../../../errors/rest-error.js';
-import type { Lookup } from '../../../model/row-filter.js';
-import type { ValueType } from '../../../model/value-type.js';
+import type { Json } from '../../../core/errors/rest-exception.js';
+import type { Lookup } from '../../../core/query/row-filter.js';
+import type { ValueType } from '../../../core/schema/data-type.js';
 import { mysqlCanceller } from './cancel-on-mysql.js';
 import type { MysqlModule } from './cancel-on-mysql.js';
 import { driverErrorProperty, isServerLost, likePattern } from './dialect.js';
 import type { Comparison, Bind, DatabaseRefusal, Dialect, TextPart } from './dialect.js';
 import { mysqlFault } from './mysql-faults.js';
-import { shortestSingle } from '../../../values/numbers.js';
+import { shortestSingle } from '../../../core/values/numbers.js';
 import { numberIn } from './planner-answer.js';
 import { decodeFloat, decodeStored } from './decode-stored.js';
 import { instantOf, wallClockOf } from './wall-clock.js';

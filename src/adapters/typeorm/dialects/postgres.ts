@@ -1,9 +1,9 @@
-import type { Json } from '../../../errors/rest-error.js';
-import type { ValueKind, ValueType } from '../../../model/value-type.js';
+import type { Json } from '../../../core/errors/rest-exception.js';
+import type { ValueKind, ValueType } from '../../../core/schema/data-type.js';
 import { postgresCanceller } from './cancel-on-postgres.js';
 import { driverErrorProperty, isServerLost, likePattern } from './dialect.js';
 import type { Bind, Comparison, DatabaseRefusal, Dialect, TextPart } from './dialect.js';
-import { formatInterval } from '../../../values/intervals.js';
+import { formatInterval } from '../../../core/values/intervals.js';
 import { postgresFault } from './postgres-faults.js';
 import { postgresJson } from './postgres-json.js';
 import { numberIn } from './planner-answer.js';

@@ -1,4 +1,4 @@
-import { ANSWER_PART } from '../../../model/limits.js';
+import { ANSWER_PART } from '../../../core/schema/limits.js';
 
 /** The same JSON without a character that a database could store as another one, or cut in two: surrogates stand escaped each for itself. */
 export function asciiJson(json: string): string {

@@ -1,5 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { KEEPS_ANSWERS } from '../../../model/idempotency.js';
+import { KEEPS_ANSWERS } from '../../../core/contracts/idempotency.js';
 
 /**
  * Where answers are kept for requests with an `Idempotency-Key`: put it among the entities of the data source. Its rows

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { In, IsNull, LessThanOrEqual, MoreThan } from 'typeorm';
 import type { DataSource, EntityManager } from 'typeorm';
-import { isRestError } from '../../../errors/rest-error.js';
-import { keepsAnswers } from '../../../model/idempotency.js';
-import { CLAIM_LEASE, ENDED_ANSWERS, ENDED_EVERY } from '../../../model/limits.js';
+import { isRestError } from '../../../core/errors/rest-exception.js';
+import { keepsAnswers } from '../../../core/contracts/idempotency.js';
+import { CLAIM_LEASE, ENDED_ANSWERS, ENDED_EVERY } from '../../../core/schema/limits.js';
 import type {
   AnswerStore,
   Claim,
   ClaimOutcome,
   ClaimRequest,
-} from '../../../request/execution/answer-store.js';
+} from '../../../core/contracts/response-store.js';
 import type { Dialect } from '../dialects/dialect.js';
 import type { Connections } from '../running/connections.js';
 import { asciiJson, partsOf } from './answer-parts.js';

@@ -1,5 +1,5 @@
-import { ClientGone } from '../../../errors/request-errors.js';
-import type { Requester } from '../../../model/requester.js';
+import { ClientGone } from '../../../core/errors/http-exceptions.js';
+import type { Requester } from '../../../core/contracts/requester.js';
 import type { Dialect } from '../dialects/dialect.js';
 import { RunningRead } from './running-reads.js';
 import type { ReadRules } from './running-reads.js';

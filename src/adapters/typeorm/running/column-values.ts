@@ -1,8 +1,8 @@
-import type { Json } from '../../../errors/rest-error.js';
-import type { Column } from '../../../model/column.js';
-import type { ColumnValue, FieldValues } from '../../../model/plan.js';
-import type { Resource } from '../../../model/resource.js';
-import type { ValueKind } from '../../../model/value-type.js';
+import type { Json } from '../../../core/errors/rest-exception.js';
+import type { Column } from '../../../core/schema/column.js';
+import type { ColumnValue, FieldValues } from '../../../core/query/plan.js';
+import type { Resource } from '../../../core/schema/resource.js';
+import type { ValueKind } from '../../../core/schema/data-type.js';
 
 /** Kinds whose values TypeORM and `encode` write alike. */
 const ALIKE: ReadonlySet<ValueKind> = new Set([

@@ -1,11 +1,11 @@
 import { QueryFailedError } from 'typeorm';
 import type { DataSource, QueryRunner } from 'typeorm';
-import { ClientGone, DatabaseAway } from '../../../errors/request-errors.js';
-import { isRestError } from '../../../errors/rest-error.js';
-import type { Requester } from '../../../model/requester.js';
+import { ClientGone, DatabaseAway } from '../../../core/errors/http-exceptions.js';
+import { isRestError } from '../../../core/errors/rest-exception.js';
+import type { Requester } from '../../../core/contracts/requester.js';
 import { isTemporary } from '../dialects/dialect.js';
 import type { DatabaseRefusal, Dialect } from '../dialects/dialect.js';
-import type { Soon } from '../../../values/soon.js';
+import type { Soon } from '../../../core/maybe-promise.js';
 import type { Records, Statement } from '../sql/statement.js';
 import { Attempts } from './attempts.js';
 import { ConnectionErrors } from './connection-errors.js';

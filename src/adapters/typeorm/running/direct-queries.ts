@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { QueryFailedError } from 'typeorm';
 import type { DataSource, QueryRunner } from 'typeorm';
-import { isLater } from '../../../values/soon.js';
-import type { Soon } from '../../../values/soon.js';
+import { isLater } from '../../../core/maybe-promise.js';
+import type { Soon } from '../../../core/maybe-promise.js';
 import type { Records, Statement } from '../sql/statement.js';
 import { isLocked } from './sqlite-connection.js';
 import type { SqliteConnection } from './sqlite-connection.js';

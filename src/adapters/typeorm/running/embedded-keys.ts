@@ -1,7 +1,7 @@
 import type { EntityMetadata, ObjectLiteral, QueryRunner } from 'typeorm';
-import type { Column } from '../../../model/column.js';
-import type { Condition } from '../../../model/condition.js';
-import type { Resource } from '../../../model/resource.js';
+import type { Column } from '../../../core/schema/column.js';
+import type { Condition } from '../../../core/query/condition.js';
+import type { Resource } from '../../../core/schema/resource.js';
 import { setColumns } from './entity-values.js';
 import { findLocked } from './find-locked.js';
 import type { WriterTools } from './row-writer.js';

@@ -1,9 +1,9 @@
 import type { DataSource, EntityMetadata, ObjectLiteral, QueryRunner, SelectQueryBuilder } from 'typeorm';
-import type { Json } from '../../../errors/rest-error.js';
-import type { ColumnField, EmbeddedField, Field } from '../../../model/field.js';
-import type { Resource } from '../../../model/resource.js';
-import type { Row } from '../../../model/serializer.js';
-import { keyText } from '../../../values/keys.js';
+import type { Json } from '../../../core/errors/rest-exception.js';
+import type { ColumnField, EmbeddedField, Field } from '../../../core/schema/field.js';
+import type { Resource } from '../../../core/schema/resource.js';
+import type { Row } from '../../../core/contracts/serializer.js';
+import { keyText } from '../../../core/values/keys.js';
 import { identityOf, whereIdentity } from './entity-values.js';
 import { listensTo } from './listens-to.js';
 import { fromProperty } from './property-values.js';

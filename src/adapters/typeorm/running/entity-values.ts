@@ -1,11 +1,11 @@
 import type { EntityMetadata, ObjectLiteral } from 'typeorm';
 import type { RelationMetadata } from 'typeorm/metadata/RelationMetadata.js';
-import type { Json } from '../../../errors/rest-error.js';
-import { outwardType } from '../../../model/column.js';
-import type { EmbeddedField, Field } from '../../../model/field.js';
-import type { ColumnValue, FieldValues } from '../../../model/plan.js';
-import type { Resource } from '../../../model/resource.js';
-import type { ValueType } from '../../../model/value-type.js';
+import type { Json } from '../../../core/errors/rest-exception.js';
+import { outwardType } from '../../../core/schema/column.js';
+import type { EmbeddedField, Field } from '../../../core/schema/field.js';
+import type { ColumnValue, FieldValues } from '../../../core/query/plan.js';
+import type { Resource } from '../../../core/schema/resource.js';
+import type { ValueType } from '../../../core/schema/data-type.js';
 import { fromProperty, toProperty } from './property-values.js';
 
 /** The values of a related row's columns that a foreign key refers to, by the path of the field that names the row. */

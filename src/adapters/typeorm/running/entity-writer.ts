@@ -1,16 +1,22 @@
 import type { EntityMetadata, ObjectLiteral, QueryRunner } from 'typeorm';
 import type { RelationMetadata } from 'typeorm/metadata/RelationMetadata.js';
-import { PermissionDenied, RestrictedDeletion } from '../../../errors/request-errors.js';
-import { addErrors, emptyFieldErrors, isRestError } from '../../../errors/rest-error.js';
-import type { FieldErrors, Json } from '../../../errors/rest-error.js';
+import { PermissionDenied, RestrictedDeletion } from '../../../core/errors/http-exceptions.js';
+import { addErrors, emptyFieldErrors, isRestError } from '../../../core/errors/rest-exception.js';
+import type { FieldErrors, Json } from '../../../core/errors/rest-exception.js';
 import { toProperty } from './property-values.js';
-import { allOf, equals } from '../../../model/condition.js';
-import type { Column } from '../../../model/column.js';
-import type { Condition } from '../../../model/condition.js';
-import type { ColumnValue, CreatePlan, DeletePlan, FieldValues, UpdatePlan } from '../../../model/plan.js';
-import type { Resource } from '../../../model/resource.js';
-import type { Row } from '../../../model/serializer.js';
-import type { ValueType } from '../../../model/value-type.js';
+import { allOf, equals } from '../../../core/query/condition.js';
+import type { Column } from '../../../core/schema/column.js';
+import type { Condition } from '../../../core/query/condition.js';
+import type {
+  ColumnValue,
+  CreatePlan,
+  DeletePlan,
+  FieldValues,
+  UpdatePlan,
+} from '../../../core/query/plan.js';
+import type { Resource } from '../../../core/schema/resource.js';
+import type { Row } from '../../../core/contracts/serializer.js';
+import type { ValueType } from '../../../core/schema/data-type.js';
 import { unjoinedRelations } from '../describing/describe-relations.js';
 import { classOf } from '../describing/inheritance.js';
 import { CandidateRows } from './candidate-rows.js';

@@ -1,9 +1,9 @@
 import type { QueryRunner } from 'typeorm';
-import type { Json } from '../../../errors/rest-error.js';
-import type { Column } from '../../../model/column.js';
-import type { Condition } from '../../../model/condition.js';
-import type { Expectation } from '../../../model/plan.js';
-import type { Resource } from '../../../model/resource.js';
+import type { Json } from '../../../core/errors/rest-exception.js';
+import type { Column } from '../../../core/schema/column.js';
+import type { Condition } from '../../../core/query/condition.js';
+import type { Expectation } from '../../../core/query/plan.js';
+import type { Resource } from '../../../core/schema/resource.js';
 import { compileWhere } from '../sql/compile-condition.js';
 import { lockOf } from '../sql/lock-row.js';
 import { decodedRecord, readColumns, selectList } from '../sql/read-columns.js';

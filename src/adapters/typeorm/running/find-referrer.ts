@@ -1,7 +1,7 @@
 import type { EntityMetadata } from 'typeorm';
 import { entityIdOf } from '../describing/entity-id.js';
-import type { DeletePlan } from '../../../model/plan.js';
-import type { Resource } from '../../../model/resource.js';
+import type { DeletePlan } from '../../../core/query/plan.js';
+import type { Resource } from '../../../core/schema/resource.js';
 import { compileWhere } from '../sql/compile-condition.js';
 import { Scope } from '../sql/scope.js';
 import type { WriterTools } from './row-writer.js';

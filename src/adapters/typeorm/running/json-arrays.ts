@@ -1,8 +1,8 @@
 import type { EntityMetadata, ObjectLiteral } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
-import type { Json } from '../../../errors/rest-error.js';
-import type { ColumnValue } from '../../../model/plan.js';
-import type { Resource } from '../../../model/resource.js';
+import type { Json } from '../../../core/errors/rest-exception.js';
+import type { ColumnValue } from '../../../core/query/plan.js';
+import type { Resource } from '../../../core/schema/resource.js';
 
 /**
  * Stands in the place of an array of JSON values while TypeORM writes: TypeORM writes such an array as one JSON text,

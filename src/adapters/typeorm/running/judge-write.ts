@@ -1,9 +1,9 @@
 import type { EntityMetadata } from 'typeorm';
-import { InvalidInput, NotFound, PermissionDenied } from '../../../errors/request-errors.js';
-import { errorAt, isRestError } from '../../../errors/rest-error.js';
-import type { CreatePlan, UpdatePlan } from '../../../model/plan.js';
-import type { Resource } from '../../../model/resource.js';
-import { noSuchKey } from '../../../values/keys.js';
+import { InvalidInput, NotFound, PermissionDenied } from '../../../core/errors/http-exceptions.js';
+import { errorAt, isRestError } from '../../../core/errors/rest-exception.js';
+import type { CreatePlan, UpdatePlan } from '../../../core/query/plan.js';
+import type { Resource } from '../../../core/schema/resource.js';
+import { noSuchKey } from '../../../core/values/keys.js';
 import type { DatabaseRefusal } from '../dialects/dialect.js';
 import { underSentNames } from './named-twice.js';
 import { refusedWrite } from './refusals.js';

@@ -1,8 +1,8 @@
 import type { QueryRunner } from 'typeorm';
-import { addErrors, emptyFieldErrors, errorAt } from '../../../errors/rest-error.js';
-import type { FieldErrors, Json } from '../../../errors/rest-error.js';
-import type { ExistsPlan, KeyCheck, ParentPlan, ParentValues } from '../../../model/plan.js';
-import { keyRepresentation, noSuchKey } from '../../../values/keys.js';
+import { addErrors, emptyFieldErrors, errorAt } from '../../../core/errors/rest-exception.js';
+import type { FieldErrors, Json } from '../../../core/errors/rest-exception.js';
+import type { ExistsPlan, KeyCheck, ParentPlan, ParentValues } from '../../../core/query/plan.js';
+import { keyRepresentation, noSuchKey } from '../../../core/values/keys.js';
 import type { Dialect } from '../dialects/dialect.js';
 import { compileWhere } from '../sql/compile-condition.js';
 import { existsStatement } from '../sql/exists-statement.js';

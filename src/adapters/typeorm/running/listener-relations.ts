@@ -1,6 +1,6 @@
 import type { EntityMetadata, ObjectLiteral, QueryRunner } from 'typeorm';
 import type { RelationMetadata } from 'typeorm/metadata/RelationMetadata.js';
-import type { Resource } from '../../../model/resource.js';
+import type { Resource } from '../../../core/schema/resource.js';
 
 /** Relations of a loaded object, as TypeORM's `find` takes them. */
 interface Tree {

@@ -1,11 +1,11 @@
 import type { QueryRunner } from 'typeorm';
-import { addErrors, emptyFieldErrors } from '../../../errors/rest-error.js';
-import type { FieldErrors, Json } from '../../../errors/rest-error.js';
-import { equals, NEVER } from '../../../model/condition.js';
-import type { FieldValues, KeyCheck, NamedTwice, UpdatePlan } from '../../../model/plan.js';
-import type { Resource } from '../../../model/resource.js';
-import type { Row } from '../../../model/serializer.js';
-import { contradiction, isKeyOf, withoutValue } from '../../../values/named-rows.js';
+import { addErrors, emptyFieldErrors } from '../../../core/errors/rest-exception.js';
+import type { FieldErrors, Json } from '../../../core/errors/rest-exception.js';
+import { equals, NEVER } from '../../../core/query/condition.js';
+import type { FieldValues, KeyCheck, NamedTwice, UpdatePlan } from '../../../core/query/plan.js';
+import type { Resource } from '../../../core/schema/resource.js';
+import type { Row } from '../../../core/contracts/serializer.js';
+import { contradiction, isKeyOf, withoutValue } from '../../../core/values/named-rows.js';
 import { findLocked } from './find-locked.js';
 import type { KeyLookup } from './key-lookup.js';
 import type { WriterTools } from './row-writer.js';

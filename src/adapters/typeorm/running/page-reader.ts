@@ -1,9 +1,9 @@
 import type { QueryRunner } from 'typeorm';
-import { COUNTED_ROWS } from '../../../model/limits.js';
-import type { Counted } from '../../../model/pagination.js';
-import type { PagePlan } from '../../../model/plan.js';
-import type { Row } from '../../../model/serializer.js';
-import type { PageOf, RowWriting } from '../../../request/execution/data-adapter.js';
+import { COUNTED_ROWS } from '../../../core/schema/limits.js';
+import type { Counted } from '../../../core/contracts/pagination.js';
+import type { PagePlan } from '../../../core/query/plan.js';
+import type { Row } from '../../../core/contracts/serializer.js';
+import type { PageOf, RowWriting } from '../../../core/data-adapter.js';
 import type { Dialect } from '../dialects/dialect.js';
 import {
   countStatement,

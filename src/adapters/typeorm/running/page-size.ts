@@ -1,5 +1,5 @@
-import { PAGE_CHARACTERS, PAGE_ROWS } from '../../../model/limits.js';
-import { HELD_MILLISECONDS } from '../../../values/event-loop.js';
+import { PAGE_CHARACTERS, PAGE_ROWS } from '../../../core/schema/limits.js';
+import { HELD_MILLISECONDS } from '../../../core/event-loop.js';
 import type { Records } from '../sql/statement.js';
 
 /** A row of a shorter page may take this many times as long: where it takes longer, it is not the rows that take the time. */

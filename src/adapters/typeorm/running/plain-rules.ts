@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { DataSource, EntityMetadata, ObjectLiteral } from 'typeorm';
-import type { ColumnValue } from '../../../model/plan.js';
-import type { Field } from '../../../model/field.js';
-import type { Resource } from '../../../model/resource.js';
+import type { ColumnValue } from '../../../core/query/plan.js';
+import type { Field } from '../../../core/schema/field.js';
+import type { Resource } from '../../../core/schema/resource.js';
 import type { Dialect } from '../dialects/dialect.js';
 import { isAlike } from './column-values.js';
 import { listensTo } from './listens-to.js';

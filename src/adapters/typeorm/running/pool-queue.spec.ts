@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Requester } from '../../../model/requester.js';
+import type { Requester } from '../../../core/contracts/requester.js';
 import { PoolQueue } from './pool-queue.js';
 import type { Turn } from './pool-queue.js';
 import { WaitingRoom } from './waiting-room.js';

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Requester } from '../../../model/requester.js';
-import type { Soon } from '../../../values/soon.js';
+import type { Requester } from '../../../core/contracts/requester.js';
+import type { Soon } from '../../../core/maybe-promise.js';
 import type { WaitingRoom } from './waiting-room.js';
 
 /** A pool of fewer is anybody's: to keep one free would leave a caller one at most. */

@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
-import type { Requester } from '../../../model/requester.js';
-import { isLater } from '../../../values/soon.js';
+import type { Requester } from '../../../core/contracts/requester.js';
+import { isLater } from '../../../core/maybe-promise.js';
 import type { ReadFrom } from './cancellable-reads.js';
 import { PoolQueue } from './pool-queue.js';
 import type { Turn } from './pool-queue.js';

@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { DatabaseAway } from '../../../errors/request-errors.js';
+import { DatabaseAway } from '../../../core/errors/http-exceptions.js';
 import { isSystemCode } from '../dialects/fault-codes.js';
 import type { Turn } from './pool-queue.js';
 import type { RunningRead } from './running-reads.js';

@@ -1,8 +1,8 @@
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
-import type { Json } from '../../../errors/rest-error.js';
+import type { Json } from '../../../core/errors/rest-exception.js';
 import { designType } from '../describing/design-type.js';
-import { plainNumberText } from '../../../values/numbers.js';
-import type { TypeOf, ValueType } from '../../../model/value-type.js';
+import { plainNumberText } from '../../../core/values/numbers.js';
+import type { TypeOf, ValueType } from '../../../core/schema/data-type.js';
 
 /** What an entity's property holds for a canonical value: what TypeORM itself would have put there. */
 export function toProperty(value: Json, type: ValueType, metadata: ColumnMetadata): unknown {

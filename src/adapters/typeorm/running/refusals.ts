@@ -1,10 +1,10 @@
-import { DatabaseAway, InvalidInput, InvalidSearchPattern } from '../../../errors/request-errors.js';
-import { isRestError } from '../../../errors/rest-error.js';
-import type { RestError } from '../../../errors/rest-error.js';
-import { isEverTaken } from '../../../model/field.js';
-import type { Field } from '../../../model/field.js';
-import type { FieldValues } from '../../../model/plan.js';
-import type { Resource } from '../../../model/resource.js';
+import { DatabaseAway, InvalidInput, InvalidSearchPattern } from '../../../core/errors/http-exceptions.js';
+import { isRestError } from '../../../core/errors/rest-exception.js';
+import type { RestError } from '../../../core/errors/rest-exception.js';
+import { isEverTaken } from '../../../core/schema/field.js';
+import type { Field } from '../../../core/schema/field.js';
+import type { FieldValues } from '../../../core/query/plan.js';
+import type { Resource } from '../../../core/schema/resource.js';
 import type { DatabaseRefusal, Dialect } from '../dialects/dialect.js';
 
 /**

@@ -1,8 +1,8 @@
-import type { RelatedPlan } from '../../../model/plan.js';
+import type { RelatedPlan } from '../../../core/query/plan.js';
 import type { QueryRunner } from 'typeorm';
-import type { Row } from '../../../model/serializer.js';
-import type { RelatedRow } from '../../../request/execution/data-adapter.js';
-import { keyText } from '../../../values/keys.js';
+import type { Row } from '../../../core/contracts/serializer.js';
+import type { RelatedRow } from '../../../core/data-adapter.js';
+import { keyText } from '../../../core/values/keys.js';
 import type { Dialect } from '../dialects/dialect.js';
 import { decodedRecord } from '../sql/read-columns.js';
 import { relatedStatement } from '../sql/related-statement.js';

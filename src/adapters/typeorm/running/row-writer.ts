@@ -1,8 +1,8 @@
-import type { FieldErrors } from '../../../errors/rest-error.js';
-import type { CreatePlan, DeletePlan, UpdatePlan } from '../../../model/plan.js';
-import type { Resource } from '../../../model/resource.js';
-import type { Row } from '../../../model/serializer.js';
-import type { Soon } from '../../../values/soon.js';
+import type { FieldErrors } from '../../../core/errors/rest-exception.js';
+import type { CreatePlan, DeletePlan, UpdatePlan } from '../../../core/query/plan.js';
+import type { Resource } from '../../../core/schema/resource.js';
+import type { Row } from '../../../core/contracts/serializer.js';
+import type { Soon } from '../../../core/maybe-promise.js';
 import type { Dialect } from '../dialects/dialect.js';
 import type { Tables } from '../sql/tables.js';
 import type { Connections } from './connections.js';

@@ -1,8 +1,8 @@
 import type { QueryRunner } from 'typeorm';
-import { PermissionDenied, ServerError } from '../../../errors/request-errors.js';
-import { isRestError } from '../../../errors/rest-error.js';
-import type { CreatePlan } from '../../../model/plan.js';
-import type { Row } from '../../../model/serializer.js';
+import { PermissionDenied, ServerError } from '../../../core/errors/http-exceptions.js';
+import { isRestError } from '../../../core/errors/rest-exception.js';
+import type { CreatePlan } from '../../../core/query/plan.js';
+import type { Row } from '../../../core/contracts/serializer.js';
 import { isTemporary } from '../dialects/dialect.js';
 import type { Dialect } from '../dialects/dialect.js';
 import { isSystemCode } from '../dialects/fault-codes.js';

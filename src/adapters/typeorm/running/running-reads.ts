@@ -1,4 +1,4 @@
-import type { Requester } from '../../../model/requester.js';
+import type { Requester } from '../../../core/contracts/requester.js';
 import type { StatementCanceller } from '../dialects/statement-canceller.js';
 
 /** Milliseconds between two looks at what runs. */

@@ -1,6 +1,6 @@
 import type { EntityMetadata, ObjectLiteral } from 'typeorm';
 import type { RelationMetadata } from 'typeorm/metadata/RelationMetadata.js';
-import type { Field } from '../../../model/field.js';
+import type { Field } from '../../../core/schema/field.js';
 import { setRelation } from './entity-values.js';
 
 /** Whether a column belongs to several relations of an entity. */

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { DataSource, QueryRunner } from 'typeorm';
-import { DatabaseAway } from '../../../errors/request-errors.js';
+import { DatabaseAway } from '../../../core/errors/http-exceptions.js';
 import { driverErrorProperty } from '../dialects/dialect.js';
 import { Attempts } from './attempts.js';
 

@@ -1,5 +1,5 @@
-import type { CreatePlan, DeletePlan, UpdatePlan } from '../../../model/plan.js';
-import type { Row } from '../../../model/serializer.js';
+import type { CreatePlan, DeletePlan, UpdatePlan } from '../../../core/query/plan.js';
+import type { Row } from '../../../core/contracts/serializer.js';
 import type { KeyLookup } from './key-lookup.js';
 import type { RowWriter, WriterTools } from './row-writer.js';
 import { writeAlone } from './write-step.js';

@@ -1,7 +1,7 @@
-import type { Json } from '../../../errors/rest-error.js';
-import type { Field } from '../../../model/field.js';
-import type { CreatePlan, FieldValues, UpdatePlan } from '../../../model/plan.js';
-import type { Resource } from '../../../model/resource.js';
+import type { Json } from '../../../core/errors/rest-exception.js';
+import type { Field } from '../../../core/schema/field.js';
+import type { CreatePlan, FieldValues, UpdatePlan } from '../../../core/query/plan.js';
+import type { Resource } from '../../../core/schema/resource.js';
 
 /** A foreign key of a body whose row nobody has looked for, because its model is not served. */
 interface UncheckedKey {

@@ -1,4 +1,4 @@
-import { DatabaseAway } from '../../../errors/request-errors.js';
+import { DatabaseAway } from '../../../core/errors/http-exceptions.js';
 
 /** Somebody who waits, until a time of `performance.now()`: clocks are set back. */
 interface Waiting {

@@ -1,7 +1,7 @@
 import type { QueryRunner } from 'typeorm';
-import type { Json } from '../../../errors/rest-error.js';
-import type { ColumnValue } from '../../../model/plan.js';
-import type { Resource } from '../../../model/resource.js';
+import type { Json } from '../../../core/errors/rest-exception.js';
+import type { ColumnValue } from '../../../core/query/plan.js';
+import type { Resource } from '../../../core/schema/resource.js';
 import { Scope } from '../sql/scope.js';
 import type { WriterTools } from './row-writer.js';
 

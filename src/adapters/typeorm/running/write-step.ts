@@ -1,8 +1,8 @@
 import type { QueryRunner } from 'typeorm';
-import { InvalidInput } from '../../../errors/request-errors.js';
-import { emptyFieldErrors } from '../../../errors/rest-error.js';
-import type { FieldErrors } from '../../../errors/rest-error.js';
-import type { Requester } from '../../../model/requester.js';
+import { InvalidInput } from '../../../core/errors/http-exceptions.js';
+import { emptyFieldErrors } from '../../../core/errors/rest-exception.js';
+import type { FieldErrors } from '../../../core/errors/rest-exception.js';
+import type { Requester } from '../../../core/contracts/requester.js';
 import type { Connections } from './connections.js';
 
 /** One write, ready for a transaction: its own, or one that it shares with others. */

@@ -1,6 +1,6 @@
-import type { Column } from '../../../model/column.js';
-import type { Condition } from '../../../model/condition.js';
-import type { Resource } from '../../../model/resource.js';
+import type { Column } from '../../../core/schema/column.js';
+import type { Condition } from '../../../core/query/condition.js';
+import type { Resource } from '../../../core/schema/resource.js';
 import type { Dialect } from '../dialects/dialect.js';
 import { compileCondition } from './compile-condition.js';
 import { Scope } from './scope.js';

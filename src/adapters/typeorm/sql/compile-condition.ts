@@ -1,7 +1,7 @@
-import type { Json } from '../../../errors/rest-error.js';
-import { ALWAYS } from '../../../model/condition.js';
-import type { Condition, TermMatch } from '../../../model/condition.js';
-import type { ValueType } from '../../../model/value-type.js';
+import type { Json } from '../../../core/errors/rest-exception.js';
+import { ALWAYS } from '../../../core/query/condition.js';
+import type { Condition, TermMatch } from '../../../core/query/condition.js';
+import type { ValueType } from '../../../core/schema/data-type.js';
 import type { TextPart } from '../dialects/dialect.js';
 import type { Scope } from './scope.js';
 

@@ -1,5 +1,5 @@
-import type { Json } from '../../../errors/rest-error.js';
-import type { OrderTerm } from '../../../model/resource.js';
+import type { Json } from '../../../core/errors/rest-exception.js';
+import type { OrderTerm } from '../../../core/schema/resource.js';
 import type { Scope } from './scope.js';
 
 /** The list of an ORDER BY. */

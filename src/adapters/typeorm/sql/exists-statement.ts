@@ -1,4 +1,4 @@
-import type { ExistsPlan } from '../../../model/plan.js';
+import type { ExistsPlan } from '../../../core/query/plan.js';
 import type { Dialect } from '../dialects/dialect.js';
 import { compileWhere } from './compile-condition.js';
 import { Scope } from './scope.js';

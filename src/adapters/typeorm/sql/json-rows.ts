@@ -1,6 +1,6 @@
-import type { ColumnField, EmbeddedField, Field, LinkField } from '../../../model/field.js';
-import type { ToOneRelation } from '../../../model/relation.js';
-import type { Resource } from '../../../model/resource.js';
+import type { ColumnField, EmbeddedField, Field, LinkField } from '../../../core/schema/field.js';
+import type { ToOneRelation } from '../../../core/schema/relation.js';
+import type { Resource } from '../../../core/schema/resource.js';
 import type { Dialect } from '../dialects/dialect.js';
 import { isPlainName } from '../dialects/json-writer.js';
 import type { JsonMember, JsonWriter } from '../dialects/json-writer.js';

@@ -1,7 +1,7 @@
-import { NotFound } from '../../../errors/request-errors.js';
-import { COUNTED_ROWS } from '../../../model/limits.js';
-import type { CountPlan, ListPlan, PagePlan } from '../../../model/plan.js';
-import type { OrderTerm } from '../../../model/resource.js';
+import { NotFound } from '../../../core/errors/http-exceptions.js';
+import { COUNTED_ROWS } from '../../../core/schema/limits.js';
+import type { CountPlan, ListPlan, PagePlan } from '../../../core/query/plan.js';
+import type { OrderTerm } from '../../../core/schema/resource.js';
 import { compileWhere } from './compile-condition.js';
 import { compileAfter, compileOrder, cursorColumns, reversed } from './compile-order.js';
 import type { JsonRows } from './json-rows.js';

@@ -1,5 +1,5 @@
-import type { Json } from '../../../errors/rest-error.js';
-import type { Column } from '../../../model/column.js';
+import type { Json } from '../../../core/errors/rest-exception.js';
+import type { Column } from '../../../core/schema/column.js';
 import type { Dialect } from '../dialects/dialect.js';
 import type { Scope } from './scope.js';
 

@@ -1,8 +1,8 @@
-import type { Json } from '../../../errors/rest-error.js';
-import { allOf, equals, oneOf } from '../../../model/condition.js';
-import type { Condition } from '../../../model/condition.js';
-import type { RelatedPlan } from '../../../model/plan.js';
-import type { Resource } from '../../../model/resource.js';
+import type { Json } from '../../../core/errors/rest-exception.js';
+import { allOf, equals, oneOf } from '../../../core/query/condition.js';
+import type { Condition } from '../../../core/query/condition.js';
+import type { RelatedPlan } from '../../../core/query/plan.js';
+import type { Resource } from '../../../core/schema/resource.js';
 import { compileCondition, compileWhere } from './compile-condition.js';
 import { compileOrder } from './compile-order.js';
 import { readColumns, selectList } from './read-columns.js';

@@ -1,9 +1,9 @@
-import type { Json } from '../../../errors/rest-error.js';
-import type { Column } from '../../../model/column.js';
-import type { Operand } from '../../../model/condition.js';
-import type { ColumnPair, ManyToManyRelation, Relation } from '../../../model/relation.js';
-import type { Resource } from '../../../model/resource.js';
-import type { ValueType } from '../../../model/value-type.js';
+import type { Json } from '../../../core/errors/rest-exception.js';
+import type { Column } from '../../../core/schema/column.js';
+import type { Operand } from '../../../core/query/condition.js';
+import type { ColumnPair, ManyToManyRelation, Relation } from '../../../core/schema/relation.js';
+import type { Resource } from '../../../core/schema/resource.js';
+import type { ValueType } from '../../../core/schema/data-type.js';
 import type { Dialect } from '../dialects/dialect.js';
 import type { Table, Tables } from './tables.js';
 

@@ -1,6 +1,6 @@
 import type { DataSource, EntityMetadata } from 'typeorm';
-import type { Column } from '../../../model/column.js';
-import type { Resource } from '../../../model/resource.js';
+import type { Column } from '../../../core/schema/column.js';
+import type { Resource } from '../../../core/schema/resource.js';
 import { entityIdOf } from '../describing/entity-id.js';
 import { kindLiterals } from '../describing/inheritance.js';
 

@@ -1,8 +1,8 @@
-import { NotFound } from '../../../errors/request-errors.js';
-import type { Json } from '../../../errors/rest-error.js';
-import type { Condition } from '../../../model/condition.js';
-import type { ExistsPlan, ListPlan } from '../../../model/plan.js';
-import type { OrderTerm, Resource } from '../../../model/resource.js';
+import { NotFound } from '../../../core/errors/http-exceptions.js';
+import type { Json } from '../../../core/errors/rest-exception.js';
+import type { Condition } from '../../../core/query/condition.js';
+import type { ExistsPlan, ListPlan } from '../../../core/query/plan.js';
+import type { OrderTerm, Resource } from '../../../core/schema/resource.js';
 import { compileWhere } from './compile-condition.js';
 import { compileAfter, compileOrder, cursorColumns } from './compile-order.js';
 import type { JsonRows } from './json-rows.js';

@@ -1,7 +1,7 @@
-import { NotAcceptable, NotFound } from '../../../errors/request-errors.js';
-import type { Renderer } from '../../../model/renderer.js';
+import { NotAcceptable, NotFound } from '../../../core/errors/http-exceptions.js';
+import type { Renderer } from '../../../core/contracts/renderer.js';
 import { parseQueryString } from '../../parsing/query-string.js';
-import { JSON_MEDIA_TYPE } from '../../../values/media-type.js';
+import { JSON_MEDIA_TYPE } from '../../../core/media-type.js';
 
 interface Range {
   readonly type: string;

@@ -1,4 +1,4 @@
-import type { RenderedRows, Renderer } from '../../../model/renderer.js';
+import type { RenderedRows, Renderer } from '../../../core/contracts/renderer.js';
 
 /**
  * Comma-separated values (RFC 4180): a line of names, then a line a row. A value that is nothing is empty; lists and

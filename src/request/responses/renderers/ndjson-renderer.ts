@@ -1,4 +1,4 @@
-import type { RenderedRows, Renderer } from '../../../model/renderer.js';
+import type { RenderedRows, Renderer } from '../../../core/contracts/renderer.js';
 
 /** A JSON object a line: what is sent can be used before all of it has come. */
 export class NdjsonRenderer implements Renderer {

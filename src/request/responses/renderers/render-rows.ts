@@ -1,4 +1,4 @@
-import type { RenderedRows, Renderer } from '../../../model/renderer.js';
+import type { RenderedRows, Renderer } from '../../../core/contracts/renderer.js';
 import type { ResponseBody, RestResponse } from '../rest-response.js';
 
 /** The rows in the renderer's form. What goes wrong before the second piece is thrown here, and is still an ordinary error answer. */

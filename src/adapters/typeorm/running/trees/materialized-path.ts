@@ -1,5 +1,5 @@
 import type { QueryRunner } from 'typeorm';
-import type { Json } from '../../../../errors/rest-error.js';
+import type { Json } from '../../../../core/errors/rest-exception.js';
 import type { TreeShape } from './tree-shape.js';
 import type { TreeTable } from './tree-table.js';
 

@@ -1,6 +1,6 @@
 import type { QueryRunner } from 'typeorm';
-import type { InvalidInput } from '../../../../errors/request-errors.js';
-import type { Json } from '../../../../errors/rest-error.js';
+import type { InvalidInput } from '../../../../core/errors/http-exceptions.js';
+import type { Json } from '../../../../core/errors/rest-exception.js';
 import type { TreeShape } from './tree-shape.js';
 import type { TreeTable } from './tree-table.js';
 

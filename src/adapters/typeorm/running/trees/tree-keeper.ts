@@ -1,9 +1,9 @@
 import type { EntityMetadata, ObjectLiteral, QueryRunner } from 'typeorm';
-import { InvalidInput } from '../../../../errors/request-errors.js';
-import type { Json } from '../../../../errors/rest-error.js';
-import { isWritable } from '../../../../model/field.js';
-import type { FieldValues } from '../../../../model/plan.js';
-import type { Resource } from '../../../../model/resource.js';
+import { InvalidInput } from '../../../../core/errors/http-exceptions.js';
+import type { Json } from '../../../../core/errors/rest-exception.js';
+import { isWritable } from '../../../../core/schema/field.js';
+import type { FieldValues } from '../../../../core/query/plan.js';
+import type { Resource } from '../../../../core/schema/resource.js';
 import { fromProperty } from '../property-values.js';
 import type { WriterTools } from '../row-writer.js';
 import { ClosureTable } from './closure-table.js';

@@ -1,5 +1,5 @@
 import type { QueryRunner } from 'typeorm';
-import type { Json } from '../../../../errors/rest-error.js';
+import type { Json } from '../../../../core/errors/rest-exception.js';
 
 /** What a kind of tree holds beside the keys of the parents. */
 export interface TreeShape {

@@ -1,8 +1,8 @@
 import type { EntityMetadata, QueryRunner } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
-import type { Json } from '../../../../errors/rest-error.js';
-import type { Column } from '../../../../model/column.js';
-import type { Resource } from '../../../../model/resource.js';
+import type { Json } from '../../../../core/errors/rest-exception.js';
+import type { Column } from '../../../../core/schema/column.js';
+import type { Resource } from '../../../../core/schema/resource.js';
 import { decoded } from '../../sql/read-columns.js';
 import { Scope } from '../../sql/scope.js';
 import type { WriterTools } from '../row-writer.js';

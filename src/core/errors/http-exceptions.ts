@@ -1,0 +1,232 @@
+import { emptyFieldErrors, NON_FIELD_ERRORS, RestError } from './rest-exception.js';
+import type { FieldErrors, RestErrorAnswer } from './rest-exception.js';
+
+function detail(status: number, text: string, headers?: Readonly<Record<string, string>>): RestErrorAnswer {
+  return headers ? { status, body: { detail: text }, headers } : { status, body: { detail: text } };
+}
+
+/** 400, messages by field. */
+export class InvalidInput extends RestError {
+  readonly answer: RestErrorAnswer;
+
+  constructor(readonly fields: FieldErrors) {
+    super(`Invalid input: ${Object.keys(fields).join(', ')}`);
+    this.answer = { status: 400, body: fields };
+  }
+
+  static of(field: string, ...messages: string[]): InvalidInput {
+    const fields = emptyFieldErrors();
+    fields[field] = messages;
+    return new InvalidInput(fields);
+  }
+
+  static ofNoField(...messages: string[]): InvalidInput {
+    return InvalidInput.of(NON_FIELD_ERRORS, ...messages);
+  }
+}
+
+/** 400, a text to search for that the database does not take as a pattern. */
+export class InvalidSearchPattern extends InvalidInput {
+  constructor(parameter: string) {
+    super({ [parameter]: ['Enter a valid search pattern.'] });
+  }
+}
+
+/** 400, messages by field of each object of a list, in its order: `{}` where nothing is wrong. */
+export class InvalidItems extends RestError {
+  readonly answer: RestErrorAnswer;
+
+  constructor(readonly items: readonly FieldErrors[]) {
+    super('Invalid input in a list');
+    this.answer = { status: 400, body: items };
+  }
+}
+
+/** 400, a body that is no JSON, or a query string that is no text. */
+export class MalformedRequest extends RestError {
+  readonly answer: RestErrorAnswer;
+
+  constructor(text: string) {
+    super(text);
+    this.answer = detail(400, text);
+  }
+
+  static json(reason: string): MalformedRequest {
+    return new MalformedRequest(`JSON parse error - ${reason}`);
+  }
+}
+
+/** 401, with the challenge of a scheme in use where one can challenge. */
+export class NotAuthenticated extends RestError {
+  readonly answer: RestErrorAnswer;
+
+  constructor(challenge: string | undefined, text = 'Authentication credentials were not provided.') {
+    super(text);
+    this.answer = detail(401, text, challenge === undefined ? undefined : { 'WWW-Authenticate': challenge });
+  }
+}
+
+/** 403. */
+export class PermissionDenied extends RestError {
+  readonly answer = detail(403, 'You do not have permission to perform this action.');
+}
+
+/** 404: an unknown object, parent, child or model, and one that a row condition hides. */
+export class NotFound extends RestError {
+  readonly answer = detail(404, 'Not found.');
+}
+
+/** 404: a page, or a cursor, that there is not. */
+export class InvalidPage extends RestError {
+  readonly answer: RestErrorAnswer;
+
+  constructor(text = 'Invalid page.') {
+    super(text);
+    this.answer = detail(404, text);
+  }
+}
+
+/** 405. `Allow` is a header of every response, so it is not set here. */
+export class MethodNotAllowed extends RestError {
+  readonly answer: RestErrorAnswer;
+
+  constructor(method: string) {
+    super(`Method ${method} not allowed`);
+    this.answer = detail(405, `Method "${method}" not allowed.`);
+  }
+}
+
+/** 406. */
+export class NotAcceptable extends RestError {
+  readonly answer = detail(406, 'Could not satisfy the request Accept header.');
+}
+
+/** 409: a foreign key that restricts keeps the row. Names the model that still refers to it, and no row of it. */
+export class RestrictedDeletion extends RestError {
+  readonly answer: RestErrorAnswer;
+
+  constructor(referrer: string | undefined) {
+    super('A foreign key restricts this deletion');
+    const who = referrer === undefined ? 'other objects' : `objects of "${referrer}"`;
+    this.answer = detail(409, `This object cannot be deleted: ${who} still refer to it.`);
+  }
+}
+
+/** 409: another request with this `Idempotency-Key` has not ended yet. The client may ask again for its answer. */
+export class KeyInUse extends RestError {
+  readonly answer = detail(409, 'A request with this Idempotency-Key has not ended yet. Try again later.', {
+    'Retry-After': '1',
+  });
+
+  constructor() {
+    super('Idempotency-Key in use');
+  }
+}
+
+/** 412: the object is not in the state that the request is about. */
+export class PreconditionFailed extends RestError {
+  readonly answer = detail(412, 'Precondition failed: the object is not as the request says.');
+
+  constructor() {
+    super('Precondition failed');
+  }
+}
+
+/** 413. */
+export class BodyTooLarge extends RestError {
+  readonly answer = detail(413, 'Request body is too large.');
+}
+
+/** 415. `mediaType` is the request's own text, or empty where it named none. */
+export class UnsupportedMediaType extends RestError {
+  readonly answer: RestErrorAnswer;
+
+  constructor(mediaType: string) {
+    super(`Unsupported media type ${mediaType}`);
+    this.answer = detail(415, `Unsupported media type "${mediaType}" in request.`);
+  }
+}
+
+/** 415. `coding` is the request's own `Content-Encoding`, and `decoded` what it may be. */
+export class UnsupportedContentCoding extends RestError {
+  readonly answer: RestErrorAnswer;
+
+  constructor(coding: string, decoded: string) {
+    super(`Unsupported content encoding ${coding}`);
+    this.answer = detail(415, `Unsupported content encoding "${coding}" in request.`, {
+      'Accept-Encoding': decoded,
+    });
+  }
+}
+
+/** 422: the key belongs to a request that asked for something else. */
+export class KeyReused extends RestError {
+  readonly answer = detail(422, 'This Idempotency-Key was sent with another request. Send a new one.');
+
+  constructor() {
+    super('Idempotency-Key reused');
+  }
+}
+
+/** 428: the model asks for a precondition, and the request has none. */
+export class PreconditionRequired extends RestError {
+  readonly answer = detail(428, 'Precondition required: send If-Match with the ETag of the object.');
+
+  constructor() {
+    super('Precondition required');
+  }
+}
+
+/** 429. The client may try again after so many seconds. */
+export class Throttled extends RestError {
+  readonly answer: RestErrorAnswer;
+
+  constructor(seconds: number) {
+    super('Throttled');
+    this.answer = detail(
+      429,
+      `Request was throttled. Expected available in ${seconds} second${seconds === 1 ? '' : 's'}.`,
+      { 'Retry-After': String(seconds) },
+    );
+  }
+}
+
+/** 503: the database cannot be reached, or gave no connection in time. The client may try again. */
+export class DatabaseAway extends RestError {
+  readonly answer = detail(503, 'The service is temporarily unavailable. Try again later.', {
+    'Retry-After': '5',
+  });
+
+  constructor(options?: ErrorOptions) {
+    super('The database is away', options);
+  }
+}
+
+/** Never sent: what was asked for has been cancelled, because its client has closed the connection. Nothing to be logged as a failure. */
+export class ClientGone extends RestError {
+  readonly answer = detail(499, 'The client has closed the connection.');
+
+  constructor(options?: ErrorOptions) {
+    super('The client has gone', options);
+  }
+}
+
+/** 503: a check of credentials failed, so nobody can tell who asks. */
+export class AuthenticationAway extends RestError {
+  readonly answer = detail(503, 'The service is temporarily unavailable. Try again later.', {
+    'Retry-After': '5',
+  });
+
+  constructor(options?: ErrorOptions) {
+    super('An authentication scheme failed', options);
+  }
+}
+
+/** 500. The cause goes to the log, and nothing of it to the client. */
+export class ServerError extends RestError {
+  readonly answer = detail(500, 'A server error occurred.');
+
+  constructor(options?: ErrorOptions) {
+    super('A server error occurred', options);
+  }
+}

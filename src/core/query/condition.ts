@@ -1,0 +1,91 @@
+import type { Json } from '../errors/rest-exception.js';
+import type { Column } from '../schema/column.js';
+import type { Relation } from '../schema/relation.js';
+import type { Key } from '../schema/resource.js';
+import type { Lookup } from './row-filter.js';
+
+/** A column, reached from a resource over to-one relations. */
+export interface Operand {
+  readonly hops: readonly Relation[];
+  readonly column: Column;
+}
+
+/** Where NULL stands in an order. */
+export type NullsPlace = 'first' | 'last';
+
+/** How a search compares a term with a column (contract 4.9). */
+export type TermMatch = 'contains' | 'startswith' | 'exact' | 'regex' | 'fulltext';
+
+/**
+ * Which rows, resolved against the compiled model: columns are those that the adapter described, values are canonical.
+ * The only thing from which the adapter makes a WHERE.
+ */
+export type Condition =
+  | { readonly kind: 'always' }
+  | { readonly kind: 'never' }
+  | { readonly kind: 'and' | 'or'; readonly conditions: readonly Condition[] }
+  | { readonly kind: 'not'; readonly condition: Condition }
+  | { readonly kind: 'compare'; readonly operand: Operand; readonly lookup: Lookup; readonly value: Json }
+  | { readonly kind: 'term'; readonly operand: Operand; readonly match: TermMatch; readonly term: string }
+  /** At least one related row fits; of a many-to-many, over a row of the junction that fits `through`. */
+  | {
+      readonly kind: 'related';
+      readonly hops: readonly Relation[];
+      readonly relation: Relation;
+      readonly condition: Condition;
+      readonly through?: Condition;
+    };
+
+export const ALWAYS: Condition = { kind: 'always' };
+export const NEVER: Condition = { kind: 'never' };
+
+/** All of them, flat, without the ones that always hold. */
+export function allOf(conditions: readonly Condition[]): Condition {
+  const left: Condition[] = [];
+  for (const each of conditions) {
+    if (each.kind === 'never') return NEVER;
+    if (each.kind === 'and') left.push(...each.conditions);
+    else if (each.kind !== 'always') left.push(each);
+  }
+  if (left.length === 0) return ALWAYS;
+  return left.length === 1 && left[0] ? left[0] : { kind: 'and', conditions: left };
+}
+
+/** One of them at least. */
+export function oneOf(conditions: readonly Condition[]): Condition {
+  if (conditions.some((each) => each.kind === 'always')) return ALWAYS;
+  const left = conditions.filter((each) => each.kind !== 'never');
+  if (left.length === 0) return NEVER;
+  return left.length === 1 && left[0] ? left[0] : { kind: 'or', conditions: left };
+}
+
+/** Whether it says something of these columns of the row, or of any other row. */
+export function touches(condition: Condition, isAbout: (columnId: string) => boolean): boolean {
+  switch (condition.kind) {
+    case 'always':
+    case 'never':
+      return false;
+    case 'and':
+    case 'or':
+      return condition.conditions.some((each) => touches(each, isAbout));
+    case 'not':
+      return touches(condition.condition, isAbout);
+    case 'compare':
+    case 'term':
+      return condition.operand.hops.length > 0 || isAbout(condition.operand.column.id);
+    case 'related':
+      return true;
+    default:
+      return condition satisfies never;
+  }
+}
+
+/** The operand is this value, exactly. */
+export function equals(column: Column, value: Json): Condition {
+  return { kind: 'compare', operand: { hops: [], column }, lookup: 'exact', value };
+}
+
+/** Where a row's own key stands. */
+export function ownKey({ columns, via }: Key): readonly Operand[] {
+  return columns.map((column) => ({ hops: via ? [via] : [], column }));
+}

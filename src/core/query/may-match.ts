@@ -1,0 +1,78 @@
+import { allOf, ALWAYS, NEVER, oneOf } from './condition.js';
+import type { Condition } from './condition.js';
+import type { Relation } from '../schema/relation.js';
+
+/** What is not known of a row that is not written. */
+export interface UnknownParts {
+  /** Ids of columns. */
+  readonly columns: ReadonlySet<string>;
+  /** Rows that refer to it. */
+  readonly referring: boolean;
+}
+
+/** The condition without what is not known: it holds wherever the whole one may. */
+export function couldHold(condition: Condition, unknown: UnknownParts, negated = false): Condition {
+  switch (condition.kind) {
+    case 'always':
+    case 'never':
+      return condition;
+    case 'and':
+      return allOf(condition.conditions.map((each) => couldHold(each, unknown, negated)));
+    case 'or':
+      return oneOf(condition.conditions.map((each) => couldHold(each, unknown, negated)));
+    case 'not':
+      return opposite(couldHold(condition.condition, unknown, !negated));
+    case 'compare':
+    case 'term':
+    case 'related':
+      return isKnown(condition, unknown) ? condition : negated ? NEVER : ALWAYS;
+    default:
+      return condition satisfies never;
+  }
+}
+
+function opposite(condition: Condition): Condition {
+  if (condition.kind === 'always') return NEVER;
+  return condition.kind === 'never' ? ALWAYS : { kind: 'not', condition };
+}
+
+function isKnown(condition: Comparing, { columns, referring }: UnknownParts): boolean {
+  const first = firstStep(condition);
+  return (
+    !(referring && first !== undefined && first.kind !== 'to-one') &&
+    !columnsBehind(condition).some((id) => columns.has(id))
+  );
+}
+
+/** The columns of the row itself that a condition looks at, those that join other rows to it included. */
+export function ownColumns(condition: Condition): readonly string[] {
+  switch (condition.kind) {
+    case 'always':
+    case 'never':
+      return [];
+    case 'and':
+    case 'or':
+      return condition.conditions.flatMap(ownColumns);
+    case 'not':
+      return ownColumns(condition.condition);
+    case 'compare':
+    case 'term':
+    case 'related':
+      return columnsBehind(condition);
+    default:
+      return condition satisfies never;
+  }
+}
+
+type Comparing = Extract<Condition, { kind: 'compare' | 'term' | 'related' }>;
+
+function firstStep(condition: Comparing): Relation | undefined {
+  return condition.kind === 'related' ? (condition.hops[0] ?? condition.relation) : condition.operand.hops[0];
+}
+
+function columnsBehind(condition: Comparing): readonly string[] {
+  const first = firstStep(condition);
+  if (first)
+    return (first.kind === 'many-to-many' ? first.through.parent : first.on).map(({ near }) => near.id);
+  return condition.kind === 'related' ? [] : [condition.operand.column.id];
+}

@@ -1,0 +1,23 @@
+import { VALUE_NAMES } from '../schema/field-type.js';
+import type { FieldType, ValueName } from '../schema/field-type.js';
+import type { ValueType } from '../schema/data-type.js';
+
+const TYPES: Readonly<Record<ValueName, ValueType>> = {
+  string: { kind: 'string', trim: true },
+  number: { kind: 'float' },
+  integer: { kind: 'integer', min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER },
+  boolean: { kind: 'boolean' },
+  date: { kind: 'date' },
+  datetime: { kind: 'datetime', digits: 3, zoned: true },
+  uuid: { kind: 'uuid' },
+  json: { kind: 'json' },
+};
+
+/** What values of a field are read as. The blanks of an item of a list are its own, as in a simple-array. */
+export function typeOfField(said: FieldType): ValueType {
+  const one = VALUE_NAMES.find((name) => name === said);
+  if (one) return TYPES[one];
+  const item = VALUE_NAMES.find((name) => `${name}[]` === said) ?? 'json';
+  const of: ValueType = item === 'string' ? { kind: 'string', trim: false } : TYPES[item];
+  return { kind: 'list', of, storage: 'array' };
+}

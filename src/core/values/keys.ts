@@ -1,0 +1,79 @@
+import type { Json } from '../errors/rest-exception.js';
+import type { Key } from '../schema/resource.js';
+import type { ValueType } from '../schema/data-type.js';
+import type { Outcome } from './parse-result.js';
+import { invalid, valid } from './parse-result.js';
+import { parseValue } from './parse-value.js';
+import { pythonTypeName, unstorableText } from './texts.js';
+
+/** How a key stands in a body: a single one as its value, a composite one as the text that stands in its URL. */
+export function keyRepresentation(values: readonly Json[]): Json {
+  return values.length === 1 ? (values[0] ?? null) : keyText(values);
+}
+
+/** How a key stands in a URL (contract 1.4): each value percent-encoded, joined by commas. */
+export function keyText(values: readonly Json[]): string {
+  return values.map((value) => encodeURIComponent(String(value))).join(',');
+}
+
+/**
+ * The key that a segment of a URL names, or undefined where no row can have it. `segment` is as it was sent, with its
+ * percent escapes. One key has one text: `01` and `1.0` name nothing.
+ */
+export function parseKeySegment(segment: string, key: Key): readonly Json[] | undefined {
+  const parts = key.columns.length === 1 ? [segment] : segment.split(',');
+  if (parts.length !== key.columns.length) return undefined;
+  const values: Json[] = [];
+  for (const [index, part] of parts.entries()) {
+    const text = decodedSegment(part);
+    const column = key.columns[index];
+    const value = text === undefined || !column ? undefined : parseKeyPart(text, column.type);
+    if (value === undefined) return undefined;
+    values.push(value);
+  }
+  return values;
+}
+
+/** Undefined for broken escapes. */
+export function decodedSegment(segment: string): string | undefined {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return undefined;
+  }
+}
+
+function parseKeyPart(text: string, type: ValueType): Json | undefined {
+  if (text === '' || unstorableText(text) !== undefined) return undefined;
+  if (type.kind === 'string') return text;
+  const outcome = parseValue(text, type);
+  if (outcome.errors) return undefined;
+  const oneForm =
+    type.kind === 'integer' || type.kind === 'bigint' || type.kind === 'boolean' || type.kind === 'enum';
+  return oneForm && String(outcome.value) !== text ? undefined : outcome.value;
+}
+
+/** A related key in a body (contract 5.9): its values, or DRF's message for a value of a wrong type. */
+export function parseKeyValue(input: unknown, key: Key): Outcome<readonly Json[]> {
+  const wrongType = invalid(`Incorrect type. Expected pk value, received ${pythonTypeName(input)}.`);
+  if (typeof input !== 'string' && !(typeof input === 'number' && Number.isFinite(input))) return wrongType;
+  if (typeof input === 'string' && unstorableText(input) !== undefined) return invalid(noSuchKey(input));
+  if (key.columns.length > 1) {
+    const values = parseKeySegment(String(input), key);
+    return values ? valid(values) : wrongType;
+  }
+  const type = key.columns[0]?.type;
+  if (!type) return wrongType;
+  if (type.kind === 'string') return valid([String(input)]);
+  const outcome = parseValue(input, type);
+  if (!outcome.errors) return valid([outcome.value]);
+  // A number that no row can have as its key is a key of no row; anything else is no key at all.
+  const outOfRange = outcome.errors[0]?.startsWith('Ensure') === true;
+  if (type.kind === 'uuid' && typeof input === 'string') return outcome;
+  return outOfRange ? invalid(noSuchKey(String(input))) : wrongType;
+}
+
+/** DRF's message for a key of no row, or of one that the caller may not see. */
+export function noSuchKey(shown: string): string {
+  return `Invalid pk "${shown.slice(0, 200)}" - object does not exist.`;
+}

@@ -1,0 +1,155 @@
+import { NUMBER_TEXT } from '../schema/limits.js';
+import type { TypeOf } from '../schema/data-type.js';
+import { invalid, valid } from './parse-result.js';
+import type { Outcome } from './parse-result.js';
+
+const PLAIN_INTEGER = /^(?:0|[1-9]\d{0,14})$/;
+const INTEGER_TEXT = /^[+-]?\d{1,1000}(?:\.0{1,20})?$/;
+
+const TOO_LONG = 'String value too large.';
+const DECIMAL_TEXT = /^([+-]?)(\d{0,400})(?:\.(\d{0,400}))?$/;
+const FLOAT_TEXT = /^[+-]?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][+-]?\d{1,4})?$/;
+
+/** A number that JSON gave us carries at most 15 digits for certain (contract 5.6). */
+const SAFE_DIGITS = 15;
+const NEGATIVE = 'Ensure this value is greater than or equal to 0.';
+const SEND_AS_STRING = 'Send this number as a string.';
+
+export function parseInteger(input: unknown, type: TypeOf<'integer'>): Outcome<number> {
+  // What keys and most filters are.
+  if (typeof input === 'string' && PLAIN_INTEGER.test(input)) return bounded(Number(input), type);
+  if (isTooLong(input)) return invalid(TOO_LONG);
+  const whole = wholeNumber(input);
+  if (whole === undefined) return invalid('A valid integer is required.');
+  return bounded(whole, type);
+}
+
+function bounded(whole: number | bigint, { min, max }: TypeOf<'integer'>): Outcome<number> {
+  if (whole > max) return invalid(`Ensure this value is less than or equal to ${max}.`);
+  if (whole < min) return invalid(`Ensure this value is greater than or equal to ${min}.`);
+  return valid(Number(whole));
+}
+
+export function parseBigint(input: unknown, type: TypeOf<'bigint'>): Outcome<string> {
+  if (typeof input === 'number' && Number.isInteger(input) && !Number.isSafeInteger(input))
+    return invalid(SEND_AS_STRING);
+  if (isTooLong(input)) return invalid(TOO_LONG);
+  const whole = wholeNumber(input);
+  if (whole === undefined) return invalid('A valid integer is required.');
+  if (whole > type.max) return invalid(`Ensure this value is less than or equal to ${type.max}.`);
+  if (whole < type.min) return invalid(`Ensure this value is greater than or equal to ${type.min}.`);
+  return valid(whole.toString());
+}
+
+function isTooLong(input: unknown): boolean {
+  return typeof input === 'string' && input.length > NUMBER_TEXT;
+}
+
+function wholeNumber(input: unknown): bigint | undefined {
+  if (typeof input === 'number') return Number.isInteger(input) ? BigInt(input) : undefined;
+  if (typeof input !== 'string') return undefined;
+  const text = input.trim();
+  if (!INTEGER_TEXT.test(text)) return undefined;
+  const digits = text.replace(/\.0+$/, '').replace(/^\+/, '');
+  return BigInt(digits);
+}
+
+export function parseDecimal(input: unknown, type: TypeOf<'decimal'>): Outcome<string> {
+  if (isTooLong(input)) return invalid(TOO_LONG);
+  const text = decimalText(input);
+  if (text === undefined) return invalid('A valid number is required.');
+  if (text === SEND_AS_STRING) return invalid(SEND_AS_STRING);
+  const match = DECIMAL_TEXT.exec(text);
+  const [sign, whole, fraction] = [match?.[1] ?? '', match?.[2] ?? '', match?.[3] ?? ''];
+  if (!match || whole + fraction === '') return invalid('A valid number is required.');
+  const wholeDigits = whole.replace(/^0+/, '');
+  const fractionDigits = fraction.replace(/0+$/, '');
+  const tooLong = decimalLimits(wholeDigits, fractionDigits, type);
+  if (tooLong !== undefined) return invalid(tooLong);
+  if (type.unsigned === true && sign === '-' && wholeDigits + fractionDigits !== '') return invalid(NEGATIVE);
+  return valid(decimalForm(sign, wholeDigits, fractionDigits, type.scale));
+}
+
+function decimalText(input: unknown): string | undefined {
+  if (typeof input === 'string') return input.trim();
+  if (typeof input !== 'number' || !Number.isFinite(input)) return undefined;
+  const text = plainNumberText(input);
+  const digits = text.replace(/[-.]/g, '').replace(/^0+/, '').replace(/0+$/, '');
+  return digits.length > SAFE_DIGITS || Math.abs(input) > Number.MAX_SAFE_INTEGER ? SEND_AS_STRING : text;
+}
+
+/** The number's text without an exponent: 1e-7 is 0.0000001. */
+export function plainNumberText(input: number): string {
+  const text = String(input);
+  const match = /^(-?)(\d)(?:\.(\d+))?e([+-]\d+)$/.exec(text);
+  if (!match) return text;
+  const [sign, digits, exponent] = [match[1] ?? '', (match[2] ?? '') + (match[3] ?? ''), Number(match[4])];
+  return exponent < 0 ? `${sign}0.${'0'.repeat(-exponent - 1)}${digits}` : BigInt(input).toString();
+}
+
+function decimalLimits(whole: string, fraction: string, type: TypeOf<'decimal'>): string | undefined {
+  const { precision, scale, exact } = type;
+  // Whole numbers of 64 bits are kept to the last digit all the same.
+  if (
+    exact !== undefined &&
+    whole.length + fraction.length > exact &&
+    (fraction !== '' || BigInt(whole) >= 2n ** 63n)
+  ) {
+    return `Ensure that there are no more than ${exact} digits in total.`;
+  }
+  const placesAllowed = scale ?? (precision === undefined ? undefined : 0);
+  if (precision !== undefined && whole.length + fraction.length > precision) {
+    return `Ensure that there are no more than ${precision} digits in total.`;
+  }
+  if (placesAllowed !== undefined && fraction.length > placesAllowed) {
+    return `Ensure that there are no more than ${placesAllowed} decimal places.`;
+  }
+  if (precision !== undefined && whole.length > precision - (placesAllowed ?? 0)) {
+    return `Ensure that there are no more than ${precision - (placesAllowed ?? 0)} digits before the decimal point.`;
+  }
+  return undefined;
+}
+
+function decimalForm(sign: string, whole: string, fraction: string, scale: number | undefined): string {
+  const places = scale === undefined ? fraction : fraction.padEnd(scale, '0');
+  const digits = (whole === '' ? '0' : whole) + (places === '' ? '' : `.${places}`);
+  return sign === '-' && /[1-9]/.test(digits) ? `-${digits}` : digits;
+}
+
+/** The largest number of 32 bits. */
+const MAX_SINGLE = 3.4028234663852886e38;
+
+export function parseFloatingPoint(
+  input: unknown,
+  type: TypeOf<'float'> = { kind: 'float' },
+): Outcome<number> {
+  if (isTooLong(input)) return invalid(TOO_LONG);
+  const number = floatingPoint(input);
+  if (number === undefined) return invalid('A valid number is required.');
+  if (type.unsigned === true && number < 0) return invalid(NEGATIVE);
+  return type.single === true ? singleOf(number) : valid(number);
+}
+
+/** What the column's 32 bits round to the largest number or to 0 is that: some databases refuse it instead. */
+function singleOf(number: number): Outcome<number> {
+  const rounded = Math.fround(number);
+  if (rounded === Infinity) return invalid(`Ensure this value is less than or equal to ${MAX_SINGLE}.`);
+  if (rounded === -Infinity) return invalid(`Ensure this value is greater than or equal to -${MAX_SINGLE}.`);
+  return valid(rounded === 0 || Math.abs(rounded) === MAX_SINGLE ? rounded : number);
+}
+
+/** The shortest text that means this number of 32 bits: 0.1, and not 0.10000000149011612. */
+export function shortestSingle(number: number): number {
+  for (let digits = 1; digits <= 9; digits++) {
+    const shorter = Number(number.toPrecision(digits));
+    if (Math.fround(shorter) === number) return shorter;
+  }
+  return number;
+}
+
+function floatingPoint(input: unknown): number | undefined {
+  if (typeof input === 'string' && !FLOAT_TEXT.test(input.trim())) return undefined;
+  if (typeof input !== 'number' && typeof input !== 'string') return undefined;
+  const number = Number(input);
+  return Number.isFinite(number) ? number : undefined;
+}

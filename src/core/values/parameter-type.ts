@@ -1,0 +1,23 @@
+import type { ParameterKind } from '../contracts/custom-filter.js';
+import type { ValueType } from '../schema/data-type.js';
+
+const TYPES: Readonly<Record<ParameterKind, ValueType>> = {
+  integer: { kind: 'integer', min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER },
+  number: { kind: 'float' },
+  decimal: { kind: 'decimal' },
+  text: { kind: 'string', trim: false },
+  boolean: { kind: 'boolean' },
+  date: { kind: 'date' },
+  datetime: { kind: 'datetime', digits: 3, zoned: true },
+  uuid: { kind: 'uuid' },
+};
+
+export const PARAMETER_KINDS: readonly string[] = [...Object.keys(TYPES), 'choice'];
+
+/** What the texts of a parameter are read as. */
+export function parameterType(
+  parameter:
+    { readonly type: ParameterKind } | { readonly type: 'choice'; readonly choices: readonly string[] },
+): ValueType {
+  return parameter.type === 'choice' ? { kind: 'enum', values: parameter.choices } : TYPES[parameter.type];
+}

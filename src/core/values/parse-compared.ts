@@ -1,0 +1,50 @@
+import type { Json } from '../errors/rest-exception.js';
+import { outwardType } from '../schema/column.js';
+import type { Column } from '../schema/column.js';
+import type { ValueType } from '../schema/data-type.js';
+import { invalid, valid } from './parse-result.js';
+import type { Outcome } from './parse-result.js';
+import { parseText } from './parse-text.js';
+import { parseValue } from './parse-value.js';
+import { splitValues } from './split-values.js';
+
+/** A value of a URL that is compared with a column: the canonical form of what is stored (contract 4.14). */
+export function parseCompared(text: string, column: Column): Outcome<Json> {
+  const type = outwardType(column);
+  if (!column.transform?.outward) return parseText(text, type);
+  const outcome = isJson(type) ? parseJsonText(text, type) : parseText(text, type);
+  return outcome.errors ? outcome : column.transform.stored(outcome.value);
+}
+
+/** The same for a value that was never a text: one of a row filter, null included. */
+export function parseStored(value: Json, column: Column): Outcome<Json> {
+  if (!column.transform) return valid(value);
+  const outcome = value === null ? valid(value) : parseValue(value, outwardType(column));
+  return outcome.errors ? outcome : column.transform.stored(outcome.value);
+}
+
+/** The texts of a list in a URL. Values that are written as JSON have commas and quotes of their own. */
+export function comparedParts(text: string, column: Column): Outcome<readonly string[]> {
+  const outward = column.transform?.outward;
+  const items = outward && isJson(outward) ? readJson(`[${text}]`) : undefined;
+  return Array.isArray(items) ? valid(items.map((item) => JSON.stringify(item))) : splitValues(text);
+}
+
+function isJson({ kind }: ValueType): boolean {
+  return kind === 'list' || kind === 'json';
+}
+
+/** What is no JSON is a text: of a value of which nothing is known it may be one. */
+function parseJsonText(text: string, type: ValueType): Outcome<Json> {
+  const value = readJson(text);
+  if (value === undefined && type.kind !== 'json') return invalid('Value must be valid JSON.');
+  return value === null ? valid(value) : parseValue(value ?? text, type);
+}
+
+function readJson(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}

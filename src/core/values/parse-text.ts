@@ -1,0 +1,48 @@
+import type { Json } from '../errors/rest-exception.js';
+import type { TypeOf, ValueKind, ValueType } from '../schema/data-type.js';
+import { parseDatetime } from './dates.js';
+import { invalid, valid } from './parse-result.js';
+import type { Outcome } from './parse-result.js';
+import { parseValue } from './parse-value.js';
+import { unstorableText } from './texts.js';
+
+function withoutExactness({ exact: _, ...type }: TypeOf<'decimal'>): TypeOf<'decimal'> {
+  return type;
+}
+
+/** Compared as an instant, so nothing of it is cut off: digits beyond the column's count where they are not 0. */
+function parseInstant(text: string, type: TypeOf<'datetime'>): Outcome<string> {
+  const outcome = parseDatetime(text, { kind: 'datetime', zoned: type.zoned, digits: 6 });
+  if (outcome.errors) return outcome;
+  const cut = new RegExp(`(\\.\\d{${type.digits}})0*Z$`);
+  return valid(outcome.value.replace(cut, '$1Z'));
+}
+
+const FORM_MESSAGES: Partial<Record<ValueKind, string>> = {
+  integer: 'Enter a number.',
+  bigint: 'Enter a number.',
+  decimal: 'Enter a number.',
+  float: 'Enter a number.',
+  date: 'Enter a valid date.',
+  time: 'Enter a valid time.',
+  datetime: 'Enter a valid date/time.',
+  interval: 'Enter a valid duration.',
+};
+
+/**
+ * A value that stands in a URL, as a filter gives it: canonical, or django-filter's message (contract 4.4).
+ * Texts are taken as they are: `=` is exact, blanks included.
+ */
+export function parseText(text: string, type: ValueType): Outcome<Json> {
+  const unstorable = unstorableText(text);
+  if (unstorable !== undefined) return invalid(unstorable);
+  if (type.kind === 'string') return valid(text);
+  // What the database would round on the way in can still be asked for.
+  const outcome =
+    type.kind === 'datetime'
+      ? parseInstant(text, type)
+      : parseValue(text, type.kind === 'decimal' ? withoutExactness(type) : type);
+  if (!outcome.errors) return outcome;
+  const message = FORM_MESSAGES[type.kind];
+  return message === undefined || outcome.errors[0]?.startsWith('Ensure') ? outcome : invalid(message);
+}
