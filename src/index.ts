@@ -4,9 +4,9 @@ export { RestifyModule } from './restify.module.js';
 export type { RestifyModuleAsyncOptions } from './restify.module.js';
 export type { RestifyModuleOptions } from './restify.options.js';
 
-export { Restify, restify } from './declare/restify.decorator.js';
+export { Restify, restify } from './decorators/restify.decorator.js';
 export type { FieldType } from './core/schema/field-type.js';
-export type { ExpandPathOf, PathOf, PropertyOf, RestifyOptions } from './declare/restify-declaration.js';
+export type { ExpandPathOf, PathOf, PropertyOf, RestifyOptions } from './decorators/restify-options.js';
 
 export { RestifyResources } from './boot/routing/restify-resources.js';
 export type {
@@ -27,13 +27,13 @@ export {
   MANY_TO_MANY_LIST_ACTION,
   NestedAction,
   ONE_TO_MANY_LIST_ACTION,
-} from './declare/action-declaration.js';
+} from './decorators/action.decorator.js';
 export type {
   ActionMethod,
   ActionOptions,
   NestedActionKind,
   NestedActionOptions,
-} from './declare/action-declaration.js';
+} from './decorators/action.decorator.js';
 
 export { FieldFilter } from './request/filtering/field-filter.js';
 export { FilterSet } from './request/filtering/filter-set.js';

@@ -31,7 +31,7 @@ import {
   RESTIFY_OPTIONS,
   REST_SERVER,
 } from './boot/tokens.js';
-import { declarations } from './declare/registry.js';
+import { declarations } from './decorators/metadata-storage.js';
 import { DeclarationError } from './core/errors/declaration-error.js';
 import { resolveOptions } from './restify.options.js';
 import type { RestifyModuleOptions } from './restify.options.js';

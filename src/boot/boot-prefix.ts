@@ -6,9 +6,9 @@ import { loadEntityValidator } from '../adapters/class-validator/entity-validato
 import { TypeOrmAdapter } from '../adapters/typeorm/typeorm-adapter.js';
 import { DeclarationError } from '../core/errors/declaration-error.js';
 import type { DeclarationProblem } from '../core/errors/declaration-error.js';
-import { controllerDeclarations } from '../declare/action-declaration.js';
-import { declarations } from '../declare/registry.js';
-import type { InjectableClass, ResourceDeclaration, RestifyOptions } from '../declare/restify-declaration.js';
+import { controllerDeclarations } from '../decorators/action.decorator.js';
+import { declarations } from '../decorators/metadata-storage.js';
+import type { InjectableClass, ResourceDeclaration, RestifyOptions } from '../decorators/restify-options.js';
 import type { EntityDescription, ModelDescription } from '../core/schema/entity-metadata.js';
 import type { Pagination } from '../core/contracts/pagination.js';
 import type { PermissionClass, PermissionExpression } from '../core/contracts/permission-expression.js';

@@ -2,7 +2,7 @@ import { ContextIdFactory } from '@nestjs/core';
 import type { ModuleRef } from '@nestjs/core';
 import type { Type } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import type { HookName } from '../declare/action-declaration.js';
+import type { HookName } from '../decorators/action.decorator.js';
 import type { ResourceHooks, WriteStep } from '../core/contracts/hooks.js';
 import { allow } from '../core/contracts/permission.js';
 import type { AccessQuestion, Permission } from '../core/contracts/permission.js';

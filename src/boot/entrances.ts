@@ -1,5 +1,5 @@
 import { loadSchemes } from '../adapters/passport/load-schemes.js';
-import type { InjectableClass, RestifyOptions } from '../declare/restify-declaration.js';
+import type { InjectableClass, RestifyOptions } from '../decorators/restify-options.js';
 import type { Authentication, Credentials } from '../core/contracts/authentication.js';
 import type { GuardClass } from '../core/contracts/guard.js';
 import { guardScheme, guardsScheme } from '../request/authentication/guard-scheme.js';

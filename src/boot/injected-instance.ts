@@ -2,7 +2,7 @@ import { Scope } from '@nestjs/common';
 import type { Type } from '@nestjs/common';
 import type { ModuleRef, ModulesContainer } from '@nestjs/core';
 import { DeclarationError } from '../core/errors/declaration-error.js';
-import type { InjectableClass } from '../declare/restify-declaration.js';
+import type { InjectableClass } from '../decorators/restify-options.js';
 
 /**
  * An instance of a class that a declaration names: the application's own provider, from whichever module has it, else

@@ -1,4 +1,4 @@
-import type { InjectableClass, RestifyOptions } from '../declare/restify-declaration.js';
+import type { InjectableClass, RestifyOptions } from '../decorators/restify-options.js';
 import type { DeclarationProblem } from '../core/errors/declaration-error.js';
 
 /** Classes that an option names, and what is called of their instances. */

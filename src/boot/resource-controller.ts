@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { REPLACES_OPERATIONS } from '../declare/action-declaration.js';
+import { REPLACES_OPERATIONS } from '../decorators/action.decorator.js';
 import type { Json } from '../core/errors/rest-exception.js';
 import type { HookQuestion, WriteStep } from '../core/contracts/hooks.js';
 import type { Operation } from '../core/schema/operation.js';

@@ -7,7 +7,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { AllowAny, DeclarationError, restify, RestifyModule } from 'nestjs-restify';
 import type { RestifyModuleOptions } from 'nestjs-restify';
 import { Entity, PrimaryGeneratedColumn } from 'typeorm';
-import { declarations, seen } from '../../src/declare/registry.js';
+import { declarations, seen } from '../../src/decorators/metadata-storage.js';
 
 // What a process holds is judged here: this file has one of its own.
 

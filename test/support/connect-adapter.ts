@@ -5,7 +5,7 @@ import type { Parts } from '../../src/boot/compiling/compile-resources.js';
 import { compileShape } from '../../src/boot/compiling/compile-shape.js';
 import type { Blueprint, Draft } from '../../src/boot/compiling/draft.js';
 import { problemsOfModel } from '../../src/boot/verifying/verify-model.js';
-import { declarations } from '../../src/declare/registry.js';
+import { declarations } from '../../src/decorators/metadata-storage.js';
 import type { EntityDescription, ModelDescription } from '../../src/core/schema/entity-metadata.js';
 import type { ResolvedPermission } from '../../src/core/contracts/compiled-permission.js';
 import type { Resource } from '../../src/core/schema/resource.js';

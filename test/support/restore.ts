@@ -1,6 +1,6 @@
 import { afterAll } from '@jest/globals';
 import passport from 'passport';
-import { declarations } from '../../src/declare/registry.js';
+import { declarations } from '../../src/decorators/metadata-storage.js';
 
 /**
  * Undoes, when the file has ended, what its tests declare of classes that other files use too: registries of the process outlive

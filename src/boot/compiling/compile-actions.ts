@@ -1,9 +1,9 @@
-import type { ActionDeclaration, ControllerDeclaration } from '../../declare/action-declaration.js';
+import type { ActionDeclaration, ControllerDeclaration } from '../../decorators/action.decorator.js';
 import {
   MANY_TO_MANY_DETAIL_ACTION,
   MANY_TO_MANY_LIST_ACTION,
   ONE_TO_MANY_LIST_ACTION,
-} from '../../declare/action-declaration.js';
+} from '../../decorators/action.decorator.js';
 import type { ActionRouteKind, CompiledAction, RouteAction } from '../../core/schema/action.js';
 import { OPERATIONS } from '../../core/schema/operation.js';
 import type { Operation } from '../../core/schema/operation.js';

@@ -1,4 +1,4 @@
-import type { RestifyOptions } from '../../declare/restify-declaration.js';
+import type { RestifyOptions } from '../../decorators/restify-options.js';
 import type { Column } from '../../core/schema/column.js';
 import { linksOf } from '../../core/schema/field.js';
 import type { Field } from '../../core/schema/field.js';

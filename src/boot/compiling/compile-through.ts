@@ -5,7 +5,7 @@ import { OPERATIONS } from '../../core/schema/operation.js';
 import type { ColumnPair, Through, ToOneRelation } from '../../core/schema/relation.js';
 import type { Key } from '../../core/schema/resource.js';
 import type { Serializer } from '../../core/contracts/serializer.js';
-import type { RestifyOptions, ThroughOptions } from '../../declare/restify-declaration.js';
+import type { RestifyOptions, ThroughOptions } from '../../decorators/restify-options.js';
 import type { RestifyDefaults } from '../../restify.options.js';
 import { draftsByEntity } from './draft.js';
 import type { Blueprint, Draft } from './draft.js';

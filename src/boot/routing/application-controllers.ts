@@ -1,8 +1,8 @@
 import { Req, RequestMapping, RequestMethod, Res } from '@nestjs/common';
 import type { PipeTransform, Type } from '@nestjs/common';
 import type { ModulesContainer } from '@nestjs/core';
-import { controllerDeclarations, OVERRIDE_NAMES } from '../../declare/action-declaration.js';
-import type { ControllerDeclaration } from '../../declare/action-declaration.js';
+import { controllerDeclarations, OVERRIDE_NAMES } from '../../decorators/action.decorator.js';
+import type { ControllerDeclaration } from '../../decorators/action.decorator.js';
 import type { Operation } from '../../core/schema/operation.js';
 import type { PipeLike } from '../../core/contracts/pipe.js';
 import type { Resource } from '../../core/schema/resource.js';

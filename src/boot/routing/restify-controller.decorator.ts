@@ -1,6 +1,6 @@
 import { Controller } from '@nestjs/common';
 import type { Type } from '@nestjs/common';
-import { actionsOf, controllerDeclarations, overridesOf } from '../../declare/action-declaration.js';
+import { actionsOf, controllerDeclarations, overridesOf } from '../../decorators/action.decorator.js';
 import { RestifyActionInterceptor } from './restify-action.interceptor.js';
 import { RestifyExceptionFilter } from './restify-exception.filter.js';
 import { RestifyGuard } from './restify.guard.js';

@@ -1,4 +1,4 @@
-import type { RestifyOptions } from '../../declare/restify-declaration.js';
+import type { RestifyOptions } from '../../decorators/restify-options.js';
 import type { GuardClass } from '../../core/contracts/guard.js';
 import type { Blueprint } from '../compiling/draft.js';
 import { isGuard } from './unfit-scheme.js';

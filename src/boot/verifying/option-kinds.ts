@@ -1,4 +1,4 @@
-import type { RestifyOptions } from '../../declare/restify-declaration.js';
+import type { RestifyOptions } from '../../decorators/restify-options.js';
 import { didYouMean } from '../../core/errors/declaration-error.js';
 import { LONGEST_TIMER } from '../../core/schema/limits.js';
 import type { Pagination } from '../../core/contracts/pagination.js';

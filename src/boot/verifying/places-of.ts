@@ -1,4 +1,4 @@
-import type { RestifyOptions } from '../../declare/restify-declaration.js';
+import type { RestifyOptions } from '../../decorators/restify-options.js';
 import type { Blueprint } from '../compiling/draft.js';
 
 /** Options as somebody gave them, unchecked, and where. */

@@ -1,5 +1,5 @@
-import type { ActionDeclaration, ControllerDeclaration } from '../../declare/action-declaration.js';
-import { NESTED_ACTION_KINDS } from '../../declare/action-declaration.js';
+import type { ActionDeclaration, ControllerDeclaration } from '../../decorators/action.decorator.js';
+import { NESTED_ACTION_KINDS } from '../../decorators/action.decorator.js';
 import { didYouMean } from '../../core/errors/declaration-error.js';
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { Relation } from '../../core/schema/relation.js';

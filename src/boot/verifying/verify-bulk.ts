@@ -1,4 +1,4 @@
-import { MANY_TO_MANY_DETAIL_ACTION } from '../../declare/action-declaration.js';
+import { MANY_TO_MANY_DETAIL_ACTION } from '../../decorators/action.decorator.js';
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import { didYouMean } from '../../core/errors/declaration-error.js';
 import { BULK_OPERATIONS, bulkParameters } from '../../core/contracts/bulk.js';

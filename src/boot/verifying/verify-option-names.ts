@@ -1,6 +1,6 @@
 import { didYouMean } from '../../core/errors/declaration-error.js';
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
-import { OPTION_NAMES } from '../../declare/restify-declaration.js';
+import { OPTION_NAMES } from '../../decorators/restify-options.js';
 import type { Blueprint } from '../compiling/draft.js';
 
 /** Every option is one that there is: a misspelt one would be passed over without a word. */

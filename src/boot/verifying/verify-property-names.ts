@@ -1,6 +1,6 @@
 import { didYouMean } from '../../core/errors/declaration-error.js';
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
-import type { RestifyOptions } from '../../declare/restify-declaration.js';
+import type { RestifyOptions } from '../../decorators/restify-options.js';
 import { declaredColumns, propertyNames, topName } from '../compiling/property-names.js';
 import type { Blueprint, Draft } from '../compiling/draft.js';
 

@@ -1,4 +1,4 @@
-import type { ResourceDeclaration } from './restify-declaration.js';
+import type { ResourceDeclaration } from './restify-options.js';
 
 const REGISTRY = Symbol.for('nestjs-restify.declarations');
 

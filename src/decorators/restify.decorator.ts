@@ -1,5 +1,5 @@
-import { declarations } from './registry.js';
-import type { RestifyOptions } from './restify-declaration.js';
+import { declarations } from './metadata-storage.js';
+import type { RestifyOptions } from './restify-options.js';
 
 /** A class with instances of one kind. */
 type EntityClass<Entity extends object> = abstract new (...args: never[]) => Entity;
