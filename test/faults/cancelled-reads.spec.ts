@@ -9,7 +9,7 @@ import { Column, DataSource, Entity, ManyToOne, OneToMany, PrimaryColumn } from 
 import type { DataSourceOptions, QueryRunner, Relation } from 'typeorm';
 import { chooseDialect } from '../../src/adapters/typeorm/dialects/choose-dialect.js';
 import { Connections } from '../../src/adapters/typeorm/running/connections.js';
-import type { Statement } from '../../src/adapters/typeorm/sql/statement.js';
+import type { Statement } from '../../src/sql/statement.js';
 import type { TestDatabase } from '../support/databases.js';
 import { onEachServer } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';

@@ -5,7 +5,7 @@ import type { AccessQuestion, Grant, Permission } from 'nestjs-restify';
 import { Column, Entity, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import { StatementLog } from '../faults/statement-log.js';
-import { StatementShapes } from '../../src/adapters/typeorm/sql/statement-shapes.js';
+import { StatementShapes } from '../../src/sql/statement-cache.js';
 import { onEachDatabase } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';

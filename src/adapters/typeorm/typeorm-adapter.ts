@@ -22,7 +22,7 @@ import type { AskedClasses } from './describing/describe-model.js';
 import { describeModel } from './describing/describe-model.js';
 import { warningsOfOptions } from './describing/warn-of-options.js';
 import { chooseDialect } from './dialects/choose-dialect.js';
-import type { Dialect } from './dialects/dialect.js';
+import type { Dialect } from '../../sql/dialects/dialect.js';
 import { BatchWriter } from './running/batch-writer.js';
 import { TypeOrmAnswers } from './idempotency/typeorm-answers.js';
 import { Connections } from './running/connections.js';

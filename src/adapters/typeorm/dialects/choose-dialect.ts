@@ -1,11 +1,11 @@
 import type { DataSource } from 'typeorm';
 import { DeclarationError } from '../../../core/errors/declaration-error.js';
 import { knownDialectFamily } from './dialect-family.js';
-import type { Dialect } from './dialect.js';
-import type { MysqlModule } from './cancel-on-mysql.js';
-import { mysql } from './mysql.js';
-import { postgres } from './postgres.js';
-import { sqlite } from './sqlite.js';
+import type { Dialect } from '../../../sql/dialects/dialect.js';
+import type { MysqlModule } from '../../../sql/dialects/mysql-canceller.js';
+import { mysql } from '../../../sql/dialects/mysql.js';
+import { postgres } from '../../../sql/dialects/postgres.js';
+import { sqlite } from '../../../sql/dialects/sqlite.js';
 
 /** The dialect of a data source. Throws a `DeclarationError` for a driver that has none. */
 export function chooseDialect(dataSource: DataSource): Dialect {

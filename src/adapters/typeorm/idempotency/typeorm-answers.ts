@@ -10,7 +10,7 @@ import type {
   ClaimOutcome,
   ClaimRequest,
 } from '../../../core/contracts/response-store.js';
-import type { Dialect } from '../dialects/dialect.js';
+import type { Dialect } from '../../../sql/dialects/dialect.js';
 import type { Connections } from '../running/connections.js';
 import { asciiJson, partsOf } from './answer-parts.js';
 import type { IdempotencyRecord } from './idempotency-record.js';

@@ -1,4 +1,4 @@
-import type { DatabaseRefusal } from '../dialects/dialect.js';
+import type { DatabaseRefusal } from '../../../sql/dialects/dialect.js';
 
 /** Attempts at one piece of work that stood in another one's way, before the client is told to try again later. */
 const MOST = 5;

@@ -9,7 +9,7 @@ import type { BatchPlan, UpsertPlan } from '../../../core/query/plan.js';
 import type { Requester } from '../../../core/contracts/requester.js';
 import type { Resource } from '../../../core/schema/resource.js';
 import type { Row } from '../../../core/contracts/serializer.js';
-import type { Dialect } from '../dialects/dialect.js';
+import type { Dialect } from '../../../sql/dialects/dialect.js';
 import { divided } from '../../../core/event-loop.js';
 import { findLocked } from './find-locked.js';
 import type { KeyLookup } from './key-lookup.js';

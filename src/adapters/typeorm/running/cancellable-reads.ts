@@ -1,6 +1,6 @@
 import { ClientGone } from '../../../core/errors/http-exceptions.js';
 import type { Requester } from '../../../core/contracts/requester.js';
-import type { Dialect } from '../dialects/dialect.js';
+import type { Dialect } from '../../../sql/dialects/dialect.js';
 import { RunningRead } from './running-reads.js';
 import type { ReadRules } from './running-reads.js';
 

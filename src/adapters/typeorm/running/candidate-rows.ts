@@ -8,8 +8,8 @@ import type { Condition } from '../../../core/query/condition.js';
 import { couldHold, ownColumns } from '../../../core/query/may-match.js';
 import type { ColumnValue } from '../../../core/query/plan.js';
 import type { Resource } from '../../../core/schema/resource.js';
-import { candidateStatement } from '../sql/candidate-statement.js';
-import type { CandidateRow, HeldValue } from '../sql/candidate-statement.js';
+import { candidateStatement } from '../../../sql/candidate-query.js';
+import type { CandidateRow, HeldValue } from '../../../sql/candidate-query.js';
 import { listensTo } from './listens-to.js';
 import type { WriterTools } from './row-writer.js';
 

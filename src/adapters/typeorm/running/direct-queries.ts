@@ -3,7 +3,7 @@ import { QueryFailedError } from 'typeorm';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { isLater } from '../../../core/maybe-promise.js';
 import type { Soon } from '../../../core/maybe-promise.js';
-import type { Records, Statement } from '../sql/statement.js';
+import type { Records, Statement } from '../../../sql/statement.js';
 import { isLocked } from './sqlite-connection.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 

@@ -4,10 +4,10 @@ import type { Column } from '../../../core/schema/column.js';
 import type { Condition } from '../../../core/query/condition.js';
 import type { Expectation } from '../../../core/query/plan.js';
 import type { Resource } from '../../../core/schema/resource.js';
-import { compileWhere } from '../sql/compile-condition.js';
-import { lockOf } from '../sql/lock-row.js';
-import { decodedRecord, readColumns, selectList } from '../sql/read-columns.js';
-import { Scope } from '../sql/scope.js';
+import { compileWhere } from '../../../sql/compile-where.js';
+import { lockOf } from '../../../sql/lock-clause.js';
+import { decodedRecord, readColumns, selectList } from '../../../sql/select-columns.js';
+import { Scope } from '../../../sql/query-scope.js';
 import type { WriterTools } from './row-writer.js';
 
 /** Columns of the row that is about to be written, locked where the database locks rows; undefined where none fits, or it is not as it is expected. */

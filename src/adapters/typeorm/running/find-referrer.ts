@@ -2,8 +2,8 @@ import type { EntityMetadata } from 'typeorm';
 import { entityIdOf } from '../describing/entity-id.js';
 import type { DeletePlan } from '../../../core/query/plan.js';
 import type { Resource } from '../../../core/schema/resource.js';
-import { compileWhere } from '../sql/compile-condition.js';
-import { Scope } from '../sql/scope.js';
+import { compileWhere } from '../../../sql/compile-where.js';
+import { Scope } from '../../../sql/query-scope.js';
 import type { WriterTools } from './row-writer.js';
 
 /**

@@ -1,5 +1,5 @@
 import type { EntityMetadata } from 'typeorm';
-import type { DatabaseRefusal, Dialect } from '../dialects/dialect.js';
+import type { DatabaseRefusal, Dialect } from '../../../sql/dialects/dialect.js';
 import type { Tables } from '../sql/tables.js';
 import type { Connections } from './connections.js';
 

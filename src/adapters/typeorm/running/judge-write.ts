@@ -4,7 +4,7 @@ import { errorAt, isRestError } from '../../../core/errors/rest-exception.js';
 import type { CreatePlan, UpdatePlan } from '../../../core/query/plan.js';
 import type { Resource } from '../../../core/schema/resource.js';
 import { noSuchKey } from '../../../core/values/keys.js';
-import type { DatabaseRefusal } from '../dialects/dialect.js';
+import type { DatabaseRefusal } from '../../../sql/dialects/dialect.js';
 import { underSentNames } from './named-twice.js';
 import { refusedWrite } from './refusals.js';
 import type { WriterTools } from './row-writer.js';

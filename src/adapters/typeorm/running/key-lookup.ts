@@ -3,12 +3,12 @@ import { addErrors, emptyFieldErrors, errorAt } from '../../../core/errors/rest-
 import type { FieldErrors, Json } from '../../../core/errors/rest-exception.js';
 import type { ExistsPlan, KeyCheck, ParentPlan, ParentValues } from '../../../core/query/plan.js';
 import { keyRepresentation, noSuchKey } from '../../../core/values/keys.js';
-import type { Dialect } from '../dialects/dialect.js';
-import { compileWhere } from '../sql/compile-condition.js';
-import { existsStatement } from '../sql/exists-statement.js';
-import { decodedRecord, readColumns, selectList } from '../sql/read-columns.js';
-import { Scope } from '../sql/scope.js';
-import type { Statement } from '../sql/statement.js';
+import type { Dialect } from '../../../sql/dialects/dialect.js';
+import { compileWhere } from '../../../sql/compile-where.js';
+import { existsStatement } from '../../../sql/exists-query.js';
+import { decodedRecord, readColumns, selectList } from '../../../sql/select-columns.js';
+import { Scope } from '../../../sql/query-scope.js';
+import type { Statement } from '../../../sql/statement.js';
 import type { Tables } from '../sql/tables.js';
 import type { ReadFrom } from './cancellable-reads.js';
 import type { Connections } from './connections.js';

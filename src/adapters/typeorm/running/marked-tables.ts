@@ -1,5 +1,5 @@
 import type { DataSource, EntityMetadata } from 'typeorm';
-import type { JsonWriter } from '../dialects/json-writer.js';
+import type { JsonWriter } from '../../../sql/dialects/json-writer.js';
 
 /**
  * Tables whose values may be marked as JSON when they are read. SQLite marks what its JSON functions return until it is stored,

@@ -4,7 +4,7 @@ import type { Counted } from '../../../core/contracts/pagination.js';
 import type { PagePlan } from '../../../core/query/plan.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import type { PageOf, RowWriting } from '../../../core/data-adapter.js';
-import type { Dialect } from '../dialects/dialect.js';
+import type { Dialect } from '../../../sql/dialects/dialect.js';
 import {
   countStatement,
   edgeColumns,
@@ -12,13 +12,13 @@ import {
   pageRows,
   readTextPage,
   textPageStatement,
-} from '../sql/page-statement.js';
-import type { JsonRows } from '../sql/json-rows.js';
-import { Scope } from '../sql/scope.js';
-import { StatementShapes } from '../sql/statement-shapes.js';
-import type { Records, Statement } from '../sql/statement.js';
+} from '../../../sql/json-page-query.js';
+import type { JsonRows } from '../../../sql/json-object-sql.js';
+import { Scope } from '../../../sql/query-scope.js';
+import { StatementShapes } from '../../../sql/statement-cache.js';
+import type { Records, Statement } from '../../../sql/statement.js';
 import type { Tables } from '../sql/tables.js';
-import { kindOfList } from '../sql/text-pages.js';
+import { kindOfList } from '../../../sql/json-list-query.js';
 import type { Connections } from './connections.js';
 import type { RowReader } from './row-reader.js';
 

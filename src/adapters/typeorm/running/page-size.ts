@@ -1,6 +1,6 @@
 import { PAGE_CHARACTERS, PAGE_ROWS } from '../../../core/schema/limits.js';
 import { HELD_MILLISECONDS } from '../../../core/event-loop.js';
-import type { Records } from '../sql/statement.js';
+import type { Records } from '../../../sql/statement.js';
 
 /** A row of a shorter page may take this many times as long: where it takes longer, it is not the rows that take the time. */
 const WORTH = 1.3;

@@ -3,7 +3,7 @@ import type { DataSource, EntityMetadata, ObjectLiteral } from 'typeorm';
 import type { ColumnValue } from '../../../core/query/plan.js';
 import type { Field } from '../../../core/schema/field.js';
 import type { Resource } from '../../../core/schema/resource.js';
-import type { Dialect } from '../dialects/dialect.js';
+import type { Dialect } from '../../../sql/dialects/dialect.js';
 import { isAlike } from './column-values.js';
 import { listensTo } from './listens-to.js';
 

@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { DatabaseAway } from '../../../core/errors/http-exceptions.js';
-import { isSystemCode } from '../dialects/fault-codes.js';
+import { isSystemCode } from '../../../sql/dialects/error-codes.js';
 import type { Turn } from './pool-queue.js';
 import type { RunningRead } from './running-reads.js';
 import type { WaitingRoom } from './waiting-room.js';

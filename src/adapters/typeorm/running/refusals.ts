@@ -5,7 +5,7 @@ import { isEverTaken } from '../../../core/schema/field.js';
 import type { Field } from '../../../core/schema/field.js';
 import type { FieldValues } from '../../../core/query/plan.js';
 import type { Resource } from '../../../core/schema/resource.js';
-import type { DatabaseRefusal, Dialect } from '../dialects/dialect.js';
+import type { DatabaseRefusal, Dialect } from '../../../sql/dialects/dialect.js';
 
 /**
  * What the client is told of a write that the database refused (contract 5.11 and contract 6.1). Undefined for a foreign key, which

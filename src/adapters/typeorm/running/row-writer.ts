@@ -3,7 +3,7 @@ import type { CreatePlan, DeletePlan, UpdatePlan } from '../../../core/query/pla
 import type { Resource } from '../../../core/schema/resource.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import type { Soon } from '../../../core/maybe-promise.js';
-import type { Dialect } from '../dialects/dialect.js';
+import type { Dialect } from '../../../sql/dialects/dialect.js';
 import type { Tables } from '../sql/tables.js';
 import type { Connections } from './connections.js';
 import type { IndexColumns } from './index-columns.js';

@@ -3,9 +3,9 @@ import { PermissionDenied, ServerError } from '../../../core/errors/http-excepti
 import { isRestError } from '../../../core/errors/rest-exception.js';
 import type { CreatePlan } from '../../../core/query/plan.js';
 import type { Row } from '../../../core/contracts/serializer.js';
-import { isTemporary } from '../dialects/dialect.js';
-import type { Dialect } from '../dialects/dialect.js';
-import { isSystemCode } from '../dialects/fault-codes.js';
+import { isTemporary } from '../../../sql/dialects/dialect.js';
+import type { Dialect } from '../../../sql/dialects/dialect.js';
+import { isSystemCode } from '../../../sql/dialects/error-codes.js';
 
 /** Where a hook runs. */
 interface Running {

@@ -1,5 +1,5 @@
 import type { DataSource, QueryRunner } from 'typeorm';
-import type { Dialect } from '../dialects/dialect.js';
+import type { Dialect } from '../../../sql/dialects/dialect.js';
 import type { CancellableReads, Reading } from './cancellable-reads.js';
 import type { ConnectionErrors } from './connection-errors.js';
 import type { Turn } from './pool-queue.js';

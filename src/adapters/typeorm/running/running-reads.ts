@@ -1,5 +1,5 @@
 import type { Requester } from '../../../core/contracts/requester.js';
-import type { StatementCanceller } from '../dialects/statement-canceller.js';
+import type { StatementCanceller } from '../../../sql/dialects/statement-canceller.js';
 
 /** Milliseconds between two looks at what runs. */
 const LOOK_EVERY = 50;

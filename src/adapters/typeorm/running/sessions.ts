@@ -1,5 +1,5 @@
 import type { DataSource, QueryRunner } from 'typeorm';
-import type { Dialect, SessionNeed } from '../dialects/dialect.js';
+import type { Dialect, SessionNeed } from '../../../sql/dialects/dialect.js';
 
 type Statements = ReturnType<SessionNeed['statements']>;
 

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { DatabaseAway } from '../../../core/errors/http-exceptions.js';
-import { driverErrorProperty } from '../dialects/dialect.js';
+import { driverErrorProperty } from '../../../sql/dialects/dialect.js';
 import { Attempts } from './attempts.js';
 
 /** Of better-sqlite3 and of sql.js. The first one alone says whether it is in a transaction. */

@@ -2,7 +2,7 @@ import type { QueryRunner } from 'typeorm';
 import type { Json } from '../../../core/errors/rest-exception.js';
 import type { ColumnValue } from '../../../core/query/plan.js';
 import type { Resource } from '../../../core/schema/resource.js';
-import { Scope } from '../sql/scope.js';
+import { Scope } from '../../../sql/query-scope.js';
 import type { WriterTools } from './row-writer.js';
 
 /** What TypeORM does not write as the client gave it is written behind its statement. */

@@ -3,8 +3,8 @@ import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { Json } from '../../../../core/errors/rest-exception.js';
 import type { Column } from '../../../../core/schema/column.js';
 import type { Resource } from '../../../../core/schema/resource.js';
-import { decoded } from '../../sql/read-columns.js';
-import { Scope } from '../../sql/scope.js';
+import { decoded } from '../../../../sql/select-columns.js';
+import { Scope } from '../../../../sql/query-scope.js';
 import type { WriterTools } from '../row-writer.js';
 
 type Records = readonly Record<string, unknown>[];

@@ -1,10 +1,10 @@
-import type { ColumnField, EmbeddedField, Field, LinkField } from '../../../core/schema/field.js';
-import type { ToOneRelation } from '../../../core/schema/relation.js';
-import type { Resource } from '../../../core/schema/resource.js';
-import type { Dialect } from '../dialects/dialect.js';
-import { isPlainName } from '../dialects/json-writer.js';
-import type { JsonMember, JsonWriter } from '../dialects/json-writer.js';
-import type { Scope } from './scope.js';
+import type { ColumnField, EmbeddedField, Field, LinkField } from '../core/schema/field.js';
+import type { ToOneRelation } from '../core/schema/relation.js';
+import type { Resource } from '../core/schema/resource.js';
+import type { Dialect } from './dialects/dialect.js';
+import { isPlainName } from './dialects/json-writer.js';
+import type { JsonMember, JsonWriter } from './dialects/json-writer.js';
+import type { Scope } from './query-scope.js';
 
 /** The rows of a resource as JSON, by the database. */
 export interface JsonRows {

@@ -1,5 +1,5 @@
-import type { Json } from '../../../core/errors/rest-exception.js';
-import type { TypeOf, ValueType } from '../../../core/schema/data-type.js';
+import type { Json } from '../../core/errors/rest-exception.js';
+import type { TypeOf, ValueType } from '../../core/schema/data-type.js';
 
 /** What TypeORM keeps in the same form on every database, and what needs no form of its own. */
 export function decodeStored(raw: unknown, type: ValueType): Json {

@@ -1,14 +1,14 @@
-import type { Json } from '../../../core/errors/rest-exception.js';
-import type { ValueKind, ValueType } from '../../../core/schema/data-type.js';
-import { postgresCanceller } from './cancel-on-postgres.js';
+import type { Json } from '../../core/errors/rest-exception.js';
+import type { ValueKind, ValueType } from '../../core/schema/data-type.js';
+import { postgresCanceller } from './postgres-canceller.js';
 import { driverErrorProperty, isServerLost, likePattern } from './dialect.js';
 import type { Bind, Comparison, DatabaseRefusal, Dialect, TextPart } from './dialect.js';
-import { formatInterval } from '../../../core/values/intervals.js';
-import { postgresFault } from './postgres-faults.js';
+import { formatInterval } from '../../core/values/intervals.js';
+import { postgresFault } from './postgres-error-codes.js';
 import { postgresJson } from './postgres-json.js';
-import { numberIn } from './planner-answer.js';
+import { numberIn } from './explain.js';
 import { decodeFloat, decodeStored } from './decode-stored.js';
-import { instantOf, wallClockOf } from './wall-clock.js';
+import { instantOf, wallClockOf } from './local-time.js';
 
 /** PostgreSQL, by pg. */
 export const postgres: Dialect = {

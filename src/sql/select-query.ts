@@ -1,14 +1,14 @@
-import type { Json } from '../../../core/errors/rest-exception.js';
-import type { Column } from '../../../core/schema/column.js';
-import { ownKey } from '../../../core/query/condition.js';
-import type { Operand } from '../../../core/query/condition.js';
-import type { EmbeddedField, Field } from '../../../core/schema/field.js';
-import type { ReverseOneRelation, ToOneRelation } from '../../../core/schema/relation.js';
-import type { Resource } from '../../../core/schema/resource.js';
-import { keyRepresentation } from '../../../core/values/keys.js';
-import type { Dialect } from '../dialects/dialect.js';
-import { decoded, readColumns } from './read-columns.js';
-import type { Scope } from './scope.js';
+import type { Json } from '../core/errors/rest-exception.js';
+import type { Column } from '../core/schema/column.js';
+import { ownKey } from '../core/query/condition.js';
+import type { Operand } from '../core/query/condition.js';
+import type { EmbeddedField, Field } from '../core/schema/field.js';
+import type { ReverseOneRelation, ToOneRelation } from '../core/schema/relation.js';
+import type { Resource } from '../core/schema/resource.js';
+import { keyRepresentation } from '../core/values/keys.js';
+import type { Dialect } from './dialects/dialect.js';
+import { decoded, readColumns } from './select-columns.js';
+import type { Scope } from './query-scope.js';
 
 /** What a SELECT brings out, and how a record of it becomes the values of a row. */
 export interface Selection {

@@ -1,13 +1,13 @@
-import { NotFound } from '../../../core/errors/http-exceptions.js';
-import type { Json } from '../../../core/errors/rest-exception.js';
-import type { Condition } from '../../../core/query/condition.js';
-import type { ExistsPlan, ListPlan } from '../../../core/query/plan.js';
-import type { OrderTerm, Resource } from '../../../core/schema/resource.js';
-import { compileWhere } from './compile-condition.js';
+import { NotFound } from '../core/errors/http-exceptions.js';
+import type { Json } from '../core/errors/rest-exception.js';
+import type { Condition } from '../core/query/condition.js';
+import type { ExistsPlan, ListPlan } from '../core/query/plan.js';
+import type { OrderTerm, Resource } from '../core/schema/resource.js';
+import { compileWhere } from './compile-where.js';
 import { compileAfter, compileOrder, cursorColumns } from './compile-order.js';
-import type { JsonRows } from './json-rows.js';
-import { selectList } from './read-columns.js';
-import type { Scope } from './scope.js';
+import type { JsonRows } from './json-object-sql.js';
+import { selectList } from './select-columns.js';
+import type { Scope } from './query-scope.js';
 import type { Records, Statement } from './statement.js';
 
 /** Rows as JSON with commas between, and where they end. */

@@ -1,12 +1,12 @@
-import type { Json } from '../../../core/errors/rest-exception.js';
-import { allOf, equals, oneOf } from '../../../core/query/condition.js';
-import type { Condition } from '../../../core/query/condition.js';
-import type { RelatedPlan } from '../../../core/query/plan.js';
-import type { Resource } from '../../../core/schema/resource.js';
-import { compileCondition, compileWhere } from './compile-condition.js';
+import type { Json } from '../core/errors/rest-exception.js';
+import { allOf, equals, oneOf } from '../core/query/condition.js';
+import type { Condition } from '../core/query/condition.js';
+import type { RelatedPlan } from '../core/query/plan.js';
+import type { Resource } from '../core/schema/resource.js';
+import { compileCondition, compileWhere } from './compile-where.js';
 import { compileOrder } from './compile-order.js';
-import { readColumns, selectList } from './read-columns.js';
-import type { Scope } from './scope.js';
+import { readColumns, selectList } from './select-columns.js';
+import type { Scope } from './query-scope.js';
 import type { Statement } from './statement.js';
 
 /**

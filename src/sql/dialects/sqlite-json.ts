@@ -1,4 +1,4 @@
-import type { ValueType } from '../../../core/schema/data-type.js';
+import type { ValueType } from '../../core/schema/data-type.js';
 import type { JsonColumn, JsonMember, JsonSql, JsonWriter } from './json-writer.js';
 
 /**

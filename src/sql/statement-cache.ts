@@ -1,7 +1,7 @@
-import type { Json } from '../../../core/errors/rest-exception.js';
-import type { Condition, Operand } from '../../../core/query/condition.js';
-import type { Lookup } from '../../../core/query/row-filter.js';
-import type { Dialect } from '../dialects/dialect.js';
+import type { Json } from '../core/errors/rest-exception.js';
+import type { Condition, Operand } from '../core/query/condition.js';
+import type { Lookup } from '../core/query/row-filter.js';
+import type { Dialect } from './dialects/dialect.js';
 import type { Statement } from './statement.js';
 
 /** A statement whose condition's values stand at the end of its parameters. */

@@ -1,5 +1,5 @@
-import { kindsByCode } from './fault-codes.js';
-import type { FaultCodes, FaultKind } from './fault-codes.js';
+import { kindsByCode } from './error-codes.js';
+import type { FaultCodes, FaultKind } from './error-codes.js';
 
 /** SQLSTATE of PostgreSQL (errcodes.txt). Two letters stand for a whole class: whatever of it is not here itself. */
 export const POSTGRES_FAULTS: FaultCodes<string> = {

@@ -1,5 +1,5 @@
-import { kindsByCode } from './fault-codes.js';
-import type { FaultCodes, FaultKind } from './fault-codes.js';
+import { kindsByCode } from './error-codes.js';
+import type { FaultCodes, FaultKind } from './error-codes.js';
 
 /** SQLite's result codes (sqlite3.h), as better-sqlite3 gives them. One stands for its extended ones that are not here themselves. */
 export const SQLITE_FAULTS: FaultCodes<string> = {

@@ -1,8 +1,8 @@
-import type { Json } from '../../../core/errors/rest-exception.js';
-import type { TermMatch } from '../../../core/query/condition.js';
-import type { Lookup } from '../../../core/query/row-filter.js';
-import type { ValueType } from '../../../core/schema/data-type.js';
-import { isConnectionLost, isSystemCode } from './fault-codes.js';
+import type { Json } from '../../core/errors/rest-exception.js';
+import type { TermMatch } from '../../core/query/condition.js';
+import type { Lookup } from '../../core/query/row-filter.js';
+import type { ValueType } from '../../core/schema/data-type.js';
+import { isConnectionLost, isSystemCode } from './error-codes.js';
 import type { JsonWriter } from './json-writer.js';
 import type { StatementCanceller } from './statement-canceller.js';
 

@@ -1,6 +1,6 @@
-import type { Json } from '../../../core/errors/rest-exception.js';
-import type { OrderTerm } from '../../../core/schema/resource.js';
-import type { Scope } from './scope.js';
+import type { Json } from '../core/errors/rest-exception.js';
+import type { OrderTerm } from '../core/schema/resource.js';
+import type { Scope } from './query-scope.js';
 
 /** The list of an ORDER BY. */
 export function compileOrder(order: readonly OrderTerm[], scope: Scope): string {

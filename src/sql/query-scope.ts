@@ -1,11 +1,11 @@
-import type { Json } from '../../../core/errors/rest-exception.js';
-import type { Column } from '../../../core/schema/column.js';
-import type { Operand } from '../../../core/query/condition.js';
-import type { ColumnPair, ManyToManyRelation, Relation } from '../../../core/schema/relation.js';
-import type { Resource } from '../../../core/schema/resource.js';
-import type { ValueType } from '../../../core/schema/data-type.js';
-import type { Dialect } from '../dialects/dialect.js';
-import type { Table, Tables } from './tables.js';
+import type { Json } from '../core/errors/rest-exception.js';
+import type { Column } from '../core/schema/column.js';
+import type { Operand } from '../core/query/condition.js';
+import type { ColumnPair, ManyToManyRelation, Relation } from '../core/schema/relation.js';
+import type { Resource } from '../core/schema/resource.js';
+import type { ValueType } from '../core/schema/data-type.js';
+import type { Dialect } from './dialects/dialect.js';
+import type { Table, Tables } from '../adapters/typeorm/sql/tables.js';
 
 /** What one statement shares with its subqueries: parameters and alias numbers. */
 interface Statement {

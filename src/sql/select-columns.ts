@@ -1,7 +1,7 @@
-import type { Json } from '../../../core/errors/rest-exception.js';
-import type { Column } from '../../../core/schema/column.js';
-import type { Dialect } from '../dialects/dialect.js';
-import type { Scope } from './scope.js';
+import type { Json } from '../core/errors/rest-exception.js';
+import type { Column } from '../core/schema/column.js';
+import type { Dialect } from './dialects/dialect.js';
+import type { Scope } from './query-scope.js';
 
 /** The expressions under the names `c0`, `c1` and so on: no two of them are ever the same. */
 export function selectList(expressions: readonly string[]): string {

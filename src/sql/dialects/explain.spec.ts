@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { numberIn } from './planner-answer.js';
+import { numberIn } from './explain.js';
 
 test.each<[answer: unknown, name: string, rows: number | undefined]>([
   [

@@ -1,11 +1,11 @@
-import type { Column } from '../../../core/schema/column.js';
-import type { Condition } from '../../../core/query/condition.js';
-import type { Resource } from '../../../core/schema/resource.js';
-import type { Dialect } from '../dialects/dialect.js';
-import { compileCondition } from './compile-condition.js';
-import { Scope } from './scope.js';
+import type { Column } from '../core/schema/column.js';
+import type { Condition } from '../core/query/condition.js';
+import type { Resource } from '../core/schema/resource.js';
+import type { Dialect } from './dialects/dialect.js';
+import { compileCondition } from './compile-where.js';
+import { Scope } from './query-scope.js';
 import type { Statement } from './statement.js';
-import type { Tables } from './tables.js';
+import type { Tables } from '../adapters/typeorm/sql/tables.js';
 
 /** What a column of a row that is not written would hold. */
 export type HeldValue =

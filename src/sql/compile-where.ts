@@ -1,9 +1,9 @@
-import type { Json } from '../../../core/errors/rest-exception.js';
-import { ALWAYS } from '../../../core/query/condition.js';
-import type { Condition, TermMatch } from '../../../core/query/condition.js';
-import type { ValueType } from '../../../core/schema/data-type.js';
-import type { TextPart } from '../dialects/dialect.js';
-import type { Scope } from './scope.js';
+import type { Json } from '../core/errors/rest-exception.js';
+import { ALWAYS } from '../core/query/condition.js';
+import type { Condition, TermMatch } from '../core/query/condition.js';
+import type { ValueType } from '../core/schema/data-type.js';
+import type { TextPart } from './dialects/dialect.js';
+import type { Scope } from './query-scope.js';
 
 const TRUE = '1 = 1';
 const FALSE = '1 = 0';

@@ -1,4 +1,4 @@
-import type { TypeOf, ValueType } from '../../../core/schema/data-type.js';
+import type { TypeOf, ValueType } from '../../core/schema/data-type.js';
 import type { JsonMember, JsonSql, JsonWriter } from './json-writer.js';
 
 /** By joining texts: PostgreSQL's own JSON functions are slower, and put blanks between. */

@@ -1,9 +1,9 @@
-import type { ExistsPlan } from '../../../core/query/plan.js';
-import type { Dialect } from '../dialects/dialect.js';
-import { compileWhere } from './compile-condition.js';
-import { Scope } from './scope.js';
+import type { ExistsPlan } from '../core/query/plan.js';
+import type { Dialect } from './dialects/dialect.js';
+import { compileWhere } from './compile-where.js';
+import { Scope } from './query-scope.js';
 import type { Statement } from './statement.js';
-import type { Tables } from './tables.js';
+import type { Tables } from '../adapters/typeorm/sql/tables.js';
 
 /** One record where there is such a row, and none where there is not. */
 export function existsStatement(

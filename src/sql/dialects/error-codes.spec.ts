@@ -4,14 +4,14 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { DatabaseRefusal } from './dialect.js';
 import { isTemporary } from './dialect.js';
-import { isConnectionLost, isSystemCode } from './fault-codes.js';
-import type { FaultCodes } from './fault-codes.js';
+import { isConnectionLost, isSystemCode } from './error-codes.js';
+import type { FaultCodes } from './error-codes.js';
 import { mysql } from './mysql.js';
-import { MYSQL_FAULTS } from './mysql-faults.js';
+import { MYSQL_FAULTS } from './mysql-error-codes.js';
 import { postgres } from './postgres.js';
-import { POSTGRES_FAULTS } from './postgres-faults.js';
+import { POSTGRES_FAULTS } from './postgres-error-codes.js';
 import { sqlite } from './sqlite.js';
-import { SQLITE_FAULTS } from './sqlite-faults.js';
+import { SQLITE_FAULTS } from './sqlite-error-codes.js';
 
 const ROOT = createRequire(join(process.cwd(), 'package.json'));
 

@@ -1,5 +1,5 @@
-import { kindsByCode } from './fault-codes.js';
-import type { FaultCodes, FaultKind } from './fault-codes.js';
+import { kindsByCode } from './error-codes.js';
+import type { FaultCodes, FaultKind } from './error-codes.js';
 
 /**
  * Error numbers of MariaDB (errmsg-utf8.txt) and MySQL (messages_to_clients.txt, and the global ones of mysys), under their names.

@@ -1,14 +1,14 @@
-import { NotFound } from '../../../core/errors/http-exceptions.js';
-import { COUNTED_ROWS } from '../../../core/schema/limits.js';
-import type { CountPlan, ListPlan, PagePlan } from '../../../core/query/plan.js';
-import type { OrderTerm } from '../../../core/schema/resource.js';
-import { compileWhere } from './compile-condition.js';
+import { NotFound } from '../core/errors/http-exceptions.js';
+import { COUNTED_ROWS } from '../core/schema/limits.js';
+import type { CountPlan, ListPlan, PagePlan } from '../core/query/plan.js';
+import type { OrderTerm } from '../core/schema/resource.js';
+import { compileWhere } from './compile-where.js';
 import { compileAfter, compileOrder, cursorColumns, reversed } from './compile-order.js';
-import type { JsonRows } from './json-rows.js';
-import { selectList } from './read-columns.js';
-import type { Scope } from './scope.js';
+import type { JsonRows } from './json-object-sql.js';
+import { selectList } from './select-columns.js';
+import type { Scope } from './query-scope.js';
 import type { Records, Statement } from './statement.js';
-import { countOf } from './text-pages.js';
+import { countOf } from './json-list-query.js';
 
 /** Rows that are selected, in the order of reading: one more than the page has, which tells whether there are more. */
 export function pageRows(plan: PagePlan, scope: Scope, expressions: readonly string[]): string {

@@ -1,12 +1,12 @@
-import type { Json } from '../../../core/errors/rest-exception.js';
-import type { ValueKind, ValueType } from '../../../core/schema/data-type.js';
+import type { Json } from '../../core/errors/rest-exception.js';
+import type { ValueKind, ValueType } from '../../core/schema/data-type.js';
 import { driverErrorProperty, isServerLost, likePattern } from './dialect.js';
 import type { Bind, Comparison, DatabaseRefusal, Dialect, TextPart } from './dialect.js';
-import { sqliteFault } from './sqlite-faults.js';
+import { sqliteFault } from './sqlite-error-codes.js';
 import { sqliteJson } from './sqlite-json.js';
 import { decodeFloat, decodeStored } from './decode-stored.js';
-import { plainNumberText } from '../../../core/values/numbers.js';
-import { instantOf, wallClockOf } from './wall-clock.js';
+import { plainNumberText } from '../../core/values/numbers.js';
+import { instantOf, wallClockOf } from './local-time.js';
 
 /** SQLite, by better-sqlite3 or sql.js. */
 export const sqlite: Dialect = {

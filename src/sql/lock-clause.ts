@@ -1,4 +1,4 @@
-import type { Scope } from './scope.js';
+import type { Scope } from './query-scope.js';
 
 /** A row on the empty side of an outer join cannot be locked, so the lock names this table alone where there is one. */
 export function lockOf({ alias, dialect: { lockRow, nullsFirst } }: Scope, from: string): string {

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { instantOf, wallClockOf } from './wall-clock.js';
+import { instantOf, wallClockOf } from './local-time.js';
 
 describe('in UTC', () => {
   test.each([

@@ -1,4 +1,4 @@
-import type { ValueType } from '../../../core/schema/data-type.js';
+import type { ValueType } from '../../core/schema/data-type.js';
 
 /** SQL of one value's JSON form. */
 export interface JsonSql {

@@ -1,4 +1,4 @@
-import { formatInstant } from '../../../core/values/dates.js';
+import { formatInstant } from '../../core/values/dates.js';
 
 const TEXT = /^(\d{4,5})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?Z?$/;
 

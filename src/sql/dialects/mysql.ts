@@ -1,16 +1,16 @@
-import type { Json } from '../../../core/errors/rest-exception.js';
-import type { Lookup } from '../../../core/query/row-filter.js';
-import type { ValueType } from '../../../core/schema/data-type.js';
-import { mysqlCanceller } from './cancel-on-mysql.js';
-import type { MysqlModule } from './cancel-on-mysql.js';
+import type { Json } from '../../core/errors/rest-exception.js';
+import type { Lookup } from '../../core/query/row-filter.js';
+import type { ValueType } from '../../core/schema/data-type.js';
+import { mysqlCanceller } from './mysql-canceller.js';
+import type { MysqlModule } from './mysql-canceller.js';
 import { driverErrorProperty, isServerLost, likePattern } from './dialect.js';
 import type { Comparison, Bind, DatabaseRefusal, Dialect, TextPart } from './dialect.js';
-import { mysqlFault } from './mysql-faults.js';
-import { shortestSingle } from '../../../core/values/numbers.js';
-import { numberIn } from './planner-answer.js';
+import { mysqlFault } from './mysql-error-codes.js';
+import { shortestSingle } from '../../core/values/numbers.js';
+import { numberIn } from './explain.js';
 import { decodeFloat, decodeStored } from './decode-stored.js';
-import { instantOf, wallClockOf } from './wall-clock.js';
-import type { WallZone } from './wall-clock.js';
+import { instantOf, wallClockOf } from './local-time.js';
+import type { WallZone } from './local-time.js';
 
 /** MariaDB and MySQL, by mysql2. `zone` is the driver's `timezone`: the clock that it takes DATETIME columns for; without the driver nothing is cancelled. */
 export function mysql(zone: WallZone, driver?: MysqlModule): Dialect {
