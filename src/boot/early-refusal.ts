@@ -1,8 +1,8 @@
 import type { Module } from '@nestjs/core/injector/module.js';
 import type { InjectionToken } from '@nestjs/common';
 import type { ModuleRef, ModulesContainer } from '@nestjs/core';
-import { describeUnconnected, lookEarly } from '../adapters/typeorm/describing/look-early.js';
-import type { DataSourceOptions, EarlyLook } from '../adapters/typeorm/describing/look-early.js';
+import { describeUnconnected, lookEarly } from '../adapters/typeorm/metadata/describe-unconnected.js';
+import type { DataSourceOptions, EarlyLook } from '../adapters/typeorm/metadata/describe-unconnected.js';
 import { DeclarationError } from '../core/errors/declaration-error.js';
 import type { DeclarationProblem } from '../core/errors/declaration-error.js';
 import type { ModelDescription } from '../core/schema/entity-metadata.js';

@@ -5,7 +5,7 @@ import type { Dialect } from './dialects/dialect.js';
 import { compileCondition } from './compile-where.js';
 import { Scope } from './query-scope.js';
 import type { Statement } from './statement.js';
-import type { Tables } from '../adapters/typeorm/sql/tables.js';
+import type { Tables } from '../adapters/typeorm/table-metadata.js';
 
 /** What a column of a row that is not written would hold. */
 export type HeldValue =

@@ -3,7 +3,7 @@ import type { Dialect } from './dialects/dialect.js';
 import { compileWhere } from './compile-where.js';
 import { Scope } from './query-scope.js';
 import type { Statement } from './statement.js';
-import type { Tables } from '../adapters/typeorm/sql/tables.js';
+import type { Tables } from '../adapters/typeorm/table-metadata.js';
 
 /** One record where there is such a row, and none where there is not. */
 export function existsStatement(

@@ -5,7 +5,7 @@ import type { ColumnPair, ManyToManyRelation, Relation } from '../core/schema/re
 import type { Resource } from '../core/schema/resource.js';
 import type { ValueType } from '../core/schema/data-type.js';
 import type { Dialect } from './dialects/dialect.js';
-import type { Table, Tables } from '../adapters/typeorm/sql/tables.js';
+import type { Table, Tables } from '../adapters/typeorm/table-metadata.js';
 
 /** What one statement shares with its subqueries: parameters and alias numbers. */
 interface Statement {

@@ -1,5 +1,5 @@
-import { PageReader } from '../../src/adapters/typeorm/running/page-reader.js';
-import { RowReader } from '../../src/adapters/typeorm/running/row-reader.js';
+import { PageReader } from '../../src/adapters/typeorm/read/page-reader.js';
+import { RowReader } from '../../src/adapters/typeorm/read/row-reader.js';
 import { stampsIn } from '../../src/core/contracts/conditional.js';
 import type { ListPlan, PagePlan } from '../../src/core/query/plan.js';
 import type { PageOf, RowWriting, StampedText } from '../../src/core/data-adapter.js';

@@ -4,9 +4,9 @@ import {
   finerValues,
   identityOf,
   setColumns,
-} from '../../src/adapters/typeorm/running/entity-values.js';
-import { PlainWriter } from '../../src/adapters/typeorm/running/plain-writer.js';
-import type { WriterTools } from '../../src/adapters/typeorm/running/row-writer.js';
+} from '../../src/adapters/typeorm/write/entity-values.js';
+import { PlainWriter } from '../../src/adapters/typeorm/write/direct-writer.js';
+import type { WriterTools } from '../../src/adapters/typeorm/write/row-writer.js';
 import type { Json } from '../../src/core/errors/rest-exception.js';
 import { equals, allOf } from '../../src/core/query/condition.js';
 import type { CreatePlan } from '../../src/core/query/plan.js';

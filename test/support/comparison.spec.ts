@@ -2,8 +2,8 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { PageNumberPagination, Restify } from 'nestjs-restify';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
-import { RowReader } from '../../src/adapters/typeorm/running/row-reader.js';
-import { PlainWriter } from '../../src/adapters/typeorm/running/plain-writer.js';
+import { RowReader } from '../../src/adapters/typeorm/read/row-reader.js';
+import { PlainWriter } from '../../src/adapters/typeorm/write/direct-writer.js';
 import { ModelSerializer } from '../../src/request/serializers/model-serializer.js';
 import { startApp } from './start-app.js';
 import type { AppSettings, StartedApp } from './start-app.js';

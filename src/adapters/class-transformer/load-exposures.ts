@@ -1,6 +1,6 @@
 import type { AskExposures } from '../../core/schema/exposure.js';
-import { askClass } from './ask-class.js';
-import type { ClassTransformer, TransformOptions } from './ask-class.js';
+import { askClass } from './probe-class.js';
+import type { ClassTransformer, TransformOptions } from './probe-class.js';
 
 /** class-transformer as it is imported: 0.4 has other names for the same functions. */
 interface Library {

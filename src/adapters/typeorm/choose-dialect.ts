@@ -1,0 +1,34 @@
+import type { DataSource } from 'typeorm';
+import { DeclarationError } from '../../core/errors/declaration-error.js';
+import { knownDialectFamily } from './dialect-family.js';
+import type { Dialect } from '../../sql/dialects/dialect.js';
+import type { MysqlModule } from '../../sql/dialects/mysql-canceller.js';
+import { mysql } from '../../sql/dialects/mysql.js';
+import { postgres } from '../../sql/dialects/postgres.js';
+import { sqlite } from '../../sql/dialects/sqlite.js';
+
+/** The dialect of a data source. Throws a `DeclarationError` for a driver that has none. */
+export function chooseDialect(dataSource: DataSource): Dialect {
+  const family = knownDialectFamily(dataSource);
+  switch (family) {
+    case 'sqlite':
+      return sqlite;
+    case 'postgres':
+      return postgres;
+    case 'mysql': {
+      const { timezone } = dataSource.options as { readonly timezone?: string };
+      const { mysql: driver } = dataSource.driver as unknown as { readonly mysql: MysqlModule };
+      return mysql(timezone === 'Z' || timezone === '+00:00' ? 'utc' : 'local', driver);
+    }
+    case undefined:
+      throw new DeclarationError([
+        {
+          where: `the data source of type "${dataSource.options.type}"`,
+          what: 'nothing here speaks its SQL',
+          repair: 'Use better-sqlite3, sqljs, postgres, mariadb or mysql.',
+        },
+      ]);
+    default:
+      return family satisfies never;
+  }
+}

@@ -1,0 +1,63 @@
+import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
+import type { Json } from '../../../core/errors/rest-exception.js';
+import type { ColumnDescription, TransformerDescription } from '../../../core/schema/entity-metadata.js';
+import type { ValueType } from '../../../core/schema/data-type.js';
+import { plainNumberText } from '../../../core/values/numbers.js';
+import { designType } from './design-type.js';
+import { fromProperty, toProperty } from '../write/property-values.js';
+
+/** What the application's transformers make of the values of a column that has some. `type`: of what is stored. */
+export function describeTransformer(
+  column: ColumnMetadata,
+  type: ValueType | undefined,
+): Pick<ColumnDescription, 'transformer'> {
+  if (column.transformer === undefined || type === undefined) return {};
+  const transformers = [column.transformer].flat();
+  return {
+    transformer: {
+      declared: declaredBy(column, type),
+      convert: (value, as) => {
+        try {
+          const property = toProperty(structuredClone(value), as, column);
+          return storedForm(
+            transformers.reduce<unknown>((each, transformer) => transformer.to(each), property),
+            type,
+          );
+        } catch {
+          return undefined;
+        }
+      },
+    },
+  };
+}
+
+function declaredBy(column: ColumnMetadata, type: ValueType): TransformerDescription['declared'] {
+  switch (designType(column)) {
+    case Array:
+      return 'list';
+    case String:
+      return 'string';
+    case Number:
+      return 'number';
+    case Boolean:
+      return 'boolean';
+    case Date:
+      return 'date';
+    case BigInt:
+      return type.kind === 'bigint' ? 'own' : 'unknown';
+    case Buffer:
+    case Uint8Array:
+      return type.kind === 'binary' ? 'own' : 'unknown';
+    default:
+      return 'unknown';
+  }
+}
+
+/** Undefined for what no column holds, and for SQL, of which nothing is known here. */
+function storedForm(made: unknown, type: ValueType): Json | undefined {
+  if (typeof made === 'function' || typeof made === 'symbol') return undefined;
+  if (made instanceof Date && Number.isNaN(made.getTime())) return undefined;
+  if (typeof made === 'number' && type.kind === 'decimal') return plainNumberText(made);
+  const isFlag = typeof made === 'boolean' && type.kind !== 'boolean' && type.kind !== 'json';
+  return fromProperty(isFlag ? Number(made) : made, type) as Json;
+}

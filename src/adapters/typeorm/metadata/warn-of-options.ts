@@ -1,0 +1,14 @@
+import type { DataSource } from 'typeorm';
+import { dialectFamily } from '../dialect-family.js';
+
+/** Options of a data source under which it does not recover by itself, each as a sentence for the log. */
+export function warningsOfOptions(dataSource: DataSource): readonly string[] {
+  const { replication } = dataSource.options as {
+    readonly replication?: { readonly restoreNodeTimeout?: number };
+  };
+  if (!replication || dialectFamily(dataSource) !== 'mysql' || (replication.restoreNodeTimeout ?? 0) > 0)
+    return [];
+  return [
+    'The data source has `replication` without `restoreNodeTimeout`: mysql2 takes a server that was away for five attempts out for good, and only a restart of the application brings it back. Set restoreNodeTimeout: 1000.',
+  ];
+}

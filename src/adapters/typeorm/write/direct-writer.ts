@@ -1,0 +1,245 @@
+import type { EntityMetadata, QueryRunner } from 'typeorm';
+import type { Json } from '../../../core/errors/rest-exception.js';
+import { touches } from '../../../core/query/condition.js';
+import { holdsFor } from '../../../core/query/evaluate-condition.js';
+import type { ColumnValue, CreatePlan, DeletePlan, KeyCheck, UpdatePlan } from '../../../core/query/plan.js';
+import type { Requester } from '../../../core/contracts/requester.js';
+import type { Resource } from '../../../core/schema/resource.js';
+import type { Row } from '../../../core/contracts/serializer.js';
+import { whenThere } from '../../../core/maybe-promise.js';
+import type { Soon } from '../../../core/maybe-promise.js';
+import { compileWhere } from '../../../sql/compile-where.js';
+import { selectList } from '../../../sql/select-columns.js';
+import { Scope } from '../../../sql/query-scope.js';
+import type { Records, Statement } from '../../../sql/statement.js';
+import { StatementShapes } from '../../../sql/statement-cache.js';
+import { columnsOf, isKeptAsGiven } from './column-values.js';
+import type { KeyLookup } from './foreign-key-lookup.js';
+import { PlainTables } from './direct-writer-tables.js';
+import type { PlainRules } from './direct-writer-rules.js';
+import type { RowWriter, WriterTools } from './row-writer.js';
+import { begun, begunBlind, writeWithin } from './write-step.js';
+import type { WriteStep } from './write-step.js';
+
+/**
+ * Writes a row by one statement that brings out the row as it then is, where nothing of the application has a say in the
+ * write. What does not come about so, the general writer does or refuses: a row that is not there, a key that leads
+ * nowhere, a value that the database does not take. Nothing has been written then.
+ */
+export class PlainWriter implements RowWriter {
+  private readonly metadata: EntityMetadata;
+  private readonly tables: PlainTables;
+  private readonly shapes: StatementShapes;
+
+  constructor(
+    private readonly resource: Resource,
+    private readonly tools: WriterTools,
+    private readonly parts: { readonly general: RowWriter; readonly rules: PlainRules },
+  ) {
+    this.metadata = tools.tables.of(resource).metadata;
+    this.tables = PlainTables.of(tools.tables.of(resource).dataSource);
+    this.shapes = new StatementShapes(tools.dialect);
+  }
+
+  create(plan: CreatePlan): Soon<Row> {
+    return whenThere(this.mayWrite(plan, 'create'), (may) => {
+      const statement = may ? this.insertion(plan) : undefined;
+      return statement
+        ? whenThere(this.written(statement, plan.requester), (row) => row ?? this.parts.general.create(plan))
+        : this.parts.general.create(plan);
+    });
+  }
+
+  update(plan: UpdatePlan): Soon<Row | undefined> {
+    return whenThere(!plan.expected && this.mayWrite(plan, 'update'), (may) => {
+      const statement = may ? this.alteration(plan) : undefined;
+      return statement
+        ? whenThere(this.written(statement, plan.requester), (row) => row ?? this.parts.general.update(plan))
+        : this.parts.general.update(plan);
+    });
+  }
+
+  delete(plan: DeletePlan): Promise<boolean> {
+    return this.parts.general.delete(plan);
+  }
+
+  async creation(plan: CreatePlan, known?: KeyLookup): Promise<WriteStep<Row>> {
+    const found = known ?? (await this.tools.lookups.lookUp(plan.keys));
+    const general = await this.parts.general.creation(plan, found);
+    for (const _ in general.errors) return general;
+    const statement = (await this.mayWrite(plan, 'create')) ? this.insertion(plan) : undefined;
+    if (!statement) return general;
+    const otherwise = async (runner: QueryRunner): Promise<Row> =>
+      writeWithin(
+        await this.parts.general.creation(plan, await this.tools.lookups.lookUp(plan.keys, runner)),
+        runner,
+      );
+    return {
+      ...general,
+      begin: (runner) =>
+        Promise.resolve(
+          begun(async () => (await this.writtenWithin(statement, runner)) ?? otherwise(runner)),
+        ),
+    };
+  }
+
+  async change(plan: UpdatePlan): Promise<WriteStep<Row | undefined>> {
+    const general = await this.parts.general.change(plan);
+    const statement =
+      !plan.expected && (await this.mayWrite(plan, 'update')) ? this.alteration(plan) : undefined;
+    if (!statement) return general;
+    return {
+      ...general,
+      begin: (runner) =>
+        Promise.resolve(
+          begunBlind(
+            async () => (await this.writtenWithin(statement, runner)) ?? writeWithin(general, runner),
+            () => general.begin(runner),
+          ),
+        ),
+    };
+  }
+
+  deletion(plan: DeletePlan): WriteStep<boolean> {
+    return this.parts.general.deletion(plan);
+  }
+
+  /** Whether nobody but the database has a say in this write. */
+  private mayWrite(plan: CreatePlan | UpdatePlan, operation: 'create' | 'update'): Soon<boolean> {
+    const { errors, hooks } = plan;
+    if (plan.kind === 'create' && plan.completed) return false;
+    if (
+      hooks.before ||
+      hooks.after ||
+      !this.parts.rules[operation] ||
+      this.parts.rules.isListenedTo() ||
+      this.tools.reader.needsEntities()
+    )
+      return false;
+    for (const _ in errors) return false;
+    return this.tables.isPlain(this.metadata, this.tools);
+  }
+
+  private written(statement: Statement, requester: Requester | undefined): Soon<Row | undefined> {
+    return whenThere(this.tools.connections.write(statement, requester), (records) =>
+      this.rowOf(records ?? []),
+    );
+  }
+
+  private async writtenWithin(statement: Statement, runner: QueryRunner): Promise<Row | undefined> {
+    return this.rowOf(await this.tools.connections.records(runner, statement));
+  }
+
+  private rowOf([record]: Records): Row | undefined {
+    return (
+      record && {
+        key: this.tools.reader.selection.readKey(record),
+        values: this.tools.reader.selection.readValues(record),
+      }
+    );
+  }
+
+  private insertion({ values, fixed, added, keys, where }: CreatePlan): Statement | undefined {
+    const given = columnsOf(values, this.resource);
+    const columns = given && distinct([...given, ...fixed, ...added, ...this.parts.rules.generate(given)]);
+    if (
+      !columns ||
+      !this.parts.rules.takes([...fixed, ...added]) ||
+      holdsFor(where, (id) => keptValue(columns.get(id))) !== true
+    )
+      return undefined;
+    const parameters = encoded(columns, this.tools);
+    return this.shapes.of(
+      kindOf('insert', columns, keys),
+      keys.map((key) => key.where),
+      () => {
+        const scope = Scope.ofTable(this.tools.dialect, this.tools.tables, this.resource);
+        const names = [...columns.values()].map(({ column }) => scope.table.name(column));
+        const placed = [...columns.values()].map(({ column }, index) =>
+          this.tools.dialect.parameter(scope.bindRaw(parameters[index]), column.type),
+        );
+        for (const { columnId, name, sql } of this.parts.rules.defaults) {
+          if (columns.has(columnId)) continue;
+          names.push(name);
+          placed.push(sql);
+        }
+        const found = existing(keys, scope);
+        const rows =
+          names.length === 0
+            ? ' DEFAULT VALUES'
+            : ` (${names.join(', ')}) SELECT ${placed.join(', ')}${found.length === 0 ? '' : ` WHERE ${found.join(' AND ')}`}`;
+        return {
+          sql: `INSERT INTO ${scope.table.path}${rows} RETURNING ${this.returned(scope)}`,
+          parameters: scope.parameters,
+        };
+      },
+      parameters,
+    );
+  }
+
+  private alteration({ values, keys, where, after }: UpdatePlan): Statement | undefined {
+    const given = columnsOf(values, this.resource);
+    const columns = given && distinct(given);
+    // A condition over other rows would need a join, which an UPDATE has not.
+    if (
+      !columns ||
+      columns.size === 0 ||
+      touches(where, () => false) ||
+      touches(after, (id) => columns.has(id))
+    )
+      return undefined;
+    const parameters = encoded(columns, this.tools);
+    return this.shapes.of(
+      kindOf('update', columns, keys),
+      [where, ...keys.map((key) => key.where)],
+      () => {
+        const scope = Scope.ofTable(this.tools.dialect, this.tools.tables, this.resource);
+        const changes = [...columns.values()].map(
+          ({ column }, index) =>
+            `${scope.table.name(column)} = ${this.tools.dialect.parameter(scope.bindRaw(parameters[index]), column.type)}`,
+        );
+        const conditions = [compileWhere(where, scope), ...existing(keys, scope)];
+        return {
+          sql: `UPDATE ${scope.table.path} SET ${changes.join(', ')} WHERE ${conditions.join(' AND ')} RETURNING ${this.returned(scope)}`,
+          parameters: scope.parameters,
+        };
+      },
+      parameters,
+    );
+  }
+
+  private returned(scope: Scope): string {
+    return selectList(this.tools.reader.selection.expressions(scope));
+  }
+}
+
+/** Undefined where the row has to be looked at as it was stored. */
+function keptValue(given: ColumnValue | undefined): Json | undefined {
+  return given && isKeptAsGiven(given.column) ? given.value : undefined;
+}
+
+/** Names may hold blanks. */
+function kindOf(verb: string, columns: ReadonlyMap<string, ColumnValue>, keys: readonly KeyCheck[]): string {
+  return JSON.stringify([verb, [...columns.keys()], keys.map(({ relation }) => relation.target.id)]);
+}
+
+/** By column; undefined where one is said twice. */
+function distinct(values: readonly ColumnValue[]): ReadonlyMap<string, ColumnValue> | undefined {
+  const byColumn = new Map(values.map((each) => [each.column.id, each]));
+  return byColumn.size === values.length ? byColumn : undefined;
+}
+
+function encoded(columns: ReadonlyMap<string, ColumnValue>, { dialect }: WriterTools): readonly unknown[] {
+  return [...columns.values()].map(({ column, value }) =>
+    value === null ? null : dialect.encode(value, column.type),
+  );
+}
+
+/** That the rows are there which the keys of the body name. */
+function existing(keys: readonly KeyCheck[], scope: Scope): readonly string[] {
+  return keys.map(({ relation, where }) => {
+    const target = scope.within(relation.target);
+    const condition = compileWhere(where, target);
+    return `EXISTS (SELECT 1 FROM ${target.from()} WHERE ${condition})`;
+  });
+}

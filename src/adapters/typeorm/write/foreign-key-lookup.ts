@@ -1,0 +1,124 @@
+import type { QueryRunner } from 'typeorm';
+import { addErrors, emptyFieldErrors, errorAt } from '../../../core/errors/rest-exception.js';
+import type { FieldErrors, Json } from '../../../core/errors/rest-exception.js';
+import type { ExistsPlan, KeyCheck, ParentPlan, ParentValues } from '../../../core/query/plan.js';
+import { keyRepresentation, noSuchKey } from '../../../core/values/keys.js';
+import type { Dialect } from '../../../sql/dialects/dialect.js';
+import { compileWhere } from '../../../sql/compile-where.js';
+import { existsStatement } from '../../../sql/exists-query.js';
+import { decodedRecord, readColumns, selectList } from '../../../sql/select-columns.js';
+import { Scope } from '../../../sql/query-scope.js';
+import type { Statement } from '../../../sql/statement.js';
+import type { Tables } from '../table-metadata.js';
+import type { ReadFrom } from '../connection/cancellable-reads.js';
+import type { Connections } from '../connection/connection-manager.js';
+import type { ReferencedValues } from './entity-values.js';
+
+/** What became of the keys in a body: the columns that each refers to, or an error of its field. */
+export interface KeyLookup {
+  readonly referenced: ReferencedValues;
+  readonly errors: FieldErrors;
+}
+
+/** Keys of one statement: each is a subquery of it, and databases bound the columns of a result. */
+const MOST_KEYS = 100;
+
+/** Looks for rows that others refer to: a parent in the URL, keys in a body. */
+export class KeyLookups {
+  constructor(
+    private readonly tables: Tables,
+    private readonly dialect: Dialect,
+    private readonly connections: Connections,
+  ) {}
+
+  async findParent(plan: ParentPlan): Promise<ParentValues | undefined> {
+    const scope = Scope.begin(this.dialect, this.tables, plan.resource);
+    const columns = plan.on.map(({ near }) => near);
+    const list = selectList(readColumns(columns, scope));
+    const where = compileWhere(plan.where, scope);
+    const [record] = await this.connections.read(
+      { sql: `SELECT ${list} FROM ${scope.from()} WHERE ${where}`, parameters: scope.parameters },
+      sourceOf(plan.forWriting),
+      plan.requester,
+    );
+    return record && decodedRecord(record, columns, this.dialect);
+  }
+
+  async exists(plan: ExistsPlan): Promise<boolean> {
+    const found = await this.connections.read(
+      existsStatement(plan, this.dialect, this.tables),
+      sourceOf(plan.forWriting),
+      plan.requester,
+    );
+    return found.length > 0;
+  }
+
+  /** All keys in one statement. Inside a transaction, with its connection; else from the primary, where a row that the client has just made is. */
+  async lookUp(checks: readonly KeyCheck[], runner?: QueryRunner): Promise<KeyLookup> {
+    return lookupOf(checks, await this.found(checks, runner));
+  }
+
+  /** As `lookUp`, for several bodies: as few statements as hold that many keys. */
+  async lookUpEach(bodies: readonly (readonly KeyCheck[])[]): Promise<readonly KeyLookup[]> {
+    const checks = bodies.flat();
+    const found: (readonly Json[] | undefined)[] = [];
+    for (let at = 0; at < checks.length; at += MOST_KEYS)
+      found.push(...(await this.found(checks.slice(at, at + MOST_KEYS))));
+    let at = 0;
+    return bodies.map((body) => lookupOf(body, found.slice(at, (at += body.length))));
+  }
+
+  /** For each key the columns that it refers to, or undefined where there is no such row. */
+  private async found(
+    checks: readonly KeyCheck[],
+    runner?: QueryRunner,
+  ): Promise<readonly (readonly Json[] | undefined)[]> {
+    if (checks.length === 0) return [];
+    const statement = this.statement(checks);
+    const [record = []] = await (runner
+      ? this.connections.records(runner, statement)
+      : this.connections.read(statement, 'primary'));
+    let at = 0;
+    return checks.map(({ relation: { on } }) => {
+      const raw = record.slice(at, (at += on.length));
+      return raw.some((value) => value === null || value === undefined)
+        ? undefined
+        : decodedRecord(
+            raw,
+            on.map(({ far }) => far),
+            this.dialect,
+          );
+    });
+  }
+
+  private statement(checks: readonly KeyCheck[]): Statement {
+    const first = checks[0];
+    if (!first) throw new Error('No keys to look up');
+    const outer = Scope.begin(this.dialect, this.tables, first.relation.target);
+    const columns = checks.flatMap((check) =>
+      check.relation.on.map((pair) => {
+        const scope = outer.within(check.relation.target);
+        const column = this.dialect.read(scope.own(pair.far), pair.far.type);
+        const where = compileWhere(check.where, scope);
+        return `(SELECT ${column} FROM ${scope.from()} WHERE ${where})`;
+      }),
+    );
+    return { sql: `SELECT ${selectList(columns)}`, parameters: outer.parameters };
+  }
+}
+
+/** A replica may not know yet of what this very client has written. */
+function sourceOf(forWriting: boolean): ReadFrom {
+  return forWriting ? 'primary' : 'replica';
+}
+
+function lookupOf(checks: readonly KeyCheck[], found: readonly (readonly Json[] | undefined)[]): KeyLookup {
+  const errors = emptyFieldErrors();
+  const referenced = new Map<string, readonly Json[]>();
+  for (const [index, check] of checks.entries()) {
+    const values = found[index];
+    if (values) referenced.set(check.path.join('.'), values);
+    else addErrors(errors, errorAt(check.path, noSuchKey(String(keyRepresentation(check.key)))));
+  }
+  return { referenced, errors };
+}

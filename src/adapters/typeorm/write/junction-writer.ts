@@ -1,0 +1,202 @@
+import type { QueryRunner } from 'typeorm';
+import { InvalidInput, PermissionDenied } from '../../../core/errors/http-exceptions.js';
+import { addErrors, emptyFieldErrors, isRestError } from '../../../core/errors/rest-exception.js';
+import type { FieldErrors, Json } from '../../../core/errors/rest-exception.js';
+import { allOf, equals } from '../../../core/query/condition.js';
+import type { Condition } from '../../../core/query/condition.js';
+import type { Column } from '../../../core/schema/column.js';
+import type { ColumnValue, CreatePlan, DeletePlan, UpdatePlan } from '../../../core/query/plan.js';
+import type { Resource } from '../../../core/schema/resource.js';
+import type { Row } from '../../../core/contracts/serializer.js';
+import type { DatabaseRefusal } from '../../../sql/dialects/dialect.js';
+import type { ReferencedValues } from './entity-values.js';
+import { mayStandAs } from './candidate-rows.js';
+import { findLocked } from './select-for-update.js';
+import type { KeyLookup } from './foreign-key-lookup.js';
+import { Scope } from '../../../sql/query-scope.js';
+import type { WriterTools } from './row-writer.js';
+import { StepWriter } from './transactional-writer.js';
+import { refusedWrite } from './constraint-errors.js';
+import { completed } from './run-hook.js';
+import { begun, missing, NO_ERRORS } from './write-step.js';
+import type { WriteStep } from './write-step.js';
+
+/** What the database refuses for the sake of other rows, or of a rule that the caller's own rows need not know. */
+const TELLING: ReadonlySet<DatabaseRefusal['kind']> = new Set(['unique', 'check']);
+
+/**
+ * Writes the rows of a junction that only TypeORM knows: pairs of keys, with no entity, no listener and no column of
+ * their own. A pair is never changed: another related side is another pair.
+ */
+export class PairWriter extends StepWriter {
+  constructor(
+    private readonly resource: Resource,
+    tools: WriterTools,
+  ) {
+    super(tools);
+  }
+
+  async creation(plan: CreatePlan, known?: KeyLookup): Promise<WriteStep<Row>> {
+    const { referenced, errors } = known ?? (await this.tools.lookups.lookUp(plan.keys));
+    const columns = [...plan.fixed, ...this.columnsOf(plan.values, referenced)];
+    return {
+      errors: together([plan.errors, errors]),
+      begin: (runner) =>
+        Promise.resolve(
+          begun(async () =>
+            completed(await this.insert(columns, plan.where, runner), plan, {
+              runner,
+              dialect: this.tools.dialect,
+            }),
+          ),
+        ),
+      judged: (error) => this.judged(error, columns, plan.where),
+    };
+  }
+
+  /** Replaces the pair by one with the other related side (contract 2.11). */
+  change(plan: UpdatePlan): WriteStep<Row | undefined> {
+    let changed: readonly ColumnValue[] | undefined;
+    return {
+      errors: NO_ERRORS,
+      begin: async (runner) => {
+        const before = await this.find(plan, runner);
+        if (!before) return missing(undefined);
+        const { referenced, errors } = await this.tools.lookups.lookUp(plan.keys, runner);
+        const given = this.columnsOf(plan.values, referenced);
+        const after = before.map(({ column, value }) => ({
+          column,
+          value: given.find((each) => each.column.id === column.id)?.value ?? value,
+        }));
+        changed = after;
+        return begun(
+          () => this.replace(before, after, { where: plan.after, runner }),
+          together([plan.errors, errors]),
+        );
+      },
+      judged: (error) => this.judged(error, changed, plan.after),
+    };
+  }
+
+  private async replace(
+    before: readonly ColumnValue[],
+    after: readonly ColumnValue[],
+    { where, runner }: { where: Condition; runner: QueryRunner },
+  ): Promise<Row> {
+    const same = after.every(({ value }, index) => value === before[index]?.value);
+    if (same) return this.readBack(after, where, runner);
+    await this.remove(before, runner);
+    return this.insert(after, where, runner);
+  }
+
+  deletion(plan: DeletePlan): WriteStep<boolean> {
+    return {
+      errors: NO_ERRORS,
+      begin: async (runner) => {
+        const pair = await this.find(plan, runner);
+        if (!pair) return missing(false);
+        return begun(async () => {
+          await this.remove(pair, runner);
+          return true;
+        });
+      },
+      judged: (error) => Promise.resolve(error),
+    };
+  }
+
+  private columnsOf(values: CreatePlan['values'], referenced: ReferencedValues): readonly ColumnValue[] {
+    return [...values.keys()].flatMap((name) => {
+      const field = this.resource.fieldsByName.get(name);
+      if (field?.kind !== 'to-one') return [];
+      return field.relation.on.map((pair, index) => ({
+        column: pair.near,
+        value: referenced.get(name)?.[index] ?? null,
+      }));
+    });
+  }
+
+  private async find(
+    { where, expected }: Pick<DeletePlan, 'where' | 'expected'>,
+    runner: QueryRunner,
+  ): Promise<readonly ColumnValue[] | undefined> {
+    const columns = [...this.resource.columns.values()];
+    const values = await findLocked(
+      this.resource,
+      { columns, where, expected },
+      { runner, tools: this.tools },
+    );
+    return values && columns.map((column, index) => ({ column, value: values[index] ?? null }));
+  }
+
+  private async insert(
+    columns: readonly ColumnValue[],
+    condition: Condition,
+    runner: QueryRunner,
+  ): Promise<Row> {
+    const scope = Scope.begin(this.tools.dialect, this.tools.tables, this.resource);
+    const names = columns.map(({ column }) => scope.table.name(column)).join(', ');
+    const values = columns.map(({ column, value }) => scope.bind(value, column.type)).join(', ');
+    await runner.query(`INSERT INTO ${scope.table.path} (${names}) VALUES (${values})`, [
+      ...scope.parameters,
+    ]);
+    return this.readBack(columns, condition, runner);
+  }
+
+  private async remove(pair: readonly ColumnValue[], runner: QueryRunner): Promise<void> {
+    const scope = Scope.begin(this.tools.dialect, this.tools.tables, this.resource);
+    const conditions = pair.map(
+      ({ column, value }) => `${scope.table.name(column)} = ${scope.bind(value, column.type)}`,
+    );
+    await runner.query(`DELETE FROM ${scope.table.path} WHERE ${conditions.join(' AND ')}`, [
+      ...scope.parameters,
+    ]);
+  }
+
+  private async readBack(
+    columns: readonly ColumnValue[],
+    condition: Condition,
+    runner: QueryRunner,
+  ): Promise<Row> {
+    const named = columns.map(({ column, value }: { column: Column; value: Json }) => equals(column, value));
+    const row = await this.tools.reader.retrieveWithin(allOf([...named, condition]), runner);
+    if (!row) throw new PermissionDenied();
+    return row;
+  }
+
+  private async judged(
+    error: unknown,
+    pair: readonly ColumnValue[] | undefined,
+    where: Condition,
+  ): Promise<unknown> {
+    const refusal = isRestError(error) ? undefined : this.tools.dialect.refusal(error);
+    if (!refusal) return error;
+    if (pair && TELLING.has(refusal.kind)) {
+      if (!(await mayStandAs(pair, { resource: this.resource, where, tools: this.tools })))
+        return new PermissionDenied();
+    }
+    return this.refused(refusal) ?? error;
+  }
+
+  private refused(refusal: DatabaseRefusal): unknown {
+    switch (refusal.kind) {
+      case 'unique': {
+        const names = this.resource.fields.flatMap((field) => (field.kind === 'to-one' ? field.name : []));
+        return InvalidInput.ofNoField(`The fields ${names.join(', ')} must make a unique set.`);
+      }
+      case 'foreign-key':
+        return InvalidInput.ofNoField('A related object does not exist.');
+      case 'check':
+      case 'not-null':
+        // Of columns of the table that TypeORM's junction does not have.
+        return refusedWrite(refusal, this.resource, new Map());
+      default:
+        return undefined;
+    }
+  }
+}
+
+function together(found: readonly FieldErrors[]): FieldErrors {
+  const errors = emptyFieldErrors();
+  for (const each of found) addErrors(errors, each);
+  return errors;
+}

@@ -1,0 +1,94 @@
+import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
+import type { Json } from '../../../core/errors/rest-exception.js';
+import { designType } from '../metadata/design-type.js';
+import { plainNumberText } from '../../../core/values/numbers.js';
+import type { TypeOf, ValueType } from '../../../core/schema/data-type.js';
+
+/** What an entity's property holds for a canonical value: what TypeORM itself would have put there. */
+export function toProperty(value: Json, type: ValueType, metadata: ColumnMetadata): unknown {
+  if (value === null) return null;
+  const design = designType(metadata);
+  switch (type.kind) {
+    case 'datetime':
+      return design === String ? value : new Date(String(value));
+    case 'date':
+      return design === Date ? midnight(String(value), metadata.utc) : value;
+    case 'decimal':
+    case 'bigint':
+      return design === BigInt && type.kind === 'bigint'
+        ? BigInt(String(value))
+        : design === Number
+          ? numberIfExact(String(value))
+          : value;
+    case 'binary':
+      return Buffer.from(String(value), 'base64');
+    case 'list':
+      return type.storage === 'array' ? toItems(value as readonly Json[], type) : value;
+    default:
+      return value;
+  }
+}
+
+/** A number would lose digits of some values: those stay texts. */
+function numberIfExact(value: string): unknown {
+  const number = Number(value);
+  const plain = (text: string): string =>
+    text.includes('.') ? text.replace(/0+$/, '').replace(/\.$/, '') : text;
+  return plain(plainNumberText(number)) === plain(value) ? number : value;
+}
+
+function toItems(values: readonly Json[], { of }: TypeOf<'list'>): unknown {
+  switch (of.kind) {
+    case 'datetime':
+      return values.map((value) => new Date(String(value)));
+    case 'binary':
+      return values.map((value) => Buffer.from(String(value), 'base64'));
+    default:
+      return values;
+  }
+}
+
+/** The canonical value of what an entity's property holds, or of what a transformer or a listener made of it. */
+export function fromProperty(property: unknown, type: ValueType): unknown {
+  if (property === null || property === undefined) return null;
+  if (property instanceof Date) return fromDate(property, type);
+  if (property instanceof Uint8Array) return Buffer.from(property).toString('base64');
+  switch (type.kind) {
+    case 'list':
+      return Array.isArray(property) && type.storage === 'array'
+        ? property.map((item) => fromProperty(item, type.of))
+        : property;
+    case 'bigint':
+    case 'decimal':
+      return typeof property === 'object' ? property : decimalText(property, type);
+    default:
+      return typeof property === 'bigint' ? property.toString() : property;
+  }
+}
+
+function decimalText(property: unknown, type: ValueType): string {
+  const scale = type.kind === 'decimal' ? type.scale : undefined;
+  return typeof property === 'number' && scale !== undefined ? property.toFixed(scale) : String(property);
+}
+
+function fromDate(date: Date, type: ValueType): string | null {
+  if (Number.isNaN(date.getTime())) return null;
+  if (type.kind === 'date') {
+    const two = (value: number): string => String(value).padStart(2, '0');
+    return `${String(date.getFullYear()).padStart(4, '0')}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  }
+  const digits = type.kind === 'datetime' ? type.digits : 3;
+  return `${date
+    .toISOString()
+    .slice(0, -1)
+    .padEnd(20 + digits, '0')}Z`;
+}
+
+/** The Date from which TypeORM takes the day again: of this process's zone, or of UTC where the column says `utc`. */
+function midnight(text: string, utc: boolean): Date {
+  const [year = 1, month = 1, day = 1] = text.split('-').map(Number);
+  const date = utc ? new Date(0) : new Date(2000, 0, 1);
+  if (utc) date.setUTCFullYear(year, month - 1, day);
+  else date.setFullYear(year, month - 1, day);
+  return date;
+}

@@ -1,0 +1,27 @@
+import type { CreatePlan, DeletePlan, UpdatePlan } from '../../../core/query/plan.js';
+import type { Row } from '../../../core/contracts/serializer.js';
+import type { KeyLookup } from './foreign-key-lookup.js';
+import type { RowWriter, WriterTools } from './row-writer.js';
+import { writeAlone } from './write-step.js';
+import type { WriteStep } from './write-step.js';
+
+/** A writer whose writes are steps, each in a transaction of its own where it stands alone. */
+export abstract class StepWriter implements RowWriter {
+  constructor(protected readonly tools: WriterTools) {}
+
+  abstract creation(plan: CreatePlan, known?: KeyLookup): Promise<WriteStep<Row>>;
+  abstract change(plan: UpdatePlan): WriteStep<Row | undefined>;
+  abstract deletion(plan: DeletePlan): WriteStep<boolean>;
+
+  async create(plan: CreatePlan): Promise<Row> {
+    return writeAlone(await this.creation(plan), this.tools.connections, plan.requester);
+  }
+
+  update(plan: UpdatePlan): Promise<Row | undefined> {
+    return writeAlone(this.change(plan), this.tools.connections, plan.requester);
+  }
+
+  delete(plan: DeletePlan): Promise<boolean> {
+    return writeAlone(this.deletion(plan), this.tools.connections, plan.requester);
+  }
+}
