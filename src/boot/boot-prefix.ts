@@ -31,25 +31,25 @@ import { controllerHooks } from './controller-hooks.js';
 import type { AwaitedPrefix } from './unknown-entities.js';
 import { entrances, guardsOfAuthentication } from './entrances.js';
 import { injectedInstance } from './injected-instance.js';
-import { missingMethods } from './missing-methods.js';
-import type { ClassesOfOptions } from './missing-methods.js';
+import { missingMethods } from '../compiler/rules/missing-methods.js';
+import type { ClassesOfOptions } from '../compiler/rules/missing-methods.js';
 import { pipingOf } from './piping-of.js';
-import { compileActions, compileReplacements } from './compiling/compile-actions.js';
-import type { ConditionalRules } from './compiling/compile-conditional.js';
-import { compileResources } from './compiling/compile-resources.js';
-import type { Parts } from './compiling/compile-resources.js';
-import { compileShape } from './compiling/compile-shape.js';
-import type { Blueprint, Draft, ListedClass } from './compiling/draft.js';
+import { compileActions, compileReplacements } from '../compiler/compile-actions.js';
+import type { ConditionalRules } from '../compiler/compile-conditional.js';
+import { compileResources } from '../compiler/compile-resources.js';
+import type { Parts } from '../compiler/compile-resources.js';
+import { compileShape } from '../compiler/compile-shape.js';
+import type { Blueprint, Draft, ListedClass } from '../compiler/blueprint.js';
 import { listedControllers, propertiesForMethods } from './routing/application-controllers.js';
 import type { ListedController } from './routing/application-controllers.js';
 import { buildApi } from './routing/build-routes.js';
 import type { GeneratedControllers } from './routing/generated-controllers.js';
 import type { RestServer } from './routing/rest-server.js';
 import { RESTIFY_FEATURE, TYPEORM_OPTIONS } from './tokens.js';
-import { noMethods } from './verifying/verify-actions.js';
-import { problemsOfModel } from './verifying/verify-model.js';
-import { verifyOptions } from './verifying/verify-options.js';
-import { warningsOfModel } from './verifying/warnings-of-model.js';
+import { noMethods } from '../compiler/rules/verify-actions.js';
+import { problemsOfModel } from '../compiler/rules/verify-model.js';
+import { verifyOptions } from '../compiler/rules/verify-options.js';
+import { warningsOfModel } from '../compiler/rules/model-warnings.js';
 
 const STANDARD_BACKENDS: readonly InjectableClass<FilterBackend>[] = [
   FieldFilter,

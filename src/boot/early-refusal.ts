@@ -7,7 +7,7 @@ import { DeclarationError } from '../core/errors/declaration-error.js';
 import type { DeclarationProblem } from '../core/errors/declaration-error.js';
 import type { ModelDescription } from '../core/schema/entity-metadata.js';
 import { TYPEORM_OPTIONS } from './tokens.js';
-import { failingJunctions } from './verifying/verify-junctions.js';
+import { failingJunctions } from '../compiler/rules/verify-junctions.js';
 
 interface EarlyContext {
   readonly modules: ModulesContainer;

@@ -7,7 +7,7 @@ import type { PassportAuthentication } from '../request/authentication/passport-
 import type { Resource } from '../core/schema/resource.js';
 import type { RestifyDefaults } from '../restify.options.js';
 import { runGuard } from './routing/run-guard.js';
-import { fitSchemes } from './verifying/unfit-scheme.js';
+import { fitSchemes } from '../compiler/rules/unfit-scheme.js';
 
 /** Who is let in to a model: its schemes, and guards among them or behind the permissions. */
 export type Entrance = Pick<Resource, 'schemes' | 'guards' | 'lateGuards'>;

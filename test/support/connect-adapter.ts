@@ -1,10 +1,10 @@
 import { DataSource } from 'typeorm';
 import { TypeOrmAdapter } from '../../src/adapters/typeorm/typeorm-adapter.js';
-import { compileResources } from '../../src/boot/compiling/compile-resources.js';
-import type { Parts } from '../../src/boot/compiling/compile-resources.js';
-import { compileShape } from '../../src/boot/compiling/compile-shape.js';
-import type { Blueprint, Draft } from '../../src/boot/compiling/draft.js';
-import { problemsOfModel } from '../../src/boot/verifying/verify-model.js';
+import { compileResources } from '../../src/compiler/compile-resources.js';
+import type { Parts } from '../../src/compiler/compile-resources.js';
+import { compileShape } from '../../src/compiler/compile-shape.js';
+import type { Blueprint, Draft } from '../../src/compiler/blueprint.js';
+import { problemsOfModel } from '../../src/compiler/rules/verify-model.js';
 import { declarations } from '../../src/decorators/metadata-storage.js';
 import type { EntityDescription, ModelDescription } from '../../src/core/schema/entity-metadata.js';
 import type { ResolvedPermission } from '../../src/core/contracts/compiled-permission.js';

@@ -1,0 +1,104 @@
+import type { ActionDeclaration, ControllerDeclaration } from '../decorators/action.decorator.js';
+import {
+  MANY_TO_MANY_DETAIL_ACTION,
+  MANY_TO_MANY_LIST_ACTION,
+  ONE_TO_MANY_LIST_ACTION,
+} from '../decorators/action.decorator.js';
+import type { ActionRouteKind, CompiledAction, RouteAction } from '../core/schema/action.js';
+import { OPERATIONS } from '../core/schema/operation.js';
+import type { Operation } from '../core/schema/operation.js';
+import type { Permission } from '../core/contracts/permission.js';
+import type { PermissionExpression } from '../core/contracts/permission-expression.js';
+import type { ResolvedPermission } from '../core/contracts/compiled-permission.js';
+import { scoped } from './compile-resources.js';
+
+const NESTED_KINDS: Readonly<Record<string, ActionRouteKind>> = {
+  [ONE_TO_MANY_LIST_ACTION]: 'one-to-many',
+  [MANY_TO_MANY_LIST_ACTION]: 'through-list',
+  [MANY_TO_MANY_DETAIL_ACTION]: 'through-object',
+};
+
+/** The kind of nested URL that a constant names; undefined for none of the three. */
+export function nestedKind(replaces: string): ActionRouteKind | undefined {
+  return NESTED_KINDS[replaces];
+}
+
+export type ResolvePermissions = (permissions: readonly PermissionExpression[]) => ResolvedPermission;
+
+/** What the permissions of an action are made from; `scope` rules the rows of the model, whatever an action names itself. */
+export interface ActionParts {
+  readonly resolve: ResolvePermissions;
+  readonly scope: Permission | undefined;
+}
+
+export function compileActions(
+  controllers: readonly ControllerDeclaration[],
+  parts: ActionParts,
+): readonly CompiledAction[] {
+  return controllers.flatMap(({ controller, actions }) =>
+    actions.flatMap((action) => compileAction(action, controller, parts) ?? []),
+  );
+}
+
+/** Operations that methods of the application's stand in the place of; all of them, where it wraps what they answer. */
+export function compileReplacements({
+  declaration,
+  wraps,
+}: {
+  readonly declaration: ControllerDeclaration;
+  readonly wraps: boolean;
+}): ReadonlyMap<Operation, RouteAction> {
+  const replaced = wraps ? OPERATIONS : declaration.replaced;
+  return new Map(
+    replaced.map((operation) => [
+      operation,
+      {
+        handler: operation,
+        permission: undefined,
+        lookUp: false,
+        operation,
+        code: statusCode(declaration.controller, operation),
+      },
+    ]),
+  );
+}
+
+/** What `@HttpCode` has left on a method. */
+function statusCode(controller: object, method: string): number | undefined {
+  const written: unknown = (
+    (controller as { readonly prototype?: object }).prototype as Readonly<Record<string, unknown>> | undefined
+  )?.[method];
+  return typeof written === 'function'
+    ? (Reflect.getMetadata('__httpCode__', written) as number | undefined)
+    : undefined;
+}
+
+function compileAction(
+  declaration: ActionDeclaration,
+  controller: object,
+  { resolve, scope }: ActionParts,
+): CompiledAction | undefined {
+  const { method: handler, options } = declaration;
+  const named = options.permissions ? resolve(options.permissions) : undefined;
+  const permission = named && declaration.kind === 'action' ? scoped(named, scope) : named;
+  const methods = options.methods ?? ['GET'];
+  const code = statusCode(controller, handler);
+  if (declaration.kind === 'nested') {
+    const kind = nestedKind(declaration.replaces);
+    return (
+      kind && {
+        kind,
+        segment: declaration.relation,
+        methods,
+        action: { handler, permission, lookUp: declaration.options.checkParent ?? true, code },
+      }
+    );
+  }
+  const { detail, path, checkObject } = declaration.options;
+  return {
+    kind: detail ? 'object-action' : 'collection-action',
+    segment: path ?? handler,
+    methods,
+    action: { handler, permission, lookUp: detail && (checkObject ?? true), code },
+  };
+}

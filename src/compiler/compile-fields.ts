@@ -1,0 +1,261 @@
+import type { RestifyOptions } from '../decorators/restify-options.js';
+import { outwardType } from '../core/schema/column.js';
+import type { Column } from '../core/schema/column.js';
+import type {
+  ColumnDescription,
+  EntityDescription,
+  RelationDescription,
+} from '../core/schema/entity-metadata.js';
+import type {
+  ColumnField,
+  ComputedField,
+  EmbeddedField,
+  Field,
+  InnerField,
+  LinkField,
+  ReverseOneField,
+  ToOneField,
+} from '../core/schema/field.js';
+import type { Relation, ToOneRelation } from '../core/schema/relation.js';
+import type { ValueType } from '../core/schema/data-type.js';
+import { exposedMember, isExposedColumn } from './exposed-properties.js';
+import type { Exposed, ExposedIn } from './exposed-properties.js';
+import type { ForeignKeys } from './foreign-keys.js';
+import { labelOf } from './label.js';
+import { declaredColumns, topName } from './property-names.js';
+import type { ResourceShell } from './resource-builder.js';
+import { withStandIns } from './stand-ins.js';
+
+interface FieldSource {
+  readonly entity: EntityDescription;
+  readonly options: RestifyOptions;
+  readonly resource: ResourceShell;
+  readonly foreignKeys: ForeignKeys;
+}
+
+/** The fields of an entity in the order of bodies: key, columns, relations, computed (contract 2.2). */
+export function compileFields(source: FieldSource): readonly Field[] {
+  const columns = declaredColumns(source.entity).filter((column) =>
+    isExposedColumn(column, exposedIn(source)),
+  );
+  const keys = columns.filter((column) => column.primary);
+  const others = columns.filter((column) => !column.primary);
+  const relations = source.entity.relations.filter((relation) => isShownRelation(relation, source));
+  return [
+    ...compileMembers({ columns: [...keys, ...others], relations }, source, ''),
+    ...compileComputed(source),
+  ];
+}
+
+function exposed(member: ColumnDescription | RelationDescription, source: FieldSource): Exposed {
+  return exposedMember(member, exposedIn(source));
+}
+
+function exposedIn({ entity, options, resource }: FieldSource): ExposedIn {
+  return { entity, options, isServed: (relation) => isServed(relation, resource) };
+}
+
+interface Members {
+  readonly columns: readonly ColumnDescription[];
+  readonly relations: readonly RelationDescription[];
+}
+
+/** Columns and embedded objects, then relations, below one path. */
+function compileMembers(members: Members, source: FieldSource, within: string): readonly InnerField[] {
+  const fields: InnerField[] = [];
+  const embedded = new Set<string>();
+  for (const member of [...members.columns, ...members.relations]) {
+    const rest = member.path.slice(within.length);
+    const [name = rest, ...deeper] = rest.split('.');
+    if (deeper.length === 0) fields.push(...compileMember(name, member, source));
+    else if (!embedded.has(name))
+      fields.push(
+        compileEmbedded(name, membersBelow(members, `${within}${name}.`), {
+          source,
+          within: `${within}${name}.`,
+        }),
+      );
+    if (deeper.length > 0) embedded.add(name);
+  }
+  return withStandIns(fields, { ...source, isOpen: (column) => exposed(column, source).open });
+}
+
+function compileMember(
+  name: string,
+  member: ColumnDescription | RelationDescription,
+  source: FieldSource,
+): readonly InnerField[] {
+  return 'kind' in member ? compileRelation(name, member, source) : [compileColumn(name, member, source)];
+}
+
+function membersBelow({ columns, relations }: Members, within: string): Members {
+  return {
+    columns: columns.filter(({ path }) => path.startsWith(within)),
+    relations: relations.filter(({ path }) => path.startsWith(within)),
+  };
+}
+
+function compileEmbedded(
+  name: string,
+  members: Members,
+  { source, within }: { source: FieldSource; within: string },
+): EmbeddedField {
+  const fields = compileMembers(members, source, within);
+  return {
+    kind: 'embedded',
+    name,
+    label: labelOf(name),
+    fields,
+    readable: fields.some((field) => field.readable),
+    insertable: fields.some((field) => field.insertable),
+    updatable: fields.some((field) => field.updatable),
+    required: fields.some((field) => field.required),
+    nullable: false,
+  };
+}
+
+function compileColumn(name: string, column: ColumnDescription, source: FieldSource): ColumnField {
+  const { entity, options, resource, foreignKeys } = source;
+  const { readable, open: taken } = exposed(column, source);
+  const refers = foreignKeys.get(column.id);
+  const rules = entity.rules.get(column.path);
+  // What it leads to is not said by one value alone.
+  const shared = refers === 'several' || isTwinOfShownRelation(column, source);
+  const open = entity.writable && !column.generated && taken && !shared;
+  const insertable = open && column.insertable;
+  return {
+    kind: 'column',
+    name,
+    label: labelOf(name),
+    column: resource.columns.get(column.id) ?? column,
+    type: typeOf(resource.columns.get(column.id) ?? column, options),
+    readable: column.selected && readable,
+    insertable,
+    // The URL names the object: a key in a body is ignored (contract 3.4).
+    updatable: open && column.updatable && !column.primary,
+    required:
+      insertable &&
+      !column.acceptsNull &&
+      !column.hasDefault &&
+      !(options.optional ?? []).includes(topName(column)),
+    nullable: column.acceptsNull,
+    blank: column.acceptsNull || column.hasDefault,
+    ...(open && refers ? { refers } : {}),
+    ...(rules ? { rules } : {}),
+  };
+}
+
+function typeOf(column: Column, options: RestifyOptions): ValueType {
+  const keepsBlanks =
+    (options.trim as Readonly<Record<string, boolean>> | undefined)?.[topName(column)] === false;
+  const type = outwardType(column);
+  return keepsBlanks ? untrimmed(type) : type;
+}
+
+function untrimmed(type: ValueType): ValueType {
+  if (type.kind === 'list') return { ...type, of: untrimmed(type.of) };
+  return type.kind === 'string' ? { ...type, trim: false } : type;
+}
+
+/** A plain column beside a relation over the same database column: the relation is what bodies write, by either name where `withStandIns` says so. */
+function isTwinOfShownRelation(column: ColumnDescription, source: FieldSource): boolean {
+  return source.entity.relations.some(
+    (relation) =>
+      relation.kind === 'to-one' &&
+      relation.on.some((pair) => pair.near === column.id) &&
+      isShownRelation(relation, source),
+  );
+}
+
+function isShownRelation(relation: RelationDescription, source: FieldSource): boolean {
+  return exposed(relation, source).named && isServed(relation, source.resource);
+}
+
+function isServed({ path }: RelationDescription, resource: ResourceShell): boolean {
+  return resource.relations.get(path)?.target.registered === true;
+}
+
+/** A relation to an entity that is not registered is left out (contract 2.3). */
+function compileRelation(
+  name: string,
+  description: RelationDescription,
+  source: FieldSource,
+): readonly InnerField[] {
+  const relation = source.resource.relations.get(description.path);
+  if (!relation) return [];
+  const { readable } = exposed(description, source);
+  const base = { name, label: labelOf(name), readable };
+  return [{ ...base, ...relationPart(description, relation, source) }];
+}
+
+type RelationPart =
+  | Omit<ToOneField, 'name' | 'label' | 'readable'>
+  | Omit<ReverseOneField, 'name' | 'label' | 'readable'>
+  | Omit<LinkField, 'name' | 'label' | 'readable'>;
+
+function relationPart(
+  description: RelationDescription,
+  relation: Relation,
+  source: FieldSource,
+): RelationPart {
+  const { entity, options, resource } = source;
+  const closed = { insertable: false, updatable: false, required: false, nullable: true };
+  switch (relation.kind) {
+    case 'to-one': {
+      const { nullable, hasDefault, insertable, updatable } =
+        description.kind === 'to-one'
+          ? description
+          : { nullable: true, hasDefault: false, insertable: true, updatable: true };
+      const open = entity.writable && exposed(description, source).open;
+      const names = relation.on.map((pair) => pair.near.id);
+      const inKey = resource.identity.some((column) => names.includes(column.id));
+      return {
+        kind: 'to-one',
+        relation,
+        insertable: open && insertable,
+        updatable: open && updatable && !inKey,
+        required:
+          open && insertable && !nullable && !hasDefault && !isOptional(description, relation, options),
+        nullable,
+      };
+    }
+    case 'reverse-one':
+      return { kind: 'reverse-one', relation, ...closed };
+    case 'one-to-many':
+    case 'many-to-many':
+      return { kind: 'link', relation, ...closed, nullable: false };
+    default:
+      return relation satisfies never;
+  }
+}
+
+/** By its own name, or by that of the plain column of its foreign key. */
+function isOptional(
+  description: RelationDescription,
+  { on }: ToOneRelation,
+  { optional = [] }: RestifyOptions,
+): boolean {
+  const [pair, ...more] = on;
+  return [description, ...(pair && more.length === 0 ? [pair.near] : [])].some((each) =>
+    optional.includes(topName(each)),
+  );
+}
+
+function compileComputed({ options }: FieldSource): readonly ComputedField[] {
+  return Object.entries(options.computed ?? {}).map(([name, source]) => ({
+    kind: 'computed',
+    name,
+    label: labelOf(name),
+    readable: true,
+    insertable: false,
+    updatable: false,
+    required: false,
+    nullable: true,
+    compute: computation(source as string | ((entity: object) => unknown)),
+  }));
+}
+
+function computation(source: string | ((entity: object) => unknown)): (entity: object) => unknown {
+  if (typeof source === 'function') return source;
+  return (entity) => (entity as Record<string, () => unknown>)[source]?.();
+}

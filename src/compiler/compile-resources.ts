@@ -1,0 +1,335 @@
+import type { RestifyOptions } from '../decorators/restify-options.js';
+import type { Column } from '../core/schema/column.js';
+import { linksOf } from '../core/schema/field.js';
+import type { Field } from '../core/schema/field.js';
+import type { EntityDescription } from '../core/schema/entity-metadata.js';
+import type { RequestCounter, Throttle } from '../core/contracts/throttle.js';
+import type { ResourceHooks } from '../core/contracts/hooks.js';
+import type { InterceptorLike } from '../core/contracts/interceptor.js';
+import type { Pagination } from '../core/contracts/pagination.js';
+import type { Renderer } from '../core/contracts/renderer.js';
+import type { Piping } from '../core/contracts/pipe.js';
+import type { Permission } from '../core/contracts/permission.js';
+import type { FilterBackend } from '../core/contracts/filter-backend.js';
+import { OPERATIONS } from '../core/schema/operation.js';
+import type { Operation } from '../core/schema/operation.js';
+import type { PermissionExpression } from '../core/contracts/permission-expression.js';
+import type { ResolvedPermission } from '../core/contracts/compiled-permission.js';
+import type { Resource } from '../core/schema/resource.js';
+import type { Serializer } from '../core/contracts/serializer.js';
+import type { ShapeRules } from '../core/contracts/field-selection.js';
+import type { RestifyDefaults } from '../restify.options.js';
+import { compileBulk } from './compile-bulk.js';
+import { compileCacheControl, compileConditional } from './compile-conditional.js';
+import type { ConditionalRules } from './compile-conditional.js';
+import { compileIdempotency } from './compile-idempotency.js';
+import { compileFields } from './compile-fields.js';
+import {
+  compileFilterTerms,
+  compileOrdering,
+  compileOrderingFields,
+  compileSearchFields,
+} from './compile-queries.js';
+import { compileRelations } from './compile-relations.js';
+import { ThroughCompiler } from './compile-through.js';
+import { transformedColumns } from './compile-transforms.js';
+import type { CompiledView } from './compile-through.js';
+import { draftsByEntity } from './blueprint.js';
+import { foreignKeysOf, overlappingRelations } from './foreign-keys.js';
+import type { ForeignKeys } from './foreign-keys.js';
+import type { Blueprint, Draft } from './blueprint.js';
+import { plainPaths, resolveFilterPath } from './resolve-path.js';
+import type { FilterPath } from './resolve-path.js';
+import { renameParameters } from './rename-parameters.js';
+import type { PaginationRenamer } from './rename-parameters.js';
+import { ResourceShell } from './resource-builder.js';
+import { yieldParameters } from './yield-parameters.js';
+
+/** What Nest's injector made of the classes that a declaration names. */
+export interface Parts extends PaginationRenamer {
+  backends(options: RestifyOptions): readonly FilterBackend[];
+  serializer(options: RestifyOptions): Serializer;
+  permission(options: RestifyOptions): ResolvedPermission;
+  permissions(permissions: readonly PermissionExpression[]): ResolvedPermission;
+  /** How callers say who they are, and guards, which are among the schemes or run late. */
+  entrance(options: RestifyOptions): Pick<Resource, 'schemes' | 'guards' | 'lateGuards'>;
+  /** Whether refused credentials are counted. */
+  readonly refusalsThrottled: boolean;
+  interceptors(options: RestifyOptions): readonly InterceptorLike[];
+  /** `target` is the entity's class, where it has one. */
+  piping(options: RestifyOptions, target: object | undefined): Piping | undefined;
+  /** What a controller class of the application hooks into an entity's operations. */
+  hooks(target: object | undefined): {
+    readonly hooks: ResourceHooks;
+    readonly scope: Permission | undefined;
+  };
+  throttle(options: RestifyOptions): Throttle | undefined;
+  pagination(options: RestifyOptions): Pagination | undefined;
+  renderers(options: RestifyOptions): readonly Renderer[];
+  shape(options: RestifyOptions): ShapeRules | undefined;
+  /** As they are said, of the model or else of its prefix. */
+  conditional(options: RestifyOptions): ConditionalRules;
+  idempotency(options: RestifyOptions): RestifyOptions['idempotency'];
+  /** Where a model names a throttle. */
+  readonly counter?: RequestCounter;
+}
+
+/** The compiled model of one prefix. */
+export interface CompiledModel {
+  /** Registered ones, in declaration order. */
+  readonly resources: readonly Resource[];
+  /** Everything that the adapter runs plans on: registered ones, and the through models as each side sees them. */
+  readonly all: readonly Resource[];
+}
+
+/**
+ * Declarations and entity descriptions become resources: pure, and without judging. What is wrong with them is for
+ * `boot/verifying`, which looks at the same result.
+ */
+export function compileResources(blueprint: Blueprint, parts: Parts): CompiledModel {
+  const { description, drafts } = blueprint;
+  const byEntity = draftsByEntity(drafts);
+  const shells = new Map(
+    description.entities.map((entity) => [entity.id, shellOf(entity, byEntity.get(entity.id), parts)]),
+  );
+  const through = new ThroughCompiler(blueprint, shells, parts.serializer({}));
+  for (const entity of description.entities) {
+    const shell = shells.get(entity.id);
+    if (!shell) continue;
+    shell.relations = compileRelations(entity, shells, through);
+    shell.overlapping = overlappingRelations(shell.relations.values());
+  }
+  for (const entity of description.entities) {
+    const shell = shells.get(entity.id);
+    if (shell)
+      completeEntity(shell, entity, {
+        blueprint,
+        draft: byEntity.get(entity.id),
+        parts,
+        foreignKeys: foreignKeysOf(entity, shell, through.sidesOf(shell)),
+      });
+  }
+  const views = through.complete();
+  for (const shell of shells.values()) shell.nested = linksOf(shell.fields).map(({ relation }) => relation);
+  for (const shell of [...shells.values(), ...views.map((view) => view.shell)])
+    shell.setFields(leadingSomewhere(shell.fields, replacedRelations(byEntity.get(shell.entity), blueprint)));
+  for (const [entity, shell] of described(description.entities, shells))
+    completeQueries(shell, {
+      entity,
+      options: optionsOf(byEntity.get(entity.id)),
+      defaults: blueprint.defaults,
+      parts,
+    });
+  const entities = new Map(description.entities.map((entity) => [entity.id, entity]));
+  for (const view of views)
+    completeView(view, {
+      entity: entities.get(view.shell.entity),
+      draft: byEntity.get(view.shell.entity),
+      parts,
+      defaults: blueprint.defaults,
+    });
+  const resources = drafts.flatMap((draft) => shells.get(draft.entity.id) ?? []);
+  const all = [...resources, ...views.map(({ shell }) => shell)];
+  for (const shell of all) Object.freeze(shell);
+  return { resources, all };
+}
+
+function described(
+  entities: readonly EntityDescription[],
+  shells: ReadonlyMap<string, ResourceShell>,
+): readonly (readonly [EntityDescription, ResourceShell])[] {
+  return entities.flatMap((entity) => {
+    const shell = shells.get(entity.id);
+    return shell ? [[entity, shell] as const] : [];
+  });
+}
+
+/** Relations whose nested URL the application answers itself, whatever is left of the default. */
+function replacedRelations(draft: Draft | undefined, { controllers }: Blueprint): ReadonlySet<string> {
+  const own = controllers.filter(({ declaration }) => declaration.entity === draft?.declaration.target);
+  return new Set(
+    own.flatMap(({ declaration }) =>
+      declaration.actions.flatMap((action) => (action.kind === 'nested' ? action.relation : [])),
+    ),
+  );
+}
+
+function leadingSomewhere<Some extends Field>(
+  fields: readonly Some[],
+  replaced: ReadonlySet<string>,
+): readonly Some[] {
+  const kept = fields.filter((field) => leadsSomewhere(field, replaced));
+  return kept.map((field) =>
+    field.kind === 'embedded' ? { ...field, fields: leadingSomewhere(field.fields, replaced) } : field,
+  );
+}
+
+/** A link to a URL of which no operation is left is no field (contract 2.3). */
+function leadsSomewhere(field: Field, replaced: ReadonlySet<string>): boolean {
+  if (field.kind !== 'link' || replaced.has(field.relation.name)) return true;
+  const { relation } = field;
+  if (relation.kind === 'one-to-many') return relation.target.operations.has('list');
+  const { operations } = relation.through.resource;
+  return operations.has('list') || operations.has('create');
+}
+
+function optionsOf(draft: Draft | undefined): RestifyOptions {
+  return draft?.declaration.options ?? {};
+}
+
+function shellOf(entity: EntityDescription, draft: Draft | undefined, parts: Parts): ResourceShell {
+  const columns = new Map(
+    transformedColumns(entity, optionsOf(draft)).map((column): [string, Column] => [column.id, column]),
+  );
+  const key = { columns: entity.key.flatMap((id) => columns.get(id) ?? []) };
+  const app = draft?.app ?? '';
+  const model = draft?.model ?? entity.name.toLowerCase();
+  const identity = {
+    id: `${app}.${model}`,
+    app,
+    model,
+    label: entity.name,
+    entity: entity.id,
+    registered: draft !== undefined,
+  };
+  return new ResourceShell(
+    identity,
+    { key, identity: key.columns, columns },
+    parts.serializer(optionsOf(draft)),
+  );
+}
+
+function completeEntity(
+  shell: ResourceShell,
+  entity: EntityDescription,
+  {
+    blueprint,
+    draft,
+    parts,
+    foreignKeys,
+  }: { blueprint: Blueprint; draft: Draft | undefined; parts: Parts; foreignKeys: ForeignKeys },
+): void {
+  const options = optionsOf(draft);
+  shell.setFields(compileFields({ entity, options, resource: shell, foreignKeys }));
+  const possible = possibleOperations(entity);
+  shell.operations = new Set(
+    possible.filter((operation) => options.operations?.includes(operation) !== false),
+  );
+  shell.returnDeleted = options.returnDeleted ?? blueprint.defaults.returnDeleted;
+  shell.strict = options.strict ?? blueprint.defaults.strict;
+  applyRules(shell, options, { parts, target: draft?.declaration.target, entity });
+}
+
+function possibleOperations({ writable, creatable }: EntityDescription): readonly Operation[] {
+  if (!writable) return ['list', 'retrieve'];
+  return creatable ? OPERATIONS : OPERATIONS.filter((operation) => operation !== 'create');
+}
+
+/** Who may use it, and by which backends its lists are read. */
+function applyRules(
+  shell: ResourceShell,
+  options: RestifyOptions,
+  {
+    parts,
+    target,
+    entity,
+  }: { parts: Parts; target: object | undefined; entity: EntityDescription | undefined },
+): void {
+  const { hooks, scope } = parts.hooks(target);
+  shell.hooks = hooks;
+  shell.listenerRelations = options.listenerRelations ?? [];
+  shell.backends = parts.backends(options);
+  shell.pagination = parts.pagination(options);
+  shell.renderers = parts.renderers(options);
+  shell.shape = parts.shape(options);
+  shell.conditional = compileConditional(parts.conditional(options), shell, entity);
+  shell.cacheControl = compileCacheControl(parts.conditional(options));
+  shell.bulk = compileBulk(options, shell.operations);
+  shell.idempotency = compileIdempotency(parts.idempotency(options));
+  shell.permission = scoped(parts.permission(options), scope);
+  shell.grantsSomeFields = grantsSomeFields(shell.permission);
+  shell.interceptors = parts.interceptors(options);
+  shell.piping = parts.piping(options, target);
+  const { schemes, guards, lateGuards } = parts.entrance(options);
+  shell.schemes = schemes;
+  shell.guards = guards;
+  shell.lateGuards = lateGuards;
+  shell.guarded = schemes.some((scheme) => scheme.guards !== undefined);
+  shell.refusalsThrottled = parts.refusalsThrottled && shell.schemes.length > 0;
+  shell.throttle = parts.throttle(options);
+  shell.counter = shell.throttle && parts.counter;
+}
+
+/** The scope rules beside every permission, also beside those that an action names itself. */
+export function scoped(permission: ResolvedPermission, scope: Permission | undefined): ResolvedPermission {
+  return scope
+    ? { kind: 'all-of', permissions: [permission, { kind: 'one', permission: scope, allFields: true }] }
+    : permission;
+}
+
+function grantsSomeFields(permission: ResolvedPermission): boolean {
+  switch (permission.kind) {
+    case 'one':
+      return permission.allFields !== true;
+    case 'not':
+      // Neither a no nor a yes that is turned round says anything of fields.
+      return false;
+    case 'all-of':
+    case 'any-of':
+      return permission.permissions.some(grantsSomeFields);
+    default:
+      return permission satisfies never;
+  }
+}
+
+function completeQueries(
+  shell: ResourceShell,
+  {
+    entity,
+    options,
+    defaults,
+    parts,
+  }: { entity: EntityDescription; options: RestifyOptions; defaults: RestifyDefaults; parts: Parts },
+): void {
+  const plain = new Map(
+    plainPaths(shell).flatMap((path): readonly (readonly [string, FilterPath])[] => {
+      const resolved = resolveFilterPath(path, shell);
+      return resolved ? [[path, resolved]] : [];
+    }),
+  );
+  shell.filterTerms = compileFilterTerms(shell, options, plain);
+  shell.searchFields = compileSearchFields(shell, options, plain);
+  shell.orderingFields = compileOrderingFields(shell, options, plain);
+  shell.orderingNulls = options.orderingNulls ?? false;
+  shell.ordering = compileOrdering(shell, entity, options);
+  shell.filterGroups = options.filterGroups ?? false;
+  shell.queryLimits = { ...defaults.queryLimits, ...options.queryLimits };
+  renameParameters(shell, { ...defaults.parameters, ...options.parameters }, parts);
+  shell.filterTerms = yieldParameters(shell);
+}
+
+/** A through model is ruled by its own declaration, else by what the relation says and the defaults of the prefix (contract 2.8). */
+function completeView(
+  { shell, mapped, options }: CompiledView,
+  {
+    entity,
+    draft,
+    parts,
+    defaults,
+  }: {
+    entity: EntityDescription | undefined;
+    draft: Draft | undefined;
+    parts: Parts;
+    defaults: RestifyDefaults;
+  },
+): void {
+  applyRules(shell, options, { parts, target: draft?.declaration.target, entity });
+  shell.serializer = parts.serializer(options);
+  if (entity)
+    completeQueries(shell, {
+      entity: mapped ? entity : { ...entity, orderBy: [] },
+      options,
+      defaults,
+      parts,
+    });
+}

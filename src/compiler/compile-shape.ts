@@ -1,0 +1,51 @@
+import type { RestifyOptions } from '../decorators/restify-options.js';
+import { MAX_EXPANDED_CHILDREN, MAX_EXPANDED_OBJECTS } from '../core/schema/limits.js';
+import type { Expandable, ShapeOptions, ShapeRules } from '../core/contracts/field-selection.js';
+import type { RestifyDefaults } from '../restify.options.js';
+
+/** Undefined where clients take the answers of a model as they are. What a model says of an option wins over what its prefix says. */
+export function compileShape(
+  { shape, expandable = [] }: RestifyOptions,
+  defaults: Pick<RestifyDefaults, 'shape'>,
+): ShapeRules | undefined {
+  const chooses = shape ?? defaults.shape ?? false;
+  const paths = Array.isArray(expandable)
+    ? (expandable as readonly unknown[]).filter((path) => typeof path === 'string')
+    : [];
+  if (chooses === false && paths.length === 0) return undefined;
+  const {
+    fieldsParameter = 'fields',
+    omitParameter = 'omit',
+    expandParameter = 'expand',
+    maxChildren,
+    maxObjects,
+  } = { ...settingsOf(defaults.shape), ...settingsOf(shape) };
+  return {
+    fieldsParameter: chooses === false ? undefined : fieldsParameter,
+    omitParameter: chooses === false ? undefined : omitParameter,
+    expandParameter: paths.length === 0 ? undefined : expandParameter,
+    expandable: treeOf(paths),
+    maxChildren: maxChildren ?? MAX_EXPANDED_CHILDREN,
+    maxObjects: maxObjects ?? MAX_EXPANDED_OBJECTS,
+  };
+}
+
+function settingsOf(shape: boolean | ShapeOptions | undefined): ShapeOptions {
+  return typeof shape === 'object' ? shape : {};
+}
+
+type Growing = Map<string, Growing>;
+
+/** What stands on the way to an expandable relation is expandable too. */
+function treeOf(paths: readonly string[]): Expandable {
+  const tree: Growing = new Map();
+  for (const path of paths) {
+    let at = tree;
+    for (const name of path.split('.')) {
+      const next = at.get(name) ?? new Map<string, Growing>();
+      at.set(name, next);
+      at = next;
+    }
+  }
+  return tree;
+}

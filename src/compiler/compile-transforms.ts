@@ -1,0 +1,141 @@
+import type { RestifyOptions } from '../decorators/restify-options.js';
+import type { FieldType } from '../core/schema/field-type.js';
+import type { Json } from '../core/errors/rest-exception.js';
+import type { Column, Transform } from '../core/schema/column.js';
+import type {
+  ColumnDescription,
+  EntityDescription,
+  TransformerDescription,
+} from '../core/schema/entity-metadata.js';
+import type { ValueType } from '../core/schema/data-type.js';
+import { typeOfField } from '../core/values/field-type.js';
+import { invalid, valid } from '../core/values/parse-result.js';
+import type { Outcome } from '../core/values/parse-result.js';
+import { parseValue } from '../core/values/parse-value.js';
+
+/** The columns of an entity, with what their transformers make of values. */
+export function transformedColumns(
+  entity: EntityDescription,
+  options: RestifyOptions,
+): readonly ColumnDescription[] {
+  const keys = keyColumns(entity);
+  return entity.columns.map((column) => {
+    if (!column.transformer) return column;
+    const outward = keys.has(column.id) ? undefined : outwardOf(column, typeOption(column, options));
+    return { ...column, transform: transformOf(column, column.transformer, outward) };
+  });
+}
+
+/** Of the entity's key, and of those that name other rows: their values stand in URLs as they are stored. */
+export function keyColumns({ key, relations }: EntityDescription): ReadonlySet<string> {
+  return new Set([
+    ...key,
+    ...relations.flatMap((relation) =>
+      relation.kind === 'to-one' ? relation.on.map(({ near }) => near) : [],
+    ),
+  ]);
+}
+
+/** What `type` says of a column's values. */
+export function typeOption({ path }: Column, { type }: RestifyOptions): FieldType | undefined {
+  return (type as Readonly<Record<string, FieldType>> | undefined)?.[path];
+}
+
+/** Whether nothing says of which kind the values are that the transformer makes. */
+export function isUntyped(column: ColumnDescription, options: RestifyOptions): boolean {
+  return (
+    column.transformer?.declared === 'unknown' &&
+    column.type.kind !== 'json' &&
+    typeOption(column, options) === undefined
+  );
+}
+
+/** What the class of a property is called in `type`. */
+const DECLARED: Readonly<Record<TransformerDescription['declared'], FieldType | undefined>> = {
+  list: 'json[]',
+  string: 'string',
+  number: 'number',
+  boolean: 'boolean',
+  date: 'datetime',
+  unknown: 'json',
+  own: undefined,
+};
+
+/** Undefined where the transformer keeps the kind of the values. */
+function outwardOf(
+  { type, transformer }: ColumnDescription,
+  said: FieldType | undefined,
+): ValueType | undefined {
+  const declared = transformer && DECLARED[transformer.declared];
+  const named = said ?? (declared && isOfClass(type, declared) ? undefined : declared);
+  if (named === undefined || (named === 'string' && isText(type))) return undefined;
+  // Whole numbers are all that such a column holds.
+  const outward = typeOfField(named === 'number' && type.kind === 'bigint' ? 'integer' : named);
+  return outward.kind === type.kind && outward.kind !== 'list' ? undefined : outward;
+}
+
+/** Whether the column's own values are of the class that a property declares. */
+function isOfClass(own: ValueType, declared: FieldType): boolean {
+  switch (declared) {
+    case 'json[]':
+      return own.kind === 'list' || own.kind === 'set';
+    case 'number':
+      return isNumber(own);
+    case 'datetime':
+      return own.kind === 'date';
+    default:
+      return false;
+  }
+}
+
+/** Whether values of the type are texts in JSON, and in the entity. */
+function isText(type: ValueType): boolean {
+  switch (type.kind) {
+    case 'string':
+    case 'uuid':
+    case 'date':
+    case 'time':
+    case 'datetime':
+    case 'interval':
+    case 'bigint':
+    case 'decimal':
+      return true;
+    case 'enum':
+      return type.values.every((value) => typeof value === 'string');
+    default:
+      return false;
+  }
+}
+
+function isNumber(type: ValueType): boolean {
+  return (
+    type.kind === 'integer' ||
+    type.kind === 'float' ||
+    (type.kind === 'enum' && type.values.every((value) => typeof value === 'number'))
+  );
+}
+
+const NOT_VALID = invalid('Not a valid value.');
+
+function transformOf(
+  { type }: Column,
+  transformer: TransformerDescription,
+  outward: ValueType | undefined,
+): Transform {
+  return {
+    ...(outward ? { outward } : {}),
+    stored: (value) => {
+      const made = transformer.convert(value, outward ?? type);
+      if (made === undefined) return NOT_VALID;
+      return outward && made !== null ? fitting(made, type, outward) : valid(made);
+    },
+  };
+}
+
+/** What the column holds of it. A number that is kept as digits has too many of them, or is too big: that is said in so many words. */
+function fitting(made: Json, type: ValueType, outward: ValueType): Outcome<Json> {
+  const outcome = parseValue(made, type.kind === 'string' ? { ...type, trim: false } : type);
+  if (!outcome.errors) return outcome;
+  const isOfNumber = outward.kind === 'integer' || outward.kind === 'float';
+  return isOfNumber && (type.kind === 'decimal' || type.kind === 'bigint') ? outcome : NOT_VALID;
+}

@@ -1,0 +1,111 @@
+import type { RestifyOptions } from '../decorators/restify-options.js';
+import type {
+  ColumnDescription,
+  EntityDescription,
+  RelationDescription,
+} from '../core/schema/entity-metadata.js';
+import { topName } from './property-names.js';
+
+type Member = ColumnDescription | RelationDescription;
+
+/** What becomes of a column or a relation: by the options of its model, and by decorators of class-transformer where these say nothing of it. */
+export interface Exposed {
+  /** There is a field for it. */
+  readonly named: boolean;
+  readonly readable: boolean;
+  /** Bodies may say it, as far as the column may be written. */
+  readonly open: boolean;
+  /** It is hidden by a decorator, and bodies may say it because no row can be made without it. */
+  readonly kept: boolean;
+}
+
+type Named = Pick<RestifyOptions, 'fields' | 'exclude' | 'readOnly' | 'writeOnly' | 'optional'>;
+
+/** The entity of the member, the options of its model, and which relations lead to models that are served. */
+export interface ExposedIn {
+  readonly entity: EntityDescription;
+  readonly options: Named;
+  readonly isServed: (relation: RelationDescription) => boolean;
+}
+
+const LEFT_OUT: Exposed = { named: false, readable: false, open: false, kept: false };
+
+export function exposedMember(member: Member, within: ExposedIn): Exposed {
+  const { entity, options } = within;
+  const name = topName(member);
+  if (!isNamed(member, options)) return LEFT_OUT;
+  const written = !(options.readOnly ?? []).includes(name);
+  const read = !(options.writeOnly ?? []).includes(name);
+  const { shown, taken } = said(member, within);
+  if (shown) return { named: true, readable: read, open: written && taken, kept: false };
+  if (taken && !read) return { named: true, readable: false, open: written, kept: false };
+  const kept = written && entity.writable && isRequired(member, within) && !isGivenByAnother(member, within);
+  return kept ? { named: true, readable: false, open: true, kept } : LEFT_OUT;
+}
+
+/** Whether there is a field for a column. A `select: false` one has none, unless bodies may write it. */
+export function isExposedColumn(column: ColumnDescription, within: ExposedIn): boolean {
+  return (
+    exposedMember(column, within).named &&
+    (column.selected || (within.options.writeOnly ?? []).includes(topName(column))) &&
+    column.unsupported === undefined
+  );
+}
+
+function isNamed(member: Member, { fields, exclude = [] }: Named): boolean {
+  const name = topName(member);
+  return (
+    (fields === undefined || fields.includes(name)) &&
+    !exclude.includes(name) &&
+    !('kind' in member && exclude.includes(member.path))
+  );
+}
+
+/** By decorators, on the property and on those that hold it. Options name no properties of embedded objects. */
+function said(
+  { path }: Member,
+  { entity: { exposures }, options: { fields = [], writeOnly = [] } }: ExposedIn,
+): { readonly shown: boolean; readonly taken: boolean } {
+  const [top = path, ...names] = path.split('.');
+  const outer = exposures.get(top);
+  const inner = names.flatMap(
+    (_, depth) => exposures.get([top, ...names.slice(0, depth + 1)].join('.')) ?? [],
+  );
+  return {
+    shown: (fields.includes(top) || outer?.shown !== false) && inner.every(({ shown }) => shown),
+    taken:
+      ([...fields, ...writeOnly].includes(top) || outer?.taken !== false) &&
+      inner.every(({ taken }) => taken),
+  };
+}
+
+/** A row cannot be made without a value of the client's. */
+function isRequired(member: Member, { options: { optional = [] } }: ExposedIn): boolean {
+  if (optional.includes(topName(member))) return false;
+  if ('kind' in member) return member.kind === 'to-one' && !member.nullable && !member.hasDefault;
+  const { acceptsNull, hasDefault, generated, insertable, selected, unsupported } = member;
+  return !acceptsNull && !hasDefault && !generated && insertable && selected && unsupported === undefined;
+}
+
+/** A foreign key that is a column as well as a relation is given by the one that is not hidden. */
+function isGivenByAnother(member: Member, within: ExposedIn): boolean {
+  const { columns, relations } = within.entity;
+  const isOpen = (other: Member): boolean => {
+    const { shown, taken } = said(other, within);
+    return isNamed(other, within.options) && shown && taken;
+  };
+  if (!('kind' in member))
+    return relations.some(
+      (relation) =>
+        relation.kind === 'to-one' &&
+        relation.on.some(({ near }) => near === member.id) &&
+        within.isServed(relation) &&
+        isOpen(relation),
+    );
+  return (
+    member.kind === 'to-one' &&
+    member.on.every(({ near }) =>
+      columns.some((column) => column.id === near && !column.internal && isOpen(column)),
+    )
+  );
+}

@@ -1,0 +1,42 @@
+import type { EntityDescription, JunctionDescription } from '../core/schema/entity-metadata.js';
+import type { Blueprint } from './blueprint.js';
+
+/**
+ * The application's entity of each junction that has one, by the ORM's own entity of the junction: it is mapped on the
+ * junction's table and has the junction's columns, whatever its properties are called. Of several a declared one.
+ */
+export function junctionEntities({
+  description,
+  drafts,
+}: Pick<Blueprint, 'description' | 'drafts'>): ReadonlyMap<string, string> {
+  const entities = new Map(description.entities.map((entity) => [entity.id, entity]));
+  const declared = new Set(drafts.map(({ entity }) => entity.id));
+  return new Map(
+    description.entities
+      .flatMap(({ relations }) => relations)
+      .flatMap((relation): readonly (readonly [string, string])[] => {
+        if (relation.kind !== 'many-to-many') return [];
+        const { junction } = relation;
+        const fitting = junction.mappedBy.filter((id) => isThrough(entities.get(id), junction));
+        const chosen = fitting.find((id) => declared.has(id)) ?? fitting[0];
+        return chosen === undefined ? [] : [[junction.entity, chosen]];
+      }),
+  );
+}
+
+function isThrough(entity: EntityDescription | undefined, junction: JunctionDescription): boolean {
+  return entity !== undefined && missingColumns(junction, entity).length === 0;
+}
+
+/** The junction's columns that an entity on its table does not have. */
+export function missingColumns(
+  junction: JunctionDescription,
+  { columns }: EntityDescription,
+): readonly string[] {
+  return junctionColumns(junction).filter((id) => !columns.some((column) => column.id === id));
+}
+
+/** Those of both sides: all that the ORM knows of the table. */
+export function junctionColumns({ parent, other }: JunctionDescription): readonly string[] {
+  return [...parent.map((pair) => pair.far), ...other.map((pair) => pair.near)];
+}

@@ -1,0 +1,57 @@
+import { parameterName } from '../core/schema/parameter-names.js';
+import type { Resource } from '../core/schema/resource.js';
+import type { ShapeRules } from '../core/contracts/field-selection.js';
+import type { Pagination } from '../core/contracts/pagination.js';
+import type { ResourceShell } from './resource-builder.js';
+import { featureParameters } from './yield-parameters.js';
+
+/** Gives a pagination other names of its parameters. */
+export interface PaginationRenamer {
+  renamedPagination(pagination: Pagination, names: ReadonlyMap<string, string>): Pagination;
+}
+
+/** What a name has to be that `parameters` gives. */
+const NAME = /^[A-Za-z_][A-Za-z0-9_-]*$/;
+
+export function isParameterName(name: unknown): name is string {
+  return typeof name === 'string' && NAME.test(name) && !name.includes('__');
+}
+
+/**
+ * Gives query parameters of a model their new names. Those that nothing in the model reads keep theirs, so that the option of a
+ * prefix holds for models with fewer parameters; so does one whose backend reads it by a name of its own.
+ */
+export function renameParameters(
+  shell: ResourceShell,
+  names: Readonly<Record<string, unknown>>,
+  parts: PaginationRenamer,
+): void {
+  const used = new Set(featureParameters(shell));
+  const renamed = new Map(
+    Object.entries(names).flatMap(([name, given]) =>
+      used.has(name) && isParameterName(given) ? [[name, given] as const] : [],
+    ),
+  );
+  if (renamed.size === 0) return;
+  shell.renamed = renamed;
+  // One that is none is refused when all is compiled.
+  if (typeof shell.pagination?.parameters === 'function')
+    shell.pagination = parts.renamedPagination(shell.pagination, renamed);
+  shell.shape = renamedShape(shell);
+  const now = new Set(featureParameters(shell));
+  shell.renamed = new Map([...renamed].filter(([, name]) => now.has(name)));
+}
+
+function renamedShape(resource: Pick<Resource, 'shape' | 'renamed'>): ShapeRules | undefined {
+  const { shape } = resource;
+  const renamed = (name: string | undefined): string | undefined =>
+    name === undefined ? undefined : parameterName(name, resource);
+  return (
+    shape && {
+      ...shape,
+      fieldsParameter: renamed(shape.fieldsParameter),
+      omitParameter: renamed(shape.omitParameter),
+      expandParameter: renamed(shape.expandParameter),
+    }
+  );
+}

@@ -1,0 +1,102 @@
+import { isPlain } from '../core/schema/data-type.js';
+import type { Column } from '../core/schema/column.js';
+import type { Operand } from '../core/query/condition.js';
+import type { Field } from '../core/schema/field.js';
+import type { Relation } from '../core/schema/relation.js';
+import type { QueriedPath, Resource, SomeStep } from '../core/schema/resource.js';
+
+/** Where a name of the model leads, seen from a resource, over to-one relations. */
+export interface ResolvedPath {
+  /** Several for a composite related key. */
+  readonly operands: readonly Operand[];
+  /** A text column, a number, …; of a relation, to one or to many, its key. */
+  readonly leaf: 'column' | 'relation' | 'many';
+}
+
+/** The same over to-many relations too. */
+export type FilterPath = ResolvedPath & QueriedPath;
+
+/**
+ * A dotted path over readable fields. Undefined where a step is unknown, hidden, or leads to many: to a client, and to
+ * the author of a query, those are one thing.
+ */
+export function resolveReadablePath(path: string, resource: Resource): ResolvedPath | undefined {
+  const resolved = resolveFilterPath(path, resource);
+  return resolved?.some.length === 0 ? resolved : undefined;
+}
+
+/** As `resolveReadablePath`, where it may lead to many: at least one of them fits. */
+export function resolveFilterPath(path: string, resource: Resource): FilterPath | undefined {
+  return resolve(path.split('.'), resource.fields, { some: [], hops: [] });
+}
+
+interface Place {
+  readonly some: readonly SomeStep[];
+  readonly hops: readonly Relation[];
+}
+
+function resolve(
+  [name, ...rest]: readonly string[],
+  fields: readonly Field[],
+  place: Place,
+): FilterPath | undefined {
+  const { some } = place;
+  const field = fields.find((each) => each.name === name && each.readable);
+  switch (field?.kind) {
+    case 'column':
+      return rest.length > 0
+        ? undefined
+        : { leaf: 'column', some, operands: [{ hops: place.hops, column: field.column }] };
+    case 'embedded':
+      return rest.length > 0 ? resolve(rest, field.fields, place) : undefined;
+    case 'to-one':
+    case 'reverse-one': {
+      const hops = [...place.hops, field.relation];
+      if (rest.length > 0) return resolve(rest, field.relation.target.fields, { some, hops });
+      return { leaf: 'relation', some, operands: keyOperands(field.relation, place.hops) };
+    }
+    case 'link': {
+      const { target } = field.relation;
+      const within = [...some, { hops: place.hops, relation: field.relation }];
+      if (rest.length > 0) return resolve(rest, target.fields, { some: within, hops: [] });
+      return {
+        leaf: 'many',
+        some: within,
+        operands: target.key.columns.map((column) => ({ hops: [], column })),
+      };
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** The related key: in this row where it stands here, else in the row that it leads to. */
+export function keyOperands(relation: Relation, hops: readonly Relation[]): readonly Operand[] {
+  return relation.target.key.columns.map((column): Operand => {
+    const near =
+      relation.kind === 'to-one' && relation.byKey
+        ? relation.on.find((pair) => pair.far.id === column.id)?.near
+        : undefined;
+    return near ? { hops, column: near } : { hops: [...hops, relation], column };
+  });
+}
+
+/** Every path that filters and orders by default: plain readable columns and forward relations (contract 4.2). */
+export function plainPaths(resource: Resource): readonly string[] {
+  return resource.fields.flatMap((field) => pathsOf(field, ''));
+}
+
+function pathsOf(field: Field, within: string): readonly string[] {
+  if (!field.readable) return [];
+  if (field.kind === 'to-one') return [within + field.name];
+  if (field.kind === 'column')
+    return isPlain(field.type) && !isTransformed(field.column) ? [within + field.name] : [];
+  return field.kind === 'embedded'
+    ? field.fields.flatMap((inner) => pathsOf(inner, `${within}${field.name}.`))
+    : [];
+}
+
+/** The database keeps another value than bodies show, so it neither compares nor sorts as they do. */
+export function isTransformed(column: Column): boolean {
+  return column.transform !== undefined;
+}

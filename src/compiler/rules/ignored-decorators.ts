@@ -1,0 +1,75 @@
+import { isWritable } from '../../core/schema/field.js';
+import type { Field } from '../../core/schema/field.js';
+import { exposedMember } from '../exposed-properties.js';
+import { declaredColumns, topName } from '../property-names.js';
+import { draftsByEntity } from '../blueprint.js';
+import type { Blueprint, Draft } from '../blueprint.js';
+import type { CompiledModel } from '../compile-resources.js';
+import type { Resource } from '../../core/schema/resource.js';
+
+/** What decorators of class-transformer say and models do not follow: a sentence a property for the log. */
+export function unheededDecorators(
+  { drafts, description }: Blueprint,
+  { all }: CompiledModel,
+): readonly string[] {
+  const drafted = draftsByEntity(drafts);
+  const served = new Map(all.map((resource) => [resource.entity, resource]));
+  return description.entities.flatMap((entity) => {
+    const resource = served.get(entity.id);
+    if (!resource) return [];
+    const options = drafted.get(entity.id)?.declaration.options ?? {};
+    return [
+      ...unheeded(entity, options),
+      ...kept(entity, { options, resource }),
+      ...hiddenKeys(entity, options),
+    ];
+  });
+}
+
+type Options = Draft['declaration']['options'];
+
+function unheeded(
+  { name, exposures }: Draft['entity'],
+  { exclude = [], fields }: Options,
+): readonly string[] {
+  return [...exposures].flatMap(([path, { unheeded }]) => {
+    const top = topName({ path });
+    const isLeftOut = exclude.includes(top) || (fields !== undefined && !fields.includes(top));
+    return isLeftOut ? [] : unheeded.map((what) => `${name}.${path} ${what}.`);
+  });
+}
+
+/** Hidden columns without which no row can be made. */
+function kept(
+  entity: Draft['entity'],
+  { options, resource }: { readonly options: Options; readonly resource: Resource },
+): readonly string[] {
+  const isServed = (relation: { readonly path: string }): boolean =>
+    resource.relations.get(relation.path)?.target.registered === true;
+  return [...declaredColumns(entity), ...entity.relations]
+    .filter((member) => exposedMember(member, { entity, options, isServed }).kept)
+    .filter(({ path }) => isTaken(path.split('.'), resource.fields))
+    .map(
+      ({ path }) =>
+        `${entity.name}.${path} is hidden by @Exclude() of class-transformer, and required: bodies may write it, and no answer shows it.` +
+        ` Name ${topName({ path })} in writeOnly where that is meant, in optional where the application fills it, or in exclude.`,
+    );
+}
+
+/** Columns of keys, which URLs are made of. */
+function hiddenKeys(entity: Draft['entity'], options: Options): readonly string[] {
+  return declaredColumns(entity)
+    .filter(({ id, path }) => entity.key.includes(id) && entity.exposures.get(path)?.shown === false)
+    .filter(({ path }) => !(options.exclude ?? []).includes(path) && !(options.fields ?? []).includes(path))
+    .map(
+      ({ path }) =>
+        `${entity.name}.${path} is hidden by @Exclude() of class-transformer, and part of the key: URLs, links and fields of relations show it.` +
+        ` Name ${path} in exclude where that is meant, or make a column that may be seen the key.`,
+    );
+}
+
+function isTaken([name, ...rest]: readonly string[], fields: readonly Field[]): boolean {
+  const field = fields.find((each) => each.name === name);
+  if (!field || !isWritable(field)) return false;
+  return field.kind === 'embedded' && rest.length > 0 ? isTaken(rest, field.fields) : true;
+}

@@ -1,0 +1,29 @@
+import type { RestifyOptions } from '../../decorators/restify-options.js';
+import type { GuardClass } from '../../core/contracts/guard.js';
+import type { Blueprint } from '../blueprint.js';
+import { isGuard } from './unfit-scheme.js';
+import { placesOf } from './option-locations.js';
+
+/** `AuthGuard` of @nestjs/passport in `guards` beside an authentication: it runs behind the permissions, which take its callers for anonymous. One sentence for the log. */
+export function lateAuthGuards(blueprint: Blueprint): readonly string[] {
+  const { prefix, defaults } = blueprint;
+  const late = placesOf(blueprint).filter(({ options }) => {
+    const { authentication = defaults.authentication, guards = defaults.guards } = options as RestifyOptions;
+    const named = authentication ?? [];
+    return named.length > 0 && !named.some(isGuard) && guards?.some(isPassportGuard) === true;
+  });
+  if (late.length === 0) return [];
+  const [first] = late;
+  // What stands in forRoot is told there, and not once more of each model.
+  const places = first?.where.startsWith('RestifyModule') === true ? [first] : late;
+  return [
+    `RestifyModule.forRoot('${prefix}'): AuthGuard of @nestjs/passport stands in guards of ${places.map(({ where }) => where).join(', ')}, where authentication is named.` +
+      ' It runs behind the permissions, to which a caller whom AuthGuard alone knows is anonymous. Move it to authentication.',
+  ];
+}
+
+/** By the methods that its documents name for subclasses: the package may be loaded twice. */
+export function isPassportGuard(type: GuardClass): boolean {
+  const { handleRequest, getAuthenticateOptions } = type.prototype as Readonly<Record<string, unknown>>;
+  return typeof handleRequest === 'function' && typeof getAuthenticateOptions === 'function';
+}

@@ -1,0 +1,44 @@
+import { didYouMean } from '../../core/errors/declaration-error.js';
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
+import { LOOKUPS, TEXT_LOOKUPS } from '../../core/query/row-filter.js';
+import type { Lookup } from '../../core/query/row-filter.js';
+import { isPlain } from '../../core/schema/data-type.js';
+import type { ValueType } from '../../core/schema/data-type.js';
+import type { ResolvedPath } from '../resolve-path.js';
+
+type Reason = Omit<DeclarationProblem, 'where'>;
+
+const ORDER_LOOKUPS: readonly Lookup[] = ['gt', 'gte', 'lt', 'lte', 'range'];
+const KEY_LOOKUPS: readonly Lookup[] = ['exact', 'in', 'ne', 'isnull'];
+
+/** Why a lookup makes no sense for what a path leads to; undefined where it does. */
+export function unfitLookup(lookup: string, { leaf, operands }: ResolvedPath): Reason | undefined {
+  if (!(LOOKUPS as readonly string[]).includes(lookup))
+    return { what: `"${lookup}" is no lookup`, repair: didYouMean(lookup, LOOKUPS) };
+  const known = lookup as Lookup;
+  const type = operands[0]?.column.type;
+  if (leaf !== 'column' && !KEY_LOOKUPS.includes(known))
+    return {
+      what: `"${lookup}" does not fit a relation`,
+      repair: 'A related key is compared by exact, in, ne or isnull.',
+    };
+  if (operands.length > 1 && known !== 'exact' && known !== 'isnull')
+    return { what: `"${lookup}" does not fit a composite key`, repair: 'Use exact or isnull.' };
+  return type === undefined ? undefined : unfitType(known, type);
+}
+
+function unfitType(lookup: Lookup, type: ValueType): Reason | undefined {
+  if (type.kind === 'boolean' && [...TEXT_LOOKUPS, ...ORDER_LOOKUPS].includes(lookup))
+    return { what: `"${lookup}" does not fit yes and no`, repair: 'Use exact, ne, in or isnull.' };
+  if (TEXT_LOOKUPS.has(lookup) && type.kind !== 'string')
+    return {
+      what: `"${lookup}" compares texts, and this is ${type.kind}`,
+      repair: 'Use exact, in, gt, gte, lt or lte.',
+    };
+  if (!isPlain(type) && lookup !== 'isnull')
+    return {
+      what: `${type.kind} values cannot be compared in a URL`,
+      repair: 'Use isnull, or leave it out.',
+    };
+  return undefined;
+}

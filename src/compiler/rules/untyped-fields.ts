@@ -1,0 +1,25 @@
+import { isUntyped, keyColumns } from '../compile-transforms.js';
+import { isExposedColumn } from '../exposed-properties.js';
+import type { Blueprint } from '../blueprint.js';
+import { declaredColumns } from '../property-names.js';
+
+/** Fields of which nothing says what a transformer makes of them: one sentence for the log for each model. */
+export function untypedFields({ drafts }: Blueprint): readonly string[] {
+  return drafts.flatMap(({ declaration: { name, options }, entity }) => {
+    const keys = keyColumns(entity);
+    const within = { entity, options, isServed: () => true };
+    const untyped = declaredColumns(entity).filter(
+      (column) => isUntyped(column, options) && !keys.has(column.id) && isExposedColumn(column, within),
+    );
+    if (untyped.length === 0) return [];
+    const paths = untyped.map(({ path }) => path);
+    return [
+      `${name}.${paths.join(`, ${name}.`)}: a transformer makes the values, and the class of the property does not say of which type,` +
+        ` so that any JSON is taken and described. Name it: @Restify({ type: { ${paths.map((path) => `${keyOf(path)}: 'string'`).join(', ')} } }).`,
+    ];
+  });
+}
+
+function keyOf(path: string): string {
+  return path.includes('.') ? `'${path}'` : path;
+}

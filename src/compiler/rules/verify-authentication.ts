@@ -1,0 +1,89 @@
+import { didYouMean } from '../../core/errors/declaration-error.js';
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
+import {
+  AUTHENTICATION_TIMEOUT,
+  LONGEST_TIMER,
+  MOST_REFUSALS,
+  REFUSAL_LIMITS,
+} from '../../core/schema/limits.js';
+import type { CompiledModel } from '../compile-resources.js';
+import type { Blueprint } from '../blueprint.js';
+import { placesOf } from './option-locations.js';
+import type { Place } from './option-locations.js';
+import { unfitScheme } from './unfit-scheme.js';
+
+/** Schemes can be asked and challenged for, and an answer of theirs is waited for some time. */
+export function verifyAuthentication(
+  blueprint: Blueprint,
+  _model: CompiledModel,
+): readonly DeclarationProblem[] {
+  return [
+    ...placesOf(blueprint).flatMap(problemsOfSchemes),
+    ...problemsOfTimeout(blueprint),
+    ...problemsOfThrottle(blueprint),
+  ];
+}
+
+function problemsOfSchemes({ where, options: { authentication } }: Place): readonly DeclarationProblem[] {
+  if (authentication === undefined) return [];
+  if (!Array.isArray(authentication))
+    return [
+      {
+        where: `${where}.authentication`,
+        what: 'this is no list of schemes',
+        repair: "Write authentication: [basic(verify)], or ['jwt'].",
+      },
+    ];
+  return authentication.flatMap((given: unknown, index): readonly DeclarationProblem[] => {
+    const unfit = unfitScheme(given);
+    return unfit ? [{ where: `${where}.authentication[${index}]`, ...unfit }] : [];
+  });
+}
+
+function problemsOfTimeout({ prefix, authenticationTimeout }: Blueprint): readonly DeclarationProblem[] {
+  const given: unknown = authenticationTimeout;
+  if (typeof given === 'number' && given > 0 && given < LONGEST_TIMER) return [];
+  const repair = `Give milliseconds, above 0 and below ${LONGEST_TIMER}; without the option they are ${AUTHENTICATION_TIMEOUT}.`;
+  return [
+    {
+      where: `RestifyModule.forRoot('${prefix}').authenticationTimeout`,
+      what: `${String(given)} is no time to wait`,
+      repair,
+    },
+  ];
+}
+
+const MOST: ReadonlyMap<string, number> = new Map(Object.entries(MOST_REFUSALS));
+
+function problemsOfThrottle({
+  prefix,
+  authenticationThrottle: given,
+}: Blueprint): readonly DeclarationProblem[] {
+  if (given === false) return [];
+  const where = `RestifyModule.forRoot('${prefix}').authenticationThrottle`;
+  const { perAddress, perUser, ttl } = REFUSAL_LIMITS;
+  const repair = `Write false, or { perAddress: ${perAddress}, perUser: ${perUser}, ttl: ${ttl} }, with any of them.`;
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    return [{ where, what: 'this says nothing of refused credentials', repair }];
+  return Object.entries(given as Readonly<Record<string, unknown>>).flatMap(
+    ([name, limit]): readonly DeclarationProblem[] => {
+      const most = MOST.get(name);
+      if (most === undefined)
+        return [
+          { where: `${where}.${name}`, what: `"${name}" is no limit`, repair: didYouMean(name, MOST.keys()) },
+        ];
+      if (limit === undefined || isLimit(limit, most)) return [];
+      return [
+        {
+          where: `${where}.${name}`,
+          what: `${String(limit)} is no limit`,
+          repair: `Write a whole number from 1 to ${most}.`,
+        },
+      ];
+    },
+  );
+}
+
+function isLimit(given: unknown, most: number): boolean {
+  return typeof given === 'number' && Number.isSafeInteger(given) && given > 0 && given <= most;
+}

@@ -1,0 +1,265 @@
+import { MANY_TO_MANY_DETAIL_ACTION } from '../../decorators/action.decorator.js';
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
+import { didYouMean } from '../../core/errors/declaration-error.js';
+import { BULK_OPERATIONS, bulkParameters } from '../../core/contracts/bulk.js';
+import type { EntityDescription } from '../../core/schema/entity-metadata.js';
+import { MOST_BULK_OBJECTS } from '../../core/schema/limits.js';
+import type { Resource } from '../../core/schema/resource.js';
+import type { CompiledModel } from '../compile-resources.js';
+import type { Blueprint } from '../blueprint.js';
+import { placesOf } from './option-locations.js';
+import { toldOnce } from './deduplicate-problems.js';
+
+/** Bulk writes do what their author means, and go around nothing that stands before the writes of one object. */
+export function verifyBulk(blueprint: Blueprint, model: CompiledModel): readonly DeclarationProblem[] {
+  const given = placesOf(blueprint).flatMap(({ where, options: { bulk } }) =>
+    optionProblems(`${where}.bulk`, bulk),
+  );
+  const misread = new Set(given.map(({ where }) => where.split('.bulk')[0]));
+  const entities = new Map(blueprint.description.entities.map((entity) => [entity.id, entity]));
+  return toldOnce([
+    ...given,
+    ...model.all.flatMap((resource) =>
+      resource.bulk && !misread.has(resource.label)
+        ? [
+            ...operationProblems(resource, blueprint),
+            ...nestedProblems(resource, blueprint, model),
+            ...upsertProblems(resource, entities.get(resource.entity)),
+            ...parameterProblems(resource),
+          ]
+        : [],
+    ),
+  ]);
+}
+
+const REPAIR =
+  "Write true, false or { operations: ['create', 'partialUpdate', 'destroy'], upsert: ['code'], max: 100 }, with any of the three.";
+
+function optionProblems(where: string, given: unknown): readonly DeclarationProblem[] {
+  if (given === undefined || typeof given === 'boolean') return [];
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    return [{ where, what: 'this says nothing of bulk writes', repair: REPAIR }];
+  const { operations, upsert, max, ...rest } = given as Readonly<Record<string, unknown>>;
+  return [
+    ...Object.keys(rest).map((name) => ({
+      where: `${where}.${name}`,
+      what: `"${name}" is no option of bulk writes`,
+      repair: REPAIR,
+    })),
+    ...(operations === undefined ? [] : listProblems(`${where}.operations`, operations, BULK_OPERATIONS)),
+    ...(upsert === undefined ? [] : listProblems(`${where}.upsert`, upsert, undefined)),
+    ...(max === undefined ||
+    (Number.isSafeInteger(max) && Number(max) > 0 && Number(max) <= MOST_BULK_OBJECTS)
+      ? []
+      : [
+          {
+            where: `${where}.max`,
+            what: `${String(max)} is no number of objects that one request may write`,
+            repair: `Give a whole number from 1 to ${MOST_BULK_OBJECTS}.`,
+          },
+        ]),
+  ];
+}
+
+function listProblems(
+  where: string,
+  given: unknown,
+  known: readonly string[] | undefined,
+): readonly DeclarationProblem[] {
+  if (!Array.isArray(given) || given.length === 0)
+    return [{ where, what: 'this is no list of names', repair: REPAIR }];
+  return given.flatMap((name: unknown, index): readonly DeclarationProblem[] => {
+    if (typeof name !== 'string')
+      return [{ where: `${where}[${index}]`, what: 'this is no name', repair: REPAIR }];
+    return known && !known.includes(name)
+      ? [
+          {
+            where: `${where}[${index}]`,
+            what: `"${name}" is no operation that can be done to many objects`,
+            repair: didYouMean(name, known),
+          },
+        ]
+      : [];
+  });
+}
+
+/** An upsert changes as these do. */
+const CHANGES = ['update', 'partialUpdate'] as const;
+
+/** What stands around one object would not stand around many. */
+function operationProblems(
+  { label, entity, bulk, conditional, operations }: Resource,
+  { controllers, drafts }: Blueprint,
+): readonly DeclarationProblem[] {
+  const where = `${label}.bulk`;
+  const target = drafts.find((draft) => draft.entity.id === entity)?.declaration.target;
+  const names = [...(bulk?.operations ?? [])];
+  const upserts = bulk !== undefined && bulk.upsert.length > 0;
+  return [
+    ...(names.length === 0
+      ? [
+          {
+            where,
+            what: 'the model has none of these operations',
+            repair: 'Add them to its operations, or leave bulk out.',
+          },
+        ]
+      : []),
+    ...controllers
+      .filter(({ declaration }) => declaration.entity === target)
+      .flatMap(({ declaration: { name, replaced }, wraps }) => [
+        ...names
+          .filter((operation) => replaced.some((each) => each === operation))
+          .map((operation) => ({
+            where,
+            what: `writes of many objects would go around ${name}.${operation}`,
+            repair: `Leave '${operation}' out: bulk: { operations: [${others(operation)}] }; or put what the method does into beforeWrite and afterWrite, which are called for each object.`,
+          })),
+        ...(upserts
+          ? CHANGES.filter((operation) => replaced.includes(operation)).map((operation) => ({
+              where: `${where}.upsert`,
+              what: `changes of objects that are there would go around ${name}.${operation}`,
+              repair:
+                'Leave upsert out; or put what the method does into beforeWrite and afterWrite, which are called for each object.',
+            }))
+          : []),
+        ...(wraps
+          ? [
+              {
+                where,
+                what: `writes of many objects would go around the interceptors of ${name}`,
+                repair: 'Give them as interceptors of @Restify, or leave bulk out.',
+              },
+            ]
+          : []),
+      ]),
+    ...(conditional?.require === true && names.some((operation) => operation !== 'create')
+      ? [
+          {
+            where,
+            what: 'the model asks each change for the state that it is about, and a change of many can name none',
+            repair: "Leave 'partialUpdate' and 'destroy' out: bulk: { operations: ['create'] }.",
+          },
+        ]
+      : []),
+    ...(conditional?.require === true && upserts
+      ? [
+          {
+            where: `${where}.upsert`,
+            what: 'the model asks each change for the state that it is about, and an object that may be there or not has none',
+            repair: 'Leave upsert out.',
+          },
+        ]
+      : []),
+    ...(upserts && !CHANGES.some((operation) => operations.has(operation))
+      ? [
+          {
+            where: `${where}.upsert`,
+            what: 'objects of the model are not changed',
+            repair: "Add 'update' to its operations, or leave upsert out.",
+          },
+        ]
+      : []),
+  ];
+}
+
+/** What an action stands for that answers a through object would be done beside it in the list. */
+function nestedProblems(
+  { label, bulk }: Resource,
+  { controllers, drafts }: Blueprint,
+  { all }: CompiledModel,
+): readonly DeclarationProblem[] {
+  return controllers.flatMap(({ declaration: { name, entity, actions } }) => {
+    const parent = all.find(
+      (each) => each.entity === drafts.find((draft) => draft.declaration.target === entity)?.entity.id,
+    );
+    return actions.flatMap((action): readonly DeclarationProblem[] => {
+      const relation =
+        action.kind === 'nested' && action.replaces === MANY_TO_MANY_DETAIL_ACTION
+          ? parent?.relations.get(action.relation)
+          : undefined;
+      if (relation?.kind !== 'many-to-many' || relation.through.resource.label !== label) return [];
+      const methods = action.options.methods ?? [];
+      const around = [
+        ...(bulk?.operations.has('partialUpdate') === true && methods.includes('PATCH')
+          ? ['partialUpdate']
+          : []),
+        ...(bulk?.operations.has('destroy') === true && methods.includes('DELETE') ? ['destroy'] : []),
+      ];
+      return around.map((operation) => ({
+        where: `${label}.bulk`,
+        what: `writes of many objects would go around ${name}.${action.method}`,
+        repair: `Leave '${operation}' out: bulk: { operations: [${others(operation)}] }.`,
+      }));
+    });
+  });
+}
+
+function others(operation: string): string {
+  return BULK_OPERATIONS.filter((each) => each !== operation)
+    .map((each) => `'${each}'`)
+    .join(', ');
+}
+
+/** Without a unique index two requests at once would make two rows. */
+function upsertProblems(
+  { label, bulk, fieldsByName }: Resource,
+  entity: EntityDescription | undefined,
+): readonly DeclarationProblem[] {
+  const names = bulk?.upsert ?? [];
+  if (names.length === 0) return [];
+  const where = `${label}.bulk.upsert`;
+  if (bulk?.operations.has('create') !== true)
+    return [
+      {
+        where,
+        what: 'objects of the model are not created in lists',
+        repair: "Add 'create' to bulk.operations, or leave upsert out.",
+      },
+    ];
+  const columns = names.map((name) => columnsOf(name, fieldsByName));
+  const wrong = names.filter((_, index) => columns[index] === undefined);
+  if (wrong.length > 0)
+    return wrong.map((name) => ({
+      where,
+      what: `"${name}" is no column and no relation that bodies may write`,
+      repair: didYouMean(
+        name,
+        [...fieldsByName.keys()].filter((each) => each !== name),
+      ),
+    }));
+  const ids = new Set(columns.flatMap((each) => each ?? []));
+  const isUnique = entity?.unique.some((set) => set.length === ids.size && set.every((id) => ids.has(id)));
+  return isUnique === true
+    ? []
+    : [
+        {
+          where,
+          what: `the database lets several rows have the same ${names.join(' and ')}`,
+          repair: `Give the entity a unique index of just these: @Unique([${names.map((name) => `'${name}'`).join(', ')}]).`,
+        },
+      ];
+}
+
+function columnsOf(name: string, fields: Resource['fieldsByName']): readonly string[] | undefined {
+  const field = fields.get(name);
+  if (field?.kind === 'column' && field.insertable) return [field.column.id];
+  return field?.kind === 'to-one' && field.relation.byKey && field.insertable
+    ? field.relation.on.map(({ near }) => near.id)
+    : undefined;
+}
+
+function parameterProblems(resource: Resource): readonly DeclarationProblem[] {
+  const { label, backends } = resource;
+  const names = bulkParameters(resource);
+  const read = new Set(backends.flatMap((backend) => [...(backend.parameters?.(resource) ?? [])]));
+  return [
+    ...names
+      .filter((name) => read.has(name))
+      .map((name) => ({
+        where: `${label}.bulk`,
+        what: `its query parameter "${name}" means something else too`,
+        repair: 'Give the filter another name.',
+      })),
+  ];
+}

@@ -1,0 +1,52 @@
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
+import { didYouMean } from '../../core/errors/declaration-error.js';
+import { propertyNames } from '../property-names.js';
+import type { Blueprint, Draft } from '../blueprint.js';
+
+/** A computed field has a name of its own, and comes from a function or from a method that the entity has. */
+export function verifyComputed({ drafts }: Blueprint): readonly DeclarationProblem[] {
+  return drafts.flatMap((draft) =>
+    Object.entries(draft.declaration.options.computed ?? {}).flatMap(([name, source]) =>
+      problemsOf(name, source, draft),
+    ),
+  );
+}
+
+function problemsOf(
+  name: string,
+  source: unknown,
+  { declaration, entity }: Draft,
+): readonly DeclarationProblem[] {
+  const where = `${declaration.name}.computed.${name}`;
+  const problems: DeclarationProblem[] = [];
+  if (propertyNames(entity).has(name))
+    problems.push({
+      where,
+      what: `"${name}" is a field already`,
+      repair: 'Give the computed field another name.',
+    });
+  if (typeof source === 'function') return problems;
+  const methods = entity.targets.flatMap((target) => methodNames(target as object));
+  if (!methods.includes(String(source))) {
+    problems.push({
+      where,
+      what: `"${String(source)}" is no method of ${declaration.name}`,
+      repair: methods.length > 0 ? didYouMean(String(source), methods) : 'Write a function of the entity.',
+    });
+  }
+  return problems;
+}
+
+function methodNames(target: object): readonly string[] {
+  const names: string[] = [];
+  for (
+    let prototype = (target as { prototype?: object }).prototype;
+    prototype && prototype !== Object.prototype;
+    prototype = Object.getPrototypeOf(prototype) as object
+  ) {
+    for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
+      if (name !== 'constructor' && typeof value === 'function') names.push(name);
+    }
+  }
+  return names;
+}

@@ -1,0 +1,50 @@
+import { didYouMean } from '../../core/errors/declaration-error.js';
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
+import { FIELD_TYPES } from '../../core/schema/field-type.js';
+import { keyColumns } from '../compile-transforms.js';
+import type { Blueprint, Draft } from '../blueprint.js';
+import { declaredColumns } from '../property-names.js';
+
+/** `type` names types that there are, of columns whose values a transformer makes: of all others the column itself says it. */
+export function verifyFieldTypes({ drafts }: Blueprint): readonly DeclarationProblem[] {
+  return drafts.flatMap((draft) =>
+    Object.entries((draft.declaration.options.type ?? {}) as Readonly<Record<string, unknown>>).flatMap(
+      ([path, said]): readonly DeclarationProblem[] => {
+        const problem = said === undefined ? undefined : problemOf(path, said, draft);
+        return problem ? [{ where: `${draft.declaration.name}.type.${path}`, ...problem }] : [];
+      },
+    ),
+  );
+}
+
+function problemOf(
+  path: string,
+  said: unknown,
+  { entity, declaration }: Draft,
+): Omit<DeclarationProblem, 'where'> | undefined {
+  const columns = declaredColumns(entity);
+  const column = columns.find((each) => each.path === path);
+  if (!column)
+    return {
+      what: `"${path}" is no column of ${declaration.name}`,
+      repair: didYouMean(
+        path,
+        columns.flatMap((each) => (each.transformer ? [each.path] : [])),
+      ),
+    };
+  if (!column.transformer)
+    return {
+      what: 'its column has no transformer, and says itself what its values are',
+      repair: 'Take it out, or write @Column({ transformer: … }).',
+    };
+  if (keyColumns(entity).has(column.id))
+    return {
+      what: 'its column is part of a key, whose values are shown as they are stored',
+      repair: 'Take it out.',
+    };
+  if (typeof said === 'string' && FIELD_TYPES.includes(said)) return undefined;
+  return {
+    what: `${JSON.stringify(said)} is no type`,
+    repair: didYouMean(String(said), FIELD_TYPES),
+  };
+}

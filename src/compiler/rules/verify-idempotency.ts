@@ -1,0 +1,86 @@
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
+import { keepsAnswers } from '../../core/contracts/idempotency.js';
+import { IDEMPOTENCY_LIFE, MAX_IDEMPOTENCY_LIFE } from '../../core/schema/limits.js';
+import type { CompiledModel } from '../compile-resources.js';
+import type { Blueprint } from '../blueprint.js';
+import { placesOf } from './option-locations.js';
+import type { Place } from './option-locations.js';
+
+const REPAIR =
+  'Write true, false or { require: true, life: 3600 }, with either of the two, and key: (actor) => … where actors have no id.';
+
+/** The options mean something, answers have a table to be kept in, and that table is served to nobody. */
+export function verifyIdempotency(
+  blueprint: Blueprint,
+  _model: CompiledModel,
+): readonly DeclarationProblem[] {
+  const kept = blueprint.description.entities.some(({ targets }) => targets.some(keepsAnswers));
+  const places = placesOf(blueprint);
+  return [
+    ...places.flatMap(({ where, options: { idempotency } }) =>
+      problemsOf(`${where}.idempotency`, idempotency),
+    ),
+    ...(kept ? [] : places.filter(isOn).map(unkept)),
+    ...blueprint.drafts.filter(({ entity }) => entity.targets.some(keepsAnswers)).map(served),
+  ];
+}
+
+function isOn({ options: { idempotency } }: Place): boolean {
+  return idempotency !== undefined && idempotency !== false;
+}
+
+function unkept({ where }: Place): DeclarationProblem {
+  return {
+    where: `${where}.idempotency`,
+    what: 'the data source has no table in which answers are kept',
+    repair:
+      "Add IdempotencyRecord of 'nestjs-restify' to the data source's entities, and make its table, restify_idempotency, by a migration or synchronize.",
+  };
+}
+
+function served({ declaration }: Blueprint['drafts'][number]): DeclarationProblem {
+  return {
+    where: declaration.name,
+    what: 'it keeps the answers of all callers, and is served to nobody',
+    repair: 'Take the declaration away, and leave the class among the entities of the data source.',
+  };
+}
+
+function problemsOf(where: string, given: unknown): readonly DeclarationProblem[] {
+  if (given === undefined || typeof given === 'boolean') return [];
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    return [{ where, what: 'this says nothing of Idempotency-Key', repair: REPAIR }];
+  const { require, life, key, ...rest } = given as Readonly<Record<string, unknown>>;
+  return [
+    ...Object.keys(rest).map((name) => ({
+      where: `${where}.${name}`,
+      what: `"${name}" is no option of Idempotency-Key`,
+      repair: REPAIR,
+    })),
+    ...(require === undefined || typeof require === 'boolean'
+      ? []
+      : [{ where: `${where}.require`, what: 'this is neither true nor false', repair: REPAIR }]),
+    ...(life === undefined || isLife(life)
+      ? []
+      : [
+          {
+            where: `${where}.life`,
+            what: 'this is no time for which an answer can be kept',
+            repair: `Give whole seconds, above 0 and up to ${MAX_IDEMPOTENCY_LIFE}; without the option they are ${IDEMPOTENCY_LIFE}.`,
+          },
+        ]),
+    ...(key === undefined || typeof key === 'function'
+      ? []
+      : [
+          {
+            where: `${where}.key`,
+            what: 'this is no function',
+            repair: 'Write key: (actor) => actor.email, with what tells one caller from another.',
+          },
+        ]),
+  ];
+}
+
+function isLife(given: unknown): boolean {
+  return typeof given === 'number' && Number.isInteger(given) && given > 0 && given <= MAX_IDEMPOTENCY_LIFE;
+}

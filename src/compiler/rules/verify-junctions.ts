@@ -1,0 +1,113 @@
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
+import type {
+  EntityDescription,
+  JunctionDescription,
+  ManyToManyDescription,
+  ModelDescription,
+} from '../../core/schema/entity-metadata.js';
+import type { CompiledModel } from '../compile-resources.js';
+import type { Blueprint } from '../blueprint.js';
+import { junctionEntities, missingColumns } from '../junction-entities.js';
+
+/** An entity on a junction's table whose options would rule nothing: it does not have the junction's columns. */
+interface Unfit {
+  readonly junction: JunctionDescription;
+  readonly entity: EntityDescription;
+  readonly declared: boolean;
+}
+
+/** A declared entity on the table of a served junction has the junction's columns: else its permissions would not hold there. */
+export function verifyJunctions(blueprint: Blueprint, model: CompiledModel): readonly DeclarationProblem[] {
+  return unfitEntities(blueprint, model)
+    .filter(({ declared }) => declared)
+    .map(({ junction, entity }) => ({
+      where: junction.declaredAt,
+      what: `its join table is the table of the entity ${entity.name}, ${missingOf(junction, entity)}`,
+      repair: `Name the entity's columns in joinColumn and inverseJoinColumn; known there: ${entity.columns.map((column) => `"${column.id}"`).join(', ')}. Or leave the relation out: exclude: ['${junction.ownerProperty}'].`,
+    }));
+}
+
+/** What the application should know of the junctions that it serves, and is no reason not to start. */
+export function junctionWarnings(blueprint: Blueprint, model: CompiledModel): readonly string[] {
+  const unfit = unfitEntities(blueprint, model).filter(({ declared }) => !declared);
+  return [
+    ...unfit.map(
+      ({ junction, entity }) =>
+        `${junction.declaredAt}: its join table is the table of the entity ${entity.name}, ${missingOf(junction, entity)}. It is served as a pair of keys.`,
+    ),
+    ...servedJunctions(blueprint, model).flatMap(({ declaredAt, conflict }) =>
+      conflict
+        ? [
+            `${declaredAt}: its join table is also the table of the entity ${conflict.entity}. At each start \`synchronize\` of the data source drops the ${columnsOf(conflict.lost)} and adds them again, and what they hold is lost. Add synchronize: false to its @JoinTable, or turn \`synchronize\` of the data source off.`,
+          ]
+        : [],
+    ),
+  ];
+}
+
+/** Junctions with which TypeORM's `synchronize` fails. */
+export function failingJunctions({ entities }: ModelDescription): readonly DeclarationProblem[] {
+  const junctions = new Map(
+    entities
+      .flatMap(({ relations }) => relations.filter(isManyToMany))
+      .map(({ junction }) => [junction.declaredAt, junction]),
+  );
+  return [...junctions.values()].flatMap(({ declaredAt, conflict }) =>
+    conflict?.fails === true
+      ? [
+          {
+            where: declaredAt,
+            what: `its join table is also the table of the entity ${conflict.entity}, which has another key, and \`synchronize\` of the data source fails with both`,
+            repair:
+              'Add synchronize: false to its @JoinTable. Where the entities are not yours, turn `synchronize` of the data source off and write migrations.',
+          },
+        ]
+      : [],
+  );
+}
+
+function missingOf(junction: JunctionDescription, entity: EntityDescription): string {
+  const missing = missingColumns(junction, entity).map((name) => `"${name}"`);
+  return `which has no column ${missing.join(' and no ')}`;
+}
+
+function columnsOf(names: readonly string[]): string {
+  return `column${names.length > 1 ? 's' : ''} ${names.map((name) => `"${name}"`).join(', ')}`;
+}
+
+function isManyToMany(relation: EntityDescription['relations'][number]): relation is ManyToManyDescription {
+  return relation.kind === 'many-to-many';
+}
+
+/** Those of relations that some model shows, each once. */
+function servedJunctions(
+  { drafts }: Blueprint,
+  { resources }: CompiledModel,
+): readonly JunctionDescription[] {
+  const shown = new Map(
+    resources.map(({ entity, nested }) => [entity, new Set(nested.map(({ name }) => name))]),
+  );
+  const junctions = new Map<string, JunctionDescription>();
+  for (const { entity } of drafts) {
+    for (const relation of entity.relations.filter(isManyToMany)) {
+      if (shown.get(entity.id)?.has(relation.path) === true)
+        junctions.set(relation.junction.declaredAt, relation.junction);
+    }
+  }
+  return [...junctions.values()];
+}
+
+/** Where a junction has no fitting entity, and where one that is declared does not fit. */
+function unfitEntities(blueprint: Blueprint, model: CompiledModel): readonly Unfit[] {
+  const through = junctionEntities(blueprint);
+  const entities = new Map(blueprint.description.entities.map((entity) => [entity.id, entity]));
+  const declared = new Set(blueprint.drafts.map(({ entity }) => entity.id));
+  return servedJunctions(blueprint, model).flatMap((junction) =>
+    junction.mappedBy.flatMap((id): readonly Unfit[] => {
+      const entity = entities.get(id);
+      if (!entity || missingColumns(junction, entity).length === 0) return [];
+      const matters = declared.has(id) || !through.has(junction.entity);
+      return matters ? [{ junction, entity, declared: declared.has(id) }] : [];
+    }),
+  );
+}

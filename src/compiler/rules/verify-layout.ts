@@ -1,0 +1,13 @@
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
+import type { Blueprint } from '../blueprint.js';
+
+/** An entity whose file was loaded after Nest had read the controllers would have no routes. */
+export function verifyLayout({ drafts, laidOut }: Blueprint): readonly DeclarationProblem[] {
+  return drafts
+    .filter(({ declaration }) => !laidOut.has(declaration.target))
+    .map(({ declaration }) => ({
+      where: declaration.name,
+      what: 'its file was loaded after the application had been laid out, as happens where the data source finds entities by a pattern of files',
+      repair: `Import ${declaration.name} from a file of the application, or list the class in TypeOrmModule.forFeature([${declaration.name}]) with autoLoadEntities.`,
+    }));
+}

@@ -1,0 +1,27 @@
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
+import type { Blueprint } from '../blueprint.js';
+
+/** A class that this application lists must be an entity of its data source, and declared where it is given a label. */
+export function verifyListedClasses({ listed, description }: Blueprint): readonly DeclarationProblem[] {
+  const known = new Set(description.entities.flatMap((entity) => entity.targets));
+  return listed.flatMap(({ target, name, listedIn, declared }): readonly DeclarationProblem[] => {
+    if (declared && !known.has(target)) return [noEntity(name, listedIn)];
+    if (!declared)
+      return [
+        {
+          where: listedIn,
+          what: `${name} has no declaration`,
+          repair: `Decorate it with @Restify(), or call restify(${name}).`,
+        },
+      ];
+    return [];
+  });
+}
+
+function noEntity(name: string, listedIn: string): DeclarationProblem {
+  return {
+    where: name,
+    what: `it is decorated with @Restify and listed in ${listedIn}, and the data source knows no such entity`,
+    repair: `Put @Entity() on ${name} and add it to the data source's entities, or take @Restify off.`,
+  };
+}

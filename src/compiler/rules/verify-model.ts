@@ -1,0 +1,73 @@
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
+import type { CompiledModel } from '../compile-resources.js';
+import type { Blueprint } from '../blueprint.js';
+import { verifyTimeouts } from './verify-timeouts.js';
+import { verifyActions } from './verify-actions.js';
+import { verifyAuthentication } from './verify-authentication.js';
+import { verifyBulk } from './verify-bulk.js';
+import { verifyComputed } from './verify-computed.js';
+import { verifyExpandable } from './verify-expandable.js';
+import { verifyConditional } from './verify-conditional.js';
+import { verifyIdempotency } from './verify-idempotency.js';
+import { verifyJunctions } from './verify-junctions.js';
+import { verifyLayout } from './verify-layout.js';
+import { verifyListedClasses } from './verify-listed-classes.js';
+import { verifyOwnFilters } from './verify-own-filters.js';
+import { verifyOptionNames } from './verify-option-names.js';
+import { verifyPrefix } from './verify-prefix.js';
+import { verifyOperations } from './verify-operations.js';
+import { verifyPagination } from './verify-pagination.js';
+import { verifyParameters } from './verify-parameters.js';
+import { verifyRenamedParameters } from './verify-renamed-parameters.js';
+import { verifyRefusals } from './verify-refusals.js';
+import { verifyRenderers } from './verify-renderers.js';
+import { verifyPaths } from './verify-paths.js';
+import { verifyPropertyNames } from './verify-property-names.js';
+import { verifyQueries } from './verify-queries.js';
+import { verifyQueryLimits } from './verify-query-limits.js';
+import { verifyShape } from './verify-shape.js';
+import { verifyListenerRelations } from './verify-listener-relations.js';
+import { verifyOpenJunctions } from './verify-open-junctions.js';
+import { verifyShutdownGrace } from './verify-shutdown-grace.js';
+import { verifyFieldTypes } from './verify-field-types.js';
+import { verifyThrough } from './verify-through.js';
+import { verifySupported } from './verify-supported.js';
+
+const RULES = [
+  verifyPrefix,
+  verifyTimeouts,
+  verifyShutdownGrace,
+  verifyAuthentication,
+  verifyOptionNames,
+  verifyListedClasses,
+  verifyLayout,
+  verifyPaths,
+  verifySupported,
+  verifyPropertyNames,
+  verifyListenerRelations,
+  verifyFieldTypes,
+  verifyComputed,
+  verifyOperations,
+  verifyQueries,
+  verifyOwnFilters,
+  verifyQueryLimits,
+  verifyParameters,
+  verifyRenamedParameters,
+  verifyPagination,
+  verifyRefusals,
+  verifyRenderers,
+  verifyShape,
+  verifyExpandable,
+  verifyConditional,
+  verifyBulk,
+  verifyIdempotency,
+  verifyJunctions,
+  verifyThrough,
+  verifyOpenJunctions,
+  verifyActions,
+] as const;
+
+/** All that is wrong, rule by rule. */
+export function problemsOfModel(blueprint: Blueprint, model: CompiledModel): readonly DeclarationProblem[] {
+  return RULES.flatMap((rule) => rule(blueprint, model));
+}

@@ -1,0 +1,138 @@
+import type { RestifyOptions, ThroughOptions } from '../../decorators/restify-options.js';
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
+import type { PermissionClass, PermissionExpression } from '../../core/contracts/permission-expression.js';
+import type { CompiledModel } from '../compile-resources.js';
+import { draftsByEntity } from '../blueprint.js';
+import type { Blueprint, Draft } from '../blueprint.js';
+import { junctionEntities } from '../junction-entities.js';
+import { isPassportGuard } from './late-auth-guards.js';
+
+/** One side of a junction that has no declaration of its own: the relation by which it is served. */
+interface Side {
+  readonly draft: Draft;
+  readonly path: string;
+}
+
+type ManyToMany = Extract<Draft['entity']['relations'][number], { kind: 'many-to-many' }>;
+
+/**
+ * What protects a model does not reach the pairs of its many-to-many relations: where nobody declares the junction, its
+ * permissions must be said. Else everybody could list and delete the pairs of models that only some may use.
+ */
+export function verifyOpenJunctions(
+  blueprint: Blueprint,
+  { resources }: CompiledModel,
+): readonly DeclarationProblem[] {
+  const { drafts, defaults, allowAny } = blueprint;
+  const judged: Judged = {
+    byEntity: draftsByEntity(drafts),
+    entities: junctionEntities(blueprint),
+    defaults,
+    allowAny,
+  };
+  const served = new Map(
+    resources.map(({ entity, nested }) => [entity, new Set(nested.map(({ name }) => name))]),
+  );
+  const found = new Map<string, DeclarationProblem>();
+  for (const draft of drafts) {
+    for (const relation of draft.entity.relations) {
+      if (relation.kind !== 'many-to-many' || served.get(draft.entity.id)?.has(relation.path) !== true)
+        continue;
+      const { declaredAt } = relation.junction;
+      const problem = found.has(declaredAt)
+        ? undefined
+        : problemOf({ draft, path: relation.path }, relation, judged);
+      if (problem) found.set(declaredAt, problem);
+    }
+  }
+  return [...found.values()];
+}
+
+interface Judged extends Pick<Blueprint, 'defaults' | 'allowAny'> {
+  readonly byEntity: ReadonlyMap<string, Draft>;
+  /** The entities of junctions. */
+  readonly entities: ReadonlyMap<string, string>;
+}
+
+function problemOf(
+  side: Side,
+  { target, junction }: ManyToMany,
+  { byEntity, entities, defaults, allowAny }: Judged,
+): DeclarationProblem | undefined {
+  const other = byEntity.get(target);
+  if (!other || byEntity.has(entities.get(junction.entity) ?? '')) return undefined;
+  const sides = [side, ...(junction.inverse === undefined ? [] : [{ draft: other, path: junction.inverse }])];
+  const said = sides.map(throughOf);
+  const permissions =
+    said.find((options) => options.permissions !== undefined)?.permissions ?? defaults.permissions;
+  const where = `${side.draft.declaration.name}.${side.path}`;
+  const models = [side.draft, other].map(({ declaration }) => declaration);
+  const guarded = models.find(({ options }) => isGuarded(options));
+  if (guarded && permissions === undefined) {
+    return {
+      where,
+      what: `everybody may list, add and remove its pairs, though ${guarded.name} has ${protectionOf(guarded.options)}`,
+      repair: `${repairs(side, 'permissions', '[…]')}; [AllowAny] says that it is meant.`,
+    };
+  }
+  const authenticated = models.find(
+    ({ options }) => isGiven(options.authentication) || hasAuthGuard(options),
+  );
+  const reached = [...said, defaults].some(
+    (options) => options.authentication !== undefined || hasAuthGuard(options),
+  );
+  if (!authenticated || reached || !permissions?.some((each) => needsActor(each, allowAny))) return undefined;
+  const option = isGiven(authenticated.options.authentication) ? 'authentication' : 'guards';
+  return {
+    where,
+    what: `its permissions ask who is calling, and the ${option === 'guards' ? 'AuthGuard' : 'authentication'} of ${authenticated.name} does not reach its pairs`,
+    repair: `${repairs(side, option, '[…]')}.`,
+  };
+}
+
+/** Also for entities of other packages: their declaration is one's own, or the prefix is. */
+function repairs({ draft, path }: Side, option: string, value: string): string {
+  const { name } = draft.declaration;
+  const given = `${option}: ${value}`;
+  return `Write through: { ${path}: { ${given} } } where ${name} is declared, by @Restify or restify(${name}, …), or RestifyModule.forRoot(prefix, { ${given} })`;
+}
+
+function throughOf({ draft, path }: Side): ThroughOptions {
+  const through = draft.declaration.options.through as Readonly<Record<string, ThroughOptions>> | undefined;
+  return through?.[path] ?? {};
+}
+
+function isGuarded({ permissions, authentication, guards }: RestifyOptions): boolean {
+  return [permissions, authentication, guards].some(isGiven);
+}
+
+function protectionOf(options: RestifyOptions): string {
+  return (
+    (['permissions', 'authentication', 'guards'] as const).find((name) => isGiven(options[name])) ??
+    'permissions'
+  );
+}
+
+/** Of other guards nobody knows whether they tell who asks. */
+function hasAuthGuard({ guards }: Pick<RestifyOptions, 'guards'>): boolean {
+  return guards?.some(isPassportGuard) === true;
+}
+
+function isGiven(list: readonly unknown[] | undefined): boolean {
+  return list !== undefined && list.length > 0;
+}
+
+/** Of classes of the application's own nothing is known: they are taken for those that ask. */
+function needsActor(permission: PermissionExpression, allowAny: PermissionClass): boolean {
+  if (typeof permission === 'function') return permission !== allowAny;
+  switch (permission.kind) {
+    case 'all-of':
+      return permission.permissions.some((each) => needsActor(each, allowAny));
+    case 'any-of':
+      return permission.permissions.every((each) => needsActor(each, allowAny));
+    case 'not-permission':
+      return true;
+    default:
+      return permission satisfies never;
+  }
+}

@@ -1,0 +1,17 @@
+import { didYouMean } from '../../core/errors/declaration-error.js';
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
+import { OPTION_NAMES } from '../../decorators/restify-options.js';
+import type { Blueprint } from '../blueprint.js';
+
+/** Every option is one that there is: a misspelt one would be passed over without a word. */
+export function verifyOptionNames({ drafts }: Blueprint): readonly DeclarationProblem[] {
+  return drafts.flatMap(({ declaration }) =>
+    Object.keys(declaration.options)
+      .filter((name) => !(OPTION_NAMES as readonly string[]).includes(name))
+      .map((name) => ({
+        where: `${declaration.name}.${name}`,
+        what: `"${name}" is no option of @Restify`,
+        repair: didYouMean(name, OPTION_NAMES),
+      })),
+  );
+}

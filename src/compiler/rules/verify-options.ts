@@ -1,0 +1,78 @@
+import { didYouMean } from '../../core/errors/declaration-error.js';
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
+import type { Draft } from '../blueprint.js';
+import { MODEL_OPTIONS, PREFIX_OPTIONS } from './option-kinds.js';
+import type { OptionKind } from './option-kinds.js';
+
+/** What was given, before anything has been made of it. */
+export interface GivenOptions {
+  /** As messages name it. */
+  readonly prefix: string;
+  /** The arguments of `forRoot`. */
+  readonly given: { readonly prefix: unknown; readonly options: object };
+  readonly drafts: readonly Draft[];
+}
+
+/**
+ * Every option is of its kind: a number that is none, a text in place of a list and null would be read as something else, or not at
+ * all. Judged before anything is compiled, which takes them for what they should be.
+ */
+export function verifyOptions({
+  prefix,
+  given: { prefix: path, options },
+  drafts,
+}: GivenOptions): readonly DeclarationProblem[] {
+  const root = `RestifyModule.forRoot('${prefix}')`;
+  const unknown = Object.keys(options).filter((name) => !Object.hasOwn(PREFIX_OPTIONS, name));
+  return [
+    ...(typeof path === 'string'
+      ? []
+      : [
+          {
+            where: root,
+            what: `${String(path)} is no path`,
+            repair: "Write a text: 'rest/v1', or '' for none.",
+          },
+        ]),
+    ...unknown.map((name) => ({
+      where: `${root}.${name}`,
+      what: `"${name}" is no option of RestifyModule.forRoot`,
+      repair: didYouMean(name, Object.keys(PREFIX_OPTIONS)),
+    })),
+    ...problemsAt(root, options, PREFIX_OPTIONS),
+    ...drafts.flatMap(({ declaration: { name, options: said } }) => [
+      ...problemsAt(name, said, MODEL_OPTIONS),
+      ...problemsOfThrough(name, said.through),
+    ]),
+  ];
+}
+
+function problemsOfThrough(name: string, through: unknown): readonly DeclarationProblem[] {
+  if (typeof through !== 'object' || through === null) return [];
+  return Object.entries(through).flatMap(([relation, rules]): readonly DeclarationProblem[] => {
+    const where = `${name}.through.${relation}`;
+    if (typeof rules !== 'object' || rules === null)
+      return [
+        {
+          where,
+          what: 'this says nothing of the junction',
+          repair: 'Write an object with its options, such as { permissions: [IsAuthenticated] }.',
+        },
+      ];
+    return problemsAt(where, rules as object, MODEL_OPTIONS);
+  });
+}
+
+function problemsAt(
+  where: string,
+  options: object,
+  kinds: Readonly<Record<string, OptionKind>>,
+): readonly DeclarationProblem[] {
+  return Object.entries(options).flatMap(
+    ([name, given]: [string, unknown]): readonly DeclarationProblem[] => {
+      const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined;
+      if (!kind || given === undefined) return [];
+      return kind(given).map(({ at, what, repair }) => ({ where: `${where}.${name}${at}`, what, repair }));
+    },
+  );
+}

@@ -1,0 +1,102 @@
+import { didYouMean } from '../../core/errors/declaration-error.js';
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
+import type { OwnFilter } from '../../core/contracts/custom-filter.js';
+import type { Resource } from '../../core/schema/resource.js';
+import { PARAMETER_KINDS } from '../../core/values/parameter-type.js';
+import { filterEntries, isList, parameterNames } from '../compile-queries.js';
+import type { CompiledModel } from '../compile-resources.js';
+import type { Blueprint, Draft } from '../blueprint.js';
+import { plainPaths, resolveFilterPath } from '../resolve-path.js';
+import { unknownPath } from './unknown-path.js';
+
+/** A filter of the model's own has a name that nothing else has, a type, and says which readable fields it tells of. */
+export function verifyOwnFilters({ drafts }: Blueprint, model: CompiledModel): readonly DeclarationProblem[] {
+  const resources = new Map(model.resources.map((resource) => [resource.entity, resource]));
+  return drafts.flatMap((draft) => {
+    const resource = resources.get(draft.entity.id);
+    if (!resource) return [];
+    const meant = namesOf(draft, resource);
+    return Object.entries(draft.declaration.options.filters ?? {}).flatMap(([name, filter]) => [
+      ...nameProblems(name, draft, meant),
+      ...filterProblems(name, filter, { draft, resource }),
+    ]);
+  });
+}
+
+/** Parameters that filter a field. */
+function namesOf({ declaration: { options } }: Draft, resource: Resource): ReadonlySet<string> {
+  const entries = filterEntries(options) ?? plainPaths(resource).map((path) => [path, 'exact'] as const);
+  return new Set(entries.flatMap(([path, lookup]) => parameterNames(path, lookup)));
+}
+
+function nameProblems(
+  name: string,
+  { declaration }: Draft,
+  meant: ReadonlySet<string>,
+): readonly DeclarationProblem[] {
+  const where = `${declaration.name}.filters.${name}`;
+  if (!/^[A-Za-z][A-Za-z0-9_]*$/.test(name))
+    return [
+      {
+        where,
+        what: `"${name}" is no name of a parameter`,
+        repair: 'Begin with a letter, and go on with letters, digits and "_".',
+      },
+    ];
+  return meant.has(name)
+    ? [
+        {
+          where,
+          what: `"${name}" filters a field already`,
+          repair: 'Give it another name, or take the other one out of filterFields.',
+        },
+      ]
+    : [];
+}
+
+function filterProblems(
+  name: string,
+  filter: OwnFilter,
+  { draft, resource }: { draft: Draft; resource: Resource },
+): readonly DeclarationProblem[] {
+  const where = `${draft.declaration.name}.filters.${name}`;
+  const { reads, rows } = filter;
+  const said: unknown = filter.type;
+  const type = String(said);
+  const problems: DeclarationProblem[] = [];
+  if (!PARAMETER_KINDS.includes(type))
+    problems.push({
+      where: `${where}.type`,
+      what: `"${type}" is no type of a parameter`,
+      repair: didYouMean(type, PARAMETER_KINDS),
+    });
+  if (filter.type === 'choice' && !(isList(filter.choices) && filter.choices.length > 0))
+    problems.push({
+      where: `${where}.choices`,
+      what: 'it names no text that there is',
+      repair: "Write choices: ['open', 'closed'].",
+    });
+  if (typeof rows !== 'function')
+    problems.push({
+      where: `${where}.rows`,
+      what: 'there is no function',
+      repair: "Write rows: (value) => where('votes', 'gte', value).",
+    });
+  if (!isList(reads) || reads.length === 0)
+    return [
+      ...problems,
+      {
+        where: `${where}.reads`,
+        what: 'it names no field that the filter tells of',
+        repair: "Write reads: ['votes'], so that nobody asks for what he may not read.",
+      },
+    ];
+  return [
+    ...problems,
+    ...reads.flatMap((path, index) =>
+      resolveFilterPath(path, resource)
+        ? []
+        : [unknownPath(path, { where: `${where}.reads[${index}]`, draft, resource }, 'many')],
+    ),
+  ];
+}

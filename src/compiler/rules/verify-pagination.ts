@@ -1,0 +1,42 @@
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
+import type { Pagination } from '../../core/contracts/pagination.js';
+import type { Resource } from '../../core/schema/resource.js';
+import type { CompiledModel } from '../compile-resources.js';
+import type { Blueprint } from '../blueprint.js';
+import { placesOf } from './option-locations.js';
+import type { Place } from './option-locations.js';
+import { toldOnce } from './deduplicate-problems.js';
+
+/** The options of a pagination are right, and its parameters mean nothing else in the lists that it cuts. That it is one is the rule of its kind. */
+export function verifyPagination(
+  blueprint: Blueprint,
+  { all }: CompiledModel,
+): readonly DeclarationProblem[] {
+  return toldOnce([...placesOf(blueprint).flatMap(ownProblems), ...all.flatMap(parameterProblems)]);
+}
+
+function ownProblems({ where, options }: Place): readonly DeclarationProblem[] {
+  const pagination = options.pagination as Pagination | false | undefined;
+  if (!pagination) return [];
+  return (pagination.problems?.() ?? []).map(({ option, what, repair }) => ({
+    where: `${where}.pagination.${option}`,
+    what,
+    repair,
+  }));
+}
+
+function parameterProblems(resource: Resource): readonly DeclarationProblem[] {
+  const { pagination, backends, label } = resource;
+  if (!pagination || !resource.operations.has('list')) return [];
+  const names = pagination.parameters();
+  const ofBackends = new Set(backends.flatMap((backend) => [...(backend.parameters?.(resource) ?? [])]));
+  return [
+    ...names
+      .filter((name, index) => ofBackends.has(name) || names.indexOf(name) !== index)
+      .map((name) => ({
+        where: `${label}.pagination`,
+        what: `its query parameter "${name}" means something else too`,
+        repair: 'Give the pagination another parameter.',
+      })),
+  ];
+}

@@ -1,0 +1,58 @@
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
+import type { Blueprint, Draft } from '../blueprint.js';
+
+const SEGMENT = /^[a-z0-9][a-z0-9_-]*$/;
+
+/** Every model has two lower-case words of its own as its path (contract 1.1). */
+export function verifyPaths({ drafts }: Blueprint): readonly DeclarationProblem[] {
+  return [...drafts.flatMap(wrongWords), ...sharedPaths(drafts)];
+}
+
+function wrongWords({ declaration, app, model }: Draft): readonly DeclarationProblem[] {
+  const { name } = declaration;
+  if (app === undefined) {
+    return [
+      {
+        where: name,
+        what: 'it has no app label',
+        repair: `Write @Restify('blog'), or RestifyModule.forFeature('blog', [${name}]) in a module.`,
+      },
+    ];
+  }
+  const problems: DeclarationProblem[] = [];
+  if (!SEGMENT.test(app)) problems.push(notAWord(`${name}.app`, app));
+  if (!SEGMENT.test(model)) problems.push(notAWord(`${name}.name`, model));
+  return problems;
+}
+
+function notAWord(where: string, word: string): DeclarationProblem {
+  const mended = word
+    .toLowerCase()
+    .replace(/[^a-z0-9_-]+/g, '-')
+    .replace(/^[-_]+|-+$/g, '');
+  return {
+    where,
+    what: `"${word}" cannot stand in a path`,
+    repair: `Write "${mended || 'blog'}": lower-case letters, digits, "_" and "-".`,
+  };
+}
+
+function sharedPaths(drafts: readonly Draft[]): readonly DeclarationProblem[] {
+  const byPath = new Map<string, Draft[]>();
+  for (const draft of drafts) {
+    const path = `${draft.app ?? ''}/${draft.model}`;
+    byPath.set(path, [...(byPath.get(path) ?? []), draft]);
+  }
+  return [...byPath].flatMap(([path, sharing]): readonly DeclarationProblem[] => {
+    const [first, second] = sharing;
+    if (!first || !second || first.app === undefined) return [];
+    const names = sharing.map(({ declaration }) => declaration.name);
+    return [
+      {
+        where: names.join(', '),
+        what: `all of them have the path "${path}"`,
+        repair: `Give one of them a name of its own: @Restify({ app: '${first.app}', name: 'other${first.model}' }).`,
+      },
+    ];
+  });
+}

@@ -1,0 +1,20 @@
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
+import type { Blueprint } from '../blueprint.js';
+
+const PREFIX = /^(?:[A-Za-z0-9_.~-]+(?:\/[A-Za-z0-9_.~-]+)*)?$/;
+
+/** A prefix is a plain path, and each is given once. */
+export function verifyPrefix({ prefix, takenPrefixes }: Blueprint): readonly DeclarationProblem[] {
+  const where = `RestifyModule.forRoot('${prefix}')`;
+  if (!PREFIX.test(prefix))
+    return [
+      {
+        where,
+        what: `"${prefix}" is no plain path`,
+        repair: "Write segments of letters, digits, '_', '-' and '.', with slashes between: 'rest/v1'.",
+      },
+    ];
+  return takenPrefixes.includes(prefix)
+    ? [{ where, what: 'the prefix is given twice', repair: 'Give each forRoot a prefix of its own.' }]
+    : [];
+}

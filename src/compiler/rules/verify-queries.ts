@@ -1,0 +1,146 @@
+import type { ThroughOptions } from '../../decorators/restify-options.js';
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
+import type { ModelDescription } from '../../core/schema/entity-metadata.js';
+import type { Resource } from '../../core/schema/resource.js';
+import { isPlain } from '../../core/schema/data-type.js';
+import { filterEntries, orderEntry, orderOperands, searchEntry, withNulls } from '../compile-queries.js';
+import type { CompiledModel } from '../compile-resources.js';
+import type { Blueprint, Draft } from '../blueprint.js';
+import { resolveFilterPath, resolveReadablePath } from '../resolve-path.js';
+import { unfitLookup } from './unfit-lookup.js';
+import { unknownPath } from './unknown-path.js';
+
+/** What may be filtered, searched and ordered by is a readable field, and of a type that the query makes sense for. */
+export function verifyQueries(
+  { drafts, description }: Blueprint,
+  model: CompiledModel,
+): readonly DeclarationProblem[] {
+  const resources = new Map(model.resources.map((resource) => [resource.entity, resource]));
+  return drafts.flatMap((draft) => {
+    const resource = resources.get(draft.entity.id);
+    return resource
+      ? [{ draft, resource }, ...junctionsOf(draft, resource)].flatMap((each) => [
+          ...filterProblems(each.draft, each.resource),
+          ...searchProblems(each.draft, each.resource, description),
+          ...orderProblems(each.draft, each.resource),
+        ])
+      : [];
+  });
+}
+
+/** What `through` says of junctions without a declaration of their own, as if it were one. */
+function junctionsOf(
+  draft: Draft,
+  { relations }: Resource,
+): readonly { readonly draft: Draft; readonly resource: Resource }[] {
+  const { declaration } = draft;
+  return Object.entries(
+    (declaration.options.through ?? {}) as Readonly<Record<string, ThroughOptions>>,
+  ).flatMap(([name, options]) => {
+    const relation = relations.get(name);
+    if (relation?.kind !== 'many-to-many' || relation.through.resource.registered) return [];
+    return [
+      {
+        draft: {
+          ...draft,
+          declaration: { ...declaration, name: `${declaration.name}.through.${name}`, options },
+        },
+        resource: relation.through.resource,
+      },
+    ];
+  });
+}
+
+function filterProblems(draft: Draft, resource: Resource): readonly DeclarationProblem[] {
+  const names = Array.isArray(draft.declaration.options.filterFields);
+  return (filterEntries(draft.declaration.options) ?? []).flatMap(([path, lookup], index) => {
+    const place = {
+      where: `${draft.declaration.name}.filterFields${names ? `[${index}]` : `.${path}`}`,
+      draft,
+      resource,
+    };
+    const resolved = resolveFilterPath(path, resource);
+    if (!resolved) return [unknownPath(path, place, 'many')];
+    const why = unfitLookup(lookup, resolved);
+    return why === undefined ? [] : [{ where: place.where, ...why }];
+  });
+}
+
+function searchProblems(
+  draft: Draft,
+  resource: Resource,
+  { abilities }: ModelDescription,
+): readonly DeclarationProblem[] {
+  return (draft.declaration.options.searchFields ?? []).flatMap(
+    (text, index): readonly DeclarationProblem[] => {
+      const place = { where: `${draft.declaration.name}.searchFields[${index}]`, draft, resource };
+      const { path, match } = searchEntry(text);
+      const resolved = resolveReadablePath(path, resource);
+      if (!resolved) return [unknownPath(path, place)];
+      if (resolved.leaf !== 'column' || resolved.operands[0]?.column.type.kind !== 'string') {
+        return [
+          {
+            where: place.where,
+            what: `"${path}" is no text`,
+            repair: 'A search looks into texts; name it in filterFields instead.',
+          },
+        ];
+      }
+      if (match === 'regex' && !abilities.regex) return [unable(place.where, '$', 'regular expressions')];
+      if (match === 'fulltext' && abilities.fullText === 'none')
+        return [unable(place.where, '@', 'full-text search')];
+      const column = resolved.operands[0].column;
+      if (
+        match === 'fulltext' &&
+        abilities.fullText === 'indexed-columns' &&
+        !('fullText' in column && column.fullText === true)
+      ) {
+        return [
+          {
+            where: place.where,
+            what: `"${path}" has no full-text index of its own`,
+            repair: 'Put @Index({ fulltext: true }) on the property, or leave "@" out.',
+          },
+        ];
+      }
+      return [];
+    },
+  );
+}
+
+function unable(where: string, prefix: string, what: string): DeclarationProblem {
+  return {
+    where,
+    what: `"${prefix}" asks for ${what}, and this database has none here`,
+    repair: `Leave "${prefix}" out, or use "^" or "=".`,
+  };
+}
+
+function orderProblems(draft: Draft, resource: Resource): readonly DeclarationProblem[] {
+  const { orderingFields = [], ordering = [] } = draft.declaration.options;
+  const fields = orderingFields.flatMap((text, index) => {
+    const place = { where: `${draft.declaration.name}.orderingFields[${index}]`, draft, resource };
+    const { path } = withNulls(text);
+    const resolved = resolveReadablePath(path, resource);
+    if (!resolved) return [unknownPath(path, place)];
+    return resolved.operands.every(({ column }) => isPlain(column.type))
+      ? []
+      : [unordered(path, place.where)];
+  });
+  const defaults = ordering.flatMap((text, index) => {
+    const place = { where: `${draft.declaration.name}.ordering[${index}]`, draft, resource };
+    const { path } = orderEntry(text);
+    const operands = orderOperands(path, resource);
+    if (operands.length === 0) return [unknownPath(path, place)];
+    return operands.every(({ column }) => isPlain(column.type)) ? [] : [unordered(path, place.where)];
+  });
+  return [...fields, ...defaults];
+}
+
+function unordered(path: string, where: string): DeclarationProblem {
+  return {
+    where,
+    what: `the values of "${path}" have no order`,
+    repair: 'Order by a number, a text, a date or a relation.',
+  };
+}

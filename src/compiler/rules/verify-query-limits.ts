@@ -1,0 +1,35 @@
+import { didYouMean } from '../../core/errors/declaration-error.js';
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
+import { MOST_OF_QUERY } from '../../core/schema/limits.js';
+import type { Blueprint } from '../blueprint.js';
+
+const MOST: ReadonlyMap<string, number> = new Map(Object.entries(MOST_OF_QUERY));
+
+/** A limit is one that there is, above 0, because what is turned off is left out of the model, and no more than a database takes. */
+export function verifyQueryLimits({ prefix, defaults, drafts }: Blueprint): readonly DeclarationProblem[] {
+  const given = drafts.map(({ declaration }) => ({
+    where: `${declaration.name}.queryLimits`,
+    limits: declaration.options.queryLimits ?? {},
+  }));
+  return [
+    { where: `RestifyModule.forRoot('${prefix}').queryLimits`, limits: defaults.queryLimits },
+    ...given,
+  ].flatMap(({ where, limits }) =>
+    Object.entries(limits).flatMap(([name, limit]): readonly DeclarationProblem[] => {
+      const most = MOST.get(name);
+      if (most === undefined)
+        return [
+          { where: `${where}.${name}`, what: `"${name}" is no limit`, repair: didYouMean(name, MOST.keys()) },
+        ];
+      return Number.isSafeInteger(limit) && limit > 0 && limit <= most
+        ? []
+        : [
+            {
+              where: `${where}.${name}`,
+              what: `${String(limit)} is no limit`,
+              repair: `Write a whole number from 1 to ${most}.`,
+            },
+          ];
+    }),
+  );
+}

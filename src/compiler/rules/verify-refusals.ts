@@ -1,0 +1,14 @@
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
+import type { Blueprint } from '../blueprint.js';
+
+/** Another word would hide nothing, and look as if it did. */
+export function verifyRefusals({ prefix, refusalsHide }: Blueprint): readonly DeclarationProblem[] {
+  if (refusalsHide === 'rows' || refusalsHide === 'nothing') return [];
+  return [
+    {
+      where: `RestifyModule.forRoot('${prefix}').refusalsHide`,
+      what: `refusals hide no ${JSON.stringify(refusalsHide)}`,
+      repair: "Write 'rows' or 'nothing'.",
+    },
+  ];
+}

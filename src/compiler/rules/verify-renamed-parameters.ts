@@ -1,0 +1,127 @@
+import { didYouMean } from '../../core/errors/declaration-error.js';
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
+import type { Resource } from '../../core/schema/resource.js';
+import type { CompiledModel } from '../compile-resources.js';
+import type { Blueprint, Draft } from '../blueprint.js';
+import { isParameterName } from '../rename-parameters.js';
+import { featureParameters } from '../yield-parameters.js';
+import { placesOf } from './option-locations.js';
+import { toldOnce } from './deduplicate-problems.js';
+
+/** Parameters of features that a prefix may rename for those of its models that have them. */
+const STANDARD = [
+  'search',
+  'ordering',
+  'filter',
+  'fields',
+  'omit',
+  'expand',
+  'page',
+  'page_size',
+  'limit',
+  'offset',
+  'cursor',
+  'count',
+  'format',
+  'keys',
+  'upsert',
+  'q',
+  '_sort',
+  '_order',
+  '_start',
+  '_end',
+] as const;
+
+/** `parameters` renames query parameters that there are, and gives names that mean nothing else (contract 4.15). */
+export function verifyRenamedParameters(
+  blueprint: Blueprint,
+  model: CompiledModel,
+): readonly DeclarationProblem[] {
+  const byEntity = new Map(blueprint.drafts.map((draft) => [draft.entity.id, draft]));
+  return toldOnce([
+    ...placesOf(blueprint).flatMap(({ where, options: { parameters } }) =>
+      nameProblems(`${where}.parameters`, namesIn(parameters)),
+    ),
+    ...unknownOfPrefix(blueprint, model),
+    ...model.resources.flatMap((resource) => unknownOfModel(resource, byEntity.get(resource.entity))),
+    ...model.all.flatMap((resource) => meaningProblems(resource, byEntity.get(resource.entity))),
+  ]);
+}
+
+type Names = Readonly<Record<string, unknown>>;
+
+/** What is no object is refused as an option. */
+function namesIn(given: unknown): Names {
+  return typeof given === 'object' && given !== null && !Array.isArray(given) ? (given as Names) : {};
+}
+
+function nameProblems(where: string, names: Names): readonly DeclarationProblem[] {
+  return Object.entries(names)
+    .filter(([, name]) => !isParameterName(name))
+    .map(([parameter, name]) => ({
+      where: `${where}.${parameter}`,
+      what: `${name === undefined ? 'undefined' : JSON.stringify(name)} is no name of a query parameter`,
+      repair: 'Begin with a letter or "_", and go on with letters, digits, "-" and "_", without "__".',
+    }));
+}
+
+function unknownOfPrefix(
+  { prefix, defaults }: Blueprint,
+  { all }: CompiledModel,
+): readonly DeclarationProblem[] {
+  const names = Object.keys(namesIn(defaults.parameters));
+  if (names.length === 0) return [];
+  const known = new Set([...STANDARD, ...all.flatMap(({ renamed }) => [...renamed.keys()])]);
+  return names
+    .filter((name) => !known.has(name))
+    .map((name) => ({
+      where: `RestifyModule.forRoot('${prefix}').parameters.${name}`,
+      what: `"${name}" is no query parameter that can be renamed`,
+      repair: didYouMean(name, known),
+    }));
+}
+
+function unknownOfModel(resource: Resource, draft: Draft | undefined): readonly DeclarationProblem[] {
+  const names = namesIn(draft?.declaration.options.parameters);
+  const now = new Map([...resource.renamed].map(([name, given]) => [given, name]));
+  return Object.entries(names)
+    .filter(([name, given]) => isParameterName(given) && !resource.renamed.has(name))
+    .map(([name]) => ({
+      where: `${resource.label}.parameters.${name}`,
+      what: `"${name}" is no query parameter of ${resource.label} that can be renamed`,
+      repair: didYouMean(
+        name,
+        featureParameters(resource).map((each) => now.get(each) ?? each),
+      ),
+    }));
+}
+
+/** The new names of a model beside all others that it has. */
+function meaningProblems(resource: Resource, draft: Draft | undefined): readonly DeclarationProblem[] {
+  const { renamed, label } = resource;
+  if (renamed.size === 0) return [];
+  const read = featureParameters(resource);
+  const own = namesIn(draft?.declaration.options.parameters);
+  return [...renamed]
+    .filter(([parameter, name]) => parameter !== name)
+    .flatMap(([parameter, name]) => {
+      const what = meaningOf(name, resource, read);
+      if (what === undefined) return [];
+      const isOwn = Object.hasOwn(own, parameter);
+      return [
+        {
+          where: `${label}.parameters.${parameter}`,
+          what: `"${name}"${isOwn ? '' : ', as the prefix or the relation calls it,'} ${what}`,
+          repair: isOwn
+            ? 'Give the parameter another name.'
+            : `Give it another name in this model: parameters: { ${parameter}: '…' }.`,
+        },
+      ];
+    });
+}
+
+function meaningOf(name: string, resource: Resource, read: readonly string[]): string | undefined {
+  if (resource.filterTerms.has(name)) return 'is a filter of the model';
+  if (resource.fieldsByName.has(name)) return 'is a field of the model';
+  return read.filter((each) => each === name).length > 1 ? 'is another query parameter too' : undefined;
+}

@@ -1,0 +1,100 @@
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
+import { FORMAT_PARAMETER } from '../../core/contracts/renderer.js';
+import type { Renderer } from '../../core/contracts/renderer.js';
+import { parameterName } from '../../core/schema/parameter-names.js';
+import type { Resource } from '../../core/schema/resource.js';
+import { JSON_MEDIA_TYPE } from '../../core/media-type.js';
+import type { CompiledModel } from '../compile-resources.js';
+import type { Blueprint } from '../blueprint.js';
+import { placesOf } from './option-locations.js';
+import { toldOnce } from './deduplicate-problems.js';
+
+interface Given {
+  readonly where: string;
+  readonly renderers: unknown;
+}
+
+/** Renderers are some, each has names of its own, and `format` means nothing else in the models that have them. */
+export function verifyRenderers(blueprint: Blueprint, { all }: CompiledModel): readonly DeclarationProblem[] {
+  return toldOnce([
+    ...givenIn(blueprint).flatMap(ownProblems),
+    ...errorFormatProblems(blueprint),
+    ...all.flatMap(parameterProblems),
+  ]);
+}
+
+function givenIn(blueprint: Blueprint): readonly Given[] {
+  return placesOf(blueprint)
+    .map(({ where, options: { renderers } }) => ({ where: `${where}.renderers`, renderers }))
+    .filter(({ renderers }) => renderers !== undefined);
+}
+
+function ownProblems({ where, renderers }: Given): readonly DeclarationProblem[] {
+  const listed: readonly unknown[] = Array.isArray(renderers) ? renderers : [renderers];
+  const known = { formats: new Set(['json']), types: new Set([JSON_MEDIA_TYPE]) };
+  return listed.flatMap((each, index) => {
+    const at = Array.isArray(renderers) ? `${where}[${index}]` : where;
+    if (!Array.isArray(renderers) || !isRenderer(each))
+      return [
+        {
+          where: at,
+          what: 'this is no renderer',
+          repair:
+            'Write renderers: [new CsvRenderer(), new NdjsonRenderer()], or objects of your own with format, mediaType and render.',
+        },
+      ];
+    const { format, mediaType } = each;
+    const problems: DeclarationProblem[] = [];
+    if (!/^[\w-]+$/.test(format) || known.formats.has(format))
+      problems.push({
+        where: at,
+        what: `its format "${format}" is no name of its own`,
+        repair: 'Give it letters and digits that no other renderer has; "json" is taken.',
+      });
+    if (!/^[a-z0-9.+-]+\/[a-z0-9.+-]+$/.test(mediaType) || known.types.has(mediaType))
+      problems.push({
+        where: at,
+        what: `its mediaType "${mediaType}" is no type of its own`,
+        repair:
+          'Give it a media type in lower case, without parameters, that no other renderer has: text/csv.',
+      });
+    known.formats.add(format);
+    known.types.add(mediaType);
+    return problems;
+  });
+}
+
+function isRenderer(given: unknown): given is Renderer {
+  const { format, mediaType, render } = (given ?? {}) as Partial<Record<keyof Renderer, unknown>>;
+  return typeof format === 'string' && typeof mediaType === 'string' && typeof render === 'function';
+}
+
+function errorFormatProblems({ prefix, errorFormat }: Blueprint): readonly DeclarationProblem[] {
+  const known: readonly unknown[] = ['drf', 'problem'];
+  if (known.includes(errorFormat)) return [];
+  return [
+    {
+      where: `RestifyModule.forRoot('${prefix}').errorFormat`,
+      what: `there is no error format ${JSON.stringify(errorFormat)}`,
+      repair: "Write 'drf' or 'problem'.",
+    },
+  ];
+}
+
+function parameterProblems(resource: Resource): readonly DeclarationProblem[] {
+  const { renderers, operations, backends, pagination, label } = resource;
+  if (renderers.length === 0 || !(operations.has('list') || operations.has('retrieve'))) return [];
+  const format = parameterName(FORMAT_PARAMETER, resource);
+  const read =
+    backends.some((backend) => backend.parameters?.(resource).includes(format) === true) ||
+    pagination?.parameters().includes(format) === true;
+  return read
+    ? [
+        {
+          where: `${label}.renderers`,
+          what: `the query parameter "${format}" means something else too`,
+          repair: 'Give the filter backend or the pagination another parameter, or the model renderers: [].',
+        },
+      ]
+    : [];
+}

@@ -1,0 +1,67 @@
+import { didYouMean } from '../../core/errors/declaration-error.js';
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
+import type { Blueprint, Draft } from '../blueprint.js';
+import { junctionEntities } from '../junction-entities.js';
+
+/** `through` names many-to-many relations, and says nothing that a declaration of the junction's entity says. */
+export function verifyThrough(blueprint: Blueprint): readonly DeclarationProblem[] {
+  const known: Known = { drafts: blueprint.drafts, entities: junctionEntities(blueprint) };
+  return blueprint.drafts.flatMap((draft) =>
+    Object.keys(draft.declaration.options.through ?? {}).flatMap((name) => problemOf(name, draft, known)),
+  );
+}
+
+interface Known {
+  readonly drafts: readonly Draft[];
+  /** The entities of junctions. */
+  readonly entities: ReadonlyMap<string, string>;
+}
+
+function problemOf(name: string, draft: Draft, { drafts, entities }: Known): readonly DeclarationProblem[] {
+  const { declaration, entity } = draft;
+  const where = `${declaration.name}.through.${name}`;
+  const known = entity.relations.filter((relation) => relation.kind === 'many-to-many');
+  const relation = known.find((each) => each.path === name);
+  if (!relation)
+    return [
+      {
+        where,
+        what: `"${name}" is no many-to-many relation of ${declaration.name}`,
+        repair: didYouMean(
+          name,
+          known.map((each) => each.path),
+        ),
+      },
+    ];
+  const own = drafts.find((draft) => draft.entity.id === entities.get(relation.junction.entity));
+  if (own)
+    return [
+      {
+        where,
+        what: `its junction has a declaration of its own, on ${own.declaration.name}`,
+        repair: `Give these options to @Restify on ${own.declaration.name}.`,
+      },
+    ];
+  const other = drafts.find((each) => each.entity.id === relation.target);
+  return other && relation.junction.inverse !== undefined
+    ? saidTwice({ draft, name }, { draft: other, name: relation.junction.inverse })
+    : [];
+}
+
+interface Side {
+  readonly draft: Draft;
+  readonly name: string;
+}
+
+/** One junction has one set of rules: an option is given on one of its sides. */
+function saidTwice(here: Side, there: Side): readonly DeclarationProblem[] {
+  const optionsOf = ({ draft, name }: Side): object =>
+    (draft.declaration.options.through as Readonly<Record<string, object>> | undefined)?.[name] ?? {};
+  if (here.draft === there.draft && here.name === there.name) return [];
+  const both = Object.keys(optionsOf(here)).filter((option) => Object.hasOwn(optionsOf(there), option));
+  return both.map((option) => ({
+    where: `${here.draft.declaration.name}.through.${here.name}.${option}`,
+    what: `${there.draft.declaration.name}.through.${there.name} gives it too, and the junction is one`,
+    repair: 'Give it on one side: it holds for both.',
+  }));
+}

@@ -1,0 +1,31 @@
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
+import { LONGEST_TIMER } from '../../core/schema/limits.js';
+import type { Blueprint } from '../blueprint.js';
+
+/** Nobody waits for ever, nobody gives up before the wait has begun, and a statement may be left any time only by that word. */
+export function verifyTimeouts({
+  prefix,
+  acquireTimeout,
+  statementTimeout,
+}: Blueprint): readonly DeclarationProblem[] {
+  const range = `Give milliseconds, above 0 and below ${LONGEST_TIMER}`;
+  const problems: DeclarationProblem[] = [];
+  if (!isTime(acquireTimeout))
+    problems.push({
+      where: `RestifyModule.forRoot('${prefix}').acquireTimeout`,
+      what: `${String(acquireTimeout)} is no time to wait`,
+      repair: `${range}; without the option they are 10000.`,
+    });
+  if (statementTimeout !== undefined && !isTime(statementTimeout)) {
+    problems.push({
+      where: `RestifyModule.forRoot('${prefix}').statementTimeout`,
+      what: `${String(statementTimeout)} is no time for a statement`,
+      repair: `${range}, or false for any time; without the option they are 30000.`,
+    });
+  }
+  return problems;
+}
+
+function isTime(milliseconds: unknown): boolean {
+  return typeof milliseconds === 'number' && milliseconds > 0 && milliseconds < LONGEST_TIMER;
+}
