@@ -35,27 +35,27 @@ export type {
   NestedActionOptions,
 } from './decorators/action.decorator.js';
 
-export { FieldFilter } from './request/filtering/field-filter.js';
-export { FilterSet } from './request/filtering/filter-set.js';
-export type { FilterParameters } from './request/filtering/filter-set.js';
+export { FieldFilter } from './features/filtering/field-filter.js';
+export { FilterSet } from './features/filtering/filter-set.js';
+export type { FilterParameters } from './features/filtering/filter-set.js';
 export type { OwnFilter, ParameterKind } from './core/contracts/custom-filter.js';
 export type { QueryLimits } from './core/schema/limits.js';
 export type { ParameterNames } from './core/schema/parameter-names.js';
-export { SearchFilter } from './request/filtering/search-filter.js';
-export { OrderingFilter } from './request/ordering/ordering-filter.js';
-export { JsonServerFilter } from './request/filtering/json-server-filter.js';
-export { JsonServerSearch } from './request/filtering/json-server-search.js';
-export { JsonServerOrdering } from './request/ordering/json-server-ordering.js';
-export { JsonServerPagination } from './request/pagination/json-server-pagination.js';
-export type { JsonServerOptions } from './request/pagination/json-server-pagination.js';
+export { SearchFilter } from './features/filtering/search-filter.js';
+export { OrderingFilter } from './features/filtering/ordering-filter.js';
+export { JsonServerFilter } from './features/filtering/json-server-filter.js';
+export { JsonServerSearch } from './features/filtering/json-server-search.js';
+export { JsonServerOrdering } from './features/filtering/json-server-ordering.js';
+export { JsonServerPagination } from './features/pagination/json-server-pagination.js';
+export type { JsonServerOptions } from './features/pagination/json-server-pagination.js';
 export type { FilterBackend, FilterQuestion, Filtering, ListKind } from './core/contracts/filter-backend.js';
-export { LimitOffsetPagination } from './request/pagination/limit-offset-pagination.js';
-export type { LimitOffsetOptions } from './request/pagination/limit-offset-pagination.js';
-export { PageNumberPagination } from './request/pagination/page-number-pagination.js';
-export type { PageNumberOptions } from './request/pagination/page-number-pagination.js';
-export { CursorPagination } from './request/pagination/cursor-pagination.js';
-export type { CursorOptions } from './request/pagination/cursor-pagination.js';
-export type { PageOptions } from './request/pagination/page-settings.js';
+export { LimitOffsetPagination } from './features/pagination/limit-offset-pagination.js';
+export type { LimitOffsetOptions } from './features/pagination/limit-offset-pagination.js';
+export { PageNumberPagination } from './features/pagination/page-number-pagination.js';
+export type { PageNumberOptions } from './features/pagination/page-number-pagination.js';
+export { CursorPagination } from './features/pagination/cursor-pagination.js';
+export type { CursorOptions } from './features/pagination/cursor-pagination.js';
+export type { PageOptions } from './features/pagination/pagination-options.js';
 export type {
   Counted,
   CountKind,
@@ -73,8 +73,8 @@ export type {
   PaginationDescription,
   PaginationProblem,
 } from './core/contracts/pagination.js';
-export { CsvRenderer } from './request/responses/renderers/csv-renderer.js';
-export { NdjsonRenderer } from './request/responses/renderers/ndjson-renderer.js';
+export { CsvRenderer } from './features/rendering/csv-renderer.js';
+export { NdjsonRenderer } from './features/rendering/ndjson-renderer.js';
 export type { RenderedRows, Renderer } from './core/contracts/renderer.js';
 export type { ErrorFormat } from './core/contracts/error-format.js';
 export type { ShapeOptions } from './core/contracts/field-selection.js';
@@ -85,7 +85,7 @@ export { IdempotencyRecord } from './adapters/typeorm/idempotency/idempotency-re
 export { and, or, where } from './core/query/row-filter.js';
 export type { Lookup, RowFilter } from './core/query/row-filter.js';
 
-export { ModelSerializer } from './request/serializers/model-serializer.js';
+export { ModelSerializer } from './features/serialization/model-serializer.js';
 export type {
   ParseContext,
   ParsedBody,
@@ -102,7 +102,7 @@ export {
   IsAuthenticatedOrReadOnly,
   ModelPermissions,
   ModelPermissionsOrAnonReadOnly,
-} from './request/permissions/built-in.js';
+} from './features/permissions/built-in-permissions.js';
 export { allow, deny, hide } from './core/contracts/permission.js';
 export type {
   AccessQuestion,
@@ -127,7 +127,7 @@ export type {
   NamedAuthentication,
   VerifyBasic,
 } from './core/contracts/authentication.js';
-export { secretsEqual } from './request/authentication/secrets-equal.js';
+export { secretsEqual } from './features/authentication/timing-safe-equal.js';
 
 export { ResourceController } from './boot/resource-controller.js';
 export type { Write } from './boot/resource-controller.js';

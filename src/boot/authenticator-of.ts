@@ -2,9 +2,9 @@ import type { ModuleRef, ModulesContainer } from '@nestjs/core';
 import { counterOf } from '../adapters/throttler/load-counter.js';
 import type { RefusalLimits } from '../core/contracts/authentication.js';
 import { REFUSAL_LIMITS } from '../core/schema/limits.js';
-import { Authenticator } from '../request/authentication/authenticator.js';
-import { RefusedCredentials } from '../request/authentication/refused-credentials.js';
-import type { ShareRefusal } from '../request/authentication/refused-credentials.js';
+import { Authenticator } from '../features/authentication/authenticator.js';
+import { RefusedCredentials } from '../features/authentication/refused-credentials.js';
+import type { ShareRefusal } from '../features/authentication/refused-credentials.js';
 import type { ResolvedOptions } from '../restify.options.js';
 
 interface AuthenticatorContext {

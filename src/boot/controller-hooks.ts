@@ -6,7 +6,7 @@ import type { HookName } from '../decorators/action.decorator.js';
 import type { ResourceHooks, WriteStep } from '../core/contracts/hooks.js';
 import { allow } from '../core/contracts/permission.js';
 import type { AccessQuestion, Permission } from '../core/contracts/permission.js';
-import { RowScope } from '../request/permissions/row-scope.js';
+import { RowScope } from '../features/permissions/row-scope.js';
 import type { ListedController } from './routing/application-controllers.js';
 import type { ResourceController } from './resource-controller.js';
 

@@ -1,7 +1,7 @@
 import type { Actor } from '../core/schema/actor.js';
 import { callerKey } from '../core/schema/caller.js';
 import type { Requester } from '../core/contracts/requester.js';
-import type { HttpExchange } from './parsing/http-exchange.js';
+import type { HttpExchange } from './http-exchange.js';
 
 /** Who waits for an answer over HTTP: an actor where one is known, else an address. */
 export class HttpRequester implements Requester {

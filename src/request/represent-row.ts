@@ -1,6 +1,6 @@
 import type { Representation, Row } from '../core/contracts/serializer.js';
 import type { Soon } from '../core/maybe-promise.js';
-import type { Located } from './asked.js';
+import type { Located } from './rest-context.js';
 import type { RowWriting } from '../core/data-adapter.js';
 
 /** The JSON object of a row of the answer, as it was answered before where it was. */

@@ -1,7 +1,7 @@
 import { TypeOrmAdapter } from '../../src/adapters/typeorm/typeorm-adapter.js';
 import type { Route } from '../../src/core/schema/route.js';
-import type { RestPipeline } from '../../src/request/rest-pipeline.js';
-import { ModelSerializer } from '../../src/request/serializers/model-serializer.js';
+import type { RestPipeline } from '../../src/pipeline/rest-pipeline.js';
+import { ModelSerializer } from '../../src/features/serialization/model-serializer.js';
 import type { Compared } from './comparison.js';
 
 /** Those of `Compared` that count reads. */

@@ -4,7 +4,7 @@ import { PageNumberPagination, Restify } from 'nestjs-restify';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { RowReader } from '../../src/adapters/typeorm/read/row-reader.js';
 import { PlainWriter } from '../../src/adapters/typeorm/write/direct-writer.js';
-import { ModelSerializer } from '../../src/request/serializers/model-serializer.js';
+import { ModelSerializer } from '../../src/features/serialization/model-serializer.js';
 import { startApp } from './start-app.js';
 import type { AppSettings, StartedApp } from './start-app.js';
 

@@ -7,8 +7,8 @@ import type { CreatePlan, ListPlan, UpdatePlan } from '../../src/core/query/plan
 import type { Resource } from '../../src/core/schema/resource.js';
 import type { ParsedBody, Row } from '../../src/core/contracts/serializer.js';
 import type { DataAdapter, PageOf, RowWriting } from '../../src/core/data-adapter.js';
-import { planPage } from '../../src/request/planning/plan-page.js';
-import { keyCondition, planList } from '../../src/request/planning/plan-rows.js';
+import { planPage } from '../../src/request/plan/plan-page.js';
+import { keyCondition, planList } from '../../src/request/plan/plan-read.js';
 
 /** A row as JSON. */
 export type Shown = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import type { Authentication, AuthenticationScheme } from '../../core/contracts/authentication.js';
-import type { PassportHttpLike } from '../../request/authentication/basic-strategy.js';
-import { passportScheme } from '../../request/authentication/passport-scheme.js';
-import type { PassportAuthentication, PassportLike } from '../../request/authentication/passport-scheme.js';
+import type { PassportHttpLike } from '../../features/authentication/basic-strategy.js';
+import { passportScheme } from '../../features/authentication/passport-scheme.js';
+import type { PassportAuthentication, PassportLike } from '../../features/authentication/passport-scheme.js';
 
 /** Schemes by what declares them. Passport is loaded where somebody names a scheme, and only there. */
 export async function loadSchemes(

@@ -9,8 +9,8 @@ import {
   IsAuthenticatedOrReadOnly,
   ModelPermissions,
   ModelPermissionsOrAnonReadOnly,
-} from '../../request/permissions/built-in.js';
-import { RowScope } from '../../request/permissions/row-scope.js';
+} from '../../features/permissions/built-in-permissions.js';
+import { RowScope } from '../../features/permissions/row-scope.js';
 import type { Schema, SecurityRequirement } from './open-api-types.js';
 
 /** What can be known of a permission without asking it. */

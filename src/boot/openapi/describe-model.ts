@@ -11,7 +11,7 @@ import {
   valueSchema,
 } from './describe-value.js';
 import type { Expandable } from '../../core/contracts/field-selection.js';
-import { ModelSerializer } from '../../request/serializers/model-serializer.js';
+import { ModelSerializer } from '../../features/serialization/model-serializer.js';
 import { mayLack, orExpanded } from './describe-shape.js';
 import { ruledSchema } from './ruled-schema.js';
 import type { Schema } from './open-api-types.js';

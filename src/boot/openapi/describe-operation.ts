@@ -6,8 +6,8 @@ import type { Operation as OperationName } from '../../core/schema/operation.js'
 import type { RouteAction } from '../../core/schema/action.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { Route } from '../../core/schema/route.js';
-import { givenFields } from '../../request/write-plans.js';
-import { ModelSerializer } from '../../request/serializers/model-serializer.js';
+import { givenFields } from '../../request/plan/plan-write.js';
+import { ModelSerializer } from '../../features/serialization/model-serializer.js';
 import { operationName } from './component-names.js';
 import { amountOf, bulkQuery, inAmount, withKey } from './describe-bulk.js';
 import { conditionParameters } from './describe-conditions.js';

@@ -1,6 +1,6 @@
 import type { ErrorFormat } from '../../core/contracts/error-format.js';
-import { errorResponse } from '../../request/responses/error-response.js';
-import type { ErrorResponse } from '../../request/responses/error-response.js';
+import { errorResponse } from '../../request/response/error-response.js';
+import type { ErrorResponse } from '../../request/response/error-response.js';
 
 const NOW = Promise.resolve();
 

@@ -1,10 +1,10 @@
 import { MethodNotAllowed } from '../../core/errors/http-exceptions.js';
 import { isReading } from '../../core/schema/operation.js';
 import type { Api } from '../../core/schema/route.js';
-import type { HttpExchange } from '../../request/parsing/http-exchange.js';
-import { negotiate } from '../../request/responses/negotiate.js';
-import { jsonResponse } from '../../request/responses/rest-response.js';
-import type { RestResponse } from '../../request/responses/rest-response.js';
+import type { HttpExchange } from '../../request/http-exchange.js';
+import { negotiate } from '../../features/rendering/negotiate.js';
+import { jsonResponse } from '../../request/response/rest-response.js';
+import type { RestResponse } from '../../request/response/rest-response.js';
 
 /** The collections of these prefixes by their paths. `base` is what comes before the prefixes. */
 export function answerIndex(

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { RouteMatch } from '../../core/schema/route.js';
-import type { HttpExchange } from '../../request/parsing/http-exchange.js';
+import type { HttpExchange } from '../../request/http-exchange.js';
 import type { Soon } from '../../core/maybe-promise.js';
-import type { RestResponse } from '../../request/responses/rest-response.js';
+import type { RestResponse } from '../../request/response/rest-response.js';
 
 /** One call, with the way to answer it. */
 export interface AnswerableExchange extends HttpExchange {

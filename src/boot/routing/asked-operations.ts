@@ -2,9 +2,9 @@ import { takesMany } from '../../core/contracts/bulk.js';
 import { servedMethod } from '../../core/schema/operation.js';
 import type { Operation } from '../../core/schema/operation.js';
 import type { Route } from '../../core/schema/route.js';
-import type { HttpExchange } from '../../request/parsing/http-exchange.js';
-import { parseQueryString } from '../../request/parsing/query-string.js';
-import { asksForUpsert } from '../../request/parsing/upsert-parameter.js';
+import type { HttpExchange } from '../../request/http-exchange.js';
+import { parseQueryString } from '../../request/parse/parse-query-string.js';
+import { asksForUpsert } from '../../request/parse/upsert-parameter.js';
 
 /** What a request asks for that leads to this route. */
 export function askedOperations(

@@ -7,7 +7,7 @@ import type { Operation } from '../../core/schema/operation.js';
 import type { ManyToManyRelation, OneToManyRelation, ToManyRelation } from '../../core/schema/relation.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { Route } from '../../core/schema/route.js';
-import { ModelSerializer } from '../../request/serializers/model-serializer.js';
+import { ModelSerializer } from '../../features/serialization/model-serializer.js';
 import { buildApi } from './build-routes.js';
 
 const ID: Column = { id: 'id', path: 'id', type: { kind: 'integer', min: 0, max: 9 }, nullable: false };

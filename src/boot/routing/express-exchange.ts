@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BODY_BYTES } from '../../core/schema/limits.js';
-import type { ReceivedBody } from '../../request/parsing/json-body.js';
-import { isGone } from '../../request/parsing/is-gone.js';
-import type { RestResponse } from '../../request/responses/rest-response.js';
+import type { ReceivedBody } from '../../request/parse/parse-body.js';
+import { isGone } from '../../request/is-aborted.js';
+import type { RestResponse } from '../../request/response/rest-response.js';
 import { sendResponse, setContractHeaders } from '../../request/responses/send-response.js';
 import type { AnswerableExchange } from './answerable-exchange.js';
 import type { Soon } from '../../core/maybe-promise.js';

@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { mergedVary } from '../../request/responses/contract-headers.js';
-import type { ReceivedBody } from '../../request/parsing/json-body.js';
+import type { ReceivedBody } from '../../request/parse/parse-body.js';
 import { JSON_MEDIA_TYPE } from '../../core/media-type.js';
-import { isGone } from '../../request/parsing/is-gone.js';
+import { isGone } from '../../request/is-aborted.js';
 import { PieceStream } from '../../request/responses/piece-stream.js';
-import type { RestResponse } from '../../request/responses/rest-response.js';
+import type { RestResponse } from '../../request/response/rest-response.js';
 import {
   endConnection,
   sendResponse,

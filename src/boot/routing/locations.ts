@@ -1,5 +1,5 @@
 import type { RouteMatch } from '../../core/schema/route.js';
-import type { HttpExchange } from '../../request/parsing/http-exchange.js';
+import type { HttpExchange } from '../../request/http-exchange.js';
 import { ForeignRoutes } from './foreign-routes.js';
 import { Mounts } from './mounts.js';
 import type { Served } from './served.js';

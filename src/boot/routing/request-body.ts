@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream';
 import type { Readable, Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import type { ReceivedBody } from '../../request/parsing/json-body.js';
+import type { ReceivedBody } from '../../request/parse/parse-body.js';
 
 /** RFC 9112, 6.3: a length, or chunks. */
 export function hasBody({ headers }: IncomingMessage): boolean {

@@ -2,7 +2,7 @@ import type { DeclarationProblem } from '../../core/errors/declaration-error.js'
 import type { ErrorFormat } from '../../core/contracts/error-format.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { Api } from '../../core/schema/route.js';
-import type { RestPipeline } from '../../request/rest-pipeline.js';
+import type { RestPipeline } from '../../pipeline/rest-pipeline.js';
 import type { UnknownEntities } from '../../restify.options.js';
 
 /** One prefix of an application, and what answers below it. */

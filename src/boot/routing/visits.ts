@@ -1,5 +1,5 @@
-import type { Admission } from '../../request/asked.js';
-import type { Around } from '../../request/rest-pipeline.js';
+import type { Admission } from '../../request/rest-context.js';
+import type { Around } from '../../pipeline/rest-pipeline.js';
 import type { AnswerableExchange } from './answerable-exchange.js';
 import type { Location, Locations, Path } from './locations.js';
 

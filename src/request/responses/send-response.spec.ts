@@ -3,7 +3,7 @@ import { createServer, request } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { RestResponse } from './rest-response.js';
+import type { RestResponse } from '../response/rest-response.js';
 import { sendResponse } from './send-response.js';
 
 const PIECE = 'x'.repeat(64 * 1024);

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { FIXED_HEADERS, mergedVary } from './contract-headers.js';
 import { JSON_MEDIA_TYPE } from '../../core/media-type.js';
 import type { Soon } from '../../core/maybe-promise.js';
-import type { RestResponse } from './rest-response.js';
+import type { RestResponse } from '../response/rest-response.js';
 
 /**
  * Writes a response. What the application has set itself is kept. Done when all is handed over, or when the client has

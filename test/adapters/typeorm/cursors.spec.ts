@@ -1,7 +1,7 @@
 // @tags db nest
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { CursorPosition } from '../../../src/core/contracts/pagination.js';
-import { CursorSeal } from '../../../src/request/pagination/cursor-seal.js';
+import { CursorSeal } from '../../../src/features/pagination/cursor-cipher.js';
 import { kindEntity, KINDS } from '../../support/column-kinds.js';
 import { connectAdapter } from '../../support/connect-adapter.js';
 import type { ConnectedAdapter } from '../../support/connect-adapter.js';

@@ -1,0 +1,94 @@
+import { PermissionDenied } from '../../core/errors/http-exceptions.js';
+import type {
+  AuthenticationScheme,
+  Credentials,
+  LibraryRequest,
+  SchemeOutcome,
+} from '../../core/contracts/authentication.js';
+import type { Actor } from '../../core/schema/actor.js';
+import type { RunGuard } from '../../core/contracts/guard.js';
+import { parseBasicCredentials } from './basic-credentials.js';
+import { challengeFor, isBasic, isPresented, placeOf, refusalFor } from './presented-credentials.js';
+import { statusOfError } from './error-status.js';
+
+interface GuardRequest extends LibraryRequest {
+  user?: unknown;
+}
+
+const BASIC: Credentials = { scheme: 'Basic' };
+const BEARER: Credentials = { scheme: 'Bearer' };
+
+/** One guard that tells who asks: where it does not, another scheme may. */
+export function guardScheme(run: RunGuard, credentials: Credentials | undefined): AuthenticationScheme {
+  return {
+    ...placed(credentials),
+    guards: 'one',
+    authenticate: async (request: GuardRequest, context) => {
+      const before = request.user;
+      const outcome = await outcomeOf([run], { request, context, credentials });
+      // What a guard leaves behind that does not know the caller is no actor of the next scheme.
+      if (outcome.kind !== 'actor' && request.user !== before) request.user = before;
+      return outcome;
+    },
+  };
+}
+
+/** The guards of a model in the place of its authentication: all of them, in order. */
+export function guardsScheme(runs: readonly RunGuard[]): AuthenticationScheme {
+  return {
+    ...placed(undefined),
+    guards: 'all',
+    authenticate: (request, context) => outcomeOf(runs, { request, context, credentials: undefined }),
+  };
+}
+
+/** The actor that stands on a request. */
+export function actorOn({ user }: GuardRequest): Actor {
+  return typeof user === 'object' ? user : null;
+}
+
+type Placed = Pick<AuthenticationScheme, 'name' | 'challenge' | 'refusal' | 'presented'>;
+
+/** A guard that does not say where its credentials stand is taken to read the Authorization header. */
+function placed(credentials: Credentials | undefined): Placed {
+  return {
+    name: credentials && placeOf(credentials),
+    challenge: credentials && challengeFor(credentials),
+    refusal: (request) => refusalFor(credentials ?? (isPresented(request, BASIC) ? BASIC : BEARER)),
+    presented: (request) => {
+      if (!hasCredentials(request, credentials)) return undefined;
+      const named = credentials === undefined || isBasic(credentials);
+      return {
+        username: named ? parseBasicCredentials(request.headers.authorization)?.username : undefined,
+      };
+    },
+  };
+}
+
+function hasCredentials(request: LibraryRequest, credentials: Credentials | undefined): boolean {
+  return credentials ? isPresented(request, credentials) : request.headers.authorization !== undefined;
+}
+
+interface GuardedRequest {
+  readonly request: GuardRequest;
+  readonly context: unknown;
+  readonly credentials: Credentials | undefined;
+}
+
+async function outcomeOf(
+  runs: readonly RunGuard[],
+  { request, context, credentials }: GuardedRequest,
+): Promise<SchemeOutcome> {
+  try {
+    for (const run of runs)
+      if (!(await run(context)))
+        return { kind: 'refused', actor: actorOn(request), error: new PermissionDenied() };
+  } catch (error) {
+    const status = statusOfError(error);
+    if (status === undefined || !(error instanceof Error)) throw error;
+    if (status === 401) return { kind: hasCredentials(request, credentials) ? 'wrong' : 'unknown' };
+    return { kind: 'refused', actor: actorOn(request), error };
+  }
+  const actor = actorOn(request);
+  return actor === null ? { kind: 'none' } : { kind: 'actor', actor };
+}

@@ -1,0 +1,90 @@
+import { describe, expect, test } from '@jest/globals';
+import { networkOf } from './client-network.js';
+import { RefusedCredentials } from './refused-credentials.js';
+
+const LIMITS = { perAddress: 3, perUser: 2, ttl: 60_000 };
+const later = (): number => performance.now() + 1000;
+
+describe('what is remembered of callers', () => {
+  test('is nothing where none was refused', async () => {
+    const refused = new RefusedCredentials(LIMITS);
+    for (const outcome of ['actor', 'none'] as const)
+      (await refused.begin({ address: '10.0.0.1', username: 'ada' }, later())).end(outcome);
+    expect(refused.size).toBe(0);
+    (await refused.begin({ address: '10.0.0.1', username: 'ada' }, later())).end('wrong');
+    expect(refused.size).toBe(2);
+  });
+
+  test('is bounded, however many there are, and those that have been quiet the longest are forgotten', async () => {
+    const refused = new RefusedCredentials(LIMITS);
+    const refuse = async (caller: number): Promise<void> => {
+      (
+        await refused.begin(
+          { address: `10.0.${caller >> 8}.${caller & 255}`, username: 'x'.repeat(200) },
+          later(),
+        )
+      ).end('wrong');
+    };
+    for (let caller = 0; caller < 12_000; caller++) await refuse(caller);
+    expect(refused.size).toBe(20_000);
+    for (const caller of [11_999, 0, 0]) await refuse(caller);
+    for (const caller of [11_999, 0])
+      await expect(refuse(caller)).rejects.toMatchObject({ answer: { status: 429 } });
+  });
+
+  test('ends with the limit for the address, whoever asks', async () => {
+    const refused = new RefusedCredentials(LIMITS);
+    for (const username of ['a', 'b', undefined])
+      (await refused.begin({ address: '10.0.0.1', username }, later())).end('wrong');
+    await expect(refused.begin({ address: '10.0.0.1', username: 'c' }, later())).rejects.toMatchObject({
+      answer: { status: 429 },
+    });
+  });
+
+  test('a check that waits for others takes their place, in the order of its coming, or is refused with them', async () => {
+    const refused = new RefusedCredentials(LIMITS);
+    const begin = () => refused.begin({ address: '10.0.0.1', username: 'a' }, later());
+    const running = [await begin(), await begin()];
+    const order: number[] = [];
+    const waiting = [0, 1, 2].map((index) =>
+      begin().then((check) => {
+        order.push(index);
+        return check;
+      }),
+    );
+    running[0]?.end('actor');
+    const third = await waiting[0];
+    expect(order).toEqual([0]);
+    third?.end('wrong');
+    running[1]?.end('wrong');
+    await expect(waiting[1]).rejects.toMatchObject({ answer: { status: 429 } });
+    await expect(waiting[2]).rejects.toMatchObject({ answer: { status: 429 } });
+    expect(refused.size).toBe(2);
+  });
+
+  test('a check that has waited too long gives its place back', async () => {
+    const refused = new RefusedCredentials({ ...LIMITS, perAddress: 1 });
+    const running = await refused.begin({ address: '10.0.0.1', username: 'a' }, later());
+    await expect(
+      refused.begin({ address: '10.0.0.1', username: 'b' }, performance.now() + 20),
+    ).rejects.toMatchObject({ answer: { status: 503 } });
+    running.end('actor');
+    expect(refused.size).toBe(0);
+  });
+});
+
+test.each([
+  ['127.0.0.1', '127.0.0.1'],
+  ['::ffff:127.0.0.1', '127.0.0.1'],
+  ['::1', '0:0:0:0::/64'],
+  ['::', '0:0:0:0::/64'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:DB8:0001:2::', '2001:db8:1:2::/64'],
+  ['2001:db8::1:2:3:4:5', '2001:db8:0:1::/64'],
+  ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+  ['64:ff9b::192.0.2.1', '64:ff9b:0:0::/64'],
+  ['', ''],
+  ['unknown', 'unknown'],
+])('%j counts as %j', (address, network) => {
+  expect(networkOf(address)).toBe(network);
+});

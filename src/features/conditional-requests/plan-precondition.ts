@@ -1,0 +1,142 @@
+import {
+  MalformedRequest,
+  PreconditionFailed,
+  PreconditionRequired,
+} from '../../core/errors/http-exceptions.js';
+import type { Json } from '../../core/errors/rest-exception.js';
+import { stampsOf } from '../../core/contracts/conditional.js';
+import type { Column } from '../../core/schema/column.js';
+import { allOf, ALWAYS, equals, NEVER } from '../../core/query/condition.js';
+import type { Condition } from '../../core/query/condition.js';
+import { MODIFIED_SETTLES } from '../../core/schema/limits.js';
+import type { Precondition } from '../../core/query/plan.js';
+import type { Row } from '../../core/contracts/serializer.js';
+import { parseEntityTags } from './etag.js';
+import type { EntityTag } from './etag.js';
+import { parseHttpDate } from './http-date.js';
+import type { HeaderOf } from './is-not-modified.js';
+import { stateIn, versionIn } from './validators.js';
+import type { ObjectView } from './validators.js';
+
+/** Told of an object that is about to be written: how its callers see it, and the state that a row is in. */
+export interface WrittenObject {
+  readonly view: ObjectView;
+  readonly stateOf: (row: Row) => string;
+}
+
+/**
+ * What PUT, PATCH or DELETE asks of the row before it is written (RFC 9110, 13.1). Versions and dates are conditions of
+ * the statement itself; of what the content alone tells the row is asked under its lock. Undefined where nothing is asked.
+ */
+export function planPrecondition(
+  header: HeaderOf,
+  object: WrittenObject,
+  now: number,
+): Precondition | undefined {
+  const { conditional } = object.view.resource;
+  const [match, none] = [header('if-match'), header('if-none-match')];
+  const asked: Precondition[] = [];
+  if (match !== undefined) asked.push(matching('If-Match', match, object));
+  else asked.push(...unmodifiedSince(header('if-unmodified-since'), object, now));
+  if (asked.length === 0 && conditional?.require === true) return unmet(() => new PreconditionRequired());
+  if (none !== undefined) asked.push(matching('If-None-Match', none, object));
+  return asked.length === 0 ? undefined : together(asked, object);
+}
+
+function matching(name: 'If-Match' | 'If-None-Match', text: string, object: WrittenObject): Precondition {
+  const tags = parseEntityTags(text);
+  if (tags === undefined)
+    return unmet(() => new MalformedRequest(`The ${name} header is no list of entity tags: "…", or *.`));
+  const wanted = name === 'If-Match';
+  if (tags === 'any') return wanted ? { where: ALWAYS, refusal: failed } : unmet(failed);
+  return wanted
+    ? one(
+        tags.filter(({ weak }) => !weak),
+        object,
+      )
+    : noneOf(tags, object);
+}
+
+function one(tags: readonly EntityTag[], { view, stateOf }: WrittenObject): Precondition {
+  if (view.versioned) return { where: hasVersion(tags, view), refusal: failed };
+  const states = new Set(tags.map(({ opaque }) => stateIn(opaque)));
+  return states.size === 0 ? unmet(failed) : expecting(view, (row) => states.has(stateOf(row)));
+}
+
+function noneOf(tags: readonly EntityTag[], { view, stateOf }: WrittenObject): Precondition {
+  if (view.versioned) return { where: { kind: 'not', condition: hasVersion(tags, view) }, refusal: failed };
+  const states = new Set(tags.map(({ opaque }) => stateIn(opaque)));
+  return expecting(view, (row) => !states.has(stateOf(row)));
+}
+
+function hasVersion(tags: readonly EntityTag[], view: ObjectView): Condition {
+  const { version } = stampsOf(view.resource);
+  const values = version
+    ? tags.flatMap(({ opaque }) => versionOf(versionIn(opaque, view), version) ?? [])
+    : [];
+  const [value, ...more] = values;
+  if (!version || value === undefined) return NEVER;
+  return more.length === 0
+    ? equals(version, value)
+    : { kind: 'compare', operand: { hops: [], column: version }, lookup: 'in', value: [...new Set(values)] };
+}
+
+/** One that no row can have is none: the database would refuse it. */
+function versionOf(text: string | undefined, { type }: Column): Json | undefined {
+  if (text === undefined) return undefined;
+  if (type.kind === 'integer') return Number(text) <= type.max ? Number(text) : undefined;
+  return type.kind === 'bigint' && BigInt(text) <= type.max ? text : undefined;
+}
+
+/** A date that we may have told is that of a whole second; of any other nobody knows what came later in its second. */
+function unmodifiedSince(
+  text: string | undefined,
+  { view }: WrittenObject,
+  now: number,
+): readonly Precondition[] {
+  const { modified } = stampsOf(view.resource);
+  const date = text === undefined ? undefined : parseHttpDate(text, now);
+  if (!modified || date === undefined) return [];
+  const told = date <= now - MODIFIED_SETTLES * 1000;
+  const value = canonical(told ? date + 1000 : date, modified);
+  return [
+    {
+      where: { kind: 'compare', operand: { hops: [], column: modified }, lookup: 'lt', value },
+      refusal: failed,
+    },
+  ];
+}
+
+function canonical(instant: number, { type }: Column): string {
+  const digits = type.kind === 'datetime' ? type.digits : 3;
+  return new Date(instant).toISOString().replace('Z', `${'0'.repeat(digits - 3)}Z`);
+}
+
+function failed(): PreconditionFailed {
+  return new PreconditionFailed();
+}
+
+function unmet(refusal: Precondition['refusal']): Precondition {
+  return { where: NEVER, refusal };
+}
+
+function expecting({ resource }: ObjectView, holds: (row: Row) => boolean): Precondition {
+  return { where: ALWAYS, refusal: failed, expected: { resource, holds } };
+}
+
+/** The first that is never met says why. */
+function together(asked: readonly Precondition[], { view }: WrittenObject): Precondition {
+  const expected = asked.flatMap((each) => each.expected ?? []);
+  return {
+    where: allOf(asked.map(({ where }) => where)),
+    refusal: (asked.find(({ where }) => where.kind === 'never') ?? asked[0])?.refusal ?? failed,
+    ...(expected.length === 0
+      ? {}
+      : {
+          expected: {
+            resource: view.resource,
+            holds: (row: Row) => expected.every((each) => each.holds(row)),
+          },
+        }),
+  };
+}

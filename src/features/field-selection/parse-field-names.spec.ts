@@ -1,0 +1,56 @@
+import { describe, expect, test } from '@jest/globals';
+import { askedNames, choiceBehind, choosesAll, EVERYTHING, wants } from './parse-field-names.js';
+import type { Names } from './parse-field-names.js';
+
+/** `id` or `size{height}`; what is named as a whole ends with `!`. */
+function shown(names: Names | undefined): string | undefined {
+  return (
+    names &&
+    [...names.inner]
+      .map(
+        ([name, each]) =>
+          `${name}${each.whole ? '!' : ''}${each.inner.size > 0 ? `{${shown(each) ?? ''}}` : ''}`,
+      )
+      .join(' ')
+  );
+}
+
+test.each([
+  ['id', 'id!'],
+  ['id,name,id', 'id! name!'],
+  [' id , name ', 'id! name!'],
+  ['a.b,a.c.d,a', 'a!{b! c{d!}}'],
+  ['a,a.b', 'a!{b!}'],
+  ['__proto__.x,constructor', '__proto__{x!} constructor!'],
+  ['.', '{!}'],
+  ['a.', 'a{!}'],
+  ['', undefined],
+  [',, ,', undefined],
+  [undefined, undefined],
+])('%j names %j', (text, names) => {
+  expect(shown(askedNames(text))).toBe(names);
+});
+
+test('a path of any depth is read', () => {
+  expect(askedNames('a.'.repeat(8000))).toBeDefined();
+});
+
+describe('a choice', () => {
+  const choice = { only: askedNames('id,size.width,shop'), omit: askedNames('shop.name,id') };
+
+  test('wants what is asked for, and not what is omitted as a whole', () => {
+    expect(['id', 'size', 'shop', 'name', 'toString'].filter((name) => wants(choice, name))).toEqual([
+      'size',
+      'shop',
+    ]);
+    expect(wants(EVERYTHING, 'anything')).toBe(true);
+  });
+
+  test('goes on behind a name', () => {
+    expect(wants(choiceBehind(choice, 'size'), 'height')).toBe(false);
+    expect(wants(choiceBehind(choice, 'size'), 'width')).toBe(true);
+    expect(wants(choiceBehind(choice, 'shop'), 'id')).toBe(true);
+    expect(wants(choiceBehind(choice, 'shop'), 'name')).toBe(false);
+    expect(choosesAll(choiceBehind({ only: askedNames('shop'), omit: undefined }, 'shop'))).toBe(true);
+  });
+});

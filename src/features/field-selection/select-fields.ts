@@ -1,0 +1,93 @@
+import type { Field } from '../../core/schema/field.js';
+import { KEPT_CHOICES } from '../../core/schema/limits.js';
+import type { Resource } from '../../core/schema/resource.js';
+import type { Representation } from '../../core/contracts/serializer.js';
+import { choiceBehind, choosesAll, wants } from './parse-field-names.js';
+import type { Choice, Names } from './parse-field-names.js';
+
+const KEPT = new WeakMap<Resource, Map<string, Resource>>();
+
+/**
+ * The resource with the fields that a client wants of those that it may read. What is not wanted is not read; it may be filtered,
+ * searched and ordered by all the same, and written. Which of the kept ones was not asked for longest goes first.
+ */
+export function chooseFields(resource: Resource, choice: Choice): Resource {
+  if (choosesAll(choice)) return resource;
+  const fields = resource.fields.map((field) => chosen(field, choice));
+  const name = nameOf(fields);
+  const kept = KEPT.get(resource) ?? new Map<string, Resource>();
+  KEPT.set(resource, kept);
+  const view =
+    kept.get(name) ??
+    Object.freeze({
+      ...resource,
+      fields,
+      fieldsByName: new Map(fields.map((field) => [field.name, field])),
+      chosen: true,
+    });
+  kept.delete(name);
+  kept.set(name, view);
+  const [oldest] = kept.keys();
+  if (kept.size > KEPT_CHOICES && oldest !== undefined) kept.delete(oldest);
+  return view;
+}
+
+function chosen<Some extends Field>(field: Some, choice: Choice): Some {
+  if (!field.readable) return field;
+  if (!wants(choice, field.name)) return { ...field, readable: false };
+  if (field.kind !== 'embedded') return field;
+  const inner = choiceBehind(choice, field.name);
+  return choosesAll(inner) ? field : { ...field, fields: field.fields.map((each) => chosen(each, inner)) };
+}
+
+/** The same for the same fields, however they were asked for. */
+function nameOf(fields: readonly Field[]): string {
+  return JSON.stringify(shownNames(fields));
+}
+
+function shownNames(fields: readonly Field[]): readonly unknown[] {
+  return fields
+    .filter(({ readable }) => readable)
+    .map((field) => (field.kind === 'embedded' ? [field.name, shownNames(field.fields)] : field.name));
+}
+
+/** The same of a body that somebody else has made: members by their names, and of embedded objects those inside. */
+export function chooseMembers(
+  body: Representation,
+  choice: Choice,
+  fields: readonly Field[],
+): Representation {
+  if (choosesAll(choice)) return body;
+  return Object.fromEntries(
+    Object.entries(body)
+      .filter(([name]) => wants(choice, name))
+      .map(([name, value]) => [
+        name,
+        memberOf(value, {
+          choice: choiceBehind(choice, name),
+          field: fields.find((each) => each.name === name),
+        }),
+      ]),
+  );
+}
+
+function memberOf(value: unknown, { choice, field }: { choice: Choice; field: Field | undefined }): unknown {
+  if (field?.kind !== 'embedded' || typeof value !== 'object' || value === null) return value;
+  return chooseMembers(value as Representation, choice, field.fields);
+}
+
+/** Of these names, the paths that these fields do not have, or not for this caller. What stands behind a relation is not looked at. */
+export function unknownNames(
+  names: Names | undefined,
+  fields: readonly Field[],
+  within = '',
+): readonly string[] {
+  return [...(names?.inner ?? [])].flatMap(([name, behind]): readonly string[] => {
+    const field = fields.find((each) => each.name === name && each.readable);
+    if (!field) return [within + name];
+    if (behind.inner.size === 0 || 'relation' in field) return [];
+    return field.kind === 'embedded'
+      ? unknownNames(behind, field.fields, `${within}${name}.`)
+      : [...behind.inner.keys()].map((each) => `${within}${name}.${each}`);
+  });
+}

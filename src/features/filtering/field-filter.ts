@@ -1,0 +1,53 @@
+import { InvalidInput } from '../../core/errors/http-exceptions.js';
+import { emptyFieldErrors } from '../../core/errors/rest-exception.js';
+import { GROUPS_PARAMETER } from '../../core/contracts/filter-backend.js';
+import type {
+  FilterBackend,
+  FilterQuestion,
+  Filtering,
+  ListKind,
+} from '../../core/contracts/filter-backend.js';
+import { parameterName } from '../../core/schema/parameter-names.js';
+import type { Resource } from '../../core/schema/resource.js';
+import { parseGroups } from './filter-groups.js';
+import { holdsList, parseTerm } from './parse-filter.js';
+import { sameRows } from './join-conditions.js';
+import type { PlacedCondition } from './join-conditions.js';
+
+/**
+ * `<field>=<value>` and `<field>__<lookup>=<value>`, AND-ed (contract 4.3), the model's own filters, and `filter=or(…)` where
+ * it has groups. Only parameters that boot has compiled from the model mean anything; all others are ignored. An empty
+ * value filters nothing.
+ */
+export class FieldFilter implements FilterBackend {
+  filter(question: FilterQuestion): Filtering {
+    const { resource, parameters } = question;
+    const errors = emptyFieldErrors();
+    const placed: PlacedCondition[] = [];
+    for (const [name, text] of parameters) {
+      if (text === '') continue;
+      const term = resource.filterTerms.get(name);
+      const outcome = term ? parseTerm(text, term, question) : undefined;
+      if (outcome?.errors) errors[name] = [...outcome.errors];
+      else if (outcome) placed.push(outcome.value);
+    }
+    const groupsParameter = parameterName(GROUPS_PARAMETER, resource);
+    const groups = resource.filterGroups ? parameters.get(groupsParameter) : undefined;
+    const outcome = groups === undefined || groups === '' ? undefined : parseGroups(groups, question);
+    if (outcome?.errors) errors[groupsParameter] = [...outcome.errors];
+    else if (outcome) placed.push(...outcome.value);
+    if (Object.keys(errors).length > 0) throw new InvalidInput(errors);
+    return { rows: sameRows(placed), ...(outcome ? { oneOff: true } : {}) };
+  }
+
+  parameters(resource: Resource): readonly string[] {
+    const fields = [...resource.filterTerms.keys()];
+    return resource.filterGroups ? [...fields, parameterName(GROUPS_PARAMETER, resource)] : fields;
+  }
+
+  lists({ filterTerms }: Resource): ReadonlyMap<string, ListKind> {
+    return new Map(
+      [...filterTerms].flatMap(([name, term]) => (holdsList(term) ? [[name, 'values'] as const] : [])),
+    );
+  }
+}

@@ -1,0 +1,81 @@
+import { oneOf } from '../../core/query/condition.js';
+import type { Condition } from '../../core/query/condition.js';
+import type { FilterQuestion } from '../../core/contracts/filter-backend.js';
+import { invalid, valid } from '../../core/values/parse-result.js';
+import type { Outcome } from '../../core/values/parse-result.js';
+import { GroupError, readGroup } from './filter-group-parser.js';
+import type { Expression } from './filter-group-parser.js';
+import { parseTerm } from './parse-filter.js';
+import { sameRows } from './join-conditions.js';
+import type { PlacedCondition } from './join-conditions.js';
+
+type Term = Extract<Expression, { kind: 'term' }>;
+
+/**
+ * Filters of the model that are put together with `and`, `or` and `not`. A name that is no filter cannot be passed over
+ * here, where it could show more rows: it is an error, the same one for a hidden field and for no field at all.
+ */
+export function parseGroups(text: string, question: FilterQuestion): Outcome<readonly PlacedCondition[]> {
+  try {
+    const expression = readGroup(text, question.resource.queryLimits);
+    refuseManySteps(expression, question);
+    return valid(placedOf(expression, question));
+  } catch (error) {
+    if (error instanceof GroupError) return invalid(error.message);
+    throw error;
+  }
+}
+
+/** Steps over many cost more than comparisons do. */
+function refuseManySteps(expression: Expression, { resource }: FilterQuestion): void {
+  const limit = resource.queryLimits.groupRelated;
+  let steps = 0;
+  for (const { name, place } of termsOf(expression)) {
+    const term = resource.filterTerms.get(name);
+    const paths = term?.kind === 'own' ? term.reads : term ? [term] : [];
+    for (const { some } of paths) steps += some.length;
+    if (steps > limit) throw new GroupError(`Ensure there are no more than ${limit} steps over many.`, place);
+  }
+}
+
+function termsOf(expression: Expression): readonly Term[] {
+  switch (expression.kind) {
+    case 'and':
+    case 'or':
+      return expression.parts.flatMap(termsOf);
+    case 'not':
+      return termsOf(expression.part);
+    case 'term':
+      return [expression];
+    default:
+      return expression satisfies never;
+  }
+}
+
+/** What is AND-ed means one row of a to-many relation; each part of an `or`, and what `not` turns round, stands for itself. */
+function placedOf(expression: Expression, question: FilterQuestion): readonly PlacedCondition[] {
+  switch (expression.kind) {
+    case 'and':
+      return expression.parts.flatMap((part) => placedOf(part, question));
+    case 'or':
+      return [{ some: [], condition: oneOf(expression.parts.map((part) => conditionOf(part, question))) }];
+    case 'not':
+      return [{ some: [], condition: { kind: 'not', condition: conditionOf(expression.part, question) } }];
+    case 'term':
+      return [placedTerm(expression, question)];
+    default:
+      return expression satisfies never;
+  }
+}
+
+function conditionOf(expression: Expression, question: FilterQuestion): Condition {
+  return sameRows(placedOf(expression, question));
+}
+
+function placedTerm({ name, text, place }: Term, question: FilterQuestion): PlacedCondition {
+  const term = question.resource.filterTerms.get(name);
+  if (!term) throw new GroupError(`"${name}" is no filter.`, place);
+  const outcome = parseTerm(text, term, question);
+  if (outcome.errors) throw new GroupError(`${name}: ${outcome.errors.join(' ')}`, place);
+  return outcome.value;
+}

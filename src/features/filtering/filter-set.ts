@@ -1,0 +1,87 @@
+import { InvalidInput } from '../../core/errors/http-exceptions.js';
+import { emptyFieldErrors } from '../../core/errors/rest-exception.js';
+import type { Json } from '../../core/errors/rest-exception.js';
+import { allOf } from '../../core/query/condition.js';
+import type { Condition } from '../../core/query/condition.js';
+import type {
+  FilterBackend,
+  FilterQuestion,
+  Filtering,
+  ListKind,
+} from '../../core/contracts/filter-backend.js';
+import type { TypedParameter } from '../../core/contracts/custom-filter.js';
+import type { RowFilter } from '../../core/query/row-filter.js';
+import { parameterType } from '../../core/values/parameter-type.js';
+import { parseText } from '../../core/values/parse-text.js';
+import { resolveRowFilter, UnfitValue } from '../../core/query/resolve-row-filter.js';
+import { parseValues } from './parse-filter.js';
+
+/** Parameters of a `FilterSet` by name: a type each, and the rows that a value keeps. */
+export type FilterParameters = Readonly<Record<string, TypedParameter<RowFilter | Promise<RowFilter>>>>;
+
+/** As `TypedParameter`, once the value has been checked against the type. */
+type Rows = (value: Json, question: FilterQuestion) => RowFilter | Promise<RowFilter>;
+
+/**
+ * A filter backend of typed parameters, which Nest makes: it may ask for what the application provides. It stands beside
+ * `FieldFilter` or in its place. What its functions compare, callers can find out: it knows nothing of their grants on
+ * fields, which an option `filters` of the model does.
+ *
+ * ```ts
+ * @Injectable()
+ * export class ChoiceFilters extends FilterSet {
+ *   readonly filters: FilterParameters = {
+ *     popular: { type: 'boolean', rows: (yes) => where('votes', yes ? 'gte' : 'lt', 100) },
+ *   };
+ * }
+ * ```
+ */
+export abstract class FilterSet implements FilterBackend {
+  abstract readonly filters: FilterParameters;
+
+  /** Throws `InvalidInput` for values that do not fit, all of them together. An empty value filters nothing. */
+  async filter(question: FilterQuestion): Promise<Filtering> {
+    const errors = emptyFieldErrors();
+    const conditions: Condition[] = [];
+    for (const [name, parameter] of Object.entries(this.filters)) {
+      const text = question.parameters.get(name) ?? '';
+      if (text === '') continue;
+      const outcome = await conditionOf(text, parameter, question);
+      if (Array.isArray(outcome)) errors[name] = outcome;
+      else conditions.push(outcome);
+    }
+    if (Object.keys(errors).length > 0) throw new InvalidInput(errors);
+    return { rows: allOf(conditions) };
+  }
+
+  parameters(): readonly string[] {
+    return Object.keys(this.filters);
+  }
+
+  lists(): ReadonlyMap<string, ListKind> {
+    return new Map(
+      Object.entries(this.filters).flatMap(([name, { list }]) =>
+        list === true ? [[name, 'values'] as const] : [],
+      ),
+    );
+  }
+}
+
+/** The condition, or what is wrong with the text. */
+async function conditionOf(
+  text: string,
+  parameter: FilterParameters[string],
+  question: FilterQuestion,
+): Promise<Condition | string[]> {
+  const { resource } = question;
+  const type = parameterType(parameter);
+  const outcome =
+    parameter.list === true ? parseValues(text, type, resource.queryLimits.values) : parseText(text, type);
+  if (outcome.errors) return [...outcome.errors];
+  try {
+    return resolveRowFilter(await (parameter.rows as Rows)(outcome.value, question), resource);
+  } catch (error) {
+    if (error instanceof UnfitValue) return [...error.messages];
+    throw error;
+  }
+}

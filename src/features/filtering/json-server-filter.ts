@@ -1,0 +1,112 @@
+import { InvalidInput } from '../../core/errors/http-exceptions.js';
+import { emptyFieldErrors } from '../../core/errors/rest-exception.js';
+import { oneOf } from '../../core/query/condition.js';
+import type {
+  FilterBackend,
+  FilterQuestion,
+  Filtering,
+  ListKind,
+} from '../../core/contracts/filter-backend.js';
+import type { FilterTerm, Resource } from '../../core/schema/resource.js';
+import { invalid, valid } from '../../core/values/parse-result.js';
+import type { Outcome } from '../../core/values/parse-result.js';
+import { holdsList, parseTerm } from './parse-filter.js';
+import { sameRows } from './join-conditions.js';
+import type { PlacedCondition } from './join-conditions.js';
+
+/** json-server's endings of parameters, and ours. */
+const ENDINGS: readonly (readonly [theirs: string, ours: string])[] = [
+  ['_gte', '__gte'],
+  ['_lte', '__lte'],
+  ['_ne', '__ne'],
+  ['_like', '__icontains'],
+];
+
+/**
+ * `<field>=`, `<field>_gte=`, `_lte=`, `_ne=` and `_like=`, as json-server has them: in the place of `FieldFilter`, for the same
+ * compiled parameters. They mean something where the model names the lookup (`exact`, `gte`, `lte`, `ne`, `icontains`), and
+ * all others are ignored. Of a repeated parameter any value may fit (`id=1&id=2`), of `_ne` all have to; a filter of the
+ * model's own has one value, or the list that it takes. An empty value filters nothing. All that is repeated has `queryLimits.values` values at most.
+ */
+export class JsonServerFilter implements FilterBackend {
+  /** Throws `InvalidInput` for values that do not fit, all of them together. */
+  filter(question: FilterQuestion): Filtering {
+    const { resource, parameters } = question;
+    const errors = emptyFieldErrors();
+    const placed: PlacedCondition[] = [];
+    let repeated = 0;
+    for (const name of parameters.keys()) {
+      const term = jsonServerTerm(name, resource);
+      const texts = term ? textsOf(name, term, question) : [];
+      if (!term || texts.length === 0) continue;
+      if (texts.length > 1) repeated += texts.length;
+      const limit = resource.queryLimits.values;
+      const outcome =
+        repeated > limit
+          ? invalid(`Ensure there are no more than ${limit} values.`)
+          : parseAll(texts, term, question);
+      if (outcome.errors) errors[name] = [...outcome.errors];
+      else placed.push(...outcome.value);
+    }
+    if (Object.keys(errors).length > 0) throw new InvalidInput(errors);
+    // There are as many statements as numbers of values: none of them is kept.
+    return { rows: sameRows(placed), ...(repeated > 0 ? { oneOff: true } : {}) };
+  }
+
+  parameters({ filterTerms }: Resource): readonly string[] {
+    return [...filterTerms].flatMap(([name, term]) => {
+      if (isPlain(name, term)) return [name];
+      return ENDINGS.filter(([, ours]) => name.endsWith(ours)).map(
+        ([theirs, ours]) => name.slice(0, -ours.length) + theirs,
+      );
+    });
+  }
+
+  lists(resource: Resource): ReadonlyMap<string, ListKind> {
+    return new Map(
+      this.parameters(resource).flatMap((name): readonly (readonly [string, ListKind])[] => {
+        const term = jsonServerTerm(name, resource);
+        if (term?.kind === 'own') return holdsList(term) ? [[name, 'values']] : [];
+        return [[name, 'each']];
+      }),
+    );
+  }
+}
+
+/** What a parameter filters by. A field or filter of that name comes before an ending. */
+export function jsonServerTerm(name: string, { filterTerms }: Resource): FilterTerm | undefined {
+  const named = filterTerms.get(name);
+  if (named && isPlain(name, named)) return named;
+  const ending = ENDINGS.find(([theirs]) => name.endsWith(theirs));
+  return ending && filterTerms.get(name.slice(0, -ending[0].length) + ending[1]);
+}
+
+/** Whether the parameter has the same name in both dialects. */
+function isPlain(name: string, term: FilterTerm): boolean {
+  return term.kind === 'own' || (term.lookup === 'exact' && !name.endsWith('__exact'));
+}
+
+/** What is not empty. Functions of a model's own may say much for one value. */
+function textsOf(
+  name: string,
+  { kind }: FilterTerm,
+  { parameters, values }: FilterQuestion,
+): readonly string[] {
+  const given = kind === 'own' ? [parameters.get(name) ?? ''] : values(name);
+  return given.filter((text) => text !== '');
+}
+
+function parseAll(
+  texts: readonly string[],
+  term: FilterTerm,
+  question: FilterQuestion,
+): Outcome<readonly PlacedCondition[]> {
+  const placed: PlacedCondition[] = [];
+  for (const text of texts) {
+    const outcome = parseTerm(text, term, question);
+    if (outcome.errors) return outcome;
+    placed.push(outcome.value);
+  }
+  if (term.kind === 'field' && term.lookup === 'ne') return valid(placed);
+  return valid([{ some: placed[0]?.some ?? [], condition: oneOf(placed.map(({ condition }) => condition)) }]);
+}

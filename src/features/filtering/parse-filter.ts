@@ -1,0 +1,137 @@
+import type { Json } from '../../core/errors/rest-exception.js';
+import { allOf, NEVER } from '../../core/query/condition.js';
+import type { Condition, Operand } from '../../core/query/condition.js';
+import type { Column } from '../../core/schema/column.js';
+import type { FilterQuestion } from '../../core/contracts/filter-backend.js';
+import type { FieldTerm, FilterTerm, OwnTerm } from '../../core/schema/resource.js';
+import type { ValueType } from '../../core/schema/data-type.js';
+import { TEXT_LOOKUPS } from '../../core/query/row-filter.js';
+import { decodedSegment } from '../../core/values/keys.js';
+import { invalid, valid } from '../../core/values/parse-result.js';
+import type { Outcome } from '../../core/values/parse-result.js';
+import { comparedParts, parseCompared } from '../../core/values/parse-compared.js';
+import { parseText } from '../../core/values/parse-text.js';
+import { parseBoolean } from '../../core/values/parse-value.js';
+import { resolveRowFilter, UnfitValue } from '../../core/query/resolve-row-filter.js';
+import { splitValues } from '../../core/values/split-values.js';
+import { eachOfVisible, ofVisible } from './visible-condition.js';
+import { hasNone } from './join-conditions.js';
+import type { PlacedCondition } from './join-conditions.js';
+
+/** Whether the text of its parameter is a list with commas between the values. */
+export function holdsList(term: FilterTerm): boolean {
+  return term.kind === 'own' ? term.isList : term.lookup === 'in' || term.lookup === 'range';
+}
+
+/** The text of a parameter as what it says of the rows, or django-filter's messages. */
+export function parseTerm(
+  text: string,
+  term: FilterTerm,
+  question: FilterQuestion,
+): Outcome<PlacedCondition> {
+  if (term.kind === 'own') return parseOwn(text, term, question);
+  const outcome = parseField(text, term, question.resource.queryLimits.values);
+  if (outcome.errors) return outcome;
+  if (term.isMany && term.lookup === 'isnull') return valid(hasNone(term.some, !isTrue(outcome.value)));
+  const { some, within } = term;
+  return valid({ some, condition: within ? ofVisible(outcome.value, within) : outcome.value });
+}
+
+function isTrue(condition: Condition): boolean {
+  return condition.kind === 'compare' && condition.value === true;
+}
+
+function parseField(text: string, term: FieldTerm, limit: number): Outcome<Condition> {
+  const [first, ...others] = term.operands;
+  if (!first) return valid(NEVER);
+  switch (term.lookup) {
+    case 'isnull':
+      return compared(parseBoolean(text.toLowerCase()), first, term);
+    case 'in':
+      return compared(parseComparedValues(text, first.column, limit), first, term);
+    case 'range': {
+      const range = parseComparedValues(text, first.column, 2);
+      return !range.errors && range.value.length !== 2
+        ? invalid('Enter two values with a comma between them.')
+        : compared(range, first, term);
+    }
+    default: {
+      if (others.length > 0) return parseCompositeKey(text, term);
+      const outcome = TEXT_LOOKUPS.has(term.lookup)
+        ? parseText(text, first.column.type)
+        : parseCompared(text, first.column);
+      const isOutOfRange = outcome.errors?.[0]?.startsWith('Ensure') === true;
+      return isOutOfRange && term.isKey && term.lookup === 'exact'
+        ? valid(NEVER)
+        : compared(outcome, first, term);
+    }
+  }
+}
+
+function compared(outcome: Outcome<Json>, operand: Operand, { lookup }: FieldTerm): Outcome<Condition> {
+  return outcome.errors ? outcome : valid({ kind: 'compare', operand, lookup, value: outcome.value });
+}
+
+/** Values with commas between them, each compared with a column. */
+function parseComparedValues(text: string, column: Column, limit: number): Outcome<readonly Json[]> {
+  const parts = comparedParts(text, column);
+  return parts.errors ? parts : parseEach(parts.value, limit, (part) => parseCompared(part, column));
+}
+
+/** Values with commas between them, each by the rules of one. */
+export function parseValues(text: string, type: ValueType, limit: number): Outcome<readonly Json[]> {
+  const parts = splitValues(text);
+  return parts.errors ? parts : parseEach(parts.value, limit, (part) => parseText(part, type));
+}
+
+function parseEach(
+  parts: readonly string[],
+  limit: number,
+  parse: (part: string) => Outcome<Json>,
+): Outcome<readonly Json[]> {
+  if (parts.length > limit) return invalid(`Ensure there are no more than ${limit} values.`);
+  const values: Json[] = [];
+  for (const part of parts) {
+    const outcome = parse(part);
+    if (outcome.errors) return outcome;
+    values.push(outcome.value);
+  }
+  return valid(values);
+}
+
+/** The text of a composite key, as it stands in a URL (contract 1.4). */
+function parseCompositeKey(text: string, term: FieldTerm): Outcome<Condition> {
+  const parts = text.split(',');
+  if (parts.length !== term.operands.length)
+    return invalid(`Enter ${term.operands.length} values with commas between them.`);
+  const conditions: Condition[] = [];
+  for (const [index, operand] of term.operands.entries()) {
+    const outcome = compared(
+      parseText(decodedSegment(parts[index] ?? '') ?? '', operand.column.type),
+      operand,
+      term,
+    );
+    if (outcome.errors) return outcome;
+    conditions.push(outcome.value);
+  }
+  return valid(allOf(conditions));
+}
+
+/** What the model's function makes of a value of its type; one that no column can hold is the caller's mistake. */
+function parseOwn(
+  text: string,
+  { type, isList, rows, visible }: OwnTerm,
+  question: FilterQuestion,
+): Outcome<PlacedCondition> {
+  const outcome: Outcome<Json> = isList
+    ? parseValues(text, type, question.resource.queryLimits.values)
+    : parseText(text, type);
+  if (outcome.errors) return outcome;
+  try {
+    const condition = resolveRowFilter(rows(outcome.value, question), question.resource);
+    return valid({ some: [], condition: visible ? eachOfVisible(condition, visible) : condition });
+  } catch (error) {
+    if (error instanceof UnfitValue) return invalid(...error.messages);
+    throw error;
+  }
+}

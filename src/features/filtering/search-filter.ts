@@ -1,0 +1,69 @@
+import { InvalidInput } from '../../core/errors/http-exceptions.js';
+import { allOf, oneOf } from '../../core/query/condition.js';
+import type { FilterBackend, FilterQuestion, Filtering } from '../../core/contracts/filter-backend.js';
+import { parameterName } from '../../core/schema/parameter-names.js';
+import type { Resource } from '../../core/schema/resource.js';
+import { foldTerms } from './combine-terms.js';
+
+/**
+ * `search=<text>`: every term occurs in at least one search field of the object (contract 4.9). Terms stand between
+ * blanks or commas; quotes keep a phrase together. `%` and `_` are literal.
+ */
+export class SearchFilter implements FilterBackend {
+  filter(question: FilterQuestion): Filtering {
+    return searched(parameterName('search', question.resource), question);
+  }
+
+  parameters(resource: Resource): readonly string[] {
+    return [parameterName('search', resource)];
+  }
+}
+
+/** What the text of this parameter keeps. */
+export function searched(name: string, { resource, parameters }: FilterQuestion): Filtering {
+  const terms = searchTerms(parameters.get(name) ?? '');
+  const { searchTerms: limit } = resource.queryLimits;
+  if (terms.length > limit) throw InvalidInput.of(name, `Ensure there are no more than ${limit} terms.`);
+  if (terms.length === 0 || resource.searchFields.length === 0) return {};
+  const needed = foldTerms(
+    terms,
+    resource.searchFields.map(({ match }) => match),
+  );
+  return {
+    rows: allOf(
+      needed.map((term) =>
+        oneOf(
+          resource.searchFields.map(({ operand, match, within }) =>
+            allOf([{ kind: 'term', operand, match, term }, ...(within ? [within] : [])]),
+          ),
+        ),
+      ),
+    ),
+  };
+}
+
+/** One pass over the text, so that no input is slow. */
+export function searchTerms(text: string): readonly string[] {
+  const terms: string[] = [];
+  let term = '';
+  let quote = '';
+  // A quote that is never closed is a letter.
+  const lastQuote = { '"': [...text].lastIndexOf('"'), "'": [...text].lastIndexOf("'") };
+  const end = (): void => {
+    if (term !== '') terms.push(term);
+    term = '';
+  };
+  const letters = [...text];
+  for (const [at, letter] of letters.entries()) {
+    if (quote !== '') {
+      if (letter === quote) {
+        end();
+        quote = '';
+      } else term += letter;
+    } else if ((letter === '"' || letter === "'") && term === '' && at < lastQuote[letter]) quote = letter;
+    else if (letter === ',' || letter.trim() === '') end();
+    else term += letter;
+  }
+  end();
+  return terms;
+}

@@ -1,0 +1,121 @@
+import { InvalidInput, InvalidPage } from '../../core/errors/http-exceptions.js';
+import { MIN_SECRET } from '../../core/schema/limits.js';
+import type {
+  CursorPosition,
+  Page,
+  PageAnswer,
+  PageContext,
+  PageQuestion,
+  PageRequest,
+  Pagination,
+  PaginationDescription,
+  PaginationProblem,
+} from '../../core/contracts/pagination.js';
+import { envelopeOf, headersOf } from './page-envelope.js';
+import { CursorSeal } from './cursor-cipher.js';
+import { describePages } from './describe-pagination.js';
+import { namesProblems, PageSettings } from './pagination-options.js';
+import type { PageOptions } from './pagination-options.js';
+
+export interface CursorOptions extends PageOptions {
+  /** What cursors are sealed with, of 32 characters or more, the same in all processes; without one the application does not start. Of several the first seals and each opens, so that it can be changed. */
+  readonly secret: string | readonly string[] | undefined;
+  /** The query parameter for the cursor. Default: `cursor`. */
+  readonly cursorParameter?: string;
+  /** The query parameter for the rows of a page; `false`: clients do not choose. Default: `page_size`. */
+  readonly pageSizeParameter?: string | false;
+}
+
+/**
+ * Pages behind and before a row, in whatever order the list has: no page costs more for standing further back, and no row
+ * comes twice or is left out because others come or go meanwhile. A cursor holds for its list and its order, and shows nobody a
+ * row that is not granted.
+ */
+export class CursorPagination implements Pagination {
+  readonly pageSize: number;
+  private readonly settings: PageSettings;
+  private readonly seal: CursorSeal;
+  private readonly isWeak: boolean;
+  private readonly cursorParameter: string;
+  private readonly pageSizeParameter: string | false;
+
+  constructor(options: CursorOptions) {
+    this.cursorParameter = options.cursorParameter ?? 'cursor';
+    this.pageSizeParameter = options.pageSizeParameter ?? 'page_size';
+    this.settings = new PageSettings(options, this.pageSizeParameter, false);
+    this.pageSize = this.settings.pageSize;
+    const secrets = secretsOf(options.secret);
+    this.isWeak = secrets.length === 0 || secrets.some((secret) => secret.length < MIN_SECRET);
+    this.seal = new CursorSeal(secrets);
+  }
+
+  parameters(): readonly string[] {
+    const { cursorParameter, pageSizeParameter } = this;
+    return [cursorParameter, pageSizeParameter, this.settings.countParameter].filter(
+      (name) => name !== false,
+    );
+  }
+
+  page({ parameters, place }: PageQuestion): PageRequest {
+    const limit = this.settings.size(parameters);
+    const count = this.settings.counting(parameters);
+    const text = parameters.get(this.cursorParameter) ?? '';
+    const position = text === '' ? undefined : this.seal.open(text, place);
+    if (text !== '' && !position) throw new InvalidPage('Invalid cursor');
+    return { window: { kind: 'cursor', limit, position }, count };
+  }
+
+  present(page: Page, context: PageContext): PageAnswer {
+    const links = { next: this.at(page.after, context), previous: this.at(page.before, context) };
+    if (this.settings.style === 'envelope') return envelopeOf(links, page.count, false);
+    return headersOf({ ...links, first: context.link({ [this.cursorParameter]: undefined }) }, page);
+  }
+
+  describe(): PaginationDescription {
+    const place = {
+      [this.cursorParameter]: {
+        description: 'Where the page begins: from `next` or `previous` of another one.',
+        schema: { type: 'string' },
+      },
+    };
+    return describePages({
+      settings: this.settings,
+      place,
+      sizeParameter: this.pageSizeParameter,
+      always: false,
+      missing: true,
+    });
+  }
+
+  problems(): readonly PaginationProblem[] {
+    const { cursorParameter, pageSizeParameter, isWeak } = this;
+    return [
+      ...this.settings.problems(),
+      ...namesProblems({ cursorParameter, pageSizeParameter }),
+      ...(isWeak
+        ? [
+            {
+              option: 'secret',
+              what: `cursors are sealed with it, and it has less than ${MIN_SECRET} characters`,
+              repair:
+                'Give a random text, the same in all processes of the application: secret: process.env.CURSOR_SECRET.',
+            },
+          ]
+        : []),
+    ];
+  }
+
+  private at(position: CursorPosition | undefined, { link, place }: PageContext): string | undefined {
+    if (!position) return undefined;
+    const text = this.seal.seal(position, place);
+    if (text === undefined)
+      throw InvalidInput.of('ordering', 'The values of this order are too long for a cursor.');
+    return link({ [this.cursorParameter]: text });
+  }
+}
+
+/** An environment variable that is not set comes as undefined. */
+function secretsOf(secret: string | readonly string[] | undefined): readonly string[] {
+  const secrets: readonly unknown[] = Array.isArray(secret) ? secret : [secret];
+  return secrets.map((each) => (typeof each === 'string' ? each : ''));
+}

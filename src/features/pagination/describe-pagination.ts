@@ -1,0 +1,79 @@
+import type { DescribedValue, PageSchema, PaginationDescription } from '../../core/contracts/pagination.js';
+import type { PageSettings } from './pagination-options.js';
+
+interface DescribedPages {
+  readonly settings: PageSettings;
+  /** What chooses the page, by the name of the parameter. */
+  readonly place: PaginationDescription['parameters'];
+  readonly sizeParameter: string | false;
+  /** The envelope has a `count`, if need be null. */
+  readonly always: boolean;
+  readonly missing: boolean;
+}
+
+/** What the standard paginations have in common, for the OpenAPI document. */
+export function describePages({
+  settings,
+  place,
+  sizeParameter,
+  always,
+  missing,
+}: DescribedPages): PaginationDescription {
+  const { countParameter, pageSize, maxPageSize } = settings;
+  const size: DescribedValue = {
+    description: `Rows of a page, ${maxPageSize} at most.`,
+    schema: { type: 'integer', minimum: 1, default: pageSize },
+  };
+  const counting: DescribedValue = {
+    description: 'Whether all rows are counted.',
+    schema: { type: 'string', enum: ['exact', 'estimated', 'none'] },
+  };
+  const parameters = {
+    ...place,
+    ...(sizeParameter === false ? {} : { [sizeParameter]: size }),
+    ...(countParameter === false ? {} : { [countParameter]: counting }),
+  };
+  return settings.style === 'envelope'
+    ? { parameters, envelope: envelopeOf(settings, always), missing }
+    : { parameters, headers: headersOf(settings, always), missing };
+}
+
+const LINK: PageSchema = { type: ['string', 'null'], format: 'uri' };
+
+function envelopeOf(
+  { counts, countParameter }: PageSettings,
+  always: boolean,
+): NonNullable<PaginationDescription['envelope']> {
+  const chosen = countParameter !== false;
+  const count: PageSchema = { type: always && (chosen || !counts) ? ['integer', 'null'] : 'integer' };
+  const members = { ...(always || counts || chosen ? { count } : {}), next: LINK, previous: LINK };
+  return { members, optional: !always && chosen ? ['count'] : [], rows: 'results' };
+}
+
+function headersOf(
+  { counts, countParameter }: PageSettings,
+  hasRange: boolean,
+): NonNullable<PaginationDescription['headers']> {
+  return {
+    Link: {
+      description: 'The pages around this one (RFC 8288): `first`, `prev`, `next`, `last`.',
+      schema: { type: 'string' },
+    },
+    ...(counts || countParameter !== false
+      ? {
+          'X-Total-Count': {
+            description: 'How many rows there are.',
+            schema: { type: 'integer', minimum: 0 },
+          },
+        }
+      : {}),
+    ...(hasRange
+      ? {
+          'Content-Range': {
+            description: 'Which rows these are: `items 0-24/319`.',
+            schema: { type: 'string' },
+          },
+        }
+      : {}),
+  };
+}

@@ -1,0 +1,94 @@
+import { MAX_OFFSET, MAX_PAGE_SIZE } from '../../core/schema/limits.js';
+import type {
+  Page,
+  PageAnswer,
+  PageContext,
+  PageLink,
+  PageQuestion,
+  PageRequest,
+  Pagination,
+  PaginationDescription,
+  PaginationProblem,
+} from '../../core/contracts/pagination.js';
+import { headersOf } from './page-envelope.js';
+import { describePages } from './describe-pagination.js';
+import { offsetProblems, PageSettings } from './pagination-options.js';
+import type { PageOptions } from './pagination-options.js';
+import { wholeNumber } from './parse-positive-integer.js';
+
+export interface JsonServerOptions extends Pick<PageOptions, 'count'> {
+  /** Rows where the client gives no `_end`. Default: `maxPageSize`. */
+  readonly pageSize?: number;
+  /** Rows that a client gets in one page, however many it asks for. Default: 100. */
+  readonly maxPageSize?: number;
+  /** Rows that may be left out; a greater `_start` is 400. Default: 10,000. */
+  readonly maxOffset?: number;
+}
+
+/** `_start=20&_end=30`, as json-server has it: a plain array, with `X-Total-Count` and `Link`. A start behind the end of the list is an empty page. */
+export class JsonServerPagination implements Pagination {
+  readonly pageSize: number;
+  private readonly settings: PageSettings;
+  private readonly maxOffset: number;
+
+  constructor({ pageSize, maxPageSize = MAX_PAGE_SIZE, maxOffset, count }: JsonServerOptions = {}) {
+    this.maxOffset = maxOffset ?? MAX_OFFSET;
+    this.settings = new PageSettings(
+      { pageSize: pageSize ?? maxPageSize, maxPageSize, style: 'headers', count: count ?? 'exact' },
+      false,
+      true,
+    );
+    this.pageSize = this.settings.pageSize;
+  }
+
+  parameters(): readonly string[] {
+    return ['_start', '_end'];
+  }
+
+  page({ parameters }: PageQuestion): PageRequest {
+    const offset = wholeNumber('_start', parameters, { min: 0, max: this.maxOffset }) ?? 0;
+    const end = wholeNumber('_end', parameters, { min: offset + 1 });
+    const limit = end === undefined ? this.pageSize : Math.min(end - offset, this.settings.maxPageSize);
+    return { window: { kind: 'offset', limit, offset }, count: this.settings.counting(parameters) };
+  }
+
+  present(page: Page, { link }: PageContext): PageAnswer {
+    const { limit, offset = 0, more, count } = page;
+    const next = more ? at(offset + limit, limit, link) : undefined;
+    const previous = offset > 0 ? at(Math.max(offset - limit, 0), limit, link) : undefined;
+    const last =
+      count?.exact === true
+        ? at(Math.floor(Math.max(count.rows - 1, 0) / limit) * limit, limit, link)
+        : undefined;
+    return headersOf({ next, previous, first: at(0, limit, link), last }, page);
+  }
+
+  describe(): PaginationDescription {
+    const { pageSize, maxPageSize } = this.settings;
+    const place = {
+      _start: {
+        description: 'Rows to leave out.',
+        schema: { type: 'integer', minimum: 0, maximum: this.maxOffset },
+      },
+      _end: {
+        description: `The row before which the page ends, ${maxPageSize} behind \`_start\` at most; left out, ${pageSize} behind it.`,
+        schema: { type: 'integer', minimum: 1 },
+      },
+    } as const;
+    return describePages({
+      settings: this.settings,
+      place,
+      sizeParameter: false,
+      always: true,
+      missing: false,
+    });
+  }
+
+  problems(): readonly PaginationProblem[] {
+    return [...this.settings.problems(), ...offsetProblems(this.maxOffset)];
+  }
+}
+
+function at(start: number, limit: number, link: PageLink): string {
+  return link({ _start: String(start), _end: String(start + limit) });
+}

@@ -1,0 +1,99 @@
+import { MAX_OFFSET } from '../../core/schema/limits.js';
+import type {
+  Page,
+  PageAnswer,
+  PageContext,
+  PageLink,
+  PageQuestion,
+  PageRequest,
+  Pagination,
+  PaginationDescription,
+  PaginationProblem,
+} from '../../core/contracts/pagination.js';
+import { envelopeOf, headersOf } from './page-envelope.js';
+import { describePages } from './describe-pagination.js';
+import { namesProblems, offsetProblems, PageSettings } from './pagination-options.js';
+import type { PageOptions } from './pagination-options.js';
+import { wholeNumber } from './parse-positive-integer.js';
+
+export interface LimitOffsetOptions extends PageOptions {
+  /** The query parameter for the number of rows. Default: `limit`. */
+  readonly limitParameter?: string;
+  /** The query parameter for the rows to leave out. Default: `offset`. */
+  readonly offsetParameter?: string;
+  /** Rows that may be left out; more are 400. Default: 10,000. */
+  readonly maxOffset?: number;
+}
+
+/** `limit=50&offset=100`, as DRF's class of that name, but that a wrong number is 400. An offset behind the end is an empty page. */
+export class LimitOffsetPagination implements Pagination {
+  readonly pageSize: number;
+  private readonly settings: PageSettings;
+  private readonly limitParameter: string;
+  private readonly offsetParameter: string;
+  private readonly maxOffset: number;
+
+  constructor(options: LimitOffsetOptions = {}) {
+    this.limitParameter = options.limitParameter ?? 'limit';
+    this.offsetParameter = options.offsetParameter ?? 'offset';
+    this.maxOffset = options.maxOffset ?? MAX_OFFSET;
+    this.settings = new PageSettings(options, this.limitParameter, true);
+    this.pageSize = this.settings.pageSize;
+  }
+
+  parameters(): readonly string[] {
+    const { countParameter } = this.settings;
+    return [this.limitParameter, this.offsetParameter, ...(countParameter === false ? [] : [countParameter])];
+  }
+
+  page({ parameters }: PageQuestion): PageRequest {
+    const limit = this.settings.size(parameters);
+    const offset = wholeNumber(this.offsetParameter, parameters, { min: 0, max: this.maxOffset }) ?? 0;
+    return { window: { kind: 'offset', limit, offset }, count: this.settings.counting(parameters) };
+  }
+
+  present(page: Page, { link }: PageContext): PageAnswer {
+    const { limit, offset = 0, more, count } = page;
+    const next = more ? this.at(offset + limit, limit, link) : undefined;
+    const previous = offset > 0 ? this.at(offset - limit, limit, link) : undefined;
+    if (this.settings.style === 'envelope') return envelopeOf({ next, previous }, count, true);
+    // The offset of the last page is counted from the first row, wherever this one begins.
+    const last =
+      count?.exact === true
+        ? this.at(Math.floor(Math.max(count.rows - 1, 0) / limit) * limit, limit, link)
+        : undefined;
+    return headersOf({ next, previous, first: this.at(0, limit, link), last }, page);
+  }
+
+  describe(): PaginationDescription {
+    const place = {
+      [this.offsetParameter]: {
+        description: 'Rows to leave out.',
+        schema: { type: 'integer', minimum: 0, maximum: this.maxOffset },
+      },
+    };
+    return describePages({
+      settings: this.settings,
+      place,
+      sizeParameter: this.limitParameter,
+      always: true,
+      missing: false,
+    });
+  }
+
+  problems(): readonly PaginationProblem[] {
+    const { limitParameter, offsetParameter } = this;
+    return [
+      ...this.settings.problems(),
+      ...namesProblems({ limitParameter, offsetParameter }),
+      ...offsetProblems(this.maxOffset),
+    ];
+  }
+
+  private at(offset: number, limit: number, link: PageLink): string {
+    return link({
+      [this.limitParameter]: String(limit),
+      [this.offsetParameter]: offset > 0 ? String(offset) : undefined,
+    });
+  }
+}

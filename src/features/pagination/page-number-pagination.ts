@@ -1,0 +1,117 @@
+import { InvalidPage } from '../../core/errors/http-exceptions.js';
+import { MAX_OFFSET } from '../../core/schema/limits.js';
+import type {
+  Page,
+  PageAnswer,
+  PageContext,
+  PageLink,
+  PageQuestion,
+  PageRequest,
+  Pagination,
+  PaginationDescription,
+  PaginationProblem,
+} from '../../core/contracts/pagination.js';
+import { envelopeOf, headersOf } from './page-envelope.js';
+import { describePages } from './describe-pagination.js';
+import { namesProblems, offsetProblems, PageSettings } from './pagination-options.js';
+import type { PageOptions } from './pagination-options.js';
+import { digitsOf } from './parse-positive-integer.js';
+
+export interface PageNumberOptions extends PageOptions {
+  /** The query parameter for the page: a number from 1, or `last` where rows are counted exactly. Default: `page`. */
+  readonly pageParameter?: string;
+  /** The query parameter for the rows of a page; `false`: clients do not choose. Default: `page_size`. */
+  readonly pageSizeParameter?: string | false;
+  /** Rows before a page; one that begins behind more of them is 404. Default: 10,000. */
+  readonly maxOffset?: number;
+}
+
+const LAST = 'last';
+
+/** `page=3`, as DRF's class of that name, but that a wrong `page_size` is 400. A page that there is not is 404, an empty first one is there. */
+export class PageNumberPagination implements Pagination {
+  readonly pageSize: number;
+  private readonly settings: PageSettings;
+  private readonly pageParameter: string;
+  private readonly pageSizeParameter: string | false;
+  private readonly maxOffset: number;
+
+  constructor(options: PageNumberOptions = {}) {
+    this.pageParameter = options.pageParameter ?? 'page';
+    this.pageSizeParameter = options.pageSizeParameter ?? 'page_size';
+    this.maxOffset = options.maxOffset ?? MAX_OFFSET;
+    this.settings = new PageSettings(options, this.pageSizeParameter, true);
+    this.pageSize = this.settings.pageSize;
+  }
+
+  parameters(): readonly string[] {
+    const { pageParameter, pageSizeParameter } = this;
+    return [pageParameter, pageSizeParameter, this.settings.countParameter].filter((name) => name !== false);
+  }
+
+  page({ parameters }: PageQuestion): PageRequest {
+    const limit = this.settings.size(parameters);
+    const count = this.settings.counting(parameters);
+    const text = parameters.get(this.pageParameter) ?? '';
+    if (text === LAST && count === 'exact')
+      return { window: { kind: 'last', limit, maxOffset: this.maxOffset }, count };
+    const number = text === '' ? 1 : (digitsOf(text) ?? 0);
+    const offset = (number - 1) * limit;
+    if (number < 1 || offset > this.maxOffset) throw new InvalidPage();
+    return { window: { kind: 'offset', limit, offset }, count };
+  }
+
+  present(page: Page, { link }: PageContext): PageAnswer {
+    const { limit, offset = 0, size, more, count } = page;
+    if (size === 0 && offset > 0) throw new InvalidPage();
+    const number = Math.floor(offset / limit) + 1;
+    const next = more ? this.at(number + 1, link) : undefined;
+    const previous = number > 1 ? this.at(number - 1, link) : undefined;
+    if (this.settings.style === 'envelope') return envelopeOf({ next, previous }, count, true);
+    const last =
+      count?.exact === true ? this.at(Math.max(Math.ceil(count.rows / limit), 1), link) : undefined;
+    return headersOf({ next, previous, first: this.at(1, link), last }, page);
+  }
+
+  describe(): PaginationDescription {
+    const place = {
+      [this.pageParameter]: {
+        description: 'The page, from 1.',
+        schema: this.hasLast()
+          ? {
+              anyOf: [
+                { type: 'integer', minimum: 1 },
+                { type: 'string', enum: [LAST] },
+              ],
+            }
+          : { type: 'integer', minimum: 1 },
+      },
+    };
+    return describePages({
+      settings: this.settings,
+      place,
+      sizeParameter: this.pageSizeParameter,
+      always: true,
+      missing: true,
+    });
+  }
+
+  /** Rows may be counted exactly. */
+  private hasLast(): boolean {
+    const { counts, countParameter } = this.settings;
+    return counts || countParameter !== false;
+  }
+
+  problems(): readonly PaginationProblem[] {
+    const { pageParameter, pageSizeParameter } = this;
+    return [
+      ...this.settings.problems(),
+      ...namesProblems({ pageParameter, pageSizeParameter }),
+      ...offsetProblems(this.maxOffset),
+    ];
+  }
+
+  private at(number: number, link: PageLink): string {
+    return link({ [this.pageParameter]: number > 1 ? String(number) : undefined });
+  }
+}

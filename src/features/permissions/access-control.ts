@@ -1,0 +1,145 @@
+import { NotAuthenticated, NotFound, PermissionDenied } from '../../core/errors/http-exceptions.js';
+import type { Actor } from '../../core/schema/actor.js';
+import type { Condition } from '../../core/query/condition.js';
+import { servedMethod } from '../../core/schema/operation.js';
+import type { AccessQuestion, FieldSet, Grant, Refusal } from '../../core/contracts/permission.js';
+import type { PermissionSource } from '../../core/contracts/permission-source.js';
+import type { Resource } from '../../core/schema/resource.js';
+import type { RowFilter } from '../../core/query/row-filter.js';
+import { whenThere } from '../../core/maybe-promise.js';
+import type { Soon } from '../../core/maybe-promise.js';
+import { both, decide } from './evaluate-permission.js';
+import { keyNames } from '../../core/query/readable-paths.js';
+import { visibleRows } from './visible-rows.js';
+import type { RefusalRules } from './visible-rows.js';
+
+/** What the permissions of a model leave a caller. */
+export interface Access {
+  readonly rows: Condition;
+  readonly readable: FieldSet;
+  readonly writable: FieldSet;
+}
+
+/** Makes a condition of an author's rows; given from outside, because planning is another step. */
+export type ResolveRows = (rows: 'all' | RowFilter, resource: Resource) => Condition;
+
+/** What holds for all callers of a prefix. */
+export interface PermissionRules extends RefusalRules {
+  readonly source: PermissionSource;
+}
+
+export interface Caller {
+  readonly actor: Actor;
+  /** The challenge of an authentication scheme that is in use, if one can. */
+  readonly challenge: string | undefined;
+  /** As the HTTP library gives it; undefined where the application asks itself. */
+  readonly request: object | undefined;
+}
+
+/** All that one caller may do, asked model by model and remembered for one request. */
+export class Accesses {
+  // Made when they are wanted: most requests want none of them.
+  private held: Map<string, Promise<boolean>> | undefined;
+  private seen: Map<Resource, Soon<Condition>> | undefined;
+  private read: Map<Resource, { readonly access: Soon<Access | undefined> }> | undefined;
+
+  constructor(
+    private readonly caller: Caller,
+    private readonly rules: PermissionRules,
+    private readonly resolveRows: ResolveRows,
+  ) {}
+
+  /** Throws 401, 403 or 404 for a no. An action may have permissions in place of the model's. */
+  admit(resource: Resource, method: string, permission = resource.permission): Soon<Access> {
+    return whenThere(decide(permission, this.question(resource, method)), (answer) => {
+      if (answer.kind !== 'grant') throw this.refused(answer);
+      return this.accessOf(answer, resource);
+    });
+  }
+
+  /**
+   * As `admit`, for a request whose answer shows what it wrote: fields that GET lets the caller read too, and the key; where
+   * GET is refused, those of the write (contract 8.7).
+   */
+  admitWrite(resource: Resource, method: string, permission = resource.permission): Soon<Access> {
+    const written = this.admit(resource, method, permission);
+    if (!resource.grantsSomeFields) return written;
+    return whenThere(written, (access) =>
+      whenThere(this.reading(resource), (read) => ({
+        ...access,
+        readable: answeredFields(resource, access.readable, read?.readable ?? 'all'),
+      })),
+    );
+  }
+
+  /** Undefined for a no. */
+  async find(resource: Resource, method: string): Promise<Access | undefined> {
+    return method === 'GET' ? this.reading(resource) : this.asked(resource, method);
+  }
+
+  /** Asked once: the answer to a write, its state, its expansions and its filters all go by it. */
+  private reading(resource: Resource): Soon<Access | undefined> {
+    this.read ??= new Map();
+    const known = this.read.get(resource);
+    if (known) return known.access;
+    const access = this.asked(resource, 'GET');
+    this.read.set(resource, { access });
+    return access;
+  }
+
+  private asked(resource: Resource, method: string): Soon<Access | undefined> {
+    return whenThere(decide(resource.permission, this.question(resource, method)), (answer) =>
+      answer.kind === 'grant' ? this.accessOf(answer, resource) : undefined,
+    );
+  }
+
+  /** Rows that the caller may name from elsewhere: as a parent in a URL, or as a key in a body (contract 8.6). */
+  visible(resource: Resource): Soon<Condition> {
+    this.seen ??= new Map();
+    let seen = this.seen.get(resource);
+    if (!seen) {
+      seen = whenThere(visibleRows(resource.permission, this.question(resource, 'GET'), this.rules), (rows) =>
+        this.resolveRows(rows, resource),
+      );
+      this.seen.set(resource, seen);
+    }
+    return seen;
+  }
+
+  private question(resource: Resource, method: string): AccessQuestion {
+    return {
+      actor: this.caller.actor,
+      method: servedMethod(method),
+      resource,
+      request: this.caller.request,
+      holds: (name) => this.holds(name),
+    };
+  }
+
+  private holds(name: string): Promise<boolean> {
+    this.held ??= new Map();
+    let held = this.held.get(name);
+    if (!held) {
+      held = Promise.resolve(this.rules.source.holds(this.caller.actor, name)).then((yes) => yes);
+      this.held.set(name, held);
+    }
+    return held;
+  }
+
+  private accessOf({ rows, readable, writable }: Grant, resource: Resource): Access {
+    return { rows: this.resolveRows(rows, resource), readable, writable };
+  }
+
+  private refused({ reason }: Refusal): Error {
+    if (reason === 'hidden') return new NotFound();
+    const { actor, challenge } = this.caller;
+    return actor === null && challenge !== undefined
+      ? new NotAuthenticated(challenge)
+      : new PermissionDenied();
+  }
+}
+
+function answeredFields(resource: Resource, written: FieldSet, read: FieldSet): FieldSet {
+  const fields = both(written, read);
+  return fields === 'all' ? fields : new Set([...fields, ...keyNames(resource)]);
+}

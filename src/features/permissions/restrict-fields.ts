@@ -1,0 +1,101 @@
+import type { Operand } from '../../core/query/condition.js';
+import type { Field, StandsFor } from '../../core/schema/field.js';
+import type { FieldSet } from '../../core/contracts/permission.js';
+import type { QueriedPath, Resource } from '../../core/schema/resource.js';
+import type { Access } from './access-control.js';
+import { columnsOf, has, pathsOf, topOf } from '../../core/query/readable-paths.js';
+
+const RESTRICTED = new WeakMap<Resource, Map<string, Resource>>();
+
+/** Views of one resource that are remembered; an author who grants by chance makes more, and they are made anew. */
+const MAX_VIEWS = 100;
+
+/**
+ * The resource as somebody sees it who may read and write these fields only. Everything behind works on the view: what
+ * is not readable is not selected, shown, filtered, searched, ordered by or told of; what is not writable is read-only.
+ */
+export function restrictFields(
+  resource: Resource,
+  { readable, writable }: Pick<Access, 'readable' | 'writable'>,
+): Resource {
+  if (readable === 'all' && writable === 'all') return resource;
+  const views = RESTRICTED.get(resource) ?? new Map<string, Resource>();
+  RESTRICTED.set(resource, views);
+  const name = `${textOf(readable)}|${textOf(writable)}`;
+  const known = views.get(name);
+  if (known) return known;
+  if (views.size >= MAX_VIEWS) views.clear();
+  const view = viewOf(resource, readable, writable);
+  views.set(name, view);
+  return view;
+}
+
+function textOf(fields: FieldSet): string {
+  return JSON.stringify(fields === 'all' ? fields : [...fields].sort());
+}
+
+function viewOf(resource: Resource, readable: FieldSet, writable: FieldSet): Resource {
+  const fields = resource.fields.map((field) =>
+    restricted(field, { reads: (name) => has(readable, name), writes: (name) => has(writable, name) }),
+  );
+  const unreadable = new Set(
+    resource.fields.filter((field) => !has(readable, field.name)).flatMap(columnsOf),
+  );
+  const isOpen = (operand: Operand): boolean => {
+    const [first] = operand.hops;
+    return first ? has(readable, topOf(first)) : !unreadable.has(operand.column.id);
+  };
+  const isOpenPath = ({ some: [step], operands }: QueriedPath): boolean =>
+    step ? has(readable, topOf(step.hops[0] ?? step.relation)) : operands.every(isOpen);
+  return Object.freeze({
+    ...resource,
+    fields,
+    fieldsByName: new Map(fields.map((field) => [field.name, field])),
+    filterTerms: new Map([...resource.filterTerms].filter(([, term]) => pathsOf(term).every(isOpenPath))),
+    searchFields: resource.searchFields.filter(({ operand }) => isOpen(operand)),
+    orderingFields: new Map(
+      [...resource.orderingFields].filter(([, { operands }]) => operands.every(isOpen)),
+    ),
+    // The author may order by any column; a grant that takes a field away takes its order away too.
+    ordering: resource.ordering.filter(({ operand }) => isOpen(operand)),
+  });
+}
+
+/** What is granted of the fields of one object. */
+interface Granted {
+  readonly reads: (name: string) => boolean;
+  readonly writes: (name: string) => boolean;
+}
+
+function restricted<Some extends Field>(field: Some, granted: Granted): Some {
+  const readable = granted.reads(field.name);
+  const writable = granted.writes(field.name);
+  const own = {
+    ...field,
+    readable: field.readable && readable,
+    insertable: field.insertable && writable,
+    updatable: field.updatable && writable,
+  };
+  switch (field.kind) {
+    case 'embedded': {
+      // A grant names the object, and all that stands in it.
+      const inside = { reads: () => readable, writes: () => writable };
+      return { ...own, fields: field.fields.map((inner) => restricted(inner, inside)) };
+    }
+    case 'column':
+      return field.standsFor
+        ? { ...own, standsFor: standing(field.standsFor, granted.writes(field.standsFor.relation)) }
+        : own;
+    default:
+      return own;
+  }
+}
+
+/** A grant of the relation is one of the plain column of its foreign key, and nothing else is. */
+function standing(standsFor: StandsFor, writable: boolean): StandsFor {
+  return {
+    ...standsFor,
+    insertable: standsFor.insertable && writable,
+    updatable: standsFor.updatable && writable,
+  };
+}

@@ -1,0 +1,187 @@
+import { allOf, ALWAYS } from '../../core/query/condition.js';
+import type { Condition, Operand } from '../../core/query/condition.js';
+import type { Relation } from '../../core/schema/relation.js';
+import type { FilterTerm, QueriedPath, Resource, SearchField, SomeStep } from '../../core/schema/resource.js';
+import type { Access } from './access-control.js';
+import { has, isReadable, pathsOf, topOf } from '../../core/query/readable-paths.js';
+
+const TARGETS = new WeakMap<Resource, readonly Resource[]>();
+
+/** Models that the queries of a resource reach over relations, junctions included. */
+export function queriedTargets(resource: Resource): readonly Resource[] {
+  const known = TARGETS.get(resource) ?? targetsOf(resource);
+  TARGETS.set(resource, known);
+  return known;
+}
+
+function targetsOf(resource: Resource): readonly Resource[] {
+  const paths = [...resource.filterTerms.values()].flatMap(pathsOf);
+  const operands = [
+    ...paths.flatMap((path) => path.operands),
+    ...resource.searchFields.map(({ operand }) => operand),
+    ...[...resource.orderingFields.values()].flatMap((field) => field.operands),
+    ...resource.ordering.map(({ operand }) => operand),
+  ];
+  const steps = paths.flatMap(({ some }) => some);
+  return [
+    ...new Set([
+      ...operands.flatMap(({ hops }) => hops.map((hop) => hop.target)),
+      ...steps.flatMap(targetsOfStep),
+    ]),
+  ];
+}
+
+function targetsOfStep({ hops, relation }: SomeStep): readonly Resource[] {
+  return [
+    ...hops.map((hop) => hop.target),
+    relation.target,
+    ...(relation.kind === 'many-to-many' ? [relation.through.resource] : []),
+  ];
+}
+
+/** What a caller may do with each model that is reached; undefined for nothing. */
+type Accesses = ReadonlyMap<Resource, Access | undefined>;
+
+/**
+ * The resource with queries over relations under the grants of the models that they lead to: what the caller may not
+ * read there cannot be asked for, and of the rest only rows that the caller may see count. An order by rows that may
+ * be hidden would tell of them, and is dropped.
+ */
+export function restrictQueries(resource: Resource, accesses: Accesses): Resource {
+  if ([...accesses.values()].every((access) => access?.rows.kind === 'always' && access.readable === 'all'))
+    return resource;
+  const within = (operand: Operand): Condition | undefined => conditionOver(operand, accesses);
+  return Object.freeze({
+    ...resource,
+    filterTerms: new Map(
+      [...resource.filterTerms].flatMap(([name, term]) => restrictedTerm(name, term, accesses)),
+    ),
+    searchFields: resource.searchFields.flatMap((field): readonly SearchField[] => {
+      const condition = within(field.operand);
+      return condition ? [{ ...field, within: condition }] : [];
+    }),
+    orderingFields: new Map(
+      [...resource.orderingFields].filter(([, { operands }]) =>
+        operands.every((operand) => within(operand)?.kind === 'always'),
+      ),
+    ),
+    ordering: resource.ordering.filter(
+      ({ operand }) => operand.hops.length === 0 || within(operand)?.kind === 'always',
+    ),
+  });
+}
+
+function restrictedTerm(
+  name: string,
+  term: FilterTerm,
+  accesses: Accesses,
+): readonly (readonly [string, FilterTerm])[] {
+  const paths = pathsOf(term).map((path) => restrictedPath(path, accesses));
+  if (!paths.every((path) => path !== undefined)) return [];
+  const within = allOf(paths.map((path) => path.within));
+  if (term.kind === 'field') return paths.map((path) => [name, { ...term, some: path.some, within }]);
+  if (within.kind === 'always' && paths.every(({ some }) => some.length === 0)) return [[name, term]];
+  // What its function says of related rows is not ours to narrow: where some of them are hidden, it is not asked. Nor can it be
+  // said here of what the rows of a to-many relation lead to: `within` is a condition of the row itself.
+  return paths.every(
+    ({ some, within: far }) => some.length === 0 || (some.every(isWhole) && far.kind === 'always'),
+  )
+    ? [[name, { ...term, visible: (hops) => visibleOver(hops, accesses) }]]
+    : [];
+}
+
+/** Which rows behind these relations the caller may see. Of models that nobody said it tells of, all. */
+function visibleOver(hops: readonly Relation[], accesses: Accesses): Condition {
+  return allOf(
+    hops.map(({ target }, index) => behind(hops.slice(0, index + 1), accesses.get(target)?.rows ?? ALWAYS)),
+  );
+}
+
+function isWhole({ near, rows, through }: SomeStep): boolean {
+  return [near, rows, through].every((condition) => condition === undefined || condition.kind === 'always');
+}
+
+interface RestrictedPath {
+  readonly some: readonly SomeStep[];
+  /** In the rows in which the operands stand. */
+  readonly within: Condition;
+}
+
+function restrictedPath({ some, operands }: QueriedPath, accesses: Accesses): RestrictedPath | undefined {
+  const steps = some.map((step) => restrictedStep(step, accesses));
+  const conditions = operands.map((operand) => conditionOver(operand, accesses));
+  if (!steps.every((step) => step !== undefined) || !conditions.every((condition) => condition !== undefined))
+    return undefined;
+  const isOpen = some.every(({ relation }, index) =>
+    opens(relation.target, some[index + 1] ?? operands, accesses),
+  );
+  return isOpen ? { some: steps, within: allOf(conditions) } : undefined;
+}
+
+/** Whether the rows that a step leads to let the caller read what is asked of them next. */
+function opens(target: Resource, next: SomeStep | readonly Operand[], accesses: Accesses): boolean {
+  const access = accesses.get(target);
+  if (!access) return false;
+  if ('relation' in next) return has(access.readable, topOf(next.hops[0] ?? next.relation));
+  return next.every(({ hops: [first], column }) =>
+    first ? has(access.readable, topOf(first)) : isReadable(column.id, target, access.readable),
+  );
+}
+
+function restrictedStep({ hops, relation }: SomeStep, accesses: Accesses): SomeStep | undefined {
+  const near = overHops(hops, (access) => has(access.readable, topOf(relation)), accesses);
+  const access = accesses.get(relation.target);
+  if (!near || !access) return undefined;
+  if (relation.kind !== 'many-to-many') return { hops, relation, near, rows: access.rows };
+  const { resource, other } = relation.through;
+  const through = accesses.get(resource);
+  if (!through || !other.every(({ near: column }) => isReadable(column.id, resource, through.readable)))
+    return undefined;
+  return { hops, relation, near, rows: access.rows, through: through.rows };
+}
+
+/** Which rows of the relations on the way may count; undefined where the operand may not be read at all. */
+function conditionOver({ hops, column }: Operand, accesses: Accesses): Condition | undefined {
+  return overHops(hops, (access, target) => isReadable(column.id, target, access.readable), accesses);
+}
+
+function overHops(
+  hops: readonly Relation[],
+  opensLast: (access: Access, target: Resource) => boolean,
+  accesses: Accesses,
+): Condition | undefined {
+  const conditions: Condition[] = [];
+  for (const [index, hop] of hops.entries()) {
+    const access = accesses.get(hop.target);
+    if (!access) return undefined;
+    const next = hops[index + 1];
+    const readable = next ? has(access.readable, topOf(next)) : opensLast(access, hop.target);
+    if (!readable) return undefined;
+    conditions.push(behind(hops.slice(0, index + 1), access.rows));
+  }
+  return allOf(conditions);
+}
+
+/** A condition of a related model, as one of the model from which the hops lead there. */
+export function behind(hops: readonly Relation[], condition: Condition): Condition {
+  switch (condition.kind) {
+    case 'always':
+    case 'never':
+      return condition;
+    case 'and':
+    case 'or':
+      return { kind: condition.kind, conditions: condition.conditions.map((each) => behind(hops, each)) };
+    case 'not':
+      return { kind: 'not', condition: behind(hops, condition.condition) };
+    case 'compare':
+    case 'term':
+      return {
+        ...condition,
+        operand: { hops: [...hops, ...condition.operand.hops], column: condition.operand.column },
+      };
+    case 'related':
+      return { ...condition, hops: [...hops, ...condition.hops] };
+    default:
+      return condition satisfies never;
+  }
+}

@@ -1,0 +1,73 @@
+import type { RenderedRows, Renderer } from '../../core/contracts/renderer.js';
+
+/**
+ * Comma-separated values (RFC 4180): a line of names, then a line a row. A value that is nothing is empty; lists and
+ * objects are JSON. A text that a spreadsheet would take for a formula has an apostrophe before it.
+ */
+export class CsvRenderer implements Renderer {
+  readonly format = 'csv';
+  readonly mediaType = 'text/csv';
+  readonly contentType = 'text/csv; charset=utf-8; header=present';
+
+  headers({ model }: Pick<RenderedRows, 'model'>): Readonly<Record<string, string>> {
+    return {
+      'Content-Disposition': /^[a-z0-9_]+$/.test(model)
+        ? `attachment; filename="${model}.csv"`
+        : 'attachment',
+    };
+  }
+
+  async *render({ pages, fields }: RenderedRows): AsyncGenerator<string> {
+    // A serializer of the application's own may have other names: those of the first row are the names of all.
+    let names: readonly string[] | undefined;
+    for await (const rows of pages) {
+      const lines: string[] = [];
+      for (const row of rows) {
+        if (!names) {
+          names = Object.keys(row);
+          lines.push(lineOf(names));
+        }
+        lines.push(lineOf(names.map((name) => row[name])));
+      }
+      if (lines.length > 0) yield lines.join('');
+    }
+    if (!names) yield lineOf(fields);
+  }
+}
+
+function lineOf(values: readonly unknown[]): string {
+  return `${values.map(cellOf).join(',')}\r\n`;
+}
+
+/** Commas, and what some spreadsheets take for one: what stands behind it would be a cell of its own, and could be a formula. */
+const SEPARATES = /[",;\t\r\n]/;
+
+function cellOf(value: unknown): string {
+  const text = textOf(value);
+  return SEPARATES.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+function textOf(value: unknown): string {
+  switch (typeof value) {
+    case 'string':
+      return safe(value);
+    case 'number':
+      // Null in JSON.
+      return Number.isFinite(value) ? String(value) : '';
+    case 'boolean':
+    case 'bigint':
+      return String(value);
+    case 'object':
+      return value === null ? '' : safe(JSON.stringify(value));
+    default:
+      return '';
+  }
+}
+
+/** What begins a formula in a spreadsheet, in its wide forms too, and blanks that one skips before it. */
+const FORMULA = /^[\s\u0000-\u001f]*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/;
+const NUMBER = /^-?\d+(\.\d+)?$/;
+
+function safe(text: string): string {
+  return FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;
+}

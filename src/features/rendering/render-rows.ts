@@ -1,0 +1,46 @@
+import type { RenderedRows, Renderer } from '../../core/contracts/renderer.js';
+import type { ResponseBody, RestResponse } from '../../request/response/rest-response.js';
+
+/** The rows in the renderer's form. What goes wrong before the second piece is thrown here, and is still an ordinary error answer. */
+export async function renderRows(
+  renderer: Renderer,
+  rows: RenderedRows,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<RestResponse> {
+  const body = await bodyOf(renderer.render(rows));
+  return {
+    status: 200,
+    body,
+    headers: {
+      ...headers,
+      ...renderer.headers?.(rows),
+      'Content-Type': renderer.contentType ?? renderer.mediaType,
+    },
+  };
+}
+
+async function bodyOf(pieces: AsyncIterable<string>): Promise<ResponseBody> {
+  const iterator = pieces[Symbol.asyncIterator]();
+  const first = await iterator.next();
+  if (first.done === true) return { kind: 'text', text: '' };
+  refuseNoText(first.value);
+  const second = await iterator.next();
+  return second.done === true
+    ? { kind: 'text', text: first.value }
+    : { kind: 'stream', pieces: following([first.value, second.value], iterator) };
+}
+
+/** It would be found out when the headers are written, and nobody could answer any more. */
+function refuseNoText(piece: unknown): void {
+  if (typeof piece !== 'string' && !Buffer.isBuffer(piece))
+    throw new TypeError(`A renderer gave a piece that is no text, but ${typeof piece}.`);
+}
+
+async function* following(begun: readonly string[], rest: AsyncIterator<string>): AsyncGenerator<string> {
+  try {
+    yield* begun;
+    for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
+  } finally {
+    await rest.return?.();
+  }
+}

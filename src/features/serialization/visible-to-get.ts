@@ -1,0 +1,40 @@
+import type { Json } from '../../core/errors/rest-exception.js';
+import { allOf } from '../../core/query/condition.js';
+import type { Condition } from '../../core/query/condition.js';
+import type { Representation } from '../../core/contracts/serializer.js';
+import { keyText } from '../../core/values/keys.js';
+import type { Located } from '../../request/rest-context.js';
+import type { DataAdapter } from '../../core/data-adapter.js';
+import { restrictFields } from '../permissions/restrict-fields.js';
+import { keyFieldsOf } from '../../request/plan/key-fields.js';
+import { represent } from '../../request/represent-row.js';
+
+/** The object as GET shows it to this caller, whatever is being done with it; its key, where GET shows it to him no more than that. */
+export async function shownByGet(
+  located: Located,
+  where: Condition,
+  adapter: DataAdapter,
+): Promise<Representation> {
+  const { route, admission } = located;
+  const access = await admission.accesses.find(route.resource, 'GET');
+  if (!access) return keyOnly(located);
+  const resource = restrictFields(route.resource, access);
+  const row = await adapter.retrieve({
+    kind: 'retrieve',
+    resource,
+    where: allOf([where, access.rows]),
+    forWriting: true,
+  });
+  return row ? represent(row, { ...located, resource, shape: undefined }) : keyOnly(located);
+}
+
+function keyOnly({ route, keys }: Located): Representation {
+  const key: readonly Json[] = (route.parent ? keys.childKey : keys.key) ?? [];
+  const fields = keyFieldsOf(route.resource);
+  return Object.fromEntries(
+    fields.map(({ name }, index) => [
+      name,
+      fields.length === 1 && key.length > 1 ? keyText(key) : (key[index] ?? null),
+    ]),
+  );
+}

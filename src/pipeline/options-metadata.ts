@@ -1,0 +1,183 @@
+import { isWritable } from '../core/schema/field.js';
+import type { Field } from '../core/schema/field.js';
+import type { Operation } from '../core/schema/operation.js';
+import type { Resource } from '../core/schema/resource.js';
+import type { Route } from '../core/schema/route.js';
+import type { ValueRules } from '../core/schema/value-rules.js';
+import type { TypeOf, ValueType } from '../core/schema/data-type.js';
+import { JSON_MEDIA_TYPE } from '../core/media-type.js';
+
+/** What a client is told of one field (contract 19.1), in DRF's words. */
+export interface FieldDescription {
+  readonly type: string;
+  readonly required: boolean;
+  readonly read_only: boolean;
+  readonly label: string;
+  readonly max_length?: number;
+  readonly min_length?: number;
+  readonly min_value?: number;
+  readonly max_value?: number;
+  readonly choices?: readonly { readonly value: string | number; readonly display_name: string }[];
+  readonly children?: Readonly<Record<string, FieldDescription>>;
+}
+
+/** The body of an answer to OPTIONS. Reads no row. */
+export interface RouteDescription {
+  readonly name: string;
+  readonly description: string;
+  readonly renders: readonly string[];
+  readonly parses: readonly string[];
+  readonly actions: Readonly<Partial<Record<'POST' | 'PUT', Readonly<Record<string, FieldDescription>>>>>;
+}
+
+/** Forms beside JSON, where something is read here. */
+function rendersOf({ operations, resource }: Route): readonly string[] {
+  const operation = operations.get('GET');
+  return operation === 'list' || operation === 'retrieve'
+    ? resource.renderers.map(({ mediaType }) => mediaType)
+    : [];
+}
+
+/** `given` are fields that the URL fills; `views` hold the model as the caller may write it, by method. */
+export function describeRoute(
+  route: Route,
+  given: ReadonlySet<string>,
+  views: ReadonlyMap<'POST' | 'PUT', Resource>,
+): RouteDescription {
+  const kind = route.kind === 'object' || route.kind === 'through-object' ? 'Instance' : 'List';
+  const actions: Partial<Record<'POST' | 'PUT', Record<string, FieldDescription>>> = {};
+  for (const method of ['POST', 'PUT'] as const) {
+    const operation = route.operations.get(method);
+    const view = views.get(method);
+    if (operation && view)
+      actions[method] = describeFields(
+        view.fields.filter((field) => field.readable || isWritable(field)),
+        operation,
+        given,
+      );
+  }
+  return {
+    name: `${route.resource.label} ${kind}`,
+    description: '',
+    renders: [JSON_MEDIA_TYPE, ...rendersOf(route)],
+    parses: [JSON_MEDIA_TYPE],
+    actions,
+  };
+}
+
+function describeFields(
+  fields: readonly Field[],
+  operation: Operation,
+  given: ReadonlySet<string>,
+): Record<string, FieldDescription> {
+  return Object.fromEntries(fields.map((field) => [field.name, describeField(field, operation, given)]));
+}
+
+function describeField(field: Field, operation: Operation, given: ReadonlySet<string>): FieldDescription {
+  const open = !given.has(field.name) && (operation === 'create' ? field.insertable : field.updatable);
+  const base = { required: open && field.required, read_only: !open, label: field.label };
+  switch (field.kind) {
+    case 'column':
+      return {
+        type: typeName(field.type),
+        ...base,
+        ...limits(field.type),
+        ...(field.rules ? ruledLimits(field.type, field.rules) : {}),
+      };
+    case 'embedded':
+      return { type: 'nested object', ...base, children: describeFields(field.fields, operation, given) };
+    case 'to-one':
+    case 'reverse-one':
+    case 'link':
+    case 'computed':
+      return { type: 'field', ...base };
+    default:
+      return field satisfies never;
+  }
+}
+
+function typeName(type: ValueType): string {
+  switch (type.kind) {
+    case 'bigint':
+    case 'uuid':
+    case 'binary':
+    case 'interval':
+      return 'string';
+    case 'enum':
+      return 'choice';
+    case 'set':
+      return 'multiple choice';
+    case 'json':
+      return 'field';
+    default:
+      return type.kind;
+  }
+}
+
+function limits(type: ValueType): Partial<FieldDescription> {
+  switch (type.kind) {
+    case 'string':
+      return type.maxLength === undefined ? {} : { max_length: type.maxLength };
+    case 'integer':
+      return { min_value: type.min, max_value: type.max };
+    case 'enum':
+    case 'set':
+      return { choices: type.values.map((value) => ({ value, display_name: String(value) })) };
+    default:
+      return {};
+  }
+}
+
+/** What validators of the application say, where it is narrower than the column. */
+function ruledLimits(type: ValueType, rules: ValueRules): Partial<FieldDescription> {
+  switch (type.kind) {
+    case 'string':
+      return ruledTextLimits(type, rules);
+    case 'integer':
+    case 'float':
+      return {
+        ...bound('min_value', [limits(type).min_value, rules.minimum, above(type, rules)], Math.max),
+        ...bound('max_value', [limits(type).max_value, rules.maximum, below(type, rules)], Math.min),
+        ...choices('number', rules),
+      };
+    case 'enum':
+      return rules.values
+        ? { choices: limits(type).choices?.filter(({ value }) => rules.values?.includes(value)) ?? [] }
+        : {};
+    default:
+      return {};
+  }
+}
+
+function ruledTextLimits(type: TypeOf<'string'>, rules: ValueRules): Partial<FieldDescription> {
+  const form = rules.format === 'email' || rules.format === 'url' ? { type: rules.format } : {};
+  return {
+    ...form,
+    ...bound('max_length', [type.maxLength, rules.maxLength], Math.min),
+    ...bound('min_length', [rules.minLength], Math.max),
+    ...choices('string', rules),
+  };
+}
+
+function above({ kind }: ValueType, { exclusiveMinimum }: ValueRules): number | undefined {
+  return kind === 'integer' && exclusiveMinimum !== undefined ? exclusiveMinimum + 1 : undefined;
+}
+
+function below({ kind }: ValueType, { exclusiveMaximum }: ValueRules): number | undefined {
+  return kind === 'integer' && exclusiveMaximum !== undefined ? exclusiveMaximum - 1 : undefined;
+}
+
+function bound(
+  name: 'min_value' | 'max_value' | 'min_length' | 'max_length',
+  bounds: readonly (number | undefined)[],
+  narrower: (...bounds: number[]) => number,
+): Partial<FieldDescription> {
+  const known = bounds.filter((each) => each !== undefined);
+  return known.length > 0 ? { [name]: narrower(...known) } : {};
+}
+
+function choices(kind: 'string' | 'number', { values }: ValueRules): Partial<FieldDescription> {
+  if (!values) return {};
+  const fit = values.filter((value): value is string | number => typeof value === kind);
+  return { type: 'choice', choices: fit.map((value) => ({ value, display_name: String(value) })) };
+}

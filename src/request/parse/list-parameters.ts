@@ -1,0 +1,109 @@
+import type { ListKind } from '../../core/contracts/filter-backend.js';
+import type { Resource } from '../../core/schema/resource.js';
+import { shapeParameters } from '../../core/contracts/field-selection.js';
+import { splitValues } from '../../core/values/split-values.js';
+import { isRepeated, parametersFrom, valuesOf } from './parse-query-string.js';
+
+/** As generated clients and axios write lists. */
+const BRACKETS = '[]';
+
+/** Parameters of a request that hold lists, by name. */
+interface Lists {
+  readonly kinds: ReadonlyMap<string, ListKind>;
+  /** Whether somebody reads a parameter of exactly this name, brackets included. */
+  readonly isRead: (name: string) => boolean;
+}
+
+/**
+ * The parameters with one text for each that holds a list: `id__in=1&id__in=2` and `id__in[]=1&id__in[]=2` are `id__in=1,2`. `resource` is
+ * what the caller may query of a model: a name that he may not use stays as it is written, like one that means nothing.
+ */
+export function foldLists(
+  parameters: ReadonlyMap<string, string>,
+  resource: Resource,
+): ReadonlyMap<string, string> {
+  return mayHoldLists(parameters) ? fold(parameters, listsOf(resource)) : parameters;
+}
+
+/** The same of the parameters that shape answers alone. */
+export function foldShape(
+  parameters: ReadonlyMap<string, string>,
+  { shape }: Resource,
+): ReadonlyMap<string, string> {
+  return mayHoldLists(parameters)
+    ? fold(parameters, { kinds: namesOfShape(shape), isRead: () => false })
+    : parameters;
+}
+
+/** Lists put together with their names as they are written, for pipes, which see one text of each parameter. */
+export function joinLists(
+  parameters: ReadonlyMap<string, string>,
+  resource: Resource,
+): ReadonlyMap<string, string> {
+  if (!isRepeated(parameters)) return parameters;
+  const lists = listsOf(resource);
+  return parametersFrom(
+    new Map(
+      [...parameters.keys()].map(
+        (name) =>
+          [name, folded(valuesOf(name, parameters), lists.kinds.get(plainName(name, lists)))] as const,
+      ),
+    ),
+  );
+}
+
+function mayHoldLists(parameters: ReadonlyMap<string, string>): boolean {
+  return isRepeated(parameters) || [...parameters.keys()].some((name) => name.endsWith(BRACKETS));
+}
+
+function fold(parameters: ReadonlyMap<string, string>, lists: Lists): ReadonlyMap<string, string> {
+  const values = new Map<string, readonly string[]>();
+  for (const given of parameters.keys()) {
+    const name = plainName(given, lists);
+    values.set(name, [...(values.get(name) ?? []), ...valuesOf(given, parameters)]);
+  }
+  return parametersFrom(
+    new Map([...values].map(([name, each]) => [name, folded(each, lists.kinds.get(name))] as const)),
+  );
+}
+
+function listsOf(resource: Resource): Lists {
+  const { backends, shape } = resource;
+  return {
+    kinds: new Map([
+      ...backends.flatMap((backend) => [...(backend.lists?.(resource) ?? [])]),
+      ...namesOfShape(shape),
+    ]),
+    isRead: (name) => backends.some((backend) => backend.parameters?.(resource).includes(name)),
+  };
+}
+
+function namesOfShape(shape: Resource['shape']): ReadonlyMap<string, ListKind> {
+  return new Map(shapeParameters(shape).map((name) => [name, 'names']));
+}
+
+/** Without brackets, where they say that it is a list. */
+function plainName(name: string, { kinds, isRead }: Lists): string {
+  const plain = name.endsWith(BRACKETS) ? name.slice(0, -BRACKETS.length) : name;
+  return plain !== name && kinds.has(plain) && !isRead(name) ? plain : name;
+}
+
+function folded(values: readonly string[], kind: ListKind | undefined): readonly string[] {
+  if (values.length < 2) return values;
+  switch (kind) {
+    case 'names':
+      return [values.every((value) => value === '') ? '' : values.join(',')];
+    case 'values':
+      return [joined(values.filter((value) => value !== ''))];
+    case 'each':
+    case undefined:
+      return values;
+    default:
+      return kind satisfies never;
+  }
+}
+
+/** Quotes end with the value in which they begin: one that is left open is the error that it is alone. */
+function joined(texts: readonly string[]): string {
+  return texts.find((text) => splitValues(text).errors !== undefined) ?? texts.join(',');
+}

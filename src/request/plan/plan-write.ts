@@ -1,0 +1,224 @@
+import { addErrors, emptyFieldErrors, errorAt, NON_FIELD_ERRORS } from '../../core/errors/rest-exception.js';
+import type { Json } from '../../core/errors/rest-exception.js';
+import { allOf } from '../../core/query/condition.js';
+import type { Condition } from '../../core/query/condition.js';
+import type { Field } from '../../core/schema/field.js';
+import type { HookQuestion, WriteOperation } from '../../core/contracts/hooks.js';
+import type {
+  ColumnValue,
+  CreatePlan,
+  DeletePlan,
+  KeyCheck,
+  TransactionHooks,
+  UpdatePlan,
+} from '../../core/query/plan.js';
+import type { Through } from '../../core/schema/relation.js';
+import type { Resource } from '../../core/schema/resource.js';
+import type { Route } from '../../core/schema/route.js';
+import type { ParsedBody } from '../../core/contracts/serializer.js';
+import { whenThere } from '../../core/maybe-promise.js';
+import type { Soon } from '../../core/maybe-promise.js';
+import type { Admission, Located } from '../rest-context.js';
+import type { JsonObject } from '../parse/parse-body.js';
+import { columnsOf } from '../../core/query/readable-paths.js';
+import { keyErrorsIn } from './key-fields.js';
+import { divideChecks, nameOnce } from './name-once.js';
+import { planAddedValues } from './plan-hook-values.js';
+import { joiningPairs, keysIn, leadsNowhereElse, planKeyCheck } from './plan-read.js';
+import type { NamedKey } from './plan-read.js';
+
+const NO_FIELDS: ReadonlySet<string> = new Set();
+
+const UNREFERABLE_PARENT = 'The object in the URL has no value by which another object could refer to it.';
+
+/** A new row. What is wrong with the body stands in the plan, so that all of it is told together. */
+export function planCreate(located: Located, body: JsonObject): Soon<CreatePlan> {
+  const { resource, requester } = located;
+  const fixed = columnsOfUrl(located);
+  return whenThere(
+    resource.hooks.values?.(questionOf(located)) ?? {},
+    (given: Readonly<Record<string, Json>>) => {
+      const { body: parsed, twice } = nameOnce(
+        withErrors(parseBody(located, 'create', body, Object.keys(given)), located, fixed),
+        resource,
+        'create',
+      );
+      return whenThere(keyChecks(parsed, located), (keys) =>
+        whenThere(rowsAfter(located, parsed), (where) => {
+          // What the URL says wins over what a hook says.
+          const added = planAddedValues(given, resource).filter(
+            ({ column }) => !fixed.some((each) => each.column.id === column.id),
+          );
+          return {
+            kind: 'create',
+            resource,
+            requester,
+            values: parsed.values,
+            sent: parsed.sent,
+            errors: parsed.errors,
+            keys,
+            twice,
+            fixed,
+            added,
+            where,
+            hooks: transactionHooks('create', located),
+          };
+        }),
+      );
+    },
+  );
+}
+
+/** What the parent in the URL says of a new row. */
+function columnsOfUrl({ parent, route }: Located): readonly ColumnValue[] {
+  return parent && route.relation
+    ? joiningPairs(route.relation).map((pair, index) => ({ column: pair.far, value: parent[index] ?? null }))
+    : [];
+}
+
+function withErrors(parsed: ParsedBody, { resource }: Located, fixed: readonly ColumnValue[]): ParsedBody {
+  const wrongKey = keyErrorsIn(parsed.values, resource);
+  const unreferable = fixed.some(({ value }) => value === null);
+  if (!wrongKey && !unreferable) return parsed;
+  const errors = emptyFieldErrors();
+  addErrors(errors, parsed.errors);
+  if (wrongKey) addErrors(errors, wrongKey);
+  // The row would belong to no parent, or the database would refuse it.
+  if (unreferable) addErrors(errors, errorAt([NON_FIELD_ERRORS], UNREFERABLE_PARENT));
+  return { ...parsed, errors };
+}
+
+/** The row that `where` names. */
+export function planUpdate(
+  located: Located,
+  {
+    operation,
+    body: parsed,
+    where,
+  }: { readonly operation: 'update' | 'partialUpdate'; readonly body: ParsedBody; readonly where: Condition },
+): Soon<UpdatePlan> {
+  const { resource, requester } = located;
+  const { body, twice } = nameOnce(parsed, resource, 'change');
+  return whenThere(keyChecks(body, located), (keys) =>
+    whenThere(rowsAfter(located, body), (after) => ({
+      kind: 'update',
+      resource,
+      requester,
+      where,
+      after,
+      values: body.values,
+      sent: body.sent,
+      errors: body.errors,
+      ...divideChecks(keys, twice),
+      hooks: transactionHooks(operation, located),
+    })),
+  );
+}
+
+/** The row that `where` names. */
+export function planDelete(located: Located, where: Condition): DeletePlan {
+  const { resource, admission } = located;
+  // A permission that fails for this caller lets him view nothing.
+  const mayView = (model: Resource): Promise<boolean> =>
+    admission.accesses.find(model, 'GET').then(
+      (access) => access !== undefined,
+      () => false,
+    );
+  return {
+    kind: 'delete',
+    resource,
+    requester: located.requester,
+    where,
+    mayView,
+    hooks: transactionHooks('destroy', located),
+  };
+}
+
+/** `added`: fields that the application fills. */
+export function parseBody(
+  { resource, route, admission }: Located,
+  operation: 'create' | 'update' | 'partialUpdate',
+  body: JsonObject,
+  added: readonly string[] = [],
+): ParsedBody {
+  const given =
+    added.length === 0 ? givenFields(route) : withOtherNames([...givenFields(route), ...added], resource);
+  return resource.serializer.parse(body, { resource, operation, actor: admission.actor, given });
+}
+
+const GIVEN = new WeakMap<Through, ReadonlySet<string>>();
+
+/** Fields that the URL fills: the parent's side of a through object, and what else stands on its columns alone. */
+export function givenFields({ relation }: Route): ReadonlySet<string> {
+  if (relation?.kind !== 'many-to-many') return NO_FIELDS;
+  const { through } = relation;
+  const known = GIVEN.get(through);
+  if (known) return known;
+  const columns = new Set(through.parent.map(({ far }) => far.id));
+  const isGiven = (field: Field): boolean =>
+    (field.kind === 'column' && columns.has(field.column.id)) ||
+    (field.kind === 'to-one' && field.relation.on.every(({ near }) => columns.has(near.id)));
+  const given = new Set(through.resource.fields.filter(isGiven).map(({ name }) => name));
+  GIVEN.set(through, given);
+  return given;
+}
+
+/** What fills a relation fills the plain column of its foreign key, and the other way round. */
+export function withOtherNames(names: readonly string[], { standIns }: Resource): ReadonlySet<string> {
+  const given = new Set(names);
+  for (const { within, names: both } of standIns)
+    if (within.length === 0 && both.some((name) => given.has(name))) for (const name of both) given.add(name);
+  return given;
+}
+
+/** The keys of a body, each among the rows that the caller may name. */
+function keyChecks({ values }: ParsedBody, { resource, admission }: Located): Soon<readonly KeyCheck[]> {
+  return checked(keysIn(values, resource.fields), admission, []);
+}
+
+/** One behind the other, as permissions are asked. */
+function checked(
+  named: readonly NamedKey[],
+  admission: Admission,
+  checks: readonly KeyCheck[],
+): Soon<readonly KeyCheck[]> {
+  const next = named[checks.length];
+  return next
+    ? whenThere(admission.accesses.visible(next.relation.target), (rows) =>
+        checked(named, admission, [...checks, planKeyCheck(next, rows)]),
+      )
+    : checks;
+}
+
+/** What must hold of a row when these values are written. */
+function rowsAfter({ resource, within, admission }: Located, { values }: ParsedBody): Soon<Condition> {
+  if (resource.overlapping.length === 0) return within;
+  const written = new Set(resource.fields.filter(({ name }) => values.has(name)).flatMap(columnsOf));
+  const moved = resource.overlapping.filter(({ on }) => on.some(({ near }) => written.has(near.id)));
+  return moved.reduce<Soon<Condition>>(
+    (rows, relation) =>
+      whenThere(rows, (before) =>
+        whenThere(admission.accesses.visible(relation.target), (target) =>
+          allOf([before, leadsNowhereElse(relation, target)]),
+        ),
+      ),
+    within,
+  );
+}
+
+function questionOf({ resource, admission }: Located): HookQuestion {
+  return { actor: admission.actor, resource, request: admission.request };
+}
+
+function transactionHooks(operation: WriteOperation, located: Located): TransactionHooks {
+  const { before, after } = located.resource.hooks;
+  const question = questionOf(located);
+  return {
+    ...(before
+      ? { before: (entity, transaction) => before({ ...question, operation, entity, transaction }) }
+      : {}),
+    ...(after
+      ? { after: (entity, transaction) => after({ ...question, operation, entity, transaction }) }
+      : {}),
+  };
+}
