@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import addFormats from 'ajv-formats';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { bodySchema, givenKeySchema, keySchema, textSchema } from '../../src/boot/openapi/describe-value.js';
+import { bodySchema, givenKeySchema, keySchema, textSchema } from '../../src/openapi/describe-value.js';
 import type { ValueType } from '../../src/core/schema/data-type.js';
 import { parseValue } from '../../src/core/values/parse-value.js';
 

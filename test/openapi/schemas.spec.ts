@@ -27,9 +27,9 @@ import {
   PrimaryGeneratedColumn,
 } from 'typeorm';
 import type { Relation } from 'typeorm';
-import { Components, UniqueNames } from '../../src/boot/openapi/component-names.js';
-import { describedMethods } from '../../src/boot/openapi/described-route.js';
-import { describeOperation } from '../../src/boot/openapi/describe-operation.js';
+import { Components, UniqueNames } from '../../src/openapi/component-names.js';
+import { describedMethods } from '../../src/openapi/described-route.js';
+import { describeOperation } from '../../src/openapi/describe-operation.js';
 import type { Route } from '../../src/core/schema/route.js';
 import { lintOpenApi } from '../support/lint-openapi.js';
 import { usePassportStrategy } from '../support/restore.js';

@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { describeApi } from '../openapi/describe-api.js';
-import type { PlacedIndex, PlacedRoute } from '../openapi/describe-api.js';
-import { toOpenApi31 } from '../openapi/convert-schema.js';
-import type { OpenApiDocument, PathItem } from '../openapi/open-api-types.js';
+import { describeApi } from '../../openapi/describe-api.js';
+import type { PlacedIndex, PlacedRoute } from '../../openapi/describe-api.js';
+import { toOpenApi31 } from '../../openapi/convert-schema.js';
+import type { OpenApiDocument, PathItem } from '../../openapi/open-api-types.js';
 import { REST_SERVER } from '../tokens.js';
 import type { RestServer } from './rest-server.js';
 import { routePattern } from './route-pattern.js';

@@ -1,8 +1,8 @@
-import { isOfMany, KEYS_PARAMETER, takesMany, UPSERT_PARAMETER } from '../../core/contracts/bulk.js';
-import type { Operation as OperationName } from '../../core/schema/operation.js';
-import { parameterName } from '../../core/schema/parameter-names.js';
-import type { Resource } from '../../core/schema/resource.js';
-import { keyFieldsOf } from '../../request/plan/key-fields.js';
+import { isOfMany, KEYS_PARAMETER, takesMany, UPSERT_PARAMETER } from '../core/contracts/bulk.js';
+import type { Operation as OperationName } from '../core/schema/operation.js';
+import { parameterName } from '../core/schema/parameter-names.js';
+import type { Resource } from '../core/schema/resource.js';
+import { keyFieldsOf } from '../request/plan/key-fields.js';
 import type { DescribedRoute } from './described-route.js';
 import { filterParameters } from './describe-list.js';
 import { keySchema } from './describe-value.js';

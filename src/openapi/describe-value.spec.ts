@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import addFormats from 'ajv-formats';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import type { ValueType } from '../../core/schema/data-type.js';
-import { parseValue } from '../../core/values/parse-value.js';
+import type { ValueType } from '../core/schema/data-type.js';
+import { parseValue } from '../core/values/parse-value.js';
 import { bodySchema, exampleValue, nullable, valueSchema } from './describe-value.js';
 
 const ajv = new Ajv2020({ strict: false });

@@ -1,8 +1,8 @@
-import type { RouteAction } from '../../core/schema/action.js';
-import type { ErrorFormat } from '../../core/contracts/error-format.js';
-import type { Method, Operation } from '../../core/schema/operation.js';
-import type { Renderer } from '../../core/contracts/renderer.js';
-import type { Route } from '../../core/schema/route.js';
+import type { RouteAction } from '../core/schema/action.js';
+import type { ErrorFormat } from '../core/contracts/error-format.js';
+import type { Method, Operation } from '../core/schema/operation.js';
+import type { Renderer } from '../core/contracts/renderer.js';
+import type { Route } from '../core/schema/route.js';
 import { typeName } from './component-names.js';
 import type { Components, UniqueNames } from './component-names.js';
 import type { Schema } from './open-api-types.js';

@@ -1,4 +1,4 @@
-import { MAX_PRECONDITION } from '../../core/schema/limits.js';
+import { MAX_PRECONDITION } from '../core/schema/limits.js';
 import { amountOf } from './describe-bulk.js';
 import { CACHE_CONTROL, ETAG, LAST_MODIFIED } from './describe-errors.js';
 import type { DescribedRoute } from './described-route.js';

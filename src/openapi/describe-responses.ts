@@ -1,9 +1,9 @@
-import type { Conditional } from '../../core/contracts/conditional.js';
-import { statusOf } from '../../core/schema/operation.js';
-import type { Operation } from '../../core/schema/operation.js';
-import type { Resource } from '../../core/schema/resource.js';
-import { keyFieldsOf } from '../../request/plan/key-fields.js';
-import { ModelSerializer } from '../../features/serialization/model-serializer.js';
+import type { Conditional } from '../core/contracts/conditional.js';
+import { statusOf } from '../core/schema/operation.js';
+import type { Operation } from '../core/schema/operation.js';
+import type { Resource } from '../core/schema/resource.js';
+import { keyFieldsOf } from '../request/plan/key-fields.js';
+import { ModelSerializer } from '../features/serialization/model-serializer.js';
 import type { KnownAccess } from './describe-access.js';
 import { FREE_OBJECT, formsOf, isRepeatable, JSON_TYPE, schemaNames } from './described-route.js';
 import type { DescribedPlace, DescribedRoute } from './described-route.js';

@@ -1,6 +1,6 @@
-import type { ColumnField, Field, InnerField } from '../../core/schema/field.js';
-import type { Resource } from '../../core/schema/resource.js';
-import { isTaken, isWritable } from '../../core/schema/field.js';
+import type { ColumnField, Field, InnerField } from '../core/schema/field.js';
+import type { Resource } from '../core/schema/resource.js';
+import { isTaken, isWritable } from '../core/schema/field.js';
 import {
   bodySchema,
   exampleKey,
@@ -10,10 +10,10 @@ import {
   nullable,
   valueSchema,
 } from './describe-value.js';
-import type { Expandable } from '../../core/contracts/field-selection.js';
-import { ModelSerializer } from '../../features/serialization/model-serializer.js';
+import type { Expandable } from '../core/contracts/field-selection.js';
+import { ModelSerializer } from '../features/serialization/model-serializer.js';
 import { mayLack, orExpanded } from './describe-shape.js';
-import { ruledSchema } from './ruled-schema.js';
+import { ruledSchema } from './constrain-schema.js';
 import type { Schema } from './open-api-types.js';
 
 /** What is described of a model: `base` is the path of its collection, where its links stand. */

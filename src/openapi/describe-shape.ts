@@ -1,7 +1,7 @@
-import type { Field } from '../../core/schema/field.js';
-import type { Resource } from '../../core/schema/resource.js';
-import type { Expandable, ShapeRules } from '../../core/contracts/field-selection.js';
-import { ModelSerializer } from '../../features/serialization/model-serializer.js';
+import type { Field } from '../core/schema/field.js';
+import type { Resource } from '../core/schema/resource.js';
+import type { Expandable, ShapeRules } from '../core/contracts/field-selection.js';
+import { ModelSerializer } from '../features/serialization/model-serializer.js';
 import type { Parameter, Schema } from './open-api-types.js';
 
 /** What clients say to shape the answers of a model. */

@@ -1,5 +1,5 @@
-import type { TypeOf, ValueType } from '../../core/schema/data-type.js';
-import type { ValueRules } from '../../core/schema/value-rules.js';
+import type { TypeOf, ValueType } from '../core/schema/data-type.js';
+import type { ValueRules } from '../core/schema/value-rules.js';
 import type { Schema } from './open-api-types.js';
 
 /** A schema of a body with what validators of the application say of every value. It is never stricter than they are. */

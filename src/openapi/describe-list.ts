@@ -1,14 +1,14 @@
-import { outwardType } from '../../core/schema/column.js';
-import { GROUPS_PARAMETER } from '../../core/contracts/filter-backend.js';
-import type { FilterBackend } from '../../core/contracts/filter-backend.js';
-import type { QueryLimits } from '../../core/schema/limits.js';
-import type { PaginationDescription } from '../../core/contracts/pagination.js';
-import { parameterName } from '../../core/schema/parameter-names.js';
-import type { FieldTerm, FilterTerm, Resource } from '../../core/schema/resource.js';
-import type { ValueType } from '../../core/schema/data-type.js';
-import { FilterSet } from '../../features/filtering/filter-set.js';
-import { jsonServerTerm, JsonServerFilter } from '../../features/filtering/json-server-filter.js';
-import { parameterType } from '../../core/values/parameter-type.js';
+import { outwardType } from '../core/schema/column.js';
+import { GROUPS_PARAMETER } from '../core/contracts/filter-backend.js';
+import type { FilterBackend } from '../core/contracts/filter-backend.js';
+import type { QueryLimits } from '../core/schema/limits.js';
+import type { PaginationDescription } from '../core/contracts/pagination.js';
+import { parameterName } from '../core/schema/parameter-names.js';
+import type { FieldTerm, FilterTerm, Resource } from '../core/schema/resource.js';
+import type { ValueType } from '../core/schema/data-type.js';
+import { FilterSet } from '../features/filtering/filter-set.js';
+import { jsonServerTerm, JsonServerFilter } from '../features/filtering/json-server-filter.js';
+import { parameterType } from '../core/values/parameter-type.js';
 import { textSchema, valueSchema } from './describe-value.js';
 import type { Parameter, Response, Schema } from './open-api-types.js';
 

@@ -1,5 +1,5 @@
-import type { ErrorFormat } from '../../core/contracts/error-format.js';
-import { PROBLEM_MEDIA_TYPE } from '../../core/media-type.js';
+import type { ErrorFormat } from '../core/contracts/error-format.js';
+import { PROBLEM_MEDIA_TYPE } from '../core/media-type.js';
 import type { Reference, Response, Schema } from './open-api-types.js';
 
 /** Requests that are refused, and those that fail, as answers name them (contract 6.1). */

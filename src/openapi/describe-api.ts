@@ -1,6 +1,6 @@
-import type { ErrorFormat } from '../../core/contracts/error-format.js';
-import type { Resource } from '../../core/schema/resource.js';
-import type { Route } from '../../core/schema/route.js';
+import type { ErrorFormat } from '../core/contracts/error-format.js';
+import type { Resource } from '../core/schema/resource.js';
+import type { Route } from '../core/schema/route.js';
 import { Components, operationName, UniqueNames } from './component-names.js';
 import { placesOf, schemeName, securityScheme } from './describe-access.js';
 import { errorReferences, SHARED_HEADERS, SHARED_RESPONSES, SHARED_SCHEMAS } from './describe-errors.js';

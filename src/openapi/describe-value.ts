@@ -1,5 +1,5 @@
-import type { Key } from '../../core/schema/resource.js';
-import type { TypeOf, ValueType } from '../../core/schema/data-type.js';
+import type { Key } from '../core/schema/resource.js';
+import type { TypeOf, ValueType } from '../core/schema/data-type.js';
 import type { Schema } from './open-api-types.js';
 import {
   base64Length,

@@ -1,5 +1,5 @@
-import type { Key } from '../../core/schema/resource.js';
-import type { TypeOf } from '../../core/schema/data-type.js';
+import type { Key } from '../core/schema/resource.js';
+import type { TypeOf } from '../core/schema/data-type.js';
 import type { Schema } from './open-api-types.js';
 
 /** A whole number of 64 bits has so many digits in any case. */

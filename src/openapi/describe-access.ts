@@ -1,7 +1,7 @@
-import type { AuthenticationScheme } from '../../core/contracts/authentication.js';
-import { isReading } from '../../core/schema/operation.js';
-import type { Permission } from '../../core/contracts/permission.js';
-import type { ResolvedPermission } from '../../core/contracts/compiled-permission.js';
+import type { AuthenticationScheme } from '../core/contracts/authentication.js';
+import { isReading } from '../core/schema/operation.js';
+import type { Permission } from '../core/contracts/permission.js';
+import type { ResolvedPermission } from '../core/contracts/compiled-permission.js';
 import {
   AllowAny,
   IsAdmin,
@@ -9,8 +9,8 @@ import {
   IsAuthenticatedOrReadOnly,
   ModelPermissions,
   ModelPermissionsOrAnonReadOnly,
-} from '../../features/permissions/built-in-permissions.js';
-import { RowScope } from '../../features/permissions/row-scope.js';
+} from '../features/permissions/built-in-permissions.js';
+import { RowScope } from '../features/permissions/row-scope.js';
 import type { Schema, SecurityRequirement } from './open-api-types.js';
 
 /** What can be known of a permission without asking it. */
