@@ -20,7 +20,7 @@ export { RestifyOperations } from './boot/routing/restify-operations.js';
 export { RestifyUrls } from './boot/routing/restify-urls.js';
 export type { ReverseOptions, UrlParameters } from './boot/routing/restify-urls.js';
 export { RestifyController } from './boot/routing/restify-controller.decorator.js';
-export { ChildPk, CurrentActor, ParentPk, Pk } from './boot/routing/action-context.js';
+export { ChildPk, CurrentActor, ParentPk, Pk } from './http/action-context.js';
 export {
   Action,
   MANY_TO_MANY_DETAIL_ACTION,

@@ -15,15 +15,15 @@ import { refuseEarly } from './boot/early-refusal.js';
 import type { FeatureLabel } from './boot/boot-prefix.js';
 import { AwaitedPrefix, judgeUnknown } from './boot/unknown-entities.js';
 import { GeneratedControllers } from './boot/routing/generated-controllers.js';
-import type { HttpPlatform } from './boot/routing/http-platform.js';
+import type { HttpPlatform } from './http/http-platform.js';
 import { enhancersOf } from './boot/routing/nest-enhancers.js';
-import { OpenSockets } from './boot/routing/open-sockets.js';
-import { platformOf } from './boot/routing/platform-of.js';
+import { OpenSockets } from './http/open-sockets.js';
+import { platformOf } from './http/resolve-platform.js';
 import { RestifyOperations } from './boot/routing/restify-operations.js';
 import { RestifyOpenApi } from './boot/routing/restify-open-api.js';
 import { RestifyResources } from './boot/routing/restify-resources.js';
 import { RestifyUrls } from './boot/routing/restify-urls.js';
-import { RestServer } from './boot/routing/rest-server.js';
+import { RestServer } from './http/rest-server.js';
 import {
   RESTIFY_BOUND,
   RESTIFY_EARLY,

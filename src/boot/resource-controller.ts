@@ -5,7 +5,7 @@ import type { HookQuestion, WriteStep } from '../core/contracts/hooks.js';
 import type { Operation } from '../core/schema/operation.js';
 import type { AccessQuestion } from '../core/contracts/permission.js';
 import type { RowFilter } from '../core/query/row-filter.js';
-import { operationOf } from './routing/action-context.js';
+import { operationOf } from '../http/action-context.js';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- what Nest gives to an overriding method, and what that answers, has the types that its author says
 type Given = any;

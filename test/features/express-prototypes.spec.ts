@@ -8,7 +8,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { Restify } from 'nestjs-restify';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
-import { makeForExpress } from '../../src/boot/routing/express-prototypes.js';
+import { makeForExpress } from '../../src/http/express/express-prototypes.js';
 import { PLATFORM } from '../support/platform.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';

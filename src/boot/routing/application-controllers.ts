@@ -6,8 +6,8 @@ import type { ControllerDeclaration } from '../../decorators/action.decorator.js
 import type { Operation } from '../../core/schema/operation.js';
 import type { PipeLike } from '../../core/contracts/pipe.js';
 import type { Resource } from '../../core/schema/resource.js';
-import { ChildPk, operationOf, ParentPk, Pk } from './action-context.js';
-import type { ActionBinding } from './route-pattern.js';
+import { ChildPk, operationOf, ParentPk, Pk } from '../../http/action-context.js';
+import type { ActionBinding } from '../../http/route-pattern.js';
 import { markAction, RestifyActionInterceptor } from './restify-action.interceptor.js';
 
 /** Under which Nest keeps what the parameters of a handler are. */

@@ -11,14 +11,14 @@ import {
   standForMiddleware,
 } from './application-controllers.js';
 import type { ListedController } from './application-controllers.js';
-import type { BuiltApi, ResourceRoutes } from './build-routes.js';
+import type { BuiltApi, ResourceRoutes } from '../../http/build-routes.js';
 import type { Soon } from '../../core/maybe-promise.js';
-import { markForAllMethods } from './express-all-methods.js';
-import { ALL } from './made-context.js';
-import { collectionPath, routePattern, urlOf } from './route-pattern.js';
+import { markForAllMethods } from '../../http/express/express-all-methods.js';
+import { ALL } from '../../http/execution-contexts.js';
+import { collectionPath, routePattern, urlOf } from '../../http/route-pattern.js';
 import { RestifyExceptionFilter } from './restify-exception.filter.js';
 import { RestifyGuard } from './restify.guard.js';
-import type { RestServer } from './rest-server.js';
+import type { RestServer } from '../../http/rest-server.js';
 
 /**
  * The controllers of one prefix: a class an entity, laid out empty when Nest reads the modules and given its routes

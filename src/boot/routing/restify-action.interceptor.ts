@@ -3,8 +3,8 @@ import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/com
 import { concatMap, defaultIfEmpty, defer, from, takeLast } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { REST_SERVER } from '../tokens.js';
-import type { RestServer } from './rest-server.js';
-import type { ActionBinding } from './route-pattern.js';
+import type { RestServer } from '../../http/rest-server.js';
+import type { ActionBinding } from '../../http/route-pattern.js';
 
 const BINDINGS = new WeakMap<object, ActionBinding>();
 

@@ -13,7 +13,7 @@ import type { RestPipeline } from '../../pipeline/rest-pipeline.js';
 import { keyText, parseKeySegment } from '../../core/values/keys.js';
 import { withoutSlashes } from '../../restify.options.js';
 import { REST_SERVER } from '../tokens.js';
-import type { RestServer } from './rest-server.js';
+import type { RestServer } from '../../http/rest-server.js';
 
 /** A key: its value, and of a composite one an array. */
 export type KeyInput = string | number | readonly Json[];

@@ -4,7 +4,7 @@ import { keyText } from '../../core/values/keys.js';
 import type { Api, Route } from '../../core/schema/route.js';
 import { withoutSlashes } from '../../restify.options.js';
 import { REST_SERVER } from '../tokens.js';
-import type { RestServer } from './rest-server.js';
+import type { RestServer } from '../../http/rest-server.js';
 
 /** The keys in a URL. A composite key is an array. */
 export interface UrlParameters {

@@ -5,7 +5,7 @@ import { NotFound, PermissionDenied } from '../../core/errors/http-exceptions.js
 import { bindingOf } from './restify-action.interceptor.js';
 import { aroundOf } from './interceptors-around.js';
 import { runGuard } from './run-guard.js';
-import type { RestServer } from './rest-server.js';
+import type { RestServer } from '../../http/rest-server.js';
 
 /** Admission as a Nest guard, so that nothing that replaces a handler stands before it. */
 @Injectable()

@@ -1,0 +1,34 @@
+import { MethodNotAllowed } from '../core/errors/http-exceptions.js';
+import { isReading } from '../core/schema/operation.js';
+import type { Api } from '../core/schema/route.js';
+import type { HttpExchange } from '../request/http-exchange.js';
+import { negotiate } from '../features/rendering/negotiate.js';
+import { jsonResponse } from '../request/response/rest-response.js';
+import type { RestResponse } from '../request/response/rest-response.js';
+
+/** The collections of these prefixes by their paths. `base` is what comes before the prefixes. */
+export function answerIndex(
+  exchange: HttpExchange,
+  { apis, base }: { readonly apis: readonly Api[]; readonly base: string },
+): RestResponse {
+  if (!isReading(exchange.method)) throw new MethodNotAllowed(exchange.method);
+  negotiate(exchange.header('accept'));
+  if (exchange.method === 'OPTIONS') {
+    return jsonResponse(200, {
+      name: 'Index',
+      description: '',
+      renders: ['application/json'],
+      parses: ['application/json'],
+      actions: {},
+    });
+  }
+  const entries = apis.flatMap(({ prefix, routes }) =>
+    routes
+      .filter((route) => route.kind === 'collection')
+      .map(({ resource }) => {
+        const path = [prefix, resource.app, resource.model].filter((part) => part !== '').join('/');
+        return [path, `${exchange.protocol}://${exchange.host}${base}/${path}/`] as const;
+      }),
+  );
+  return jsonResponse(200, Object.fromEntries(entries));
+}

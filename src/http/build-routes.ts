@@ -1,0 +1,243 @@
+import type { CompiledAction, RouteAction } from '../core/schema/action.js';
+import { isOfMany } from '../core/contracts/bulk.js';
+import { METHODS } from '../core/schema/operation.js';
+import type { Method, Operation } from '../core/schema/operation.js';
+import type { ToManyRelation } from '../core/schema/relation.js';
+import type { Resource } from '../core/schema/resource.js';
+import type { Api, Route, RouteKind, RouteMatch } from '../core/schema/route.js';
+
+const LIST_METHODS: readonly (readonly [Method, Operation])[] = [
+  ['GET', 'list'],
+  ['POST', 'create'],
+];
+const OBJECT_METHODS: readonly (readonly [Method, Operation])[] = [
+  ['GET', 'retrieve'],
+  ['PUT', 'update'],
+  ['PATCH', 'partialUpdate'],
+  ['DELETE', 'destroy'],
+];
+
+/** Of lists of models that are written many objects at a time. */
+const BULK_METHODS: readonly (readonly [Method, Operation])[] = [
+  ['PATCH', 'partialUpdate'],
+  ['DELETE', 'destroy'],
+];
+
+const SERVED: Readonly<Record<RouteKind, readonly (readonly [Method, Operation])[]>> = {
+  collection: LIST_METHODS,
+  object: OBJECT_METHODS,
+  // Spec: a one-to-many nested list is for reading.
+  'one-to-many': [['GET', 'list']],
+  'through-list': LIST_METHODS,
+  'through-object': OBJECT_METHODS,
+  // An action's own URL does what the action says, and nothing else.
+  'collection-action': [],
+  'object-action': [],
+};
+
+/** The URLs of a resource; those of which no operation is left do not exist (contract 3.11). */
+export interface ResourceRoutes {
+  readonly resource: Resource;
+  readonly collection: Route | undefined;
+  readonly object: Route | undefined;
+  readonly nested: ReadonlyMap<string, NestedRoutes>;
+  /** The application's own URLs below the collection and below an object, by their segment. */
+  readonly collectionActions: ReadonlyMap<string, Route>;
+  readonly objectActions: ReadonlyMap<string, Route>;
+}
+
+export interface NestedRoutes {
+  readonly list: Route | undefined;
+  readonly object: Route | undefined;
+}
+
+export interface BuiltApi extends Api {
+  readonly byResource: readonly ResourceRoutes[];
+}
+
+/** What the application's own classes answer. */
+export interface OwnAnswers {
+  actionsOf(resource: Resource): readonly CompiledAction[];
+  /** Methods that replace operations, on every URL that serves rows of the resource. */
+  replacementsOf(resource: Resource): ReadonlyMap<Operation, RouteAction>;
+}
+
+const NO_OWN_ANSWERS: OwnAnswers = { actionsOf: () => [], replacementsOf: () => new Map() };
+
+/** Every URL below a prefix, and the way from a path to its route. */
+export function buildApi(
+  prefix: string,
+  resources: readonly Resource[],
+  own: OwnAnswers = NO_OWN_ANSWERS,
+): BuiltApi {
+  const byResource = resources.map((resource) => routesOf(resource, own));
+  const byPath = new Map(
+    byResource.map((routes) => [`${routes.resource.app}/${routes.resource.model}`, routes]),
+  );
+  const routes = byResource.flatMap(({ collection, object, nested, collectionActions, objectActions }) => [
+    collection,
+    object,
+    ...[...nested.values()].flatMap((each) => [each.list, each.object]),
+    ...collectionActions.values(),
+    ...objectActions.values(),
+  ]);
+  return {
+    prefix,
+    resources,
+    byResource,
+    routes: routes.filter((route) => route !== undefined),
+    match: (path) => matchPath(path.split('/'), byPath),
+  };
+}
+
+function routesOf(resource: Resource, own: OwnAnswers): ResourceRoutes {
+  const { app, model } = resource;
+  const actions = own.actionsOf(resource);
+  const replacements = own.replacementsOf(resource);
+  return {
+    resource,
+    collection: routeOf('collection', resource, { name: `${app}_${model}-list`, replacements }),
+    object: routeOf('object', resource, { name: `${app}_${model}-detail`, replacements }),
+    nested: new Map(
+      resource.nested.map((relation) => [relation.name, nestedRoutes(resource, relation, own)]),
+    ),
+    collectionActions: actionRoutes('collection-action', resource, actions),
+    objectActions: actionRoutes('object-action', resource, actions),
+  };
+}
+
+function actionRoutes(
+  kind: RouteKind,
+  resource: Resource,
+  actions: readonly CompiledAction[],
+): ReadonlyMap<string, Route> {
+  const segments = new Set(actions.filter((each) => each.kind === kind).map(({ segment }) => segment));
+  return new Map(
+    [...segments].flatMap((segment) => {
+      const name = `${resource.app}_${resource.model}-${segment.toLowerCase()}`;
+      const route = routeOf(kind, resource, { name, segment, actions: actionsAt(actions, kind, segment) });
+      return route ? [[segment, route] as const] : [];
+    }),
+  );
+}
+
+function actionsAt(
+  actions: readonly CompiledAction[],
+  kind: RouteKind,
+  segment: string,
+): ReadonlyMap<Method, RouteAction> {
+  return new Map(
+    actions
+      .filter((each) => each.kind === kind && each.segment === segment)
+      .flatMap(({ methods, action }) =>
+        methods.map((method): readonly [Method, RouteAction] => [method, action]),
+      ),
+  );
+}
+
+function nestedRoutes(parent: Resource, relation: ToManyRelation, own: OwnAnswers): NestedRoutes {
+  const all = own.actionsOf(parent);
+  const name = `${parent.model}-${relation.name.toLowerCase()}`;
+  const actions = (kind: RouteKind): ReadonlyMap<Method, RouteAction> => actionsAt(all, kind, relation.name);
+  if (relation.kind === 'one-to-many') {
+    const replacements = own.replacementsOf(relation.target);
+    return {
+      list: routeOf('one-to-many', relation.target, {
+        name: `${name}-list`,
+        parent,
+        relation,
+        actions: actions('one-to-many'),
+        replacements,
+      }),
+      object: undefined,
+    };
+  }
+  const replacements = own.replacementsOf(relation.through.resource);
+  return {
+    list: routeOf('through-list', relation.through.resource, {
+      name: `${name}-list`,
+      parent,
+      relation,
+      actions: actions('through-list'),
+      replacements,
+    }),
+    object: routeOf('through-object', relation.through.resource, {
+      name: `${name}-detail`,
+      parent,
+      relation,
+      actions: actions('through-object'),
+      replacements,
+    }),
+  };
+}
+
+interface RouteParts {
+  readonly name: string;
+  readonly parent?: Resource;
+  readonly relation?: ToManyRelation;
+  readonly actions?: ReadonlyMap<Method, RouteAction>;
+  readonly replacements?: ReadonlyMap<Operation, RouteAction>;
+  readonly segment?: string;
+}
+
+function routeOf(
+  kind: RouteKind,
+  resource: Resource,
+  { name, parent, relation, actions: named = new Map(), replacements = new Map(), segment }: RouteParts,
+): Route | undefined {
+  const many = BULK_METHODS.filter(([, operation]) => isOfMany({ kind, resource }, operation));
+  const operations = new Map(
+    [...SERVED[kind], ...many].filter(([, operation]) => resource.operations.has(operation)),
+  );
+  // What a nested action names is its own; it is the class of the child that replaces the rest.
+  const replaced = [...operations].flatMap(
+    ([method, operation]): readonly (readonly [Method, RouteAction])[] => {
+      const replacement = isOfMany({ kind, resource }, operation) ? undefined : replacements.get(operation);
+      return replacement && !named.has(method) ? [[method, replacement]] : [];
+    },
+  );
+  const actions = new Map([...named, ...replaced]);
+  if (operations.size + actions.size === 0) return undefined;
+  const allow = allowOf(new Set([...operations.keys(), ...actions.keys()]));
+  return {
+    kind,
+    resource,
+    parent,
+    relation,
+    operations,
+    actions,
+    allow,
+    name,
+    ...(segment === undefined ? {} : { segment }),
+  };
+}
+
+/** In the order of contract 7.2; HEAD goes with GET, and OPTIONS is everywhere. */
+function allowOf(served: ReadonlySet<Method>): string {
+  return METHODS.filter(
+    (method) => served.has(method) || method === 'OPTIONS' || (method === 'HEAD' && served.has('GET')),
+  ).join(', ');
+}
+
+function matchPath(
+  segments: readonly string[],
+  byPath: ReadonlyMap<string, ResourceRoutes>,
+): RouteMatch | undefined {
+  const [app = '', model = '', key, relation, ...child] = segments;
+  const routes = byPath.get(`${app}/${model}`);
+  if (!routes) return undefined;
+  if (key === undefined) return found(routes.collection);
+  if (key === '') return undefined;
+  // An action's path wins over an object whose key has that text (contract 1.7).
+  if (relation === undefined) return found(routes.collectionActions.get(key)) ?? found(routes.object, key);
+  const action = child.length === 0 ? routes.objectActions.get(relation) : undefined;
+  if (action) return found(action, key);
+  const nested = routes.nested.get(relation);
+  if (child.length === 0) return found(nested?.list, key);
+  const childSegment = child.join('/');
+  return childSegment === '' ? undefined : found(nested?.object, key, childSegment);
+}
+
+function found(route: Route | undefined, keySegment?: string, childSegment?: string): RouteMatch | undefined {
+  return route ? { route, keySegment, childSegment } : undefined;
+}

@@ -1,0 +1,32 @@
+import { takesMany } from '../core/contracts/bulk.js';
+import { servedMethod } from '../core/schema/operation.js';
+import type { Operation } from '../core/schema/operation.js';
+import type { Route } from '../core/schema/route.js';
+import type { HttpExchange } from '../request/http-exchange.js';
+import { parseQueryString } from '../request/parse/parse-query-string.js';
+import { asksForUpsert } from '../request/parse/upsert-parameter.js';
+
+/** What a request asks for that leads to this route. */
+export function askedOperations(
+  route: Route,
+  exchange: Pick<HttpExchange, 'method' | 'query'>,
+): readonly Operation[] {
+  const method = servedMethod(exchange.method);
+  const action = route.actions.get(method);
+  const operation = action ? action.operation : route.operations.get(method);
+  if (!operation) return [];
+  return operation === 'create' && takesMany(route, operation) && mayUpsert(route, exchange)
+    ? ['create', 'update']
+    : [operation];
+}
+
+/** A parameter that is wrong is refused later: until then it may be one. */
+function mayUpsert({ resource }: Route, { query }: Pick<HttpExchange, 'query'>): boolean {
+  const { bulk } = resource;
+  if (!bulk || bulk.upsert.length === 0) return false;
+  try {
+    return asksForUpsert(parseQueryString(query), bulk, resource);
+  } catch {
+    return true;
+  }
+}

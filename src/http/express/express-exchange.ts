@@ -1,0 +1,186 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { BODY_BYTES } from '../../core/schema/limits.js';
+import type { ReceivedBody } from '../../request/parse/parse-body.js';
+import { isGone } from '../../request/is-aborted.js';
+import type { RestResponse } from '../../request/response/rest-response.js';
+import { sendResponse, setContractHeaders } from '../send-response.js';
+import type { AnswerableExchange } from '../server-exchange.js';
+import type { Soon } from '../../core/maybe-promise.js';
+import { headerOf, withoutOrigin } from '../request-line.js';
+import { isBrokenText } from './express-body-text.js';
+import { codingOf, DECODED_CODINGS, hasBody, NO_UTF8, readDecoded, textOf } from '../read-body.js';
+
+/** What Express adds to Node's request, as far as it is read here. */
+interface ExpressRequest extends IncomingMessage {
+  readonly originalUrl: string;
+  readonly baseUrl: string;
+  readonly protocol: string;
+  readonly host?: string;
+  readonly ip?: string;
+  readonly body?: unknown;
+  [EXCHANGE]?: ExpressExchange;
+}
+
+/** An error of Express's body parser. */
+interface BodyError {
+  readonly type?: string;
+  readonly body?: unknown;
+  readonly message: string;
+}
+
+/** An error of ours among those of the parser. */
+const NOT_TEXT = 'restify.text.broken';
+
+const BODY_ERRORS = new WeakMap<IncomingMessage, BodyError>();
+
+/** Whether an error comes from the body parser, which runs before anybody knows whether the body is wanted. */
+export function isBodyError(error: unknown): error is BodyError {
+  const { type, code } = (error ?? {}) as { type?: unknown; code?: unknown };
+  // Without a type, what zlib says of a compressed body that is none.
+  return (
+    (typeof type === 'string' && /^(entity|encoding|charset|request|parameters|stream)\./.test(type)) ||
+    (typeof code === 'string' && /^(Z_|ERR__ERROR_)/.test(code))
+  );
+}
+
+/** Keeps a body's error until its turn (contract 6.3). */
+export function keepBodyError(request: IncomingMessage, error: BodyError): void {
+  BODY_ERRORS.set(request, error);
+}
+
+const EXCHANGE = Symbol('restify.exchange');
+
+/** One call through Express, the same for everything that is asked about it. */
+export function expressExchange(request: IncomingMessage, response: ServerResponse): AnswerableExchange {
+  const express = request as ExpressRequest;
+  const known = express[EXCHANGE];
+  if (known?.isStill(response) === true) return known;
+  return (express[EXCHANGE] = new ExpressExchange(express, response));
+}
+
+class ExpressExchange implements AnswerableExchange {
+  readonly path: string;
+  readonly query: string;
+  readonly mountedAt: string;
+  private readonly url: string;
+
+  constructor(
+    readonly raw: ExpressRequest,
+    readonly response: ServerResponse,
+  ) {
+    this.url = raw.originalUrl;
+    this.mountedAt = raw.baseUrl;
+    const url = pathOf(raw);
+    const query = url.indexOf('?');
+    this.path = query < 0 ? url : url.slice(0, query);
+    this.query = query < 0 ? '' : url.slice(query + 1);
+  }
+
+  /** Middleware may give a request another path. */
+  isStill(response: ServerResponse): boolean {
+    return (
+      response === this.response && this.raw.originalUrl === this.url && this.raw.baseUrl === this.mountedAt
+    );
+  }
+
+  get request(): ExpressRequest {
+    return this.raw;
+  }
+
+  get method(): string {
+    return this.raw.method ?? 'GET';
+  }
+
+  get protocol(): string {
+    return this.raw.protocol;
+  }
+
+  /** Express 5 gives `host` with its port, and by `X-Forwarded-Host` where the proxy is trusted. */
+  get host(): string {
+    return this.raw.host ?? this.raw.headers.host ?? 'localhost';
+  }
+
+  get address(): string {
+    return this.raw.ip ?? this.raw.socket.remoteAddress ?? '';
+  }
+
+  get answered(): boolean {
+    return this.response.headersSent;
+  }
+
+  header(name: string): string | undefined {
+    return headerOf(this.raw, name);
+  }
+
+  body(): Promise<ReceivedBody> {
+    return receivedBody(this.raw);
+  }
+
+  gone(): boolean {
+    return isGone(this.response);
+  }
+
+  setContractHeaders(allow: string): void {
+    setContractHeaders(this.response, allow);
+  }
+
+  setHeader(name: string, value: string): void {
+    this.response.setHeader(name, value);
+  }
+
+  send(answer: RestResponse, allow: string): Soon<void> {
+    return sendResponse(this.response, answer, allow);
+  }
+}
+
+/** Of an absolute-form request line the path alone. */
+function pathOf({ originalUrl, baseUrl }: ExpressRequest): string {
+  const relative = withoutOrigin(originalUrl);
+  return relative.startsWith(baseUrl) ? relative.slice(baseUrl.length) : relative;
+}
+
+async function receivedBody(request: ExpressRequest): Promise<ReceivedBody> {
+  const error = BODY_ERRORS.get(request);
+  if (error) return brokenBody(error, request);
+  if (!hasBody(request)) return { kind: 'none' };
+  if (isBrokenText(request)) return { kind: 'broken', reason: NO_UTF8 };
+  if (request.body !== undefined)
+    return Buffer.isBuffer(request.body) ? textOf(request.body) : { kind: 'value', value: request.body };
+  if (request.readableEnded || request.destroyed) return { kind: 'unsupported' };
+  const isJson = /^\s*application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '');
+  const body = await readDecoded(request, request.headers['content-encoding'], BODY_BYTES);
+  return body.kind === 'text' && !isJson ? { kind: 'unsupported' } : body;
+}
+
+/** Behind the application's parser, which has made a value of bytes that are no UTF-8. */
+export function refuseBrokenText(request: IncomingMessage): void {
+  keepBodyError(request, { type: NOT_TEXT, message: NO_UTF8 });
+  Object.assign(request, { body: undefined });
+}
+
+function brokenBody(error: BodyError, { headers }: IncomingMessage): ReceivedBody {
+  switch (error.type) {
+    case 'entity.parse.failed':
+      return typeof error.body === 'string'
+        ? { kind: 'text', text: error.body }
+        : { kind: 'broken', reason: 'no JSON' };
+    case 'entity.too.large':
+    case 'parameters.too.many':
+      return { kind: 'too-large' };
+    case 'encoding.unsupported': {
+      const coding = codingOf(headers['content-encoding']);
+      // A parser that decodes nothing (`inflate: false`) refuses those too that it knows.
+      return {
+        kind: 'coded',
+        coding,
+        decoded: DECODED_CODINGS.split(', ').includes(coding) ? 'identity' : DECODED_CODINGS,
+      };
+    }
+    case 'charset.unsupported':
+      return { kind: 'unsupported' };
+    case NOT_TEXT:
+      return { kind: 'broken', reason: NO_UTF8 };
+    default:
+      return { kind: 'broken', reason: 'the body could not be read' };
+  }
+}

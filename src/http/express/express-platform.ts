@@ -1,0 +1,114 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { registerInOneStep } from './express-all-methods.js';
+import { isBrokenText, watchBodyText } from './express-body-text.js';
+import { expressExchange, isBodyError, keepBodyError, refuseBrokenText } from './express-exchange.js';
+import { flattenRoutes } from './express-route-index.js';
+import type { ExpressLayer, ExpressRouter } from './express-route-index.js';
+import { makeForExpress } from './express-prototypes.js';
+import type { HttpAdapter, HttpPlatform } from '../http-platform.js';
+import { OwnRoutes } from '../generated-routes.js';
+import type { RestServer } from '../rest-server.js';
+
+type Next = (error?: unknown) => void;
+type RouterStack = Partial<Pick<ExpressRouter, 'stack'>>;
+
+export const expressPlatform: HttpPlatform = {
+  exchange: (request, response) => expressExchange(request as IncomingMessage, response as ServerResponse),
+  prepareRequests,
+  answerTheRest,
+};
+
+/** What is to be called when the routes are registered. */
+const RESTORED = new WeakMap<RestServer, () => void>();
+
+/** Before the routes and the application's middleware: the headers, and a body that cannot be parsed is no error yet. */
+function prepareRequests(adapter: HttpAdapter, server: RestServer): void {
+  watchBodyText(adapter.getInstance());
+  makeForExpress(adapter.getHttpServer(), adapter.getInstance());
+  RESTORED.set(
+    server,
+    registerInOneStep(adapter.getInstance(), (request, response) =>
+      server.handleAlone(expressExchange(request, response)),
+    ),
+  );
+  adapter.use((request: IncomingMessage, response: ServerResponse, next: Next) => {
+    const exchange = expressExchange(request, response);
+    server.begin(exchange);
+    if (isBrokenText(request) && server.isOurs(exchange)) refuseBrokenText(request);
+    next();
+  });
+  adapter.use((error: unknown, request: IncomingMessage, response: ServerResponse, next: Next) => {
+    if (!isBodyError(error) || !server.isOurs(expressExchange(request, response))) {
+      next(error);
+      return;
+    }
+    keepBodyError(request, error);
+    next();
+  });
+}
+
+/** After the routes: the index, unknown paths below a prefix, and what failed on the way to a route. */
+function answerTheRest(adapter: HttpAdapter, server: RestServer): void {
+  RESTORED.get(server)?.();
+  const { router } = adapter.getInstance() as { readonly router?: RouterStack };
+  const routes = new OwnRoutes(server);
+  for (const path of routePaths(router)) routes.note(path);
+  for (const layer of router?.stack ?? []) matchCase(layer, routes);
+  flattenRoutes(router, (path) => routes.modelOf(path));
+  adapter.use((request: IncomingMessage, response: ServerResponse, next: Next) => {
+    settle(server.handleRest(expressExchange(request, response)), next);
+  });
+  adapter.use((error: unknown, request: IncomingMessage, response: ServerResponse, next: Next) => {
+    const exchange = expressExchange(request, response);
+    if (!server.isOurs(exchange) || response.headersSent) next(error);
+    // Express gives up on a path with broken escapes before it has a route; ours match such a path all the same.
+    else if (error instanceof URIError) settle(server.handleRest(exchange), next);
+    else void server.fail(exchange, error);
+  });
+}
+
+/**
+ * Express has no regard for case: the action at `…/recent` would stand before the object whose key is `Recent`. What is
+ * generated for all methods asks our own matcher, which has.
+ */
+function matchCase(layer: ExpressLayer, routes: OwnRoutes): void {
+  const { path, methods } = layer.route ?? {};
+  const match = layer.match?.bind(layer);
+  if (
+    !match ||
+    typeof path !== 'string' ||
+    path.includes('{') ||
+    methods?._all === true ||
+    routes.modelOf(path) === undefined
+  )
+    return;
+  const pattern = path.split('/');
+  layer.match = (asked) => {
+    if (!match(asked)) return false;
+    const segments = asked.split('/');
+    return pattern.every(
+      (segment, index) => segment.startsWith(':') || segment.startsWith('*') || segment === segments[index],
+    );
+  };
+}
+
+function settle(answered: Promise<boolean>, next: Next): void {
+  answered.then(
+    (done) => {
+      if (!done) next();
+    },
+    (error: unknown) => {
+      next(error);
+    },
+  );
+}
+
+function routePaths({ stack = [] }: RouterStack = {}): readonly string[] {
+  return stack.flatMap((layer) =>
+    Array.isArray(layer.route?.path)
+      ? (layer.route.path as string[])
+      : typeof layer.route?.path === 'string'
+        ? [layer.route.path]
+        : [],
+  );
+}

@@ -1,0 +1,97 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isServed, servedMethod } from '../../core/schema/operation.js';
+import { fastifyExchange, middlewareExchange, restoreMediaType, varyOf } from './fastify-exchange.js';
+import { makeLegible } from './fastify-malformed-urls.js';
+import { CONSTRAINT, FastifyRoutes } from './fastify-routes.js';
+import type { FastifyInstance, FastifyMiddleware, FastifyReply, FastifyRequest } from './fastify-types.js';
+import type { AnswerableExchange } from '../server-exchange.js';
+import type { HttpAdapter, HttpPlatform } from '../http-platform.js';
+import type { RestServer } from '../rest-server.js';
+
+export const fastifyPlatform: HttpPlatform = { exchange: exchangeOf, prepareRequests, answerTheRest };
+
+const ROUTES = new WeakMap<RestServer, FastifyRoutes>();
+
+/** What Nest's adapter keeps of versions, once a route that has one is registered. */
+interface VersionedAdapter extends HttpAdapter {
+  readonly versioningOptions?: { readonly defaultVersion?: unknown };
+}
+
+function exchangeOf(request: object, response: object): AnswerableExchange {
+  if ('raw' in request) return fastifyExchange(request as FastifyRequest, response as FastifyReply);
+  return middlewareExchange(request as IncomingMessage, response as ServerResponse);
+}
+
+function prepareRequests(adapter: HttpAdapter, server: RestServer): void {
+  const instance = adapter.getInstance() as FastifyInstance;
+  const routes = new FastifyRoutes(
+    server,
+    () => (adapter as VersionedAdapter).versioningOptions?.defaultVersion,
+  );
+  ROUTES.set(server, routes);
+  instance.addConstraintStrategy({
+    name: CONSTRAINT,
+    storage: () => new Map(),
+    deriveConstraint: (request) => constraintOf(request, server),
+  });
+  instance.addHook('onRoute', (route) => {
+    routes.see(route);
+  });
+  putInFront(instance, (request, response, next) => {
+    server.begin(middlewareExchange(request, response));
+    next();
+  });
+  instance.addHook('onRequest', (request, reply, done) => {
+    server.begin(middlewareExchange(request.raw, reply.raw));
+    answerUnrouted(server, { request, reply, done });
+  });
+  instance.addHook('onSend', (request, reply, _payload, done) => {
+    if (server.isOurs(exchangeOf(request, reply))) {
+      // A hook that stands before ours may have answered.
+      if (!reply.raw.headersSent) server.begin(middlewareExchange(request.raw, reply.raw));
+      const vary = varyOf(reply);
+      if (reply.getHeader('vary') !== vary) reply.header('vary', vary);
+      restoreMediaType(reply);
+    }
+    done();
+  });
+}
+
+function answerTheRest(adapter: HttpAdapter, server: RestServer): void {
+  ROUTES.get(server)?.register(adapter.getInstance() as FastifyInstance);
+}
+
+/**
+ * In front of whatever middleware comes, and with the first of it: to go through middleware costs each request more than
+ * what this does, and a hook does it where there is none.
+ */
+function putInFront(instance: FastifyInstance, middleware: FastifyMiddleware): void {
+  const { use } = instance;
+  let stands = false;
+  instance.use &&= function (this: FastifyInstance, ...given) {
+    if (!stands) use?.call(instance, middleware);
+    stands = true;
+    return use?.call(this, ...given);
+  };
+}
+
+/** Asked by Fastify's router before it looks at the path. */
+function constraintOf(request: IncomingMessage, server: RestServer): string | undefined {
+  const exchange = middlewareExchange(request, {} as ServerResponse);
+  const place = server.placeOf(exchange);
+  if (!place) return undefined;
+  makeLegible(request);
+  if (place.kind === 'rest') return 'rest';
+  if (!isServed(exchange.method)) return 'unserved';
+  return place.match.route.actions.has(servedMethod(exchange.method)) ? 'action' : undefined;
+}
+
+/** A method that Fastify has no routes for. */
+function answerUnrouted(
+  server: RestServer,
+  { request, reply, done }: { request: FastifyRequest; reply: FastifyReply; done: () => void },
+): void {
+  const exchange = fastifyExchange(request, reply);
+  if (!request.is404 || !server.isOurs(exchange)) done();
+  else void server.handleRest(exchange);
+}

@@ -1,0 +1,305 @@
+import { isServed, METHODS } from '../../core/schema/operation.js';
+import type { Resource } from '../../core/schema/resource.js';
+import type { Route, RouteMatch } from '../../core/schema/route.js';
+import { decodedSegment } from '../../core/values/keys.js';
+import { ANY_MEDIA_TYPE, patientParser } from './fastify-content-type-parser.js';
+import { fastifyExchange, reopenReply, watchReply } from './fastify-exchange.js';
+import { writtenUrl } from './fastify-malformed-urls.js';
+import type {
+  FastifyHandler,
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  FastifyRoute,
+} from './fastify-types.js';
+import type { AnswerableExchange, Place as Asked } from '../server-exchange.js';
+import { OwnRoutes } from '../generated-routes.js';
+import type { RestServer } from '../rest-server.js';
+import { collectionPath, routePattern } from '../route-pattern.js';
+
+/** The name of the constraint by which Fastify's router tells calls of ours apart. */
+export const CONSTRAINT = 'restify';
+
+/** Handlers of Nest's, of routes that share their other constraints (a version). */
+interface Group {
+  readonly constraints: Readonly<Record<string, unknown>>;
+  /** By method and path. */
+  readonly handlers: Map<string, FastifyHandler>;
+  /** By path, for all methods that have none of their own. */
+  readonly forAll: Map<string, FastifyHandler>;
+}
+
+/**
+ * The generated routes on Fastify. Its router reads paths in another way than contract 1 does: it knows a last slash, a
+ * limit for keys, and no named rest. So it is told one route for all paths of a model, and which of Nest's handlers answers is
+ * decided by the same matcher as everything else.
+ */
+export class FastifyRoutes {
+  private readonly groups = new Map<string, Group>();
+  private readonly routes: OwnRoutes;
+  private readonly own = new WeakSet<FastifyHandler>();
+  private seen = 0;
+
+  /** `defaultVersion` is that of the application, where requests carry it elsewhere than in their path. */
+  constructor(
+    private readonly server: RestServer,
+    private readonly defaultVersion: () => unknown,
+  ) {
+    this.routes = new OwnRoutes(server);
+  }
+
+  /** For an `onRoute` hook: takes the handler of a route of ours, which stays behind where no path leads to. */
+  see(route: FastifyRoute): void {
+    if (this.own.has(route.handler)) return;
+    if (this.routes.note(route.url) === undefined) return;
+    if (typeof route.method === 'string')
+      setFirst(this.groupOf(route.constraints ?? {}).handlers, `${route.method} ${route.url}`, route.handler);
+    else setFirst(this.groupOf(this.versioned(route.constraints ?? {})).forAll, route.url, route.handler);
+    // Texts that begin alike are cheap for Fastify's router, and nobody asks for these.
+    route.url = `/${CONSTRAINT}/${String(++this.seen)}`;
+    route.path = route.url;
+    if (typeof route.method !== 'string') route.method = route.method.slice(0, 1);
+    route.constraints = { ...route.constraints, [CONSTRAINT]: 'never' };
+  }
+
+  /** NestJS 11 forgets the version of a route for all methods. Generated ones have none but the application's default. */
+  private versioned(constraints: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+    const version = this.defaultVersion();
+    return version === undefined || typeof version === 'symbol' || 'version' in constraints
+      ? constraints
+      : { ...constraints, version };
+  }
+
+  /** Behind Nest's routes: one for each model, and one for what else is ours. */
+  register(instance: FastifyInstance): void {
+    // The application's parsers stand before its own actions, and none before what is generated.
+    instance.register((child, _options, done) => {
+      child.removeContentTypeParser('application/json');
+      child.addContentTypeParser('application/json', patientParser(child));
+      const acting = this.resourcesWithActions();
+      for (const { resource, ...place } of this.places()) {
+        if (acting.has(resource))
+          this.routeTo(child, {
+            ...place,
+            methods: METHODS,
+            constraint: { [CONSTRAINT]: 'action' },
+            errorHandler: this.refuseBody,
+          });
+      }
+      done();
+    });
+    instance.register((child, _options, done) => {
+      child.removeAllContentTypeParsers();
+      child.addContentTypeParser('*', patientParser(child));
+      for (const { urls, mount, groups } of this.places())
+        this.routeTo(child, {
+          urls,
+          mount,
+          groups,
+          methods: METHODS,
+          constraint: {},
+          errorHandler: this.fail,
+        });
+      // Fastify's router keeps a tree for each method: of those that no URL serves, not all models stand in each.
+      const unserved = child.supportedMethods.filter((method) => !isServed(method));
+      for (const { mount, groups } of this.standings())
+        this.routeTo(child, {
+          urls: [`${mount}/*`],
+          mount,
+          groups,
+          methods: unserved,
+          constraint: { [CONSTRAINT]: 'unserved' },
+          errorHandler: this.fail,
+        });
+      this.own.add(this.answerRest);
+      child.route({
+        ...ANY_MEDIA_TYPE,
+        method: child.supportedMethods,
+        url: '/*',
+        constraints: { [CONSTRAINT]: 'rest' },
+        handler: this.answerRest,
+        errorHandler: this.fail,
+      });
+      done();
+    });
+  }
+
+  private places(): readonly Place[] {
+    const models = this.server.apis.flatMap((api) =>
+      api.resources.map((resource) => ({ resource, path: `/${collectionPath(api.prefix, resource)}` })),
+    );
+    return this.standings().flatMap((standing) =>
+      models.map(({ resource, path }) => ({
+        ...standing,
+        resource,
+        urls: [standing.mount + path, `${standing.mount}${path}/*`],
+      })),
+    );
+  }
+
+  private standings(): readonly Standing[] {
+    return [...this.groups.values()].flatMap((group) => {
+      // A request that fits the constraints of one group fits what asks for less, too.
+      const groups: Groups = [
+        group,
+        ...[...this.groups.values()].filter((each) => each !== group && isWithin(each, group)),
+      ];
+      return [...this.routes.mounts].map((mount) => ({ mount, groups }));
+    });
+  }
+
+  private resourcesWithActions(): ReadonlySet<Resource> {
+    return new Set(
+      this.server.apis.flatMap(({ routes }) =>
+        routes.flatMap(({ parent, resource, actions }) => (actions.size > 0 ? [parent ?? resource] : [])),
+      ),
+    );
+  }
+
+  private routeTo(
+    child: FastifyInstance,
+    { urls, mount, groups, methods, constraint, errorHandler }: Routing,
+  ): void {
+    const constraints = { ...groups[0].constraints, ...constraint };
+    // When requests come, no route does any more.
+    const known = new Map<Route, Map<string, FastifyHandler>>();
+    const find: FindHandler = ({ prefix, match: { route } }, method) => {
+      const found =
+        known.get(route)?.get(method) ??
+        this.handlerOf(groups, { method, path: `${mount}/${routePattern(prefix, route)}` });
+      if (!known.has(route)) known.set(route, new Map());
+      if (found) known.get(route)?.set(method, found);
+      return found;
+    };
+    const handler: FastifyHandler = (request, reply) => {
+      this.dispatch(request, reply, find);
+    };
+    this.own.add(handler);
+    const hooks = constraint[CONSTRAINT] === 'action' ? {} : ANY_MEDIA_TYPE;
+    // Fastify writes into the list.
+    for (const url of urls)
+      child.route({ ...hooks, method: [...methods], url, constraints, handler, errorHandler });
+  }
+
+  private dispatch(request: FastifyRequest, reply: FastifyReply, find: FindHandler): void {
+    const exchange = fastifyExchange(request, reply);
+    // A path that nobody can decode is refused, as it is on Express.
+    const place = writtenUrl(request.raw) === undefined ? this.server.placeOf(exchange) : undefined;
+    const handler = place?.kind === 'route' ? find(place, exchange.method) : undefined;
+    if (place?.kind !== 'route' || !handler) {
+      this.answerRest(request, reply);
+      return;
+    }
+    request.params = parametersOf(place.match, request.params);
+    watchReply(reply);
+    if (this.server.handleAlone(exchange)) return;
+    // Nest's handler answers by itself, what it throws included; its promise would make Fastify answer a second time.
+    void Promise.resolve(handler.call(undefined, request, reply)).catch((error: unknown) =>
+      this.server.fail(exchange, error),
+    );
+  }
+
+  /** HEAD follows GET. A method that has a handler, be it of another version, is none of those that a handler for all is for. */
+  private handlerOf(
+    groups: Groups,
+    { method, path }: { method: string; path: string },
+  ): FastifyHandler | undefined {
+    const keys = [...(method === 'HEAD' ? [`GET ${path}`] : []), `${method} ${path}`];
+    const own = groups.flatMap(({ handlers }) => keys.flatMap((key) => handlers.get(key) ?? []))[0];
+    if (own || [...this.groups.values()].some(({ handlers }) => keys.some((key) => handlers.has(key))))
+      return own;
+    return groups.flatMap(({ forAll }) => forAll.get(path) ?? [])[0];
+  }
+
+  private readonly answerRest = (request: FastifyRequest, reply: FastifyReply): void => {
+    const exchange = fastifyExchange(request, reply);
+    this.settle(exchange, this.server.handleRest(exchange), reply);
+  };
+
+  /** What the application's hooks, and Fastify, refuse on the way to a route. */
+  private readonly fail = (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
+    reopenReply(reply);
+    // A QUERY that names no type is a method that is not served, before anything else.
+    if ((error as { code?: unknown }).code === 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE')
+      this.answerRest(request, reply);
+    else void this.server.fail(fastifyExchange(request, reply), error);
+  };
+
+  /** What the application's own parsers refuse: nothing behind the parser has run, so nothing is performed. */
+  private readonly refuseBody = (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
+    const { code } = error as { code?: unknown };
+    if (typeof code !== 'string' || !code.startsWith('FST_ERR_CTP_')) this.fail(error, request, reply);
+    else
+      void this.server.refuseBody(
+        fastifyExchange(request, reply),
+        code === 'FST_ERR_CTP_BODY_TOO_LARGE' ? 'too-large' : 'unsupported',
+      );
+  };
+
+  private settle(exchange: AnswerableExchange, answered: Promise<boolean>, reply: FastifyReply): void {
+    answered.then(
+      (done) => {
+        if (!done) reply.callNotFound();
+      },
+      (error: unknown) => this.server.fail(exchange, error),
+    );
+  }
+
+  private groupOf(constraints: Readonly<Record<string, unknown>>): Group {
+    const key = JSON.stringify(constraints);
+    const group = this.groups.get(key) ?? {
+      constraints,
+      handlers: new Map<string, FastifyHandler>(),
+      forAll: new Map<string, FastifyHandler>(),
+    };
+    this.groups.set(key, group);
+    return group;
+  }
+}
+
+/** The handler of Nest's for a place and a method. */
+type FindHandler = (place: Extract<Asked, { kind: 'route' }>, method: string) => FastifyHandler | undefined;
+
+/** One, and those that ask for less. */
+type Groups = readonly [Group, ...Group[]];
+
+/** Where generated routes stand, and which of their handlers are for a request. */
+interface Standing {
+  readonly mount: string;
+  readonly groups: Groups;
+}
+
+interface Place extends Standing {
+  readonly resource: Resource;
+  readonly urls: readonly string[];
+}
+
+interface Routing extends Omit<Place, 'resource'> {
+  readonly methods: readonly string[];
+  readonly constraint: Readonly<Record<string, string>>;
+  readonly errorHandler: NonNullable<FastifyRoute['errorHandler']>;
+}
+
+/** Whether all that the one asks of a request is asked by the other too. */
+function isWithin(inner: Group, outer: Group): boolean {
+  return Object.entries(inner.constraints).every(
+    ([name, value]) => JSON.stringify(value) === JSON.stringify(outer.constraints[name]),
+  );
+}
+
+function setFirst<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): void {
+  if (!map.has(key)) map.set(key, value);
+}
+
+/** As Express gives them to `@Param`, beside those of the mount: `/*` alone has no name. */
+function parametersOf(
+  { keySegment, childSegment }: Pick<RouteMatch, 'keySegment' | 'childSegment'>,
+  ofMount: unknown,
+): Readonly<Record<string, unknown>> {
+  const named: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(ofMount ?? {})) if (name !== '*') named[name] = value;
+  if (keySegment !== undefined) named.pk = decodedSegment(keySegment) ?? keySegment;
+  if (childSegment !== undefined)
+    named.childId = childSegment.split('/').map((each) => decodedSegment(each) ?? each);
+  return named;
+}

@@ -1,0 +1,35 @@
+import type { IncomingMessage } from 'node:http';
+import { writtenUrl } from './fastify-malformed-urls.js';
+import { withoutOrigin } from '../request-line.js';
+
+/** Node's request, as Fastify gives it to middleware. */
+export interface MiddlewareRequest extends IncomingMessage {
+  readonly originalUrl?: string;
+  readonly protocol?: string;
+  readonly ip?: string;
+  readonly user?: unknown;
+}
+
+/** A request's URL in its parts. */
+export interface ReadUrl {
+  readonly url: string;
+  readonly path: string;
+  readonly query: string;
+}
+
+const READ = Symbol('restify.url');
+
+/** Read once, while nobody gives the request another one. */
+export function readUrl(raw: MiddlewareRequest & { [READ]?: ReadUrl }): ReadUrl {
+  const url = urlOf(raw);
+  const known = raw[READ];
+  if (known?.url === url) return known;
+  const own = withoutOrigin(url);
+  const at = own.indexOf('?');
+  return (raw[READ] = { url, path: at < 0 ? own : own.slice(0, at), query: at < 0 ? '' : own.slice(at + 1) });
+}
+
+/** As the client has written it. */
+export function urlOf(raw: MiddlewareRequest): string {
+  return writtenUrl(raw) ?? raw.originalUrl ?? raw.url ?? '/';
+}

@@ -1,0 +1,365 @@
+import type { ExecutionContext, LoggerService } from '@nestjs/common';
+import type { DeclarationProblem } from '../core/errors/declaration-error.js';
+import {
+  BodyTooLarge,
+  MethodNotAllowed,
+  NotFound,
+  UnsupportedMediaType,
+} from '../core/errors/http-exceptions.js';
+import { servedMethod, statusOf } from '../core/schema/operation.js';
+import type { Api, Route } from '../core/schema/route.js';
+import type { Resource } from '../core/schema/resource.js';
+import { throttleRequest } from '../features/throttling/throttle.stage.js';
+import { behindMiddleware, responseTo, whatFailed } from './to-error-response.js';
+import { unsendable } from './send-response.js';
+import { valueResponse } from '../request/response/rest-response.js';
+import type { RestResponse } from '../request/response/rest-response.js';
+import { isLater, whenThere } from '../core/maybe-promise.js';
+import type { Soon } from '../core/maybe-promise.js';
+import type { UnknownEntities } from '../restify.options.js';
+import type { Call } from '../request/resource-urls.js';
+import type { Around } from '../pipeline/rest-pipeline.js';
+import { setActionContext } from './action-context.js';
+import { answerIndex } from './api-root.js';
+import type { AnswerableExchange, ExchangeOf, Place } from './server-exchange.js';
+import { Locations } from './route-matcher.js';
+import { MadeContexts } from './execution-contexts.js';
+import type { Location } from './route-matcher.js';
+import { PrefixClaims } from './prefix-registry.js';
+import { urlOf } from './route-pattern.js';
+import type { ActionBinding } from './route-pattern.js';
+import type { Served } from './api-registration.js';
+import { toldPlaces } from './method-locations.js';
+import { Visits } from './request-state.js';
+
+interface Matched {
+  readonly call: Call;
+  readonly served: Served;
+}
+
+const INDEX_ALLOW = 'GET, HEAD, OPTIONS';
+
+/** All prefixes of one application, behind its HTTP library. */
+export class RestServer {
+  private readonly locations = new Locations();
+  readonly mounts = this.locations.mounts;
+  readonly foreign = this.locations.foreign;
+  /** By the path of each generated route as Nest was told it, without the global prefix (`/rest/v1/polls/question/:pk`), that of its model. */
+  readonly models = new Map<string, string>();
+  private readonly visits = new Visits(this.locations);
+  /** Routes whose generated answer nothing that the model declares stands around. */
+  readonly alone = new Set<Route>();
+  readonly claims = new PrefixClaims();
+  /** Of requests for which Nest calls no handler. */
+  readonly contexts = new MadeContexts();
+
+  constructor(
+    private readonly logger: LoggerService,
+    readonly exchangeOf: ExchangeOf,
+    /** Whether the application has something that Nest runs around every handler. */
+    private readonly isEnhanced: () => boolean,
+  ) {}
+
+  add(served: Served): void {
+    this.locations.add(served);
+  }
+
+  /** What is wrong with what was declared, and could not be known before the application's providers were made. */
+  lateProblems(): readonly DeclarationProblem[] {
+    const problems = this.locations.served.flatMap((each) => each.lateProblems());
+    return problems.filter(
+      ({ where }, index) => problems.findIndex((each) => each.where === where) === index,
+    );
+  }
+
+  /** When the routes are registered: nobody reads off the code what a global prefix and a version make of them. */
+  tellPlaces(): void {
+    try {
+      this.logger.log(toldPlaces(this.apis, this.mounts.all));
+    } catch {
+      // Nobody is left to be told.
+    }
+  }
+
+  /** Also while requests are answered: none of them fails of a logger. */
+  warn(text: string): void {
+    try {
+      this.logger.warn(text);
+    } catch {
+      // Nobody is left to be told.
+    }
+  }
+
+  /** What is served, in the order of the `forRoot` calls. */
+  get prefixes(): readonly Pick<Served, 'api' | 'pipeline' | 'resourceOf' | 'index' | 'errorFormat'>[] {
+    return this.locations.served;
+  }
+
+  /** What the prefixes say of entities that no data source knows. */
+  get unknownEntities(): readonly UnknownEntities[] {
+    return this.locations.served.map(({ unknownEntities }) => unknownEntities);
+  }
+
+  /** The longest of all prefixes: they share the server. */
+  get shutdownGrace(): number {
+    return Math.max(0, ...this.locations.served.map(({ shutdownGrace }) => shutdownGrace));
+  }
+
+  get apis(): readonly Api[] {
+    return this.locations.served.map(({ api }) => api);
+  }
+
+  /** Whether the path is the index or below a prefix, a route or not. */
+  isOurs(exchange: AnswerableExchange): boolean {
+    return this.owns(this.visits.of(exchange).location);
+  }
+
+  /** What a path leads to; undefined for what is somebody else's. */
+  placeOf(exchange: AnswerableExchange): Place | undefined {
+    const { location } = this.visits.of(exchange);
+    if (location.kind === 'route')
+      return { kind: 'route', prefix: location.served.api.prefix, match: location.match };
+    return this.owns(location) ? { kind: 'rest' } : undefined;
+  }
+
+  /** The prefix below which a request stands, and what comes before it; undefined for one of somebody else's. */
+  whereabouts(exchange: AnswerableExchange): { readonly prefix: string; readonly base: string } | undefined {
+    const { location } = this.visits.of(exchange);
+    if (location.kind !== 'route') return undefined;
+    const { prefix } = location.served.api;
+    return { prefix, base: prefix === '' ? location.base : location.base.slice(0, -prefix.length - 1) };
+  }
+
+  /** Once, before anything else of the application has seen the request: what it sets itself later is kept. */
+  begin(exchange: AnswerableExchange): void {
+    const visit = this.visits.of(exchange);
+    if (visit.begun !== true && this.owns(visit.location))
+      exchange.setContractHeaders(allowOf(visit.location));
+    visit.begun = true;
+  }
+
+  /** Step one of every generated route, run by its guard. Throws the errors of contract 6.1. */
+  async admit(exchange: AnswerableExchange, context: ExecutionContext): Promise<Resource> {
+    const { call, served } = this.routeOf(exchange, context);
+    const visit = this.visits.of(exchange);
+    visit.admission = await served.pipeline.admit(call);
+    return call.match.route.resource;
+  }
+
+  /** Whether a request's own path and method are those that an action was bound to. */
+  leadsTo(exchange: AnswerableExchange, { url, method, handler }: ActionBinding): boolean {
+    const { location } = this.visits.of(exchange);
+    if (location.kind !== 'route') return false;
+    const { route } = location.match;
+    return (
+      urlOf(route) === url &&
+      servedMethod(exchange.method) === method &&
+      route.actions.get(method)?.handler === handler
+    );
+  }
+
+  /** Behind the guards. Throws 429. */
+  async throttle(exchange: AnswerableExchange): Promise<void> {
+    const { admission } = this.visits.of(exchange);
+    if (admission)
+      await throttleRequest(this.routeOf(exchange).call.match.route.resource, {
+        actor: admission.actor,
+        address: exchange.address,
+      });
+  }
+
+  /** What stands around the generated answer to this request, told by its guard. */
+  surround(exchange: AnswerableExchange, around: Around): void {
+    this.visits.of(exchange).around = around;
+  }
+
+  /** Step two: answers, and writes. Never throws, nor rejects. */
+  handle(exchange: AnswerableExchange): Soon<void> {
+    return this.writing(exchange, () => {
+      const { call, served } = this.routeOf(exchange);
+      const { admission, around } = this.visits.of(exchange);
+      return whenThere(admission ?? served.pipeline.admit(call), (admitted) =>
+        served.pipeline.answer(call, admitted, around),
+      );
+    });
+  }
+
+  /** Both steps, where nothing of Nest's and nothing of the model's stands around them. False where Nest's handler has to be called. */
+  handleAlone(exchange: AnswerableExchange): boolean {
+    const { location } = this.visits.of(exchange);
+    if (location.kind !== 'route' || !this.alone.has(location.match.route) || this.isEnhanced()) return false;
+    void behindMiddleware().then(() => this.handle(exchange));
+    return true;
+  }
+
+  /** Before an action of the application's runs. Throws the errors of contract 6.1. */
+  async beginAction(exchange: AnswerableExchange): Promise<void> {
+    const { call, served } = this.routeOf(exchange);
+    const visit = this.visits.of(exchange);
+    const admission = (visit.admission ??= await served.pipeline.admit(call));
+    exchange.setContractHeaders(call.match.route.allow);
+    const action = call.match.route.actions.get(servedMethod(exchange.method));
+    const told = action?.operation
+      ? await served.pipeline.prepareReplacement(call, admission, (headers) => {
+          const { ETag, 'Last-Modified': modified, ...others } = headers;
+          for (const [name, value] of Object.entries(others)) exchange.setHeader(name, value);
+          if (ETag !== undefined)
+            visit.validators = modified === undefined ? { ETag } : { ETag, 'Last-Modified': modified };
+        })
+      : await served.pipeline.prepareAction(call, admission);
+    setActionContext(exchange.request, { actor: admission.actor, ...told });
+  }
+
+  /** What an action returned is the body: 200, or what `@HttpCode` says; nothing is 204 (contract 9.5). In the place of `create` it is 201. */
+  async endAction(exchange: AnswerableExchange, value: unknown, code: number | undefined): Promise<void> {
+    if (exchange.answered) return;
+    const { call, served } = this.routeOf(exchange);
+    const { admission, validators } = this.visits.of(exchange);
+    const operation = call.match.route.actions.get(servedMethod(exchange.method))?.operation;
+    const response =
+      value === undefined && code !== undefined
+        ? { status: code }
+        : valueResponse(code ?? statusOf(operation), value, validators);
+    await this.send(
+      exchange,
+      operation && admission
+        ? served.pipeline.conclude(call, admission, { response, surrounded: true })
+        : response,
+    );
+  }
+
+  /** What no route of Nest's has answered. False where it is none of our business. */
+  async handleRest(exchange: AnswerableExchange): Promise<boolean> {
+    const { location } = this.visits.of(exchange);
+    switch (location.kind) {
+      case 'route':
+        await this.refuseUnrouted(exchange, {
+          call: this.callOf(exchange, location),
+          served: location.served,
+        });
+        return true;
+      case 'unknown':
+        await this.fail(exchange, new NotFound());
+        return true;
+      case 'index':
+        if (this.foreign.has(location.path)) return false;
+        await this.writing(exchange, () =>
+          answerIndex(exchange, { apis: location.prefixes.map(({ api }) => api), base: location.base }),
+        );
+        return true;
+      case 'elsewhere':
+        return false;
+      default:
+        return location satisfies never;
+    }
+  }
+
+  /** A URL of ours that Nest has not routed: a method that Nest does not know, or a path that the HTTP library cannot decode. Only ever refused: what the application put before its routes has not seen this request. */
+  private async refuseUnrouted(exchange: AnswerableExchange, { call, served }: Matched): Promise<void> {
+    await this.writing(exchange, async () => {
+      await served.pipeline.admit(call);
+      const { operations, actions } = call.match.route;
+      const method = servedMethod(exchange.method);
+      throw method === 'OPTIONS' || operations.has(method) || actions.has(method)
+        ? new NotFound()
+        : new MethodNotAllowed(exchange.method);
+    });
+  }
+
+  /** A body that is refused before any step has run: whoever may not send it is told that first. */
+  async refuseBody(exchange: AnswerableExchange, kind: 'too-large' | 'unsupported'): Promise<void> {
+    await this.writing(exchange, async () => {
+      const { call, served } = this.routeOf(exchange);
+      await served.pipeline.admit(call);
+      throw kind === 'too-large'
+        ? new BodyTooLarge()
+        : new UnsupportedMediaType(exchange.header('content-type')?.slice(0, 200) ?? '');
+    });
+  }
+
+  /** Writes an error that something else threw on one of our URLs. */
+  fail(exchange: AnswerableExchange, error: unknown): Soon<void> {
+    const served = this.servedOf(exchange);
+    // What the application's own code has asked the database for may have failed as our statements do.
+    const { response, logged } = responseTo(
+      served ? served.reported(error) : error,
+      served?.errorFormat ?? 'drf',
+    );
+    if (logged) this.log(exchange, error);
+    return this.send(exchange, response);
+  }
+
+  private writing(exchange: AnswerableExchange, answer: () => Soon<RestResponse>): Soon<void> {
+    try {
+      const given = answer();
+      if (!isLater(given)) return this.send(exchange, given);
+      return given.then(
+        (response) => this.send(exchange, response),
+        (error: unknown) => this.fail(exchange, error),
+      );
+    } catch (error) {
+      return this.fail(exchange, error);
+    }
+  }
+
+  /** A stream that fails half-way has broken the connection off; all that is left is the log. */
+  private send(exchange: AnswerableExchange, response: RestResponse): Soon<void> {
+    const wrong = unsendable(response);
+    if (wrong) return this.fail(exchange, wrong);
+    try {
+      const sent = exchange.send(response, allowOf(this.visits.of(exchange).location));
+      if (isLater(sent))
+        return sent.catch((error: unknown) => {
+          this.log(exchange, error);
+        });
+    } catch (error) {
+      this.log(exchange, error);
+    }
+  }
+
+  private log({ method, path }: AnswerableExchange, error: unknown): void {
+    this.report(`${method} ${path} failed`, error);
+  }
+
+  /** Whatever a logger makes of it, and whatever was thrown: an answer follows. */
+  report(what: string, error: unknown): void {
+    try {
+      this.logger.error(`${what}: ${whatFailed(error)}`);
+    } catch {
+      // Nobody is left to be told.
+    }
+  }
+
+  /** The prefix that the URL belongs to; the first where it belongs to several, or to none. */
+  private servedOf(exchange: AnswerableExchange): Served | undefined {
+    const { location } = this.visits.of(exchange);
+    return 'served' in location
+      ? location.served
+      : (location.kind === 'index' ? location.prefixes : this.locations.served)[0];
+  }
+
+  private routeOf(exchange: AnswerableExchange, context?: ExecutionContext): Matched {
+    const { location } = this.visits.of(exchange);
+    if (location.kind !== 'route') throw new NotFound();
+    return { call: this.callOf(exchange, location, context), served: location.served };
+  }
+
+  private callOf(
+    exchange: AnswerableExchange,
+    { match, base }: Extract<Location, { kind: 'route' }>,
+    context?: ExecutionContext,
+  ): Call {
+    return match.route.resource.guarded
+      ? { exchange, match, base, context: context ?? this.contexts.of(match.route, exchange) }
+      : { exchange, match, base };
+  }
+
+  private owns(location: Location): boolean {
+    return location.kind === 'index' ? !this.foreign.has(location.path) : location.kind !== 'elsewhere';
+  }
+}
+
+function allowOf(location: Location): string {
+  if (location.kind === 'route') return location.match.route.allow;
+  return location.kind === 'index' ? INDEX_ALLOW : '';
+}

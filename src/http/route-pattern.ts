@@ -1,0 +1,43 @@
+import type { Method } from '../core/schema/operation.js';
+import type { Resource } from '../core/schema/resource.js';
+import type { Route } from '../core/schema/route.js';
+
+/** The path of a model's collection, as Nest is told it: `rest/v1/polls/question`. */
+export function collectionPath(prefix: string, { app, model }: Resource): string {
+  return [prefix, app, model].filter((part) => part !== '').join('/');
+}
+
+/** The path of a route, as Nest is told it: `rest/v1/polls/question/:pk`. */
+export function routePattern(prefix: string, { kind, resource, parent, relation, segment }: Route): string {
+  const collection = collectionPath(prefix, parent ?? resource);
+  switch (kind) {
+    case 'collection':
+      return collection;
+    case 'collection-action':
+      return `${collection}/${segment ?? ''}`;
+    case 'object':
+      return `${collection}/:pk`;
+    case 'object-action':
+      return `${collection}/:pk/${segment ?? ''}`;
+    case 'one-to-many':
+    case 'through-list':
+      return `${collection}/:pk/${relation?.name ?? ''}`;
+    case 'through-object':
+      return `${collection}/:pk/${relation?.name ?? ''}/*childId`;
+    default:
+      return kind satisfies never;
+  }
+}
+
+/** The one route and method that an action of the application's answers. */
+export interface ActionBinding {
+  readonly url: string;
+  readonly method: Method;
+  readonly handler: string;
+}
+
+/** What tells one URL of a model from all others, whichever its prefix. */
+export function urlOf({ kind, resource, parent, relation, segment }: Route): string {
+  const above = parent ?? resource;
+  return `${kind} ${above.app}/${above.model}/${relation?.name ?? segment ?? ''}`;
+}

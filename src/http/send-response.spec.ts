@@ -1,0 +1,367 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { createServer, request } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { RestResponse } from '../request/response/rest-response.js';
+import { sendResponse } from './send-response.js';
+
+const PIECE = 'x'.repeat(64 * 1024);
+const MANY = 1000;
+
+/** Pieces that tell how many were made, and whether they were closed. */
+class Pieces implements AsyncIterable<string> {
+  made = 0;
+  closed = false;
+
+  constructor(
+    private readonly count: number,
+    private readonly piece: (index: number) => string,
+  ) {}
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<string> {
+    try {
+      for (let index = 0; index < this.count; index++) {
+        await Promise.resolve();
+        this.made++;
+        yield this.piece(index);
+      }
+    } finally {
+      this.closed = true;
+    }
+  }
+}
+
+interface Served {
+  readonly port: number;
+  /** What became of the first call of `sendResponse`: undefined when it resolved, else its error. */
+  readonly sent: Promise<unknown>;
+}
+
+const servers: Server[] = [];
+
+afterEach(async () => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+});
+
+async function serve(
+  response: RestResponse,
+  {
+    allow = 'GET, HEAD, OPTIONS',
+    before,
+  }: { allow?: string; before?: (target: ServerResponse) => void } = {},
+): Promise<Served> {
+  const { promise: sent, settle } = settling();
+  const server = createServer((_request, target) => {
+    before?.(target);
+    Promise.resolve(sendResponse(target, response, allow)).then(() => {
+      settle(undefined);
+    }, settle);
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { port: (server.address() as AddressInfo).port, sent };
+}
+
+function settling(): { promise: Promise<unknown>; settle: (outcome: unknown) => void } {
+  let settle: (outcome: unknown) => void = () => undefined;
+  const promise = new Promise<unknown>((resolve) => {
+    settle = resolve;
+  });
+  return { promise, settle };
+}
+
+/** The response as soon as its headers are there; nothing of its body has been read. */
+function begin(port: number, method = 'GET'): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request({ host: '127.0.0.1', port, method, agent: false }, resolve);
+    outgoing.on('error', reject);
+    outgoing.end();
+  });
+}
+
+interface Received {
+  readonly status: number | undefined;
+  readonly headers: IncomingMessage['headers'];
+  readonly text: string;
+  /** Whether the body came to its end. */
+  readonly whole: boolean;
+}
+
+function finish(incoming: IncomingMessage): Promise<Received> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    const done = (): void => {
+      resolve({
+        status: incoming.statusCode,
+        headers: incoming.headers,
+        text: Buffer.concat(chunks).toString('utf8'),
+        whole: incoming.complete,
+      });
+    };
+    incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+    incoming.on('error', () => undefined);
+    incoming.on('close', done);
+  });
+}
+
+async function receive(port: number, method = 'GET'): Promise<Received> {
+  return finish(await begin(port, method));
+}
+
+/** The count once it has stood still for a while. */
+async function settledCount(pieces: Pieces): Promise<number> {
+  for (let before = -1; before !== pieces.made;) {
+    before = pieces.made;
+    await pause(200);
+  }
+  return pieces.made;
+}
+
+function stream(pieces: AsyncIterable<string>): RestResponse {
+  return { status: 200, body: { kind: 'stream', pieces } };
+}
+
+const TEXT: RestResponse = { status: 200, body: { kind: 'text', text: '{"a":"\u00e9\u{1f600}"}' } };
+
+describe('headers', () => {
+  test('are all those of contract 7.1', async () => {
+    const { port, sent } = await serve(TEXT);
+    const { status, headers, text } = await receive(port);
+    expect([status, text]).toEqual([200, '{"a":"\u00e9\u{1f600}"}']);
+    expect(headers).toMatchObject({
+      allow: 'GET, HEAD, OPTIONS',
+      'content-type': 'application/json',
+      'content-length': String(Buffer.byteLength(text)),
+      'cross-origin-opener-policy': 'same-origin',
+      'referrer-policy': 'same-origin',
+      vary: 'Accept, Cookie',
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+    });
+    expect(await sent).toBeUndefined();
+  });
+
+  test('of the response itself are sent', async () => {
+    const { port } = await serve({
+      ...TEXT,
+      status: 201,
+      headers: { Location: 'http://h/rest/v1/polls/question/1/', 'Retry-After': '5' },
+    });
+    const { status, headers } = await receive(port);
+    expect([status, headers.location, headers['retry-after']]).toEqual([
+      201,
+      'http://h/rest/v1/polls/question/1/',
+      '5',
+    ]);
+  });
+
+  test('that the application has set are kept, Vary is added to, and X-Powered-By is taken away', async () => {
+    const { port } = await serve(TEXT, {
+      before: (target) => {
+        target.setHeader('x-frame-options', 'SAMEORIGIN');
+        target.setHeader('Referrer-Policy', 'no-referrer');
+        target.setHeader('Vary', ['Origin', 'cookie']);
+        target.setHeader('X-Powered-By', 'Express');
+        target.setHeader('X-Request-Id', '7');
+      },
+    });
+    const { headers } = await receive(port);
+    expect(headers).toMatchObject({
+      'x-frame-options': 'SAMEORIGIN',
+      'referrer-policy': 'no-referrer',
+      vary: 'Origin, cookie, Accept',
+      'x-request-id': '7',
+      'x-content-type-options': 'nosniff',
+    });
+    expect(headers).not.toHaveProperty('x-powered-by');
+  });
+
+  test('name an empty Allow where the URL is no route', async () => {
+    const { port } = await serve({ ...TEXT, status: 404 }, { allow: '' });
+    const { status, headers } = await receive(port);
+    expect([status, headers.allow]).toEqual([404, '']);
+  });
+
+  test('of an answer without a body name no content', async () => {
+    const { port, sent } = await serve({ status: 204 });
+    const { status, headers, text } = await receive(port);
+    expect([status, text]).toEqual([204, '']);
+    expect(headers).not.toHaveProperty('content-type');
+    expect(headers).not.toHaveProperty('content-length');
+    expect(headers).toMatchObject({
+      allow: 'GET, HEAD, OPTIONS',
+      vary: 'Accept, Cookie',
+      'x-frame-options': 'DENY',
+    });
+    expect(await sent).toBeUndefined();
+  });
+
+  test('are left alone where somebody has answered already', async () => {
+    const { port, sent } = await serve(TEXT, {
+      before: (target) => {
+        target.writeHead(418, { 'Content-Type': 'text/plain' });
+        target.end('teapot');
+      },
+    });
+    const { status, headers, text } = await receive(port);
+    expect([status, headers['content-type'], text]).toEqual([418, 'text/plain', 'teapot']);
+    expect(headers).not.toHaveProperty('allow');
+    expect(await sent).toBeUndefined();
+  });
+});
+
+describe('HEAD', () => {
+  test('has the headers of GET and no body', async () => {
+    const { port } = await serve(TEXT);
+    const [head, get] = [await receive(port, 'HEAD'), await receive(port)];
+    expect([head.status, head.text]).toEqual([200, '']);
+    expect({ ...head.headers, date: '' }).toEqual({ ...get.headers, date: '' });
+  });
+
+  test('makes no piece of a stream', async () => {
+    const pieces = new Pieces(3, String);
+    const { port, sent } = await serve(stream(pieces));
+    const { status, headers, text } = await receive(port, 'HEAD');
+    expect([status, headers['content-type'], text, pieces.made]).toEqual([200, 'application/json', '', 0]);
+    expect(await sent).toBeUndefined();
+  });
+});
+
+describe('a stream', () => {
+  test('is sent whole and in order', async () => {
+    const pieces = new Pieces(
+      1000,
+      (index) => `${index === 0 ? '[' : ','}"\u00e9${index}"${index === 999 ? ']' : ''}`,
+    );
+    const { port, sent } = await serve(stream(pieces));
+    const { status, headers, text, whole } = await receive(port);
+    expect([status, whole, headers['content-type'], headers['x-frame-options']]).toEqual([
+      200,
+      true,
+      'application/json',
+      'DENY',
+    ]);
+    expect(JSON.parse(text)).toEqual(Array.from({ length: 1000 }, (_, index) => `\u00e9${index}`));
+    expect(await sent).toBeUndefined();
+    expect(pieces.closed).toBe(true);
+  });
+
+  test('of empty pieces has an empty body', async () => {
+    const { port, sent } = await serve(stream(new Pieces(5, () => '')));
+    const { text, whole } = await receive(port);
+    expect([text, whole, await sent]).toEqual(['', true, undefined]);
+  });
+
+  test('waits for a slow reader, and goes on with it', async () => {
+    const pieces = new Pieces(MANY, () => PIECE);
+    const { port, sent } = await serve(stream(pieces));
+    const incoming = await begin(port);
+    const made = await settledCount(pieces);
+    expect(made).toBeGreaterThan(0);
+    expect(made).toBeLessThan(MANY / 2);
+    const { text, whole } = await finish(incoming);
+    expect([text.length, whole, pieces.made]).toEqual([MANY * PIECE.length, true, MANY]);
+    expect(await sent).toBeUndefined();
+  });
+
+  test('ends when the client goes while the server waits for it', async () => {
+    const pieces = new Pieces(MANY, () => PIECE);
+    const { port, sent } = await serve(stream(pieces));
+    const incoming = await begin(port);
+    incoming.on('error', () => undefined);
+    const made = await settledCount(pieces);
+    incoming.destroy();
+    expect(await sent).toBeUndefined();
+    expect(pieces.closed).toBe(true);
+    expect(pieces.made).toBeLessThanOrEqual(made + 1);
+  });
+
+  test('ends when the client goes while a piece is made', async () => {
+    const { promise: gone, settle: leave } = settling();
+    let closed = false;
+    async function* endless(): AsyncGenerator<string> {
+      try {
+        yield '[';
+        await gone;
+        for (;;) {
+          await pause(10);
+          yield '1,';
+        }
+      } finally {
+        closed = true;
+      }
+    }
+    const { port, sent } = await serve(stream(endless()), {
+      before: (target) => {
+        target.on('close', leave);
+      },
+    });
+    const incoming = await begin(port);
+    incoming.on('error', () => undefined);
+    incoming.destroy();
+    expect(await sent).toBeUndefined();
+    expect(closed).toBe(true);
+  });
+
+  test('that fails half-way breaks the connection off, so that nobody takes a part for the whole', async () => {
+    const cause = new Error('the database went away');
+    const { promise: seen, settle: see } = settling();
+    let closed = false;
+    async function* failing(): AsyncGenerator<string> {
+      try {
+        yield '[1';
+        await seen;
+        throw cause;
+      } finally {
+        closed = true;
+      }
+    }
+    const { port, sent } = await serve(stream(failing()));
+    const incoming = await begin(port);
+    incoming.once('data', see);
+    const { status, text, whole } = await finish(incoming);
+    expect([status, text, whole]).toEqual([200, '[1', false]);
+    expect([await sent, closed]).toEqual([cause, true]);
+  });
+
+  test('that fails while the reader is slow breaks the connection off', async () => {
+    const cause = new Error('the database went away');
+    const pieces = new Pieces(MANY, (index) => {
+      if (index === MANY - 1) throw cause;
+      return PIECE;
+    });
+    const { port, sent } = await serve(stream(pieces));
+    const incoming = await begin(port);
+    await settledCount(pieces);
+    const { whole } = await finish(incoming);
+    expect([whole, await sent]).toEqual([false, cause]);
+  });
+
+  test('to a client that has gone before it begins makes at most one piece', async () => {
+    const pieces = new Pieces(MANY, () => PIECE);
+    const { promise: sent, settle } = settling();
+    const server = createServer((_request, target) => {
+      target.on('close', () => {
+        Promise.resolve(sendResponse(target, stream(pieces), 'GET')).then(() => {
+          settle(undefined);
+        }, settle);
+      });
+    });
+    servers.push(server);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const outgoing = request({
+      host: '127.0.0.1',
+      port: (server.address() as AddressInfo).port,
+      agent: false,
+    });
+    outgoing.on('error', () => undefined);
+    outgoing.end();
+    server.once('request', () => outgoing.destroy());
+    expect(await sent).toBeUndefined();
+    expect(pieces.made).toBeLessThanOrEqual(1);
+  });
+});
