@@ -8,18 +8,18 @@ export { Restify, restify } from './decorators/restify.decorator.js';
 export type { FieldType } from './core/schema/field-type.js';
 export type { ExpandPathOf, PathOf, PropertyOf, RestifyOptions } from './decorators/restify-options.js';
 
-export { RestifyResources } from './boot/routing/restify-resources.js';
+export { RestifyResources } from './nest/restify-resources.service.js';
 export type {
   ActorOperations,
   KeyInput,
   ResourceAccess,
   ResourceOptions,
-} from './boot/routing/restify-resources.js';
-export { RestifyOpenApi } from './boot/routing/restify-open-api.js';
-export { RestifyOperations } from './boot/routing/restify-operations.js';
-export { RestifyUrls } from './boot/routing/restify-urls.js';
-export type { ReverseOptions, UrlParameters } from './boot/routing/restify-urls.js';
-export { RestifyController } from './boot/routing/restify-controller.decorator.js';
+} from './nest/restify-resources.service.js';
+export { RestifyOpenApi } from './nest/restify-openapi.service.js';
+export { RestifyOperations } from './nest/restify-operations.service.js';
+export { RestifyUrls } from './nest/restify-urls.service.js';
+export type { ReverseOptions, UrlParameters } from './nest/restify-urls.service.js';
+export { RestifyController } from './nest/restify-controller.decorator.js';
 export { ChildPk, CurrentActor, ParentPk, Pk } from './http/action-context.js';
 export {
   Action,
@@ -129,8 +129,8 @@ export type {
 } from './core/contracts/authentication.js';
 export { secretsEqual } from './features/authentication/timing-safe-equal.js';
 
-export { ResourceController } from './boot/resource-controller.js';
-export type { Write } from './boot/resource-controller.js';
+export { ResourceController } from './nest/resource.controller.js';
+export type { Write } from './nest/resource.controller.js';
 export type { HookQuestion, WriteOperation } from './core/contracts/hooks.js';
 
 export type { GuardLike } from './core/contracts/guard.js';

@@ -10,19 +10,19 @@ import type {
 } from '@nestjs/common';
 import { HttpAdapterHost, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { DataSource } from 'typeorm';
-import { bootPrefix, judgeUnconnected } from './boot/boot-prefix.js';
-import { refuseEarly } from './boot/early-refusal.js';
-import type { FeatureLabel } from './boot/boot-prefix.js';
-import { AwaitedPrefix, judgeUnknown } from './boot/unknown-entities.js';
-import { GeneratedControllers } from './boot/routing/generated-controllers.js';
+import { bootPrefix, judgeUnconnected } from './nest/bootstrap.js';
+import { refuseEarly } from './nest/early-validation.js';
+import type { FeatureLabel } from './nest/bootstrap.js';
+import { AwaitedPrefix, judgeUnknown } from './nest/unknown-entities.js';
+import { GeneratedControllers } from './nest/controller-factory.js';
 import type { HttpPlatform } from './http/http-platform.js';
-import { enhancersOf } from './boot/routing/nest-enhancers.js';
+import { enhancersOf } from './nest/global-enhancers.js';
 import { OpenSockets } from './http/open-sockets.js';
 import { platformOf } from './http/resolve-platform.js';
-import { RestifyOperations } from './boot/routing/restify-operations.js';
-import { RestifyOpenApi } from './boot/routing/restify-open-api.js';
-import { RestifyResources } from './boot/routing/restify-resources.js';
-import { RestifyUrls } from './boot/routing/restify-urls.js';
+import { RestifyOperations } from './nest/restify-operations.service.js';
+import { RestifyOpenApi } from './nest/restify-openapi.service.js';
+import { RestifyResources } from './nest/restify-resources.service.js';
+import { RestifyUrls } from './nest/restify-urls.service.js';
 import { RestServer } from './http/rest-server.js';
 import {
   RESTIFY_BOUND,
@@ -30,7 +30,7 @@ import {
   RESTIFY_FEATURE,
   RESTIFY_OPTIONS,
   REST_SERVER,
-} from './boot/tokens.js';
+} from './nest/tokens.js';
 import { declarations } from './decorators/metadata-storage.js';
 import { DeclarationError } from './core/errors/declaration-error.js';
 import { resolveOptions } from './restify.options.js';

@@ -429,7 +429,7 @@ describe('the public API', () => {
 describe('the source', () => {
   test('says `any` only where it faces types that an author brings, and says why there', () => {
     expect(places((node) => node.kind === ts.SyntaxKind.AnyKeyword)).toEqual([
-      'boot/resource-controller.ts',
+      'nest/resource.controller.ts',
       'decorators/restify-options.ts',
       'restify.module.ts',
     ]);

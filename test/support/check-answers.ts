@@ -5,7 +5,7 @@ import addFormats from 'ajv-formats';
 import { RestifyOpenApi } from 'nestjs-restify';
 import type { RestServer } from '../../src/http/rest-server.js';
 import { routePattern } from '../../src/http/route-pattern.js';
-import { REST_SERVER } from '../../src/boot/tokens.js';
+import { REST_SERVER } from '../../src/nest/tokens.js';
 import { METHODS } from '../../src/core/schema/operation.js';
 import type { Route } from '../../src/core/schema/route.js';
 import { comparedRead } from './compared-reads.js';

@@ -7,8 +7,8 @@ import type { ResourceHooks, WriteStep } from '../core/contracts/hooks.js';
 import { allow } from '../core/contracts/permission.js';
 import type { AccessQuestion, Permission } from '../core/contracts/permission.js';
 import { RowScope } from '../features/permissions/row-scope.js';
-import type { ListedController } from './routing/application-controllers.js';
-import type { ResourceController } from './resource-controller.js';
+import type { ListedController } from './action-binder.js';
+import type { ResourceController } from './resource.controller.js';
 
 /** What a controller class of the application hooks into its entity's operations. */
 export interface ControllerHooks {

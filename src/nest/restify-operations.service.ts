@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ExecutionContext } from '@nestjs/common';
-import type { Operation } from '../../core/schema/operation.js';
-import { REST_SERVER } from '../tokens.js';
-import { askedOperations } from '../../http/current-operations.js';
-import type { RestServer } from '../../http/rest-server.js';
+import type { Operation } from '../core/schema/operation.js';
+import { REST_SERVER } from './tokens.js';
+import { askedOperations } from '../http/current-operations.js';
+import type { RestServer } from '../http/rest-server.js';
 
 /**
  * The operations that a request asks for, for guards and interceptors: the method does not tell them.

@@ -1,7 +1,7 @@
 import { Catch, Inject } from '@nestjs/common';
 import type { ArgumentsHost, ExceptionFilter } from '@nestjs/common';
-import { REST_SERVER } from '../tokens.js';
-import type { RestServer } from '../../http/rest-server.js';
+import { REST_SERVER } from './tokens.js';
+import type { RestServer } from '../http/rest-server.js';
 
 /** Whatever is thrown on a generated route becomes a body of contract 6.1, the application's own guards included. */
 @Catch()

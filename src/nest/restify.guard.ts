@@ -1,11 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { CanActivate, ExecutionContext, NestInterceptor } from '@nestjs/common';
-import { REST_SERVER } from '../tokens.js';
-import { NotFound, PermissionDenied } from '../../core/errors/http-exceptions.js';
-import { bindingOf } from './restify-action.interceptor.js';
-import { aroundOf } from './interceptors-around.js';
+import { REST_SERVER } from './tokens.js';
+import { NotFound, PermissionDenied } from '../core/errors/http-exceptions.js';
+import { bindingOf } from './action.interceptor.js';
+import { aroundOf } from './run-interceptors.js';
 import { runGuard } from './run-guard.js';
-import type { RestServer } from '../../http/rest-server.js';
+import type { RestServer } from '../http/rest-server.js';
 
 /** Admission as a Nest guard, so that nothing that replaces a handler stands before it. */
 @Injectable()

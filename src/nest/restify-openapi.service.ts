@@ -1,11 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { describeApi } from '../../openapi/describe-api.js';
-import type { PlacedIndex, PlacedRoute } from '../../openapi/describe-api.js';
-import { toOpenApi31 } from '../../openapi/convert-schema.js';
-import type { OpenApiDocument, PathItem } from '../../openapi/open-api-types.js';
-import { REST_SERVER } from '../tokens.js';
-import type { RestServer } from '../../http/rest-server.js';
-import { routePattern } from '../../http/route-pattern.js';
+import { describeApi } from '../openapi/describe-api.js';
+import type { PlacedIndex, PlacedRoute } from '../openapi/describe-api.js';
+import { toOpenApi31 } from '../openapi/convert-schema.js';
+import type { OpenApiDocument, PathItem } from '../openapi/open-api-types.js';
+import { REST_SERVER } from './tokens.js';
+import type { RestServer } from '../http/rest-server.js';
+import { routePattern } from '../http/route-pattern.js';
 
 /**
  * Describes everything that is served in a document of @nestjs/swagger, which knows the application's own routes.

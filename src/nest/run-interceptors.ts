@@ -1,7 +1,7 @@
 import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/common';
 import { defer, lastValueFrom } from 'rxjs';
 import type { Observable } from 'rxjs';
-import type { Around } from '../../pipeline/rest-pipeline.js';
+import type { Around } from '../pipeline/rest-pipeline.js';
 
 /** Runs interceptors around an operation as Nest runs them around a handler: the first is the outermost. */
 export function aroundOf(interceptors: readonly NestInterceptor[], context: ExecutionContext): Around {

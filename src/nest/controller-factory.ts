@@ -1,24 +1,19 @@
 import { Controller, Req, RequestMapping, RequestMethod, Res, UseFilters, UseGuards } from '@nestjs/common';
 import type { Type } from '@nestjs/common';
-import type { ResourceDeclaration } from '../../decorators/restify-options.js';
-import type { Method } from '../../core/schema/operation.js';
-import type { Route } from '../../core/schema/route.js';
-import type { Resource } from '../../core/schema/resource.js';
-import {
-  addActionHandler,
-  ROUTE_ARGUMENTS,
-  routedClass,
-  standForMiddleware,
-} from './application-controllers.js';
-import type { ListedController } from './application-controllers.js';
-import type { BuiltApi, ResourceRoutes } from '../../http/build-routes.js';
-import type { Soon } from '../../core/maybe-promise.js';
-import { markForAllMethods } from '../../http/express/express-all-methods.js';
-import { ALL } from '../../http/execution-contexts.js';
-import { collectionPath, routePattern, urlOf } from '../../http/route-pattern.js';
-import { RestifyExceptionFilter } from './restify-exception.filter.js';
+import type { ResourceDeclaration } from '../decorators/restify-options.js';
+import type { Method } from '../core/schema/operation.js';
+import type { Route } from '../core/schema/route.js';
+import type { Resource } from '../core/schema/resource.js';
+import { addActionHandler, ROUTE_ARGUMENTS, routedClass, standForMiddleware } from './action-binder.js';
+import type { ListedController } from './action-binder.js';
+import type { BuiltApi, ResourceRoutes } from '../http/build-routes.js';
+import type { Soon } from '../core/maybe-promise.js';
+import { markForAllMethods } from '../http/express/express-all-methods.js';
+import { ALL } from '../http/execution-contexts.js';
+import { collectionPath, routePattern, urlOf } from '../http/route-pattern.js';
+import { RestifyExceptionFilter } from './exception.filter.js';
 import { RestifyGuard } from './restify.guard.js';
-import type { RestServer } from '../../http/rest-server.js';
+import type { RestServer } from '../http/rest-server.js';
 
 /**
  * The controllers of one prefix: a class an entity, laid out empty when Nest reads the modules and given its routes

@@ -2,9 +2,9 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/common';
 import { concatMap, defaultIfEmpty, defer, from, takeLast } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { REST_SERVER } from '../tokens.js';
-import type { RestServer } from '../../http/rest-server.js';
-import type { ActionBinding } from '../../http/route-pattern.js';
+import { REST_SERVER } from './tokens.js';
+import type { RestServer } from '../http/rest-server.js';
+import type { ActionBinding } from '../http/route-pattern.js';
 
 const BINDINGS = new WeakMap<object, ActionBinding>();
 

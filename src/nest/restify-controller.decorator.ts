@@ -1,8 +1,8 @@
 import { Controller } from '@nestjs/common';
 import type { Type } from '@nestjs/common';
-import { actionsOf, controllerDeclarations, overridesOf } from '../../decorators/action.decorator.js';
-import { RestifyActionInterceptor } from './restify-action.interceptor.js';
-import { RestifyExceptionFilter } from './restify-exception.filter.js';
+import { actionsOf, controllerDeclarations, overridesOf } from '../decorators/action.decorator.js';
+import { RestifyActionInterceptor } from './action.interceptor.js';
+import { RestifyExceptionFilter } from './exception.filter.js';
 import { RestifyGuard } from './restify.guard.js';
 
 /**

@@ -6,7 +6,7 @@ import { guardScheme, guardsScheme } from '../features/authentication/guard-sche
 import type { PassportAuthentication } from '../features/authentication/passport-scheme.js';
 import type { Resource } from '../core/schema/resource.js';
 import type { RestifyDefaults } from '../restify.options.js';
-import { runGuard } from './routing/run-guard.js';
+import { runGuard } from './run-guard.js';
 import { fitSchemes } from '../compiler/rules/unfit-scheme.js';
 
 /** Who is let in to a model: its schemes, and guards among them or behind the permissions. */

@@ -1,19 +1,19 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { MethodNotAllowed, NotFound } from '../../core/errors/http-exceptions.js';
-import type { Json } from '../../core/errors/rest-exception.js';
-import type { Actor } from '../../core/schema/actor.js';
-import { isOfMany } from '../../core/contracts/bulk.js';
-import { METHOD_OF } from '../../core/schema/operation.js';
-import type { Operation } from '../../core/schema/operation.js';
-import type { Resource } from '../../core/schema/resource.js';
-import type { Api, Route } from '../../core/schema/route.js';
-import type { Representation } from '../../core/contracts/serializer.js';
-import type { Located } from '../../request/rest-context.js';
-import type { RestPipeline } from '../../pipeline/rest-pipeline.js';
-import { keyText, parseKeySegment } from '../../core/values/keys.js';
-import { withoutSlashes } from '../../restify.options.js';
-import { REST_SERVER } from '../tokens.js';
-import type { RestServer } from '../../http/rest-server.js';
+import { MethodNotAllowed, NotFound } from '../core/errors/http-exceptions.js';
+import type { Json } from '../core/errors/rest-exception.js';
+import type { Actor } from '../core/schema/actor.js';
+import { isOfMany } from '../core/contracts/bulk.js';
+import { METHOD_OF } from '../core/schema/operation.js';
+import type { Operation } from '../core/schema/operation.js';
+import type { Resource } from '../core/schema/resource.js';
+import type { Api, Route } from '../core/schema/route.js';
+import type { Representation } from '../core/contracts/serializer.js';
+import type { Located } from '../request/rest-context.js';
+import type { RestPipeline } from '../pipeline/rest-pipeline.js';
+import { keyText, parseKeySegment } from '../core/values/keys.js';
+import { withoutSlashes } from '../restify.options.js';
+import { REST_SERVER } from './tokens.js';
+import type { RestServer } from '../http/rest-server.js';
 
 /** A key: its value, and of a composite one an array. */
 export type KeyInput = string | number | readonly Json[];

@@ -1,14 +1,14 @@
 import { Req, RequestMapping, RequestMethod, Res } from '@nestjs/common';
 import type { PipeTransform, Type } from '@nestjs/common';
 import type { ModulesContainer } from '@nestjs/core';
-import { controllerDeclarations, OVERRIDE_NAMES } from '../../decorators/action.decorator.js';
-import type { ControllerDeclaration } from '../../decorators/action.decorator.js';
-import type { Operation } from '../../core/schema/operation.js';
-import type { PipeLike } from '../../core/contracts/pipe.js';
-import type { Resource } from '../../core/schema/resource.js';
-import { ChildPk, operationOf, ParentPk, Pk } from '../../http/action-context.js';
-import type { ActionBinding } from '../../http/route-pattern.js';
-import { markAction, RestifyActionInterceptor } from './restify-action.interceptor.js';
+import { controllerDeclarations, OVERRIDE_NAMES } from '../decorators/action.decorator.js';
+import type { ControllerDeclaration } from '../decorators/action.decorator.js';
+import type { Operation } from '../core/schema/operation.js';
+import type { PipeLike } from '../core/contracts/pipe.js';
+import type { Resource } from '../core/schema/resource.js';
+import { ChildPk, operationOf, ParentPk, Pk } from '../http/action-context.js';
+import type { ActionBinding } from '../http/route-pattern.js';
+import { markAction, RestifyActionInterceptor } from './action.interceptor.js';
 
 /** Under which Nest keeps what the parameters of a handler are. */
 export const ROUTE_ARGUMENTS = '__routeArguments__';

@@ -1,6 +1,6 @@
 import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import { isObservable, lastValueFrom } from 'rxjs';
-import type { GuardLike, RunGuard } from '../../core/contracts/guard.js';
+import type { GuardLike, RunGuard } from '../core/contracts/guard.js';
 
 /** A guard as Nest runs one: of an Observable the last value counts. */
 export function runGuard(guard: GuardLike): RunGuard {

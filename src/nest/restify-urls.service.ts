@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Json } from '../../core/errors/rest-exception.js';
-import { keyText } from '../../core/values/keys.js';
-import type { Api, Route } from '../../core/schema/route.js';
-import { withoutSlashes } from '../../restify.options.js';
-import { REST_SERVER } from '../tokens.js';
-import type { RestServer } from '../../http/rest-server.js';
+import type { Json } from '../core/errors/rest-exception.js';
+import { keyText } from '../core/values/keys.js';
+import type { Api, Route } from '../core/schema/route.js';
+import { withoutSlashes } from '../restify.options.js';
+import { REST_SERVER } from './tokens.js';
+import type { RestServer } from '../http/rest-server.js';
 
 /** The keys in a URL. A composite key is an array. */
 export interface UrlParameters {
