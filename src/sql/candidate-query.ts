@@ -5,7 +5,7 @@ import type { Dialect } from './dialects/dialect.js';
 import { compileCondition } from './compile-where.js';
 import { Scope } from './query-scope.js';
 import type { Statement } from './statement.js';
-import type { Tables } from '../adapters/typeorm/table-metadata.js';
+import type { TableRegistry } from './table-names.js';
 
 /** What a column of a row that is not written would hold. */
 export type HeldValue =
@@ -33,7 +33,7 @@ export interface CandidateRow {
 export function candidateStatement(
   { resource, held, stored }: CandidateRow,
   where: Condition,
-  { dialect, tables }: { readonly dialect: Dialect; readonly tables: Tables },
+  { dialect, tables }: { readonly dialect: Dialect; readonly tables: TableRegistry },
 ): Statement {
   const scope = Scope.over(dialect, tables, resource, (outer) => {
     const row = outer.within(resource);

@@ -3,13 +3,13 @@ import type { Dialect } from './dialects/dialect.js';
 import { compileWhere } from './compile-where.js';
 import { Scope } from './query-scope.js';
 import type { Statement } from './statement.js';
-import type { Tables } from '../adapters/typeorm/table-metadata.js';
+import type { TableRegistry } from './table-names.js';
 
 /** One record where there is such a row, and none where there is not. */
 export function existsStatement(
   { resource, where }: ExistsPlan,
   dialect: Dialect,
-  tables: Tables,
+  tables: TableRegistry,
 ): Statement {
   const scope = Scope.begin(dialect, tables, resource);
   const condition = compileWhere(where, scope);

@@ -5,7 +5,7 @@ import type { ColumnPair, ManyToManyRelation, Relation } from '../core/schema/re
 import type { Resource } from '../core/schema/resource.js';
 import type { ValueType } from '../core/schema/data-type.js';
 import type { Dialect } from './dialects/dialect.js';
-import type { Table, Tables } from '../adapters/typeorm/table-metadata.js';
+import type { TableNames, TableRegistry } from './table-names.js';
 
 /** What one statement shares with its subqueries: parameters and alias numbers. */
 interface Statement {
@@ -20,15 +20,15 @@ interface Statement {
  */
 export class Scope {
   readonly alias: string;
-  readonly table: Table;
-  private readonly joined = new Map<string, { alias: string; table: Table }>();
+  readonly table: TableNames;
+  private readonly joined = new Map<string, { alias: string; table: TableNames }>();
   private readonly joinTexts: string[] = [];
   /** Where its rows come from. */
   private source: string;
 
   private constructor(
     readonly dialect: Dialect,
-    readonly tables: Tables,
+    readonly tables: TableRegistry,
     readonly resource: Resource,
     private readonly statement: Statement,
     named = false,
@@ -38,12 +38,12 @@ export class Scope {
     this.alias = named ? this.table.ownAlias : this.nextAlias();
   }
 
-  static begin(dialect: Dialect, tables: Tables, resource: Resource): Scope {
+  static begin(dialect: Dialect, tables: TableRegistry, resource: Resource): Scope {
     return new Scope(dialect, tables, resource, { parameters: [], aliases: 0 });
   }
 
   /** Of an INSERT or UPDATE, in which the table goes by its own name: not every database takes an alias in RETURNING. */
-  static ofTable(dialect: Dialect, tables: Tables, resource: Resource): Scope {
+  static ofTable(dialect: Dialect, tables: TableRegistry, resource: Resource): Scope {
     return new Scope(dialect, tables, resource, { parameters: [], aliases: 0 }, true);
   }
 
@@ -53,7 +53,12 @@ export class Scope {
   }
 
   /** Over a row that stands in the statement itself: `select` writes it under the names of the table's columns. */
-  static over(dialect: Dialect, tables: Tables, resource: Resource, select: (scope: Scope) => string): Scope {
+  static over(
+    dialect: Dialect,
+    tables: TableRegistry,
+    resource: Resource,
+    select: (scope: Scope) => string,
+  ): Scope {
     const scope = Scope.begin(dialect, tables, resource);
     scope.source = `(${select(scope)})`;
     return scope;
@@ -99,7 +104,7 @@ export class Scope {
   }
 
   /** The alias and table where the hops lead, joined once however often they are asked for. */
-  join(hops: readonly Relation[]): { alias: string; table: Table } {
+  join(hops: readonly Relation[]): { alias: string; table: TableNames } {
     let here = { alias: this.alias, table: this.table };
     let path = '';
     for (const relation of hops) {
@@ -113,8 +118,8 @@ export class Scope {
   /** SQL of: these rows belong together. */
   pairs(
     on: readonly ColumnPair[],
-    near: { alias: string; table: Table },
-    far: { alias: string; table: Table },
+    near: { alias: string; table: TableNames },
+    far: { alias: string; table: TableNames },
   ): string {
     return on
       .map((pair) => `${far.table.column(far.alias, pair.far)} = ${near.table.column(near.alias, pair.near)}`)
@@ -123,9 +128,9 @@ export class Scope {
 
   private addJoin(
     path: string,
-    near: { alias: string; table: Table },
+    near: { alias: string; table: TableNames },
     relation: Exclude<Relation, ManyToManyRelation>,
-  ): { alias: string; table: Table } {
+  ): { alias: string; table: TableNames } {
     const far = { alias: this.nextAlias(), table: this.tables.of(relation.target) };
     const evenDeleted = relation.kind === 'to-one' && relation.evenDeleted === true;
     this.joined.set(path, far);

@@ -1,29 +1,18 @@
 import type { DataSource, EntityMetadata } from 'typeorm';
 import type { Column } from '../../core/schema/column.js';
 import type { Resource } from '../../core/schema/resource.js';
+import type { TableNames, TableRegistry } from '../../sql/table-names.js';
 import { entityIdOf } from './metadata/entity-id.js';
 import { kindLiterals } from './metadata/inheritance.js';
 
-/** What SQL needs to know of one entity's table. Names are quoted once, at boot; nothing else names a table or column. */
-export interface Table {
+/** One entity's table, with TypeORM's metadata. */
+export interface Table extends TableNames {
   readonly dataSource: DataSource;
   readonly metadata: EntityMetadata;
-  /** Quoted, with its schema and database. */
-  readonly path: string;
-  /** Its quoted name alone. */
-  readonly ownAlias: string;
-  /** SQL of a column of the alias. */
-  column(alias: string, column: Column): string;
-  /** The quoted name alone, for INSERT and UPDATE. */
-  name(column: Column): string;
-  /** Hold for rows of the entity: of its own kind where several share the table, not soft-deleted, and as a pair of none that is. */
-  rows(alias: string): readonly string[];
-  /** The same, for soft-deleted rows too. */
-  rowsEvenDeleted(alias: string): readonly string[];
 }
 
 /** The tables of a data source, by the adapter's entity names. */
-export class Tables {
+export class Tables implements TableRegistry {
   private readonly byEntity = new Map<string, Table>();
 
   constructor(private readonly dataSource: DataSource) {
