@@ -84,7 +84,7 @@ export interface CompiledModel {
 
 /**
  * Declarations and entity descriptions become resources: pure, and without judging. What is wrong with them is for
- * `boot/verifying`, which looks at the same result.
+ * `compiler/rules`, which looks at the same result.
  */
 export function compileResources(blueprint: Blueprint, parts: Parts): CompiledModel {
   const { description, drafts } = blueprint;

@@ -84,12 +84,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'restify.options': ['core', 'decorators'],
   compiler: ['core', 'decorators', 'restify.options'],
   sql: ['core'],
-  request: ['core'],
+  request: ['core', 'features/permissions'],
   'features/authentication': FEATURE,
   'features/permissions': FEATURE,
   'features/throttling': FEATURE,
   'features/filtering': FEATURE,
-  'features/pagination': FEATURE,
+  'features/pagination': [...FEATURE, 'pipeline'],
   'features/serialization': [...FEATURE, 'features/permissions'],
   'features/field-selection': [...FEATURE, 'features/permissions', 'features/serialization'],
   'features/idempotency': [...FEATURE, 'features/serialization'],
@@ -122,7 +122,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'openapi',
     'http',
   ],
-  'restify.module': ['core', 'restify.options', 'http', 'nest'],
+  'restify.module': ['core', 'decorators', 'restify.options', 'http', 'nest'],
 };
 
 /** `features` names each folder below it. */
@@ -422,8 +422,8 @@ describe('the public API', () => {
 describe('the source', () => {
   test('says `any` only where it faces types that an author brings, and says why there', () => {
     expect(places((node) => node.kind === ts.SyntaxKind.AnyKeyword)).toEqual([
-      'nest/resource.controller.ts',
       'decorators/restify-options.ts',
+      'nest/resource.controller.ts',
       'restify.module.ts',
     ]);
     const unexplained = FILES.flatMap(({ path, text }) =>

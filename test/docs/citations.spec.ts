@@ -110,10 +110,10 @@ describe('names of files and of code', () => {
   test.each([
     ['`sql/no-such-file.ts`', false],
     ['`no-such-folder/`', false],
-    ['`running/connections.ts`', true],
+    ['`connection/connection-manager.ts`', true],
     ['`adapters/`', true],
-    ['`boot/compiling`', true],
-    ['`boot/no-such-room`', false],
+    ['`compiler/rules`', true],
+    ['`compiler/no-such-folder`', false],
     ['├── no-such-file.ts   what it does', false],
   ])('that are %s lead to a file: %s', (text, leads) => {
     expect(pathsIn(text).map((path) => leadsToFile(path, FILES))).toEqual([leads]);

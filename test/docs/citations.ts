@@ -74,13 +74,14 @@ export function namedPaths(text: string): readonly string[] {
   return [...text.matchAll(path)].map(([each]) => each);
 }
 
-const ROOMS = 'src|test|docs|bench|scripts|sample-app|adapters|boot|declare|errors|model|request|values';
+const SOURCE_FOLDERS =
+  'src|test|docs|bench|scripts|sample-app|core|decorators|compiler|request|features|pipeline|sql|adapters|openapi|http|nest';
 /** What stands between backticks and is a path: a file, a folder with its slash, or something below a known folder. */
 const PATH = new RegExp(
-  String.raw`^(?:(?:[\w.-]+/)*[a-z.][\w.-]*\.(?:[cm]?[jt]s|md|json)|(?:[\w-]+/)+|(?:${ROOMS})/[\w./-]+)$`,
+  String.raw`^(?:(?:[\w.-]+/)*[a-z.][\w.-]*\.(?:[cm]?[jt]s|md|json)|(?:[\w-]+/)+|(?:${SOURCE_FOLDERS})/[\w./-]+)$`,
 );
 
-/** Files and folders that a document names between backticks (`sql/select-rows.ts`, `boot/openapi/`), and in trees of files. */
+/** Files and folders that a document names between backticks (`sql/select-query.ts`, `openapi/`), and in trees of files. */
 export function pathsIn(document: string): readonly string[] {
   const trees = [...document.matchAll(/^[│├└─ ]*[├└]── +([\w./-]+(?: [\w-]+\/)*)/gm)].flatMap(([, names]) =>
     (names ?? '').split(' '),

@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import type { AddressInfo, Server } from 'node:net';
+import type { Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -165,20 +165,33 @@ export class SampleProcess {
   }
 }
 
+/**
+ * A port that is free, outside the range from which the operating system takes ports for `listen(0)` and for connections: a test
+ * in another process would take one from there before the sample application listens.
+ */
 export async function freePort(): Promise<number> {
-  const server = await listenSomewhere();
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const port = 20_000 + Math.floor(Math.random() * 12_000);
+    const server = await listenAt(port).catch(() => undefined);
+    if (!server) continue;
+    await new Promise((resolve) => server.close(resolve));
+    return port;
+  }
+  throw new Error('No free port between 20000 and 31999.');
 }
 
 export function listenSomewhere(): Promise<Server> {
+  return listenAt(0);
+}
+
+function listenAt(port: number): Promise<Server> {
   const server = createServer();
-  return new Promise((resolve) =>
-    server.listen(0, '127.0.0.1', () => {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', () => {
       resolve(server);
-    }),
-  );
+    });
+  });
 }
 
 /** `DATABASE_URL` of a fresh place, for a process that knows nothing of the tests. */
