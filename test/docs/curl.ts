@@ -13,13 +13,38 @@ interface Curl {
   readonly format: string;
 }
 
-/** Sends what the command says, with the Host of the shown URL, and gives what curl would print. */
-export async function runCurl(command: string, client: Client): Promise<string> {
-  const curl = parseCurl(command);
+/** What a shell keeps between the commands of a document. */
+export type Variables = Map<string, string>;
+
+/**
+ * Sends what the command says, with the Host of the shown URL, and gives what curl would print. `NAME=$(curl … | jq -r .member)`
+ * keeps a member of the answer, and prints nothing.
+ */
+export async function runCurl(command: string, client: Client, variables: Variables): Promise<string> {
+  const [, name, inner, member] = /^(\w+)=\$\((curl [^]*) \| jq -r \.(\w+)\)$/.exec(command) ?? [];
+  if (name === undefined || inner === undefined || member === undefined)
+    return output(await send(parseCurl(command, variables), client));
+  const { answer } = await send(parseCurl(inner, variables), client);
+  const value: unknown = (answer.json as Readonly<Record<string, unknown>> | undefined)?.[member];
+  if (typeof value !== 'string') throw new Error(`The answer has no text "${member}": ${answer.text}`);
+  variables.set(name, value);
+  return '';
+}
+
+interface Sent {
+  readonly curl: Curl;
+  readonly answer: Answer;
+}
+
+async function send(curl: Curl, client: Client): Promise<Sent> {
   const answer = await client.send(curl.method, curl.path, {
     headers: { host: curl.host, accept: '*/*', ...curl.headers },
     ...(curl.body === undefined ? {} : { raw: curl.body }),
   });
+  return { curl, answer };
+}
+
+function output({ curl, answer }: Sent): string {
   if (!curl.include && curl.format === '' && answer.status !== 200) {
     throw new Error(
       `The answer has the status ${answer.status}, which the document does not show: ${answer.text}`,
@@ -34,8 +59,8 @@ function head({ status, headers }: Answer): string {
   return `HTTP ${status}\n${lines.join('\n')}\n\n`;
 }
 
-function parseCurl(command: string): Curl {
-  const [program, ...words] = shellWords(command);
+function parseCurl(command: string, variables: Variables): Curl {
+  const [program, ...words] = shellWords(command, variables);
   if (program !== 'curl') throw new Error(`Only curl is run, and not: ${command}`);
   const headers: Record<string, string> = {};
   let url: string | undefined;
@@ -45,6 +70,7 @@ function parseCurl(command: string): Curl {
   let format = '';
   while (words.length > 0) {
     const word = words.shift() ?? '';
+    if (word === '-s') continue;
     if (word === '-i') include = true;
     else if (word === '-X') method = words.shift();
     else if (word === '-d') body = words.shift();
@@ -72,18 +98,29 @@ function parseCurl(command: string): Curl {
   };
 }
 
-/** Words of a shell: blanks separate, quotes keep together, a backslash at the end of a line goes on in the next. */
-function shellWords(command: string): string[] {
+/**
+ * Words of a shell: blanks separate, quotes keep together, a backslash at the end of a line goes on in the next. `$NAME` is a
+ * variable, but not in single quotes.
+ */
+function shellWords(command: string, variables: Variables): string[] {
   const words: string[] = [];
   for (const match of command.replaceAll('\\\n', ' ').matchAll(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g)) {
     words.push(
       match[0].replace(
-        /'([^']*)'|"([^"]*)"/g,
-        (_, single: string | undefined, double: string | undefined) => single ?? double ?? '',
+        /'([^']*)'|"([^"]*)"|[^'"]+/g,
+        (part: string, single?: string, double?: string) => single ?? expanded(double ?? part, variables),
       ),
     );
   }
   return words;
+}
+
+function expanded(text: string, variables: Variables): string {
+  return text.replace(/\$(\w+)/g, (_, name: string) => {
+    const value = variables.get(name);
+    if (value === undefined) throw new Error(`No command above has set $${name}`);
+    return value;
+  });
 }
 
 /**

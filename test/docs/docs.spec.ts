@@ -8,9 +8,11 @@ import { WORLD } from '../support/world.js';
 import { PROJECT, projectDocuments } from './document.js';
 import type { Example, ProjectDocument, Refused, ShownCall } from './document.js';
 import { ExampleFiles, expectShownAnswers, startExample } from './examples.js';
+import { runSpec } from './run-spec.js';
 
 const DOCUMENTS = projectDocuments();
-const GUIDES = DOCUMENTS.filter((document) => document.path.startsWith('docs/'));
+// What docs/tour.md shows is answered by the sample application: readme.spec.ts.
+const GUIDES = DOCUMENTS.filter(({ path }) => path.startsWith('docs/') && path !== 'docs/tour.md');
 const files = new ExampleFiles('docs-examples');
 let examplePaths: readonly string[] = [];
 
@@ -43,6 +45,16 @@ describe.each(
   GUIDES.filter(({ parts }) => parts.length > 0).map((document) => ({ document, path: document.path })),
 )('$path', ({ document }) => {
   for (const { example, calls } of applicationsOf(document)) {
+    if (example.file.endsWith('.spec.ts')) {
+      if (calls.length > 0)
+        throw new Error(`${document.path}:${example.line} is no application, and answers are shown below it`);
+      test(`the spec ${example.file} passes`, async () => {
+        const { passed, failures } = await runSpec(files.pathOf(document, example));
+        expect(failures).toEqual([]);
+        expect(passed).toBeGreaterThan(0);
+      });
+      continue;
+    }
     if (isOnlyImported(example)) continue;
     test(`the example ${example.file} starts and answers what is shown`, async () => {
       const running = await startExample(files.pathOf(document, example));

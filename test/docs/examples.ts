@@ -10,6 +10,7 @@ import { Client } from '../support/client.js';
 import { compareIn } from '../support/comparison.js';
 import { startApp } from '../support/start-app.js';
 import { comparable, runCurl } from './curl.js';
+import type { Variables } from './curl.js';
 import { PROJECT } from './document.js';
 import type { Example, ProjectDocument, Refused, ShownCall } from './document.js';
 
@@ -90,8 +91,9 @@ export async function expectShownAnswers(
   client: Client,
   document: ProjectDocument,
 ): Promise<void> {
+  const variables: Variables = new Map();
   for (const call of calls) {
-    const printed = await runCurl(call.command, client).catch(
+    const printed = await runCurl(call.command, client, variables).catch(
       (error: unknown) => `${document.path}:${call.line} ${String(error)}`,
     );
     const both = comparable(call.shown, printed);

@@ -8,18 +8,35 @@ import { AppModule } from '../../sample-app/src/app.module.js';
 import { seed } from '../../sample-app/src/seed.js';
 import { Client } from '../support/client.js';
 import { readDocument } from './document.js';
-import type { Example, ShownCall } from './document.js';
+import type { Example, Part, ShownCall } from './document.js';
 import { ExampleFiles, expectShownAnswers, startExample } from './examples.js';
 
+const TOUR = readDocument('docs/tour.md');
 const README = readDocument('README.md');
-const firstExample = README.parts.findIndex((part) => part.kind === 'example');
-const sampleCalls = README.parts
-  .slice(0, firstExample)
-  .filter((part): part is ShownCall => part.kind === 'call');
-const ownCalls = README.parts.slice(firstExample).filter((part): part is ShownCall => part.kind === 'call');
-const examples = README.parts.filter((part): part is Example => part.kind === 'example');
+const tourCalls = TOUR.parts.filter((part): part is ShownCall => part.kind === 'call');
 
-describe('the answers of the sample application that README.md shows', () => {
+/** Each `AppModule` of the README with the calls that are shown below it. */
+function applicationsOf(
+  parts: readonly Part[],
+): readonly { readonly example: Example; readonly calls: readonly ShownCall[] }[] {
+  const found: { example: Example; calls: ShownCall[] }[] = [];
+  for (const part of parts) {
+    if (part.kind === 'example' && part.source.includes('class AppModule'))
+      found.push({ example: part, calls: [] });
+    if (part.kind !== 'call') continue;
+    const last = found.at(-1);
+    if (!last) throw new Error(`README.md:${part.line} shows an answer of no application`);
+    last.calls.push(part);
+  }
+  return found;
+}
+
+test('README.md names the two commands of a fresh clone', () => {
+  expect(README.text).toMatch(/^npm ci && npm start$/m);
+  expect(README.text).toMatch(/^npm ci && npm test$/m);
+});
+
+describe('the answers of the sample application that docs/tour.md shows', () => {
   let app: INestApplication;
   let client: Client;
   const before = process.env.DATABASE_URL;
@@ -37,12 +54,12 @@ describe('the answers of the sample application that README.md shows', () => {
   });
 
   test('are what comes back, one after the other', async () => {
-    expect(sampleCalls.length).toBeGreaterThan(12);
-    await expectShownAnswers(sampleCalls, client, README);
+    expect(tourCalls.length).toBeGreaterThan(12);
+    await expectShownAnswers(tourCalls, client, TOUR);
   });
 
   test('name every way of use: each method, a nested list, a through object, and errors', () => {
-    const commands = sampleCalls.map(({ command }) => command).join('\n');
+    const commands = tourCalls.map(({ command }) => command).join('\n');
     for (const word of [
       '-d ',
       '-X PATCH',
@@ -54,14 +71,15 @@ describe('the answers of the sample application that README.md shows', () => {
       'ordering=',
     ])
       expect(commands).toContain(word);
-    const answers = sampleCalls.map(({ shown }) => shown).join('\n');
+    const answers = tourCalls.map(({ shown }) => shown).join('\n');
     for (const status of ['201', '400', '404', '405', '204'])
       expect(answers).toMatch(new RegExp(`^(HTTP/1.1 )?${status}\\b`, 'm'));
   });
 });
 
-describe("the application of one's own that README.md shows", () => {
+describe('the applications that README.md shows', () => {
   const files = new ExampleFiles('readme-examples');
+  const applications = applicationsOf(README.parts);
   beforeAll(() => {
     files.write(README);
   });
@@ -69,15 +87,18 @@ describe("the application of one's own that README.md shows", () => {
     files.remove();
   });
 
-  test('starts and answers what is shown', async () => {
-    const module = examples.find(({ file }) => file.endsWith('app.module.ts'));
-    if (!module) throw new Error('README.md shows no app.module.ts');
-    const running = await startExample(files.pathOf(README, module));
+  test('are the one of the introduction and the one that is added to an application', () => {
+    expect(applications.map(({ example }) => example.file)).toEqual(['notes.ts', 'app.module.ts']);
+  });
+
+  test.each(applications)('$example.file starts and answers what is shown', async ({ example, calls }) => {
+    expect(calls.length).toBeGreaterThan(0);
+    const running = await startExample(files.pathOf(README, example));
+    if (!running) throw new Error(`README.md:${example.line} is no application`);
     try {
-      expect(ownCalls.length).toBeGreaterThan(0);
-      if (running) await expectShownAnswers(ownCalls, running.client, README);
+      await expectShownAnswers(calls, running.client, README);
     } finally {
-      await running?.close();
+      await running.close();
     }
   });
 });
