@@ -38,7 +38,7 @@ export type {
 export { FieldFilter } from './features/filtering/field-filter.js';
 export { FilterSet } from './features/filtering/filter-set.js';
 export type { FilterParameters } from './features/filtering/filter-set.js';
-export type { OwnFilter, ParameterKind } from './core/contracts/custom-filter.js';
+export type { CustomFilter, ParameterKind } from './core/contracts/custom-filter.js';
 export type { QueryLimits } from './core/schema/limits.js';
 export type { ParameterNames } from './core/schema/parameter-names.js';
 export { SearchFilter } from './features/filtering/search-filter.js';
@@ -48,7 +48,12 @@ export { JsonServerSearch } from './features/filtering/json-server-search.js';
 export { JsonServerOrdering } from './features/filtering/json-server-ordering.js';
 export { JsonServerPagination } from './features/pagination/json-server-pagination.js';
 export type { JsonServerOptions } from './features/pagination/json-server-pagination.js';
-export type { FilterBackend, FilterQuestion, Filtering, ListKind } from './core/contracts/filter-backend.js';
+export type {
+  FilterBackend,
+  FilterContext,
+  FilterResult,
+  ListKind,
+} from './core/contracts/filter-backend.js';
 export { LimitOffsetPagination } from './features/pagination/limit-offset-pagination.js';
 export type { LimitOffsetOptions } from './features/pagination/limit-offset-pagination.js';
 export { PageNumberPagination } from './features/pagination/page-number-pagination.js';
@@ -57,15 +62,15 @@ export { CursorPagination } from './features/pagination/cursor-pagination.js';
 export type { CursorOptions } from './features/pagination/cursor-pagination.js';
 export type { PageOptions } from './features/pagination/pagination-options.js';
 export type {
-  Counted,
+  CountResult,
   CountKind,
   CursorPosition,
   DescribedValue,
   Page,
-  PageAnswer,
+  PageResponse,
   PageContext,
   PageLink,
-  PageQuestion,
+  PageQuery,
   PageRequest,
   PageWindow,
   PageSchema,
@@ -77,7 +82,7 @@ export { CsvRenderer } from './features/rendering/csv-renderer.js';
 export { NdjsonRenderer } from './features/rendering/ndjson-renderer.js';
 export type { RenderedRows, Renderer } from './core/contracts/renderer.js';
 export type { ErrorFormat } from './core/contracts/error-format.js';
-export type { ShapeOptions } from './core/contracts/field-selection.js';
+export type { FieldSelectionOptions } from './core/contracts/field-selection.js';
 export type { BulkOperation, BulkOptions } from './core/contracts/bulk.js';
 export type { ConditionalOptions } from './core/contracts/conditional.js';
 export type { IdempotencyOptions } from './core/contracts/idempotency.js';
@@ -105,13 +110,13 @@ export {
 } from './features/permissions/built-in-permissions.js';
 export { allow, deny, hide } from './core/contracts/permission.js';
 export type {
-  AccessQuestion,
+  AccessContext,
   Allowance,
   FieldSet,
   Grant,
   Hiding,
   Permission,
-  Refusal,
+  Denial,
 } from './core/contracts/permission.js';
 export { allOf, anyOf, not } from './core/contracts/permission-expression.js';
 export type { PermissionClass, PermissionExpression } from './core/contracts/permission-expression.js';
@@ -127,11 +132,11 @@ export type {
   NamedAuthentication,
   VerifyBasic,
 } from './core/contracts/authentication.js';
-export { secretsEqual } from './features/authentication/timing-safe-equal.js';
+export { timingSafeEqual } from './features/authentication/timing-safe-equal.js';
 
 export { ResourceController } from './nest/resource.controller.js';
 export type { Write } from './nest/resource.controller.js';
-export type { HookQuestion, WriteOperation } from './core/contracts/hooks.js';
+export type { HookContext, WriteOperation } from './core/contracts/hooks.js';
 
 export type { GuardLike } from './core/contracts/guard.js';
 export type { InterceptorLike } from './core/contracts/interceptor.js';
@@ -145,6 +150,6 @@ export type { Resource } from './core/schema/resource.js';
 
 export { DeclarationError } from './core/errors/declaration-error.js';
 export type { DeclarationProblem } from './core/errors/declaration-error.js';
-export { isRestError, RestError } from './core/errors/rest-exception.js';
-export type { FieldErrors, Json, RestErrorAnswer } from './core/errors/rest-exception.js';
+export { isRestException, RestException } from './core/errors/rest-exception.js';
+export type { FieldErrors, Json, RestErrorResponse } from './core/errors/rest-exception.js';
 export { InvalidInput, InvalidPage, NotFound, PermissionDenied } from './core/errors/http-exceptions.js';

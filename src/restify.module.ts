@@ -10,13 +10,13 @@ import type {
 } from '@nestjs/common';
 import { HttpAdapterHost, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { DataSource } from 'typeorm';
-import { bootPrefix, judgeUnconnected } from './nest/bootstrap.js';
-import { refuseEarly } from './nest/early-validation.js';
+import { bootstrapApi, validateOffline } from './nest/bootstrap.js';
+import { failFast } from './nest/early-validation.js';
 import type { FeatureLabel } from './nest/bootstrap.js';
-import { AwaitedPrefix, judgeUnknown } from './nest/unknown-entities.js';
+import { AwaitedPrefix, checkUnknownEntities } from './nest/unknown-entities.js';
 import { GeneratedControllers } from './nest/controller-factory.js';
 import type { HttpPlatform } from './http/http-platform.js';
-import { enhancersOf } from './nest/global-enhancers.js';
+import { globalEnhancers } from './nest/global-enhancers.js';
 import { OpenSockets } from './http/open-sockets.js';
 import { platformOf } from './http/resolve-platform.js';
 import { RestifyOperations } from './nest/restify-operations.service.js';
@@ -60,7 +60,7 @@ export type AsyncFactoryResult = Omit<RestifyModuleOptions, 'dataSource'> & { re
         new RestServer(
           new Logger('Restify'),
           (request, response) => platformOf(host.httpAdapter.getType()).exchange(request, response),
-          enhancersOf(moduleRef),
+          globalEnhancers(moduleRef),
         ),
     },
     RestifyUrls,
@@ -86,13 +86,13 @@ export class RestifyCoreModule implements NestModule, OnModuleInit, BeforeApplic
 
   /** Nest calls it between the routes and its own answer to unknown ones. */
   onModuleInit(): void {
-    const unknown = judgeUnknown(this.server.unknownEntities, (text) => {
+    const unknown = checkUnknownEntities(this.server.unknownEntities, (text) => {
       this.server.warn(text);
     });
-    const problems = [...this.server.lateProblems(), ...unknown];
+    const problems = [...this.server.addDeferredProblems(), ...unknown];
     if (problems.length > 0) throw new DeclarationError(problems);
     this.platform().answerTheRest(this.adapterHost.httpAdapter, this.server);
-    this.server.tellPlaces();
+    this.server.addMethodLocations();
   }
 
   /** Nest calls it before it closes the server. */
@@ -186,7 +186,7 @@ function prefixModule(
       if (!dataSource) throw new Error(missingDataSource(dataSourceName));
       const options = resolveOptions(given.prefix, given.options);
       const context = { options, dataSource, server, controllers, awaited, moduleRef, modules };
-      await bootPrefix(context).finally(() => {
+      await bootstrapApi(context).finally(() => {
         awaited.settle();
       });
       return true;
@@ -202,12 +202,12 @@ function prefixModule(
       modules: ModulesContainer,
     ) => {
       const resolved = resolveOptions(given.prefix, given.options);
-      await refuseEarly({
+      await failFast({
         modules,
         moduleRef,
         dataSource: dataSourceToken,
         judge: (description) =>
-          judgeUnconnected(description, { options: resolved, controllers, awaited, modules, server }),
+          validateOffline(description, { options: resolved, controllers, awaited, modules, server }),
       }).catch((error: unknown) => {
         awaited.settle();
         throw error;
@@ -221,7 +221,7 @@ function prefixModule(
     providers: [options, early, bound],
     // Nest reads it when it scans the modules: by then every file is loaded, and every decorator has run.
     get controllers(): Type[] {
-      return controllers.layOut(declarations().values());
+      return controllers.declareControllers(declarations().values());
     },
   };
 }

@@ -21,14 +21,14 @@ import {
 } from './core/schema/limits.js';
 import type { QueryLimits } from './core/schema/limits.js';
 import type { FilterBackend } from './core/contracts/filter-backend.js';
-import type { ShapeOptions } from './core/contracts/field-selection.js';
+import type { FieldSelectionOptions } from './core/contracts/field-selection.js';
 
 /** What holds for every model below a prefix that does not say otherwise itself. */
 export interface RestifyDefaults {
   readonly filterBackends?: readonly InjectableClass<FilterBackend>[];
   readonly pagination?: Pagination | false;
   readonly renderers?: readonly Renderer[];
-  readonly shape?: boolean | ShapeOptions;
+  readonly shape?: boolean | FieldSelectionOptions;
   readonly conditional?: boolean | ConditionalOptions;
   readonly cacheControl?: string | false;
   readonly idempotency?: boolean | IdempotencyOptions;
@@ -72,7 +72,7 @@ export interface RestifyModuleOptions {
   /** How errors are told: `drf` (contract 6.1), or `problem`, RFC 9457's `application/problem+json`. Default: `drf`. */
   readonly errorFormat?: ErrorFormat;
   /** Whether clients choose the fields of answers, in models that do not say; their parameters and bounds. Default: false. */
-  readonly shape?: boolean | ShapeOptions;
+  readonly shape?: boolean | FieldSelectionOptions;
   /** Whether objects of models that do not say have an `ETag`, and requests for them may be conditional. Default: false. */
   readonly conditional?: boolean | ConditionalOptions;
   /** The `Cache-Control` of what is read, in models that do not say. Default: `private, no-cache` where requests may be conditional, else none. */

@@ -5,7 +5,7 @@ import type { PermissionClass } from '../core/contracts/permission-expression.js
 import type { RestifyDefaults } from '../restify.options.js';
 
 /** A declared entity and what the data source says of it: what verifying judges and compiling builds from. */
-export interface Draft {
+export interface EntityDeclaration {
   readonly declaration: ResourceDeclaration;
   readonly entity: EntityDescription;
   /** The label that the declaration or `forFeature` gives; undefined where none does. */
@@ -14,12 +14,12 @@ export interface Draft {
 }
 
 /** Everything that one prefix is made from. */
-export interface Blueprint {
+export interface CompilerInput {
   readonly prefix: string;
   /** Prefixes that other `forRoot` calls of the same application have claimed. */
   readonly takenPrefixes: readonly string[];
   readonly description: ModelDescription;
-  readonly drafts: readonly Draft[];
+  readonly drafts: readonly EntityDeclaration[];
   readonly defaults: RestifyDefaults;
   /** As `forRoot` has them, unchecked. */
   readonly errorFormat: unknown;
@@ -54,6 +54,8 @@ export interface ListedClass {
 }
 
 /** Drafts by the adapter's name of their entity. */
-export function draftsByEntity(drafts: readonly Draft[]): ReadonlyMap<string, Draft> {
+export function declarationsByEntity(
+  drafts: readonly EntityDeclaration[],
+): ReadonlyMap<string, EntityDeclaration> {
   return new Map(drafts.map((draft) => [draft.entity.id, draft]));
 }

@@ -9,7 +9,7 @@ import { OPERATIONS } from '../core/schema/operation.js';
 import type { Operation } from '../core/schema/operation.js';
 import type { Permission } from '../core/contracts/permission.js';
 import type { PermissionExpression } from '../core/contracts/permission-expression.js';
-import type { ResolvedPermission } from '../core/contracts/compiled-permission.js';
+import type { CompiledPermission } from '../core/contracts/compiled-permission.js';
 import { scoped } from './compile-resources.js';
 
 const NESTED_KINDS: Readonly<Record<string, ActionRouteKind>> = {
@@ -23,7 +23,7 @@ export function nestedKind(replaces: string): ActionRouteKind | undefined {
   return NESTED_KINDS[replaces];
 }
 
-export type ResolvePermissions = (permissions: readonly PermissionExpression[]) => ResolvedPermission;
+export type ResolvePermissions = (permissions: readonly PermissionExpression[]) => CompiledPermission;
 
 /** What the permissions of an action are made from; `scope` rules the rows of the model, whatever an action names itself. */
 export interface ActionParts {

@@ -17,19 +17,19 @@ import type {
   ToOneField,
 } from '../core/schema/field.js';
 import type { Relation, ToOneRelation } from '../core/schema/relation.js';
-import type { ValueType } from '../core/schema/data-type.js';
+import type { DataType } from '../core/schema/data-type.js';
 import { exposedMember, isExposedColumn } from './exposed-properties.js';
 import type { Exposed, ExposedIn } from './exposed-properties.js';
 import type { ForeignKeys } from './foreign-keys.js';
 import { labelOf } from './label.js';
 import { declaredColumns, topName } from './property-names.js';
-import type { ResourceShell } from './resource-builder.js';
-import { withStandIns } from './stand-ins.js';
+import type { ResourceBuilder } from './resource-builder.js';
+import { withPlaceholders } from './stand-ins.js';
 
 interface FieldSource {
   readonly entity: EntityDescription;
   readonly options: RestifyOptions;
-  readonly resource: ResourceShell;
+  readonly resource: ResourceBuilder;
   readonly foreignKeys: ForeignKeys;
 }
 
@@ -77,7 +77,7 @@ function compileMembers(members: Members, source: FieldSource, within: string): 
       );
     if (deeper.length > 0) embedded.add(name);
   }
-  return withStandIns(fields, { ...source, isOpen: (column) => exposed(column, source).open });
+  return withPlaceholders(fields, { ...source, isOpen: (column) => exposed(column, source).open });
 }
 
 function compileMember(
@@ -145,19 +145,19 @@ function compileColumn(name: string, column: ColumnDescription, source: FieldSou
   };
 }
 
-function typeOf(column: Column, options: RestifyOptions): ValueType {
+function typeOf(column: Column, options: RestifyOptions): DataType {
   const keepsBlanks =
     (options.trim as Readonly<Record<string, boolean>> | undefined)?.[topName(column)] === false;
   const type = outwardType(column);
   return keepsBlanks ? untrimmed(type) : type;
 }
 
-function untrimmed(type: ValueType): ValueType {
+function untrimmed(type: DataType): DataType {
   if (type.kind === 'list') return { ...type, of: untrimmed(type.of) };
   return type.kind === 'string' ? { ...type, trim: false } : type;
 }
 
-/** A plain column beside a relation over the same database column: the relation is what bodies write, by either name where `withStandIns` says so. */
+/** A plain column beside a relation over the same database column: the relation is what bodies write, by either name where `withPlaceholders` says so. */
 function isTwinOfShownRelation(column: ColumnDescription, source: FieldSource): boolean {
   return source.entity.relations.some(
     (relation) =>
@@ -171,7 +171,7 @@ function isShownRelation(relation: RelationDescription, source: FieldSource): bo
   return exposed(relation, source).named && isServed(relation, source.resource);
 }
 
-function isServed({ path }: RelationDescription, resource: ResourceShell): boolean {
+function isServed({ path }: RelationDescription, resource: ResourceBuilder): boolean {
   return resource.relations.get(path)?.target.registered === true;
 }
 

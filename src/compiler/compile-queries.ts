@@ -1,7 +1,7 @@
 import type { RestifyOptions } from '../decorators/restify-options.js';
 import type { EntityDescription } from '../core/schema/entity-metadata.js';
 import type { NullsPlace, Operand, TermMatch } from '../core/query/condition.js';
-import type { OwnFilterRows } from '../core/contracts/custom-filter.js';
+import type { CustomFilterRows } from '../core/contracts/custom-filter.js';
 import type {
   FieldTerm,
   FilterTerm,
@@ -57,7 +57,7 @@ export function compileFilterTerms(
     };
     for (const name of parameterNames(path, lookup)) terms.set(name, term);
   }
-  return addOwnFilters(terms, resource, options);
+  return addCustomFilters(terms, resource, options);
 }
 
 /** `votes__exact` and `votes`, `votes__ne` and `votes!`, which `votes!=3` is in a URL. */
@@ -68,7 +68,7 @@ export function parameterNames(path: string, lookup: Lookup): readonly string[] 
   return lookup === 'ne' ? [whole, `${name}!`] : [whole];
 }
 
-function addOwnFilters(
+function addCustomFilters(
   terms: Map<string, FilterTerm>,
   resource: Resource,
   { filters }: RestifyOptions,
@@ -82,7 +82,7 @@ function addOwnFilters(
       type: parameterType(filter),
       isList: list === true,
       reads: paths,
-      rows: rows as OwnFilterRows,
+      rows: rows as CustomFilterRows,
     });
   }
   return terms;

@@ -1,13 +1,13 @@
 import type { EntityDescription, RelationDescription } from '../core/schema/entity-metadata.js';
 import type { Relation } from '../core/schema/relation.js';
 import { columnPairs, refersToKey } from './column-pairs.js';
-import type { ResourceShell } from './resource-builder.js';
+import type { ResourceBuilder } from './resource-builder.js';
 import type { ThroughCompiler } from './compile-through.js';
 
 /** All relations of an entity, whether its targets are served or not. */
 export function compileRelations(
   entity: EntityDescription,
-  shells: ReadonlyMap<string, ResourceShell>,
+  shells: ReadonlyMap<string, ResourceBuilder>,
   through: ThroughCompiler,
 ): ReadonlyMap<string, Relation> {
   const near = shells.get(entity.id);
@@ -22,7 +22,7 @@ export function compileRelations(
 
 function compileRelation(
   description: RelationDescription,
-  { near, target }: { near: ResourceShell; target: ResourceShell },
+  { near, target }: { near: ResourceBuilder; target: ResourceBuilder },
   through: ThroughCompiler,
 ): Relation {
   const base = { name: description.path, target };

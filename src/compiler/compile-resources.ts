@@ -14,10 +14,10 @@ import type { FilterBackend } from '../core/contracts/filter-backend.js';
 import { OPERATIONS } from '../core/schema/operation.js';
 import type { Operation } from '../core/schema/operation.js';
 import type { PermissionExpression } from '../core/contracts/permission-expression.js';
-import type { ResolvedPermission } from '../core/contracts/compiled-permission.js';
+import type { CompiledPermission } from '../core/contracts/compiled-permission.js';
 import type { Resource } from '../core/schema/resource.js';
 import type { Serializer } from '../core/contracts/serializer.js';
-import type { ShapeRules } from '../core/contracts/field-selection.js';
+import type { FieldSelection } from '../core/contracts/field-selection.js';
 import type { RestifyDefaults } from '../restify.options.js';
 import { compileBulk } from './compile-bulk.js';
 import { compileCacheControl, compileConditional } from './compile-conditional.js';
@@ -34,23 +34,23 @@ import { compileRelations } from './compile-relations.js';
 import { ThroughCompiler } from './compile-through.js';
 import { transformedColumns } from './compile-transforms.js';
 import type { CompiledView } from './compile-through.js';
-import { draftsByEntity } from './blueprint.js';
+import { declarationsByEntity } from './blueprint.js';
 import { foreignKeysOf, overlappingRelations } from './foreign-keys.js';
 import type { ForeignKeys } from './foreign-keys.js';
-import type { Blueprint, Draft } from './blueprint.js';
+import type { CompilerInput, EntityDeclaration } from './blueprint.js';
 import { plainPaths, resolveFilterPath } from './resolve-path.js';
 import type { FilterPath } from './resolve-path.js';
 import { renameParameters } from './rename-parameters.js';
 import type { PaginationRenamer } from './rename-parameters.js';
-import { ResourceShell } from './resource-builder.js';
-import { yieldParameters } from './yield-parameters.js';
+import { ResourceBuilder } from './resource-builder.js';
+import { reserveParameters } from './yield-parameters.js';
 
 /** What Nest's injector made of the classes that a declaration names. */
 export interface Parts extends PaginationRenamer {
   backends(options: RestifyOptions): readonly FilterBackend[];
   serializer(options: RestifyOptions): Serializer;
-  permission(options: RestifyOptions): ResolvedPermission;
-  permissions(permissions: readonly PermissionExpression[]): ResolvedPermission;
+  permission(options: RestifyOptions): CompiledPermission;
+  permissions(permissions: readonly PermissionExpression[]): CompiledPermission;
   /** How callers say who they are, and guards, which are among the schemes or run late. */
   entrance(options: RestifyOptions): Pick<Resource, 'schemes' | 'guards' | 'lateGuards'>;
   /** Whether refused credentials are counted. */
@@ -66,7 +66,7 @@ export interface Parts extends PaginationRenamer {
   throttle(options: RestifyOptions): Throttle | undefined;
   pagination(options: RestifyOptions): Pagination | undefined;
   renderers(options: RestifyOptions): readonly Renderer[];
-  shape(options: RestifyOptions): ShapeRules | undefined;
+  shape(options: RestifyOptions): FieldSelection | undefined;
   /** As they are said, of the model or else of its prefix. */
   conditional(options: RestifyOptions): ConditionalRules;
   idempotency(options: RestifyOptions): RestifyOptions['idempotency'];
@@ -86,11 +86,11 @@ export interface CompiledModel {
  * Declarations and entity descriptions become resources: pure, and without judging. What is wrong with them is for
  * `compiler/rules`, which looks at the same result.
  */
-export function compileResources(blueprint: Blueprint, parts: Parts): CompiledModel {
+export function compileResources(blueprint: CompilerInput, parts: Parts): CompiledModel {
   const { description, drafts } = blueprint;
-  const byEntity = draftsByEntity(drafts);
+  const byEntity = declarationsByEntity(drafts);
   const shells = new Map(
-    description.entities.map((entity) => [entity.id, shellOf(entity, byEntity.get(entity.id), parts)]),
+    description.entities.map((entity) => [entity.id, builderOf(entity, byEntity.get(entity.id), parts)]),
   );
   const through = new ThroughCompiler(blueprint, shells, parts.serializer({}));
   for (const entity of description.entities) {
@@ -136,8 +136,8 @@ export function compileResources(blueprint: Blueprint, parts: Parts): CompiledMo
 
 function described(
   entities: readonly EntityDescription[],
-  shells: ReadonlyMap<string, ResourceShell>,
-): readonly (readonly [EntityDescription, ResourceShell])[] {
+  shells: ReadonlyMap<string, ResourceBuilder>,
+): readonly (readonly [EntityDescription, ResourceBuilder])[] {
   return entities.flatMap((entity) => {
     const shell = shells.get(entity.id);
     return shell ? [[entity, shell] as const] : [];
@@ -145,7 +145,10 @@ function described(
 }
 
 /** Relations whose nested URL the application answers itself, whatever is left of the default. */
-function replacedRelations(draft: Draft | undefined, { controllers }: Blueprint): ReadonlySet<string> {
+function replacedRelations(
+  draft: EntityDeclaration | undefined,
+  { controllers }: CompilerInput,
+): ReadonlySet<string> {
   const own = controllers.filter(({ declaration }) => declaration.entity === draft?.declaration.target);
   return new Set(
     own.flatMap(({ declaration }) =>
@@ -173,11 +176,15 @@ function leadsSomewhere(field: Field, replaced: ReadonlySet<string>): boolean {
   return operations.has('list') || operations.has('create');
 }
 
-function optionsOf(draft: Draft | undefined): RestifyOptions {
+function optionsOf(draft: EntityDeclaration | undefined): RestifyOptions {
   return draft?.declaration.options ?? {};
 }
 
-function shellOf(entity: EntityDescription, draft: Draft | undefined, parts: Parts): ResourceShell {
+function builderOf(
+  entity: EntityDescription,
+  draft: EntityDeclaration | undefined,
+  parts: Parts,
+): ResourceBuilder {
   const columns = new Map(
     transformedColumns(entity, optionsOf(draft)).map((column): [string, Column] => [column.id, column]),
   );
@@ -192,7 +199,7 @@ function shellOf(entity: EntityDescription, draft: Draft | undefined, parts: Par
     entity: entity.id,
     registered: draft !== undefined,
   };
-  return new ResourceShell(
+  return new ResourceBuilder(
     identity,
     { key, identity: key.columns, columns },
     parts.serializer(optionsOf(draft)),
@@ -200,14 +207,19 @@ function shellOf(entity: EntityDescription, draft: Draft | undefined, parts: Par
 }
 
 function completeEntity(
-  shell: ResourceShell,
+  shell: ResourceBuilder,
   entity: EntityDescription,
   {
     blueprint,
     draft,
     parts,
     foreignKeys,
-  }: { blueprint: Blueprint; draft: Draft | undefined; parts: Parts; foreignKeys: ForeignKeys },
+  }: {
+    blueprint: CompilerInput;
+    draft: EntityDeclaration | undefined;
+    parts: Parts;
+    foreignKeys: ForeignKeys;
+  },
 ): void {
   const options = optionsOf(draft);
   shell.setFields(compileFields({ entity, options, resource: shell, foreignKeys }));
@@ -227,7 +239,7 @@ function possibleOperations({ writable, creatable }: EntityDescription): readonl
 
 /** Who may use it, and by which backends its lists are read. */
 function applyRules(
-  shell: ResourceShell,
+  shell: ResourceBuilder,
   options: RestifyOptions,
   {
     parts,
@@ -261,13 +273,13 @@ function applyRules(
 }
 
 /** The scope rules beside every permission, also beside those that an action names itself. */
-export function scoped(permission: ResolvedPermission, scope: Permission | undefined): ResolvedPermission {
+export function scoped(permission: CompiledPermission, scope: Permission | undefined): CompiledPermission {
   return scope
     ? { kind: 'all-of', permissions: [permission, { kind: 'one', permission: scope, allFields: true }] }
     : permission;
 }
 
-function grantsSomeFields(permission: ResolvedPermission): boolean {
+function grantsSomeFields(permission: CompiledPermission): boolean {
   switch (permission.kind) {
     case 'one':
       return permission.allFields !== true;
@@ -283,7 +295,7 @@ function grantsSomeFields(permission: ResolvedPermission): boolean {
 }
 
 function completeQueries(
-  shell: ResourceShell,
+  shell: ResourceBuilder,
   {
     entity,
     options,
@@ -305,7 +317,7 @@ function completeQueries(
   shell.filterGroups = options.filterGroups ?? false;
   shell.queryLimits = { ...defaults.queryLimits, ...options.queryLimits };
   renameParameters(shell, { ...defaults.parameters, ...options.parameters }, parts);
-  shell.filterTerms = yieldParameters(shell);
+  shell.filterTerms = reserveParameters(shell);
 }
 
 /** A through model is ruled by its own declaration, else by what the relation says and the defaults of the prefix (contract 2.8). */
@@ -318,7 +330,7 @@ function completeView(
     defaults,
   }: {
     entity: EntityDescription | undefined;
-    draft: Draft | undefined;
+    draft: EntityDeclaration | undefined;
     parts: Parts;
     defaults: RestifyDefaults;
   },

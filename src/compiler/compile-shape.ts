@@ -1,13 +1,13 @@
 import type { RestifyOptions } from '../decorators/restify-options.js';
 import { MAX_EXPANDED_CHILDREN, MAX_EXPANDED_OBJECTS } from '../core/schema/limits.js';
-import type { Expandable, ShapeOptions, ShapeRules } from '../core/contracts/field-selection.js';
+import type { Expandable, FieldSelectionOptions, FieldSelection } from '../core/contracts/field-selection.js';
 import type { RestifyDefaults } from '../restify.options.js';
 
 /** Undefined where clients take the answers of a model as they are. What a model says of an option wins over what its prefix says. */
-export function compileShape(
+export function compileFieldSelection(
   { shape, expandable = [] }: RestifyOptions,
   defaults: Pick<RestifyDefaults, 'shape'>,
-): ShapeRules | undefined {
+): FieldSelection | undefined {
   const chooses = shape ?? defaults.shape ?? false;
   const paths = Array.isArray(expandable)
     ? (expandable as readonly unknown[]).filter((path) => typeof path === 'string')
@@ -30,7 +30,7 @@ export function compileShape(
   };
 }
 
-function settingsOf(shape: boolean | ShapeOptions | undefined): ShapeOptions {
+function settingsOf(shape: boolean | FieldSelectionOptions | undefined): FieldSelectionOptions {
   return typeof shape === 'object' ? shape : {};
 }
 

@@ -7,23 +7,23 @@ import type { Key } from '../core/schema/resource.js';
 import type { Serializer } from '../core/contracts/serializer.js';
 import type { RestifyOptions, ThroughOptions } from '../decorators/restify-options.js';
 import type { RestifyDefaults } from '../restify.options.js';
-import { draftsByEntity } from './blueprint.js';
-import type { Blueprint, Draft } from './blueprint.js';
+import { declarationsByEntity } from './blueprint.js';
+import type { CompilerInput, EntityDeclaration } from './blueprint.js';
 import { columnPairs, refersToKey } from './column-pairs.js';
 import { junctionColumns, junctionEntities } from './junction-entities.js';
 import { labelOf } from './label.js';
-import { ResourceShell } from './resource-builder.js';
+import { ResourceBuilder } from './resource-builder.js';
 
 /** A junction as seen from one side, whose fields are still to be made. */
 interface View {
-  readonly shell: ResourceShell;
+  readonly shell: ResourceBuilder;
   readonly junction: JunctionDescription;
-  readonly near: ResourceShell;
-  readonly target: ResourceShell;
+  readonly near: ResourceBuilder;
+  readonly target: ResourceBuilder;
   readonly parent: readonly ColumnPair[];
   readonly other: readonly ColumnPair[];
   /** The application's entity on the junction's table, if there is one. */
-  readonly mapped: ResourceShell | undefined;
+  readonly mapped: ResourceBuilder | undefined;
   readonly fixed: ReadonlySet<string>;
   readonly options: RestifyOptions;
 }
@@ -39,20 +39,20 @@ export type CompiledView = Pick<View, 'shell' | 'mapped' | 'options'>;
 export class ThroughCompiler {
   private readonly views: View[] = [];
 
-  private readonly shells: ReadonlyMap<string, ResourceShell>;
-  private readonly drafts: ReadonlyMap<string, Draft>;
+  private readonly shells: ReadonlyMap<string, ResourceBuilder>;
+  private readonly drafts: ReadonlyMap<string, EntityDeclaration>;
   private readonly entities: ReadonlyMap<string, string>;
   /** Columns that the entity says are never updated, by entity. */
   private readonly fixed: ReadonlyMap<string, ReadonlySet<string>>;
   private readonly defaults: Pick<RestifyDefaults, 'returnDeleted' | 'strict'>;
 
   constructor(
-    blueprint: Pick<Blueprint, 'description' | 'drafts' | 'defaults'>,
-    shells: ReadonlyMap<string, ResourceShell>,
+    blueprint: Pick<CompilerInput, 'description' | 'drafts' | 'defaults'>,
+    shells: ReadonlyMap<string, ResourceBuilder>,
     private readonly serializer: Serializer,
   ) {
     this.shells = shells;
-    this.drafts = draftsByEntity(blueprint.drafts);
+    this.drafts = declarationsByEntity(blueprint.drafts);
     this.entities = junctionEntities(blueprint);
     const used = new Set(this.entities.values());
     const through = blueprint.description.entities.filter(({ id }) => used.has(id));
@@ -65,7 +65,11 @@ export class ThroughCompiler {
     this.defaults = blueprint.defaults;
   }
 
-  compile({ junction, path }: ManyToManyDescription, near: ResourceShell, target: ResourceShell): Through {
+  compile(
+    { junction, path }: ManyToManyDescription,
+    near: ResourceBuilder,
+    target: ResourceBuilder,
+  ): Through {
     const mapped = this.shells.get(this.entities.get(junction.entity) ?? '');
     const table = mapped ?? this.shells.get(junction.entity);
     if (!table) throw new Error(`No junction of ${junction.declaredAt}`);
@@ -91,7 +95,7 @@ export class ThroughCompiler {
   }
 
   /** What the columns of an entity on a junction's table refer to, each side once. */
-  sidesOf(mapped: ResourceShell): readonly ToOneRelation[] {
+  sidesOf(mapped: ResourceBuilder): readonly ToOneRelation[] {
     const sides = new Map<string, ToOneRelation>();
     for (const { near, target, parent, other } of this.views.filter((view) => view.mapped === mapped)) {
       for (const [on, side] of [
@@ -112,7 +116,7 @@ export class ThroughCompiler {
   }
 
   private shellOf(
-    table: ResourceShell,
+    table: ResourceBuilder,
     {
       junction,
       other,
@@ -122,11 +126,11 @@ export class ThroughCompiler {
     }: {
       junction: JunctionDescription;
       other: readonly ColumnPair[];
-      target: ResourceShell;
+      target: ResourceBuilder;
       isPair: boolean;
-      mapped: ResourceShell | undefined;
+      mapped: ResourceBuilder | undefined;
     },
-  ): ResourceShell {
+  ): ResourceBuilder {
     const owner = this.shells.get(junction.ownerEntity);
     const model =
       mapped?.registered === true
@@ -142,7 +146,7 @@ export class ThroughCompiler {
       entity: table.entity,
       registered: mapped?.registered ?? false,
     };
-    return new ResourceShell(
+    return new ResourceBuilder(
       identity,
       { key, identity: isPair ? table.identity : table.key.columns, columns: table.columns },
       this.serializer,
@@ -157,11 +161,11 @@ export class ThroughCompiler {
       near,
       target,
       mapped,
-    }: { near: ResourceShell; target: ResourceShell; mapped: ResourceShell | undefined },
+    }: { near: ResourceBuilder; target: ResourceBuilder; mapped: ResourceBuilder | undefined },
   ): RestifyOptions {
     const own = mapped && this.drafts.get(mapped.entity);
     if (own) return own.declaration.options;
-    const said = (side: ResourceShell, relation: string | undefined): ThroughOptions | undefined =>
+    const said = (side: ResourceBuilder, relation: string | undefined): ThroughOptions | undefined =>
       relation === undefined
         ? undefined
         : (
@@ -190,13 +194,13 @@ export class ThroughCompiler {
   }
 }
 
-function isPair(table: ResourceShell, junction: JunctionDescription): boolean {
+function isPair(table: ResourceBuilder, junction: JunctionDescription): boolean {
   const sides = new Set(junctionColumns(junction));
   return table.key.columns.every((column) => sides.has(column.id)) && table.key.columns.length === sides.size;
 }
 
 /** The fields of the application's entity; its sides are keys of their models, whether it declares relations or columns. */
-function mappedFields(view: View, mapped: ResourceShell): readonly Field[] {
+function mappedFields(view: View, mapped: ResourceBuilder): readonly Field[] {
   const { shell, parent, other } = view;
   const parentColumns = parent.map((pair) => pair.far);
   const otherColumns = other.map((pair) => pair.near);
@@ -283,13 +287,13 @@ function pairFields(view: View): readonly Field[] {
   return [idField(shell, other), ...sides];
 }
 
-function sideNames(near: ResourceShell, target: ResourceShell): { parent: string; other: string } {
+function sideNames(near: ResourceBuilder, target: ResourceBuilder): { parent: string; other: string } {
   const same = near.model === target.model;
-  const name = (side: ResourceShell): string => (same ? `${side.app}_${side.model}` : side.model);
+  const name = (side: ResourceBuilder): string => (same ? `${side.app}_${side.model}` : side.model);
   return { parent: name(near), other: name(target) };
 }
 
-function sideOf(name: string, on: readonly ColumnPair[], target: ResourceShell): ToOneField {
+function sideOf(name: string, on: readonly ColumnPair[], target: ResourceBuilder): ToOneField {
   const relation: ToOneRelation = { kind: 'to-one', name, target, on, byKey: refersToKey(on, target) };
   return {
     kind: 'to-one',
@@ -305,7 +309,7 @@ function sideOf(name: string, on: readonly ColumnPair[], target: ResourceShell):
 }
 
 /** The related side's key: in the pair itself, where it refers to that. */
-function keyOfPair(other: readonly ColumnPair[], target: ResourceShell): Key {
+function keyOfPair(other: readonly ColumnPair[], target: ResourceBuilder): Key {
   if (refersToKey(other, target)) return { columns: other.map((pair) => pair.near) };
   return {
     columns: target.key.columns,
@@ -314,7 +318,7 @@ function keyOfPair(other: readonly ColumnPair[], target: ResourceShell): Key {
 }
 
 /** The `id` of a pair: the related side's key. */
-function idField(shell: ResourceShell, other: readonly ColumnPair[]): Field {
+function idField(shell: ResourceBuilder, other: readonly ColumnPair[]): Field {
   const base = {
     name: 'id',
     label: 'ID',

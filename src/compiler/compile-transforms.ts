@@ -7,7 +7,7 @@ import type {
   EntityDescription,
   TransformerDescription,
 } from '../core/schema/entity-metadata.js';
-import type { ValueType } from '../core/schema/data-type.js';
+import type { DataType } from '../core/schema/data-type.js';
 import { typeOfField } from '../core/values/field-type.js';
 import { invalid, valid } from '../core/values/parse-result.js';
 import type { Outcome } from '../core/values/parse-result.js';
@@ -65,7 +65,7 @@ const DECLARED: Readonly<Record<TransformerDescription['declared'], FieldType | 
 function outwardOf(
   { type, transformer }: ColumnDescription,
   said: FieldType | undefined,
-): ValueType | undefined {
+): DataType | undefined {
   const declared = transformer && DECLARED[transformer.declared];
   const named = said ?? (declared && isOfClass(type, declared) ? undefined : declared);
   if (named === undefined || (named === 'string' && isText(type))) return undefined;
@@ -75,7 +75,7 @@ function outwardOf(
 }
 
 /** Whether the column's own values are of the class that a property declares. */
-function isOfClass(own: ValueType, declared: FieldType): boolean {
+function isOfClass(own: DataType, declared: FieldType): boolean {
   switch (declared) {
     case 'json[]':
       return own.kind === 'list' || own.kind === 'set';
@@ -89,7 +89,7 @@ function isOfClass(own: ValueType, declared: FieldType): boolean {
 }
 
 /** Whether values of the type are texts in JSON, and in the entity. */
-function isText(type: ValueType): boolean {
+function isText(type: DataType): boolean {
   switch (type.kind) {
     case 'string':
     case 'uuid':
@@ -107,7 +107,7 @@ function isText(type: ValueType): boolean {
   }
 }
 
-function isNumber(type: ValueType): boolean {
+function isNumber(type: DataType): boolean {
   return (
     type.kind === 'integer' ||
     type.kind === 'float' ||
@@ -120,7 +120,7 @@ const NOT_VALID = invalid('Not a valid value.');
 function transformOf(
   { type }: Column,
   transformer: TransformerDescription,
-  outward: ValueType | undefined,
+  outward: DataType | undefined,
 ): Transform {
   return {
     ...(outward ? { outward } : {}),
@@ -133,7 +133,7 @@ function transformOf(
 }
 
 /** What the column holds of it. A number that is kept as digits has too many of them, or is too big: that is said in so many words. */
-function fitting(made: Json, type: ValueType, outward: ValueType): Outcome<Json> {
+function fitting(made: Json, type: DataType, outward: DataType): Outcome<Json> {
   const outcome = parseValue(made, type.kind === 'string' ? { ...type, trim: false } : type);
   if (!outcome.errors) return outcome;
   const isOfNumber = outward.kind === 'integer' || outward.kind === 'float';

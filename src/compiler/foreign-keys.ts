@@ -1,6 +1,6 @@
 import type { EntityDescription } from '../core/schema/entity-metadata.js';
 import type { Relation, ToOneRelation } from '../core/schema/relation.js';
-import type { ResourceShell } from './resource-builder.js';
+import type { ResourceBuilder } from './resource-builder.js';
 
 /** What an entity's columns refer to, by column: several relations, or one of several columns, is `several`. */
 export type ForeignKeys = ReadonlyMap<string, ToOneRelation | 'several'>;
@@ -11,7 +11,7 @@ export type ForeignKeys = ReadonlyMap<string, ToOneRelation | 'several'>;
  */
 export function foreignKeysOf(
   { relations }: Pick<EntityDescription, 'relations'>,
-  resource: ResourceShell,
+  resource: ResourceBuilder,
   junction: readonly ToOneRelation[],
 ): ForeignKeys {
   const declared = relations.flatMap(({ path }) => toOne(resource.relations.get(path)));

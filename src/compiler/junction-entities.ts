@@ -1,5 +1,5 @@
 import type { EntityDescription, JunctionDescription } from '../core/schema/entity-metadata.js';
-import type { Blueprint } from './blueprint.js';
+import type { CompilerInput } from './blueprint.js';
 
 /**
  * The application's entity of each junction that has one, by the ORM's own entity of the junction: it is mapped on the
@@ -8,7 +8,7 @@ import type { Blueprint } from './blueprint.js';
 export function junctionEntities({
   description,
   drafts,
-}: Pick<Blueprint, 'description' | 'drafts'>): ReadonlyMap<string, string> {
+}: Pick<CompilerInput, 'description' | 'drafts'>): ReadonlyMap<string, string> {
   const entities = new Map(description.entities.map((entity) => [entity.id, entity]));
   const declared = new Set(drafts.map(({ entity }) => entity.id));
   return new Map(

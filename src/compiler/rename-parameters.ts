@@ -1,8 +1,8 @@
 import { parameterName } from '../core/schema/parameter-names.js';
 import type { Resource } from '../core/schema/resource.js';
-import type { ShapeRules } from '../core/contracts/field-selection.js';
+import type { FieldSelection } from '../core/contracts/field-selection.js';
 import type { Pagination } from '../core/contracts/pagination.js';
-import type { ResourceShell } from './resource-builder.js';
+import type { ResourceBuilder } from './resource-builder.js';
 import { featureParameters } from './yield-parameters.js';
 
 /** Gives a pagination other names of its parameters. */
@@ -22,7 +22,7 @@ export function isParameterName(name: unknown): name is string {
  * prefix holds for models with fewer parameters; so does one whose backend reads it by a name of its own.
  */
 export function renameParameters(
-  shell: ResourceShell,
+  shell: ResourceBuilder,
   names: Readonly<Record<string, unknown>>,
   parts: PaginationRenamer,
 ): void {
@@ -42,7 +42,7 @@ export function renameParameters(
   shell.renamed = new Map([...renamed].filter(([, name]) => now.has(name)));
 }
 
-function renamedShape(resource: Pick<Resource, 'shape' | 'renamed'>): ShapeRules | undefined {
+function renamedShape(resource: Pick<Resource, 'shape' | 'renamed'>): FieldSelection | undefined {
   const { shape } = resource;
   const renamed = (name: string | undefined): string | undefined =>
     name === undefined ? undefined : parameterName(name, resource);

@@ -1,9 +1,9 @@
-import { isPlain } from '../core/schema/data-type.js';
+import { isScalar } from '../core/schema/data-type.js';
 import type { Column } from '../core/schema/column.js';
 import type { Operand } from '../core/query/condition.js';
 import type { Field } from '../core/schema/field.js';
 import type { Relation } from '../core/schema/relation.js';
-import type { QueriedPath, Resource, SomeStep } from '../core/schema/resource.js';
+import type { QueriedPath, Resource, ExistsStep } from '../core/schema/resource.js';
 
 /** Where a name of the model leads, seen from a resource, over to-one relations. */
 export interface ResolvedPath {
@@ -31,7 +31,7 @@ export function resolveFilterPath(path: string, resource: Resource): FilterPath 
 }
 
 interface Place {
-  readonly some: readonly SomeStep[];
+  readonly some: readonly ExistsStep[];
   readonly hops: readonly Relation[];
 }
 
@@ -90,7 +90,7 @@ function pathsOf(field: Field, within: string): readonly string[] {
   if (!field.readable) return [];
   if (field.kind === 'to-one') return [within + field.name];
   if (field.kind === 'column')
-    return isPlain(field.type) && !isTransformed(field.column) ? [within + field.name] : [];
+    return isScalar(field.type) && !isTransformed(field.column) ? [within + field.name] : [];
   return field.kind === 'embedded'
     ? field.fields.flatMap((inner) => pathsOf(inner, `${within}${field.name}.`))
     : [];

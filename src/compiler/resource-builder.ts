@@ -14,7 +14,7 @@ import type { FilterBackend } from '../core/contracts/filter-backend.js';
 import type { Renderer } from '../core/contracts/renderer.js';
 import type { Operation } from '../core/schema/operation.js';
 import type { AuthenticationScheme } from '../core/contracts/authentication.js';
-import type { ResolvedPermission } from '../core/contracts/compiled-permission.js';
+import type { CompiledPermission } from '../core/contracts/compiled-permission.js';
 import type { Relation, ToManyRelation, ToOneRelation } from '../core/schema/relation.js';
 import type {
   FilterTerm,
@@ -23,17 +23,17 @@ import type {
   OrderTerm,
   Resource,
   SearchField,
-  StandIn,
+  Placeholder,
 } from '../core/schema/resource.js';
-import { standInsOf } from './list-stand-ins.js';
+import { placeholderNames } from './list-stand-ins.js';
 import type { Serializer } from '../core/contracts/serializer.js';
-import type { ShapeRules } from '../core/contracts/field-selection.js';
+import type { FieldSelection } from '../core/contracts/field-selection.js';
 
 /**
  * A resource on its way: relations refer to each other's resources before those are finished. Compiling fills it step
  * by step, and freezes it at the end; nobody else sees it before.
  */
-export class ResourceShell implements Resource {
+export class ResourceBuilder implements Resource {
   id: string;
   app: string;
   model: string;
@@ -45,7 +45,7 @@ export class ResourceShell implements Resource {
   columns: ReadonlyMap<string, Column>;
   fields: readonly Field[] = [];
   fieldsByName: ReadonlyMap<string, Field> = new Map();
-  standIns: readonly StandIn[] = [];
+  standIns: readonly Placeholder[] = [];
   nested: readonly ToManyRelation[] = [];
   relations: ReadonlyMap<string, Relation> = new Map();
   overlapping: readonly ToOneRelation[] = [];
@@ -61,14 +61,14 @@ export class ResourceShell implements Resource {
   backends: readonly FilterBackend[] = [];
   pagination: Pagination | undefined = undefined;
   renderers: readonly Renderer[] = [];
-  shape: ShapeRules | undefined = undefined;
+  shape: FieldSelection | undefined = undefined;
   conditional: Conditional | undefined = undefined;
   bulk: Bulk | undefined = undefined;
   cacheControl: CacheControl | undefined = undefined;
   idempotency: Idempotency | undefined = undefined;
   serializer: Serializer;
   grantsSomeFields = false;
-  permission: ResolvedPermission = { kind: 'all-of', permissions: [] };
+  permission: CompiledPermission = { kind: 'all-of', permissions: [] };
   schemes: readonly AuthenticationScheme[] = [];
   guarded = false;
   refusalsThrottled = false;
@@ -103,6 +103,6 @@ export class ResourceShell implements Resource {
   setFields(fields: readonly Field[]): void {
     this.fields = fields;
     this.fieldsByName = new Map(fields.map((field) => [field.name, field]));
-    this.standIns = standInsOf(fields);
+    this.standIns = placeholderNames(fields);
   }
 }

@@ -2,7 +2,7 @@ import type { ColumnDescription, EntityDescription } from '../core/schema/entity
 import type { ColumnField, InnerField, ToOneField } from '../core/schema/field.js';
 import type { ForeignKeys } from './foreign-keys.js';
 
-interface StandInSource {
+interface PlaceholderSource {
   readonly entity: EntityDescription;
   readonly foreignKeys: ForeignKeys;
   /** Whether bodies may say a column at all. */
@@ -20,20 +20,23 @@ interface Pair {
  * column in another object is named at another place of a body. A column of a composite key, and one that several
  * relations share, stands for none: it does not name a row by itself.
  */
-export function withStandIns(fields: readonly InnerField[], source: StandInSource): readonly InnerField[] {
+export function withPlaceholders(
+  fields: readonly InnerField[],
+  source: PlaceholderSource,
+): readonly InnerField[] {
   const found = fields.flatMap((field) => pairOf(field, fields, source));
   if (found.length === 0) return fields;
   return fields.map((field) => {
     const pair = found.find((each) => each.field === field || each.relation === field);
     if (!pair) return field;
-    return field.kind === 'to-one' ? { ...field, standIn: pair.field.name } : standingFor(pair);
+    return field.kind === 'to-one' ? { ...field, standIn: pair.field.name } : placeholderFor(pair);
   });
 }
 
 function pairOf(
   field: InnerField,
   fields: readonly InnerField[],
-  { entity, foreignKeys, isOpen }: StandInSource,
+  { entity, foreignKeys, isOpen }: PlaceholderSource,
 ): readonly Pair[] {
   if (field.kind !== 'column') return [];
   const refers = foreignKeys.get(field.column.id);
@@ -48,7 +51,7 @@ function pairOf(
   return isSaid && relation ? [{ field, column, relation }] : [];
 }
 
-function standingFor({ field, column, relation }: Pair): ColumnField {
+function placeholderFor({ field, column, relation }: Pair): ColumnField {
   return {
     ...field,
     nullable: relation.nullable,

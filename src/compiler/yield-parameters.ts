@@ -3,13 +3,13 @@ import { GROUPS_PARAMETER } from '../core/contracts/filter-backend.js';
 import { parameterName } from '../core/schema/parameter-names.js';
 import { FORMAT_PARAMETER } from '../core/contracts/renderer.js';
 import type { FilterTerm, Resource } from '../core/schema/resource.js';
-import { shapeParameters } from '../core/contracts/field-selection.js';
+import { fieldSelectionParameters } from '../core/contracts/field-selection.js';
 
 /**
  * The filters of a model without those that have the name of another parameter in use: `search` means the search, and a field
  * of that name is filtered by `search__exact` (contract 4.13).
  */
-export function yieldParameters(resource: Resource): ReadonlyMap<string, FilterTerm> {
+export function reserveParameters(resource: Resource): ReadonlyMap<string, FilterTerm> {
   // A new name that is a filter too is refused when all is compiled.
   const chosen = new Set(resource.renamed.values());
   const taken = new Set([...takenByBackends(resource), ...ofFeatures(resource)]);
@@ -34,7 +34,7 @@ function ofFeatures(resource: Resource): readonly string[] {
   return [
     // One that is none is refused when all is compiled.
     ...(typeof pagination?.parameters === 'function' ? pagination.parameters() : []),
-    ...shapeParameters(shape),
+    ...fieldSelectionParameters(shape),
     ...(renderers.length > 0 ? [parameterName(FORMAT_PARAMETER, resource)] : []),
     ...bulkParameters(resource),
   ];

@@ -1,6 +1,6 @@
 import type { Json } from './errors/rest-exception.js';
 import type { ModelDescription } from './schema/entity-metadata.js';
-import type { Counted } from './contracts/pagination.js';
+import type { CountResult } from './contracts/pagination.js';
 import type {
   BatchPlan,
   CreatePlan,
@@ -16,18 +16,18 @@ import type {
 } from './query/plan.js';
 import type { Resource } from './schema/resource.js';
 import type { Representation, Row } from './contracts/serializer.js';
-import type { Soon } from './maybe-promise.js';
-import type { AnswerStore } from './contracts/response-store.js';
+import type { MaybePromise } from './maybe-promise.js';
+import type { IdempotencyStore } from './contracts/response-store.js';
 
 /** How a row is written in process. */
-export interface RowWriting {
+export interface RowEncoder {
   /** The path below which the links of its model stand. */
   readonly basePath: string;
   readonly represent: (row: Row) => Representation;
 }
 
 /** A row as JSON, and canonical values of its stamps. */
-export interface StampedText {
+export interface ValidatedJson {
   readonly text: string;
   readonly stamps: readonly Json[];
 }
@@ -38,7 +38,7 @@ export interface PageOf<Rows> {
   readonly size: number;
   /** Whether there are rows behind the last one that was read. */
   readonly more: boolean;
-  readonly count: Counted | undefined;
+  readonly count: CountResult | undefined;
   /** Values of the order, where the plan asks for edges: of the row that was read first, which before a position is the page's last one. */
   readonly first: readonly unknown[];
   /** Of the row that was read last; told where there are more. */
@@ -53,14 +53,14 @@ export interface RelatedRow {
 }
 
 /**
- * The port to an ORM: describes its entities at boot and runs plans. Every method rejects with a `RestError` for the
+ * The port to an ORM: describes its entities at boot and runs plans. Every method rejects with a `RestException` for the
  * cases of contract 6.1 (invalid input, a restricted deletion, a database that is away); anything else is unforeseen.
  */
 export interface DataAdapter {
   /** Of the same database, so that an answer is kept by the transaction that writes its rows. */
-  readonly answers: AnswerStore;
+  readonly answers: IdempotencyStore;
   describe(): ModelDescription;
-  /** What a statement of the application's own has thrown: a `RestError` where the database is away, or has given it up; else the same. */
+  /** What a statement of the application's own has thrown: a `RestException` where the database is away, or has given it up; else the same. */
   reported(error: unknown): unknown;
   /** Once, at boot, for each resource that it will be asked for; views of them need none. */
   prepare(resource: Resource): void;
@@ -77,31 +77,31 @@ export interface DataAdapter {
    * `represent`, with commas between. Reads the first page, and gives its text where there is no other one, at once where
    * nothing has to be waited for. Undefined where the database does not write them.
    */
-  listTexts(plan: ListPlan, writing: RowWriting): Soon<string | AsyncIterable<string>> | undefined;
+  listTexts(plan: ListPlan, writing: RowEncoder): MaybePromise<string | AsyncIterable<string>> | undefined;
   /** Throws 404 where the parent is not there, as a list does. Page and count are of one state of the rows, where the database gives one. */
   page(plan: PagePlan): Promise<PageOf<readonly Row[]>>;
   /** As `page`, the rows one text, byte for byte what `JSON.stringify` makes of `represent`, with commas between; by the database where it can. */
-  pageText(plan: PagePlan, writing: RowWriting): Promise<PageOf<string>>;
+  pageText(plan: PagePlan, writing: RowEncoder): Promise<PageOf<string>>;
   /** How many rows a plan with a `count` is about. */
-  countRows(plan: PagePlan): Promise<Counted>;
+  countRows(plan: PagePlan): Promise<CountResult>;
   /** What belongs to rows that were read before: one statement for as many as an answer has by default, whatever belongs to them. Entities that computed fields need are loaded behind it. */
   related(plan: RelatedPlan): Promise<readonly RelatedRow[]>;
   retrieve(plan: RetrievePlan): Promise<Row | undefined>;
   /** As `retrieve`, byte for byte what `JSON.stringify` makes of `represent`; written by the database where it can, and at once where nothing has to be waited for. */
-  retrieveText(plan: RetrievePlan, writing: RowWriting): Soon<string | undefined>;
+  retrieveText(plan: RetrievePlan, writing: RowEncoder): MaybePromise<string | undefined>;
   /** As `retrieveText`, with the values of the view's stamps, of the same state of the row. */
-  retrieveStamped(plan: RetrievePlan, writing: RowWriting): Promise<StampedText | undefined>;
+  retrieveStamped(plan: RetrievePlan, writing: RowEncoder): Promise<ValidatedJson | undefined>;
   /** Whether nothing of the application has a say in what is read of a row. Subscribers may come and go. */
   readsAsStored(resource: Resource): boolean;
   /** Only ever inserts. All or nothing. */
-  create(plan: CreatePlan): Soon<Row>;
+  create(plan: CreatePlan): MaybePromise<Row>;
   /** Undefined where no row fits before, or one is not as it is expected. All or nothing. */
-  update(plan: UpdatePlan): Soon<Row | undefined>;
+  update(plan: UpdatePlan): MaybePromise<Row | undefined>;
   /** False where no row fits, or one is not as it is expected. All or nothing. */
   delete(plan: DeletePlan): Promise<boolean>;
   /**
    * Each write as by itself, all of them in one transaction. The rows that were made and changed, in their order. Rejects with
-   * `BatchRefused` where something is wrong with single ones, and with what else keeps one from being written.
+   * `BulkWriteError` where something is wrong with single ones, and with what else keeps one from being written.
    */
   writeAll(plan: BatchPlan): Promise<readonly Row[]>;
 }

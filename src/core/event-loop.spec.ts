@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { DividedWork, HELD_MILLISECONDS, HeldTime, nextTurn } from './event-loop.js';
+import { SlicedWork, MAX_BLOCKING_MILLISECONDS, BlockingTime, nextTurn } from './event-loop.js';
 
 function hold(milliseconds: number): void {
   for (const end = performance.now() + milliseconds; performance.now() < end;);
@@ -36,7 +36,7 @@ test('what is awaited in a turn is no reason for others to wait', async () => {
 });
 
 test('the time that was held ends with the turn, and goes on with what was waited for', async () => {
-  const held = new HeldTime();
+  const held = new BlockingTime();
   hold(20);
   expect(held.milliseconds).toBeGreaterThanOrEqual(20);
   await new Promise((resolve) => setTimeout(resolve, 100));
@@ -52,10 +52,10 @@ test('the time that was held ends with the turn, and goes on with what was waite
 });
 
 test('work is long when it has held the loop for long enough, and begins anew behind a pause', async () => {
-  const work = new DividedWork();
-  hold(HELD_MILLISECONDS + 1);
+  const work = new SlicedWork();
+  hold(MAX_BLOCKING_MILLISECONDS + 1);
   expect(work.isLong).toBe(true);
   await work.pause();
-  hold(HELD_MILLISECONDS + 1);
+  hold(MAX_BLOCKING_MILLISECONDS + 1);
   expect(work.isLong).toBe(true);
 });

@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers';
 
 /** Milliseconds for which one piece of work may hold the event loop before others have their turn. */
-export const HELD_MILLISECONDS = 5;
+export const MAX_BLOCKING_MILLISECONDS = 5;
 
 /** Those who wait for a turn, in the order in which they came. */
 const waiting: (() => void)[] = [];
 /** Measurements that the end of the present turn ends. */
-const measured = new Set<HeldTime>();
+const measured = new Set<BlockingTime>();
 let scheduled = false;
 
 /**
@@ -21,7 +21,7 @@ export function nextTurn(): Promise<void> {
 }
 
 /** How long a piece of work has held the event loop: until it is asked, or until the end of the turn in which the work began to wait. */
-export class HeldTime {
+export class BlockingTime {
   private begun = 0;
   private ended: number | undefined = 0;
   private before = 0;
@@ -51,24 +51,24 @@ export class HeldTime {
 }
 
 /** Work of many small parts, which takes a turn of the loop whenever it has held it for long enough. */
-export class DividedWork {
-  private held = new HeldTime();
+export class SlicedWork {
+  private held = new BlockingTime();
 
   /** Whether to `pause` before the next part. */
   get isLong(): boolean {
     this.held.resume();
-    return this.held.milliseconds >= HELD_MILLISECONDS;
+    return this.held.milliseconds >= MAX_BLOCKING_MILLISECONDS;
   }
 
   async pause(): Promise<void> {
     await nextTurn();
-    this.held = new HeldTime();
+    this.held = new BlockingTime();
   }
 }
 
 /** The parts of a long piece of work, with turns of the event loop between where they take long. */
-export async function* divided<Part>(parts: Iterable<Part>): AsyncGenerator<Part> {
-  const work = new DividedWork();
+export async function* inSlices<Part>(parts: Iterable<Part>): AsyncGenerator<Part> {
+  const work = new SlicedWork();
   for (const part of parts) {
     if (work.isLong) await work.pause();
     yield part;

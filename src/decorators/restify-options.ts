@@ -10,14 +10,14 @@ import type { Throttle } from '../core/contracts/throttle.js';
 import type { FilterBackend } from '../core/contracts/filter-backend.js';
 import type { QueryLimits } from '../core/schema/limits.js';
 import type { Operation } from '../core/schema/operation.js';
-import type { OwnFilter } from '../core/contracts/custom-filter.js';
+import type { CustomFilter } from '../core/contracts/custom-filter.js';
 import type { ParameterNames } from '../core/schema/parameter-names.js';
 import type { Pagination } from '../core/contracts/pagination.js';
 import type { Renderer } from '../core/contracts/renderer.js';
 import type { PermissionExpression } from '../core/contracts/permission-expression.js';
 import type { Lookup } from '../core/query/row-filter.js';
 import type { Serializer } from '../core/contracts/serializer.js';
-import type { ShapeOptions } from '../core/contracts/field-selection.js';
+import type { FieldSelectionOptions } from '../core/contracts/field-selection.js';
 
 /** A class that Nest's injector can make. */
 export type InjectableClass<Instance> = new (...dependencies: never[]) => Instance;
@@ -155,7 +155,7 @@ export interface RestifyOptions<Entity extends object = any> {
   readonly filterFields?:
     readonly PathOf<Entity>[] | { readonly [Path in PathOf<Entity>]?: readonly LookupAt<Entity, Path>[] };
   readonly filterGroups?: boolean;
-  readonly filters?: { readonly [parameter: string]: OwnFilter<PathOf<Entity>> };
+  readonly filters?: { readonly [parameter: string]: CustomFilter<PathOf<Entity>> };
   readonly searchFields?: readonly Searched<PathOf<Entity>>[];
   readonly orderingFields?: readonly WithNulls<PathOf<Entity>>[];
   readonly orderingNulls?: boolean;
@@ -164,7 +164,7 @@ export interface RestifyOptions<Entity extends object = any> {
   readonly parameters?: ParameterNames;
   readonly pagination?: Pagination | false;
   readonly renderers?: readonly Renderer[];
-  readonly shape?: boolean | ShapeOptions;
+  readonly shape?: boolean | FieldSelectionOptions;
   readonly expandable?: readonly ExpandPathOf<Entity>[];
   readonly conditional?: boolean | ConditionalOptions;
   readonly cacheControl?: string | false;

@@ -6,7 +6,7 @@ import type { RestPipeline } from '../pipeline/rest-pipeline.js';
 import type { UnknownEntities } from '../restify.options.js';
 
 /** One prefix of an application, and what answers below it. */
-export interface Served {
+export interface RegisteredApi {
   readonly api: Api;
   readonly pipeline: RestPipeline;
   /** By what was decorated. */

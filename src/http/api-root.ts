@@ -7,7 +7,7 @@ import { jsonResponse } from '../request/response/rest-response.js';
 import type { RestResponse } from '../request/response/rest-response.js';
 
 /** The collections of these prefixes by their paths. `base` is what comes before the prefixes. */
-export function answerIndex(
+export function respondWithIndex(
   exchange: HttpExchange,
   { apis, base }: { readonly apis: readonly Api[]; readonly base: string },
 ): RestResponse {

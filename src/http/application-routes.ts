@@ -1,5 +1,5 @@
 /** Paths that the application answers itself, by the patterns of its routes. */
-export class ForeignRoutes {
+export class ApplicationRoutes {
   private readonly patterns: (readonly string[])[] = [];
 
   add(pattern: string): void {

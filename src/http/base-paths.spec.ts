@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { Mounts } from './base-paths.js';
+import { BasePaths } from './base-paths.js';
 
 function candidates(mounts: readonly string[], path: string): readonly string[] {
-  const all = new Mounts();
+  const all = new BasePaths();
   for (const mount of mounts) all.add(mount);
   return all.candidates(path);
 }

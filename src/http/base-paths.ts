@@ -1,5 +1,5 @@
 /** Where the application's routes stand: below its global prefix and version, if it has them. */
-export class Mounts {
+export class BasePaths {
   private readonly patterns: Pattern[] = [];
 
   /** `/api`, or an empty text for the root. A segment such as `:tenant` stands for any. */

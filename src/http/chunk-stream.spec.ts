@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { Writable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
-import { PieceStream } from './chunk-stream.js';
+import { ChunkStream } from './chunk-stream.js';
 
 /** Pieces, and what was asked of them. */
 function watched(
@@ -43,7 +43,7 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 test('gives all pieces in their order, and ends', async () => {
   const { asked, given } = watched(['[1', ',2', ']']);
   const all: string[] = [];
-  for await (const piece of new PieceStream(given)) all.push(String(piece));
+  for await (const piece of new ChunkStream(given)) all.push(String(piece));
   expect(all).toEqual(['[1', ',2', ']']);
   expect(asked).toEqual(['[1', ',2', ']', 'end']);
 });
@@ -51,7 +51,7 @@ test('gives all pieces in their order, and ends', async () => {
 test('asks for no piece before a slow client has taken the last one', async () => {
   const { asked, given } = watched(['a', 'b', 'c']);
   const client = new SlowClient();
-  const sent = pipeline(new PieceStream(given), client);
+  const sent = pipeline(new ChunkStream(given), client);
   for (const before of [['a'], ['a', 'b'], ['a', 'b', 'c']]) {
     for (let turns = 0; turns < 10; turns++) await turn();
     expect([asked, client.taken]).toEqual([before, before]);
@@ -63,14 +63,14 @@ test('asks for no piece before a slow client has taken the last one', async () =
 
 test('fails as its pieces do', async () => {
   const { given } = watched(['a'], new Error('gone'));
-  const stream = new PieceStream(given);
+  const stream = new ChunkStream(given);
   stream.resume();
   await expect(finished(stream)).rejects.toThrow('gone');
 });
 
 test('tells whoever makes the pieces that a client has left', async () => {
   const { asked, given } = watched(['a', 'b', 'c']);
-  const stream = new PieceStream(given);
+  const stream = new ChunkStream(given);
   await new Promise<void>((resolve) =>
     stream.once('data', () => {
       resolve();

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
  * Pieces of a body as a stream, for an HTTP library that takes one. Unlike what `Readable.from` makes, it asks for no piece
  * before the last one is taken: one that waits in memory for each slow client is carried over by each collection of garbage.
  */
-export class PieceStream extends Readable {
+export class ChunkStream extends Readable {
   private readonly pieces: AsyncIterator<string>;
 
   constructor(pieces: AsyncIterable<string>) {

@@ -7,7 +7,7 @@ import { parseQueryString } from '../request/parse/parse-query-string.js';
 import { asksForUpsert } from '../request/parse/upsert-parameter.js';
 
 /** What a request asks for that leads to this route. */
-export function askedOperations(
+export function currentOperations(
   route: Route,
   exchange: Pick<HttpExchange, 'method' | 'query'>,
 ): readonly Operation[] {

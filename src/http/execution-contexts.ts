@@ -1,7 +1,7 @@
 import type { ExecutionContext, Type } from '@nestjs/common';
 import { servedMethod } from '../core/schema/operation.js';
 import type { Route } from '../core/schema/route.js';
-import type { AnswerableExchange } from './server-exchange.js';
+import type { ServerExchange } from './server-exchange.js';
 
 type Handler = ReturnType<ExecutionContext['getHandler']>;
 
@@ -30,7 +30,7 @@ class UrlTargets {
 }
 
 /** The `ExecutionContext` of requests for which Nest calls no handler. */
-export class MadeContexts {
+export class ExecutionContexts {
   private readonly urls = new Map<Route, UrlTargets>();
 
   at(route: Route): UrlTargets {
@@ -39,10 +39,10 @@ export class MadeContexts {
     return known;
   }
 
-  of(route: Route, { request, response, method }: AnswerableExchange): ExecutionContext {
+  of(route: Route, { request, response, method }: ServerExchange): ExecutionContext {
     const target = this.urls.get(route)?.of(servedMethod(method));
     if (!target) throw new Error(`No handler stands at ${route.kind} of ${route.resource.id}`);
-    return new MadeContext(target, request, response);
+    return new RequestExecutionContext(target, request, response);
   }
 }
 
@@ -50,7 +50,7 @@ export class MadeContexts {
  * The `ExecutionContext` of a request for which Nest calls no handler, because its method is not routed or its body was
  * refused: guards that stand for authentication are asked all the same.
  */
-class MadeContext implements ExecutionContext {
+class RequestExecutionContext implements ExecutionContext {
   private readonly args: readonly unknown[];
 
   constructor(

@@ -1,7 +1,7 @@
 import type { RestServer } from './rest-server.js';
 
 /** Tells the generated routes from all others, by the paths that the HTTP library has. Made when all of them are bound. */
-export class OwnRoutes {
+export class GeneratedRoutes {
   /** What stands before the generated paths: the application's global prefix and version, which are not injectable. */
   readonly mounts = new Set<string>();
   private readonly longestFirst: readonly string[];

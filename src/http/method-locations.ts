@@ -1,7 +1,7 @@
 import type { Api } from '../core/schema/route.js';
 
 /** For the log at start: how many models stand below which path, with the global prefix and the version. `mounts` are what comes before the prefixes. */
-export function toldPlaces(apis: readonly Api[], mounts: readonly string[]): string {
+export function methodLocations(apis: readonly Api[], mounts: readonly string[]): string {
   return apis
     .flatMap(({ prefix, routes }) => {
       const count = new Set(routes.flatMap(({ parent, resource }) => (parent ? [] : resource))).size;

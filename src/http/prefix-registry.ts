@@ -1,5 +1,5 @@
 /** Which prefixes somebody boots: of two that boot at once the second finds the first. */
-export class PrefixClaims {
+export class PrefixRegistry {
   private readonly claims: { readonly prefix: string; readonly owner: object }[] = [];
 
   /** Before anything of a prefix is awaited. */
@@ -8,7 +8,7 @@ export class PrefixClaims {
   }
 
   /** Prefixes that others have claimed. */
-  beside(owner: object): readonly string[] {
+  conflictingPrefixes(owner: object): readonly string[] {
     return this.claims.filter((each) => each.owner !== owner).map(({ prefix }) => prefix);
   }
 }

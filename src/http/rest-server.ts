@@ -10,48 +10,48 @@ import { servedMethod, statusOf } from '../core/schema/operation.js';
 import type { Api, Route } from '../core/schema/route.js';
 import type { Resource } from '../core/schema/resource.js';
 import { throttleRequest } from '../features/throttling/throttle.stage.js';
-import { behindMiddleware, responseTo, whatFailed } from './to-error-response.js';
+import { yieldToMiddleware, responseTo, describeError } from './to-error-response.js';
 import { unsendable } from './send-response.js';
 import { valueResponse } from '../request/response/rest-response.js';
 import type { RestResponse } from '../request/response/rest-response.js';
-import { isLater, whenThere } from '../core/maybe-promise.js';
-import type { Soon } from '../core/maybe-promise.js';
+import { isPromise, mapMaybe } from '../core/maybe-promise.js';
+import type { MaybePromise } from '../core/maybe-promise.js';
 import type { UnknownEntities } from '../restify.options.js';
 import type { Call } from '../request/resource-urls.js';
-import type { Around } from '../pipeline/rest-pipeline.js';
+import type { InterceptorChain } from '../pipeline/rest-pipeline.js';
 import { setActionContext } from './action-context.js';
-import { answerIndex } from './api-root.js';
-import type { AnswerableExchange, ExchangeOf, Place } from './server-exchange.js';
-import { Locations } from './route-matcher.js';
-import { MadeContexts } from './execution-contexts.js';
-import type { Location } from './route-matcher.js';
-import { PrefixClaims } from './prefix-registry.js';
+import { respondWithIndex } from './api-root.js';
+import type { ServerExchange, ExchangeOf, Place } from './server-exchange.js';
+import { RouteMatcher } from './route-matcher.js';
+import { ExecutionContexts } from './execution-contexts.js';
+import type { LocatedRoute } from './route-matcher.js';
+import { PrefixRegistry } from './prefix-registry.js';
 import { urlOf } from './route-pattern.js';
 import type { ActionBinding } from './route-pattern.js';
-import type { Served } from './api-registration.js';
-import { toldPlaces } from './method-locations.js';
-import { Visits } from './request-state.js';
+import type { RegisteredApi } from './api-registration.js';
+import { methodLocations } from './method-locations.js';
+import { RequestStates } from './request-state.js';
 
 interface Matched {
   readonly call: Call;
-  readonly served: Served;
+  readonly served: RegisteredApi;
 }
 
 const INDEX_ALLOW = 'GET, HEAD, OPTIONS';
 
 /** All prefixes of one application, behind its HTTP library. */
 export class RestServer {
-  private readonly locations = new Locations();
+  private readonly locations = new RouteMatcher();
   readonly mounts = this.locations.mounts;
   readonly foreign = this.locations.foreign;
   /** By the path of each generated route as Nest was told it, without the global prefix (`/rest/v1/polls/question/:pk`), that of its model. */
   readonly models = new Map<string, string>();
-  private readonly visits = new Visits(this.locations);
+  private readonly visits = new RequestStates(this.locations);
   /** Routes whose generated answer nothing that the model declares stands around. */
   readonly alone = new Set<Route>();
-  readonly claims = new PrefixClaims();
+  readonly claims = new PrefixRegistry();
   /** Of requests for which Nest calls no handler. */
-  readonly contexts = new MadeContexts();
+  readonly contexts = new ExecutionContexts();
 
   constructor(
     private readonly logger: LoggerService,
@@ -60,12 +60,12 @@ export class RestServer {
     private readonly isEnhanced: () => boolean,
   ) {}
 
-  add(served: Served): void {
+  add(served: RegisteredApi): void {
     this.locations.add(served);
   }
 
   /** What is wrong with what was declared, and could not be known before the application's providers were made. */
-  lateProblems(): readonly DeclarationProblem[] {
+  addDeferredProblems(): readonly DeclarationProblem[] {
     const problems = this.locations.served.flatMap((each) => each.lateProblems());
     return problems.filter(
       ({ where }, index) => problems.findIndex((each) => each.where === where) === index,
@@ -73,9 +73,9 @@ export class RestServer {
   }
 
   /** When the routes are registered: nobody reads off the code what a global prefix and a version make of them. */
-  tellPlaces(): void {
+  addMethodLocations(): void {
     try {
-      this.logger.log(toldPlaces(this.apis, this.mounts.all));
+      this.logger.log(methodLocations(this.apis, this.mounts.all));
     } catch {
       // Nobody is left to be told.
     }
@@ -91,7 +91,10 @@ export class RestServer {
   }
 
   /** What is served, in the order of the `forRoot` calls. */
-  get prefixes(): readonly Pick<Served, 'api' | 'pipeline' | 'resourceOf' | 'index' | 'errorFormat'>[] {
+  get prefixes(): readonly Pick<
+    RegisteredApi,
+    'api' | 'pipeline' | 'resourceOf' | 'index' | 'errorFormat'
+  >[] {
     return this.locations.served;
   }
 
@@ -110,12 +113,12 @@ export class RestServer {
   }
 
   /** Whether the path is the index or below a prefix, a route or not. */
-  isOurs(exchange: AnswerableExchange): boolean {
+  isGenerated(exchange: ServerExchange): boolean {
     return this.owns(this.visits.of(exchange).location);
   }
 
   /** What a path leads to; undefined for what is somebody else's. */
-  placeOf(exchange: AnswerableExchange): Place | undefined {
+  placeOf(exchange: ServerExchange): Place | undefined {
     const { location } = this.visits.of(exchange);
     if (location.kind === 'route')
       return { kind: 'route', prefix: location.served.api.prefix, match: location.match };
@@ -123,7 +126,7 @@ export class RestServer {
   }
 
   /** The prefix below which a request stands, and what comes before it; undefined for one of somebody else's. */
-  whereabouts(exchange: AnswerableExchange): { readonly prefix: string; readonly base: string } | undefined {
+  baseOf(exchange: ServerExchange): { readonly prefix: string; readonly base: string } | undefined {
     const { location } = this.visits.of(exchange);
     if (location.kind !== 'route') return undefined;
     const { prefix } = location.served.api;
@@ -131,7 +134,7 @@ export class RestServer {
   }
 
   /** Once, before anything else of the application has seen the request: what it sets itself later is kept. */
-  begin(exchange: AnswerableExchange): void {
+  begin(exchange: ServerExchange): void {
     const visit = this.visits.of(exchange);
     if (visit.begun !== true && this.owns(visit.location))
       exchange.setContractHeaders(allowOf(visit.location));
@@ -139,7 +142,7 @@ export class RestServer {
   }
 
   /** Step one of every generated route, run by its guard. Throws the errors of contract 6.1. */
-  async admit(exchange: AnswerableExchange, context: ExecutionContext): Promise<Resource> {
+  async admit(exchange: ServerExchange, context: ExecutionContext): Promise<Resource> {
     const { call, served } = this.routeOf(exchange, context);
     const visit = this.visits.of(exchange);
     visit.admission = await served.pipeline.admit(call);
@@ -147,7 +150,7 @@ export class RestServer {
   }
 
   /** Whether a request's own path and method are those that an action was bound to. */
-  leadsTo(exchange: AnswerableExchange, { url, method, handler }: ActionBinding): boolean {
+  leadsTo(exchange: ServerExchange, { url, method, handler }: ActionBinding): boolean {
     const { location } = this.visits.of(exchange);
     if (location.kind !== 'route') return false;
     const { route } = location.match;
@@ -159,7 +162,7 @@ export class RestServer {
   }
 
   /** Behind the guards. Throws 429. */
-  async throttle(exchange: AnswerableExchange): Promise<void> {
+  async throttle(exchange: ServerExchange): Promise<void> {
     const { admission } = this.visits.of(exchange);
     if (admission)
       await throttleRequest(this.routeOf(exchange).call.match.route.resource, {
@@ -169,31 +172,31 @@ export class RestServer {
   }
 
   /** What stands around the generated answer to this request, told by its guard. */
-  surround(exchange: AnswerableExchange, around: Around): void {
+  intercept(exchange: ServerExchange, around: InterceptorChain): void {
     this.visits.of(exchange).around = around;
   }
 
   /** Step two: answers, and writes. Never throws, nor rejects. */
-  handle(exchange: AnswerableExchange): Soon<void> {
+  handle(exchange: ServerExchange): MaybePromise<void> {
     return this.writing(exchange, () => {
       const { call, served } = this.routeOf(exchange);
       const { admission, around } = this.visits.of(exchange);
-      return whenThere(admission ?? served.pipeline.admit(call), (admitted) =>
+      return mapMaybe(admission ?? served.pipeline.admit(call), (admitted) =>
         served.pipeline.answer(call, admitted, around),
       );
     });
   }
 
   /** Both steps, where nothing of Nest's and nothing of the model's stands around them. False where Nest's handler has to be called. */
-  handleAlone(exchange: AnswerableExchange): boolean {
+  handleDirectly(exchange: ServerExchange): boolean {
     const { location } = this.visits.of(exchange);
     if (location.kind !== 'route' || !this.alone.has(location.match.route) || this.isEnhanced()) return false;
-    void behindMiddleware().then(() => this.handle(exchange));
+    void yieldToMiddleware().then(() => this.handle(exchange));
     return true;
   }
 
   /** Before an action of the application's runs. Throws the errors of contract 6.1. */
-  async beginAction(exchange: AnswerableExchange): Promise<void> {
+  async beginAction(exchange: ServerExchange): Promise<void> {
     const { call, served } = this.routeOf(exchange);
     const visit = this.visits.of(exchange);
     const admission = (visit.admission ??= await served.pipeline.admit(call));
@@ -211,7 +214,7 @@ export class RestServer {
   }
 
   /** What an action returned is the body: 200, or what `@HttpCode` says; nothing is 204 (contract 9.5). In the place of `create` it is 201. */
-  async endAction(exchange: AnswerableExchange, value: unknown, code: number | undefined): Promise<void> {
+  async endAction(exchange: ServerExchange, value: unknown, code: number | undefined): Promise<void> {
     if (exchange.answered) return;
     const { call, served } = this.routeOf(exchange);
     const { admission, validators } = this.visits.of(exchange);
@@ -229,11 +232,11 @@ export class RestServer {
   }
 
   /** What no route of Nest's has answered. False where it is none of our business. */
-  async handleRest(exchange: AnswerableExchange): Promise<boolean> {
+  async handleRest(exchange: ServerExchange): Promise<boolean> {
     const { location } = this.visits.of(exchange);
     switch (location.kind) {
       case 'route':
-        await this.refuseUnrouted(exchange, {
+        await this.rejectUnrouted(exchange, {
           call: this.callOf(exchange, location),
           served: location.served,
         });
@@ -244,7 +247,7 @@ export class RestServer {
       case 'index':
         if (this.foreign.has(location.path)) return false;
         await this.writing(exchange, () =>
-          answerIndex(exchange, { apis: location.prefixes.map(({ api }) => api), base: location.base }),
+          respondWithIndex(exchange, { apis: location.prefixes.map(({ api }) => api), base: location.base }),
         );
         return true;
       case 'elsewhere':
@@ -255,7 +258,7 @@ export class RestServer {
   }
 
   /** A URL of ours that Nest has not routed: a method that Nest does not know, or a path that the HTTP library cannot decode. Only ever refused: what the application put before its routes has not seen this request. */
-  private async refuseUnrouted(exchange: AnswerableExchange, { call, served }: Matched): Promise<void> {
+  private async rejectUnrouted(exchange: ServerExchange, { call, served }: Matched): Promise<void> {
     await this.writing(exchange, async () => {
       await served.pipeline.admit(call);
       const { operations, actions } = call.match.route;
@@ -267,7 +270,7 @@ export class RestServer {
   }
 
   /** A body that is refused before any step has run: whoever may not send it is told that first. */
-  async refuseBody(exchange: AnswerableExchange, kind: 'too-large' | 'unsupported'): Promise<void> {
+  async rejectBody(exchange: ServerExchange, kind: 'too-large' | 'unsupported'): Promise<void> {
     await this.writing(exchange, async () => {
       const { call, served } = this.routeOf(exchange);
       await served.pipeline.admit(call);
@@ -278,7 +281,7 @@ export class RestServer {
   }
 
   /** Writes an error that something else threw on one of our URLs. */
-  fail(exchange: AnswerableExchange, error: unknown): Soon<void> {
+  fail(exchange: ServerExchange, error: unknown): MaybePromise<void> {
     const served = this.servedOf(exchange);
     // What the application's own code has asked the database for may have failed as our statements do.
     const { response, logged } = responseTo(
@@ -289,10 +292,10 @@ export class RestServer {
     return this.send(exchange, response);
   }
 
-  private writing(exchange: AnswerableExchange, answer: () => Soon<RestResponse>): Soon<void> {
+  private writing(exchange: ServerExchange, answer: () => MaybePromise<RestResponse>): MaybePromise<void> {
     try {
       const given = answer();
-      if (!isLater(given)) return this.send(exchange, given);
+      if (!isPromise(given)) return this.send(exchange, given);
       return given.then(
         (response) => this.send(exchange, response),
         (error: unknown) => this.fail(exchange, error),
@@ -303,12 +306,12 @@ export class RestServer {
   }
 
   /** A stream that fails half-way has broken the connection off; all that is left is the log. */
-  private send(exchange: AnswerableExchange, response: RestResponse): Soon<void> {
+  private send(exchange: ServerExchange, response: RestResponse): MaybePromise<void> {
     const wrong = unsendable(response);
     if (wrong) return this.fail(exchange, wrong);
     try {
       const sent = exchange.send(response, allowOf(this.visits.of(exchange).location));
-      if (isLater(sent))
+      if (isPromise(sent))
         return sent.catch((error: unknown) => {
           this.log(exchange, error);
         });
@@ -317,36 +320,36 @@ export class RestServer {
     }
   }
 
-  private log({ method, path }: AnswerableExchange, error: unknown): void {
+  private log({ method, path }: ServerExchange, error: unknown): void {
     this.report(`${method} ${path} failed`, error);
   }
 
   /** Whatever a logger makes of it, and whatever was thrown: an answer follows. */
   report(what: string, error: unknown): void {
     try {
-      this.logger.error(`${what}: ${whatFailed(error)}`);
+      this.logger.error(`${what}: ${describeError(error)}`);
     } catch {
       // Nobody is left to be told.
     }
   }
 
   /** The prefix that the URL belongs to; the first where it belongs to several, or to none. */
-  private servedOf(exchange: AnswerableExchange): Served | undefined {
+  private servedOf(exchange: ServerExchange): RegisteredApi | undefined {
     const { location } = this.visits.of(exchange);
     return 'served' in location
       ? location.served
       : (location.kind === 'index' ? location.prefixes : this.locations.served)[0];
   }
 
-  private routeOf(exchange: AnswerableExchange, context?: ExecutionContext): Matched {
+  private routeOf(exchange: ServerExchange, context?: ExecutionContext): Matched {
     const { location } = this.visits.of(exchange);
     if (location.kind !== 'route') throw new NotFound();
     return { call: this.callOf(exchange, location, context), served: location.served };
   }
 
   private callOf(
-    exchange: AnswerableExchange,
-    { match, base }: Extract<Location, { kind: 'route' }>,
+    exchange: ServerExchange,
+    { match, base }: Extract<LocatedRoute, { kind: 'route' }>,
     context?: ExecutionContext,
   ): Call {
     return match.route.resource.guarded
@@ -354,12 +357,12 @@ export class RestServer {
       : { exchange, match, base };
   }
 
-  private owns(location: Location): boolean {
+  private owns(location: LocatedRoute): boolean {
     return location.kind === 'index' ? !this.foreign.has(location.path) : location.kind !== 'elsewhere';
   }
 }
 
-function allowOf(location: Location): string {
+function allowOf(location: LocatedRoute): string {
   if (location.kind === 'route') return location.match.route.allow;
   return location.kind === 'index' ? INDEX_ALLOW : '';
 }

@@ -1,41 +1,41 @@
 import type { RouteMatch } from '../core/schema/route.js';
 import type { HttpExchange } from '../request/http-exchange.js';
-import { ForeignRoutes } from './application-routes.js';
-import { Mounts } from './base-paths.js';
-import type { Served } from './api-registration.js';
+import { ApplicationRoutes } from './application-routes.js';
+import { BasePaths } from './base-paths.js';
+import type { RegisteredApi } from './api-registration.js';
 
 /** Where a path stands among everything that is served. */
-export type Location =
+export type LocatedRoute =
   | {
       readonly kind: 'route';
       readonly match: RouteMatch;
-      readonly served: Served;
+      readonly served: RegisteredApi;
       /** The path below which the links of its prefix stand: `/rest/v1`. */ readonly base: string;
     }
-  | { readonly kind: 'unknown'; /** The prefix that it stands below. */ readonly served: Served }
+  | { readonly kind: 'unknown'; /** The prefix that it stands below. */ readonly served: RegisteredApi }
   | {
       readonly kind: 'index';
       readonly base: string;
       readonly path: string;
-      /** Those whose models it names. */ readonly prefixes: readonly Served[];
+      /** Those whose models it names. */ readonly prefixes: readonly RegisteredApi[];
     }
   | { readonly kind: 'elsewhere' };
 
 /** What a location is found by. */
 export type Path = Pick<HttpExchange, 'path' | 'mountedAt'>;
 
-const ELSEWHERE: Location = { kind: 'elsewhere' };
+const ELSEWHERE: LocatedRoute = { kind: 'elsewhere' };
 
 /** From paths to what is served there: the same answer for everything that asks, whatever an HTTP library makes of the path. */
-export class Locations {
-  readonly mounts = new Mounts();
+export class RouteMatcher {
+  readonly mounts = new BasePaths();
   /** Routes of the application's own: they win over the index, and their errors are none of ours. */
-  readonly foreign = new ForeignRoutes();
-  private readonly all: Served[] = [];
+  readonly foreign = new ApplicationRoutes();
+  private readonly all: RegisteredApi[] = [];
   /** With a slash in front, or empty. */
   private indexes: readonly string[] = [];
 
-  add(served: Served): void {
+  add(served: RegisteredApi): void {
     this.all.push(served);
     this.all.sort((a, b) => a.order - b.order);
     this.indexes = [
@@ -46,11 +46,11 @@ export class Locations {
   }
 
   /** In the order of the `forRoot` calls. */
-  get served(): readonly Served[] {
+  get served(): readonly RegisteredApi[] {
     return this.all;
   }
 
-  of({ path, mountedAt }: Path): Location {
+  of({ path, mountedAt }: Path): LocatedRoute {
     // Text that no URL holds, and that HTTP libraries read in different ways.
     const legible = !path.includes('#') && !path.includes('\\');
     for (const mount of this.mounts.candidates(path)) {
@@ -70,8 +70,8 @@ export class Locations {
   }
 
   /** One prefix may stand below another: what one does not know, the other may. */
-  private below(path: string, at: Standing): Location | undefined {
-    let other: Location | undefined;
+  private below(path: string, at: Standing): LocatedRoute | undefined {
+    let other: LocatedRoute | undefined;
     for (const served of this.all) {
       const found = belowPrefix(path, served, at);
       if (found?.kind === 'route') return found;
@@ -87,7 +87,11 @@ interface Standing {
   readonly legible: boolean;
 }
 
-function belowPrefix(path: string, served: Served, { base, legible }: Standing): Location | undefined {
+function belowPrefix(
+  path: string,
+  served: RegisteredApi,
+  { base, legible }: Standing,
+): LocatedRoute | undefined {
   const prefix = served.api.prefix === '' ? '' : `/${served.api.prefix}`;
   if (prefix !== '' && withoutLastSlash(path) === prefix) return rootOf(served, { base, path });
   if (!path.startsWith(prefix) || path[prefix.length] !== '/') return undefined;
@@ -98,7 +102,10 @@ function belowPrefix(path: string, served: Served, { base, legible }: Standing):
 }
 
 /** The empty prefix has none: what stands at `/` is for all of them to say. */
-function rootOf(served: Served, { base, path }: { readonly base: string; readonly path: string }): Location {
+function rootOf(
+  served: RegisteredApi,
+  { base, path }: { readonly base: string; readonly path: string },
+): LocatedRoute {
   return served.index === undefined
     ? { kind: 'unknown', served }
     : { kind: 'index', base, path, prefixes: [served] };

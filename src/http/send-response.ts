@@ -2,14 +2,18 @@ import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import { FIXED_HEADERS, mergedVary } from './default-headers.js';
 import { JSON_MEDIA_TYPE } from '../core/media-type.js';
-import type { Soon } from '../core/maybe-promise.js';
+import type { MaybePromise } from '../core/maybe-promise.js';
 import type { RestResponse } from '../request/response/rest-response.js';
 
 /**
  * Writes a response. What the application has set itself is kept. Done when all is handed over, or when the client has
  * gone; a stream that fails breaks the connection off, so that nobody takes a part for the whole.
  */
-export function sendResponse(target: ServerResponse, response: RestResponse, allow: string): Soon<void> {
+export function sendResponse(
+  target: ServerResponse,
+  response: RestResponse,
+  allow: string,
+): MaybePromise<void> {
   if (target.headersSent) return;
   target.statusCode = response.status;
   setResponseHeaders(target, response, allow);

@@ -12,7 +12,7 @@ function nothing(): void {
  * When whoever has called a handler is done: middleware may have something to do behind its `next()`, awaited or not, and
  * finds no answer sent yet. Nest's own way to a handler takes as many turns, and no other work of the process comes between.
  */
-export function behindMiddleware(): Promise<void> {
+export function yieldToMiddleware(): Promise<void> {
   return NOW.then(nothing).then(nothing).then(nothing);
 }
 
@@ -26,7 +26,7 @@ export function responseTo(error: unknown, format: ErrorFormat): ErrorResponse {
 }
 
 /** The stack of an error, or of its cause; of anything else its text, if it has one. */
-export function whatFailed(error: unknown): string {
+export function describeError(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   if (cause instanceof Error) return cause.stack ?? cause.message;
   try {

@@ -85,7 +85,7 @@ const EVERYTHING = 'restifyEverything';
  * Lets `consumer.apply(…).forRoutes(StudentController)` mean all URLs of its model: Nest looks for paths on the class that the
  * application wrote, and its routes are on another.
  */
-export function standForMiddleware(listed: ListedController, path: string): void {
+export function exposeToMiddleware(listed: ListedController, path: string): void {
   const controller = listed.declaration.controller as Type;
   const prototype = controller.prototype as Record<string, unknown>;
   const before: unknown = Reflect.getOwnMetadata('path', controller);
@@ -118,12 +118,12 @@ export interface ActionRoute {
   readonly binding: ActionBinding;
 }
 
-type Written = (this: unknown, ...args: unknown[]) => unknown;
+type HandlerFunction = (this: unknown, ...args: unknown[]) => unknown;
 
 /** Binds a method of the application's to a route: a function of its own with all that Nest knows of the method. */
 export function addActionHandler(controller: Type, route: ActionRoute): void {
   const { name, method, pattern, request, binding } = route;
-  const prototype = controller.prototype as Record<string, Written>;
+  const prototype = controller.prototype as Record<string, HandlerFunction>;
   const written = method === undefined ? generated(route) : prototype[method];
   if (!written) return;
   const handler = namedFunction(name, written);
@@ -149,12 +149,12 @@ export function addActionHandler(controller: Type, route: ActionRoute): void {
     Math.max(written.length, ...Object.values(parameters ?? {}).map(({ index }) => index + 1), 3),
   );
   RequestMapping({ path: [pattern], method: request })(prototype, name, descriptor);
-  standBehind(handler, route.resource);
+  applyEnhancers(handler, route.resource);
   markAction(handler, binding);
 }
 
 /** A function under that name, which an object literal alone can give. */
-function namedFunction(name: string, written: Written): Written {
+function namedFunction(name: string, written: HandlerFunction): HandlerFunction {
   const holder = {
     [name](this: unknown, ...args: unknown[]): unknown {
       return written.apply(this, args);
@@ -164,12 +164,12 @@ function namedFunction(name: string, written: Written): Written {
 }
 
 /** What answers where the class wraps an operation that it does not write. */
-function generated({ operation }: ActionRoute): Written | undefined {
+function generated({ operation }: ActionRoute): HandlerFunction | undefined {
   return operation && ((request) => operationOf(request)?.(operation));
 }
 
 /** The model's interceptors and pipes, in front of the method's own. */
-function standBehind(handler: object, { interceptors, piping }: Resource): void {
+function applyEnhancers(handler: object, { interceptors, piping }: Resource): void {
   const before = (key: string, those: readonly unknown[]): void => {
     if (those.length > 0)
       Reflect.defineMetadata(

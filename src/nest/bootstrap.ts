@@ -13,11 +13,11 @@ import type { EntityDescription, ModelDescription } from '../core/schema/entity-
 import type { Pagination } from '../core/contracts/pagination.js';
 import type { PermissionClass, PermissionExpression } from '../core/contracts/permission-expression.js';
 import { ActorPermissionSource, PermissionSource } from '../core/contracts/permission-source.js';
-import type { ResolvedPermission } from '../core/contracts/compiled-permission.js';
+import type { CompiledPermission } from '../core/contracts/compiled-permission.js';
 import type { Resource } from '../core/schema/resource.js';
 import type { PermissionRules } from '../features/permissions/access-control.js';
 import { AllowAny, isBuiltIn } from '../features/permissions/built-in-permissions.js';
-import { RefusalWatch } from '../features/permissions/denial-watch.js';
+import { DenialWatch } from '../features/permissions/denial-watch.js';
 import { loadCounter } from '../adapters/throttler/load-counter.js';
 import { RenamedPagination } from '../features/pagination/renamed-pagination.js';
 import { FieldFilter } from '../features/filtering/field-filter.js';
@@ -26,20 +26,20 @@ import { OrderingFilter } from '../features/filtering/ordering-filter.js';
 import { RestPipeline } from '../pipeline/rest-pipeline.js';
 import { ModelSerializer } from '../features/serialization/model-serializer.js';
 import type { ResolvedOptions, RestifyDefaults } from '../restify.options.js';
-import { authenticatorOf } from './create-authenticator.js';
+import { createAuthenticator } from './create-authenticator.js';
 import { controllerHooks } from './controller-hooks.js';
 import type { AwaitedPrefix } from './unknown-entities.js';
 import { entrances, guardsOfAuthentication } from './authentication-guards.js';
-import { injectedInstance } from './resolve-provider.js';
+import { resolveProvider } from './resolve-provider.js';
 import { missingMethods } from '../compiler/rules/missing-methods.js';
 import type { ClassesOfOptions } from '../compiler/rules/missing-methods.js';
-import { pipingOf } from './model-pipes.js';
+import { modelPipes } from './model-pipes.js';
 import { compileActions, compileReplacements } from '../compiler/compile-actions.js';
 import type { ConditionalRules } from '../compiler/compile-conditional.js';
 import { compileResources } from '../compiler/compile-resources.js';
 import type { Parts } from '../compiler/compile-resources.js';
-import { compileShape } from '../compiler/compile-shape.js';
-import type { Blueprint, Draft, ListedClass } from '../compiler/blueprint.js';
+import { compileFieldSelection } from '../compiler/compile-shape.js';
+import type { CompilerInput, EntityDeclaration, ListedClass } from '../compiler/blueprint.js';
 import { listedControllers, propertiesForMethods } from './action-binder.js';
 import type { ListedController } from './action-binder.js';
 import { buildApi } from '../http/build-routes.js';
@@ -49,7 +49,7 @@ import { RESTIFY_FEATURE, TYPEORM_OPTIONS } from './tokens.js';
 import { noMethods } from '../compiler/rules/verify-actions.js';
 import { problemsOfModel } from '../compiler/rules/verify-model.js';
 import { verifyOptions } from '../compiler/rules/verify-options.js';
-import { warningsOfModel } from '../compiler/rules/model-warnings.js';
+import { modelWarnings } from '../compiler/rules/model-warnings.js';
 
 const STANDARD_BACKENDS: readonly InjectableClass<FilterBackend>[] = [
   FieldFilter,
@@ -77,7 +77,7 @@ export interface BootContext {
  * Boot of one prefix, once its data source is connected and before Nest maps routes: describe, compile, verify, bind.
  * Rejects with a `DeclarationError`, and the application does not start.
  */
-export async function bootPrefix(context: BootContext): Promise<void> {
+export async function bootstrapApi(context: BootContext): Promise<void> {
   const { options, dataSource, server, controllers } = context;
   server.claims.claim(options.prefix, controllers);
   const validator = await loadEntityValidator();
@@ -89,7 +89,7 @@ export async function bootPrefix(context: BootContext): Promise<void> {
   });
   const description = adapter.describe({ exposures: await loadExposures(), rules: validator?.rulesOf });
   context.awaited.knows(description);
-  const blueprint = blueprintOf(description, context);
+  const blueprint = compilerInput(description, context);
   await refuse(
     verifyOptions({ prefix: options.prefix, given: options.given, drafts: blueprint.drafts }),
     dataSource,
@@ -100,7 +100,7 @@ export async function bootPrefix(context: BootContext): Promise<void> {
   await refuse(problemsOfModel(blueprint, model), dataSource);
   await adapter.learn();
   for (const resource of model.all) adapter.prepare(resource);
-  for (const warning of [...warningsOfModel(blueprint, model), ...adapter.warnings()]) server.warn(warning);
+  for (const warning of [...modelWarnings(blueprint, model), ...adapter.warnings()]) server.warn(warning);
   const targets = new Map(blueprint.drafts.map((draft) => [draft.entity.id, draft.declaration.target]));
   const listed = listedControllers(context.modules);
   const listedOf = byEntity(listed);
@@ -137,7 +137,7 @@ export async function bootPrefix(context: BootContext): Promise<void> {
       instances,
     ),
   ];
-  const pipeline = new RestPipeline(adapter, permissionRules(context), authenticatorOf(context));
+  const pipeline = new RestPipeline(adapter, permissionRules(context), createAuthenticator(context));
   server.add({
     api,
     resourceOf,
@@ -167,12 +167,12 @@ function byEntity(listed: readonly ListedController[]): ReadonlyMap<unknown, rea
 }
 
 /** What is wrong with a model, told without a connection and without instances of the application's own classes. */
-export function judgeUnconnected(
+export function validateOffline(
   description: ModelDescription,
   context: Pick<BootContext, 'options' | 'controllers' | 'awaited' | 'modules' | 'server'>,
 ): readonly DeclarationProblem[] {
   context.awaited.knows(description);
-  const blueprint = blueprintOf(description, context);
+  const blueprint = compilerInput(description, context);
   const unfit = verifyOptions({
     prefix: context.options.prefix,
     given: context.options.given,
@@ -194,7 +194,7 @@ export function judgeUnconnected(
     pagination: (options) => paginationOf(options, blueprint.defaults),
     renamedPagination,
     renderers: (options) => options.renderers ?? blueprint.defaults.renderers ?? [],
-    shape: (options) => compileShape(options, blueprint.defaults),
+    shape: (options) => compileFieldSelection(options, blueprint.defaults),
     conditional: (options) => conditionalOf(options, blueprint.defaults),
     idempotency: (options) => options.idempotency ?? blueprint.defaults.idempotency,
     permissions: () => ({ kind: 'all-of', permissions: [] }),
@@ -202,7 +202,7 @@ export function judgeUnconnected(
   return problemsOfModel(blueprint, compileResources(blueprint, parts));
 }
 
-function blueprintOf(
+function compilerInput(
   description: ModelDescription,
   {
     options,
@@ -210,12 +210,12 @@ function blueprintOf(
     modules,
     server,
   }: Pick<BootContext, 'options' | 'controllers' | 'modules' | 'server'>,
-): Blueprint {
+): CompilerInput {
   const labels = featureLabels(modules);
-  const drafts = description.entities.flatMap((entity) => draftOf(entity, labels) ?? []);
+  const drafts = description.entities.flatMap((entity) => declarationOfEntity(entity, labels) ?? []);
   return {
     prefix: options.prefix,
-    takenPrefixes: server.claims.beside(controllers),
+    takenPrefixes: server.claims.conflictingPrefixes(controllers),
     description,
     drafts,
     controllers: joiningControllers(drafts, modules),
@@ -233,7 +233,10 @@ function blueprintOf(
   };
 }
 
-function draftOf(entity: EntityDescription, labels: readonly FeatureLabel[]): Draft | undefined {
+function declarationOfEntity(
+  entity: EntityDescription,
+  labels: readonly FeatureLabel[],
+): EntityDeclaration | undefined {
   const declaration = entity.targets
     .map((target) => declarations().get(target as object))
     .find((each) => each !== undefined);
@@ -245,7 +248,10 @@ function draftOf(entity: EntityDescription, labels: readonly FeatureLabel[]): Dr
 }
 
 /** Controller classes of the process that join an entity which this prefix serves. */
-function joiningControllers(drafts: readonly Draft[], modules: ModulesContainer): Blueprint['controllers'] {
+function joiningControllers(
+  drafts: readonly EntityDeclaration[],
+  modules: ModulesContainer,
+): CompilerInput['controllers'] {
   const all = listedControllers(modules);
   const served = new Set(drafts.map(({ declaration }) => declaration.target));
   return [...controllerDeclarations().values()]
@@ -312,14 +318,14 @@ function declarationOf(target: object, { entities }: ModelDescription): Resource
 }
 
 /** Those of the prefix, of its models, and of their junctions. */
-function optionsIn({ drafts, defaults }: Blueprint): readonly RestifyOptions[] {
+function optionsIn({ drafts, defaults }: CompilerInput): readonly RestifyOptions[] {
   return [
     defaults,
     ...drafts.flatMap(({ declaration: { options } }) => [options, ...Object.values(options.through ?? {})]),
   ] as readonly RestifyOptions[];
 }
 
-function permissionsOfActions({ controllers }: Blueprint): readonly PermissionClass[] {
+function permissionsOfActions({ controllers }: CompilerInput): readonly PermissionClass[] {
   return controllers.flatMap(({ declaration }) =>
     declaration.actions.flatMap(({ options }) => (options.permissions ?? []).flatMap(permissionClasses)),
   );
@@ -331,13 +337,13 @@ function withPermissionClasses(options: RestifyOptions): ClassesOfOptions {
 
 /** Instances of all classes that declarations name, which are put into `instances`: the application's own provider where it has one. */
 async function injectedParts(
-  blueprint: Blueprint,
+  blueprint: CompilerInput,
   { moduleRef, modules, options, server }: BootContext,
   instances: Map<unknown, unknown>,
 ): Promise<Parts> {
   const { defaults } = blueprint;
   const make = async (type: InjectableClass<unknown>): Promise<void> => {
-    if (!instances.has(type)) instances.set(type, await injectedInstance(type, { moduleRef, modules }));
+    if (!instances.has(type)) instances.set(type, await resolveProvider(type, { moduleRef, modules }));
   };
   const standard: readonly InjectableClass<unknown>[] = [...STANDARD_BACKENDS, ModelSerializer, AllowAny];
   const given = optionsIn(blueprint);
@@ -346,17 +352,17 @@ async function injectedParts(
     await make(type);
   const listed = listedControllers(modules);
   const got = <Instance>(type: InjectableClass<Instance>): Instance => instances.get(type) as Instance;
-  const watches = new Map<PermissionClass, RefusalWatch>();
-  const watchOf = (type: PermissionClass): RefusalWatch => {
+  const watches = new Map<PermissionClass, DenialWatch>();
+  const watchOf = (type: PermissionClass): DenialWatch => {
     const watch =
       watches.get(type) ??
-      new RefusalWatch(type.name, (text) => {
+      new DenialWatch(type.name, (text) => {
         server.warn(text);
       });
     watches.set(type, watch);
     return watch;
   };
-  const one = (type: PermissionClass): ResolvedPermission => {
+  const one = (type: PermissionClass): CompiledPermission => {
     const allFields = isBuiltIn(type);
     return {
       kind: 'one',
@@ -374,7 +380,7 @@ async function injectedParts(
         one,
       ),
     interceptors: (options) => (options.interceptors ?? defaults.interceptors ?? []).map(got),
-    piping: (options, target) => pipingOf((options.pipes ?? defaults.pipes ?? []).map(got), target),
+    piping: (options, target) => modelPipes((options.pipes ?? defaults.pipes ?? []).map(got), target),
     hooks: (target) =>
       controllerHooks(
         listed.find(({ declaration }) => declaration.entity === target),
@@ -384,7 +390,7 @@ async function injectedParts(
     pagination: (options) => paginationOf(options, defaults),
     renamedPagination,
     renderers: (options) => options.renderers ?? defaults.renderers ?? [],
-    shape: (options) => compileShape(options, defaults),
+    shape: (options) => compileFieldSelection(options, defaults),
     conditional: (options) => conditionalOf(options, defaults),
     idempotency: (options) => options.idempotency ?? defaults.idempotency,
     ...(throttled ? { counter: await loadCounter((token) => foundAnywhere(token, moduleRef)) } : {}),
@@ -444,8 +450,8 @@ function permissionClasses(expression: PermissionExpression): readonly Permissio
 
 function resolved(
   expression: PermissionExpression,
-  one: (type: PermissionClass) => ResolvedPermission,
-): ResolvedPermission {
+  one: (type: PermissionClass) => CompiledPermission,
+): CompiledPermission {
   if (typeof expression === 'function') return one(expression);
   if (expression.kind === 'not-permission')
     return { kind: 'not', permission: resolved(expression.permission, one) };

@@ -4,10 +4,10 @@ import type { ResourceDeclaration } from '../decorators/restify-options.js';
 import type { Method } from '../core/schema/operation.js';
 import type { Route } from '../core/schema/route.js';
 import type { Resource } from '../core/schema/resource.js';
-import { addActionHandler, ROUTE_ARGUMENTS, routedClass, standForMiddleware } from './action-binder.js';
+import { addActionHandler, ROUTE_ARGUMENTS, routedClass, exposeToMiddleware } from './action-binder.js';
 import type { ListedController } from './action-binder.js';
 import type { BuiltApi, ResourceRoutes } from '../http/build-routes.js';
-import type { Soon } from '../core/maybe-promise.js';
+import type { MaybePromise } from '../core/maybe-promise.js';
 import { markForAllMethods } from '../http/express/express-all-methods.js';
 import { ALL } from '../http/execution-contexts.js';
 import { collectionPath, routePattern, urlOf } from '../http/route-pattern.js';
@@ -28,7 +28,7 @@ export class GeneratedControllers {
   private readonly classes = new Map<object, Type>();
 
   /** Called by Nest's scanner, once all files are loaded; the same classes each time. */
-  layOut(declared: Iterable<ResourceDeclaration>): Type[] {
+  declareControllers(declared: Iterable<ResourceDeclaration>): Type[] {
     for (const { target, name } of declared) {
       if (!this.classes.has(target)) this.classes.set(target, emptyController(name));
     }
@@ -45,7 +45,7 @@ export class GeneratedControllers {
     for (const routes of api.byResource) {
       const own = this.hostOf(routes.resource, binding);
       if (!own) continue;
-      if (own.joined) standForMiddleware(own.joined, collectionPath(api.prefix, routes.resource));
+      if (own.joined) exposeToMiddleware(own.joined, collectionPath(api.prefix, routes.resource));
       for (const url of urlsOf(routes)) {
         // What is generated of a nested URL stands in the class of the child, where it has one: what stands before
         // the child's endpoints stands before these too, and what stands before the parent's does not (contract 8.1).
@@ -228,7 +228,7 @@ function addHandler(
   server: RestServer,
 ): void {
   const prototype = controller.prototype as Record<string, unknown>;
-  const handler = (request: object, response: object): Soon<void> =>
+  const handler = (request: object, response: object): MaybePromise<void> =>
     server.handle(server.exchangeOf(request, response));
   Object.defineProperty(handler, 'name', { value: name });
   const descriptor = { value: handler, writable: true, configurable: true, enumerable: false };

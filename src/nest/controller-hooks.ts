@@ -3,9 +3,9 @@ import type { ModuleRef } from '@nestjs/core';
 import type { Type } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { HookName } from '../decorators/action.decorator.js';
-import type { ResourceHooks, WriteStep } from '../core/contracts/hooks.js';
+import type { ResourceHooks, PreparableWrite } from '../core/contracts/hooks.js';
 import { allow } from '../core/contracts/permission.js';
-import type { AccessQuestion, Permission } from '../core/contracts/permission.js';
+import type { AccessContext, Permission } from '../core/contracts/permission.js';
 import { RowScope } from '../features/permissions/row-scope.js';
 import type { ListedController } from './action-binder.js';
 import type { ResourceController } from './resource.controller.js';
@@ -40,7 +40,7 @@ export function controllerHooks(listed: ListedController | undefined, moduleRef:
 }
 
 type Hooked = Pick<ResourceController, HookName>;
-type Asking = Pick<AccessQuestion, 'actor' | 'request'>;
+type Asking = Pick<AccessContext, 'actor' | 'request'>;
 
 /** A way through the method that says nothing must not mean all rows. */
 function allowed(
@@ -53,7 +53,10 @@ function allowed(
 }
 
 /** The adapter's handle of a transaction is TypeORM's. */
-function writeOf({ transaction, ...step }: WriteStep): WriteStep & { readonly manager: EntityManager } {
+function writeOf({
+  transaction,
+  ...step
+}: PreparableWrite): PreparableWrite & { readonly manager: EntityManager } {
   return { ...step, transaction, manager: transaction as EntityManager };
 }
 

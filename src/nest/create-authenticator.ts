@@ -15,7 +15,7 @@ interface AuthenticatorContext {
 }
 
 /** Who tells the callers of one prefix apart, and counts the credentials that it refuses. */
-export function authenticatorOf(context: AuthenticatorContext): Authenticator {
+export function createAuthenticator(context: AuthenticatorContext): Authenticator {
   const { authenticationTimeout: timeout, authenticationThrottle } = context.options;
   if (authenticationThrottle === false) return new Authenticator({ timeout, refused: undefined });
   const { perAddress, perUser, ttl } = authenticationThrottle;

@@ -1,8 +1,14 @@
 import type { Module } from '@nestjs/core/injector/module.js';
 import type { InjectionToken } from '@nestjs/common';
 import type { ModuleRef, ModulesContainer } from '@nestjs/core';
-import { describeUnconnected, lookEarly } from '../adapters/typeorm/metadata/describe-unconnected.js';
-import type { DataSourceOptions, EarlyLook } from '../adapters/typeorm/metadata/describe-unconnected.js';
+import {
+  describeUnconnected,
+  readOfflineMetadata,
+} from '../adapters/typeorm/metadata/describe-unconnected.js';
+import type {
+  DataSourceOptions,
+  OfflineMetadata,
+} from '../adapters/typeorm/metadata/describe-unconnected.js';
 import { DeclarationError } from '../core/errors/declaration-error.js';
 import type { DeclarationProblem } from '../core/errors/declaration-error.js';
 import type { ModelDescription } from '../core/schema/entity-metadata.js';
@@ -22,11 +28,11 @@ interface EarlyContext {
  * Refuses what would keep the data source from connecting, before TypeORM tries for half a minute, together with
  * everything else that is wrong. Says nothing where the entities cannot be told yet: TypeORM's own error stands then.
  */
-export async function refuseEarly(context: EarlyContext): Promise<void> {
+export async function failFast(context: EarlyContext): Promise<void> {
   const options = await typeOrmOptions(context);
   const entities = options === undefined ? undefined : entitiesOf(options, context);
   if (!options || !entities) return;
-  const { unknownTargets, doubled } = lookEarly(entities);
+  const { unknownTargets, doubled } = readOfflineMetadata(entities);
   if (unknownTargets.length === 0 && !(doubled && options.synchronize === true)) return;
   const missing = new Set(unknownTargets.flatMap((each) => each.missing ?? []));
   const description = await describeUnconnected(options, entities, [...missing]);
@@ -39,7 +45,7 @@ export async function refuseEarly(context: EarlyContext): Promise<void> {
   ]);
 }
 
-function problemsOf(unknownTargets: EarlyLook['unknownTargets']): readonly DeclarationProblem[] {
+function problemsOf(unknownTargets: OfflineMetadata['unknownTargets']): readonly DeclarationProblem[] {
   return unknownTargets.map(({ where, target, missing, unmapped }) => ({
     where,
     what: unmapped

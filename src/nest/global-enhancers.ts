@@ -21,7 +21,7 @@ const HOOKS = 'getGlobalPreRequestHooks';
  * Whether an application has global guards or interceptors, or versions that Nest's handlers tell apart. Decided when it is
  * first asked, with the first request: Nest reads them when it registers its routes, and what comes later has no effect.
  */
-export function enhancersOf(moduleRef: ModuleRef): () => boolean {
+export function globalEnhancers(moduleRef: ModuleRef): () => boolean {
   let decided: boolean | undefined;
   return () => (decided ??= isEnhanced((moduleRef as unknown as Holder).container?.applicationConfig));
 }

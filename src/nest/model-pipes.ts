@@ -2,7 +2,7 @@ import type { PipeTransform } from '@nestjs/common';
 import type { PipeLike, Piping } from '../core/contracts/pipe.js';
 
 /** Pipes as Nest runs them over a parameter. The metatype of a body is the entity's class, so that its validators are found. */
-export function pipingOf(pipes: readonly PipeLike[], target: object | undefined): Piping | undefined {
+export function modelPipes(pipes: readonly PipeLike[], target: object | undefined): Piping | undefined {
   if (pipes.length === 0) return undefined;
   const metatype = typeof target === 'function' ? (target as new () => unknown) : undefined;
   return {

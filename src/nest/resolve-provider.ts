@@ -8,7 +8,7 @@ import type { InjectableClass } from '../decorators/restify-options.js';
  * An instance of a class that a declaration names: the application's own provider, from whichever module has it, else
  * one that is made here. A provider may not be ready while the prefix boots, so it is looked up when it is first used.
  */
-export async function injectedInstance(
+export async function resolveProvider(
   type: InjectableClass<unknown>,
   { moduleRef, modules }: { moduleRef: ModuleRef; modules: ModulesContainer },
 ): Promise<unknown> {

@@ -1,9 +1,9 @@
 import type { EntityManager } from 'typeorm';
 import { REPLACES_OPERATIONS } from '../decorators/action.decorator.js';
 import type { Json } from '../core/errors/rest-exception.js';
-import type { HookQuestion, WriteStep } from '../core/contracts/hooks.js';
+import type { HookContext, PreparableWrite } from '../core/contracts/hooks.js';
 import type { Operation } from '../core/schema/operation.js';
-import type { AccessQuestion } from '../core/contracts/permission.js';
+import type { AccessContext } from '../core/contracts/permission.js';
 import type { RowFilter } from '../core/query/row-filter.js';
 import { operationOf } from '../http/action-context.js';
 
@@ -11,7 +11,10 @@ import { operationOf } from '../http/action-context.js';
 type Given = any;
 
 /** A write on its way, inside its transaction. */
-export interface Write<Entity extends object = object> extends Omit<WriteStep, 'entity' | 'transaction'> {
+export interface Write<Entity extends object = object> extends Omit<
+  PreparableWrite,
+  'entity' | 'transaction'
+> {
   /**
    * Before a write, the entity as it will be written, and may still be changed; after it, as it was. Forward relations
    * hold the related key alone, and of a row that is deleted none is loaded.
@@ -29,7 +32,7 @@ export interface Write<Entity extends object = object> extends Omit<WriteStep, '
  * ```ts
  * @RestifyController(Ticket)
  * export class TicketController extends ResourceController<Ticket> {
- *   override scope({ actor }: AccessQuestion) { return where('team', teamOf(actor)); }
+ *   override scope({ actor }: AccessContext) { return where('team', teamOf(actor)); }
  *   override async retrieve(request: Request) { return { ...(await super.retrieve(request)), seen: true }; }
  * }
  * ```
@@ -67,11 +70,11 @@ export abstract class ResourceController<Entity extends object = object> {
   }
 
   /** The rows that there are for a caller. All others are absent on every way in, as by a permission that grants these. */
-  scope?(question: AccessQuestion): RowFilter | 'all' | Promise<RowFilter | 'all'>;
+  scope?(question: AccessContext): RowFilter | 'all' | Promise<RowFilter | 'all'>;
 
   /** Values of a new row by property, as in a JSON body: the owner. They stand above those of the body, hidden and read-only fields included. */
   valuesOnCreate?(
-    question: HookQuestion,
+    question: HookContext,
   ): Readonly<Record<string, Json>> | Promise<Readonly<Record<string, Json>>>;
 
   /** When all is checked, and before the row is written. What it throws undoes the write and is the answer. */

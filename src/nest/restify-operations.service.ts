@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { ExecutionContext } from '@nestjs/common';
 import type { Operation } from '../core/schema/operation.js';
 import { REST_SERVER } from './tokens.js';
-import { askedOperations } from '../http/current-operations.js';
+import { currentOperations } from '../http/current-operations.js';
 import type { RestServer } from '../http/rest-server.js';
 
 /**
@@ -26,6 +26,6 @@ export class RestifyOperations {
     const http = context.switchToHttp();
     const exchange = this.server.exchangeOf(http.getRequest<object>(), http.getResponse<object>());
     const place = this.server.placeOf(exchange);
-    return place?.kind === 'route' ? askedOperations(place.match.route, exchange) : [];
+    return place?.kind === 'route' ? currentOperations(place.match.route, exchange) : [];
   }
 }

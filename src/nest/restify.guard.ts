@@ -3,7 +3,7 @@ import type { CanActivate, ExecutionContext, NestInterceptor } from '@nestjs/com
 import { REST_SERVER } from './tokens.js';
 import { NotFound, PermissionDenied } from '../core/errors/http-exceptions.js';
 import { bindingOf } from './action.interceptor.js';
-import { aroundOf } from './run-interceptors.js';
+import { composeInterceptors } from './run-interceptors.js';
 import { runGuard } from './run-guard.js';
 import type { RestServer } from '../http/rest-server.js';
 
@@ -23,7 +23,10 @@ export class RestifyGuard implements CanActivate {
     for (const guard of lateGuards) if (!(await runGuard(guard)(context))) throw new PermissionDenied();
     if (throttle) await this.server.throttle(exchange);
     if (interceptors.length > 0)
-      this.server.surround(exchange, aroundOf(interceptors as readonly NestInterceptor[], context));
+      this.server.intercept(
+        exchange,
+        composeInterceptors(interceptors as readonly NestInterceptor[], context),
+      );
     return true;
   }
 }

@@ -1,10 +1,13 @@
 import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/common';
 import { defer, lastValueFrom } from 'rxjs';
 import type { Observable } from 'rxjs';
-import type { Around } from '../pipeline/rest-pipeline.js';
+import type { InterceptorChain } from '../pipeline/rest-pipeline.js';
 
 /** Runs interceptors around an operation as Nest runs them around a handler: the first is the outermost. */
-export function aroundOf(interceptors: readonly NestInterceptor[], context: ExecutionContext): Around {
+export function composeInterceptors(
+  interceptors: readonly NestInterceptor[],
+  context: ExecutionContext,
+): InterceptorChain {
   return async (operate) => {
     const handlerAt = (index: number): CallHandler<unknown> => ({
       handle: (): Observable<unknown> =>

@@ -34,7 +34,7 @@ function unknownDeclarations(): readonly ResourceDeclaration[] {
 }
 
 /** Warns once of each of them, or gives them as problems, as the prefixes of this application say. */
-export function judgeUnknown(
+export function checkUnknownEntities(
   said: readonly UnknownEntities[],
   warn: (text: string) => void,
 ): readonly DeclarationProblem[] {

@@ -1,9 +1,9 @@
-import type { TypeOf, ValueType } from '../core/schema/data-type.js';
+import type { TypeOf, DataType } from '../core/schema/data-type.js';
 import type { ValueRules } from '../core/schema/value-rules.js';
 import type { Schema } from './open-api-types.js';
 
 /** A schema of a body with what validators of the application say of every value. It is never stricter than they are. */
-export function ruledSchema(schema: Schema, type: ValueType, rules: ValueRules): Schema {
+export function ruledSchema(schema: Schema, type: DataType, rules: ValueRules): Schema {
   switch (type.kind) {
     case 'string':
       return ruledText(schema, type, rules);

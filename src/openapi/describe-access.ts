@@ -1,7 +1,7 @@
 import type { AuthenticationScheme } from '../core/contracts/authentication.js';
 import { isReading } from '../core/schema/operation.js';
 import type { Permission } from '../core/contracts/permission.js';
-import type { ResolvedPermission } from '../core/contracts/compiled-permission.js';
+import type { CompiledPermission } from '../core/contracts/compiled-permission.js';
 import {
   AllowAny,
   IsAdmin,
@@ -40,7 +40,7 @@ const BUILT_IN = new Map<unknown, (reading: boolean) => KnownAccess>([
   [ModelPermissionsOrAnonReadOnly, (reading) => (reading ? { ...CLOSED, anonymous: 'may' } : CLOSED)],
 ]);
 
-export function knownAccess(permission: ResolvedPermission, method: string): KnownAccess {
+export function knownAccess(permission: CompiledPermission, method: string): KnownAccess {
   switch (permission.kind) {
     case 'one':
       return accessByClass(permission.permission, method);

@@ -5,7 +5,7 @@ import type { QueryLimits } from '../core/schema/limits.js';
 import type { PaginationDescription } from '../core/contracts/pagination.js';
 import { parameterName } from '../core/schema/parameter-names.js';
 import type { FieldTerm, FilterTerm, Resource } from '../core/schema/resource.js';
-import type { ValueType } from '../core/schema/data-type.js';
+import type { DataType } from '../core/schema/data-type.js';
 import { FilterSet } from '../features/filtering/filter-set.js';
 import { jsonServerTerm, JsonServerFilter } from '../features/filtering/json-server-filter.js';
 import { parameterType } from '../core/values/parameter-type.js';
@@ -129,7 +129,7 @@ function termParameter(
   };
 }
 
-function valuesSchema(type: ValueType, isList: boolean, { values }: QueryLimits): Schema {
+function valuesSchema(type: DataType, isList: boolean, { values }: QueryLimits): Schema {
   return isList ? { type: 'array', items: askedSchema(type), maxItems: values } : askedSchema(type);
 }
 
@@ -160,7 +160,7 @@ function orderingSchema({ orderingFields, orderingNulls }: Resource): Schema {
 /** What a parameter holds, by its lookup. */
 function termSchema({ operands: [first, ...others], lookup }: FieldTerm, limits: QueryLimits): Schema {
   // The text of a composite key.
-  const type: ValueType =
+  const type: DataType =
     first && others.length === 0 ? outwardType(first.column) : { kind: 'string', trim: false };
   switch (lookup) {
     case 'exact':
@@ -190,7 +190,7 @@ function termSchema({ operands: [first, ...others], lookup }: FieldTerm, limits:
 }
 
 /** A text that is too long for its column is no error: nothing is equal to it. */
-function askedSchema(type: ValueType): Schema {
+function askedSchema(type: DataType): Schema {
   if (type.kind === 'string') return { type: 'string' };
   return type.kind === 'decimal' || type.kind === 'bigint' ? textSchema(type) : valueSchema(type);
 }

@@ -1,6 +1,6 @@
 import type { Field } from '../core/schema/field.js';
 import type { Resource } from '../core/schema/resource.js';
-import type { Expandable, ShapeRules } from '../core/contracts/field-selection.js';
+import type { Expandable, FieldSelection } from '../core/contracts/field-selection.js';
 import { ModelSerializer } from '../features/serialization/model-serializer.js';
 import type { Parameter, Schema } from './open-api-types.js';
 
@@ -65,7 +65,7 @@ function pathsOf(expandable: Expandable, within = ''): readonly string[] {
 }
 
 /** Whether any field may be missing, because a client has not asked for it. */
-export function mayLack(rules: ShapeRules | undefined): boolean {
+export function mayLack(rules: FieldSelection | undefined): boolean {
   return rules?.fieldsParameter !== undefined;
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import addFormats from 'ajv-formats';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import type { ValueType } from '../core/schema/data-type.js';
+import type { DataType } from '../core/schema/data-type.js';
 import { parseValue } from '../core/values/parse-value.js';
 import { bodySchema, exampleValue, nullable, valueSchema } from './describe-value.js';
 
@@ -9,7 +9,7 @@ const ajv = new Ajv2020({ strict: false });
 addFormats.default(ajv);
 for (const name of ['time-local', 'decimal', 'float', 'double', 'int32', 'int64']) ajv.addFormat(name, true);
 
-const TYPES: readonly ValueType[] = [
+const TYPES: readonly DataType[] = [
   { kind: 'integer', min: -128, max: 127 },
   { kind: 'integer', min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER },
   { kind: 'integer', min: 5, max: 9 },
@@ -61,7 +61,7 @@ describe.each(
   });
 });
 
-test.each<readonly [ValueType, unknown]>([
+test.each<readonly [DataType, unknown]>([
   [{ kind: 'integer', min: 0, max: 9 }, 10],
   [{ kind: 'bigint', min: 0n, max: 9n }, 'many'],
   [{ kind: 'decimal' }, '1e2'],

@@ -1,5 +1,5 @@
 import type { Key } from '../core/schema/resource.js';
-import type { TypeOf, ValueType } from '../core/schema/data-type.js';
+import type { TypeOf, DataType } from '../core/schema/data-type.js';
 import type { Schema } from './open-api-types.js';
 import {
   base64Length,
@@ -11,7 +11,7 @@ import {
 } from './value-patterns.js';
 
 /** A value in its canonical form (contract 2.4): what answers hold, and what requests do best to send. */
-export function valueSchema(type: ValueType): Schema {
+export function valueSchema(type: DataType): Schema {
   switch (type.kind) {
     case 'integer':
       return { type: 'integer', ...integerBounds(type) };
@@ -59,7 +59,7 @@ export function valueSchema(type: ValueType): Schema {
 }
 
 /** A value of a body: beside the canonical form a number for what is kept as text, and no blank where none is allowed (contract 5.6). */
-export function bodySchema(type: ValueType, blank: boolean): Schema {
+export function bodySchema(type: DataType, blank: boolean): Schema {
   const schema = valueSchema(type);
   switch (type.kind) {
     case 'bigint':
@@ -122,7 +122,7 @@ export function pathKeySchema(key: Pick<Key, 'columns'>): Schema {
 }
 
 /** A value that the schema admits, for people to look at. `name` is what texts say. */
-export function exampleValue(type: ValueType, name: string): unknown {
+export function exampleValue(type: DataType, name: string): unknown {
   switch (type.kind) {
     case 'integer':
       return Math.max(type.min, Math.min(1, type.max));

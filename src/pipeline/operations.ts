@@ -2,36 +2,36 @@ import { NotFound } from '../core/errors/http-exceptions.js';
 import type { Json } from '../core/errors/rest-exception.js';
 import { allOf } from '../core/query/condition.js';
 import type { Condition } from '../core/query/condition.js';
-import type { FilterBackend, FilterQuestion, Filtering } from '../core/contracts/filter-backend.js';
+import type { FilterBackend, FilterContext, FilterResult } from '../core/contracts/filter-backend.js';
 import type { Operation } from '../core/schema/operation.js';
 import type { CompletedRows, ListPlan, RetrievePlan } from '../core/query/plan.js';
 import type { Resource } from '../core/schema/resource.js';
 import type { Representation, Row } from '../core/contracts/serializer.js';
 import { locatedIn } from '../request/rest-context.js';
 import type { Answered, Asked, ListAnswer, Located } from '../request/rest-context.js';
-import { isLater, whenThere } from '../core/maybe-promise.js';
-import type { Soon } from '../core/maybe-promise.js';
+import { isPromise, mapMaybe } from '../core/maybe-promise.js';
+import type { MaybePromise } from '../core/maybe-promise.js';
 import { textsOf } from '../request/response/json-stream.js';
 import {
   expandedList,
   expandedTexts,
-  ShapedAnswers,
+  FieldSelector,
 } from '../features/field-selection/select-fields.stage.js';
-import type { DataAdapter, StampedText } from '../core/data-adapter.js';
+import type { DataAdapter, ValidatedJson } from '../core/data-adapter.js';
 import { FieldFilter } from '../features/filtering/field-filter.js';
 import { JsonServerFilter } from '../features/filtering/json-server-filter.js';
 import { JsonServerSearch } from '../features/filtering/json-server-search.js';
 import { SearchFilter } from '../features/filtering/search-filter.js';
 import { JsonServerOrdering } from '../features/filtering/json-server-ordering.js';
 import { OrderingFilter } from '../features/filtering/ordering-filter.js';
-import { IdempotentCreates } from '../features/idempotency/idempotency.stage.js';
+import { IdempotentWrites } from '../features/idempotency/idempotency.stage.js';
 import { foldLists } from '../request/parse/list-parameters.js';
 import { valuesOf } from '../request/parse/parse-query-string.js';
 import { refuseUnknownParameters } from '../request/parse/parse-url-keys.js';
 import { Preconditions } from '../features/conditional-requests/check-precondition.js';
 import { shown, writingOf } from '../request/represent-row.js';
 import { queriedTargets, restrictQueries } from '../features/permissions/restrict-queries.js';
-import { shownByGet } from '../features/serialization/visible-to-get.js';
+import { visibleToGet } from '../features/serialization/visible-to-get.js';
 import { ModelSerializer } from '../features/serialization/model-serializer.js';
 import { belongsTo, joiningValues, keyCondition, planList, planParent } from '../request/plan/plan-read.js';
 import { parseBody, planCreate, planDelete, planUpdate } from '../request/plan/plan-write.js';
@@ -41,14 +41,14 @@ export const REPLAYED = { 'Idempotency-Replayed': 'true' };
 
 /** The six operations, on whichever way in: plan, execute, serialise. They throw the errors of contract 6.1. */
 export class Operations {
-  private readonly shapes: ShapedAnswers;
+  private readonly shapes: FieldSelector;
   private readonly preconditions: Preconditions;
-  private readonly idempotent: IdempotentCreates;
+  private readonly idempotent: IdempotentWrites;
 
   constructor(private readonly adapter: DataAdapter) {
-    this.shapes = new ShapedAnswers(adapter, async (located) => this.planned(located));
+    this.shapes = new FieldSelector(adapter, async (located) => this.planned(located));
     this.preconditions = new Preconditions(adapter);
-    this.idempotent = new IdempotentCreates(adapter, adapter.answers);
+    this.idempotent = new IdempotentWrites(adapter, adapter.answers);
   }
 
   /** What is asked for on a URL that names no parent; undefined for one that does. */
@@ -69,7 +69,7 @@ export class Operations {
       planParent(keys.key, {
         parent: route.parent,
         relation: route.relation,
-        rows: await accesses.visible(route.parent),
+        rows: await accesses.readScope(route.parent),
         forWriting: !admission.reading,
         requester,
       }),
@@ -79,13 +79,13 @@ export class Operations {
   }
 
   /** As `locate`, for a list: where the URL's key says which rows belong to the parent, the list finds out by itself whether it is there. */
-  locateList(asked: Asked): Soon<Located> {
+  locateList(asked: Asked): MaybePromise<Located> {
     const { route, keys, admission, requester } = asked;
     const { parent, relation } = route;
     const { key } = keys;
     const values = parent && relation && key ? joiningValues(key, parent, relation) : undefined;
     if (!parent || !relation || !key || !values) return this.locate(asked);
-    return whenThere(admission.accesses.visible(parent), (rows) => {
+    return mapMaybe(admission.accesses.readScope(parent), (rows) => {
       const { where } = planParent(key, { parent, relation, rows, forWriting: false });
       return locatedIn(asked, {
         within: allOf([admission.rows, belongsTo(relation, values)]),
@@ -115,7 +115,7 @@ export class Operations {
   }
 
   /** All rows, whatever the pagination of the model. */
-  list(asked: Located): Soon<ListAnswer> {
+  list(asked: Located): MaybePromise<ListAnswer> {
     return this.listed(asked, (located, plan) => {
       const read = this.adapter.list(plan);
       return located.shape?.expands === true
@@ -125,12 +125,12 @@ export class Operations {
   }
 
   /** As `list`, as texts of rows with commas between; one where it is short, at once where nothing is waited for. */
-  listTexts(asked: Located): Soon<string | AsyncIterable<string>> {
+  listTexts(asked: Located): MaybePromise<string | AsyncIterable<string>> {
     return this.listed(asked, (located, plan) => {
       if (located.shape?.expands === true) return expandedTexts(this.adapter.list(plan), located.shape);
       const writing = writingOf(located);
       return (
-        (isPlain(located) ? this.adapter.listTexts(plan, writing) : undefined) ??
+        (hasDefaultSerializer(located) ? this.adapter.listTexts(plan, writing) : undefined) ??
         textsOf(this.adapter.list(plan), writing.represent)
       );
     });
@@ -138,10 +138,10 @@ export class Operations {
 
   private listed<Answer>(
     asked: Located,
-    answer: (located: Located, plan: ListPlan) => Soon<Answer>,
-  ): Soon<Answer> {
-    return whenThere(asked.resource.shape ? this.shaped(asked) : asked, (located) =>
-      whenThere(this.planned(located), (plan) => answer(located, plan)),
+    answer: (located: Located, plan: ListPlan) => MaybePromise<Answer>,
+  ): MaybePromise<Answer> {
+    return mapMaybe(asked.resource.shape ? this.shaped(asked) : asked, (located) =>
+      mapMaybe(this.planned(located), (plan) => answer(located, plan)),
     );
   }
 
@@ -172,12 +172,12 @@ export class Operations {
   }
 
   /** What the parameters ask for, all rows of it. Throws the errors of contract 6.1 in the order of contract 6.3. */
-  planned(located: Located): Soon<ListPlan> {
+  planned(located: Located): MaybePromise<ListPlan> {
     const { within, requester, pending } = located;
-    return whenThere(
+    return mapMaybe(
       queriedTargets(located.resource).length === 0 ? located.resource : this.queried(located),
       (resource) =>
-        whenThere(
+        mapMaybe(
           this.afterParent(located, () => filteringsOf(resource, located)),
           (filterings) => planList(resource, { within, filterings, requester, parent: pending }),
         ),
@@ -199,29 +199,29 @@ export class Operations {
   }
 
   /** The row as JSON, or undefined where a serializer of the application's own has a say in it. At once, where nothing is waited for. */
-  retrieveText(located: Located): Soon<string | undefined> {
+  retrieveText(located: Located): MaybePromise<string | undefined> {
     const { resource } = located;
     if (resource.shape || resource.strict) return this.retrieveTextAsked(located);
-    return isPlain(located) ? this.textOf(located) : undefined;
+    return hasDefaultSerializer(located) ? this.textOf(located) : undefined;
   }
 
   /** Of a model for which parameters say something. */
   private async retrieveTextAsked(asked: Located): Promise<string | undefined> {
     const located = await this.shapedObject(asked);
-    if (!isPlain(located))
+    if (!hasDefaultSerializer(located))
       return located.resource.shape && JSON.stringify((await this.retrieve(located)).value);
     return this.textOf(located);
   }
 
-  private textOf(located: Located): Soon<string> {
-    return whenThere(this.adapter.retrieveText(retrievePlan(located), writingOf(located)), (text) => {
+  private textOf(located: Located): MaybePromise<string> {
+    return mapMaybe(this.adapter.retrieveText(retrievePlan(located), writingOf(located)), (text) => {
       if (text === undefined) throw new NotFound();
       return text;
     });
   }
 
   /** As `retrieveText`, with what validators are made of. Of the whole row: not in a shape that a client asks for. */
-  async retrieveStamped(located: Located): Promise<StampedText> {
+  async retrieveStamped(located: Located): Promise<ValidatedJson> {
     const stamped = await this.adapter.retrieveStamped(retrievePlan(located), writingOf(located));
     if (!stamped) throw new NotFound();
     return stamped;
@@ -244,7 +244,7 @@ export class Operations {
   }
 
   private async madeOnce(located: Located): Promise<{ readonly row: Row; readonly replayed: boolean }> {
-    const { rows, replayed } = await this.idempotent.perform(located, async (read, completed) => [
+    const { rows, replayed } = await this.idempotent.runOnce(located, async (read, completed) => [
       await this.made(read, completed),
     ]);
     const [row] = rows;
@@ -252,9 +252,9 @@ export class Operations {
     return { row, replayed };
   }
 
-  private made(located: Located, completed: CompletedRows | undefined): Soon<Row> {
-    return whenThere(located.body(), (body) =>
-      whenThere(planCreate(located, body), (plan) =>
+  private made(located: Located, completed: CompletedRows | undefined): MaybePromise<Row> {
+    return mapMaybe(located.body(), (body) =>
+      mapMaybe(planCreate(located, body), (plan) =>
         this.adapter.create(completed ? { ...plan, completed } : plan),
       ),
     );
@@ -275,7 +275,7 @@ export class Operations {
       where: precondition ? allOf([where, precondition.where]) : where,
     });
     const row = await this.adapter.update({ ...plan, expected: precondition?.expected });
-    if (!row) throw await this.preconditions.whyNot(located, where);
+    if (!row) throw await this.preconditions.explainFailure(located, where);
     return { value: await shown(row, asked), row, shaped: asked.shape !== undefined };
   }
 
@@ -285,23 +285,26 @@ export class Operations {
     const where = objectCondition(located);
     await this.afterObject(located, where, () => refuseParameters(located));
     const deleted = located.resource.returnDeleted
-      ? await shownByGet(located, where, this.adapter)
+      ? await visibleToGet(located, where, this.adapter)
       : undefined;
     const plan = planDelete(located, precondition ? allOf([where, precondition.where]) : where);
     const isDeleted = await this.adapter.delete({ ...plan, expected: precondition?.expected });
-    if (!isDeleted) throw await this.preconditions.whyNot(located, where);
+    if (!isDeleted) throw await this.preconditions.explainFailure(located, where);
     return deleted;
   }
 
   /** The parent comes before the query in the order of checks: an error of the query waits for the look at the parent. */
-  afterParent<Result>({ pending }: Pick<Located, 'pending'>, read: () => Soon<Result>): Soon<Result> {
+  afterParent<Result>(
+    { pending }: Pick<Located, 'pending'>,
+    read: () => MaybePromise<Result>,
+  ): MaybePromise<Result> {
     const failed = async (error: unknown): Promise<never> => {
       if (pending && !(await this.adapter.exists(pending))) throw new NotFound();
       throw error;
     };
     try {
       const given = read();
-      return isLater(given) && pending ? given.catch(failed) : given;
+      return isPromise(given) && pending ? given.catch(failed) : given;
     } catch (error) {
       if (!pending) throw error;
       return failed(error);
@@ -312,7 +315,7 @@ export class Operations {
   async queried({ resource, admission }: Located): Promise<Resource> {
     const targets = queriedTargets(resource);
     const accesses = await Promise.all(
-      targets.map(async (target) => [target, await admission.accesses.find(target, 'GET')] as const),
+      targets.map(async (target) => [target, await admission.accesses.tryAuthorize(target, 'GET')] as const),
     );
     return restrictQueries(resource, new Map(accesses));
   }
@@ -327,37 +330,37 @@ export class Operations {
       return await read();
     } catch (error) {
       // Also what a pipe of the application's throws.
-      await this.preconditions.refuseUnmet(located, where);
+      await this.preconditions.assertMet(located, where);
       throw error;
     }
   }
 }
 
 /** A serializer of the application's own has a say in every row, and what is expanded comes from other rows. */
-export function isPlain({ resource, shape }: Located): boolean {
+export function hasDefaultSerializer({ resource, shape }: Located): boolean {
   return resource.serializer.constructor === ModelSerializer && shape?.expands !== true;
 }
 
 function filteringsOf(
   resource: Resource,
   { admission, parameters: read }: Located,
-): Soon<readonly Filtering[]> {
-  return whenThere(read(), (given) => {
+): MaybePromise<readonly FilterResult[]> {
+  return mapMaybe(read(), (given) => {
     const parameters = foldLists(given, resource);
-    if (parameters.size === 0 && resource.backends.every(saysNothingAlone)) return [];
+    if (parameters.size === 0 && resource.backends.every(addsNothingWithoutParameters)) return [];
     refuseUnknownParameters(parameters, resource, true);
-    const question: FilterQuestion = {
+    const question: FilterContext = {
       resource,
       parameters,
       values: (name) => valuesOf(name, parameters),
       actor: admission.actor,
     };
-    return askEach(resource.backends, question, []);
+    return runFilterBackends(resource.backends, question, []);
   });
 }
 
 /** Of a request without parameters. A class that extends one of ours may say something. */
-const SAY_NOTHING_ALONE: ReadonlySet<unknown> = new Set([
+const NEED_PARAMETERS: ReadonlySet<unknown> = new Set([
   FieldFilter,
   SearchFilter,
   OrderingFilter,
@@ -366,18 +369,20 @@ const SAY_NOTHING_ALONE: ReadonlySet<unknown> = new Set([
   JsonServerOrdering,
 ]);
 
-function saysNothingAlone({ constructor }: FilterBackend): boolean {
-  return SAY_NOTHING_ALONE.has(constructor);
+function addsNothingWithoutParameters({ constructor }: FilterBackend): boolean {
+  return NEED_PARAMETERS.has(constructor);
 }
 
 /** One behind the other: what is wrong with the query is told by the first that finds it. */
-function askEach(
+function runFilterBackends(
   [backend, ...more]: readonly FilterBackend[],
-  question: FilterQuestion,
-  told: readonly Filtering[],
-): Soon<readonly Filtering[]> {
+  question: FilterContext,
+  told: readonly FilterResult[],
+): MaybePromise<readonly FilterResult[]> {
   return backend
-    ? whenThere(backend.filter(question), (filtering) => askEach(more, question, [...told, filtering]))
+    ? mapMaybe(backend.filter(question), (filtering) =>
+        runFilterBackends(more, question, [...told, filtering]),
+      )
     : told;
 }
 

@@ -4,7 +4,7 @@ import type { Operation } from '../core/schema/operation.js';
 import type { Resource } from '../core/schema/resource.js';
 import type { Route } from '../core/schema/route.js';
 import type { ValueRules } from '../core/schema/value-rules.js';
-import type { TypeOf, ValueType } from '../core/schema/data-type.js';
+import type { TypeOf, DataType } from '../core/schema/data-type.js';
 import { JSON_MEDIA_TYPE } from '../core/media-type.js';
 
 /** What a client is told of one field (contract 19.1), in DRF's words. */
@@ -96,7 +96,7 @@ function describeField(field: Field, operation: Operation, given: ReadonlySet<st
   }
 }
 
-function typeName(type: ValueType): string {
+function typeName(type: DataType): string {
   switch (type.kind) {
     case 'bigint':
     case 'uuid':
@@ -114,7 +114,7 @@ function typeName(type: ValueType): string {
   }
 }
 
-function limits(type: ValueType): Partial<FieldDescription> {
+function limits(type: DataType): Partial<FieldDescription> {
   switch (type.kind) {
     case 'string':
       return type.maxLength === undefined ? {} : { max_length: type.maxLength };
@@ -129,7 +129,7 @@ function limits(type: ValueType): Partial<FieldDescription> {
 }
 
 /** What validators of the application say, where it is narrower than the column. */
-function ruledLimits(type: ValueType, rules: ValueRules): Partial<FieldDescription> {
+function ruledLimits(type: DataType, rules: ValueRules): Partial<FieldDescription> {
   switch (type.kind) {
     case 'string':
       return ruledTextLimits(type, rules);
@@ -159,11 +159,11 @@ function ruledTextLimits(type: TypeOf<'string'>, rules: ValueRules): Partial<Fie
   };
 }
 
-function above({ kind }: ValueType, { exclusiveMinimum }: ValueRules): number | undefined {
+function above({ kind }: DataType, { exclusiveMinimum }: ValueRules): number | undefined {
   return kind === 'integer' && exclusiveMinimum !== undefined ? exclusiveMinimum + 1 : undefined;
 }
 
-function below({ kind }: ValueType, { exclusiveMaximum }: ValueRules): number | undefined {
+function below({ kind }: DataType, { exclusiveMaximum }: ValueRules): number | undefined {
   return kind === 'integer' && exclusiveMaximum !== undefined ? exclusiveMaximum - 1 : undefined;
 }
 

@@ -17,7 +17,10 @@ import { challengeOf } from '../features/authentication/challenge.js';
 import { actionOf, askedMethod, linksOf, locationOf } from '../request/resource-urls.js';
 import type { Call } from '../request/resource-urls.js';
 import { withoutValidators } from '../features/conditional-requests/validators.js';
-import { ConditionalObjects, concluded } from '../features/conditional-requests/conditional.stages.js';
+import {
+  ConditionalObjects,
+  applyCacheHeaders,
+} from '../features/conditional-requests/conditional.stages.js';
 import type { DataAdapter } from '../core/data-adapter.js';
 import { describeRoute } from './options-metadata.js';
 import { Operations } from './operations.js';
@@ -27,17 +30,17 @@ import { askedOver } from '../request/http-context.js';
 import { BulkWrites } from '../features/bulk/bulk-write.stage.js';
 import type { JsonObject } from '../request/parse/parse-body.js';
 import { parseUrlKeys } from '../request/parse/parse-url-keys.js';
-import { Accesses } from '../features/permissions/access-control.js';
+import { CallerAccess } from '../features/permissions/access-control.js';
 import type { PermissionRules } from '../features/permissions/access-control.js';
 import { restrictFields } from '../features/permissions/restrict-fields.js';
 import { PagedLists } from '../features/pagination/paginate.stage.js';
 import { keyCondition } from '../request/plan/plan-read.js';
-import { whenThere } from '../core/maybe-promise.js';
-import type { Soon } from '../core/maybe-promise.js';
+import { mapMaybe } from '../core/maybe-promise.js';
+import type { MaybePromise } from '../core/maybe-promise.js';
 import { resolveRowFilter } from '../core/query/resolve-row-filter.js';
 import { RenderedAnswers } from '../features/rendering/render.stage.js';
 import { negotiate } from '../features/rendering/negotiate.js';
-import { tellSearchByName } from '../features/filtering/name-search-errors.js';
+import { nameSearchErrors } from '../features/filtering/name-search-errors.js';
 import { parameterName } from '../core/schema/parameter-names.js';
 import { FORMAT_PARAMETER } from '../core/contracts/renderer.js';
 import { chooseRenderer, formatOf } from '../features/rendering/negotiate-renderer.js';
@@ -68,7 +71,7 @@ interface Made {
 }
 
 /** What stands around an operation and may change its value: a list is one whole array, or its page. */
-export type Around = (operate: () => Promise<unknown>) => Promise<unknown>;
+export type InterceptorChain = (operate: () => Promise<unknown>) => Promise<unknown>;
 
 /** Runs a generated operation in the place of a method that replaces it. */
 export type Operate = (operation: Operation, body?: JsonObject) => Promise<unknown>;
@@ -104,11 +107,11 @@ export class RestPipeline {
   }
 
   /** Authenticate, authorize. Throws 429, 401, 403, and what a guard throws that stands for authentication. */
-  admit(call: Call): Soon<Admission> {
+  admit(call: Call): MaybePromise<Admission> {
     const { request } = call.exchange;
     const { resource } = call.match.route;
     if (resource.guarded) return this.admitBehindGuards(call);
-    return whenThere(this.authenticator.authenticate(call.exchange, resource.schemes), (actor) =>
+    return mapMaybe(this.authenticator.authenticate(call.exchange, resource.schemes), (actor) =>
       this.admitActor(actor, { resource, method: askedMethod(call), request, action: actionOf(call) }),
     );
   }
@@ -138,17 +141,17 @@ export class RestPipeline {
       request,
       action,
     }: { resource: Resource; method: string; request?: object; action?: RouteAction | undefined },
-  ): Soon<Admission> {
-    const accesses = new Accesses(
+  ): MaybePromise<Admission> {
+    const accesses = new CallerAccess(
       { actor, challenge: challengeOf(resource.schemes), request },
       this.rules,
       resolveRowFilter,
     );
     const answers = SHOWN_WRITES.has(method) && (!action || action.operation !== undefined);
     const admitted = answers
-      ? accesses.admitWrite(resource, method, action?.permission)
-      : accesses.admit(resource, method, action?.permission);
-    return whenThere(admitted, (access) => ({
+      ? accesses.authorizeWrite(resource, method, action?.permission)
+      : accesses.authorize(resource, method, action?.permission);
+    return mapMaybe(admitted, (access) => ({
       actor,
       accesses,
       rows: access.rows,
@@ -159,11 +162,15 @@ export class RestPipeline {
   }
 
   /** Method, Accept, keys and parent, then the operation: parse, plan, execute, serialise, respond. */
-  answer(call: Call, admission: Admission, around?: Around): Soon<RestResponse> {
-    return tellSearchByName(call.match.route.resource, () => this.answerCall(call, admission, around));
+  answer(call: Call, admission: Admission, around?: InterceptorChain): MaybePromise<RestResponse> {
+    return nameSearchErrors(call.match.route.resource, () => this.answerCall(call, admission, around));
   }
 
-  private answerCall(call: Call, admission: Admission, around?: Around): Soon<RestResponse> {
+  private answerCall(
+    call: Call,
+    admission: Admission,
+    around?: InterceptorChain,
+  ): MaybePromise<RestResponse> {
     const { exchange, match } = call;
     const { route } = match;
     if (exchange.method === 'OPTIONS') return optionsOf(call, admission);
@@ -185,7 +192,7 @@ export class RestPipeline {
       ? this.answerAround(operation, { call, admission, around, renderer })
       : this.perform(operation, { call, admission, renderer });
     return conditional || cacheControl
-      ? whenThere(response, (made) =>
+      ? mapMaybe(response, (made) =>
           this.conclude(call, admission, { response: made, surrounded: around !== undefined }),
         )
       : response;
@@ -199,7 +206,7 @@ export class RestPipeline {
   ): RestResponse {
     const { resource } = match.route;
     if (!resource.conditional && !resource.cacheControl) return response;
-    return concluded(response, {
+    return applyCacheHeaders(response, {
       resource,
       reading,
       actor,
@@ -215,7 +222,7 @@ export class RestPipeline {
       admission,
       around,
       renderer,
-    }: { call: Call; admission: Admission; around: Around; renderer: Renderer | undefined },
+    }: { call: Call; admission: Admission; around: InterceptorChain; renderer: Renderer | undefined },
   ): Promise<RestResponse> {
     let told: Omit<Made, 'value'> = { headers: {} };
     let located: Located | undefined;
@@ -240,19 +247,19 @@ export class RestPipeline {
   private perform(
     operation: Operation,
     { call, admission, renderer }: { call: Call; admission: Admission; renderer: Renderer | undefined },
-  ): Soon<RestResponse> {
+  ): MaybePromise<RestResponse> {
     const { pagination, conditional } = call.match.route.resource;
     if (renderer || (operation === 'list' ? pagination : operation !== 'retrieve' || conditional))
       return this.performAny(operation, { call, admission, renderer });
     const asked = askedOver(call, admission);
     if (operation === 'list')
-      return whenThere(this.operations.locateOwn(asked) ?? this.operations.locateList(asked), (list) =>
-        whenThere(this.operations.listTexts(list), (texts) =>
-          whenThere(renderTexts(texts), (body) => ({ status: 200, body })),
+      return mapMaybe(this.operations.locateOwn(asked) ?? this.operations.locateList(asked), (list) =>
+        mapMaybe(this.operations.listTexts(list), (texts) =>
+          mapMaybe(renderTexts(texts), (body) => ({ status: 200, body })),
         ),
       );
-    return whenThere(this.operations.locateOwn(asked) ?? this.operations.locate(asked), (located) =>
-      whenThere(this.operations.retrieveText(located), (text) =>
+    return mapMaybe(this.operations.locateOwn(asked) ?? this.operations.locate(asked), (located) =>
+      mapMaybe(this.operations.retrieveText(located), (text) =>
         text === undefined
           ? this.run(operation, located, call)
           : { status: 200, body: { kind: 'text', text } },
@@ -343,7 +350,7 @@ export class RestPipeline {
     const childPk = childSegment === undefined ? undefined : decodedSegment(childSegment);
     if (childSegment !== undefined && childPk === undefined) throw new NotFound();
     if (key && actionOf(call)?.lookUp === true) {
-      const seen = route.parent ? await accesses.visible(route.parent) : rows;
+      const seen = route.parent ? await accesses.readScope(route.parent) : rows;
       const named = route.parent ?? route.resource;
       if (
         !(await this.adapter.exists({
@@ -430,7 +437,7 @@ async function writableViews(
 ): Promise<ReadonlyMap<'POST' | 'PUT', Resource>> {
   const views = new Map<'POST' | 'PUT', Resource>();
   for (const method of ['POST', 'PUT'] as const) {
-    const access = await accesses.find(resource, method);
+    const access = await accesses.tryAuthorize(resource, method);
     if (access) views.set(method, restrictFields(resource, access));
   }
   return views;

@@ -1,5 +1,5 @@
 import type { Resource } from '../core/schema/resource.js';
-import { whenThere } from '../core/maybe-promise.js';
+import { mapMaybe } from '../core/maybe-promise.js';
 import type { Admission, Asked } from './rest-context.js';
 import type { Call } from './resource-urls.js';
 import { HttpRequester } from './http-requester.js';
@@ -9,7 +9,7 @@ import type { JsonObject } from './parse/parse-body.js';
 import { joinLists } from './parse/list-parameters.js';
 import { parseQueryString } from './parse/parse-query-string.js';
 import { parseUrlKeys } from './parse/parse-url-keys.js';
-import { RepeatableRequest } from './idempotent-request.js';
+import { HttpIdempotentRequest } from './idempotent-request.js';
 
 /** The operation as the exchange asks for it. */
 export function askedOver(call: Call, admission: Admission): Asked {
@@ -19,7 +19,7 @@ export function askedOver(call: Call, admission: Admission): Asked {
   const keys = parseUrlKeys(match);
   const repeatable =
     rules && exchange.method === 'POST'
-      ? new RepeatableRequest(call, {
+      ? new HttpIdempotentRequest(call, {
           caller: { actor: admission.actor, address: exchange.address },
           keys,
           rules,
@@ -39,10 +39,10 @@ export function askedOver(call: Call, admission: Admission): Asked {
         : parameters;
     },
     body: () =>
-      whenThere((repeatable ?? exchange).body(), (received) => {
+      mapMaybe((repeatable ?? exchange).body(), (received) => {
         const body = readJsonObject(received, exchange.header('content-type'));
         return piping
-          ? whenThere(piping.transform(body, 'body'), (piped) => pipedBody(piped, route.resource))
+          ? mapMaybe(piping.transform(body, 'body'), (piped) => pipedBody(piped, route.resource))
           : body;
       }),
     items: bulk ? () => itemsOver(call, repeatable ?? exchange) : undefined,

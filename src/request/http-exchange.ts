@@ -1,5 +1,5 @@
 import type { LibraryRequest } from '../core/contracts/authentication.js';
-import type { Soon } from '../core/maybe-promise.js';
+import type { MaybePromise } from '../core/maybe-promise.js';
 import type { ReceivedBody } from './parse/parse-body.js';
 
 /** One HTTP call, as every HTTP library gives it. */
@@ -20,7 +20,7 @@ export interface HttpExchange {
   /** The library's own request, the same object in everything that Nest runs for one call. */
   readonly request: LibraryRequest;
   header(name: string): string | undefined;
-  body(): Soon<ReceivedBody>;
+  body(): MaybePromise<ReceivedBody>;
   /** Whether nobody waits for the answer any more. */
-  gone(): boolean;
+  isAborted(): boolean;
 }

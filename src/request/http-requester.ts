@@ -6,12 +6,12 @@ import type { HttpExchange } from './http-exchange.js';
 /** Who waits for an answer over HTTP: an actor where one is known, else an address. */
 export class HttpRequester implements Requester {
   constructor(
-    private readonly exchange: Pick<HttpExchange, 'gone' | 'address'>,
+    private readonly exchange: Pick<HttpExchange, 'isAborted' | 'address'>,
     private readonly actor: Actor,
   ) {}
 
-  gone(): boolean {
-    return this.exchange.gone();
+  isAborted(): boolean {
+    return this.exchange.isAborted();
   }
 
   get caller(): string {

@@ -1,19 +1,19 @@
 import type { Caller } from '../core/schema/caller.js';
 import type { Idempotency } from '../core/contracts/idempotency.js';
 import { keyText } from '../core/values/keys.js';
-import type { Soon } from '../core/maybe-promise.js';
-import type { Repeatable } from './rest-context.js';
+import type { MaybePromise } from '../core/maybe-promise.js';
+import type { IdempotentRequest } from './rest-context.js';
 import type { Call } from './resource-urls.js';
 import { callerOf, digestOfRequest, digestOfScope } from './fingerprint.js';
-import { readIdempotencyKey } from './parse-idempotency-key.js';
+import { parseIdempotencyKey } from './parse-idempotency-key.js';
 import type { ClaimRequest } from '../core/contracts/response-store.js';
 import { readJson } from './parse/parse-body.js';
 import type { ReceivedBody } from './parse/parse-body.js';
 import type { UrlKeys } from './parse/parse-url-keys.js';
 
 /** A POST that may come twice, of a model where it is done once. One object a request. */
-export class RepeatableRequest implements Repeatable {
-  private received: Soon<ReceivedBody> | undefined;
+export class HttpIdempotentRequest implements IdempotentRequest {
+  private received: MaybePromise<ReceivedBody> | undefined;
   private begun = 0;
 
   constructor(
@@ -22,12 +22,12 @@ export class RepeatableRequest implements Repeatable {
   ) {}
 
   /** As the exchange gives it, once: nobody can read a stream again. */
-  body(): Soon<ReceivedBody> {
+  body(): MaybePromise<ReceivedBody> {
     return (this.received ??= this.call.exchange.body());
   }
 
   key(): string | undefined {
-    return readIdempotencyKey(this.call.exchange.header('idempotency-key'), this.from.rules.require);
+    return parseIdempotencyKey(this.call.exchange.header('idempotency-key'), this.from.rules.require);
   }
 
   async claim(key: string): Promise<ClaimRequest> {

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
 /** Whether the connection has ended before the answer has. */
-export function isGone(response: ServerResponse): boolean {
+export function isAborted(response: ServerResponse): boolean {
   return response.destroyed && !response.writableFinished;
 }

@@ -7,7 +7,7 @@ const QUOTED = /^"((?:[\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/;
 const BARE = /^[\x21\x23-\x7e]+$/;
 
 /** The key of a request: `"abc"` and `abc` are the same one. Undefined where it has none. Throws 400. */
-export function readIdempotencyKey(header: string | undefined, required: boolean): string | undefined {
+export function parseIdempotencyKey(header: string | undefined, required: boolean): string | undefined {
   if (header === undefined) {
     if (required) throw new MalformedRequest('Send an Idempotency-Key, a new one for each new object.');
     return undefined;

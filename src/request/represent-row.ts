@@ -1,7 +1,7 @@
 import type { Representation, Row } from '../core/contracts/serializer.js';
-import type { Soon } from '../core/maybe-promise.js';
+import type { MaybePromise } from '../core/maybe-promise.js';
 import type { Located } from './rest-context.js';
-import type { RowWriting } from '../core/data-adapter.js';
+import type { RowEncoder } from '../core/data-adapter.js';
 
 /** The JSON object of a row of the answer, as it was answered before where it was. */
 export function represent(row: Row, located: Located): Representation {
@@ -14,14 +14,14 @@ export function represent(row: Row, located: Located): Representation {
 }
 
 /** With what is expanded in it. */
-export function shown(row: Row, located: Located): Soon<Representation> {
+export function shown(row: Row, located: Located): MaybePromise<Representation> {
   return located.shape
     ? located.shape.expanded([row]).then(([expanded = row]) => represent(expanded, located))
     : represent(row, located);
 }
 
 /** How a row of the answer is written in process. */
-export function writingOf(located: Located): RowWriting {
+export function writingOf(located: Located): RowEncoder {
   return { basePath: basePathOf(located), represent: (row) => represent(row, located) };
 }
 

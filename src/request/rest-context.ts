@@ -5,12 +5,12 @@ import type { ExistsPlan, ParentValues, Precondition } from '../core/query/plan.
 import type { Requester } from '../core/contracts/requester.js';
 import type { Resource } from '../core/schema/resource.js';
 import type { Route } from '../core/schema/route.js';
-import type { Soon } from '../core/maybe-promise.js';
+import type { MaybePromise } from '../core/maybe-promise.js';
 import type { JsonObject } from './parse/parse-body.js';
 import type { Representation, Row } from '../core/contracts/serializer.js';
 import type { ClaimRequest } from '../core/contracts/response-store.js';
 import type { UrlKeys } from './parse/parse-url-keys.js';
-import type { Accesses } from '../features/permissions/access-control.js';
+import type { CallerAccess } from '../features/permissions/access-control.js';
 
 /** Who was let in, and to what. Made by `admit`; without one nothing is answered. */
 export interface Admission {
@@ -18,7 +18,7 @@ export interface Admission {
   /** Whose fields are those that the caller may read and write. */
   readonly resource: Resource;
   readonly rows: Condition;
-  readonly accesses: Accesses;
+  readonly accesses: CallerAccess;
   /** Whether the caller only looks, so that rows may come from a replica. */
   readonly reading: boolean;
   /** As the HTTP library gives it; undefined where the application asks itself. */
@@ -26,7 +26,7 @@ export interface Admission {
 }
 
 /** A request that may come twice. */
-export interface Repeatable {
+export interface IdempotentRequest {
   /** By which it is known again; undefined where it has none. Throws 400. */
   key(): string | undefined;
   /** For the next thing that is made by it. Throws 400. */
@@ -42,17 +42,17 @@ export interface Asked {
   readonly base: string;
   /** Read when their turn comes, because their errors have one (contract 6.3). */
   readonly parameters: () => ReadonlyMap<string, string> | Promise<ReadonlyMap<string, string>>;
-  readonly body: () => Soon<JsonObject>;
+  readonly body: () => MaybePromise<JsonObject>;
   /** The body, which may be a list; undefined where the model takes none. */
-  readonly items?: (() => Soon<JsonObject | readonly unknown[]>) | undefined;
+  readonly items?: (() => MaybePromise<JsonObject | readonly unknown[]>) | undefined;
   /** Undefined where the application asks itself. */
   readonly requester?: Requester | undefined;
   /** Where what it makes is made once, however often it comes. */
-  readonly repeatable?: Repeatable | undefined;
+  readonly repeatable?: IdempotentRequest | undefined;
 }
 
 /** The form that parameters give to an answer. */
-export interface AnswerShape {
+export interface ResponseShape {
   /** With the fields that are wanted. */
   readonly view: Resource;
   /** Objects stand in the places of keys and links: they are read for each page of rows. */
@@ -77,7 +77,7 @@ export interface Located extends Asked {
   /** The parent, where nobody has looked for it yet: its list does. */
   readonly pending: ExistsPlan | undefined;
   /** Undefined where the answer is the model's own. */
-  readonly shape?: AnswerShape | undefined;
+  readonly shape?: ResponseShape | undefined;
   /** What the row that is written must be before. */
   readonly precondition?: Precondition | undefined;
 }

@@ -1,14 +1,14 @@
 import type { Json } from '../core/errors/rest-exception.js';
 import { ALWAYS } from '../core/query/condition.js';
 import type { Condition, TermMatch } from '../core/query/condition.js';
-import type { ValueType } from '../core/schema/data-type.js';
+import type { DataType } from '../core/schema/data-type.js';
 import type { TextPart } from './dialects/dialect.js';
 import type { Scope } from './query-scope.js';
 
 const TRUE = '1 = 1';
 const FALSE = '1 = 0';
 
-const TEXT: ValueType = { kind: 'string', trim: false };
+const TEXT: DataType = { kind: 'string', trim: false };
 
 /** A condition as SQL. Values become parameters; everything else is a name of the compiled model. */
 export function compileCondition(condition: Condition, scope: Scope): string {
@@ -53,7 +53,7 @@ function compileComparison(
   if (value === null)
     return lookup === 'ne' ? `${column} IS NOT NULL` : lookup === 'exact' ? `${column} IS NULL` : FALSE;
   if (lookup === 'in' && (value as readonly Json[]).length === 0) return FALSE;
-  const bind = (each: Json, as: ValueType): string => scope.bind(each, as);
+  const bind = (each: Json, as: DataType): string => scope.bind(each, as);
   const own = scope.dialect.compare({ column, lookup, value, type }, bind);
   if (own !== undefined) return own;
   const text = (where: TextPart['where'], insensitive: boolean): string =>

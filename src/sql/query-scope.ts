@@ -3,7 +3,7 @@ import type { Column } from '../core/schema/column.js';
 import type { Operand } from '../core/query/condition.js';
 import type { ColumnPair, ManyToManyRelation, Relation } from '../core/schema/relation.js';
 import type { Resource } from '../core/schema/resource.js';
-import type { ValueType } from '../core/schema/data-type.js';
+import type { DataType } from '../core/schema/data-type.js';
 import type { Dialect } from './dialects/dialect.js';
 import type { TableNames, TableRegistry } from './table-names.js';
 
@@ -68,7 +68,7 @@ export class Scope {
     return this.statement.parameters;
   }
 
-  bind(value: Json, type: ValueType): string {
+  bind(value: Json, type: DataType): string {
     return this.dialect.parameter(
       this.bindRaw(value === null ? null : this.dialect.encode(value, type)),
       type,

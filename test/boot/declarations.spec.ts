@@ -12,7 +12,7 @@ import {
   restify,
   RestifyOpenApi,
 } from 'nestjs-restify';
-import type { FilterBackend, Filtering, Representation, RepresentContext, Row } from 'nestjs-restify';
+import type { FilterBackend, FilterResult, Representation, RepresentContext, Row } from 'nestjs-restify';
 import {
   ChildEntity,
   Column,
@@ -733,7 +733,7 @@ describe('a column with the name of a parameter', () => {
 
   @Injectable()
   class Drafts implements FilterBackend {
-    filter(): Filtering {
+    filter(): FilterResult {
       return {};
     }
 
@@ -1053,7 +1053,7 @@ describe('a class that Nest must make', () => {
   class NeedsUnprovided implements FilterBackend {
     constructor(readonly unprovided: Unprovided) {}
 
-    filter(): Filtering {
+    filter(): FilterResult {
       return {};
     }
   }

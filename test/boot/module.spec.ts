@@ -31,9 +31,9 @@ import { ExpressAdapter } from '@nestjs/platform-express';
 import { Test } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { FieldFilter, isRestError, Restify, RestifyModule, restify } from 'nestjs-restify';
+import { FieldFilter, isRestException, Restify, RestifyModule, restify } from 'nestjs-restify';
 import type * as Library from 'nestjs-restify';
-import type { FilterBackend, Filtering } from 'nestjs-restify';
+import type { FilterBackend, FilterResult } from 'nestjs-restify';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -280,7 +280,7 @@ describe('forRootAsync', () => {
 describe('several prefixes', () => {
   @Injectable()
   class NothingAtAll implements FilterBackend {
-    filter(): Filtering {
+    filter(): FilterResult {
       return { rows: { kind: 'never' } };
     }
   }
@@ -1000,11 +1000,11 @@ describe('two copies of the package in one process', () => {
     if (!copy) throw new Error('no copy');
     const { InvalidInput, Restify: RestifyOfCopy } = copy;
     expect(RestifyOfCopy).not.toBe(Restify);
-    expect(isRestError(InvalidInput.of('content', 'no'))).toBe(true);
+    expect(isRestException(InvalidInput.of('content', 'no'))).toBe(true);
 
     @Injectable()
     class Refusing implements FilterBackend {
-      filter(): Filtering {
+      filter(): FilterResult {
         throw InvalidInput.of('content', 'refused by a copy');
       }
     }

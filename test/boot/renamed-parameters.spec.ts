@@ -1,7 +1,7 @@
 // @tags nest
 import { expect, test } from '@jest/globals';
 import { PageNumberPagination } from 'nestjs-restify';
-import type { FilterBackend, Filtering } from 'nestjs-restify';
+import type { FilterBackend, FilterResult } from 'nestjs-restify';
 import { startApp } from '../support/start-app.js';
 import { declareUnchecked, entityOf, problemsOf } from './refused-start.js';
 
@@ -10,7 +10,7 @@ const OTHER = 'Give the parameter another name.';
 
 /** Reads a parameter of its own, which it does not know by another name. */
 class Drafts implements FilterBackend {
-  filter(): Filtering {
+  filter(): FilterResult {
     return {};
   }
   parameters(): readonly string[] {

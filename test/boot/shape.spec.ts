@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { CanActivate } from '@nestjs/common';
 import { basic, CsvRenderer, LimitOffsetPagination, restify } from 'nestjs-restify';
-import type { FilterBackend, Filtering } from 'nestjs-restify';
+import type { FilterBackend, FilterResult } from 'nestjs-restify';
 import { Column, Entity, JoinTable, ManyToMany, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import { startApp } from '../support/start-app.js';
@@ -48,7 +48,7 @@ class Closed implements CanActivate {
 }
 
 class ReadsOmit implements FilterBackend {
-  filter(): Filtering {
+  filter(): FilterResult {
     return {};
   }
   parameters(): readonly string[] {

@@ -8,7 +8,7 @@ import type { RestifyModuleOptions } from 'nestjs-restify';
 import { Column, DataSource, Entity, ManyToOne, OneToMany, PrimaryColumn } from 'typeorm';
 import type { DataSourceOptions, QueryRunner, Relation } from 'typeorm';
 import { chooseDialect } from '../../src/adapters/typeorm/choose-dialect.js';
-import { Connections } from '../../src/adapters/typeorm/connection/connection-manager.js';
+import { ConnectionManager } from '../../src/adapters/typeorm/connection/connection-manager.js';
 import type { Statement } from '../../src/sql/statement.js';
 import type { TestDatabase } from '../support/databases.js';
 import { onEachServer } from '../support/each-database.js';
@@ -192,7 +192,7 @@ onEachServer('2,000 cancels', (database) => {
       },
     };
     const dataSource = await new DataSource({ ...opened.options, ...pool } as DataSourceOptions).initialize();
-    const connections = new Connections(dataSource, chooseDialect(dataSource), {
+    const connections = new ConnectionManager(dataSource, chooseDialect(dataSource), {
       acquireTimeout: 30_000,
       statementTimeout: undefined,
       fairShare: false,
@@ -205,9 +205,9 @@ onEachServer('2,000 cancels', (database) => {
     const round = async (): Promise<void> => {
       let asked = 0;
       // Still there when there is a connection, and gone when it is looked for.
-      const cancelled = await connections.readWanted(sleep(30), {
+      const cancelled = await connections.readIfWanted(sleep(30), {
         caller: undefined,
-        gone: () => asked++ > 0,
+        isAborted: () => asked++ > 0,
       });
       if (cancelled === undefined) outcomes.cancelled++;
       await Promise.resolve(connections.read(sleep(0.003), 'primary')).then(

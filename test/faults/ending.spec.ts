@@ -33,7 +33,7 @@ function rawOf(reply: Reply): ServerResponse {
 
 /** Routes that this package knows nothing of. */
 @Controller('own')
-class OwnRoutes {
+class GeneratedRoutes {
   @Get('events')
   events(@Res() reply: Reply): void {
     const response = rawOf(reply);
@@ -97,7 +97,7 @@ async function start(shutdownGrace?: number, rows = 3): Promise<StartedApp> {
   started = await startApp({
     compare: false,
     entities: [Page],
-    controllers: [OwnRoutes],
+    controllers: [GeneratedRoutes],
     restify: shutdownGrace === undefined ? {} : { shutdownGrace },
     undescribed: 'all',
   });

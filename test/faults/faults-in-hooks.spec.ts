@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { IdempotencyRecord, ResourceController, Restify, RestifyController, where } from 'nestjs-restify';
-import type { HookQuestion, Json, RowFilter, Write } from 'nestjs-restify';
+import type { HookContext, Json, RowFilter, Write } from 'nestjs-restify';
 import { Column, Entity, PrimaryGeneratedColumn, QueryFailedError } from 'typeorm';
 import type { DataSource, EntityManager } from 'typeorm';
 import type { Answer } from '../support/client.js';
@@ -42,7 +42,7 @@ class TaskController extends ResourceController<Task> {
     return where('id', 'gt', 0);
   }
 
-  override async valuesOnCreate(_: HookQuestion): Promise<Readonly<Record<string, Json>>> {
+  override async valuesOnCreate(_: HookContext): Promise<Readonly<Record<string, Json>>> {
     await acts.values?.();
     return {};
   }

@@ -12,7 +12,7 @@ import {
   RestifyController,
   Action,
   CurrentActor,
-  secretsEqual,
+  timingSafeEqual,
   strategy,
 } from 'nestjs-restify';
 import type { RestifyModuleOptions } from 'nestjs-restify';
@@ -84,7 +84,7 @@ class Keys extends PassportStrategy(KeyStrategy, 'auth-keys') {
 @Injectable()
 class Passwords extends PassportStrategy(BasicStrategy, 'auth-passwords') {
   validate(username: string, password: string): object | null {
-    return secretsEqual(password, 'right') ? { by: 'password', username } : null;
+    return timingSafeEqual(password, 'right') ? { by: 'password', username } : null;
   }
 }
 
@@ -154,7 +154,7 @@ describe('several schemes', () => {
         authentication: [
           'auth-users',
           'auth-machines',
-          basic((name, password) => secretsEqual(password, 'right') && { by: 'basic', name }),
+          basic((name, password) => timingSafeEqual(password, 'right') && { by: 'basic', name }),
         ],
       },
     });

@@ -1,7 +1,7 @@
 // @tags db
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { allow, AllowAny, IdempotencyRecord, Restify } from 'nestjs-restify';
-import type { AccessQuestion, Grant, Permission } from 'nestjs-restify';
+import type { AccessContext, Grant, Permission } from 'nestjs-restify';
 import { Column, Entity, JoinTable, ManyToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import type { Answer, Client } from '../support/client.js';
@@ -11,7 +11,7 @@ import type { StartedApp } from '../support/start-app.js';
 
 /** Who changes sees less than who creates. */
 class Narrow implements Permission {
-  decide({ method }: AccessQuestion): Grant {
+  decide({ method }: AccessContext): Grant {
     return method === 'PATCH' ? allow({ readable: ['id', 'code', 'votes'] }) : allow();
   }
 }

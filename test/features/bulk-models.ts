@@ -1,5 +1,5 @@
 import { allow, deny, Restify, where } from 'nestjs-restify';
-import type { AccessQuestion, Grant, Permission, Refusal } from 'nestjs-restify';
+import type { AccessContext, Grant, Permission, Denial } from 'nestjs-restify';
 import {
   Column,
   Entity,
@@ -15,7 +15,7 @@ import type { Relation } from 'typeorm';
 
 /** Who asks, by name. `eve` has rows of her own, and reads no secret; `mute` may not read; `adder` may only create. */
 export class Roles implements Permission {
-  decide({ actor, method }: AccessQuestion): Grant | Refusal {
+  decide({ actor, method }: AccessContext): Grant | Denial {
     const name = (actor as { readonly name: string } | null)?.name;
     if (name === 'eve')
       return method === 'GET'

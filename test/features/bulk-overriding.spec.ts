@@ -17,7 +17,7 @@ import {
   RestifyResources,
   where,
 } from 'nestjs-restify';
-import type { HookQuestion, RowFilter, Write } from 'nestjs-restify';
+import type { HookContext, RowFilter, Write } from 'nestjs-restify';
 import { map } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { BeforeInsert, Column, Entity, PrimaryGeneratedColumn, VersionColumn } from 'typeorm';
@@ -77,7 +77,7 @@ class TaskController extends ResourceController<Task> {
     return where('state', 'ne', 'gone');
   }
 
-  override valuesOnCreate({ actor }: HookQuestion): { readonly made: string } {
+  override valuesOnCreate({ actor }: HookContext): { readonly made: string } {
     return { made: (actor as { name: string } | null)?.name ?? 'nobody' };
   }
 

@@ -9,14 +9,7 @@ import {
   NdjsonRenderer,
   Restify,
 } from 'nestjs-restify';
-import type {
-  AccessQuestion,
-  Grant,
-  Permission,
-  RepresentContext,
-  Representation,
-  Row,
-} from 'nestjs-restify';
+import type { AccessContext, Grant, Permission, RepresentContext, Representation, Row } from 'nestjs-restify';
 import {
   Column,
   Entity,
@@ -41,7 +34,7 @@ class Size {
 
 /** Everybody but the admin is told nothing of prices. */
 class NoPrices implements Permission {
-  decide({ request }: AccessQuestion): Grant {
+  decide({ request }: AccessContext): Grant {
     const { headers } = request as { headers: Record<string, string> };
     return headers['x-user'] === 'admin'
       ? allow()

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { INestApplication } from '@nestjs/common';
 import { allow, AllowAny, Restify, where } from 'nestjs-restify';
-import type { AccessQuestion, Grant, Permission } from 'nestjs-restify';
+import type { AccessContext, Grant, Permission } from 'nestjs-restify';
 import {
   Column,
   Entity,
@@ -24,7 +24,7 @@ import type { StartedApp } from '../support/start-app.js';
 
 /** A clerk reads no secret, and a stranger no row of others; a scribe changes what it may not read. */
 class Readers implements Permission {
-  decide({ actor, method }: AccessQuestion): Grant {
+  decide({ actor, method }: AccessContext): Grant {
     const name = (actor as { readonly name: string } | null)?.name ?? '';
     if (name === 'stranger') return allow({ rows: where('owner', 'stranger') });
     if (name === 'clerk') return allow({ readable: ['id', 'title', 'owner', 'version'] });

@@ -10,7 +10,7 @@ import {
   RestifyResources,
   where,
 } from 'nestjs-restify';
-import type { AccessQuestion, Grant, Permission, Refusal } from 'nestjs-restify';
+import type { AccessContext, Grant, Permission, Denial } from 'nestjs-restify';
 import {
   Column,
   Entity,
@@ -29,7 +29,7 @@ import type { StartedApp } from '../support/start-app.js';
 
 /** All delete all. Ann reads everything, Bob what is open and not the price, others nothing. */
 class Readers implements Permission {
-  decide({ actor, method }: AccessQuestion): Grant | Refusal {
+  decide({ actor, method }: AccessContext): Grant | Denial {
     if (method !== 'GET') return allow();
     switch ((actor as { readonly name?: string } | null)?.name) {
       case 'ann':

@@ -13,12 +13,12 @@ import {
   where,
 } from 'nestjs-restify';
 import type {
-  AccessQuestion,
+  AccessContext,
   FilterBackend,
-  Filtering,
+  FilterResult,
   Grant,
   Permission,
-  Refusal,
+  Denial,
   RepresentContext,
   Representation,
   Row,
@@ -43,13 +43,13 @@ import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
 import { seen } from './nested-answers.js';
 
-function nameOf({ actor }: AccessQuestion): string {
+function nameOf({ actor }: AccessContext): string {
   return (actor as { name: string } | null)?.name ?? '';
 }
 
 /** Ann sees all, Bob names alone and not those that are secret, Eve nothing. */
 class Authors implements Permission {
-  decide(question: AccessQuestion): Grant | Refusal {
+  decide(question: AccessContext): Grant | Denial {
     const name = nameOf(question);
     if (name === 'eve') return deny();
     return name === 'bob' ? allow({ rows: where('secret', false), readable: ['id', 'name'] }) : allow();
@@ -57,7 +57,7 @@ class Authors implements Permission {
 }
 
 class Enrolments implements Permission {
-  decide(question: AccessQuestion): Grant | Refusal {
+  decide(question: AccessContext): Grant | Denial {
     const name = nameOf(question);
     if (name === 'eve') return deny();
     return name === 'bob' ? allow({ rows: where('grade', 'ne', 9), readable: ['id', 'ex_course'] }) : allow();
@@ -66,7 +66,7 @@ class Enrolments implements Permission {
 
 /** As its list is without parameters. */
 class NoDrafts implements FilterBackend {
-  filter({ parameters }: { parameters: ReadonlyMap<string, string> }): Filtering {
+  filter({ parameters }: { parameters: ReadonlyMap<string, string> }): FilterResult {
     return parameters.has('drafts') ? {} : { rows: where('draft', false) };
   }
 }

@@ -8,7 +8,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { Restify } from 'nestjs-restify';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
-import { makeForExpress } from '../../src/http/express/express-prototypes.js';
+import { useExpressPrototypes } from '../../src/http/express/express-prototypes.js';
 import { PLATFORM } from '../support/platform.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
@@ -209,7 +209,7 @@ function statusOf(
       outer.use(look);
       outer.use((_request: IncomingMessage, response: ServerResponse) => response.end('done'));
       const own = createServer(outer);
-      makeForExpress(own, outer);
+      useExpressPrototypes(own, outer);
       try {
         expect(await statusOf(await listening(own), '/below')).toBe(200);
         expect(made[0]?.every((prototype, at) => prototype === [outer.request, outer.response][at])).toBe(
@@ -229,9 +229,9 @@ function statusOf(
     test("a server that was made with classes of somebody's keeps them, also later", async () => {
       class OwnMessage extends IncomingMessage {}
       const given = createServer({ IncomingMessage: OwnMessage }, express);
-      makeForExpress(given, express);
+      useExpressPrototypes(given, express);
       const changed = createServer(express);
-      makeForExpress(changed, express);
+      useExpressPrototypes(changed, express);
       const place = Object.getOwnPropertySymbols(changed).find(
         (symbol) => String(symbol) === 'Symbol(IncomingMessage)',
       );
@@ -250,11 +250,11 @@ function statusOf(
     test("what is no server of Node's, or no application of Express, is left as it is", () => {
       const other = createServer();
       const before = Object.getOwnPropertyDescriptors(other);
-      makeForExpress(other, () => undefined);
+      useExpressPrototypes(other, () => undefined);
       expect(Object.getOwnPropertyDescriptors(other)).toEqual(before);
       for (const target of [undefined, {}, { listeners: () => [], listenerCount: () => 0 }]) {
         const keys = Reflect.ownKeys(target ?? {});
-        makeForExpress(target, express);
+        useExpressPrototypes(target, express);
         expect(Reflect.ownKeys(target ?? {})).toEqual(keys);
       }
     });

@@ -13,7 +13,7 @@ import {
   SearchFilter,
   where,
 } from 'nestjs-restify';
-import type { FilterBackend, FilterQuestion, Filtering, RowFilter } from 'nestjs-restify';
+import type { FilterBackend, FilterContext, FilterResult, RowFilter } from 'nestjs-restify';
 import {
   Column,
   Entity,
@@ -885,7 +885,7 @@ class Rules {
 class RuleBackend implements FilterBackend {
   constructor(private readonly rules: Rules) {}
 
-  async filter({ parameters }: FilterQuestion): Promise<Filtering> {
+  async filter({ parameters }: FilterContext): Promise<FilterResult> {
     const name = parameters.get('rule');
     return Promise.resolve(name === undefined ? {} : { rows: this.rules.named(name) });
   }

@@ -13,7 +13,7 @@ import {
   Restify,
   where,
 } from 'nestjs-restify';
-import type { AccessQuestion, Grant, Permission, Refusal } from 'nestjs-restify';
+import type { AccessContext, Grant, Permission, Denial } from 'nestjs-restify';
 import { Column, Entity, JoinTable, ManyToMany, ManyToOne, OneToMany, PrimaryColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import { onEachDatabase } from '../support/each-database.js';
@@ -25,26 +25,26 @@ interface Person {
   readonly isAdmin?: boolean;
 }
 
-function nameOf({ actor }: AccessQuestion): string {
+function nameOf({ actor }: AccessContext): string {
   return (actor as Person | null)?.name ?? '';
 }
 
 /** The rows of one's own; which column says so differs by model. */
 class OwnNotes implements Permission {
-  decide(question: AccessQuestion): Grant {
+  decide(question: AccessContext): Grant {
     return allow({ rows: where('owner', nameOf(question)) });
   }
 }
 
 class OwnFolders implements Permission {
-  decide(question: AccessQuestion): Grant {
+  decide(question: AccessContext): Grant {
     return allow({ rows: where('keeper', nameOf(question)) });
   }
 }
 
 /** Over the relation of the row. */
 class NotesOfOwnFolder implements Permission {
-  decide(question: AccessQuestion): Grant {
+  decide(question: AccessContext): Grant {
     return allow({ rows: where('folder.keeper', nameOf(question)) });
   }
 }
@@ -59,13 +59,13 @@ class PublicFields implements Permission {
 }
 
 class Nobody implements Permission {
-  decide(): Refusal {
+  decide(): Denial {
     return deny();
   }
 }
 
 class Hidden implements Permission {
-  decide(): Refusal {
+  decide(): Denial {
     return hide();
   }
 }

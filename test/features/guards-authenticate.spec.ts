@@ -29,10 +29,10 @@ import {
   RestifyController,
   RestifyOpenApi,
   RestifyResources,
-  secretsEqual,
+  timingSafeEqual,
   where,
 } from 'nestjs-restify';
-import type { AccessQuestion, Grant, Permission, Refusal } from 'nestjs-restify';
+import type { AccessContext, Grant, Permission, Denial } from 'nestjs-restify';
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Strategy } from 'passport';
@@ -151,7 +151,7 @@ class GaKeys implements CanActivate {
 
 @Injectable()
 class GaOwn implements Permission {
-  decide({ actor }: AccessQuestion): Grant | Refusal {
+  decide({ actor }: AccessContext): Grant | Denial {
     if (actor === null) return deny({ hides: 'rows' });
     return allow({ rows: where('owner', (actor as { name: string }).name) });
   }
@@ -216,7 +216,7 @@ class GaOptional {
   app: 'ga',
   authentication: [
     TokenGuard,
-    basic((name, password) => secretsEqual(password, 'right') && { name }),
+    basic((name, password) => timingSafeEqual(password, 'right') && { name }),
     guard(GaKeys, { header: 'X-Key', challenge: 'Key' }),
   ],
 })

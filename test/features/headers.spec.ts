@@ -52,7 +52,7 @@ class Bottle {
 }
 
 @Controller('own')
-class OwnRoutes {
+class GeneratedRoutes {
   @Get()
   own(): { own: boolean } {
     return { own: true };
@@ -106,7 +106,7 @@ describe('every response', () => {
   beforeAll(async () => {
     started = await startApp({
       entities: [Crate, Bottle],
-      controllers: [OwnRoutes],
+      controllers: [GeneratedRoutes],
       providers: [{ provide: APP_GUARD, useClass: HeaderGuard }],
       undescribed: [401, 403],
     });

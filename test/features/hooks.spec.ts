@@ -11,7 +11,7 @@ import {
   RestifyResources,
   where,
 } from 'nestjs-restify';
-import type { AccessQuestion, HookQuestion, Json, RowFilter, Write } from 'nestjs-restify';
+import type { AccessContext, HookContext, Json, RowFilter, Write } from 'nestjs-restify';
 import { Column, Entity, JoinTable, ManyToMany, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { DataSource, Relation } from 'typeorm';
 import { onEachDatabase } from '../support/each-database.js';
@@ -138,11 +138,11 @@ class TaskController extends ResourceController<Task> {
     super();
   }
 
-  override scope({ actor }: AccessQuestion): RowFilter | 'all' {
+  override scope({ actor }: AccessContext): RowFilter | 'all' {
     return actor === null ? where('owner', 0) : where('owner', userOf(actor).id);
   }
 
-  override valuesOnCreate({ actor, resource }: HookQuestion): Readonly<Record<string, Json>> {
+  override valuesOnCreate({ actor, resource }: HookContext): Readonly<Record<string, Json>> {
     return {
       owner: actor === null ? 0 : userOf(actor).id,
       ...(resource.label === 'Task' ? { reviewer: 1 } : {}),

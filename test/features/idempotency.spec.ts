@@ -16,10 +16,10 @@ import {
   where,
 } from 'nestjs-restify';
 import type {
-  AccessQuestion,
+  AccessContext,
   Grant,
   Permission,
-  Refusal,
+  Denial,
   RepresentContext,
   Representation,
   Row,
@@ -54,7 +54,7 @@ type Body = Readonly<Record<string, unknown>>;
 let rules = freshRules();
 
 interface Rules {
-  grant: (question: AccessQuestion) => Grant | Refusal;
+  grant: (question: AccessContext) => Grant | Denial;
   before: (write: Write<Order>) => Promise<unknown>;
   values: () => Promise<void>;
   committed: () => void;
@@ -72,7 +72,7 @@ function freshRules(): Rules {
 }
 
 class Changing implements Permission {
-  decide(question: AccessQuestion): Grant | Refusal {
+  decide(question: AccessContext): Grant | Denial {
     return rules.grant(question);
   }
 }

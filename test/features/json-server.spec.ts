@@ -13,7 +13,7 @@ import {
   RestifyOpenApi,
   where,
 } from 'nestjs-restify';
-import type { AccessQuestion, Grant, Permission } from 'nestjs-restify';
+import type { AccessContext, Grant, Permission } from 'nestjs-restify';
 import { Column, Entity, JoinTable, ManyToMany, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import { onEachDatabase } from '../support/each-database.js';
@@ -26,7 +26,7 @@ interface Person {
 
 /** Ann reads all; others read what is public, and neither `price` nor `shelf`. */
 class Readers implements Permission {
-  decide({ actor }: AccessQuestion): Grant {
+  decide({ actor }: AccessContext): Grant {
     if ((actor as Person | null)?.name === 'ann') return allow();
     return allow({ rows: where('open', true), readable: ['id', 'title', 'open'] });
   }
@@ -34,7 +34,7 @@ class Readers implements Permission {
 
 /** Bob sees the shelf of the first letter alone. */
 class Shelves implements Permission {
-  decide({ actor }: AccessQuestion): Grant {
+  decide({ actor }: AccessContext): Grant {
     return (actor as Person | null)?.name === 'ann' ? allow() : allow({ rows: where('letter', 'A') });
   }
 }

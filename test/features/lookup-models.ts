@@ -10,7 +10,7 @@ import {
   and,
   or,
 } from 'nestjs-restify';
-import type { AccessQuestion, FilterParameters, Grant, Permission, Refusal } from 'nestjs-restify';
+import type { AccessContext, FilterParameters, Grant, Permission, Denial } from 'nestjs-restify';
 import {
   Column,
   CreateDateColumn,
@@ -29,13 +29,13 @@ export interface Voter {
   readonly name: string;
 }
 
-function nameOf({ actor }: AccessQuestion): string {
+function nameOf({ actor }: AccessContext): string {
   return (actor as Voter | null)?.name ?? '';
 }
 
 /** `half` sees choices that are open alone, `blind` no votes, `out` no choices at all; everybody else sees everything. */
 export class ChoicePermission implements Permission {
-  decide(question: AccessQuestion): Grant | Refusal {
+  decide(question: AccessContext): Grant | Denial {
     switch (nameOf(question)) {
       case 'half':
         return allow({ rows: where('open', true) });
@@ -51,7 +51,7 @@ export class ChoicePermission implements Permission {
 
 /** The same over the other model: `half` sees no question that is a draft, `blind` not its text, `lonely` no relation of it. */
 export class QuestionPermission implements Permission {
-  decide(question: AccessQuestion): Grant {
+  decide(question: AccessContext): Grant {
     if (nameOf(question) === 'half') return allow({ rows: where('draft', false) });
     if (nameOf(question) === 'lonely') return allow({ readable: ['id', 'text'] });
     return nameOf(question) === 'blind' ? allow({ readable: ['id', 'choices', 'tags'] }) : allow();
@@ -60,7 +60,7 @@ export class QuestionPermission implements Permission {
 
 /** `half` sees links to the second tag alone, `out` none. */
 export class LinkPermission implements Permission {
-  decide(question: AccessQuestion): Grant | Refusal {
+  decide(question: AccessContext): Grant | Denial {
     if (nameOf(question) === 'out') return deny();
     return nameOf(question) === 'half' ? allow({ rows: where('t_id', 2) }) : allow();
   }

@@ -44,7 +44,7 @@ import {
   Restify,
   RestifyController,
 } from 'nestjs-restify';
-import type { AccessQuestion, Grant, Permission, Refusal } from 'nestjs-restify';
+import type { AccessContext, Grant, Permission, Denial } from 'nestjs-restify';
 import { Column, Entity, JoinTable, ManyToMany, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import { map } from 'rxjs';
@@ -59,7 +59,7 @@ const RAN: string[] = [];
 
 @Injectable()
 class NoDeleting implements Permission {
-  decide({ method, actor }: AccessQuestion): Grant | Refusal {
+  decide({ method, actor }: AccessContext): Grant | Denial {
     return method === 'DELETE' || (method === 'PATCH' && actor !== null) ? deny() : allow();
   }
 }

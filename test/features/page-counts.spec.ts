@@ -1,7 +1,7 @@
 // @tags db
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { allow, LimitOffsetPagination, Restify, where } from 'nestjs-restify';
-import type { AccessQuestion, Grant, Permission } from 'nestjs-restify';
+import type { AccessContext, Grant, Permission } from 'nestjs-restify';
 import { Column, Entity, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import { StatementLog } from '../faults/statement-log.js';
@@ -14,7 +14,7 @@ const ROWS = 10_500;
 
 /** With a team, its rows alone; without one, all. */
 class OfTeam implements Permission {
-  decide({ actor }: AccessQuestion): Grant {
+  decide({ actor }: AccessContext): Grant {
     const { team } = (actor ?? {}) as { readonly team?: number };
     return team === undefined ? allow() : allow({ rows: where('team', 'gte', team) });
   }

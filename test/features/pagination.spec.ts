@@ -1,7 +1,7 @@
 // @tags db http
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { LimitOffsetPagination, PageNumberPagination, Restify } from 'nestjs-restify';
-import type { Page, PageAnswer, PageQuestion, PageRequest, Pagination } from 'nestjs-restify';
+import type { Page, PageResponse, PageQuery, PageRequest, Pagination } from 'nestjs-restify';
 import { Column, Entity, JoinTable, ManyToMany, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import { onEachDatabase } from '../support/each-database.js';
@@ -397,14 +397,14 @@ class Odd implements Pagination {
     return ['nth'];
   }
 
-  page({ parameters }: PageQuestion): PageRequest {
+  page({ parameters }: PageQuery): PageRequest {
     return {
       window: { kind: 'offset', limit: 1, offset: (Number(parameters.get('nth') ?? 1) - 1) * 2 },
       count: 'exact',
     };
   }
 
-  present({ offset, more, count }: Page): PageAnswer {
+  present({ offset, more, count }: Page): PageResponse {
     return {
       headers: { 'X-Offset': String(offset) },
       envelope: { members: { more, all: count?.rows ?? null }, rows: 'rows' },
@@ -428,7 +428,7 @@ class Careless implements Pagination {
     return ['limit', 'offset'];
   }
 
-  page({ parameters }: PageQuestion): PageRequest {
+  page({ parameters }: PageQuery): PageRequest {
     const said = (name: string, otherwise: number): number => (parameters.get(name) ?? otherwise) as number;
     if (parameters.has('values'))
       return {
@@ -437,7 +437,7 @@ class Careless implements Pagination {
     return { window: { kind: 'offset', limit: said('limit', 2), offset: said('offset', 0) } };
   }
 
-  present(): PageAnswer {
+  present(): PageResponse {
     return {};
   }
 }

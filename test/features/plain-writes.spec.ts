@@ -10,7 +10,7 @@ import {
   RestifyResources,
   where,
 } from 'nestjs-restify';
-import type { AccessQuestion, Grant, Json, Permission, Write } from 'nestjs-restify';
+import type { AccessContext, Grant, Json, Permission, Write } from 'nestjs-restify';
 import { MinLength } from 'class-validator';
 import { Column, Entity, ManyToOne, OneToMany, PrimaryGeneratedColumn, Unique } from 'typeorm';
 import type { EntitySubscriberInterface, InsertEvent, Relation } from 'typeorm';
@@ -99,13 +99,13 @@ interface User {
   readonly team: string | null;
 }
 
-function userOf({ actor }: AccessQuestion): User {
+function userOf({ actor }: AccessContext): User {
   return actor as User;
 }
 
 /** The same shape for everybody. */
 class OwnRows implements Permission {
-  decide(question: AccessQuestion): Grant {
+  decide(question: AccessContext): Grant {
     const { name, team } = userOf(question);
     return allow({ rows: where('owner', 'in', [name, team]) });
   }
@@ -131,7 +131,7 @@ class Book {
 }
 
 class Switched implements Permission {
-  decide(question: AccessQuestion): Grant {
+  decide(question: AccessContext): Grant {
     const { team } = userOf(question);
     return allow({ rows: where('open', 'in', team === null ? [true, null] : [true, false]) });
   }

@@ -10,10 +10,10 @@ import {
   where,
 } from 'nestjs-restify';
 import type {
-  AccessQuestion,
+  AccessContext,
   Grant,
   Page,
-  PageAnswer,
+  PageResponse,
   PageRequest,
   Pagination,
   Permission,
@@ -32,7 +32,7 @@ import type { StartedApp } from '../support/start-app.js';
 
 /** A clerk sees open entries alone, and no amount. */
 class ByRole implements Permission {
-  decide({ actor }: AccessQuestion): Grant {
+  decide({ actor }: AccessContext): Grant {
     return (actor as { name?: string } | null)?.name === 'clerk'
       ? allow({ rows: where('open', true), readable: ['id', 'text', 'open', 'book'] })
       : allow();
@@ -277,7 +277,7 @@ describe('what interceptors make of an answer, in another form', () => {
     page(): PageRequest {
       return { window: { kind: 'offset', limit: 2, offset: 0 } };
     }
-    present({ more }: Page): PageAnswer {
+    present({ more }: Page): PageResponse {
       return { envelope: { members: { more }, rows: 'items' } };
     }
   }

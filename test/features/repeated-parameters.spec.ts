@@ -15,11 +15,11 @@ import {
   where,
 } from 'nestjs-restify';
 import type {
-  AccessQuestion,
+  AccessContext,
   FilterBackend,
   FilterParameters,
-  FilterQuestion,
-  Filtering,
+  FilterContext,
+  FilterResult,
   Grant,
   ListKind,
   Permission,
@@ -32,7 +32,7 @@ import type { StartedApp } from '../support/start-app.js';
 
 /** Blind callers know of neither `weight` nor the maker's name. */
 class Sighted implements Permission {
-  decide({ actor }: AccessQuestion): Grant {
+  decide({ actor }: AccessContext): Grant {
     return (actor as { name?: string } | null)?.name === 'blind'
       ? allow({ readable: ['id', 'title', 'maker'] })
       : allow();
@@ -49,7 +49,7 @@ class Titles extends FilterSet {
 /** Reads a parameter whose own name has brackets, and one of which it wants each. */
 @Injectable()
 class Colours implements FilterBackend {
-  filter({ values }: FilterQuestion): Filtering {
+  filter({ values }: FilterContext): FilterResult {
     const wanted = [...values('raw__in[]'), ...values('colour')];
     return wanted.length > 0 ? { rows: where('title', 'in', wanted) } : {};
   }

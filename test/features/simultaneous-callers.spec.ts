@@ -14,14 +14,7 @@ import {
   strategy,
   where,
 } from 'nestjs-restify';
-import type {
-  AccessQuestion,
-  Authentication,
-  Grant,
-  HookQuestion,
-  Permission,
-  Refusal,
-} from 'nestjs-restify';
+import type { AccessContext, Authentication, Grant, HookContext, Permission, Denial } from 'nestjs-restify';
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Strategy } from 'passport';
@@ -139,7 +132,7 @@ class OddTokens extends PassportStrategy(TokenStrategy, 'sim-odd') {
 
 @Injectable()
 class OwnRows implements Permission {
-  async decide({ actor }: AccessQuestion): Promise<Grant | Refusal> {
+  async decide({ actor }: AccessContext): Promise<Grant | Denial> {
     await delay();
     return actor === null ? deny() : allow({ rows: where('owner', (actor as Named).name) });
   }
@@ -167,7 +160,7 @@ class SimMemo {
 
 @RestifyController(SimMemo)
 class MemoController extends ResourceController<SimMemo> {
-  override async valuesOnCreate({ actor }: HookQuestion): Promise<Partial<SimMemo>> {
+  override async valuesOnCreate({ actor }: HookContext): Promise<Partial<SimMemo>> {
     await delay();
     return { owner: (actor as Named).name };
   }

@@ -10,7 +10,7 @@ import {
   restify,
   where,
 } from 'nestjs-restify';
-import type { AccessQuestion, Grant, Permission, RowFilter } from 'nestjs-restify';
+import type { AccessContext, Grant, Permission, RowFilter } from 'nestjs-restify';
 import {
   Column,
   Entity,
@@ -80,7 +80,7 @@ class Folder {
 
 /** The rows that a header names, by a value as it stands in bodies. */
 class Named implements Permission {
-  decide({ request }: AccessQuestion): Grant {
+  decide({ request }: AccessContext): Grant {
     const said = (request as { headers: Record<string, string | undefined> }).headers['x-rows'];
     return allow(said === undefined ? {} : { rows: JSON.parse(said) as RowFilter });
   }

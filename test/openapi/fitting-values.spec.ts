@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import addFormats from 'ajv-formats';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { bodySchema, givenKeySchema, keySchema, textSchema } from '../../src/openapi/describe-value.js';
-import type { ValueType } from '../../src/core/schema/data-type.js';
+import type { DataType } from '../../src/core/schema/data-type.js';
 import { parseValue } from '../../src/core/values/parse-value.js';
 
 const ajv = new Ajv2020({ strict: false });
@@ -18,7 +18,7 @@ const DECIMALS = [
 const NUMBERS = [0, 1, -1, 0.5, 99_999, 100_000, 999_999.99, 1_000_000, -1_000_000, 1e15, 1e21];
 
 /** Types with values of which some fit, and some do not. */
-const CASES: readonly (readonly [ValueType, readonly unknown[]])[] = [
+const CASES: readonly (readonly [DataType, readonly unknown[]])[] = [
   [{ kind: 'decimal', precision: 8, scale: 2 }, [...DECIMALS, 0.5, 999_999.99, 1_000_000, -1_000_000, 1e21]],
   [{ kind: 'decimal', precision: 5, scale: 0, unsigned: true }, [...DECIMALS, 99_999, 100_000, -1]],
   [{ kind: 'decimal', precision: 5 }, [...DECIMALS, 99_999, 100_000]],
@@ -83,7 +83,7 @@ describe.each(
   });
 });
 
-function isCanonical(value: unknown, type: ValueType): boolean {
+function isCanonical(value: unknown, type: DataType): boolean {
   const outcome = parseValue(value, type);
   return outcome.errors === undefined && JSON.stringify(outcome.value) === JSON.stringify(value);
 }

@@ -1,7 +1,7 @@
 // @tags core
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { CursorPagination, LimitOffsetPagination, PageNumberPagination, Restify } from 'nestjs-restify';
-import type { PageAnswer, PageRequest, Pagination } from 'nestjs-restify';
+import type { PageResponse, PageRequest, Pagination } from 'nestjs-restify';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { lintOpenApi } from '../support/lint-openapi.js';
 import { startApp } from '../support/start-app.js';
@@ -18,7 +18,7 @@ class OwnPagination implements Pagination {
     return { window: { kind: 'offset', limit: 10, offset: 0 } };
   }
 
-  present(): PageAnswer {
+  present(): PageResponse {
     return { envelope: { members: {}, rows: 'rows' } };
   }
 }

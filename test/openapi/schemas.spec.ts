@@ -14,7 +14,7 @@ import {
   RestifyResources,
   strategy,
 } from 'nestjs-restify';
-import type { FilterBackend, Filtering, Grant, Permission, Refusal } from 'nestjs-restify';
+import type { FilterBackend, FilterResult, Grant, Permission, Denial } from 'nestjs-restify';
 import { Strategy } from 'passport';
 import {
   Column,
@@ -47,7 +47,7 @@ class Address {
 }
 
 class DraftsFilter implements FilterBackend {
-  filter(): Filtering {
+  filter(): FilterResult {
     return {};
   }
 
@@ -58,7 +58,7 @@ class DraftsFilter implements FilterBackend {
 
 /** Hides a field from some. */
 class Somebody implements Permission {
-  decide(): Grant | Refusal {
+  decide(): Grant | Denial {
     return Math.random() < 2 ? allow({ readable: ['id'] }) : deny();
   }
 }

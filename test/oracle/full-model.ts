@@ -13,7 +13,7 @@ import {
   RestifyController,
 } from 'nestjs-restify';
 import { IsOptional, IsPositive, Length, Matches, Max, MaxLength, Min, MinLength } from 'class-validator';
-import type { HookQuestion, RepresentContext, Representation, Row, Write } from 'nestjs-restify';
+import type { HookContext, RepresentContext, Representation, Row, Write } from 'nestjs-restify';
 import {
   ChildEntity,
   Column,
@@ -245,7 +245,7 @@ export class Note {
 
 @RestifyController(Note)
 export class NoteController extends ResourceController<Note> {
-  override valuesOnCreate({ actor }: HookQuestion): { owner: string } {
+  override valuesOnCreate({ actor }: HookContext): { owner: string } {
     return { owner: (actor as Caller).name };
   }
 

@@ -1,5 +1,5 @@
-import { allow, basic, deny, secretsEqual, where } from 'nestjs-restify';
-import type { AccessQuestion, Grant, Permission, Refusal } from 'nestjs-restify';
+import { allow, basic, deny, timingSafeEqual, where } from 'nestjs-restify';
+import type { AccessContext, Grant, Permission, Denial } from 'nestjs-restify';
 
 export interface Caller {
   readonly name: string;
@@ -8,14 +8,14 @@ export interface Caller {
 
 /** In this model a password is the name. */
 export const CALLERS = basic((name, password): Caller | null =>
-  secretsEqual(name, password) && ['admin', 'ada', 'bob'].includes(name)
+  timingSafeEqual(name, password) && ['admin', 'ada', 'bob'].includes(name)
     ? { name, isSuperuser: name === 'admin' }
     : null,
 );
 
 /** Rows of the caller's own, without the field that is for administrators. */
 export class OwnNotes implements Permission {
-  decide({ actor }: AccessQuestion): Grant | Refusal {
+  decide({ actor }: AccessContext): Grant | Denial {
     const caller = actor as Caller | null;
     if (!caller) return deny({ hides: 'rows' });
     if (caller.isSuperuser) return allow();

@@ -1,7 +1,7 @@
 // @tags db http nest
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { allow, Restify } from 'nestjs-restify';
-import type { FilterBackend, Filtering, Grant, Permission } from 'nestjs-restify';
+import type { FilterBackend, FilterResult, Grant, Permission } from 'nestjs-restify';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Agent, request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -21,7 +21,7 @@ class Plain {
 let thrown: () => unknown = () => new Error('never');
 
 class Throws implements FilterBackend {
-  filter(): Filtering {
+  filter(): FilterResult {
     throw thrown();
   }
 }

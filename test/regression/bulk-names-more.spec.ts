@@ -9,7 +9,7 @@ import {
   JsonServerSearch,
   Restify,
 } from 'nestjs-restify';
-import type { AccessQuestion, Grant, Permission, Refusal } from 'nestjs-restify';
+import type { AccessContext, Grant, Permission, Denial } from 'nestjs-restify';
 import { Column, Entity, ManyToOne, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import type { Client } from '../support/client.js';
@@ -18,14 +18,14 @@ import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
 
 class Known implements Permission {
-  decide({ actor }: AccessQuestion): Grant | Refusal {
+  decide({ actor }: AccessContext): Grant | Denial {
     return actor === null ? deny() : allow();
   }
 }
 
 /** Who is nobody may write, and not read. */
 class Sealed implements Permission {
-  decide({ actor, method }: AccessQuestion): Grant | Refusal {
+  decide({ actor, method }: AccessContext): Grant | Denial {
     return actor === null && method === 'GET' ? deny() : allow();
   }
 }

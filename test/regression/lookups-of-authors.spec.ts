@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
 import { Restify, where } from 'nestjs-restify';
-import type { FilterBackend, Filtering, FilterQuestion, Lookup } from 'nestjs-restify';
+import type { FilterBackend, FilterResult, FilterContext, Lookup } from 'nestjs-restify';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { onEachDatabase } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
@@ -11,7 +11,7 @@ import type { StartedApp } from '../support/start-app.js';
 /** Trusts its client with a lookup, which its type does not keep from being any text. */
 @Injectable()
 class Trusting implements FilterBackend {
-  filter({ parameters }: FilterQuestion): Filtering {
+  filter({ parameters }: FilterContext): FilterResult {
     return { rows: where('state', (parameters.get('how') ?? 'exact') as Lookup, 'open') };
   }
 

@@ -1,7 +1,7 @@
 // @tags db
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { allow, Restify, where } from 'nestjs-restify';
-import type { AccessQuestion, Grant, Permission } from 'nestjs-restify';
+import type { AccessContext, Grant, Permission } from 'nestjs-restify';
 import { Column, Entity, ManyToOne, OneToMany, PrimaryColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import { onEachDatabase } from '../support/each-database.js';
@@ -10,7 +10,7 @@ import type { StartedApp } from '../support/start-app.js';
 
 /** Everybody but the boss sees public authors alone. */
 class PublicAuthors implements Permission {
-  decide({ actor }: AccessQuestion): Grant {
+  decide({ actor }: AccessContext): Grant {
     return (actor as { name?: string } | null)?.name === 'boss'
       ? allow()
       : allow({ rows: where('secret', false) });

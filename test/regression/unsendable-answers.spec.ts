@@ -1,7 +1,7 @@
 // @tags core
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Restify } from 'nestjs-restify';
-import type { PageAnswer, PageRequest, Pagination, Renderer } from 'nestjs-restify';
+import type { PageResponse, PageRequest, Pagination, Renderer } from 'nestjs-restify';
 import { Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
@@ -32,7 +32,7 @@ class Told implements Pagination {
     return { window: { kind: 'offset', limit: 2, offset: 0 } };
   }
 
-  present(): PageAnswer {
+  present(): PageResponse {
     return { headers: headers as Record<string, string> };
   }
 }

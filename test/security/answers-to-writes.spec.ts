@@ -11,7 +11,7 @@ import {
   RestifyController,
   RestifyResources,
 } from 'nestjs-restify';
-import type { AccessQuestion, Grant, Permission, Refusal } from 'nestjs-restify';
+import type { AccessContext, Grant, Permission, Denial } from 'nestjs-restify';
 import {
   Column,
   Entity,
@@ -33,7 +33,7 @@ let reading: 'narrow' | 'refused' | 'wide' = 'narrow';
 
 /** A secretary writes all of a person, and reads no salary. */
 class Secretaries implements Permission {
-  decide({ method }: AccessQuestion): Grant | Refusal {
+  decide({ method }: AccessContext): Grant | Denial {
     if (method !== 'GET') return allow({ readable: ['name', 'salary', 'desk', 'teams', 'notes'] });
     if (reading === 'refused') return deny({ hides: 'nothing' });
     return reading === 'wide'
@@ -110,7 +110,7 @@ class AtwTeam {
 class Counting extends ModelPermissions {
   static asked: string[] = [];
 
-  override async decide(question: AccessQuestion): Promise<Grant | Refusal> {
+  override async decide(question: AccessContext): Promise<Grant | Denial> {
     Counting.asked.push(question.method);
     return Promise.resolve(allow());
   }
@@ -311,7 +311,7 @@ test('a model whose permissions are all built in asks them once for each write',
   const asked: string[] = [];
   const decide = AllowAny.prototype.decide.bind(new AllowAny());
   const counted = {
-    decide: (question?: AccessQuestion): Grant | Refusal => (asked.push(question?.method ?? ''), decide()),
+    decide: (question?: AccessContext): Grant | Denial => (asked.push(question?.method ?? ''), decide()),
   };
   const started = await startApp({
     entities: [AtwPlain],

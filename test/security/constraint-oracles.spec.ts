@@ -11,7 +11,7 @@ import {
   RestifyController,
   where,
 } from 'nestjs-restify';
-import type { Grant, Permission, Refusal, RowFilter, Write } from 'nestjs-restify';
+import type { Grant, Permission, Denial, RowFilter, Write } from 'nestjs-restify';
 import {
   Column,
   CreateDateColumn,
@@ -161,7 +161,7 @@ class CoBooking {
 }
 
 class Nobody implements Permission {
-  decide(): Refusal {
+  decide(): Denial {
     return deny();
   }
 }

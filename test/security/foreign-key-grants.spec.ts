@@ -1,7 +1,7 @@
 // @tags db nest
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { allow, Restify, where } from 'nestjs-restify';
-import type { AccessQuestion, Grant, Permission } from 'nestjs-restify';
+import type { AccessContext, Grant, Permission } from 'nestjs-restify';
 import { Column, Entity, JoinColumn, ManyToOne, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import { onEachDatabase } from '../support/each-database.js';
@@ -16,7 +16,7 @@ class OfAnn implements Permission {
 
 /** By the header `x-may`: the fields that may be written, and behind a slash those that may be read. */
 class NamedFields implements Permission {
-  decide({ request }: AccessQuestion): Grant {
+  decide({ request }: AccessContext): Grant {
     const { headers } = request as { headers: Record<string, string | undefined> };
     const [writable, readable] = (headers['x-may'] ?? '*/*').split('/');
     return allow({

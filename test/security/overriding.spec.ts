@@ -39,12 +39,12 @@ import {
   where,
 } from 'nestjs-restify';
 import type {
-  AccessQuestion,
+  AccessContext,
   Grant,
-  HookQuestion,
+  HookContext,
   Json,
   Permission,
-  Refusal,
+  Denial,
   RowFilter,
   Write,
 } from 'nestjs-restify';
@@ -77,7 +77,7 @@ function asUser(app: INestApplication): void {
 /** Nobody without a name; never `archived` rows, and never the field `secret`. */
 @Injectable()
 class Known implements Permission {
-  decide({ actor }: AccessQuestion): Grant | Refusal {
+  decide({ actor }: AccessContext): Grant | Denial {
     if (actor === null) return deny();
     const fields = ['id', 'name', 'owner', 'shelf', 'notes', 'marks'];
     return allow({ rows: where('archived', false), readable: fields, writable: fields });
@@ -206,11 +206,11 @@ class BookController extends ResourceController<Book> {
     super();
   }
 
-  override scope({ actor }: AccessQuestion): RowFilter | 'all' {
+  override scope({ actor }: AccessContext): RowFilter | 'all' {
     return actor === null ? where('owner', 0) : where('owner', (actor as User).id);
   }
 
-  override valuesOnCreate({ actor }: HookQuestion): Readonly<Record<string, Json>> {
+  override valuesOnCreate({ actor }: HookContext): Readonly<Record<string, Json>> {
     return { owner: (actor as User).id, secret: 'made' };
   }
 
@@ -868,7 +868,7 @@ describe('a class that is written in an odd way', () => {
     }
     @RestifyController(Page)
     class PageController extends ResourceController<Page> {
-      override scope({ actor }: AccessQuestion): RowFilter {
+      override scope({ actor }: AccessContext): RowFilter {
         return (actor === null ? nothing : where('id', 1)) as unknown as RowFilter;
       }
     }

@@ -10,7 +10,7 @@ import {
   Restify,
   where,
 } from 'nestjs-restify';
-import type { AccessQuestion, Grant, Permission } from 'nestjs-restify';
+import type { AccessContext, Grant, Permission } from 'nestjs-restify';
 import { Column, Entity, JoinTable, ManyToMany, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import { onEachDatabase } from '../support/each-database.js';
@@ -26,13 +26,13 @@ interface Envelope {
   readonly results: readonly { readonly id: number }[];
 }
 
-function nameOf({ actor }: AccessQuestion): string {
+function nameOf({ actor }: AccessContext): string {
   return (actor as { readonly name: string } | null)?.name ?? '';
 }
 
 /** The boss sees all; others their own rows, without the salary. */
 class Own implements Permission {
-  decide(question: AccessQuestion): Grant {
+  decide(question: AccessContext): Grant {
     const name = nameOf(question);
     return name === 'boss'
       ? allow()
@@ -42,7 +42,7 @@ class Own implements Permission {
 
 /** The boss sees all rooms, others the first. */
 class Rooms implements Permission {
-  decide(question: AccessQuestion): Grant {
+  decide(question: AccessContext): Grant {
     return nameOf(question) === 'boss' ? allow() : allow({ rows: where('id', 1) });
   }
 }

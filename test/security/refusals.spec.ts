@@ -16,11 +16,11 @@ import {
   where,
 } from 'nestjs-restify';
 import type {
-  AccessQuestion,
+  AccessContext,
   Grant,
   Permission,
   PermissionExpression,
-  Refusal,
+  Denial,
   RestifyModuleOptions,
 } from 'nestjs-restify';
 import {
@@ -50,19 +50,19 @@ const PEOPLE: Readonly<Record<string, Person>> = {
   root: { name: 'root', isAdmin: true },
 };
 
-function personOf({ actor }: AccessQuestion): Person | null {
+function personOf({ actor }: AccessContext): Person | null {
   return actor as Person | null;
 }
 
 /** One's own rows, for those who have any; the others are refused, and the rows are hidden from them. */
 class Own implements Permission {
-  decide(question: AccessQuestion): Grant | Refusal {
+  decide(question: AccessContext): Grant | Denial {
     const person = personOf(question);
     if (person?.name === 'root') return allow();
     return person?.name === 'ann' ? allow({ rows: where('owner', 'ann') }) : this.refusal();
   }
 
-  protected refusal(): Refusal {
+  protected refusal(): Denial {
     return deny({ hides: 'rows' });
   }
 }
@@ -70,40 +70,40 @@ class Own implements Permission {
 class OwnInherited extends Own {}
 
 class OwnBarely extends Own {
-  protected override refusal(): Refusal {
+  protected override refusal(): Denial {
     return deny();
   }
 }
 
 class OwnOpenly extends Own {
-  protected override refusal(): Refusal {
+  protected override refusal(): Denial {
     return deny({ hides: 'nothing' });
   }
 }
 
 class OwnHidden extends Own {
-  protected override refusal(): Refusal {
+  protected override refusal(): Denial {
     return hide();
   }
 }
 
 /** Believes that somebody has asked before who is there. */
 class OwnTrusting implements Permission {
-  decide(question: AccessQuestion): Grant {
+  decide(question: AccessContext): Grant {
     const { name, isAdmin } = personOf(question) as Person;
     return isAdmin === true ? allow() : allow({ rows: where('owner', name) });
   }
 }
 
 class OwnTrustingLater implements Permission {
-  async decide(question: AccessQuestion): Promise<Grant> {
+  async decide(question: AccessContext): Promise<Grant> {
     return Promise.resolve().then(() => new OwnTrusting().decide(question));
   }
 }
 
 /** Of an author whom no type holds back. */
 class Odd implements Permission {
-  decide(question: AccessQuestion): Grant | Refusal {
+  decide(question: AccessContext): Grant | Denial {
     return personOf(question) ? new Own().decide(question) : ({ kind: 'no' } as never);
   }
 }

@@ -1,7 +1,7 @@
 // @tags core
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ResourceController, Restify, RestifyController, where } from 'nestjs-restify';
-import type { AccessQuestion, RowFilter } from 'nestjs-restify';
+import type { AccessContext, RowFilter } from 'nestjs-restify';
 import { Column, Entity, ManyToOne, OneToMany, PrimaryColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import { startApp } from '../support/start-app.js';
@@ -37,7 +37,7 @@ class Leaf {
 /** A scope is a rule of the model, on every way to its rows. */
 @RestifyController(Leaf)
 class LeafController extends ResourceController<Leaf> {
-  override scope(_: AccessQuestion): RowFilter {
+  override scope(_: AccessContext): RowFilter {
     return where('kind', 'open');
   }
 }

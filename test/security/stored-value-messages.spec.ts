@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Exclude } from 'class-transformer';
 import { MinLength, ValidateNested } from 'class-validator';
 import { allow, Restify } from 'nestjs-restify';
-import type { AccessQuestion, Grant, Permission } from 'nestjs-restify';
+import type { AccessContext, Grant, Permission } from 'nestjs-restify';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { onEachDatabase } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
@@ -63,7 +63,7 @@ onEachDatabase('S2 validators of stored values that no answer shows', (database)
 
 /** What the first header says: the fields that GET shows are fewer than those of the write. */
 class Clerks implements Permission {
-  decide({ method, request }: AccessQuestion): Grant {
+  decide({ method, request }: AccessContext): Grant {
     if (method === 'GET') return allow({ readable: ['id', 'name'] });
     const { headers } = request as { readonly headers: Readonly<Record<string, string | undefined>> };
     return headers['x-who'] === 'narrow'

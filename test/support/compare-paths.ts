@@ -1,9 +1,9 @@
 import { PageReader } from '../../src/adapters/typeorm/read/page-reader.js';
 import { RowReader } from '../../src/adapters/typeorm/read/row-reader.js';
-import { stampsIn } from '../../src/core/contracts/conditional.js';
+import { validatorColumnsIn } from '../../src/core/contracts/conditional.js';
 import type { ListPlan, PagePlan } from '../../src/core/query/plan.js';
-import type { PageOf, RowWriting, StampedText } from '../../src/core/data-adapter.js';
-import type { Soon } from '../../src/core/maybe-promise.js';
+import type { PageOf, RowEncoder, ValidatedJson } from '../../src/core/data-adapter.js';
+import type { MaybePromise } from '../../src/core/maybe-promise.js';
 import { comparisonOf } from './comparison.js';
 import type { Comparison } from './comparison.js';
 
@@ -36,7 +36,7 @@ RowReader.prototype.retrieveText = function (this: RowReader, where, writing) {
 
 interface ReadOfOne {
   readonly where: Parameters<RowReader['retrieveText']>[0];
-  readonly writing: RowWriting;
+  readonly writing: RowEncoder;
 }
 
 async function comparedText(
@@ -66,13 +66,13 @@ async function comparedStamped(
   reader: RowReader,
   comparison: Comparison,
   { where, writing }: ReadOfOne,
-): Promise<StampedText | undefined> {
+): Promise<ValidatedJson | undefined> {
   for (let attempt = 0; ; attempt++) {
     const stamped = await fastStamped.call(reader, where, writing);
     const row = await reader.retrieve(where);
     const expected = row && {
       text: JSON.stringify(writing.represent(row)),
-      stamps: stampsIn(row, reader['resource']),
+      stamps: validatorColumnsIn(row, reader['resource']),
     };
     comparison.rows++;
     if (JSON.stringify(stamped) === JSON.stringify(expected)) return stamped;
@@ -89,7 +89,7 @@ PageReader.prototype.text = function (this: PageReader, plan, writing) {
 async function comparedPage(
   reader: PageReader,
   comparison: Comparison,
-  { plan, writing }: { readonly plan: PagePlan; readonly writing: RowWriting },
+  { plan, writing }: { readonly plan: PagePlan; readonly writing: RowEncoder },
 ): Promise<PageOf<string>> {
   for (let attempt = 0; ; attempt++) {
     const page = await fastPage.call(reader, plan, writing);
@@ -122,7 +122,7 @@ interface ComparedList {
   readonly reader: RowReader;
   readonly comparison: Comparison;
   readonly plan: ListPlan;
-  readonly writing: RowWriting;
+  readonly writing: RowEncoder;
 }
 
 /** The two may turn their pages at different rows. */
@@ -149,7 +149,7 @@ async function* both(list: ComparedList, texts: AsyncIterable<string>): AsyncGen
 }
 
 /** One text is a list of one page. */
-async function* iterated(given: Soon<string | AsyncIterable<string>>): AsyncGenerator<string> {
+async function* iterated(given: MaybePromise<string | AsyncIterable<string>>): AsyncGenerator<string> {
   const texts = await given;
   if (typeof texts === 'string') yield texts;
   else yield* texts;
@@ -162,7 +162,7 @@ function withComma(text: string): string {
 async function* generalTexts(
   reader: RowReader,
   plan: ListPlan,
-  { represent }: RowWriting,
+  { represent }: RowEncoder,
 ): AsyncGenerator<string> {
   for await (const rows of reader.list(plan))
     yield rows.map((row) => JSON.stringify(represent(row))).join(',');

@@ -1,11 +1,11 @@
 import type { EntityMetadata, QueryRunner } from 'typeorm';
 import {
   applyValues,
-  finerValues,
+  highPrecisionValues,
   identityOf,
   setColumns,
 } from '../../src/adapters/typeorm/write/entity-values.js';
-import { PlainWriter } from '../../src/adapters/typeorm/write/direct-writer.js';
+import { DirectWriter } from '../../src/adapters/typeorm/write/direct-writer.js';
 import type { WriterTools } from '../../src/adapters/typeorm/write/row-writer.js';
 import type { Json } from '../../src/core/errors/rest-exception.js';
 import { equals, allOf } from '../../src/core/query/condition.js';
@@ -16,9 +16,9 @@ import { comparisonOf } from './comparison.js';
 import type { Comparison } from './comparison.js';
 
 const fast = {
-  create: Object.getOwnPropertyDescriptor(PlainWriter.prototype, 'create')?.value as PlainWriter['create'],
-  written: Object.getOwnPropertyDescriptor(PlainWriter.prototype, 'written')?.value as (
-    this: PlainWriter,
+  create: Object.getOwnPropertyDescriptor(DirectWriter.prototype, 'create')?.value as DirectWriter['create'],
+  written: Object.getOwnPropertyDescriptor(DirectWriter.prototype, 'written')?.value as (
+    this: DirectWriter,
     ...given: readonly unknown[]
   ) => Promise<Row | undefined>,
 };
@@ -105,13 +105,13 @@ function isComparable(metadata: EntityMetadata, given: ReadonlySet<string>, name
 }
 
 /** In an application that compares, a row that is created by one statement must be the row that TypeORM would store. */
-PlainWriter.prototype.create = function (this: PlainWriter, plan) {
+DirectWriter.prototype.create = function (this: DirectWriter, plan) {
   const inside = this as unknown as Inside;
   const comparison = comparisonFor(inside);
   return comparison ? comparedCreate(this, comparison, plan) : fast.create.call(this, plan);
 };
 
-async function comparedCreate(writer: PlainWriter, comparison: Comparison, plan: CreatePlan): Promise<Row> {
+async function comparedCreate(writer: DirectWriter, comparison: Comparison, plan: CreatePlan): Promise<Row> {
   const inside = writer as unknown as Inside;
   const before = comparison.created + comparison.changed;
   const expected = (await inside.mayWrite(plan, 'create')) ? await storedByTypeOrm(inside, plan) : undefined;
@@ -124,7 +124,7 @@ async function comparedCreate(writer: PlainWriter, comparison: Comparison, plan:
   const given = new Set([...plan.values.keys()].flatMap((name) => columnNames(inside.resource, name)));
   // Written in a second statement there, which is one of ours.
   const finer = new Set(
-    finerValues(plan.values, inside.resource, { change: false, loses: () => false }).map(
+    highPrecisionValues(plan.values, inside.resource, { change: false, loses: () => false }).map(
       ({ column }) => column.id,
     ),
   );
@@ -148,8 +148,8 @@ function columnNames(resource: Resource, name: string): readonly string[] {
 }
 
 /** The row that a statement returns must be the one that is read. */
-Object.defineProperty(PlainWriter.prototype, 'written', {
-  value: function (this: PlainWriter, ...given: readonly unknown[]) {
+Object.defineProperty(DirectWriter.prototype, 'written', {
+  value: function (this: DirectWriter, ...given: readonly unknown[]) {
     const comparison = comparisonFor(this as unknown as Inside);
     return comparison ? comparedRow(this, comparison, given) : fast.written.call(this, ...given);
   },
@@ -158,7 +158,7 @@ Object.defineProperty(PlainWriter.prototype, 'written', {
 });
 
 async function comparedRow(
-  writer: PlainWriter,
+  writer: DirectWriter,
   comparison: Comparison,
   given: readonly unknown[],
 ): Promise<Row | undefined> {

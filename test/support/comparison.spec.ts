@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { PageNumberPagination, Restify } from 'nestjs-restify';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { RowReader } from '../../src/adapters/typeorm/read/row-reader.js';
-import { PlainWriter } from '../../src/adapters/typeorm/write/direct-writer.js';
+import { DirectWriter } from '../../src/adapters/typeorm/write/direct-writer.js';
 import { ModelSerializer } from '../../src/features/serialization/model-serializer.js';
 import { startApp } from './start-app.js';
 import type { AppSettings, StartedApp } from './start-app.js';
@@ -104,11 +104,11 @@ describe('a planted difference fails the request, and the end of the application
 
   test('of what a write stores', async () => {
     const started = await start();
-    const insertion = Reflect.get(PlainWriter.prototype, 'insertion') as (plan: object) => object;
+    const insertion = Reflect.get(DirectWriter.prototype, 'insertion') as (plan: object) => object;
     replace(
-      PlainWriter.prototype,
+      DirectWriter.prototype,
       'insertion',
-      function (this: PlainWriter, plan: { readonly values: ReadonlyMap<string, unknown> }) {
+      function (this: DirectWriter, plan: { readonly values: ReadonlyMap<string, unknown> }) {
         return insertion.call(this, { ...plan, values: new Map([['text', 'planted']]) });
       },
     );
@@ -118,8 +118,8 @@ describe('a planted difference fails the request, and the end of the application
 
   test('of what a write returns', async () => {
     const started = await start();
-    const rowOf = Reflect.get(PlainWriter.prototype, 'rowOf') as (records: unknown) => object;
-    replace(PlainWriter.prototype, 'rowOf', function (this: PlainWriter, records: unknown) {
+    const rowOf = Reflect.get(DirectWriter.prototype, 'rowOf') as (records: unknown) => object;
+    replace(DirectWriter.prototype, 'rowOf', function (this: DirectWriter, records: unknown) {
       return { ...rowOf.call(this, records), values: [1, 'planted', 7] };
     });
     expect((await started.client.patch(`${THINGS}1/`, { text: 'd' })).status).toBe(500);

@@ -2,12 +2,12 @@ import { DataSource } from 'typeorm';
 import { TypeOrmAdapter } from '../../src/adapters/typeorm/typeorm-adapter.js';
 import { compileResources } from '../../src/compiler/compile-resources.js';
 import type { Parts } from '../../src/compiler/compile-resources.js';
-import { compileShape } from '../../src/compiler/compile-shape.js';
-import type { Blueprint, Draft } from '../../src/compiler/blueprint.js';
+import { compileFieldSelection } from '../../src/compiler/compile-shape.js';
+import type { CompilerInput, EntityDeclaration } from '../../src/compiler/blueprint.js';
 import { problemsOfModel } from '../../src/compiler/rules/verify-model.js';
 import { declarations } from '../../src/decorators/metadata-storage.js';
 import type { EntityDescription, ModelDescription } from '../../src/core/schema/entity-metadata.js';
-import type { ResolvedPermission } from '../../src/core/contracts/compiled-permission.js';
+import type { CompiledPermission } from '../../src/core/contracts/compiled-permission.js';
 import type { Resource } from '../../src/core/schema/resource.js';
 import { FieldFilter } from '../../src/features/filtering/field-filter.js';
 import { SearchFilter } from '../../src/features/filtering/search-filter.js';
@@ -34,7 +34,7 @@ export interface ConnectedAdapter {
 }
 
 const OPTIONS = resolveOptions('rest/v1', {});
-const NO_PERMISSION: ResolvedPermission = { kind: 'all-of', permissions: [] };
+const NO_PERMISSION: CompiledPermission = { kind: 'all-of', permissions: [] };
 
 /**
  * The adapter over a connected data source and the compiled resources of its declared entities: what an application has
@@ -88,7 +88,7 @@ export async function connectAdapter({
 
 function compiled(description: ModelDescription): readonly Resource[] {
   const drafts = description.entities.flatMap((entity) => draftOf(entity) ?? []);
-  const blueprint: Blueprint = {
+  const blueprint: CompilerInput = {
     ...OPTIONS,
     takenPrefixes: [],
     description,
@@ -104,7 +104,7 @@ function compiled(description: ModelDescription): readonly Resource[] {
   return model.all;
 }
 
-function draftOf(entity: EntityDescription): Draft | undefined {
+function draftOf(entity: EntityDescription): EntityDeclaration | undefined {
   const declaration = entity.targets
     .map((target) => declarations().get(target as object))
     .find((each) => each !== undefined);
@@ -118,7 +118,7 @@ function draftOf(entity: EntityDescription): Draft | undefined {
   );
 }
 
-function partsOf({ defaults }: Blueprint): Parts {
+function partsOf({ defaults }: CompilerInput): Parts {
   const serializer = new ModelSerializer();
   const backends = [new FieldFilter(), new SearchFilter(), new OrderingFilter()];
   return {
@@ -135,7 +135,7 @@ function partsOf({ defaults }: Blueprint): Parts {
     pagination: ({ pagination }) => (pagination === false ? undefined : pagination),
     renamedPagination: (pagination) => pagination,
     renderers: () => [],
-    shape: (options) => compileShape(options, defaults),
+    shape: (options) => compileFieldSelection(options, defaults),
     conditional: ({ conditional, cacheControl }) => ({ conditional, cacheControl }),
     idempotency: ({ idempotency }) => idempotency,
   };

@@ -1,12 +1,12 @@
-import { isRestError } from '../../src/core/errors/rest-exception.js';
+import { isRestException } from '../../src/core/errors/rest-exception.js';
 import type { Json } from '../../src/core/errors/rest-exception.js';
 import { ALWAYS } from '../../src/core/query/condition.js';
-import type { Filtering } from '../../src/core/contracts/filter-backend.js';
+import type { FilterResult } from '../../src/core/contracts/filter-backend.js';
 import type { CursorPosition } from '../../src/core/contracts/pagination.js';
 import type { CreatePlan, ListPlan, UpdatePlan } from '../../src/core/query/plan.js';
 import type { Resource } from '../../src/core/schema/resource.js';
 import type { ParsedBody, Row } from '../../src/core/contracts/serializer.js';
-import type { DataAdapter, PageOf, RowWriting } from '../../src/core/data-adapter.js';
+import type { DataAdapter, PageOf, RowEncoder } from '../../src/core/data-adapter.js';
 import { planPage } from '../../src/request/plan/plan-page.js';
 import { keyCondition, planList } from '../../src/request/plan/plan-read.js';
 
@@ -17,7 +17,7 @@ const BASE_PATH = '/rest/v1/app/model';
 
 /** The rows of one resource by plans of the adapter, with what stands around the plans: bodies are parsed, queries filtered, rows represented. */
 export class ModelRows {
-  readonly writing: RowWriting;
+  readonly writing: RowEncoder;
 
   constructor(
     private readonly adapter: DataAdapter,
@@ -108,7 +108,7 @@ export class ModelRows {
   private async plan(parameters: Readonly<Record<string, string>>): Promise<ListPlan> {
     const { resource } = this;
     const given = new Map(Object.entries(parameters));
-    const filterings: Filtering[] = [];
+    const filterings: FilterResult[] = [];
     for (const backend of resource.backends)
       filterings.push(
         await backend.filter({
@@ -165,7 +165,7 @@ export async function refusalOf(run: () => Promise<unknown>): Promise<unknown> {
   try {
     return { answered: await run() };
   } catch (error) {
-    if (!isRestError(error)) throw error;
+    if (!isRestException(error)) throw error;
     // Errors have no prototype, and are compared as they are sent.
     return [error.answer.status, JSON.parse(JSON.stringify(error.answer.body))];
   }

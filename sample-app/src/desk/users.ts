@@ -1,4 +1,4 @@
-import { basic, ModelPermissions, secretsEqual } from 'nestjs-restify';
+import { basic, ModelPermissions, timingSafeEqual } from 'nestjs-restify';
 import type { RestifyOptions } from 'nestjs-restify';
 
 export interface User {
@@ -27,7 +27,7 @@ const USERS: readonly User[] = [
 /** In this sample the password is the name. */
 function verify(name: string, password: string): User | null {
   const user = USERS.find((each) => each.name === name);
-  return secretsEqual(password, user?.name ?? '') && user ? user : null;
+  return timingSafeEqual(password, user?.name ?? '') && user ? user : null;
 }
 
 /** What rules every model of the desk. */

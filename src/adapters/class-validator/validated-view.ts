@@ -1,6 +1,6 @@
 import { isWritable } from '../../core/schema/field.js';
 import type { ColumnField, Field } from '../../core/schema/field.js';
-import type { ValueType } from '../../core/schema/data-type.js';
+import type { DataType } from '../../core/schema/data-type.js';
 
 /** What a write says of an entity: the values of its fields, and the body that they were parsed from. */
 export interface Written {
@@ -84,7 +84,7 @@ function textOfDate({ name, type }: ColumnField, value: unknown, written: Writte
   return textOfItem(value, written?.sent?.[name], type);
 }
 
-function textOfItem(value: unknown, sent: unknown, type: ValueType): unknown {
+function textOfItem(value: unknown, sent: unknown, type: DataType): unknown {
   if (!(value instanceof Date) || Number.isNaN(value.getTime())) return value;
   if (typeof sent === 'string') return sent;
   if (type.kind !== 'date') return value.toISOString();

@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import type { ModelDescription } from '../../core/schema/entity-metadata.js';
-import type { Counted } from '../../core/contracts/pagination.js';
+import type { CountResult } from '../../core/contracts/pagination.js';
 import type {
   BatchPlan,
   CreatePlan,
@@ -16,25 +16,25 @@ import type {
 } from '../../core/query/plan.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { Row } from '../../core/contracts/serializer.js';
-import type { DataAdapter, PageOf, RelatedRow, RowWriting, StampedText } from '../../core/data-adapter.js';
-import type { Soon } from '../../core/maybe-promise.js';
+import type { DataAdapter, PageOf, RelatedRow, RowEncoder, ValidatedJson } from '../../core/data-adapter.js';
+import type { MaybePromise } from '../../core/maybe-promise.js';
 import type { AskedClasses } from './metadata/describe-model.js';
 import { describeModel } from './metadata/describe-model.js';
 import { warningsOfOptions } from './metadata/warn-of-options.js';
 import { chooseDialect } from './choose-dialect.js';
 import type { Dialect } from '../../sql/dialects/dialect.js';
 import { BatchWriter } from './write/batch-writer.js';
-import { TypeOrmAnswers } from './idempotency/typeorm-response-store.js';
-import { Connections } from './connection/connection-manager.js';
+import { TypeOrmIdempotencyStore } from './idempotency/typeorm-response-store.js';
+import { ConnectionManager } from './connection/connection-manager.js';
 import type { ConnectionLimits } from './connection/connection-limits.js';
 import { EntityWriter } from './write/entity-writer.js';
 import { IndexColumns } from './metadata/index-columns.js';
 import { KeyLookups } from './write/foreign-key-lookup.js';
-import { MarkedTables } from './read/json-subtype-tables.js';
+import { JsonSubtypeTables } from './read/json-subtype-tables.js';
 import { PageReader } from './read/page-reader.js';
-import { plainRules } from './write/direct-writer-rules.js';
-import { PlainWriter } from './write/direct-writer.js';
-import { PairWriter } from './write/junction-writer.js';
+import { directWriterRules } from './write/direct-writer-rules.js';
+import { DirectWriter } from './write/direct-writer.js';
+import { JunctionWriter } from './write/junction-writer.js';
 import { readRelated } from './read/related-reader.js';
 import { RowReader } from './read/row-reader.js';
 import type { RowWriter, ValidateEntity, WriterTools } from './write/row-writer.js';
@@ -56,13 +56,13 @@ export interface AdapterSettings extends ConnectionLimits {
 
 /** `DataAdapter` over a connected TypeORM data source. */
 export class TypeOrmAdapter implements DataAdapter {
-  readonly answers: TypeOrmAnswers;
+  readonly answers: TypeOrmIdempotencyStore;
   private readonly dialect: Dialect;
   private readonly tables: Tables;
-  private readonly connections: Connections;
+  private readonly connections: ConnectionManager;
   private readonly lookups: KeyLookups;
   private readonly indexes: IndexColumns;
-  private readonly marked: MarkedTables;
+  private readonly marked: JsonSubtypeTables;
   /** By resource, and by each view of one that some caller's grants leave. */
   private readonly prepared = new WeakMap<Resource, Prepared>();
   private readonly resources = new Set<Resource>();
@@ -73,11 +73,14 @@ export class TypeOrmAdapter implements DataAdapter {
   ) {
     this.dialect = chooseDialect(dataSource);
     this.tables = new Tables(dataSource);
-    this.marked = new MarkedTables(this.dialect.json);
-    this.connections = new Connections(dataSource, this.dialect, settings);
+    this.marked = new JsonSubtypeTables(this.dialect.json);
+    this.connections = new ConnectionManager(dataSource, this.dialect, settings);
     this.lookups = new KeyLookups(this.tables, this.dialect, this.connections);
     this.indexes = new IndexColumns(this.tables, this.dialect, this.connections);
-    this.answers = new TypeOrmAnswers(dataSource, { connections: this.connections, dialect: this.dialect });
+    this.answers = new TypeOrmIdempotencyStore(dataSource, {
+      connections: this.connections,
+      dialect: this.dialect,
+    });
   }
 
   describe(asked?: AskedClasses): ModelDescription {
@@ -91,7 +94,7 @@ export class TypeOrmAdapter implements DataAdapter {
 
   /** What the database alone can tell of its tables, before any resource is prepared. */
   learn(): Promise<void> {
-    return this.marked.learn(this.dataSource);
+    return this.marked.load(this.dataSource);
   }
 
   reported(error: unknown): unknown {
@@ -152,7 +155,7 @@ export class TypeOrmAdapter implements DataAdapter {
     return this.of(plan.resource).reader.list(plan);
   }
 
-  listTexts(plan: ListPlan, writing: RowWriting): Soon<string | AsyncIterable<string>> | undefined {
+  listTexts(plan: ListPlan, writing: RowEncoder): MaybePromise<string | AsyncIterable<string>> | undefined {
     return this.of(plan.resource).reader.texts(plan, writing);
   }
 
@@ -160,11 +163,11 @@ export class TypeOrmAdapter implements DataAdapter {
     return this.pagesOf(plan.resource).rows(plan);
   }
 
-  pageText(plan: PagePlan, writing: RowWriting): Promise<PageOf<string>> {
+  pageText(plan: PagePlan, writing: RowEncoder): Promise<PageOf<string>> {
     return this.pagesOf(plan.resource).text(plan, writing);
   }
 
-  countRows(plan: PagePlan): Promise<Counted> {
+  countRows(plan: PagePlan): Promise<CountResult> {
     return this.pagesOf(plan.resource).count(plan);
   }
 
@@ -177,11 +180,11 @@ export class TypeOrmAdapter implements DataAdapter {
     return this.of(plan.resource).reader.retrieve(plan);
   }
 
-  retrieveText(plan: RetrievePlan, writing: RowWriting): Soon<string | undefined> {
+  retrieveText(plan: RetrievePlan, writing: RowEncoder): MaybePromise<string | undefined> {
     return this.of(plan.resource).reader.retrieveText(plan, writing);
   }
 
-  retrieveStamped(plan: RetrievePlan, writing: RowWriting): Promise<StampedText | undefined> {
+  retrieveStamped(plan: RetrievePlan, writing: RowEncoder): Promise<ValidatedJson | undefined> {
     return this.of(plan.resource).reader.retrieveStamped(plan, writing);
   }
 
@@ -189,11 +192,11 @@ export class TypeOrmAdapter implements DataAdapter {
     return !this.of(resource).reader.needsEntities();
   }
 
-  create(plan: CreatePlan): Soon<Row> {
+  create(plan: CreatePlan): MaybePromise<Row> {
     return this.writerOf(plan.resource).create(plan);
   }
 
-  update(plan: UpdatePlan): Soon<Row | undefined> {
+  update(plan: UpdatePlan): MaybePromise<Row | undefined> {
     return this.writerOf(plan.resource).update(plan);
   }
 
@@ -231,8 +234,8 @@ function writerOf(
   validates: (target: unknown) => boolean,
 ): RowWriter {
   const { metadata, dataSource } = tools.tables.of(resource);
-  if (metadata.isJunction) return new PairWriter(resource, tools);
+  if (metadata.isJunction) return new JunctionWriter(resource, tools);
   const general = new EntityWriter(resource, tools);
-  const rules = plainRules(resource, metadata, { dataSource, dialect: tools.dialect, validates });
-  return rules ? new PlainWriter(resource, tools, { general, rules }) : general;
+  const rules = directWriterRules(resource, metadata, { dataSource, dialect: tools.dialect, validates });
+  return rules ? new DirectWriter(resource, tools, { general, rules }) : general;
 }

@@ -2,17 +2,17 @@ import { isWritable } from '../../core/schema/field.js';
 import type { Field } from '../../core/schema/field.js';
 import { exposedMember } from '../exposed-properties.js';
 import { declaredColumns, topName } from '../property-names.js';
-import { draftsByEntity } from '../blueprint.js';
-import type { Blueprint, Draft } from '../blueprint.js';
+import { declarationsByEntity } from '../blueprint.js';
+import type { CompilerInput, EntityDeclaration } from '../blueprint.js';
 import type { CompiledModel } from '../compile-resources.js';
 import type { Resource } from '../../core/schema/resource.js';
 
 /** What decorators of class-transformer say and models do not follow: a sentence a property for the log. */
-export function unheededDecorators(
-  { drafts, description }: Blueprint,
+export function ignoredDecorators(
+  { drafts, description }: CompilerInput,
   { all }: CompiledModel,
 ): readonly string[] {
-  const drafted = draftsByEntity(drafts);
+  const drafted = declarationsByEntity(drafts);
   const served = new Map(all.map((resource) => [resource.entity, resource]));
   return description.entities.flatMap((entity) => {
     const resource = served.get(entity.id);
@@ -26,10 +26,10 @@ export function unheededDecorators(
   });
 }
 
-type Options = Draft['declaration']['options'];
+type Options = EntityDeclaration['declaration']['options'];
 
 function unheeded(
-  { name, exposures }: Draft['entity'],
+  { name, exposures }: EntityDeclaration['entity'],
   { exclude = [], fields }: Options,
 ): readonly string[] {
   return [...exposures].flatMap(([path, { unheeded }]) => {
@@ -41,7 +41,7 @@ function unheeded(
 
 /** Hidden columns without which no row can be made. */
 function kept(
-  entity: Draft['entity'],
+  entity: EntityDeclaration['entity'],
   { options, resource }: { readonly options: Options; readonly resource: Resource },
 ): readonly string[] {
   const isServed = (relation: { readonly path: string }): boolean =>
@@ -57,7 +57,7 @@ function kept(
 }
 
 /** Columns of keys, which URLs are made of. */
-function hiddenKeys(entity: Draft['entity'], options: Options): readonly string[] {
+function hiddenKeys(entity: EntityDeclaration['entity'], options: Options): readonly string[] {
   return declaredColumns(entity)
     .filter(({ id, path }) => entity.key.includes(id) && entity.exposures.get(path)?.shown === false)
     .filter(({ path }) => !(options.exclude ?? []).includes(path) && !(options.fields ?? []).includes(path))

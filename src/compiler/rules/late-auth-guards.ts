@@ -1,13 +1,13 @@
 import type { RestifyOptions } from '../../decorators/restify-options.js';
 import type { GuardClass } from '../../core/contracts/guard.js';
-import type { Blueprint } from '../blueprint.js';
+import type { CompilerInput } from '../blueprint.js';
 import { isGuard } from './unfit-scheme.js';
-import { placesOf } from './option-locations.js';
+import { optionLocations } from './option-locations.js';
 
 /** `AuthGuard` of @nestjs/passport in `guards` beside an authentication: it runs behind the permissions, which take its callers for anonymous. One sentence for the log. */
-export function lateAuthGuards(blueprint: Blueprint): readonly string[] {
+export function lateAuthGuards(blueprint: CompilerInput): readonly string[] {
   const { prefix, defaults } = blueprint;
-  const late = placesOf(blueprint).filter(({ options }) => {
+  const late = optionLocations(blueprint).filter(({ options }) => {
     const { authentication = defaults.authentication, guards = defaults.guards } = options as RestifyOptions;
     const named = authentication ?? [];
     return named.length > 0 && !named.some(isGuard) && guards?.some(isPassportGuard) === true;

@@ -1,9 +1,9 @@
 import type { RestifyOptions } from '../../decorators/restify-options.js';
-import type { Blueprint } from '../blueprint.js';
+import type { CompilerInput } from '../blueprint.js';
 import { isGuard } from './unfit-scheme.js';
 
 /** Models that everybody may read and write because nobody has said anything of it: one sentence for the log, that names them. */
-export function openModels({ prefix, drafts, defaults }: Blueprint): readonly string[] {
+export function openModelWarnings({ prefix, drafts, defaults }: CompilerInput): readonly string[] {
   if (defaults.permissions !== undefined || isGuarded(defaults)) return [];
   const open = drafts.filter(
     ({ declaration: { options } }) => options.permissions === undefined && !isGuarded(options),

@@ -2,8 +2,8 @@ import { didYouMean } from '../../core/errors/declaration-error.js';
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import { LOOKUPS, TEXT_LOOKUPS } from '../../core/query/row-filter.js';
 import type { Lookup } from '../../core/query/row-filter.js';
-import { isPlain } from '../../core/schema/data-type.js';
-import type { ValueType } from '../../core/schema/data-type.js';
+import { isScalar } from '../../core/schema/data-type.js';
+import type { DataType } from '../../core/schema/data-type.js';
 import type { ResolvedPath } from '../resolve-path.js';
 
 type Reason = Omit<DeclarationProblem, 'where'>;
@@ -27,7 +27,7 @@ export function unfitLookup(lookup: string, { leaf, operands }: ResolvedPath): R
   return type === undefined ? undefined : unfitType(known, type);
 }
 
-function unfitType(lookup: Lookup, type: ValueType): Reason | undefined {
+function unfitType(lookup: Lookup, type: DataType): Reason | undefined {
   if (type.kind === 'boolean' && [...TEXT_LOOKUPS, ...ORDER_LOOKUPS].includes(lookup))
     return { what: `"${lookup}" does not fit yes and no`, repair: 'Use exact, ne, in or isnull.' };
   if (TEXT_LOOKUPS.has(lookup) && type.kind !== 'string')
@@ -35,7 +35,7 @@ function unfitType(lookup: Lookup, type: ValueType): Reason | undefined {
       what: `"${lookup}" compares texts, and this is ${type.kind}`,
       repair: 'Use exact, in, gt, gte, lt or lte.',
     };
-  if (!isPlain(type) && lookup !== 'isnull')
+  if (!isScalar(type) && lookup !== 'isnull')
     return {
       what: `${type.kind} values cannot be compared in a URL`,
       repair: 'Use isnull, or leave it out.',

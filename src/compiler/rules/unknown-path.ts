@@ -1,13 +1,13 @@
 import { didYouMean } from '../../core/errors/declaration-error.js';
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { Resource } from '../../core/schema/resource.js';
-import type { Draft } from '../blueprint.js';
+import type { EntityDeclaration } from '../blueprint.js';
 import { plainPaths } from '../resolve-path.js';
 
 /** What a query is declared for. */
 export interface QueryPlace {
   readonly where: string;
-  readonly draft: Draft;
+  readonly draft: EntityDeclaration;
   readonly resource: Resource;
 }
 

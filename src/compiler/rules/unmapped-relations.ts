@@ -1,8 +1,8 @@
-import type { Blueprint } from '../blueprint.js';
+import type { CompilerInput } from '../blueprint.js';
 import { topName } from '../property-names.js';
 
 /** Relations that an entity declares and TypeORM does not know: a sentence each for the log. */
-export function unmappedRelations({ drafts }: Blueprint): readonly string[] {
+export function unmappedRelations({ drafts }: CompilerInput): readonly string[] {
   return drafts.flatMap(({ declaration: { name, options }, entity: { unmapped = [] } }) => {
     const { fields, exclude = [] } = options;
     return unmapped

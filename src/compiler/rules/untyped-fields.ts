@@ -1,10 +1,10 @@
 import { isUntyped, keyColumns } from '../compile-transforms.js';
 import { isExposedColumn } from '../exposed-properties.js';
-import type { Blueprint } from '../blueprint.js';
+import type { CompilerInput } from '../blueprint.js';
 import { declaredColumns } from '../property-names.js';
 
 /** Fields of which nothing says what a transformer makes of them: one sentence for the log for each model. */
-export function untypedFields({ drafts }: Blueprint): readonly string[] {
+export function untypedFields({ drafts }: CompilerInput): readonly string[] {
   return drafts.flatMap(({ declaration: { name, options }, entity }) => {
     const keys = keyColumns(entity);
     const within = { entity, options, isServed: () => true };

@@ -6,7 +6,7 @@ import type { Relation } from '../../core/schema/relation.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { CompiledModel } from '../compile-resources.js';
 import { linksOf } from '../../core/schema/field.js';
-import type { Blueprint } from '../blueprint.js';
+import type { CompilerInput } from '../blueprint.js';
 
 const SEGMENT = /^[A-Za-z0-9][A-Za-z0-9_.~-]*$/;
 
@@ -18,7 +18,7 @@ const WANTED: Readonly<Record<string, Relation['kind']>> = {
 
 /** Controller classes are listed, and their actions have a URL that is theirs alone. */
 export function verifyActions(
-  { controllers, drafts }: Blueprint,
+  { controllers, drafts }: CompilerInput,
   model: CompiledModel,
 ): readonly DeclarationProblem[] {
   return controllers.flatMap(({ declaration, listedIn }) => {
@@ -65,7 +65,7 @@ function listing(
 /** Several classes would have to agree on every URL and on what stands before it. */
 function rivals(
   { name, entity, controller }: ControllerDeclaration,
-  controllers: Blueprint['controllers'],
+  controllers: CompilerInput['controllers'],
 ): readonly DeclarationProblem[] {
   const others = controllers
     .filter(({ declaration }) => declaration.entity === entity && declaration.controller !== controller)

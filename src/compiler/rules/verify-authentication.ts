@@ -7,24 +7,27 @@ import {
   REFUSAL_LIMITS,
 } from '../../core/schema/limits.js';
 import type { CompiledModel } from '../compile-resources.js';
-import type { Blueprint } from '../blueprint.js';
-import { placesOf } from './option-locations.js';
-import type { Place } from './option-locations.js';
+import type { CompilerInput } from '../blueprint.js';
+import { optionLocations } from './option-locations.js';
+import type { OptionLocation } from './option-locations.js';
 import { unfitScheme } from './unfit-scheme.js';
 
 /** Schemes can be asked and challenged for, and an answer of theirs is waited for some time. */
 export function verifyAuthentication(
-  blueprint: Blueprint,
+  blueprint: CompilerInput,
   _model: CompiledModel,
 ): readonly DeclarationProblem[] {
   return [
-    ...placesOf(blueprint).flatMap(problemsOfSchemes),
+    ...optionLocations(blueprint).flatMap(problemsOfSchemes),
     ...problemsOfTimeout(blueprint),
     ...problemsOfThrottle(blueprint),
   ];
 }
 
-function problemsOfSchemes({ where, options: { authentication } }: Place): readonly DeclarationProblem[] {
+function problemsOfSchemes({
+  where,
+  options: { authentication },
+}: OptionLocation): readonly DeclarationProblem[] {
   if (authentication === undefined) return [];
   if (!Array.isArray(authentication))
     return [
@@ -40,7 +43,7 @@ function problemsOfSchemes({ where, options: { authentication } }: Place): reado
   });
 }
 
-function problemsOfTimeout({ prefix, authenticationTimeout }: Blueprint): readonly DeclarationProblem[] {
+function problemsOfTimeout({ prefix, authenticationTimeout }: CompilerInput): readonly DeclarationProblem[] {
   const given: unknown = authenticationTimeout;
   if (typeof given === 'number' && given > 0 && given < LONGEST_TIMER) return [];
   const repair = `Give milliseconds, above 0 and below ${LONGEST_TIMER}; without the option they are ${AUTHENTICATION_TIMEOUT}.`;
@@ -58,7 +61,7 @@ const MOST: ReadonlyMap<string, number> = new Map(Object.entries(MOST_REFUSALS))
 function problemsOfThrottle({
   prefix,
   authenticationThrottle: given,
-}: Blueprint): readonly DeclarationProblem[] {
+}: CompilerInput): readonly DeclarationProblem[] {
   if (given === false) return [];
   const where = `RestifyModule.forRoot('${prefix}').authenticationThrottle`;
   const { perAddress, perUser, ttl } = REFUSAL_LIMITS;

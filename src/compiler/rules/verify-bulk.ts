@@ -6,18 +6,18 @@ import type { EntityDescription } from '../../core/schema/entity-metadata.js';
 import { MOST_BULK_OBJECTS } from '../../core/schema/limits.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { CompiledModel } from '../compile-resources.js';
-import type { Blueprint } from '../blueprint.js';
-import { placesOf } from './option-locations.js';
-import { toldOnce } from './deduplicate-problems.js';
+import type { CompilerInput } from '../blueprint.js';
+import { optionLocations } from './option-locations.js';
+import { deduplicateProblems } from './deduplicate-problems.js';
 
 /** Bulk writes do what their author means, and go around nothing that stands before the writes of one object. */
-export function verifyBulk(blueprint: Blueprint, model: CompiledModel): readonly DeclarationProblem[] {
-  const given = placesOf(blueprint).flatMap(({ where, options: { bulk } }) =>
+export function verifyBulk(blueprint: CompilerInput, model: CompiledModel): readonly DeclarationProblem[] {
+  const given = optionLocations(blueprint).flatMap(({ where, options: { bulk } }) =>
     optionProblems(`${where}.bulk`, bulk),
   );
   const misread = new Set(given.map(({ where }) => where.split('.bulk')[0]));
   const entities = new Map(blueprint.description.entities.map((entity) => [entity.id, entity]));
-  return toldOnce([
+  return deduplicateProblems([
     ...given,
     ...model.all.flatMap((resource) =>
       resource.bulk && !misread.has(resource.label)
@@ -89,7 +89,7 @@ const CHANGES = ['update', 'partialUpdate'] as const;
 /** What stands around one object would not stand around many. */
 function operationProblems(
   { label, entity, bulk, conditional, operations }: Resource,
-  { controllers, drafts }: Blueprint,
+  { controllers, drafts }: CompilerInput,
 ): readonly DeclarationProblem[] {
   const where = `${label}.bulk`;
   const target = drafts.find((draft) => draft.entity.id === entity)?.declaration.target;
@@ -166,7 +166,7 @@ function operationProblems(
 /** What an action stands for that answers a through object would be done beside it in the list. */
 function nestedProblems(
   { label, bulk }: Resource,
-  { controllers, drafts }: Blueprint,
+  { controllers, drafts }: CompilerInput,
   { all }: CompiledModel,
 ): readonly DeclarationProblem[] {
   return controllers.flatMap(({ declaration: { name, entity, actions } }) => {

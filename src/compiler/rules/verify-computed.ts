@@ -1,10 +1,10 @@
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import { didYouMean } from '../../core/errors/declaration-error.js';
 import { propertyNames } from '../property-names.js';
-import type { Blueprint, Draft } from '../blueprint.js';
+import type { CompilerInput, EntityDeclaration } from '../blueprint.js';
 
 /** A computed field has a name of its own, and comes from a function or from a method that the entity has. */
-export function verifyComputed({ drafts }: Blueprint): readonly DeclarationProblem[] {
+export function verifyComputed({ drafts }: CompilerInput): readonly DeclarationProblem[] {
   return drafts.flatMap((draft) =>
     Object.entries(draft.declaration.options.computed ?? {}).flatMap(([name, source]) =>
       problemsOf(name, source, draft),
@@ -15,7 +15,7 @@ export function verifyComputed({ drafts }: Blueprint): readonly DeclarationProbl
 function problemsOf(
   name: string,
   source: unknown,
-  { declaration, entity }: Draft,
+  { declaration, entity }: EntityDeclaration,
 ): readonly DeclarationProblem[] {
   const where = `${declaration.name}.computed.${name}`;
   const problems: DeclarationProblem[] = [];

@@ -1,14 +1,14 @@
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { CompiledModel } from '../compile-resources.js';
-import type { Blueprint } from '../blueprint.js';
-import { placesOf } from './option-locations.js';
+import type { CompilerInput } from '../blueprint.js';
+import { optionLocations } from './option-locations.js';
 
 /** The options of conditional requests and caches mean something; a misspelt one would protect nothing. */
 export function verifyConditional(
-  blueprint: Blueprint,
+  blueprint: CompilerInput,
   _model: CompiledModel,
 ): readonly DeclarationProblem[] {
-  return placesOf(blueprint).flatMap(({ where, options: { conditional, cacheControl } }) => [
+  return optionLocations(blueprint).flatMap(({ where, options: { conditional, cacheControl } }) => [
     ...conditionalProblems(`${where}.conditional`, conditional),
     ...cacheProblems(`${where}.cacheControl`, cacheControl),
   ]);

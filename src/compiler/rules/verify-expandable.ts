@@ -5,9 +5,9 @@ import { MAX_EXPANDED_DEPTH } from '../../core/schema/limits.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { Expandable } from '../../core/contracts/field-selection.js';
 import type { CompiledModel } from '../compile-resources.js';
-import type { Blueprint } from '../blueprint.js';
-import { placesOf } from './option-locations.js';
-import { toldOnce } from './deduplicate-problems.js';
+import type { CompilerInput } from '../blueprint.js';
+import { optionLocations } from './option-locations.js';
+import { deduplicateProblems } from './deduplicate-problems.js';
 
 interface Way {
   /** The model whose option it is. */
@@ -18,15 +18,15 @@ interface Way {
 
 /** What clients may expand are relations that are shown, to objects that they could ask for, and no deeper than is bounded. */
 export function verifyExpandable(
-  blueprint: Blueprint,
+  blueprint: CompilerInput,
   { all }: CompiledModel,
 ): readonly DeclarationProblem[] {
-  const given = placesOf(blueprint).flatMap(({ where, options: { expandable } }) =>
+  const given = optionLocations(blueprint).flatMap(({ where, options: { expandable } }) =>
     textProblems(`${where}.expandable`, expandable),
   );
   if (given.length > 0) return given;
   const served = new Set(blueprint.drafts.map(({ entity }) => entity.id));
-  return toldOnce(
+  return deduplicateProblems(
     all.flatMap((resource) =>
       resource.shape
         ? pathProblems(resource, resource.shape.expandable, {
@@ -56,7 +56,7 @@ function textProblems(where: string, expandable: unknown): readonly DeclarationP
 /** Relations of an entity to entities that nobody registered, and what those are called. */
 type Unserved = (resource: Resource) => ReadonlyMap<string, string>;
 
-function unservedIn({ description }: Blueprint, served: ReadonlySet<string>): Unserved {
+function unservedIn({ description }: CompilerInput, served: ReadonlySet<string>): Unserved {
   const names = new Map(description.entities.map(({ id, name }) => [id, name]));
   const relations = new Map(
     description.entities.map((entity) => [

@@ -2,11 +2,11 @@ import { didYouMean } from '../../core/errors/declaration-error.js';
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import { FIELD_TYPES } from '../../core/schema/field-type.js';
 import { keyColumns } from '../compile-transforms.js';
-import type { Blueprint, Draft } from '../blueprint.js';
+import type { CompilerInput, EntityDeclaration } from '../blueprint.js';
 import { declaredColumns } from '../property-names.js';
 
 /** `type` names types that there are, of columns whose values a transformer makes: of all others the column itself says it. */
-export function verifyFieldTypes({ drafts }: Blueprint): readonly DeclarationProblem[] {
+export function verifyFieldTypes({ drafts }: CompilerInput): readonly DeclarationProblem[] {
   return drafts.flatMap((draft) =>
     Object.entries((draft.declaration.options.type ?? {}) as Readonly<Record<string, unknown>>).flatMap(
       ([path, said]): readonly DeclarationProblem[] => {
@@ -20,7 +20,7 @@ export function verifyFieldTypes({ drafts }: Blueprint): readonly DeclarationPro
 function problemOf(
   path: string,
   said: unknown,
-  { entity, declaration }: Draft,
+  { entity, declaration }: EntityDeclaration,
 ): Omit<DeclarationProblem, 'where'> | undefined {
   const columns = declaredColumns(entity);
   const column = columns.find((each) => each.path === path);

@@ -1,35 +1,35 @@
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
-import { keepsAnswers } from '../../core/contracts/idempotency.js';
+import { storesResponses } from '../../core/contracts/idempotency.js';
 import { IDEMPOTENCY_LIFE, MAX_IDEMPOTENCY_LIFE } from '../../core/schema/limits.js';
 import type { CompiledModel } from '../compile-resources.js';
-import type { Blueprint } from '../blueprint.js';
-import { placesOf } from './option-locations.js';
-import type { Place } from './option-locations.js';
+import type { CompilerInput } from '../blueprint.js';
+import { optionLocations } from './option-locations.js';
+import type { OptionLocation } from './option-locations.js';
 
 const REPAIR =
   'Write true, false or { require: true, life: 3600 }, with either of the two, and key: (actor) => … where actors have no id.';
 
 /** The options mean something, answers have a table to be kept in, and that table is served to nobody. */
 export function verifyIdempotency(
-  blueprint: Blueprint,
+  blueprint: CompilerInput,
   _model: CompiledModel,
 ): readonly DeclarationProblem[] {
-  const kept = blueprint.description.entities.some(({ targets }) => targets.some(keepsAnswers));
-  const places = placesOf(blueprint);
+  const kept = blueprint.description.entities.some(({ targets }) => targets.some(storesResponses));
+  const places = optionLocations(blueprint);
   return [
     ...places.flatMap(({ where, options: { idempotency } }) =>
       problemsOf(`${where}.idempotency`, idempotency),
     ),
     ...(kept ? [] : places.filter(isOn).map(unkept)),
-    ...blueprint.drafts.filter(({ entity }) => entity.targets.some(keepsAnswers)).map(served),
+    ...blueprint.drafts.filter(({ entity }) => entity.targets.some(storesResponses)).map(served),
   ];
 }
 
-function isOn({ options: { idempotency } }: Place): boolean {
+function isOn({ options: { idempotency } }: OptionLocation): boolean {
   return idempotency !== undefined && idempotency !== false;
 }
 
-function unkept({ where }: Place): DeclarationProblem {
+function unkept({ where }: OptionLocation): DeclarationProblem {
   return {
     where: `${where}.idempotency`,
     what: 'the data source has no table in which answers are kept',
@@ -38,7 +38,7 @@ function unkept({ where }: Place): DeclarationProblem {
   };
 }
 
-function served({ declaration }: Blueprint['drafts'][number]): DeclarationProblem {
+function served({ declaration }: CompilerInput['drafts'][number]): DeclarationProblem {
   return {
     where: declaration.name,
     what: 'it keeps the answers of all callers, and is served to nobody',

@@ -6,7 +6,7 @@ import type {
   ModelDescription,
 } from '../../core/schema/entity-metadata.js';
 import type { CompiledModel } from '../compile-resources.js';
-import type { Blueprint } from '../blueprint.js';
+import type { CompilerInput } from '../blueprint.js';
 import { junctionEntities, missingColumns } from '../junction-entities.js';
 
 /** An entity on a junction's table whose options would rule nothing: it does not have the junction's columns. */
@@ -17,7 +17,10 @@ interface Unfit {
 }
 
 /** A declared entity on the table of a served junction has the junction's columns: else its permissions would not hold there. */
-export function verifyJunctions(blueprint: Blueprint, model: CompiledModel): readonly DeclarationProblem[] {
+export function verifyJunctions(
+  blueprint: CompilerInput,
+  model: CompiledModel,
+): readonly DeclarationProblem[] {
   return unfitEntities(blueprint, model)
     .filter(({ declared }) => declared)
     .map(({ junction, entity }) => ({
@@ -28,7 +31,7 @@ export function verifyJunctions(blueprint: Blueprint, model: CompiledModel): rea
 }
 
 /** What the application should know of the junctions that it serves, and is no reason not to start. */
-export function junctionWarnings(blueprint: Blueprint, model: CompiledModel): readonly string[] {
+export function junctionWarnings(blueprint: CompilerInput, model: CompiledModel): readonly string[] {
   const unfit = unfitEntities(blueprint, model).filter(({ declared }) => !declared);
   return [
     ...unfit.map(
@@ -81,7 +84,7 @@ function isManyToMany(relation: EntityDescription['relations'][number]): relatio
 
 /** Those of relations that some model shows, each once. */
 function servedJunctions(
-  { drafts }: Blueprint,
+  { drafts }: CompilerInput,
   { resources }: CompiledModel,
 ): readonly JunctionDescription[] {
   const shown = new Map(
@@ -98,7 +101,7 @@ function servedJunctions(
 }
 
 /** Where a junction has no fitting entity, and where one that is declared does not fit. */
-function unfitEntities(blueprint: Blueprint, model: CompiledModel): readonly Unfit[] {
+function unfitEntities(blueprint: CompilerInput, model: CompiledModel): readonly Unfit[] {
   const through = junctionEntities(blueprint);
   const entities = new Map(blueprint.description.entities.map((entity) => [entity.id, entity]));
   const declared = new Set(blueprint.drafts.map(({ entity }) => entity.id));

@@ -1,8 +1,8 @@
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
-import type { Blueprint } from '../blueprint.js';
+import type { CompilerInput } from '../blueprint.js';
 
 /** An entity whose file was loaded after Nest had read the controllers would have no routes. */
-export function verifyLayout({ drafts, laidOut }: Blueprint): readonly DeclarationProblem[] {
+export function verifyLayout({ drafts, laidOut }: CompilerInput): readonly DeclarationProblem[] {
   return drafts
     .filter(({ declaration }) => !laidOut.has(declaration.target))
     .map(({ declaration }) => ({

@@ -1,8 +1,8 @@
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
-import type { Blueprint } from '../blueprint.js';
+import type { CompilerInput } from '../blueprint.js';
 
 /** A class that this application lists must be an entity of its data source, and declared where it is given a label. */
-export function verifyListedClasses({ listed, description }: Blueprint): readonly DeclarationProblem[] {
+export function verifyListedClasses({ listed, description }: CompilerInput): readonly DeclarationProblem[] {
   const known = new Set(description.entities.flatMap((entity) => entity.targets));
   return listed.flatMap(({ target, name, listedIn, declared }): readonly DeclarationProblem[] => {
     if (declared && !known.has(target)) return [noEntity(name, listedIn)];

@@ -1,13 +1,16 @@
 import { didYouMean } from '../../core/errors/declaration-error.js';
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { EntityDescription } from '../../core/schema/entity-metadata.js';
-import type { Blueprint } from '../blueprint.js';
+import type { CompilerInput } from '../blueprint.js';
 
 type Unfit = Pick<DeclarationProblem, 'what' | 'repair'>;
 type Relation = EntityDescription['relations'][number];
 
 /** What listeners need loaded are relations: with the foreign key first, for the row says where that leads, and any behind it. */
-export function verifyListenerRelations({ drafts, description }: Blueprint): readonly DeclarationProblem[] {
+export function verifyListenerRelations({
+  drafts,
+  description,
+}: CompilerInput): readonly DeclarationProblem[] {
   const byId = new Map(description.entities.map((entity) => [entity.id, entity]));
   return drafts.flatMap(({ declaration: { name, options }, entity }) =>
     (options.listenerRelations ?? []).flatMap((path, index): readonly DeclarationProblem[] => {

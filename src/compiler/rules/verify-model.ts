@@ -1,6 +1,6 @@
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { CompiledModel } from '../compile-resources.js';
-import type { Blueprint } from '../blueprint.js';
+import type { CompilerInput } from '../blueprint.js';
 import { verifyTimeouts } from './verify-timeouts.js';
 import { verifyActions } from './verify-actions.js';
 import { verifyAuthentication } from './verify-authentication.js';
@@ -12,7 +12,7 @@ import { verifyIdempotency } from './verify-idempotency.js';
 import { verifyJunctions } from './verify-junctions.js';
 import { verifyLayout } from './verify-layout.js';
 import { verifyListedClasses } from './verify-listed-classes.js';
-import { verifyOwnFilters } from './verify-own-filters.js';
+import { verifyCustomFilters } from './verify-own-filters.js';
 import { verifyOptionNames } from './verify-option-names.js';
 import { verifyPrefix } from './verify-prefix.js';
 import { verifyOperations } from './verify-operations.js';
@@ -25,7 +25,7 @@ import { verifyPaths } from './verify-paths.js';
 import { verifyPropertyNames } from './verify-property-names.js';
 import { verifyQueries } from './verify-queries.js';
 import { verifyQueryLimits } from './verify-query-limits.js';
-import { verifyShape } from './verify-shape.js';
+import { verifyFieldSelection } from './verify-shape.js';
 import { verifyListenerRelations } from './verify-listener-relations.js';
 import { verifyOpenJunctions } from './verify-open-junctions.js';
 import { verifyShutdownGrace } from './verify-shutdown-grace.js';
@@ -49,14 +49,14 @@ const RULES = [
   verifyComputed,
   verifyOperations,
   verifyQueries,
-  verifyOwnFilters,
+  verifyCustomFilters,
   verifyQueryLimits,
   verifyParameters,
   verifyRenamedParameters,
   verifyPagination,
   verifyRefusals,
   verifyRenderers,
-  verifyShape,
+  verifyFieldSelection,
   verifyExpandable,
   verifyConditional,
   verifyBulk,
@@ -68,6 +68,9 @@ const RULES = [
 ] as const;
 
 /** All that is wrong, rule by rule. */
-export function problemsOfModel(blueprint: Blueprint, model: CompiledModel): readonly DeclarationProblem[] {
+export function problemsOfModel(
+  blueprint: CompilerInput,
+  model: CompiledModel,
+): readonly DeclarationProblem[] {
   return RULES.flatMap((rule) => rule(blueprint, model));
 }

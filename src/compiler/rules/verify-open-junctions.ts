@@ -2,30 +2,30 @@ import type { RestifyOptions, ThroughOptions } from '../../decorators/restify-op
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { PermissionClass, PermissionExpression } from '../../core/contracts/permission-expression.js';
 import type { CompiledModel } from '../compile-resources.js';
-import { draftsByEntity } from '../blueprint.js';
-import type { Blueprint, Draft } from '../blueprint.js';
+import { declarationsByEntity } from '../blueprint.js';
+import type { CompilerInput, EntityDeclaration } from '../blueprint.js';
 import { junctionEntities } from '../junction-entities.js';
 import { isPassportGuard } from './late-auth-guards.js';
 
 /** One side of a junction that has no declaration of its own: the relation by which it is served. */
 interface Side {
-  readonly draft: Draft;
+  readonly draft: EntityDeclaration;
   readonly path: string;
 }
 
-type ManyToMany = Extract<Draft['entity']['relations'][number], { kind: 'many-to-many' }>;
+type ManyToMany = Extract<EntityDeclaration['entity']['relations'][number], { kind: 'many-to-many' }>;
 
 /**
  * What protects a model does not reach the pairs of its many-to-many relations: where nobody declares the junction, its
  * permissions must be said. Else everybody could list and delete the pairs of models that only some may use.
  */
 export function verifyOpenJunctions(
-  blueprint: Blueprint,
+  blueprint: CompilerInput,
   { resources }: CompiledModel,
 ): readonly DeclarationProblem[] {
   const { drafts, defaults, allowAny } = blueprint;
   const judged: Judged = {
-    byEntity: draftsByEntity(drafts),
+    byEntity: declarationsByEntity(drafts),
     entities: junctionEntities(blueprint),
     defaults,
     allowAny,
@@ -48,8 +48,8 @@ export function verifyOpenJunctions(
   return [...found.values()];
 }
 
-interface Judged extends Pick<Blueprint, 'defaults' | 'allowAny'> {
-  readonly byEntity: ReadonlyMap<string, Draft>;
+interface Judged extends Pick<CompilerInput, 'defaults' | 'allowAny'> {
+  readonly byEntity: ReadonlyMap<string, EntityDeclaration>;
   /** The entities of junctions. */
   readonly entities: ReadonlyMap<string, string>;
 }

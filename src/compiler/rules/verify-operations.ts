@@ -1,10 +1,10 @@
 import { didYouMean } from '../../core/errors/declaration-error.js';
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import { OPERATIONS } from '../../core/schema/operation.js';
-import type { Blueprint } from '../blueprint.js';
+import type { CompilerInput } from '../blueprint.js';
 
 /** `operations` names some of the six. */
-export function verifyOperations({ drafts }: Blueprint): readonly DeclarationProblem[] {
+export function verifyOperations({ drafts }: CompilerInput): readonly DeclarationProblem[] {
   return drafts.flatMap(({ declaration }) =>
     (declaration.options.operations ?? []).flatMap((name, index): readonly DeclarationProblem[] =>
       (OPERATIONS as readonly string[]).includes(name)

@@ -1,10 +1,10 @@
 import { didYouMean } from '../../core/errors/declaration-error.js';
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import { OPTION_NAMES } from '../../decorators/restify-options.js';
-import type { Blueprint } from '../blueprint.js';
+import type { CompilerInput } from '../blueprint.js';
 
 /** Every option is one that there is: a misspelt one would be passed over without a word. */
-export function verifyOptionNames({ drafts }: Blueprint): readonly DeclarationProblem[] {
+export function verifyOptionNames({ drafts }: CompilerInput): readonly DeclarationProblem[] {
   return drafts.flatMap(({ declaration }) =>
     Object.keys(declaration.options)
       .filter((name) => !(OPTION_NAMES as readonly string[]).includes(name))

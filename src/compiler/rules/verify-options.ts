@@ -1,6 +1,6 @@
 import { didYouMean } from '../../core/errors/declaration-error.js';
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
-import type { Draft } from '../blueprint.js';
+import type { EntityDeclaration } from '../blueprint.js';
 import { MODEL_OPTIONS, PREFIX_OPTIONS } from './option-kinds.js';
 import type { OptionKind } from './option-kinds.js';
 
@@ -10,7 +10,7 @@ export interface GivenOptions {
   readonly prefix: string;
   /** The arguments of `forRoot`. */
   readonly given: { readonly prefix: unknown; readonly options: object };
-  readonly drafts: readonly Draft[];
+  readonly drafts: readonly EntityDeclaration[];
 }
 
 /**

@@ -1,16 +1,19 @@
 import { didYouMean } from '../../core/errors/declaration-error.js';
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
-import type { OwnFilter } from '../../core/contracts/custom-filter.js';
+import type { CustomFilter } from '../../core/contracts/custom-filter.js';
 import type { Resource } from '../../core/schema/resource.js';
 import { PARAMETER_KINDS } from '../../core/values/parameter-type.js';
 import { filterEntries, isList, parameterNames } from '../compile-queries.js';
 import type { CompiledModel } from '../compile-resources.js';
-import type { Blueprint, Draft } from '../blueprint.js';
+import type { CompilerInput, EntityDeclaration } from '../blueprint.js';
 import { plainPaths, resolveFilterPath } from '../resolve-path.js';
 import { unknownPath } from './unknown-path.js';
 
 /** A filter of the model's own has a name that nothing else has, a type, and says which readable fields it tells of. */
-export function verifyOwnFilters({ drafts }: Blueprint, model: CompiledModel): readonly DeclarationProblem[] {
+export function verifyCustomFilters(
+  { drafts }: CompilerInput,
+  model: CompiledModel,
+): readonly DeclarationProblem[] {
   const resources = new Map(model.resources.map((resource) => [resource.entity, resource]));
   return drafts.flatMap((draft) => {
     const resource = resources.get(draft.entity.id);
@@ -24,14 +27,14 @@ export function verifyOwnFilters({ drafts }: Blueprint, model: CompiledModel): r
 }
 
 /** Parameters that filter a field. */
-function namesOf({ declaration: { options } }: Draft, resource: Resource): ReadonlySet<string> {
+function namesOf({ declaration: { options } }: EntityDeclaration, resource: Resource): ReadonlySet<string> {
   const entries = filterEntries(options) ?? plainPaths(resource).map((path) => [path, 'exact'] as const);
   return new Set(entries.flatMap(([path, lookup]) => parameterNames(path, lookup)));
 }
 
 function nameProblems(
   name: string,
-  { declaration }: Draft,
+  { declaration }: EntityDeclaration,
   meant: ReadonlySet<string>,
 ): readonly DeclarationProblem[] {
   const where = `${declaration.name}.filters.${name}`;
@@ -56,8 +59,8 @@ function nameProblems(
 
 function filterProblems(
   name: string,
-  filter: OwnFilter,
-  { draft, resource }: { draft: Draft; resource: Resource },
+  filter: CustomFilter,
+  { draft, resource }: { draft: EntityDeclaration; resource: Resource },
 ): readonly DeclarationProblem[] {
   const where = `${draft.declaration.name}.filters.${name}`;
   const { reads, rows } = filter;

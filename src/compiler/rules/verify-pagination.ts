@@ -2,20 +2,23 @@ import type { DeclarationProblem } from '../../core/errors/declaration-error.js'
 import type { Pagination } from '../../core/contracts/pagination.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { CompiledModel } from '../compile-resources.js';
-import type { Blueprint } from '../blueprint.js';
-import { placesOf } from './option-locations.js';
-import type { Place } from './option-locations.js';
-import { toldOnce } from './deduplicate-problems.js';
+import type { CompilerInput } from '../blueprint.js';
+import { optionLocations } from './option-locations.js';
+import type { OptionLocation } from './option-locations.js';
+import { deduplicateProblems } from './deduplicate-problems.js';
 
 /** The options of a pagination are right, and its parameters mean nothing else in the lists that it cuts. That it is one is the rule of its kind. */
 export function verifyPagination(
-  blueprint: Blueprint,
+  blueprint: CompilerInput,
   { all }: CompiledModel,
 ): readonly DeclarationProblem[] {
-  return toldOnce([...placesOf(blueprint).flatMap(ownProblems), ...all.flatMap(parameterProblems)]);
+  return deduplicateProblems([
+    ...optionLocations(blueprint).flatMap(ownProblems),
+    ...all.flatMap(parameterProblems),
+  ]);
 }
 
-function ownProblems({ where, options }: Place): readonly DeclarationProblem[] {
+function ownProblems({ where, options }: OptionLocation): readonly DeclarationProblem[] {
   const pagination = options.pagination as Pagination | false | undefined;
   if (!pagination) return [];
   return (pagination.problems?.() ?? []).map(({ option, what, repair }) => ({

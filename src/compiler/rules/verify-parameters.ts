@@ -1,10 +1,13 @@
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { CompiledModel } from '../compile-resources.js';
-import type { Blueprint } from '../blueprint.js';
+import type { CompilerInput } from '../blueprint.js';
 import { takenByBackends } from '../yield-parameters.js';
 
 /** No filter of the model's own has the name of a query parameter that means something else (contract 4.13). */
-export function verifyParameters({ drafts }: Blueprint, model: CompiledModel): readonly DeclarationProblem[] {
+export function verifyParameters(
+  { drafts }: CompilerInput,
+  model: CompiledModel,
+): readonly DeclarationProblem[] {
   const resources = new Map(model.resources.map((resource) => [resource.entity, resource]));
   return drafts.flatMap(({ declaration, entity }) => {
     const resource = resources.get(entity.id);

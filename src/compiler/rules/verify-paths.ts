@@ -1,14 +1,14 @@
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
-import type { Blueprint, Draft } from '../blueprint.js';
+import type { CompilerInput, EntityDeclaration } from '../blueprint.js';
 
 const SEGMENT = /^[a-z0-9][a-z0-9_-]*$/;
 
 /** Every model has two lower-case words of its own as its path (contract 1.1). */
-export function verifyPaths({ drafts }: Blueprint): readonly DeclarationProblem[] {
+export function verifyPaths({ drafts }: CompilerInput): readonly DeclarationProblem[] {
   return [...drafts.flatMap(wrongWords), ...sharedPaths(drafts)];
 }
 
-function wrongWords({ declaration, app, model }: Draft): readonly DeclarationProblem[] {
+function wrongWords({ declaration, app, model }: EntityDeclaration): readonly DeclarationProblem[] {
   const { name } = declaration;
   if (app === undefined) {
     return [
@@ -37,8 +37,8 @@ function notAWord(where: string, word: string): DeclarationProblem {
   };
 }
 
-function sharedPaths(drafts: readonly Draft[]): readonly DeclarationProblem[] {
-  const byPath = new Map<string, Draft[]>();
+function sharedPaths(drafts: readonly EntityDeclaration[]): readonly DeclarationProblem[] {
+  const byPath = new Map<string, EntityDeclaration[]>();
   for (const draft of drafts) {
     const path = `${draft.app ?? ''}/${draft.model}`;
     byPath.set(path, [...(byPath.get(path) ?? []), draft]);

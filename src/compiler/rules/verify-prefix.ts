@@ -1,10 +1,10 @@
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
-import type { Blueprint } from '../blueprint.js';
+import type { CompilerInput } from '../blueprint.js';
 
 const PREFIX = /^(?:[A-Za-z0-9_.~-]+(?:\/[A-Za-z0-9_.~-]+)*)?$/;
 
 /** A prefix is a plain path, and each is given once. */
-export function verifyPrefix({ prefix, takenPrefixes }: Blueprint): readonly DeclarationProblem[] {
+export function verifyPrefix({ prefix, takenPrefixes }: CompilerInput): readonly DeclarationProblem[] {
   const where = `RestifyModule.forRoot('${prefix}')`;
   if (!PREFIX.test(prefix))
     return [

@@ -2,7 +2,7 @@ import { didYouMean } from '../../core/errors/declaration-error.js';
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { RestifyOptions } from '../../decorators/restify-options.js';
 import { declaredColumns, propertyNames, topName } from '../property-names.js';
-import type { Blueprint, Draft } from '../blueprint.js';
+import type { CompilerInput, EntityDeclaration } from '../blueprint.js';
 
 const LISTS = [
   'fields',
@@ -13,7 +13,7 @@ const LISTS = [
 ] as const satisfies readonly (keyof RestifyOptions)[];
 
 /** Options that name properties of the entity name ones that it has, and none that is never shown anyway. */
-export function verifyPropertyNames({ drafts }: Blueprint): readonly DeclarationProblem[] {
+export function verifyPropertyNames({ drafts }: CompilerInput): readonly DeclarationProblem[] {
   return drafts.flatMap((draft) => [
     ...LISTS.flatMap((option) =>
       (draft.declaration.options[option] ?? []).flatMap((name, index) =>
@@ -30,7 +30,7 @@ export function verifyPropertyNames({ drafts }: Blueprint): readonly Declaration
 function problemOf(
   name: string,
   option: string,
-  { declaration, entity }: Draft,
+  { declaration, entity }: EntityDeclaration,
 ): readonly DeclarationProblem[] {
   const known = propertyNames(entity);
   const where = `${declaration.name}.${option}`;
@@ -48,7 +48,7 @@ function problemOf(
   ];
 }
 
-function readAndWriteOnly({ declaration }: Draft): readonly DeclarationProblem[] {
+function readAndWriteOnly({ declaration }: EntityDeclaration): readonly DeclarationProblem[] {
   const { readOnly = [], writeOnly = [] } = declaration.options;
   return readOnly
     .filter((name) => writeOnly.includes(name))

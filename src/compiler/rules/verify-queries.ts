@@ -2,17 +2,17 @@ import type { ThroughOptions } from '../../decorators/restify-options.js';
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { ModelDescription } from '../../core/schema/entity-metadata.js';
 import type { Resource } from '../../core/schema/resource.js';
-import { isPlain } from '../../core/schema/data-type.js';
+import { isScalar } from '../../core/schema/data-type.js';
 import { filterEntries, orderEntry, orderOperands, searchEntry, withNulls } from '../compile-queries.js';
 import type { CompiledModel } from '../compile-resources.js';
-import type { Blueprint, Draft } from '../blueprint.js';
+import type { CompilerInput, EntityDeclaration } from '../blueprint.js';
 import { resolveFilterPath, resolveReadablePath } from '../resolve-path.js';
 import { unfitLookup } from './unfit-lookup.js';
 import { unknownPath } from './unknown-path.js';
 
 /** What may be filtered, searched and ordered by is a readable field, and of a type that the query makes sense for. */
 export function verifyQueries(
-  { drafts, description }: Blueprint,
+  { drafts, description }: CompilerInput,
   model: CompiledModel,
 ): readonly DeclarationProblem[] {
   const resources = new Map(model.resources.map((resource) => [resource.entity, resource]));
@@ -30,9 +30,9 @@ export function verifyQueries(
 
 /** What `through` says of junctions without a declaration of their own, as if it were one. */
 function junctionsOf(
-  draft: Draft,
+  draft: EntityDeclaration,
   { relations }: Resource,
-): readonly { readonly draft: Draft; readonly resource: Resource }[] {
+): readonly { readonly draft: EntityDeclaration; readonly resource: Resource }[] {
   const { declaration } = draft;
   return Object.entries(
     (declaration.options.through ?? {}) as Readonly<Record<string, ThroughOptions>>,
@@ -51,7 +51,7 @@ function junctionsOf(
   });
 }
 
-function filterProblems(draft: Draft, resource: Resource): readonly DeclarationProblem[] {
+function filterProblems(draft: EntityDeclaration, resource: Resource): readonly DeclarationProblem[] {
   const names = Array.isArray(draft.declaration.options.filterFields);
   return (filterEntries(draft.declaration.options) ?? []).flatMap(([path, lookup], index) => {
     const place = {
@@ -67,7 +67,7 @@ function filterProblems(draft: Draft, resource: Resource): readonly DeclarationP
 }
 
 function searchProblems(
-  draft: Draft,
+  draft: EntityDeclaration,
   resource: Resource,
   { abilities }: ModelDescription,
 ): readonly DeclarationProblem[] {
@@ -116,14 +116,14 @@ function unable(where: string, prefix: string, what: string): DeclarationProblem
   };
 }
 
-function orderProblems(draft: Draft, resource: Resource): readonly DeclarationProblem[] {
+function orderProblems(draft: EntityDeclaration, resource: Resource): readonly DeclarationProblem[] {
   const { orderingFields = [], ordering = [] } = draft.declaration.options;
   const fields = orderingFields.flatMap((text, index) => {
     const place = { where: `${draft.declaration.name}.orderingFields[${index}]`, draft, resource };
     const { path } = withNulls(text);
     const resolved = resolveReadablePath(path, resource);
     if (!resolved) return [unknownPath(path, place)];
-    return resolved.operands.every(({ column }) => isPlain(column.type))
+    return resolved.operands.every(({ column }) => isScalar(column.type))
       ? []
       : [unordered(path, place.where)];
   });
@@ -132,7 +132,7 @@ function orderProblems(draft: Draft, resource: Resource): readonly DeclarationPr
     const { path } = orderEntry(text);
     const operands = orderOperands(path, resource);
     if (operands.length === 0) return [unknownPath(path, place)];
-    return operands.every(({ column }) => isPlain(column.type)) ? [] : [unordered(path, place.where)];
+    return operands.every(({ column }) => isScalar(column.type)) ? [] : [unordered(path, place.where)];
   });
   return [...fields, ...defaults];
 }

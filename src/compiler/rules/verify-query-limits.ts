@@ -1,12 +1,16 @@
 import { didYouMean } from '../../core/errors/declaration-error.js';
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import { MOST_OF_QUERY } from '../../core/schema/limits.js';
-import type { Blueprint } from '../blueprint.js';
+import type { CompilerInput } from '../blueprint.js';
 
 const MOST: ReadonlyMap<string, number> = new Map(Object.entries(MOST_OF_QUERY));
 
 /** A limit is one that there is, above 0, because what is turned off is left out of the model, and no more than a database takes. */
-export function verifyQueryLimits({ prefix, defaults, drafts }: Blueprint): readonly DeclarationProblem[] {
+export function verifyQueryLimits({
+  prefix,
+  defaults,
+  drafts,
+}: CompilerInput): readonly DeclarationProblem[] {
   const given = drafts.map(({ declaration }) => ({
     where: `${declaration.name}.queryLimits`,
     limits: declaration.options.queryLimits ?? {},

@@ -1,8 +1,8 @@
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
-import type { Blueprint } from '../blueprint.js';
+import type { CompilerInput } from '../blueprint.js';
 
 /** Another word would hide nothing, and look as if it did. */
-export function verifyRefusals({ prefix, refusalsHide }: Blueprint): readonly DeclarationProblem[] {
+export function verifyRefusals({ prefix, refusalsHide }: CompilerInput): readonly DeclarationProblem[] {
   if (refusalsHide === 'rows' || refusalsHide === 'nothing') return [];
   return [
     {

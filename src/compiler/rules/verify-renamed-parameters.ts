@@ -2,11 +2,11 @@ import { didYouMean } from '../../core/errors/declaration-error.js';
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { CompiledModel } from '../compile-resources.js';
-import type { Blueprint, Draft } from '../blueprint.js';
+import type { CompilerInput, EntityDeclaration } from '../blueprint.js';
 import { isParameterName } from '../rename-parameters.js';
 import { featureParameters } from '../yield-parameters.js';
-import { placesOf } from './option-locations.js';
-import { toldOnce } from './deduplicate-problems.js';
+import { optionLocations } from './option-locations.js';
+import { deduplicateProblems } from './deduplicate-problems.js';
 
 /** Parameters of features that a prefix may rename for those of its models that have them. */
 const STANDARD = [
@@ -34,12 +34,12 @@ const STANDARD = [
 
 /** `parameters` renames query parameters that there are, and gives names that mean nothing else (contract 4.15). */
 export function verifyRenamedParameters(
-  blueprint: Blueprint,
+  blueprint: CompilerInput,
   model: CompiledModel,
 ): readonly DeclarationProblem[] {
   const byEntity = new Map(blueprint.drafts.map((draft) => [draft.entity.id, draft]));
-  return toldOnce([
-    ...placesOf(blueprint).flatMap(({ where, options: { parameters } }) =>
+  return deduplicateProblems([
+    ...optionLocations(blueprint).flatMap(({ where, options: { parameters } }) =>
       nameProblems(`${where}.parameters`, namesIn(parameters)),
     ),
     ...unknownOfPrefix(blueprint, model),
@@ -66,7 +66,7 @@ function nameProblems(where: string, names: Names): readonly DeclarationProblem[
 }
 
 function unknownOfPrefix(
-  { prefix, defaults }: Blueprint,
+  { prefix, defaults }: CompilerInput,
   { all }: CompiledModel,
 ): readonly DeclarationProblem[] {
   const names = Object.keys(namesIn(defaults.parameters));
@@ -81,7 +81,10 @@ function unknownOfPrefix(
     }));
 }
 
-function unknownOfModel(resource: Resource, draft: Draft | undefined): readonly DeclarationProblem[] {
+function unknownOfModel(
+  resource: Resource,
+  draft: EntityDeclaration | undefined,
+): readonly DeclarationProblem[] {
   const names = namesIn(draft?.declaration.options.parameters);
   const now = new Map([...resource.renamed].map(([name, given]) => [given, name]));
   return Object.entries(names)
@@ -97,7 +100,10 @@ function unknownOfModel(resource: Resource, draft: Draft | undefined): readonly 
 }
 
 /** The new names of a model beside all others that it has. */
-function meaningProblems(resource: Resource, draft: Draft | undefined): readonly DeclarationProblem[] {
+function meaningProblems(
+  resource: Resource,
+  draft: EntityDeclaration | undefined,
+): readonly DeclarationProblem[] {
   const { renamed, label } = resource;
   if (renamed.size === 0) return [];
   const read = featureParameters(resource);

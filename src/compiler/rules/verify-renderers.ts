@@ -5,9 +5,9 @@ import { parameterName } from '../../core/schema/parameter-names.js';
 import type { Resource } from '../../core/schema/resource.js';
 import { JSON_MEDIA_TYPE } from '../../core/media-type.js';
 import type { CompiledModel } from '../compile-resources.js';
-import type { Blueprint } from '../blueprint.js';
-import { placesOf } from './option-locations.js';
-import { toldOnce } from './deduplicate-problems.js';
+import type { CompilerInput } from '../blueprint.js';
+import { optionLocations } from './option-locations.js';
+import { deduplicateProblems } from './deduplicate-problems.js';
 
 interface Given {
   readonly where: string;
@@ -15,16 +15,19 @@ interface Given {
 }
 
 /** Renderers are some, each has names of its own, and `format` means nothing else in the models that have them. */
-export function verifyRenderers(blueprint: Blueprint, { all }: CompiledModel): readonly DeclarationProblem[] {
-  return toldOnce([
+export function verifyRenderers(
+  blueprint: CompilerInput,
+  { all }: CompiledModel,
+): readonly DeclarationProblem[] {
+  return deduplicateProblems([
     ...givenIn(blueprint).flatMap(ownProblems),
     ...errorFormatProblems(blueprint),
     ...all.flatMap(parameterProblems),
   ]);
 }
 
-function givenIn(blueprint: Blueprint): readonly Given[] {
-  return placesOf(blueprint)
+function givenIn(blueprint: CompilerInput): readonly Given[] {
+  return optionLocations(blueprint)
     .map(({ where, options: { renderers } }) => ({ where: `${where}.renderers`, renderers }))
     .filter(({ renderers }) => renderers !== undefined);
 }
@@ -69,7 +72,7 @@ function isRenderer(given: unknown): given is Renderer {
   return typeof format === 'string' && typeof mediaType === 'string' && typeof render === 'function';
 }
 
-function errorFormatProblems({ prefix, errorFormat }: Blueprint): readonly DeclarationProblem[] {
+function errorFormatProblems({ prefix, errorFormat }: CompilerInput): readonly DeclarationProblem[] {
   const known: readonly unknown[] = ['drf', 'problem'];
   if (known.includes(errorFormat)) return [];
   return [

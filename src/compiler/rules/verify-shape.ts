@@ -2,19 +2,22 @@ import type { DeclarationProblem } from '../../core/errors/declaration-error.js'
 import { FORMAT_PARAMETER } from '../../core/contracts/renderer.js';
 import { parameterName } from '../../core/schema/parameter-names.js';
 import type { Resource } from '../../core/schema/resource.js';
-import { shapeParameters } from '../../core/contracts/field-selection.js';
+import { fieldSelectionParameters } from '../../core/contracts/field-selection.js';
 import type { CompiledModel } from '../compile-resources.js';
-import type { Blueprint } from '../blueprint.js';
-import { placesOf } from './option-locations.js';
-import { toldOnce } from './deduplicate-problems.js';
+import type { CompilerInput } from '../blueprint.js';
+import { optionLocations } from './option-locations.js';
+import { deduplicateProblems } from './deduplicate-problems.js';
 
 const PARAMETERS: readonly string[] = ['fieldsParameter', 'omitParameter', 'expandParameter'];
 const BOUNDS: readonly string[] = ['maxChildren', 'maxObjects'];
 
 /** A shape is one, its bounds are numbers, and its parameters mean nothing else. */
-export function verifyShape(blueprint: Blueprint, { all }: CompiledModel): readonly DeclarationProblem[] {
-  return toldOnce([
-    ...placesOf(blueprint).flatMap(({ where, options: { shape } }) =>
+export function verifyFieldSelection(
+  blueprint: CompilerInput,
+  { all }: CompiledModel,
+): readonly DeclarationProblem[] {
+  return deduplicateProblems([
+    ...optionLocations(blueprint).flatMap(({ where, options: { shape } }) =>
       optionProblems(`${where}.shape`, shape),
     ),
     ...all.flatMap(parameterProblems),
@@ -65,7 +68,7 @@ function optionProblems(where: string, shape: unknown): readonly DeclarationProb
 
 function parameterProblems(resource: Resource): readonly DeclarationProblem[] {
   const { shape, backends, pagination, renderers, label } = resource;
-  const names = shapeParameters(shape);
+  const names = fieldSelectionParameters(shape);
   if (names.length === 0) return [];
   const others = [
     ...backends.flatMap((backend) => [...(backend.parameters?.(resource) ?? [])]),

@@ -2,10 +2,10 @@ import type { DeclarationProblem } from '../../core/errors/declaration-error.js'
 import type { ColumnDescription, EntityDescription } from '../../core/schema/entity-metadata.js';
 import { exposedMember } from '../exposed-properties.js';
 import { declaredColumns, topName } from '../property-names.js';
-import type { Blueprint, Draft } from '../blueprint.js';
+import type { CompilerInput, EntityDeclaration } from '../blueprint.js';
 
 /** What cannot be served is said, and never served wrong. */
-export function verifySupported({ drafts }: Blueprint): readonly DeclarationProblem[] {
+export function verifySupported({ drafts }: CompilerInput): readonly DeclarationProblem[] {
   const registered = new Set(drafts.map(({ entity }) => entity.id));
   return drafts.flatMap((draft) => [
     ...entityProblems(draft),
@@ -17,7 +17,7 @@ export function verifySupported({ drafts }: Blueprint): readonly DeclarationProb
   ]);
 }
 
-function entityProblems({ declaration, entity }: Draft): readonly DeclarationProblem[] {
+function entityProblems({ declaration, entity }: EntityDeclaration): readonly DeclarationProblem[] {
   const read = declaration.options.operations?.every(
     (operation) => operation === 'list' || operation === 'retrieve',
   );
@@ -27,7 +27,10 @@ function entityProblems({ declaration, entity }: Draft): readonly DeclarationPro
 }
 
 /** Relations to entities that are not registered are left out anyway. */
-function relationProblems(draft: Draft, registered: ReadonlySet<string>): readonly DeclarationProblem[] {
+function relationProblems(
+  draft: EntityDeclaration,
+  registered: ReadonlySet<string>,
+): readonly DeclarationProblem[] {
   const { declaration, entity } = draft;
   return entity.unjoined
     .filter((relation) => registered.has(relation.target) && !isLeftOut(relation, draft))
@@ -40,7 +43,7 @@ function relationProblems(draft: Draft, registered: ReadonlySet<string>): readon
 
 function isLeftOut(
   { path, target }: EntityDescription['unjoined'][number],
-  { declaration: { options }, entity }: Draft,
+  { declaration: { options }, entity }: EntityDeclaration,
 ): boolean {
   const relation = { kind: 'one-to-many', path, target, on: [] } as const;
   return !exposedMember(relation, { entity, options, isServed: () => true }).named;
@@ -48,7 +51,7 @@ function isLeftOut(
 
 function columnProblems(
   column: ColumnDescription,
-  { declaration, entity }: Draft,
+  { declaration, entity }: EntityDeclaration,
 ): readonly DeclarationProblem[] {
   const name = topName(column);
   const { named } = exposedMember(column, {
@@ -84,7 +87,7 @@ function columnProblems(
 
 function keyProblems(
   { path, unfitKey }: ColumnDescription,
-  { declaration }: Draft,
+  { declaration }: EntityDeclaration,
 ): readonly DeclarationProblem[] {
   if (unfitKey === undefined) return [];
   return [

@@ -1,10 +1,10 @@
 import { didYouMean } from '../../core/errors/declaration-error.js';
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
-import type { Blueprint, Draft } from '../blueprint.js';
+import type { CompilerInput, EntityDeclaration } from '../blueprint.js';
 import { junctionEntities } from '../junction-entities.js';
 
 /** `through` names many-to-many relations, and says nothing that a declaration of the junction's entity says. */
-export function verifyThrough(blueprint: Blueprint): readonly DeclarationProblem[] {
+export function verifyThrough(blueprint: CompilerInput): readonly DeclarationProblem[] {
   const known: Known = { drafts: blueprint.drafts, entities: junctionEntities(blueprint) };
   return blueprint.drafts.flatMap((draft) =>
     Object.keys(draft.declaration.options.through ?? {}).flatMap((name) => problemOf(name, draft, known)),
@@ -12,12 +12,16 @@ export function verifyThrough(blueprint: Blueprint): readonly DeclarationProblem
 }
 
 interface Known {
-  readonly drafts: readonly Draft[];
+  readonly drafts: readonly EntityDeclaration[];
   /** The entities of junctions. */
   readonly entities: ReadonlyMap<string, string>;
 }
 
-function problemOf(name: string, draft: Draft, { drafts, entities }: Known): readonly DeclarationProblem[] {
+function problemOf(
+  name: string,
+  draft: EntityDeclaration,
+  { drafts, entities }: Known,
+): readonly DeclarationProblem[] {
   const { declaration, entity } = draft;
   const where = `${declaration.name}.through.${name}`;
   const known = entity.relations.filter((relation) => relation.kind === 'many-to-many');
@@ -49,7 +53,7 @@ function problemOf(name: string, draft: Draft, { drafts, entities }: Known): rea
 }
 
 interface Side {
-  readonly draft: Draft;
+  readonly draft: EntityDeclaration;
   readonly name: string;
 }
 

@@ -1,13 +1,13 @@
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import { LONGEST_TIMER } from '../../core/schema/limits.js';
-import type { Blueprint } from '../blueprint.js';
+import type { CompilerInput } from '../blueprint.js';
 
 /** Nobody waits for ever, nobody gives up before the wait has begun, and a statement may be left any time only by that word. */
 export function verifyTimeouts({
   prefix,
   acquireTimeout,
   statementTimeout,
-}: Blueprint): readonly DeclarationProblem[] {
+}: CompilerInput): readonly DeclarationProblem[] {
   const range = `Give milliseconds, above 0 and below ${LONGEST_TIMER}`;
   const problems: DeclarationProblem[] = [];
   if (!isTime(acquireTimeout))

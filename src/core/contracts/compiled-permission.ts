@@ -1,18 +1,18 @@
-import type { Grant, Permission, Refusal } from './permission.js';
+import type { Grant, Permission, Denial } from './permission.js';
 
 /** Told of each answer of a class of the application's own. */
-export interface AnswerWatch {
-  note(answer: Grant | Refusal, method: string): void;
+export interface DecisionWatch {
+  note(answer: Grant | Denial, method: string): void;
 }
 
 /** A permission expression whose classes have become instances. */
-export type ResolvedPermission =
+export type CompiledPermission =
   | {
       readonly kind: 'one';
       readonly permission: Permission;
-      readonly watch?: AnswerWatch | undefined;
+      readonly watch?: DecisionWatch | undefined;
       /** What it grants, it grants with every field. */
       readonly allFields?: boolean;
     }
-  | { readonly kind: 'all-of' | 'any-of'; readonly permissions: readonly ResolvedPermission[] }
-  | { readonly kind: 'not'; readonly permission: ResolvedPermission };
+  | { readonly kind: 'all-of' | 'any-of'; readonly permissions: readonly CompiledPermission[] }
+  | { readonly kind: 'not'; readonly permission: CompiledPermission };

@@ -27,7 +27,7 @@ export interface CacheControl {
 }
 
 /** Columns of which validators are made, and where their values stand in a row. */
-export interface Stamps {
+export interface ValidatorColumns {
   readonly version: Column | undefined;
   readonly modified: Column | undefined;
   /** Those of both that there are, in this order. */
@@ -35,11 +35,11 @@ export interface Stamps {
   readonly places: readonly number[];
 }
 
-const STAMPS = new WeakMap<Resource, Stamps>();
+const VALIDATOR_COLUMNS = new WeakMap<Resource, ValidatorColumns>();
 
 /** Of a view the columns that its callers read: what they may not read is not told by a validator either. */
-export function stampsOf(resource: Resource): Stamps {
-  const known = STAMPS.get(resource);
+export function validatorColumnsOf(resource: Resource): ValidatorColumns {
+  const known = VALIDATOR_COLUMNS.get(resource);
   if (known) return known;
   const shown = resource.fields.filter((field) => field.readable);
   const placeOf = (column: Column | undefined): number =>
@@ -48,17 +48,17 @@ export function stampsOf(resource: Resource): Stamps {
   const columns = [version, modified].filter(
     (column) => column !== undefined && placeOf(column) >= 0,
   ) as readonly Column[];
-  const stamps: Stamps = {
+  const stamps: ValidatorColumns = {
     version: version && columns.includes(version) ? version : undefined,
     modified: modified && columns.includes(modified) ? modified : undefined,
     columns,
     places: columns.map(placeOf),
   };
-  STAMPS.set(resource, stamps);
+  VALIDATOR_COLUMNS.set(resource, stamps);
   return stamps;
 }
 
 /** Their values in a row of the view. */
-export function stampsIn(row: Row, resource: Resource): readonly Json[] {
-  return stampsOf(resource).places.map((place) => (row.values[place] ?? null) as Json);
+export function validatorColumnsIn(row: Row, resource: Resource): readonly Json[] {
+  return validatorColumnsOf(resource).places.map((place) => (row.values[place] ?? null) as Json);
 }

@@ -1,5 +1,5 @@
 import type { Json } from '../errors/rest-exception.js';
-import type { FilterQuestion } from './filter-backend.js';
+import type { FilterContext } from './filter-backend.js';
 import type { RowFilter } from '../query/row-filter.js';
 
 /** What a parameter of the application's own may be, and as what its function gets it. */
@@ -24,13 +24,13 @@ interface ParameterOf<Kind, Value, Answer> {
   readonly type: Kind;
   /** Several values with commas between them. */
   readonly list?: false;
-  readonly rows: (value: Value, question: FilterQuestion) => Answer;
+  readonly rows: (value: Value, question: FilterContext) => Answer;
 }
 
 interface ListParameterOf<Kind, Value, Answer> {
   readonly type: Kind;
   readonly list: true;
-  readonly rows: (values: readonly Value[], question: FilterQuestion) => Answer;
+  readonly rows: (values: readonly Value[], question: FilterContext) => Answer;
 }
 
 type EitherOf<Kind, Value, Answer> = ParameterOf<Kind, Value, Answer> | ListParameterOf<Kind, Value, Answer>;
@@ -48,9 +48,9 @@ export type TypedParameter<Answer> =
  * filters: { votes__near: { type: 'integer', reads: ['votes'], rows: (votes) => where('votes', 'range', [votes - 5, votes + 5]) } }
  * ```
  */
-export type OwnFilter<Path extends string = string> = TypedParameter<RowFilter> & {
+export type CustomFilter<Path extends string = string> = TypedParameter<RowFilter> & {
   readonly reads: readonly Path[];
 };
 
 /** Its function, once the value has been checked against the type. */
-export type OwnFilterRows = (value: Json, question: FilterQuestion) => RowFilter;
+export type CustomFilterRows = (value: Json, question: FilterContext) => RowFilter;

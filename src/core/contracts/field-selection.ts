@@ -1,5 +1,5 @@
 /** What the parameters of a model's clients are called, and how much they may ask for. Given as `shape`. */
-export interface ShapeOptions {
+export interface FieldSelectionOptions {
   /** Only these fields: `fields=id,votes`. Default: `fields`. */
   readonly fieldsParameter?: string;
   /** All fields but these: `omit=votes`. Default: `omit`. */
@@ -16,7 +16,7 @@ export interface ShapeOptions {
 export type Expandable = ReadonlyMap<string, Expandable>;
 
 /** How clients may shape the answers of a model. Compiled at boot. */
-export interface ShapeRules {
+export interface FieldSelection {
   /** Undefined where clients may not choose fields. */
   readonly fieldsParameter: string | undefined;
   readonly omitParameter: string | undefined;
@@ -28,7 +28,7 @@ export interface ShapeRules {
 }
 
 /** The query parameters that shape answers, in lists and objects alike. */
-export function shapeParameters(rules: ShapeRules | undefined): readonly string[] {
+export function fieldSelectionParameters(rules: FieldSelection | undefined): readonly string[] {
   return rules
     ? [rules.fieldsParameter, rules.omitParameter, rules.expandParameter].filter((name) => name !== undefined)
     : [];

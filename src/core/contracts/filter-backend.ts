@@ -7,7 +7,7 @@ import type { RowFilter } from '../query/row-filter.js';
 export const GROUPS_PARAMETER = 'filter';
 
 /** What a filter backend is asked for each list. */
-export interface FilterQuestion {
+export interface FilterContext {
   readonly resource: Resource;
   /** Query parameters, decoded; of a repeated one, the last value. */
   readonly parameters: ReadonlyMap<string, string>;
@@ -19,12 +19,12 @@ export interface FilterQuestion {
 /**
  * How a parameter takes several values. `names` and `values` are lists with commas between them, in `values` with quotes around
  * what has commas of its own: where such a parameter comes more than once, its lists are put one behind the other. Of `each`
- * the backend reads all by `FilterQuestion.values`. Of all three, `name[]` is `name`.
+ * the backend reads all by `FilterContext.values`. Of all three, `name[]` is `name`.
  */
 export type ListKind = 'names' | 'values' | 'each';
 
 /** What a backend answers. It can only narrow: the conditions of all backends are AND-ed with the grants. */
-export interface Filtering {
+export interface FilterResult {
   /** By names of the model, or already resolved. Left out: all rows. */
   readonly rows?: RowFilter | Condition;
   /** The order of the list. Of several backends that give one, the first in the model's list wins. */
@@ -40,7 +40,7 @@ export interface Filtering {
  * ```ts
  * @Injectable()
  * export class PublishedOnly implements FilterBackend {
- *   filter({ parameters }: FilterQuestion): Filtering {
+ *   filter({ parameters }: FilterContext): Filtering {
  *     return parameters.get('drafts') === 'true' ? {} : { rows: where('draft', false) };
  *   }
  *   parameters(): string[] { return ['drafts']; }
@@ -49,7 +49,7 @@ export interface Filtering {
  */
 export interface FilterBackend {
   /** Throws `InvalidInput` where a parameter does not fit. */
-  filter(question: FilterQuestion): Filtering | Promise<Filtering>;
+  filter(question: FilterContext): FilterResult | Promise<FilterResult>;
   /** The parameters that it reads of this model. In a `strict` model others are refused; a field of such a name is filtered by `<name>__exact`. */
   parameters?(resource: Resource): readonly string[];
   /** Those of them that take several values; of all others the last one counts. */

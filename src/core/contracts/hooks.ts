@@ -4,7 +4,7 @@ import type { Operation } from '../schema/operation.js';
 import type { Resource } from '../schema/resource.js';
 
 /** Who asks for what, as a hook of the application is told it. */
-export interface HookQuestion {
+export interface HookContext {
   readonly actor: Actor;
   readonly resource: Resource;
   /** As the HTTP library gives it; undefined where the application asks itself. */
@@ -15,7 +15,7 @@ export interface HookQuestion {
 export type WriteOperation = Exclude<Operation, 'list' | 'retrieve'>;
 
 /** One write on its way, inside its transaction. */
-export interface WriteStep extends HookQuestion {
+export interface PreparableWrite extends HookContext {
   readonly operation: WriteOperation;
   /** The entity that is written. */
   readonly entity: object;
@@ -26,7 +26,7 @@ export interface WriteStep extends HookQuestion {
 /** What the application does at fixed places of a model's operations, on every way in. Compiled at boot. */
 export interface ResourceHooks {
   /** Values of a new row, by property, as in a JSON body. They stand above those of the body. */
-  readonly values?: (question: HookQuestion) => Promise<Readonly<Record<string, Json>>>;
-  readonly before?: (step: WriteStep) => Promise<void>;
-  readonly after?: (step: WriteStep) => Promise<void>;
+  readonly values?: (question: HookContext) => Promise<Readonly<Record<string, Json>>>;
+  readonly before?: (step: PreparableWrite) => Promise<void>;
+  readonly after?: (step: PreparableWrite) => Promise<void>;
 }

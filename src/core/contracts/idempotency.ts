@@ -18,10 +18,11 @@ export interface Idempotency {
 }
 
 /** Marks the class whose table keeps the answers, whichever copy of the package an application has it from. */
-export const KEEPS_ANSWERS = Symbol.for('nestjs-restify.IdempotencyRecord');
+export const STORES_RESPONSES = Symbol.for('nestjs-restify.IdempotencyRecord');
 
-export function keepsAnswers(target: unknown): boolean {
+export function storesResponses(target: unknown): boolean {
   return (
-    typeof target === 'function' && (target as { readonly [KEEPS_ANSWERS]?: unknown })[KEEPS_ANSWERS] === true
+    typeof target === 'function' &&
+    (target as { readonly [STORES_RESPONSES]?: unknown })[STORES_RESPONSES] === true
   );
 }

@@ -6,7 +6,7 @@ import type { Json } from '../errors/rest-exception.js';
  */
 export type CountKind = 'exact' | 'estimated';
 
-export interface Counted {
+export interface CountResult {
   readonly rows: number;
   /** False for an estimate. */
   readonly exact: boolean;
@@ -36,7 +36,7 @@ export interface PageRequest {
   readonly count?: CountKind | undefined;
 }
 
-export interface PageQuestion {
+export interface PageQuery {
   /** Query parameters, decoded; of a repeated one, the last value. */
   readonly parameters: ReadonlyMap<string, string>;
   /** Names the list and its order, in which alone a cursor means something. */
@@ -46,7 +46,7 @@ export interface PageQuestion {
 /** The absolute URL of this list with these parameters changed; undefined leaves one out. All others stay. */
 export type PageLink = (changes: Readonly<Record<string, string | undefined>>) => string;
 
-export interface PageContext extends PageQuestion {
+export interface PageContext extends PageQuery {
   readonly link: PageLink;
 }
 
@@ -59,14 +59,14 @@ export interface Page {
   readonly offset: number | undefined;
   /** Whether rows are behind it. */
   readonly more: boolean;
-  readonly count: Counted | undefined;
+  readonly count: CountResult | undefined;
   /** For a cursor: where the page before it ends, and the page behind it begins. */
   readonly before: CursorPosition | undefined;
   readonly after: CursorPosition | undefined;
 }
 
 /** What is told of a page. */
-export interface PageAnswer {
+export interface PageResponse {
   readonly headers?: Readonly<Record<string, string>>;
   /** The body is an object of these members, and the rows behind them by the name that `rows` says. Left out: the plain array of rows. */
   readonly envelope?: { readonly members: Readonly<Record<string, Json>>; readonly rows: string };
@@ -85,7 +85,7 @@ export interface DescribedValue {
 export interface PaginationDescription {
   readonly parameters: Readonly<Record<string, DescribedValue>>;
   readonly headers?: Readonly<Record<string, DescribedValue>>;
-  /** As of `PageAnswer`: members by name, those that need not be there under `optional`. */
+  /** As of `PageResponse`: members by name, those that need not be there under `optional`. */
   readonly envelope?: {
     readonly members: Readonly<Record<string, PageSchema>>;
     readonly optional: readonly string[];
@@ -109,10 +109,10 @@ export interface PaginationProblem {
  * ```ts
  * export class FirstRows implements Pagination {
  *   parameters() { return ['first']; }
- *   page({ parameters }: PageQuestion): PageRequest {
+ *   page({ parameters }: PageQuery): PageRequest {
  *     return { window: { kind: 'offset', limit: parameters.get('first') === 'few' ? 3 : 10, offset: 0 } };
  *   }
- *   present(page: Page): PageAnswer { return { headers: { 'X-More': String(page.more) } }; }
+ *   present(page: Page): PageResponse { return { headers: { 'X-More': String(page.more) } }; }
  * }
  * ```
  */
@@ -122,9 +122,9 @@ export interface Pagination {
   /** The query parameters that it reads. A field of such a name is filtered by `page__exact`. */
   parameters(): readonly string[];
   /** Throws `InvalidInput` for a parameter that does not fit, and `InvalidPage` for a page that there cannot be. */
-  page(question: PageQuestion): PageRequest;
+  page(question: PageQuery): PageRequest;
   /** Throws `InvalidPage` for a page that there is not. */
-  present(page: Page, context: PageContext): PageAnswer;
+  present(page: Page, context: PageContext): PageResponse;
   /** For the OpenAPI document. Left out: parameters that are texts, and lists of any shape. */
   describe?(): PaginationDescription;
   /** Asked once, at boot: the application does not start with any. */

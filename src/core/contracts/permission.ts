@@ -3,7 +3,7 @@ import type { Resource } from '../schema/resource.js';
 import type { RowFilter } from '../query/row-filter.js';
 
 /** What is asked of a permission. */
-export interface AccessQuestion {
+export interface AccessContext {
   readonly actor: Actor;
   /** The method as the client sent it; HEAD is asked as GET, and it may be one that the URL does not serve. */
   readonly method: string;
@@ -36,7 +36,7 @@ export type Hiding = 'rows' | 'nothing';
  * A no. `forbidden` is 403, or 401 for an anonymous caller where a scheme can challenge; `hidden` answers as if there
  * were no such row, and hides every row elsewhere too.
  */
-export interface Refusal {
+export interface Denial {
   readonly kind: 'refusal';
   readonly reason: 'forbidden' | 'hidden';
   /** Left out: what the prefix says (`refusalsHide`), and there the default is that nothing is hidden. */
@@ -49,14 +49,14 @@ export interface Refusal {
  * ```ts
  * @Injectable()
  * export class OwnTickets implements Permission {
- *   decide({ actor }: AccessQuestion): Grant | Refusal {
+ *   decide({ actor }: AccessContext): Grant | Refusal {
  *     return isUser(actor) ? allow({ rows: where('owner', actor.id) }) : deny({ hides: 'rows' });
  *   }
  * }
  * ```
  */
 export interface Permission {
-  decide(question: AccessQuestion): Grant | Refusal | Promise<Grant | Refusal>;
+  decide(question: AccessContext): Grant | Denial | Promise<Grant | Denial>;
 }
 
 /** What is left of a yes: all rows and all fields, unless it says otherwise. */
@@ -96,7 +96,7 @@ function noValue(name: keyof Allowance, all: string): string {
  * `hides: 'rows'` hides all of them, and belongs into every permission that grants some callers some rows. `hides:
  * 'nothing'` says that the rows may be named, whatever the prefix says.
  */
-export function deny(options: { readonly hides?: Hiding } = {}): Refusal {
+export function deny(options: { readonly hides?: Hiding } = {}): Denial {
   if (!('hides' in options)) return { kind: 'refusal', reason: 'forbidden' };
   const { hides } = options;
   if (hides !== 'rows' && hides !== 'nothing') {
@@ -108,6 +108,6 @@ export function deny(options: { readonly hides?: Hiding } = {}): Refusal {
 }
 
 /** As if the rows were not there: 404. */
-export function hide(): Refusal {
+export function hide(): Denial {
   return { kind: 'refusal', reason: 'hidden' };
 }

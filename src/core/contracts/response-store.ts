@@ -28,7 +28,7 @@ export type ClaimOutcome =
  * The port to where answers are kept, for requests that come twice. A claim is seen by all processes at once; of requests that claim the
  * same key at the same time one gets it.
  */
-export interface AnswerStore {
+export interface IdempotencyStore {
   claim(request: ClaimRequest): Promise<ClaimOutcome>;
   /** Inside the transaction of the write, so that both are there or neither. False where another has taken the claim: the write must be undone. */
   complete(claim: Claim, answer: string, transaction: object): Promise<boolean>;

@@ -1,13 +1,13 @@
-import { emptyFieldErrors, NON_FIELD_ERRORS, RestError } from './rest-exception.js';
-import type { FieldErrors, RestErrorAnswer } from './rest-exception.js';
+import { emptyFieldErrors, NON_FIELD_ERRORS, RestException } from './rest-exception.js';
+import type { FieldErrors, RestErrorResponse } from './rest-exception.js';
 
-function detail(status: number, text: string, headers?: Readonly<Record<string, string>>): RestErrorAnswer {
+function detail(status: number, text: string, headers?: Readonly<Record<string, string>>): RestErrorResponse {
   return headers ? { status, body: { detail: text }, headers } : { status, body: { detail: text } };
 }
 
 /** 400, messages by field. */
-export class InvalidInput extends RestError {
-  readonly answer: RestErrorAnswer;
+export class InvalidInput extends RestException {
+  readonly answer: RestErrorResponse;
 
   constructor(readonly fields: FieldErrors) {
     super(`Invalid input: ${Object.keys(fields).join(', ')}`);
@@ -33,8 +33,8 @@ export class InvalidSearchPattern extends InvalidInput {
 }
 
 /** 400, messages by field of each object of a list, in its order: `{}` where nothing is wrong. */
-export class InvalidItems extends RestError {
-  readonly answer: RestErrorAnswer;
+export class InvalidItems extends RestException {
+  readonly answer: RestErrorResponse;
 
   constructor(readonly items: readonly FieldErrors[]) {
     super('Invalid input in a list');
@@ -43,8 +43,8 @@ export class InvalidItems extends RestError {
 }
 
 /** 400, a body that is no JSON, or a query string that is no text. */
-export class MalformedRequest extends RestError {
-  readonly answer: RestErrorAnswer;
+export class MalformedRequest extends RestException {
+  readonly answer: RestErrorResponse;
 
   constructor(text: string) {
     super(text);
@@ -57,8 +57,8 @@ export class MalformedRequest extends RestError {
 }
 
 /** 401, with the challenge of a scheme in use where one can challenge. */
-export class NotAuthenticated extends RestError {
-  readonly answer: RestErrorAnswer;
+export class NotAuthenticated extends RestException {
+  readonly answer: RestErrorResponse;
 
   constructor(challenge: string | undefined, text = 'Authentication credentials were not provided.') {
     super(text);
@@ -67,18 +67,18 @@ export class NotAuthenticated extends RestError {
 }
 
 /** 403. */
-export class PermissionDenied extends RestError {
+export class PermissionDenied extends RestException {
   readonly answer = detail(403, 'You do not have permission to perform this action.');
 }
 
 /** 404: an unknown object, parent, child or model, and one that a row condition hides. */
-export class NotFound extends RestError {
+export class NotFound extends RestException {
   readonly answer = detail(404, 'Not found.');
 }
 
 /** 404: a page, or a cursor, that there is not. */
-export class InvalidPage extends RestError {
-  readonly answer: RestErrorAnswer;
+export class InvalidPage extends RestException {
+  readonly answer: RestErrorResponse;
 
   constructor(text = 'Invalid page.') {
     super(text);
@@ -87,8 +87,8 @@ export class InvalidPage extends RestError {
 }
 
 /** 405. `Allow` is a header of every response, so it is not set here. */
-export class MethodNotAllowed extends RestError {
-  readonly answer: RestErrorAnswer;
+export class MethodNotAllowed extends RestException {
+  readonly answer: RestErrorResponse;
 
   constructor(method: string) {
     super(`Method ${method} not allowed`);
@@ -97,13 +97,13 @@ export class MethodNotAllowed extends RestError {
 }
 
 /** 406. */
-export class NotAcceptable extends RestError {
+export class NotAcceptable extends RestException {
   readonly answer = detail(406, 'Could not satisfy the request Accept header.');
 }
 
 /** 409: a foreign key that restricts keeps the row. Names the model that still refers to it, and no row of it. */
-export class RestrictedDeletion extends RestError {
-  readonly answer: RestErrorAnswer;
+export class RestrictedDeletion extends RestException {
+  readonly answer: RestErrorResponse;
 
   constructor(referrer: string | undefined) {
     super('A foreign key restricts this deletion');
@@ -113,7 +113,7 @@ export class RestrictedDeletion extends RestError {
 }
 
 /** 409: another request with this `Idempotency-Key` has not ended yet. The client may ask again for its answer. */
-export class KeyInUse extends RestError {
+export class IdempotencyKeyConflict extends RestException {
   readonly answer = detail(409, 'A request with this Idempotency-Key has not ended yet. Try again later.', {
     'Retry-After': '1',
   });
@@ -124,7 +124,7 @@ export class KeyInUse extends RestError {
 }
 
 /** 412: the object is not in the state that the request is about. */
-export class PreconditionFailed extends RestError {
+export class PreconditionFailed extends RestException {
   readonly answer = detail(412, 'Precondition failed: the object is not as the request says.');
 
   constructor() {
@@ -133,13 +133,13 @@ export class PreconditionFailed extends RestError {
 }
 
 /** 413. */
-export class BodyTooLarge extends RestError {
+export class BodyTooLarge extends RestException {
   readonly answer = detail(413, 'Request body is too large.');
 }
 
 /** 415. `mediaType` is the request's own text, or empty where it named none. */
-export class UnsupportedMediaType extends RestError {
-  readonly answer: RestErrorAnswer;
+export class UnsupportedMediaType extends RestException {
+  readonly answer: RestErrorResponse;
 
   constructor(mediaType: string) {
     super(`Unsupported media type ${mediaType}`);
@@ -148,8 +148,8 @@ export class UnsupportedMediaType extends RestError {
 }
 
 /** 415. `coding` is the request's own `Content-Encoding`, and `decoded` what it may be. */
-export class UnsupportedContentCoding extends RestError {
-  readonly answer: RestErrorAnswer;
+export class UnsupportedContentCoding extends RestException {
+  readonly answer: RestErrorResponse;
 
   constructor(coding: string, decoded: string) {
     super(`Unsupported content encoding ${coding}`);
@@ -160,7 +160,7 @@ export class UnsupportedContentCoding extends RestError {
 }
 
 /** 422: the key belongs to a request that asked for something else. */
-export class KeyReused extends RestError {
+export class IdempotencyKeyReused extends RestException {
   readonly answer = detail(422, 'This Idempotency-Key was sent with another request. Send a new one.');
 
   constructor() {
@@ -169,7 +169,7 @@ export class KeyReused extends RestError {
 }
 
 /** 428: the model asks for a precondition, and the request has none. */
-export class PreconditionRequired extends RestError {
+export class PreconditionRequired extends RestException {
   readonly answer = detail(428, 'Precondition required: send If-Match with the ETag of the object.');
 
   constructor() {
@@ -178,8 +178,8 @@ export class PreconditionRequired extends RestError {
 }
 
 /** 429. The client may try again after so many seconds. */
-export class Throttled extends RestError {
-  readonly answer: RestErrorAnswer;
+export class Throttled extends RestException {
+  readonly answer: RestErrorResponse;
 
   constructor(seconds: number) {
     super('Throttled');
@@ -192,7 +192,7 @@ export class Throttled extends RestError {
 }
 
 /** 503: the database cannot be reached, or gave no connection in time. The client may try again. */
-export class DatabaseAway extends RestError {
+export class DatabaseUnavailable extends RestException {
   readonly answer = detail(503, 'The service is temporarily unavailable. Try again later.', {
     'Retry-After': '5',
   });
@@ -203,7 +203,7 @@ export class DatabaseAway extends RestError {
 }
 
 /** Never sent: what was asked for has been cancelled, because its client has closed the connection. Nothing to be logged as a failure. */
-export class ClientGone extends RestError {
+export class ClientClosedRequest extends RestException {
   readonly answer = detail(499, 'The client has closed the connection.');
 
   constructor(options?: ErrorOptions) {
@@ -212,7 +212,7 @@ export class ClientGone extends RestError {
 }
 
 /** 503: a check of credentials failed, so nobody can tell who asks. */
-export class AuthenticationAway extends RestError {
+export class AuthenticationUnavailable extends RestException {
   readonly answer = detail(503, 'The service is temporarily unavailable. Try again later.', {
     'Retry-After': '5',
   });
@@ -223,7 +223,7 @@ export class AuthenticationAway extends RestError {
 }
 
 /** 500. The cause goes to the log, and nothing of it to the client. */
-export class ServerError extends RestError {
+export class ServerError extends RestException {
   readonly answer = detail(500, 'A server error occurred.');
 
   constructor(options?: ErrorOptions) {

@@ -13,26 +13,28 @@ export interface FieldErrors {
 export const NON_FIELD_ERRORS = 'non_field_errors';
 
 /** What the client is told about a request that failed: a status, a JSON body, and headers of its own. */
-export interface RestErrorAnswer {
+export interface RestErrorResponse {
   readonly status: number;
   readonly body: { readonly detail: string } | FieldErrors | readonly FieldErrors[];
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-const REST_ERROR = Symbol.for('nestjs-restify.RestError');
+const REST_EXCEPTION = Symbol.for('nestjs-restify.RestException');
 
 /**
  * A request that ends with an error of contract 6.1. Thrown by any step; the responses room writes it.
- * Recognise it with {@link isRestError}: `instanceof` fails where an application loads the package twice.
+ * Recognise it with {@link isRestException}: `instanceof` fails where an application loads the package twice.
  */
-export abstract class RestError extends Error {
-  abstract readonly answer: RestErrorAnswer;
-  readonly [REST_ERROR] = true;
+export abstract class RestException extends Error {
+  abstract readonly answer: RestErrorResponse;
+  readonly [REST_EXCEPTION] = true;
 }
 
-export function isRestError(error: unknown): error is RestError {
+export function isRestException(error: unknown): error is RestException {
   return (
-    typeof error === 'object' && error !== null && (error as { [REST_ERROR]?: unknown })[REST_ERROR] === true
+    typeof error === 'object' &&
+    error !== null &&
+    (error as { [REST_EXCEPTION]?: unknown })[REST_EXCEPTION] === true
   );
 }
 

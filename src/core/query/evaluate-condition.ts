@@ -5,7 +5,7 @@ import type { Condition } from './condition.js';
  * Whether a row with these canonical values satisfies a condition, as far as its own columns tell: undefined where the
  * answer lies in other rows, in a text comparison that is the database's, or in a value that is not known.
  */
-export function holdsFor(
+export function evaluateCondition(
   condition: Condition,
   valueOf: (columnId: string) => Json | undefined,
 ): boolean | undefined {
@@ -15,11 +15,11 @@ export function holdsFor(
     case 'never':
       return false;
     case 'and':
-      return every(condition.conditions.map((each) => holdsFor(each, valueOf)));
+      return every(condition.conditions.map((each) => evaluateCondition(each, valueOf)));
     case 'or':
-      return opposite(every(condition.conditions.map((each) => opposite(holdsFor(each, valueOf)))));
+      return opposite(every(condition.conditions.map((each) => opposite(evaluateCondition(each, valueOf)))));
     case 'not':
-      return opposite(holdsFor(condition.condition, valueOf));
+      return opposite(evaluateCondition(condition.condition, valueOf));
     case 'compare':
       // What a transformer makes of a value is the application's: only the database holds what is compared.
       return condition.operand.hops.length > 0 || condition.operand.column.transform !== undefined

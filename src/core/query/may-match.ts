@@ -11,17 +11,17 @@ export interface UnknownParts {
 }
 
 /** The condition without what is not known: it holds wherever the whole one may. */
-export function couldHold(condition: Condition, unknown: UnknownParts, negated = false): Condition {
+export function mayMatch(condition: Condition, unknown: UnknownParts, negated = false): Condition {
   switch (condition.kind) {
     case 'always':
     case 'never':
       return condition;
     case 'and':
-      return allOf(condition.conditions.map((each) => couldHold(each, unknown, negated)));
+      return allOf(condition.conditions.map((each) => mayMatch(each, unknown, negated)));
     case 'or':
-      return oneOf(condition.conditions.map((each) => couldHold(each, unknown, negated)));
+      return oneOf(condition.conditions.map((each) => mayMatch(each, unknown, negated)));
     case 'not':
-      return opposite(couldHold(condition.condition, unknown, !negated));
+      return opposite(mayMatch(condition.condition, unknown, !negated));
     case 'compare':
     case 'term':
     case 'related':

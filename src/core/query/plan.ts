@@ -1,4 +1,4 @@
-import type { FieldErrors, Json, RestError } from '../errors/rest-exception.js';
+import type { FieldErrors, Json, RestException } from '../errors/rest-exception.js';
 import type { Column } from '../schema/column.js';
 import type { Condition } from './condition.js';
 import type { CursorPosition } from '../contracts/pagination.js';
@@ -98,7 +98,7 @@ export interface Precondition {
   readonly where: Condition;
   readonly expected?: Expectation;
   /** The answer where the row is there, and is not so. */
-  readonly refusal: () => RestError;
+  readonly refusal: () => RestException;
 }
 
 /** Values by field name, canonical. They were checked against the model, and not yet against the database. */

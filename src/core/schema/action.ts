@@ -1,5 +1,5 @@
 import type { Method, Operation } from './operation.js';
-import type { ResolvedPermission } from '../contracts/compiled-permission.js';
+import type { CompiledPermission } from '../contracts/compiled-permission.js';
 
 /** URLs that an action can answer: one of its own, or a nested one in place of the default. */
 export type ActionRouteKind =
@@ -10,7 +10,7 @@ export interface RouteAction {
   /** The name of the method on the controller class. */
   readonly handler: string;
   /** In place of the resource's own. */
-  readonly permission: ResolvedPermission | undefined;
+  readonly permission: CompiledPermission | undefined;
   /** Whether what the URL names, the parent or the object, is looked up first. */
   readonly lookUp: boolean;
   /** The generated operation that it stands in the place of. */

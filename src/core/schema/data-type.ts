@@ -5,7 +5,7 @@
  * Each kind has one canonical form, which is its JSON form of contract 2.4: a datetime is the text
  * `2022-10-02T09:23:28.297Z`, a bigint or decimal is text, binary is base64.
  */
-export type ValueType =
+export type DataType =
   | { readonly kind: 'integer'; readonly min: number; readonly max: number }
   | { readonly kind: 'bigint'; readonly min: bigint; readonly max: bigint }
   /** `exact` where the database keeps so many digits only, and rounds the rest without a word. */
@@ -38,17 +38,17 @@ export type ValueType =
   | { readonly kind: 'set'; readonly values: readonly string[] }
   /** `packed` where the database keeps it in a form of its own, and has to be asked for its text. */
   | { readonly kind: 'json'; readonly packed?: boolean }
-  | { readonly kind: 'list'; readonly of: ValueType; readonly storage: 'text' | 'array' }
+  | { readonly kind: 'list'; readonly of: DataType; readonly storage: 'text' | 'array' }
   /** Lengths in bytes. */
   | { readonly kind: 'binary'; readonly minLength?: number; readonly maxLength?: number };
 
-export type ValueKind = ValueType['kind'];
+export type DataKind = DataType['kind'];
 
 /** The type of one kind: `TypeOf<'integer'>`. */
-export type TypeOf<Kind extends ValueKind> = Extract<ValueType, { kind: Kind }>;
+export type TypeOf<Kind extends DataKind> = Extract<DataType, { kind: Kind }>;
 
 /** Kinds whose values compare, order and go into a URL as one plain text. */
-export function isPlain(type: ValueType): boolean {
+export function isScalar(type: DataType): boolean {
   switch (type.kind) {
     case 'json':
     case 'list':

@@ -1,7 +1,7 @@
 import type { Json } from '../errors/rest-exception.js';
 import type { Column } from './column.js';
 import type { NullsPlace } from '../query/condition.js';
-import type { ValueType } from './data-type.js';
+import type { DataType } from './data-type.js';
 import type { Exposure } from './exposure.js';
 import type { ValueRules } from './value-rules.js';
 
@@ -38,7 +38,7 @@ export interface TransformerDescription {
   /** What the class says of the property's values. */
   readonly declared: 'list' | 'string' | 'number' | 'boolean' | 'date' | 'own' | 'unknown';
   /** The canonical form of what is stored for a value of that type; undefined where the transformer throws, or makes what no column holds. */
-  convert(value: Json, type: ValueType): Json | undefined;
+  convert(value: Json, type: DataType): Json | undefined;
 }
 
 export interface PairDescription {

@@ -1,7 +1,7 @@
 import type { Column } from './column.js';
 import type { ManyToManyRelation, OneToManyRelation, ReverseOneRelation, ToOneRelation } from './relation.js';
 import type { ValueRules } from './value-rules.js';
-import type { ValueType } from './data-type.js';
+import type { DataType } from './data-type.js';
 
 interface FieldBase {
   /** The key in a body. */
@@ -22,7 +22,7 @@ interface FieldBase {
 export interface ColumnField extends FieldBase {
   readonly kind: 'column';
   readonly column: Column;
-  readonly type: ValueType;
+  readonly type: DataType;
   /** What validators of the application say of each value that is written. */
   readonly rules?: ValueRules;
   /** Whether `""` is a value (contract 5.7). */

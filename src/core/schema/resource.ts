@@ -5,7 +5,7 @@ import type { CacheControl, Conditional } from '../contracts/conditional.js';
 import type { Field } from './field.js';
 import type { Idempotency } from '../contracts/idempotency.js';
 import type { QueryLimits } from './limits.js';
-import type { OwnFilterRows } from '../contracts/custom-filter.js';
+import type { CustomFilterRows } from '../contracts/custom-filter.js';
 import type { RequestCounter, Throttle } from '../contracts/throttle.js';
 import type { GuardLike } from '../contracts/guard.js';
 import type { ResourceHooks } from '../contracts/hooks.js';
@@ -16,12 +16,12 @@ import type { FilterBackend } from '../contracts/filter-backend.js';
 import type { Operation } from './operation.js';
 import type { Renderer } from '../contracts/renderer.js';
 import type { AuthenticationScheme } from '../contracts/authentication.js';
-import type { ResolvedPermission } from '../contracts/compiled-permission.js';
+import type { CompiledPermission } from '../contracts/compiled-permission.js';
 import type { Relation, ToManyRelation, ToOneRelation } from './relation.js';
 import type { Lookup } from '../query/row-filter.js';
-import type { ValueType } from './data-type.js';
+import type { DataType } from './data-type.js';
 import type { Serializer } from '../contracts/serializer.js';
-import type { ShapeRules } from '../contracts/field-selection.js';
+import type { FieldSelection } from '../contracts/field-selection.js';
 
 /** How a row is named in a URL. The values of a composite key stand in the order of its columns. */
 export interface Key {
@@ -31,7 +31,7 @@ export interface Key {
 }
 
 /** A step into a to-many relation: at least one of its rows fits what is said of them. */
-export interface SomeStep {
+export interface ExistsStep {
   /** To-one relations up to where it begins. */
   readonly hops: readonly Relation[];
   readonly relation: ToManyRelation;
@@ -44,7 +44,7 @@ export interface SomeStep {
 /** Where a value stands that a query reads. Several operands are the columns of a composite related key. */
 export interface QueriedPath {
   /** To-many relations on the way, from the outside in; the operands stand in the rows of the last one. */
-  readonly some: readonly SomeStep[];
+  readonly some: readonly ExistsStep[];
   readonly operands: readonly Operand[];
 }
 
@@ -61,19 +61,19 @@ export interface FieldTerm extends QueriedPath {
 }
 
 /** A parameter whose rows a function of the model names. */
-export interface OwnTerm {
+export interface CustomTerm {
   readonly kind: 'own';
-  readonly type: ValueType;
+  readonly type: DataType;
   readonly isList: boolean;
   /** What it tells of, and so what a caller must be allowed to read. */
   readonly reads: readonly QueriedPath[];
-  readonly rows: OwnFilterRows;
+  readonly rows: CustomFilterRows;
   /** Which rows behind these to-one relations the caller may see; left out where that is all of them. */
   readonly visible?: (hops: readonly Relation[]) => Condition;
 }
 
 /** What a query parameter filters by. */
-export type FilterTerm = FieldTerm | OwnTerm;
+export type FilterTerm = FieldTerm | CustomTerm;
 
 export interface SearchField {
   readonly operand: Operand;
@@ -98,7 +98,7 @@ export interface OrderingField {
 }
 
 /** A relation that bodies may name by the plain column of its foreign key (contract 5.13). */
-export interface StandIn {
+export interface Placeholder {
   /** Names of the embedded objects in which both stand. */
   readonly within: readonly string[];
   readonly relation: ToOneRelation;
@@ -129,7 +129,7 @@ export interface Resource {
   readonly fields: readonly Field[];
   readonly fieldsByName: ReadonlyMap<string, Field>;
   /** Relations that bodies may name by the plain columns of their foreign keys. */
-  readonly standIns: readonly StandIn[];
+  readonly standIns: readonly Placeholder[];
   /** To-many relations that are shown, and so have nested URLs where their models have the operations. */
   readonly nested: readonly ToManyRelation[];
   /** All relations of the entity, shown or not, by name. What is shown is a field. */
@@ -156,7 +156,7 @@ export interface Resource {
   /** Forms of rows beside JSON. */
   readonly renderers: readonly Renderer[];
   /** Undefined where clients take answers as they are. */
-  readonly shape: ShapeRules | undefined;
+  readonly shape: FieldSelection | undefined;
   /** Its fields are what some client has chosen among those of another: statements about it are kept apart. */
   readonly chosen?: boolean;
   /** Undefined where no request is conditional. */
@@ -168,7 +168,7 @@ export interface Resource {
   /** Undefined where a POST that comes twice is done twice. */
   readonly idempotency: Idempotency | undefined;
   readonly serializer: Serializer;
-  readonly permission: ResolvedPermission;
+  readonly permission: CompiledPermission;
   /** Its permission may grant some of the fields. */
   readonly grantsSomeFields: boolean;
   /** How callers say who they are, in the order in which it is tried. */

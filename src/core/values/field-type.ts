@@ -1,8 +1,8 @@
 import { VALUE_NAMES } from '../schema/field-type.js';
 import type { FieldType, ValueName } from '../schema/field-type.js';
-import type { ValueType } from '../schema/data-type.js';
+import type { DataType } from '../schema/data-type.js';
 
-const TYPES: Readonly<Record<ValueName, ValueType>> = {
+const TYPES: Readonly<Record<ValueName, DataType>> = {
   string: { kind: 'string', trim: true },
   number: { kind: 'float' },
   integer: { kind: 'integer', min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER },
@@ -14,10 +14,10 @@ const TYPES: Readonly<Record<ValueName, ValueType>> = {
 };
 
 /** What values of a field are read as. The blanks of an item of a list are its own, as in a simple-array. */
-export function typeOfField(said: FieldType): ValueType {
+export function typeOfField(said: FieldType): DataType {
   const one = VALUE_NAMES.find((name) => name === said);
   if (one) return TYPES[one];
   const item = VALUE_NAMES.find((name) => `${name}[]` === said) ?? 'json';
-  const of: ValueType = item === 'string' ? { kind: 'string', trim: false } : TYPES[item];
+  const of: DataType = item === 'string' ? { kind: 'string', trim: false } : TYPES[item];
   return { kind: 'list', of, storage: 'array' };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Json } from '../errors/rest-exception.js';
 import type { Key } from '../schema/resource.js';
-import type { ValueType } from '../schema/data-type.js';
+import type { DataType } from '../schema/data-type.js';
 import {
   decodedSegment,
   keyRepresentation,
@@ -11,14 +11,14 @@ import {
   parseKeyValue,
 } from './keys.js';
 
-const INT: ValueType = { kind: 'integer', min: -(2 ** 31), max: 2 ** 31 - 1 };
-const BIGINT: ValueType = { kind: 'bigint', min: -(2n ** 63n), max: 2n ** 63n - 1n };
-const STRING: ValueType = { kind: 'string', trim: true, maxLength: 20 };
-const UUID: ValueType = { kind: 'uuid' };
+const INT: DataType = { kind: 'integer', min: -(2 ** 31), max: 2 ** 31 - 1 };
+const BIGINT: DataType = { kind: 'bigint', min: -(2n ** 63n), max: 2n ** 63n - 1n };
+const STRING: DataType = { kind: 'string', trim: true, maxLength: 20 };
+const UUID: DataType = { kind: 'uuid' };
 const LONG = 1_000_000;
 const ID = '0f8fad5b-d9cb-469f-a165-70867728950e';
 
-function keyOf(...types: readonly ValueType[]): Key {
+function keyOf(...types: readonly DataType[]): Key {
   return {
     columns: types.map((type, index) => ({ id: `c${index}`, path: `c${index}`, type, nullable: false })),
   };
@@ -53,7 +53,7 @@ test.each<[values: readonly Json[], shown: Json]>([
 });
 
 describe('parseKeySegment', () => {
-  test.each<[segment: string, type: ValueType, value: Json]>([
+  test.each<[segment: string, type: DataType, value: Json]>([
     ['1', INT, 1],
     ['-1', INT, -1],
     ['0', INT, 0],
@@ -84,7 +84,7 @@ describe('parseKeySegment', () => {
     expect(parseKeySegment(segment, keyOf(type))).toEqual([value]);
   });
 
-  test.each<[segment: string, type: ValueType]>([
+  test.each<[segment: string, type: DataType]>([
     ['abc', INT],
     ['1.5', INT],
     ['1.0', INT],
@@ -199,7 +199,7 @@ test.each(['%', '%1', '%zz', '%FF', '%C3', '%ED%A0%80', '%C0%AF', '%F8%88%80%80%
 );
 
 describe('parseKeyValue', () => {
-  test.each<[input: unknown, type: ValueType, value: Json]>([
+  test.each<[input: unknown, type: DataType, value: Json]>([
     [1, INT, 1],
     ['1', INT, 1],
     [7.0, INT, 7],

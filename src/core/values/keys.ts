@@ -1,6 +1,6 @@
 import type { Json } from '../errors/rest-exception.js';
 import type { Key } from '../schema/resource.js';
-import type { ValueType } from '../schema/data-type.js';
+import type { DataType } from '../schema/data-type.js';
 import type { Outcome } from './parse-result.js';
 import { invalid, valid } from './parse-result.js';
 import { parseValue } from './parse-value.js';
@@ -43,7 +43,7 @@ export function decodedSegment(segment: string): string | undefined {
   }
 }
 
-function parseKeyPart(text: string, type: ValueType): Json | undefined {
+function parseKeyPart(text: string, type: DataType): Json | undefined {
   if (text === '' || unstorableText(text) !== undefined) return undefined;
   if (type.kind === 'string') return text;
   const outcome = parseValue(text, type);

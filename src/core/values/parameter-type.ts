@@ -1,7 +1,7 @@
 import type { ParameterKind } from '../contracts/custom-filter.js';
-import type { ValueType } from '../schema/data-type.js';
+import type { DataType } from '../schema/data-type.js';
 
-const TYPES: Readonly<Record<ParameterKind, ValueType>> = {
+const TYPES: Readonly<Record<ParameterKind, DataType>> = {
   integer: { kind: 'integer', min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER },
   number: { kind: 'float' },
   decimal: { kind: 'decimal' },
@@ -18,6 +18,6 @@ export const PARAMETER_KINDS: readonly string[] = [...Object.keys(TYPES), 'choic
 export function parameterType(
   parameter:
     { readonly type: ParameterKind } | { readonly type: 'choice'; readonly choices: readonly string[] },
-): ValueType {
+): DataType {
   return parameter.type === 'choice' ? { kind: 'enum', values: parameter.choices } : TYPES[parameter.type];
 }

@@ -1,7 +1,7 @@
 import type { Json } from '../errors/rest-exception.js';
 import { outwardType } from '../schema/column.js';
 import type { Column } from '../schema/column.js';
-import type { ValueType } from '../schema/data-type.js';
+import type { DataType } from '../schema/data-type.js';
 import { invalid, valid } from './parse-result.js';
 import type { Outcome } from './parse-result.js';
 import { parseText } from './parse-text.js';
@@ -30,12 +30,12 @@ export function comparedParts(text: string, column: Column): Outcome<readonly st
   return Array.isArray(items) ? valid(items.map((item) => JSON.stringify(item))) : splitValues(text);
 }
 
-function isJson({ kind }: ValueType): boolean {
+function isJson({ kind }: DataType): boolean {
   return kind === 'list' || kind === 'json';
 }
 
 /** What is no JSON is a text: of a value of which nothing is known it may be one. */
-function parseJsonText(text: string, type: ValueType): Outcome<Json> {
+function parseJsonText(text: string, type: DataType): Outcome<Json> {
   const value = readJson(text);
   if (value === undefined && type.kind !== 'json') return invalid('Value must be valid JSON.');
   return value === null ? valid(value) : parseValue(value ?? text, type);

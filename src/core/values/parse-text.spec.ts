@@ -1,18 +1,18 @@
 import { describe, expect, test } from '@jest/globals';
-import type { ValueType } from '../schema/data-type.js';
+import type { DataType } from '../schema/data-type.js';
 import { parseText } from './parse-text.js';
 
-const INT: ValueType = { kind: 'integer', min: -100, max: 100 };
-const BIGINT: ValueType = { kind: 'bigint', min: -(2n ** 63n), max: 2n ** 63n - 1n };
-const DECIMAL: ValueType = { kind: 'decimal', precision: 6, scale: 2 };
-const FLOAT: ValueType = { kind: 'float' };
-const DATE: ValueType = { kind: 'date' };
-const TIME: ValueType = { kind: 'time', digits: 6 };
-const DATETIME: ValueType = { kind: 'datetime', digits: 3, zoned: true };
-const STRING: ValueType = { kind: 'string', trim: true, maxLength: 5 };
-const BOOLEAN: ValueType = { kind: 'boolean' };
+const INT: DataType = { kind: 'integer', min: -100, max: 100 };
+const BIGINT: DataType = { kind: 'bigint', min: -(2n ** 63n), max: 2n ** 63n - 1n };
+const DECIMAL: DataType = { kind: 'decimal', precision: 6, scale: 2 };
+const FLOAT: DataType = { kind: 'float' };
+const DATE: DataType = { kind: 'date' };
+const TIME: DataType = { kind: 'time', digits: 6 };
+const DATETIME: DataType = { kind: 'datetime', digits: 3, zoned: true };
+const STRING: DataType = { kind: 'string', trim: true, maxLength: 5 };
+const BOOLEAN: DataType = { kind: 'boolean' };
 
-test.each<[text: string, type: ValueType, value: unknown]>([
+test.each<[text: string, type: DataType, value: unknown]>([
   ['3', INT, 3],
   [' 3 ', INT, 3],
   ['-0', INT, 0],
@@ -61,7 +61,7 @@ describe('texts', () => {
   });
 });
 
-test.each<[text: string, type: ValueType]>([
+test.each<[text: string, type: DataType]>([
   ['abc', INT],
   ['1.5', INT],
   ['1_0', INT],
@@ -98,7 +98,7 @@ test.each(['now', '2022-10-02', '1664702608', '2022-10-02T24:00Z', '2022-10-02T0
   },
 );
 
-test.each<[text: string, type: ValueType, message: string]>([
+test.each<[text: string, type: DataType, message: string]>([
   ['101', INT, 'Ensure this value is less than or equal to 100.'],
   ['-101', INT, 'Ensure this value is greater than or equal to -100.'],
   ['1.234', DECIMAL, 'Ensure that there are no more than 2 decimal places.'],

@@ -1,5 +1,5 @@
 import type { Json } from '../errors/rest-exception.js';
-import type { TypeOf, ValueKind, ValueType } from '../schema/data-type.js';
+import type { TypeOf, DataKind, DataType } from '../schema/data-type.js';
 import { parseDatetime } from './dates.js';
 import { invalid, valid } from './parse-result.js';
 import type { Outcome } from './parse-result.js';
@@ -18,7 +18,7 @@ function parseInstant(text: string, type: TypeOf<'datetime'>): Outcome<string> {
   return valid(outcome.value.replace(cut, '$1Z'));
 }
 
-const FORM_MESSAGES: Partial<Record<ValueKind, string>> = {
+const FORM_MESSAGES: Partial<Record<DataKind, string>> = {
   integer: 'Enter a number.',
   bigint: 'Enter a number.',
   decimal: 'Enter a number.',
@@ -33,7 +33,7 @@ const FORM_MESSAGES: Partial<Record<ValueKind, string>> = {
  * A value that stands in a URL, as a filter gives it: canonical, or django-filter's message (contract 4.4).
  * Texts are taken as they are: `=` is exact, blanks included.
  */
-export function parseText(text: string, type: ValueType): Outcome<Json> {
+export function parseText(text: string, type: DataType): Outcome<Json> {
   const unstorable = unstorableText(text);
   if (unstorable !== undefined) return invalid(unstorable);
   if (type.kind === 'string') return valid(text);

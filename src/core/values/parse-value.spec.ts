@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import type { ValueType } from '../schema/data-type.js';
+import type { DataType } from '../schema/data-type.js';
 import { parseBoolean, parseUuid, parseValue } from './parse-value.js';
 
 const LONG = 1_000_000;
 const UUID = '0f8fad5b-d9cb-469f-a165-70867728950e';
 
-test.each<[type: ValueType, input: unknown, value: unknown]>([
+test.each<[type: DataType, input: unknown, value: unknown]>([
   [{ kind: 'integer', min: 0, max: 9 }, '7.0', 7],
   [{ kind: 'bigint', min: 0n, max: 99n }, 7, '7'],
   [{ kind: 'decimal', precision: 4, scale: 2 }, '1.5', '1.50'],
@@ -360,7 +360,7 @@ describe('a list', () => {
   });
 });
 
-test.each<[type: ValueType]>([
+test.each<[type: DataType]>([
   [{ kind: 'set', values: ['a'] }],
   [{ kind: 'list', of: { kind: 'boolean' }, storage: 'array' }],
 ])('refuses half a million wrong items of %j', (type) => {

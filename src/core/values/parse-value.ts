@@ -1,5 +1,5 @@
 import type { Json } from '../errors/rest-exception.js';
-import type { TypeOf, ValueType } from '../schema/data-type.js';
+import type { TypeOf, DataType } from '../schema/data-type.js';
 import { parseDate, parseDatetime, parseTime } from './dates.js';
 import { parseInterval } from './intervals.js';
 import { parseBigint, parseDecimal, parseFloatingPoint, parseInteger } from './numbers.js';
@@ -17,7 +17,7 @@ const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
  * A value of a body, never null, in its canonical form; or DRF's messages (contract 2.4 and contract 5.6).
  * Blank strings are judged by the field, which knows whether they are allowed.
  */
-export function parseValue(input: unknown, type: ValueType): Outcome<Json> {
+export function parseValue(input: unknown, type: DataType): Outcome<Json> {
   switch (type.kind) {
     case 'integer':
       return parseInteger(input, type);

@@ -1,12 +1,16 @@
-import { AuthenticationAway, NotAuthenticated, PermissionDenied } from '../../core/errors/http-exceptions.js';
+import {
+  AuthenticationUnavailable,
+  NotAuthenticated,
+  PermissionDenied,
+} from '../../core/errors/http-exceptions.js';
 import type { Actor } from '../../core/schema/actor.js';
 import type {
   AuthenticationScheme,
   LibraryRequest,
   SchemeOutcome,
 } from '../../core/contracts/authentication.js';
-import { isLater } from '../../core/maybe-promise.js';
-import type { Soon } from '../../core/maybe-promise.js';
+import { isPromise } from '../../core/maybe-promise.js';
+import type { MaybePromise } from '../../core/maybe-promise.js';
 import { challengeOf } from './challenge.js';
 import { actorOn } from './guard-scheme.js';
 import type { RefusedCredentials } from './refused-credentials.js';
@@ -48,7 +52,7 @@ export class Authenticator {
    * first that knows the caller decides. Throws 429 where too many credentials have been refused, 401 for wrong
    * credentials of a scheme in use, on open endpoints too, and 503 where a scheme fails, or has not answered in time.
    */
-  authenticate(asking: Asking, schemes: readonly AuthenticationScheme[]): Soon<Actor> {
+  authenticate(asking: Asking, schemes: readonly AuthenticationScheme[]): MaybePromise<Actor> {
     const found = actorOn(asking.request);
     if (found) return found;
     return schemes.length === 0 ? null : this.identify(asking, schemes).then(({ actor }) => actor);
@@ -166,13 +170,13 @@ function outcomeOf(
   scheme: AuthenticationScheme,
   { request, context }: Asking,
   milliseconds: number,
-): Soon<SchemeOutcome> {
+): MaybePromise<SchemeOutcome> {
   const given = scheme.authenticate(request, context);
-  if (!isLater(given)) return given;
+  if (!isPromise(given)) return given;
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       reject(
-        new AuthenticationAway({
+        new AuthenticationUnavailable({
           cause: new Error(`${checkOf(scheme)} took too long`),
         }),
       );
@@ -181,7 +185,7 @@ function outcomeOf(
     timer.unref();
     given
       .then(resolve, (error: unknown) => {
-        reject(new AuthenticationAway({ cause: error }));
+        reject(new AuthenticationUnavailable({ cause: error }));
       })
       .finally(() => {
         clearTimeout(timer);

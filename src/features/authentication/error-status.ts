@@ -1,8 +1,8 @@
-import { isRestError } from '../../core/errors/rest-exception.js';
+import { isRestException } from '../../core/errors/rest-exception.js';
 
 /** The status that an error asks for: one of this package, or an HttpException of Nest, which may be loaded twice. Undefined for anything unforeseen. */
 export function statusOfError(error: unknown): number | undefined {
-  if (isRestError(error)) return error.answer.status;
+  if (isRestException(error)) return error.answer.status;
   const like = error as { readonly getStatus?: () => unknown } | null | undefined;
   if (typeof like?.getStatus !== 'function') return undefined;
   const status = like.getStatus();

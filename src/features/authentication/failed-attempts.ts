@@ -1,5 +1,5 @@
-import { AuthenticationAway, Throttled } from '../../core/errors/http-exceptions.js';
-import type { Soon } from '../../core/maybe-promise.js';
+import { AuthenticationUnavailable, Throttled } from '../../core/errors/http-exceptions.js';
+import type { MaybePromise } from '../../core/maybe-promise.js';
 
 interface Waiting {
   readonly admit: () => void;
@@ -37,7 +37,7 @@ export class Attempts {
   }
 
   /** One more check: now, or once there is room for it. Rejects with 429 where none will be, and with 503 at `ends`. */
-  begin(now: number, ends: number): Soon<void> {
+  begin(now: number, ends: number): MaybePromise<void> {
     this.refuseShut(now);
     if (this.waiting.size > 0 || !this.hasRoom(now)) return this.wait(ends - now);
     this.checking++;
@@ -90,7 +90,7 @@ export class Attempts {
       const timer = setTimeout(() => {
         this.waiting.delete(waiting);
         reject(
-          new AuthenticationAway({
+          new AuthenticationUnavailable({
             cause: new Error('Other checks of credentials of this caller took too long'),
           }),
         );

@@ -9,7 +9,7 @@ import type {
   SchemeOutcome,
 } from '../../core/contracts/authentication.js';
 import type { GuardClass } from '../../core/contracts/guard.js';
-import type { Soon } from '../../core/maybe-promise.js';
+import type { MaybePromise } from '../../core/maybe-promise.js';
 import { parseBasicCredentials } from './basic-credentials.js';
 import { basicStrategy } from './basic-strategy.js';
 import type { PassportHttpLike } from './basic-strategy.js';
@@ -78,7 +78,7 @@ function runStrategy(
     passport,
     request,
   }: { credentials: Credentials; passport: PassportLike; request: LibraryRequest },
-): Soon<SchemeOutcome> {
+): MaybePromise<SchemeOutcome> {
   const presented = isPresented(request, credentials);
   if (isBasic(credentials) && !presented) return { kind: 'none' };
   return new Promise((resolve, reject) => {

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { BatchRefused } from '../../core/errors/bulk-write-error.js';
-import type { StepRefusal } from '../../core/errors/bulk-write-error.js';
+import { BulkWriteError } from '../../core/errors/bulk-write-error.js';
+import type { BulkStepError } from '../../core/errors/bulk-write-error.js';
 import { InvalidInput, InvalidItems, PreconditionFailed } from '../../core/errors/http-exceptions.js';
-import { emptyFieldErrors, isRestError, NON_FIELD_ERRORS } from '../../core/errors/rest-exception.js';
+import { emptyFieldErrors, isRestException, NON_FIELD_ERRORS } from '../../core/errors/rest-exception.js';
 import type { FieldErrors, Json } from '../../core/errors/rest-exception.js';
 import { KEYS_PARAMETER, UPSERT_PARAMETER } from '../../core/contracts/bulk.js';
 import type { Bulk, BulkOperation } from '../../core/contracts/bulk.js';
@@ -19,20 +19,20 @@ import type {
   UpsertPlan,
 } from '../../core/query/plan.js';
 import { parameterName } from '../../core/schema/parameter-names.js';
-import { shapeParameters } from '../../core/contracts/field-selection.js';
+import { fieldSelectionParameters } from '../../core/contracts/field-selection.js';
 import type { Representation, Row } from '../../core/contracts/serializer.js';
-import { divided } from '../../core/event-loop.js';
-import type { Soon } from '../../core/maybe-promise.js';
+import { inSlices } from '../../core/event-loop.js';
+import type { MaybePromise } from '../../core/maybe-promise.js';
 import { keyText, noSuchKey, parseKeySegment } from '../../core/values/keys.js';
 import type { Answered, Located } from '../../request/rest-context.js';
 import type { DataAdapter } from '../../core/data-adapter.js';
-import { refuseIdleParameters } from '../filtering/ignored-parameters.js';
-import { IdempotentCreates } from '../idempotency/idempotency.stage.js';
+import { assertNoIgnoredParameters } from '../filtering/ignored-parameters.js';
+import { IdempotentWrites } from '../idempotency/idempotency.stage.js';
 import { REPLAYED } from '../../pipeline/operations.js';
 import type { Operations } from '../../pipeline/operations.js';
 import { objectOf } from '../../request/parse/parse-body.js';
 import type { JsonObject } from '../../request/parse/parse-body.js';
-import { foldLists, foldShape } from '../../request/parse/list-parameters.js';
+import { foldLists, foldFieldSelection } from '../../request/parse/list-parameters.js';
 import { parametersOf, valuesOf } from '../../request/parse/parse-query-string.js';
 import { refuseParametersBut } from '../../request/parse/parse-url-keys.js';
 import { asksForUpsert } from '../../request/parse/upsert-parameter.js';
@@ -70,13 +70,13 @@ interface Named {
 
 /** Writes of many objects by one request: all of them, or none. They throw the errors of contract 6.1. */
 export class BulkWrites {
-  private readonly idempotent: IdempotentCreates;
+  private readonly idempotent: IdempotentWrites;
 
   constructor(
     private readonly adapter: DataAdapter,
     private readonly operations: Operations,
   ) {
-    this.idempotent = new IdempotentCreates(adapter, adapter.answers);
+    this.idempotent = new IdempotentWrites(adapter, adapter.answers);
   }
 
   async run(operation: BulkOperation, located: Located, request: BulkRequest): Promise<Answered> {
@@ -111,15 +111,15 @@ export class BulkWrites {
     const items: readonly unknown[] = Array.isArray(body) ? body : [body];
     refuseTooMany(items.length, bulk);
     refuseParametersBut(
-      foldShape(await located.parameters(), making.resource),
+      foldFieldSelection(await located.parameters(), making.resource),
       making.resource.strict,
       () => [
-        ...shapeParameters(making.resource.shape),
+        ...fieldSelectionParameters(making.resource.shape),
         ...(bulk.upsert.length > 0 ? [parameterName(UPSERT_PARAMETER, making.resource)] : []),
       ],
     );
     const changing = upserts ? await this.operations.shaped(await asking('PATCH'), false) : undefined;
-    const { rows, replayed } = await this.idempotent.perform(
+    const { rows, replayed } = await this.idempotent.runOnce(
       { ...making, items: () => Promise.resolve(body) },
       (read, completed) => this.made(items, { making: read, changing, bulk, completed }),
       changing,
@@ -147,7 +147,7 @@ export class BulkWrites {
     },
   ): Promise<readonly Row[]> {
     const named = new Map<object, string>();
-    const plans = await eachOf(items, (item): Soon<CreatePlan | UpsertPlan> =>
+    const plans = await eachOf(items, (item): MaybePromise<CreatePlan | UpsertPlan> =>
       changing ? this.upsertOf(item, { making, changing, bulk, named }) : planCreate(making, item),
     );
     const steps = refuseTwice(
@@ -202,8 +202,8 @@ export class BulkWrites {
     const body = await bodyOf(located);
     if (Array.isArray(body)) {
       const items: readonly unknown[] = body;
-      refuseParametersBut(foldShape(await located.parameters(), located.resource), true, () =>
-        shapeParameters(located.resource.shape),
+      refuseParametersBut(foldFieldSelection(await located.parameters(), located.resource), true, () =>
+        fieldSelectionParameters(located.resource.shape),
       );
       refuseTooMany(items.length, bulk);
       const { steps, keys, name } = await changesOf(items, located);
@@ -217,7 +217,7 @@ export class BulkWrites {
     const named = await this.named(located, bulk);
     const parsed = parseBody(located, 'partialUpdate', objectOf(body));
     const steps: UpdatePlan[] = [];
-    for await (const where of divided(named.conditions))
+    for await (const where of inSlices(named.conditions))
       steps.push(await planUpdate(located, { operation: 'partialUpdate', body: parsed, where }));
     // Nobody is told by an empty answer that a body is wrong.
     if (steps.length === 0 && Object.keys(parsed.errors).length > 0) throw new InvalidInput(parsed.errors);
@@ -242,11 +242,11 @@ export class BulkWrites {
    */
   private async named(located: Located, bulk: Bulk): Promise<Named> {
     const { resource } = located;
-    const parameters = foldShape(await located.parameters(), resource);
+    const parameters = foldFieldSelection(await located.parameters(), resource);
     const keysParameter = parameterName(KEYS_PARAMETER, resource);
     const filters = parametersOf(
       parameters,
-      (name) => name !== keysParameter && !shapeParameters(resource.shape).includes(name),
+      (name) => name !== keysParameter && !fieldSelectionParameters(resource.shape).includes(name),
     );
     const keysText = parameters.get(keysParameter);
     if (valuesOf(keysParameter, parameters).length > 1)
@@ -285,7 +285,7 @@ export class BulkWrites {
   /** By fields that the caller may read, among rows that the caller may read: else what is written would tell of them. */
   private async filtered(located: Located, given: ReadonlyMap<string, string>): Promise<ListPlan> {
     const { route, admission } = located;
-    const access = await admission.accesses.admit(route.resource, 'GET');
+    const access = await admission.accesses.authorize(route.resource, 'GET');
     const asked = {
       ...located,
       resource: restrictFields(route.resource, access),
@@ -307,7 +307,7 @@ export class BulkWrites {
     // A parameter may also take away what a backend leaves out by itself.
     if ([all.where, asked.within].some((where) => isDeepStrictEqual(list.where, where)))
       throw InvalidInput.ofNoField('These filters leave no object out.');
-    await refuseIdleParameters({
+    await assertNoIgnoredParameters({
       resource: view,
       parameters: filters,
       values: (name) => valuesOf(name, filters),
@@ -318,13 +318,13 @@ export class BulkWrites {
 
   private async writing(
     plan: BatchPlan,
-    refused: (refusals: ReadonlyMap<number, StepRefusal>) => Error,
+    refused: (refusals: ReadonlyMap<number, BulkStepError>) => Error,
   ): Promise<readonly Row[]> {
     if (plan.steps.length === 0) return [];
     try {
       return await this.adapter.writeAll(plan);
     } catch (error) {
-      throw error instanceof BatchRefused ? refused(error.refusals) : error;
+      throw error instanceof BulkWriteError ? refused(error.refusals) : error;
     }
   }
 }
@@ -338,7 +338,7 @@ async function shownIn(
   for (const located of new Set(rows.map(viewOf))) {
     const seen = rows.filter((row) => viewOf(row) === located);
     const expanded = located.shape ? await located.shape.expanded(seen) : seen;
-    for await (const [index, row] of divided(seen.entries()))
+    for await (const [index, row] of inSlices(seen.entries()))
       shown.set(row, represent(expanded[index] ?? row, located));
   }
   return rows.map((row) => shown.get(row) ?? {});
@@ -393,14 +393,14 @@ async function changesOf(
 /** Each item of a list; one of which nothing can be made is refused together with the others. */
 async function eachOf<Plan>(
   items: readonly unknown[],
-  plan: (item: JsonObject, index: number) => Soon<Plan>,
+  plan: (item: JsonObject, index: number) => MaybePromise<Plan>,
 ): Promise<readonly (Plan | RefusedPlan)[]> {
   const plans: (Plan | RefusedPlan)[] = [];
-  for await (const [index, item] of divided(items.entries())) {
+  for await (const [index, item] of inSlices(items.entries())) {
     try {
       plans.push(await plan(objectOf(item), index));
     } catch (error) {
-      if (!isRestError(error) || !('fields' in error)) throw error;
+      if (!isRestException(error) || !('fields' in error)) throw error;
       plans.push({ kind: 'refused', errors: (error as InvalidInput).fields });
     }
   }
@@ -447,7 +447,7 @@ function messageAt(name: string, ...messages: string[]): FieldErrors {
 }
 
 function itemsRefused(
-  refusals: ReadonlyMap<number, StepRefusal>,
+  refusals: ReadonlyMap<number, BulkStepError>,
   count: number,
   missing: (index: number) => FieldErrors = () => messageAt(NON_FIELD_ERRORS, 'Not found.'),
 ): InvalidItems {
@@ -461,7 +461,7 @@ function itemsRefused(
 
 /** One body is wrong in one way: as the first row is told it. */
 function namedRefused(
-  refusals: ReadonlyMap<number, StepRefusal>,
+  refusals: ReadonlyMap<number, BulkStepError>,
   { keys, keysParameter }: Named,
 ): InvalidInput {
   const gone = [...refusals].flatMap(([index, refusal]) =>

@@ -11,13 +11,13 @@ export class Preconditions {
   constructor(private readonly adapter: DataAdapter) {}
 
   /** Throws 404, or what the precondition says. `where` names the object. */
-  async refuseUnmet({ resource, precondition }: Located, where: Condition): Promise<void> {
+  async assertMet({ resource, precondition }: Located, where: Condition): Promise<void> {
     if (!(await this.adapter.exists({ resource, where, forWriting: true }))) throw new NotFound();
     if (precondition && !(await this.isMet(precondition, resource, where))) throw precondition.refusal();
   }
 
   /** Why nothing was written: without a precondition, there is nothing. */
-  async whyNot({ resource, precondition }: Located, where: Condition): Promise<Error> {
+  async explainFailure({ resource, precondition }: Located, where: Condition): Promise<Error> {
     return precondition && (await this.adapter.exists({ resource, where, forWriting: true }))
       ? precondition.refusal()
       : new NotFound();

@@ -1,19 +1,19 @@
 import type { Json } from '../../core/errors/rest-exception.js';
 import { allOf, ALWAYS } from '../../core/query/condition.js';
 import type { Condition } from '../../core/query/condition.js';
-import { stampsIn, stampsOf } from '../../core/contracts/conditional.js';
+import { validatorColumnsIn, validatorColumnsOf } from '../../core/contracts/conditional.js';
 import { statusOf } from '../../core/schema/operation.js';
 import type { Operation } from '../../core/schema/operation.js';
 import type { Precondition } from '../../core/query/plan.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { Row } from '../../core/contracts/serializer.js';
 import type { Answered, Located } from '../../request/rest-context.js';
-import { cacheControlFor, isKnown } from './is-not-modified.js';
+import { cacheControlFor, isNotModified } from './is-not-modified.js';
 import type { HeaderOf } from './is-not-modified.js';
-import { lastModified, showTheSame, stateOf, tagged, withBody } from './validators.js';
+import { lastModified, showTheSame, etagFor, quoteTag, etagWithBody } from './validators.js';
 import type { ObjectView, Validators } from './validators.js';
 import type { DataAdapter } from '../../core/data-adapter.js';
-import { isPlain, objectCondition } from '../../pipeline/operations.js';
+import { hasDefaultSerializer, objectCondition } from '../../pipeline/operations.js';
 import type { Operations } from '../../pipeline/operations.js';
 import { restrictFields } from '../permissions/restrict-fields.js';
 import { planPrecondition } from './plan-precondition.js';
@@ -57,7 +57,7 @@ export class ConditionalObjects {
     const asked = operation === 'retrieve' ? await this.operations.shapedObject(located) : located;
     // In a shape that a client asks for, an answer has no state of its own: what is expanded changes by itself.
     if (asked.shape) return valueResponse(statusOf(operation), (await this.operations.retrieve(asked)).value);
-    if (operation === 'retrieve' && isPlain(located)) {
+    if (operation === 'retrieve' && hasDefaultSerializer(located)) {
       const { text, stamps } = await this.operations.retrieveStamped(located);
       return {
         status: 200,
@@ -90,7 +90,7 @@ export class ConditionalObjects {
     return {
       ...answered,
       validators: shown
-        ? this.validators(located, stampsIn(shown, located.resource), () => JSON.stringify(value))
+        ? this.validators(located, validatorColumnsIn(shown, located.resource), () => JSON.stringify(value))
         : {},
     };
   }
@@ -104,7 +104,7 @@ export class ConditionalObjects {
 
   /** Before a method of the application's that replaces a write. Throws 404, 412, 428. */
   async refuseUnmet(located: Located): Promise<void> {
-    if (located.precondition) await this.preconditions.refuseUnmet(located, objectCondition(located));
+    if (located.precondition) await this.preconditions.assertMet(located, objectCondition(located));
   }
 
   /** Tags are those of what the caller reads, whatever shows itself to one who writes. */
@@ -113,7 +113,7 @@ export class ConditionalObjects {
     const { represent } = writingOf({ ...located, resource });
     const view = this.viewOf({ ...located, resource });
     const state = (row: Row): string =>
-      stateOf(view, stampsIn(row, resource), () => JSON.stringify(represent(row)));
+      etagFor(view, validatorColumnsIn(row, resource), () => JSON.stringify(represent(row)));
     const asked = planPrecondition(header, { view, stateOf: state }, Date.now());
     const compares = asked && (asked.where.kind !== 'always' || asked.expected !== undefined);
     return compares === true ? { ...asked, where: allOf([asked.where, rows]) } : asked;
@@ -121,9 +121,9 @@ export class ConditionalObjects {
 
   private validators(located: Located, stamps: readonly Json[], content: () => string): Validators {
     const view = this.viewOf(located);
-    const dated = isPlain(located) && this.adapter.readsAsStored(located.resource);
+    const dated = hasDefaultSerializer(located) && this.adapter.readsAsStored(located.resource);
     return {
-      ETag: tagged(stateOf(view, stamps, content)),
+      ETag: quoteTag(etagFor(view, stamps, content)),
       ...(dated ? lastModified(located.resource, stamps, Date.now()) : {}),
     };
   }
@@ -132,7 +132,9 @@ export class ConditionalObjects {
   private viewOf(located: Located): ObjectView {
     const { resource } = located;
     const versioned =
-      stampsOf(resource).version !== undefined && isPlain(located) && this.adapter.readsAsStored(resource);
+      validatorColumnsOf(resource).version !== undefined &&
+      hasDefaultSerializer(located) &&
+      this.adapter.readsAsStored(resource);
     return { resource, basePath: writingOf(located).basePath, versioned };
   }
 }
@@ -146,7 +148,7 @@ async function viewToRead({
   resource,
   admission,
 }: Located): Promise<{ readonly resource: Resource; readonly rows: Condition }> {
-  const access = admission.reading ? undefined : await admission.accesses.find(route.resource, 'GET');
+  const access = admission.reading ? undefined : await admission.accesses.tryAuthorize(route.resource, 'GET');
   const view = access && restrictFields(route.resource, access);
   return !view || showTheSame(resource, view)
     ? { resource, rows: ALWAYS }
@@ -154,7 +156,7 @@ async function viewToRead({
 }
 
 /** What is told of caches, and what is left to send to a caller who has the answer. Throws 412. */
-export function concluded(
+export function applyCacheHeaders(
   response: RestResponse,
   { resource, reading, actor, header, surrounded }: Conclusion,
 ): RestResponse {
@@ -168,17 +170,17 @@ export function concluded(
   if (tag === undefined)
     return resource.cacheControl ? { ...response, headers: { ...headers, ...cached } } : response;
   const opaque =
-    surrounded && body?.kind === 'text' ? withBody(tag.slice(1, -1), body.text) : tag.slice(1, -1);
+    surrounded && body?.kind === 'text' ? etagWithBody(tag.slice(1, -1), body.text) : tag.slice(1, -1);
   const told: Validators = {
     ...others,
-    ETag: tagged(opaque),
+    ETag: quoteTag(opaque),
     ...(surrounded || modified === undefined ? {} : { 'Last-Modified': modified }),
     ...cached,
   };
   if (
     reading &&
     status === 200 &&
-    isKnown(header, { tag: opaque, modified: surrounded ? undefined : modified }, Date.now())
+    isNotModified(header, { tag: opaque, modified: surrounded ? undefined : modified }, Date.now())
   )
     return { status: 304, headers: told };
   return { ...response, headers: told };

@@ -2,7 +2,7 @@ import { PreconditionFailed } from '../../core/errors/http-exceptions.js';
 import type { CacheControl } from '../../core/contracts/conditional.js';
 import { parseEntityTags } from './etag.js';
 import { parseHttpDate } from './http-date.js';
-import { stateIn } from './validators.js';
+import { etagIn } from './validators.js';
 
 /** What a header of the request says. */
 export type HeaderOf = (name: string) => string | undefined;
@@ -11,7 +11,7 @@ export type HeaderOf = (name: string) => string | undefined;
  * Whether the caller has what a GET or HEAD would answer, by the conditions of the request in the order of RFC 9110,
  * 13.2.2. Throws 412. What is no list of tags matches nothing (contract 13.4), and what is no date asks nothing.
  */
-export function isKnown(
+export function isNotModified(
   header: HeaderOf,
   { tag, modified }: { readonly tag: string; readonly modified: string | undefined },
   now: number,
@@ -21,7 +21,7 @@ export function isKnown(
   if (header('if-match') !== undefined) {
     if (
       match !== 'any' &&
-      match?.some(({ weak, opaque }) => !weak && stateIn(opaque) === stateIn(tag)) !== true
+      match?.some(({ weak, opaque }) => !weak && etagIn(opaque) === etagIn(tag)) !== true
     )
       throw new PreconditionFailed();
   } else if (changed !== undefined && changed > (dateIn(header('if-unmodified-since'), now) ?? Infinity))

@@ -4,7 +4,7 @@ import {
   PreconditionRequired,
 } from '../../core/errors/http-exceptions.js';
 import type { Json } from '../../core/errors/rest-exception.js';
-import { stampsOf } from '../../core/contracts/conditional.js';
+import { validatorColumnsOf } from '../../core/contracts/conditional.js';
 import type { Column } from '../../core/schema/column.js';
 import { allOf, ALWAYS, equals, NEVER } from '../../core/query/condition.js';
 import type { Condition } from '../../core/query/condition.js';
@@ -15,7 +15,7 @@ import { parseEntityTags } from './etag.js';
 import type { EntityTag } from './etag.js';
 import { parseHttpDate } from './http-date.js';
 import type { HeaderOf } from './is-not-modified.js';
-import { stateIn, versionIn } from './validators.js';
+import { etagIn, versionIn } from './validators.js';
 import type { ObjectView } from './validators.js';
 
 /** Told of an object that is about to be written: how its callers see it, and the state that a row is in. */
@@ -59,18 +59,18 @@ function matching(name: 'If-Match' | 'If-None-Match', text: string, object: Writ
 
 function one(tags: readonly EntityTag[], { view, stateOf }: WrittenObject): Precondition {
   if (view.versioned) return { where: hasVersion(tags, view), refusal: failed };
-  const states = new Set(tags.map(({ opaque }) => stateIn(opaque)));
+  const states = new Set(tags.map(({ opaque }) => etagIn(opaque)));
   return states.size === 0 ? unmet(failed) : expecting(view, (row) => states.has(stateOf(row)));
 }
 
 function noneOf(tags: readonly EntityTag[], { view, stateOf }: WrittenObject): Precondition {
   if (view.versioned) return { where: { kind: 'not', condition: hasVersion(tags, view) }, refusal: failed };
-  const states = new Set(tags.map(({ opaque }) => stateIn(opaque)));
+  const states = new Set(tags.map(({ opaque }) => etagIn(opaque)));
   return expecting(view, (row) => !states.has(stateOf(row)));
 }
 
 function hasVersion(tags: readonly EntityTag[], view: ObjectView): Condition {
-  const { version } = stampsOf(view.resource);
+  const { version } = validatorColumnsOf(view.resource);
   const values = version
     ? tags.flatMap(({ opaque }) => versionOf(versionIn(opaque, view), version) ?? [])
     : [];
@@ -94,7 +94,7 @@ function unmodifiedSince(
   { view }: WrittenObject,
   now: number,
 ): readonly Precondition[] {
-  const { modified } = stampsOf(view.resource);
+  const { modified } = validatorColumnsOf(view.resource);
   const date = text === undefined ? undefined : parseHttpDate(text, now);
   if (!modified || date === undefined) return [];
   const told = date <= now - MODIFIED_SETTLES * 1000;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Json } from '../../core/errors/rest-exception.js';
-import { stampsOf } from '../../core/contracts/conditional.js';
+import { validatorColumnsOf } from '../../core/contracts/conditional.js';
 import type { Field } from '../../core/schema/field.js';
 import { MODIFIED_SETTLES } from '../../core/schema/limits.js';
 import type { Resource } from '../../core/schema/resource.js';
@@ -22,11 +22,11 @@ export interface ObjectView {
  * The state of an object as the opaque part of a strong tag: its version and what is shown of it, where there is one that
  * says all, else its content. Versions of two views never equal each other, and neither equals a content.
  */
-export function stateOf(view: ObjectView, stamps: readonly Json[], content: () => string): string {
-  return view.versioned ? `${versionMark(stamps[0] ?? null)}${viewMark(view)}` : contentMark(content());
+export function etagFor(view: ObjectView, stamps: readonly Json[], content: () => string): string {
+  return view.versioned ? `${versionTag(stamps[0] ?? null)}${viewTag(view)}` : contentHash(content());
 }
 
-function versionMark(version: Json): string {
+function versionTag(version: Json): string {
   return `v${String(version)}.`;
 }
 
@@ -34,39 +34,39 @@ function versionMark(version: Json): string {
 export function versionIn(opaque: string, view: ObjectView): string | undefined {
   const [state = ''] = opaque.split('/');
   const version = /^v(\d{1,19})\./.exec(state)?.[1];
-  return version !== undefined && state === `${versionMark(version)}${viewMark(view)}` ? version : undefined;
+  return version !== undefined && state === `${versionTag(version)}${viewTag(view)}` ? version : undefined;
 }
 
 /** What stands around an operation has a part of its own in the tag of what it has answered. */
-export function withBody(opaque: string, body: string): string {
-  return `${opaque}/${contentMark(body)}`;
+export function etagWithBody(opaque: string, body: string): string {
+  return `${opaque}/${contentHash(body)}`;
 }
 
 /** The state that a tag names, whatever stood around the operation. */
-export function stateIn(opaque: string): string {
+export function etagIn(opaque: string): string {
   return opaque.split('/')[0] ?? opaque;
 }
 
-export function tagged(opaque: string): string {
+export function quoteTag(opaque: string): string {
   return `"${opaque}"`;
 }
 
-function contentMark(text: string): string {
+function contentHash(text: string): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 27);
 }
 
-const MARKS = new WeakMap<Resource, { readonly basePath: string; readonly mark: string }>();
+const VIEW_TAGS = new WeakMap<Resource, { readonly basePath: string; readonly mark: string }>();
 
 /** Of the names and types that are shown, and the path of their links. */
-function viewMark({ resource, basePath }: ObjectView): string {
-  const known = MARKS.get(resource);
+function viewTag({ resource, basePath }: ObjectView): string {
+  const known = VIEW_TAGS.get(resource);
   if (known?.basePath === basePath) return known.mark;
-  const mark = contentMark(
+  const mark = contentHash(
     JSON.stringify([basePath, shapeOf(resource.fields)], (_, value: unknown) =>
       typeof value === 'bigint' ? String(value) : value,
     ),
   ).slice(0, 16);
-  MARKS.set(resource, { basePath, mark });
+  VIEW_TAGS.set(resource, { basePath, mark });
   return mark;
 }
 
@@ -93,7 +93,7 @@ function namesOf(fields: readonly Field[]): readonly unknown[] {
 
 /** `Last-Modified`, once its second and what may still be written with it are over. */
 export function lastModified(resource: Resource, stamps: readonly Json[], now: number): Validators {
-  const { modified, columns } = stampsOf(resource);
+  const { modified, columns } = validatorColumnsOf(resource);
   const instant = modified ? instantOf(stamps[columns.indexOf(modified)] ?? null) : undefined;
   return instant === undefined || instant > now - MODIFIED_SETTLES * 1000
     ? {}

@@ -4,8 +4,8 @@ import type { RelatedPlan } from '../../core/query/plan.js';
 import type { ColumnPair } from '../../core/schema/relation.js';
 import type { OrderTerm, Resource } from '../../core/schema/resource.js';
 import type { Representation, Row } from '../../core/contracts/serializer.js';
-import type { ShapeRules } from '../../core/contracts/field-selection.js';
-import { DividedWork } from '../../core/event-loop.js';
+import type { FieldSelection } from '../../core/contracts/field-selection.js';
+import { SlicedWork } from '../../core/event-loop.js';
 import { keyText } from '../../core/values/keys.js';
 import type { DataAdapter } from '../../core/data-adapter.js';
 
@@ -47,11 +47,11 @@ interface Written {
  */
 export class Expander {
   private left: number;
-  private readonly work = new DividedWork();
+  private readonly work = new SlicedWork();
 
   constructor(
     private readonly adapter: DataAdapter,
-    private readonly rules: Pick<ShapeRules, 'maxChildren' | 'maxObjects' | 'expandParameter'>,
+    private readonly rules: Pick<FieldSelection, 'maxChildren' | 'maxObjects' | 'expandParameter'>,
     private readonly asked: Pick<RelatedPlan, 'forWriting' | 'requester'>,
   ) {
     this.left = rules.maxObjects;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { askedNames, choiceBehind, choosesAll, EVERYTHING, wants } from './parse-field-names.js';
+import { parseFieldNames, choiceBehind, choosesAll, EVERYTHING, wants } from './parse-field-names.js';
 import type { Names } from './parse-field-names.js';
 
 /** `id` or `size{height}`; what is named as a whole ends with `!`. */
@@ -28,15 +28,15 @@ test.each([
   [',, ,', undefined],
   [undefined, undefined],
 ])('%j names %j', (text, names) => {
-  expect(shown(askedNames(text))).toBe(names);
+  expect(shown(parseFieldNames(text))).toBe(names);
 });
 
 test('a path of any depth is read', () => {
-  expect(askedNames('a.'.repeat(8000))).toBeDefined();
+  expect(parseFieldNames('a.'.repeat(8000))).toBeDefined();
 });
 
 describe('a choice', () => {
-  const choice = { only: askedNames('id,size.width,shop'), omit: askedNames('shop.name,id') };
+  const choice = { only: parseFieldNames('id,size.width,shop'), omit: parseFieldNames('shop.name,id') };
 
   test('wants what is asked for, and not what is omitted as a whole', () => {
     expect(['id', 'size', 'shop', 'name', 'toString'].filter((name) => wants(choice, name))).toEqual([
@@ -51,6 +51,6 @@ describe('a choice', () => {
     expect(wants(choiceBehind(choice, 'size'), 'width')).toBe(true);
     expect(wants(choiceBehind(choice, 'shop'), 'id')).toBe(true);
     expect(wants(choiceBehind(choice, 'shop'), 'name')).toBe(false);
-    expect(choosesAll(choiceBehind({ only: askedNames('shop'), omit: undefined }, 'shop'))).toBe(true);
+    expect(choosesAll(choiceBehind({ only: parseFieldNames('shop'), omit: undefined }, 'shop'))).toBe(true);
   });
 });

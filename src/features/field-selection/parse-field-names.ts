@@ -11,7 +11,7 @@ interface Growing extends Names {
 }
 
 /** The names of a parameter: `id,question.pub_date`. Undefined where it names nothing, as if it were left out. */
-export function askedNames(text: string | undefined): Names | undefined {
+export function parseFieldNames(text: string | undefined): Names | undefined {
   if (text === undefined) return undefined;
   const root = grown();
   for (const path of text.split(',')) {

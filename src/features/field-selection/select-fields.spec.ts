@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import type { Field } from '../../core/schema/field.js';
 import { KEPT_CHOICES } from '../../core/schema/limits.js';
 import type { Resource } from '../../core/schema/resource.js';
-import { askedNames } from './parse-field-names.js';
+import { parseFieldNames } from './parse-field-names.js';
 import type { Choice } from './parse-field-names.js';
 import { chooseFields } from './select-fields.js';
 
@@ -15,7 +15,7 @@ function resourceOf(hidden: string): Resource {
 }
 
 function only(names: string): Choice {
-  return { only: askedNames(names), omit: undefined };
+  return { only: parseFieldNames(names), omit: undefined };
 }
 
 test('the same choice is the same view, however it is asked for', () => {

@@ -6,17 +6,17 @@ import type { Field } from '../../core/schema/field.js';
 import type { ListPlan } from '../../core/query/plan.js';
 import type { OrderTerm, Resource } from '../../core/schema/resource.js';
 import type { Representation, Row } from '../../core/contracts/serializer.js';
-import type { Expandable, ShapeRules } from '../../core/contracts/field-selection.js';
-import type { AnswerShape, ListAnswer, Located } from '../../request/rest-context.js';
+import type { Expandable, FieldSelection } from '../../core/contracts/field-selection.js';
+import type { ResponseShape, ListAnswer, Located } from '../../request/rest-context.js';
 import { Expander } from './expand-relations.js';
 import type { Expansion, ShapedObject } from './expand-relations.js';
 import type { DataAdapter } from '../../core/data-adapter.js';
 import { restrictFields } from '../permissions/restrict-fields.js';
-import { foldShape } from '../../request/parse/list-parameters.js';
+import { foldFieldSelection } from '../../request/parse/list-parameters.js';
 import { joiningPairs } from '../../request/plan/plan-read.js';
-import { heldTexts } from '../../request/response/buffer-stream.js';
+import { bufferStream } from '../../request/response/buffer-stream.js';
 import { ModelSerializer } from '../serialization/model-serializer.js';
-import { askedNames, choiceBehind, choosesAll, EVERYTHING } from './parse-field-names.js';
+import { parseFieldNames, choiceBehind, choosesAll, EVERYTHING } from './parse-field-names.js';
 import type { Choice, Names } from './parse-field-names.js';
 import { chooseFields, chooseMembers, unknownNames } from './select-fields.js';
 
@@ -45,18 +45,18 @@ const CHOICES = ['only', 'omit'] as const satisfies readonly (keyof Choice)[];
 const NO_PARAMETERS: ReadonlyMap<string, string> = new Map();
 
 /** What `fields`, `omit` and `expand` make of the answers of a model. */
-export class ShapedAnswers {
+export class FieldSelector {
   constructor(
     private readonly adapter: DataAdapter,
     private readonly planList: PlanList,
   ) {}
 
   /** What is asked for, in the shape that its parameters say. Throws 400. An answer to a write is cut from the whole row. */
-  async of(located: Located, rules: ShapeRules, reading: boolean): Promise<Located> {
-    const parameters = foldShape(await located.parameters(), located.resource);
+  async of(located: Located, rules: FieldSelection, reading: boolean): Promise<Located> {
+    const parameters = foldFieldSelection(await located.parameters(), located.resource);
     const asked = { ...located, parameters: () => parameters };
     const named = (parameter: string | undefined): Names | undefined =>
-      parameter === undefined ? undefined : askedNames(parameters.get(parameter));
+      parameter === undefined ? undefined : parseFieldNames(parameters.get(parameter));
     const choice = { only: named(rules.fieldsParameter), omit: named(rules.omitParameter) };
     const expand = named(rules.expandParameter);
     if (choosesAll(choice) && !expand) return asked;
@@ -138,7 +138,7 @@ export class ShapedAnswers {
     if (!('relation' in field)) return undefined;
     const { relation } = field;
     const target = relation.kind === 'many-to-many' ? relation.through.resource : relation.target;
-    const access = await located.admission.accesses.find(target, 'GET');
+    const access = await located.admission.accesses.tryAuthorize(target, 'GET');
     if (!access) return undefined;
     const resource = restrictFields(target, access);
     const many = relation.kind === 'one-to-many' || relation.kind === 'many-to-many';
@@ -196,7 +196,7 @@ function withExpanded(body: Representation, { expanded }: Row): Representation {
   );
 }
 
-function shapeOf(shown: ShapedObject, expander: Expander, view: Resource): AnswerShape {
+function shapeOf(shown: ShapedObject, expander: Expander, view: Resource): ResponseShape {
   const expands = shown.expansions.length > 0;
   return {
     view,
@@ -207,7 +207,7 @@ function shapeOf(shown: ShapedObject, expander: Expander, view: Resource): Answe
 }
 
 /** A list with what is expanded in it, page by page. */
-export function expandedList(read: AsyncIterable<readonly Row[]>, shape: AnswerShape): ListAnswer {
+export function expandedList(read: AsyncIterable<readonly Row[]>, shape: ResponseShape): ListAnswer {
   return {
     pages: { [Symbol.asyncIterator]: () => expandedPages(read, shape) },
     represent: (row) => shape.represent(row),
@@ -217,15 +217,15 @@ export function expandedList(read: AsyncIterable<readonly Row[]>, shape: AnswerS
 /** The same as texts, held back while the list is of ordinary length. */
 export function expandedTexts(
   read: AsyncIterable<readonly Row[]>,
-  shape: AnswerShape,
+  shape: ResponseShape,
 ): AsyncIterable<string> {
   const { pages, represent } = expandedList(read, shape);
-  return heldTexts(pages, represent);
+  return bufferStream(pages, represent);
 }
 
 async function* expandedPages(
   pages: AsyncIterable<readonly Row[]>,
-  shape: AnswerShape,
+  shape: ResponseShape,
 ): AsyncGenerator<readonly Row[]> {
   for await (const rows of pages) yield shape.expanded(rows);
 }
@@ -243,7 +243,7 @@ function namedInVain(
   });
 }
 
-function refuseMany(expand: Names | undefined, { expandParameter = 'expand' }: ShapeRules): void {
+function refuseMany(expand: Names | undefined, { expandParameter = 'expand' }: FieldSelection): void {
   if (expand && countOf(expand) > MAX_EXPANSIONS)
     throw InvalidInput.of(expandParameter, `Expand ${MAX_EXPANSIONS} relations at most.`);
 }
@@ -262,7 +262,7 @@ function countOf(names: Names): number {
 /** Each under the parameter that names it. A hidden field is told like one that there is not. */
 function refuseUnknown(
   { only, omit, expansions }: Unknown,
-  { fieldsParameter = 'fields', omitParameter = 'omit', expandParameter = 'expand' }: ShapeRules,
+  { fieldsParameter = 'fields', omitParameter = 'omit', expandParameter = 'expand' }: FieldSelection,
 ): void {
   const errors = emptyFieldErrors();
   const tell = (parameter: string, messages: readonly string[]): void => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { TermMatch } from '../../core/query/condition.js';
-import { foldTerms } from './combine-terms.js';
+import { combineTerms } from './combine-terms.js';
 
 describe('terms of a search', () => {
   test.each<[string, readonly TermMatch[], readonly string[], readonly string[]]>([
@@ -58,6 +58,6 @@ describe('terms of a search', () => {
     ['of one are it', ['contains'], ['a'], ['a']],
     ['of none are none', ['contains'], [], []],
   ])('%s', (_title, matches, terms, kept) => {
-    expect(foldTerms(terms, matches)).toEqual(kept);
+    expect(combineTerms(terms, matches)).toEqual(kept);
   });
 });

@@ -7,7 +7,7 @@ type Follows = (term: string, longer: string) => boolean;
  * The terms that a search has to compare: not those that hold wherever another one does, in each of the ways in which its
  * fields are compared. Each term left out is one comparison less for every row and field.
  */
-export function foldTerms(terms: readonly string[], matches: readonly TermMatch[]): readonly string[] {
+export function combineTerms(terms: readonly string[], matches: readonly TermMatch[]): readonly string[] {
   if (terms.length < 2) return terms;
   const follows = [...new Set(matches)].map((match) => FOLLOWS[match]);
   const kept: string[] = [];

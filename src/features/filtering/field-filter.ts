@@ -3,15 +3,15 @@ import { emptyFieldErrors } from '../../core/errors/rest-exception.js';
 import { GROUPS_PARAMETER } from '../../core/contracts/filter-backend.js';
 import type {
   FilterBackend,
-  FilterQuestion,
-  Filtering,
+  FilterContext,
+  FilterResult,
   ListKind,
 } from '../../core/contracts/filter-backend.js';
 import { parameterName } from '../../core/schema/parameter-names.js';
 import type { Resource } from '../../core/schema/resource.js';
 import { parseGroups } from './filter-groups.js';
 import { holdsList, parseTerm } from './parse-filter.js';
-import { sameRows } from './join-conditions.js';
+import { groupByRelation } from './join-conditions.js';
 import type { PlacedCondition } from './join-conditions.js';
 
 /**
@@ -20,7 +20,7 @@ import type { PlacedCondition } from './join-conditions.js';
  * value filters nothing.
  */
 export class FieldFilter implements FilterBackend {
-  filter(question: FilterQuestion): Filtering {
+  filter(question: FilterContext): FilterResult {
     const { resource, parameters } = question;
     const errors = emptyFieldErrors();
     const placed: PlacedCondition[] = [];
@@ -37,7 +37,7 @@ export class FieldFilter implements FilterBackend {
     if (outcome?.errors) errors[groupsParameter] = [...outcome.errors];
     else if (outcome) placed.push(...outcome.value);
     if (Object.keys(errors).length > 0) throw new InvalidInput(errors);
-    return { rows: sameRows(placed), ...(outcome ? { oneOff: true } : {}) };
+    return { rows: groupByRelation(placed), ...(outcome ? { oneOff: true } : {}) };
   }
 
   parameters(resource: Resource): readonly string[] {

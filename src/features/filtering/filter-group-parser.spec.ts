@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { readGroup } from './filter-group-parser.js';
+import { parseFilterGroup } from './filter-group-parser.js';
 import type { Expression } from './filter-group-parser.js';
 
 const LIMITS = { groupTerms: 5, groupDepth: 3, groupLength: 200 };
@@ -29,7 +29,7 @@ test.each<[text: string, expression: Expression]>([
   ['__proto__=1', term('__proto__', '1', 1)],
   ['or=1', term('or', '1', 1)],
 ])('%s is read', (text, expression) => {
-  expect(readGroup(text, LIMITS)).toEqual(expression);
+  expect(parseFilterGroup(text, LIMITS)).toEqual(expression);
 });
 
 describe('what is wrong is told with its place', () => {
@@ -57,6 +57,6 @@ describe('what is wrong is told with its place', () => {
     [`a=${'x'.repeat(199)}`, 'Position 201: Ensure the text has no more than 200 characters.'],
     ['or("a"=1)', 'Position 4: Write a filter with its value here, or a group.'],
   ])('%s', (text, message) => {
-    expect(() => readGroup(text, LIMITS)).toThrow(message);
+    expect(() => parseFilterGroup(text, LIMITS)).toThrow(message);
   });
 });

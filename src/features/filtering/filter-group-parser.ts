@@ -32,7 +32,7 @@ export class GroupError extends Error {
  *
  * Blanks before an expression mean nothing. Read from left to right once, so that no input is slow. Throws a `GroupError`.
  */
-export function readGroup(text: string, limits: GroupLimits): Expression {
+export function parseFilterGroup(text: string, limits: GroupLimits): Expression {
   if (text.length > limits.groupLength)
     throw new GroupError(
       `Ensure the text has no more than ${limits.groupLength} characters.`,

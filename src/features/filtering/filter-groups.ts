@@ -1,12 +1,12 @@
 import { oneOf } from '../../core/query/condition.js';
 import type { Condition } from '../../core/query/condition.js';
-import type { FilterQuestion } from '../../core/contracts/filter-backend.js';
+import type { FilterContext } from '../../core/contracts/filter-backend.js';
 import { invalid, valid } from '../../core/values/parse-result.js';
 import type { Outcome } from '../../core/values/parse-result.js';
-import { GroupError, readGroup } from './filter-group-parser.js';
+import { GroupError, parseFilterGroup } from './filter-group-parser.js';
 import type { Expression } from './filter-group-parser.js';
 import { parseTerm } from './parse-filter.js';
-import { sameRows } from './join-conditions.js';
+import { groupByRelation } from './join-conditions.js';
 import type { PlacedCondition } from './join-conditions.js';
 
 type Term = Extract<Expression, { kind: 'term' }>;
@@ -15,9 +15,9 @@ type Term = Extract<Expression, { kind: 'term' }>;
  * Filters of the model that are put together with `and`, `or` and `not`. A name that is no filter cannot be passed over
  * here, where it could show more rows: it is an error, the same one for a hidden field and for no field at all.
  */
-export function parseGroups(text: string, question: FilterQuestion): Outcome<readonly PlacedCondition[]> {
+export function parseGroups(text: string, question: FilterContext): Outcome<readonly PlacedCondition[]> {
   try {
-    const expression = readGroup(text, question.resource.queryLimits);
+    const expression = parseFilterGroup(text, question.resource.queryLimits);
     refuseManySteps(expression, question);
     return valid(placedOf(expression, question));
   } catch (error) {
@@ -27,7 +27,7 @@ export function parseGroups(text: string, question: FilterQuestion): Outcome<rea
 }
 
 /** Steps over many cost more than comparisons do. */
-function refuseManySteps(expression: Expression, { resource }: FilterQuestion): void {
+function refuseManySteps(expression: Expression, { resource }: FilterContext): void {
   const limit = resource.queryLimits.groupRelated;
   let steps = 0;
   for (const { name, place } of termsOf(expression)) {
@@ -53,7 +53,7 @@ function termsOf(expression: Expression): readonly Term[] {
 }
 
 /** What is AND-ed means one row of a to-many relation; each part of an `or`, and what `not` turns round, stands for itself. */
-function placedOf(expression: Expression, question: FilterQuestion): readonly PlacedCondition[] {
+function placedOf(expression: Expression, question: FilterContext): readonly PlacedCondition[] {
   switch (expression.kind) {
     case 'and':
       return expression.parts.flatMap((part) => placedOf(part, question));
@@ -68,11 +68,11 @@ function placedOf(expression: Expression, question: FilterQuestion): readonly Pl
   }
 }
 
-function conditionOf(expression: Expression, question: FilterQuestion): Condition {
-  return sameRows(placedOf(expression, question));
+function conditionOf(expression: Expression, question: FilterContext): Condition {
+  return groupByRelation(placedOf(expression, question));
 }
 
-function placedTerm({ name, text, place }: Term, question: FilterQuestion): PlacedCondition {
+function placedTerm({ name, text, place }: Term, question: FilterContext): PlacedCondition {
   const term = question.resource.filterTerms.get(name);
   if (!term) throw new GroupError(`"${name}" is no filter.`, place);
   const outcome = parseTerm(text, term, question);

@@ -5,8 +5,8 @@ import { allOf } from '../../core/query/condition.js';
 import type { Condition } from '../../core/query/condition.js';
 import type {
   FilterBackend,
-  FilterQuestion,
-  Filtering,
+  FilterContext,
+  FilterResult,
   ListKind,
 } from '../../core/contracts/filter-backend.js';
 import type { TypedParameter } from '../../core/contracts/custom-filter.js';
@@ -20,7 +20,7 @@ import { parseValues } from './parse-filter.js';
 export type FilterParameters = Readonly<Record<string, TypedParameter<RowFilter | Promise<RowFilter>>>>;
 
 /** As `TypedParameter`, once the value has been checked against the type. */
-type Rows = (value: Json, question: FilterQuestion) => RowFilter | Promise<RowFilter>;
+type Rows = (value: Json, question: FilterContext) => RowFilter | Promise<RowFilter>;
 
 /**
  * A filter backend of typed parameters, which Nest makes: it may ask for what the application provides. It stands beside
@@ -40,7 +40,7 @@ export abstract class FilterSet implements FilterBackend {
   abstract readonly filters: FilterParameters;
 
   /** Throws `InvalidInput` for values that do not fit, all of them together. An empty value filters nothing. */
-  async filter(question: FilterQuestion): Promise<Filtering> {
+  async filter(question: FilterContext): Promise<FilterResult> {
     const errors = emptyFieldErrors();
     const conditions: Condition[] = [];
     for (const [name, parameter] of Object.entries(this.filters)) {
@@ -71,7 +71,7 @@ export abstract class FilterSet implements FilterBackend {
 async function conditionOf(
   text: string,
   parameter: FilterParameters[string],
-  question: FilterQuestion,
+  question: FilterContext,
 ): Promise<Condition | string[]> {
   const { resource } = question;
   const type = parameterType(parameter);

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { InvalidInput } from '../../core/errors/http-exceptions.js';
-import { emptyFieldErrors, isRestError } from '../../core/errors/rest-exception.js';
-import type { FilterBackend, FilterQuestion, Filtering } from '../../core/contracts/filter-backend.js';
+import { emptyFieldErrors, isRestException } from '../../core/errors/rest-exception.js';
+import type { FilterBackend, FilterContext, FilterResult } from '../../core/contracts/filter-backend.js';
 
 /**
  * Refuses parameters that leave no row out beside others that do, and values that are passed over because another one comes
  * behind: who names rows to be written does not mean more of them. What gives an order may leave none out.
  */
-export async function refuseIdleParameters(question: FilterQuestion): Promise<void> {
+export async function assertNoIgnoredParameters(question: FilterContext): Promise<void> {
   const { resource, parameters, values } = question;
   const errors = emptyFieldErrors();
   for (const backend of resource.backends) {
@@ -31,17 +31,17 @@ export async function refuseIdleParameters(question: FilterQuestion): Promise<vo
 /** `refused` where the backend does not do without what is left out. */
 async function rowsOf(
   backend: FilterBackend,
-  question: FilterQuestion,
-): Promise<Filtering['rows'] | 'refused'> {
+  question: FilterContext,
+): Promise<FilterResult['rows'] | 'refused'> {
   try {
     return (await backend.filter(question)).rows;
   } catch (error) {
-    if (!isRestError(error)) throw error;
+    if (!isRestException(error)) throw error;
     return 'refused';
   }
 }
 
-function without(left: string, question: FilterQuestion): FilterQuestion {
+function without(left: string, question: FilterContext): FilterContext {
   const { parameters, values } = question;
   return {
     ...question,
@@ -51,7 +51,7 @@ function without(left: string, question: FilterQuestion): FilterQuestion {
 }
 
 /** With its last value alone. */
-function once(repeated: string, question: FilterQuestion): FilterQuestion {
+function once(repeated: string, question: FilterContext): FilterContext {
   const { values } = question;
   return { ...question, values: (name) => (name === repeated ? values(name).slice(-1) : values(name)) };
 }

@@ -1,10 +1,10 @@
 import { allOf, ALWAYS } from '../../core/query/condition.js';
 import type { Condition } from '../../core/query/condition.js';
-import type { SomeStep } from '../../core/schema/resource.js';
+import type { ExistsStep } from '../../core/schema/resource.js';
 
 /** A condition on a row of a model, or of what it leads to over these to-many relations. */
 export interface PlacedCondition {
-  readonly some: readonly SomeStep[];
+  readonly some: readonly ExistsStep[];
   readonly condition: Condition;
 }
 
@@ -12,9 +12,9 @@ export interface PlacedCondition {
  * All of them at once. Those that stand in rows of one to-many relation mean the same row: one choice that has the votes
  * and the text, not two that have one of them each. So it is with Django's `filter()`.
  */
-export function sameRows(placed: readonly PlacedCondition[], depth = 0): Condition {
+export function groupByRelation(placed: readonly PlacedCondition[], depth = 0): Condition {
   const own: Condition[] = [];
-  const further = new Map<string, { readonly step: SomeStep; readonly placed: PlacedCondition[] }>();
+  const further = new Map<string, { readonly step: ExistsStep; readonly placed: PlacedCondition[] }>();
   for (const each of placed) {
     const step = each.some[depth];
     if (!step) {
@@ -28,12 +28,12 @@ export function sameRows(placed: readonly PlacedCondition[], depth = 0): Conditi
   }
   return allOf([
     ...own,
-    ...[...further.values()].map(({ step, placed }) => into(step, sameRows(placed, depth + 1))),
+    ...[...further.values()].map(({ step, placed }) => into(step, groupByRelation(placed, depth + 1))),
   ]);
 }
 
 /** At least one related row fits, of those that the caller may see. */
-function into({ hops, relation, near, rows = ALWAYS, through }: SomeStep, condition: Condition): Condition {
+function into({ hops, relation, near, rows = ALWAYS, through }: ExistsStep, condition: Condition): Condition {
   const inner = allOf([rows, condition]);
   if (inner.kind === 'never') return inner;
   const related: Condition = {
@@ -47,7 +47,7 @@ function into({ hops, relation, near, rows = ALWAYS, through }: SomeStep, condit
 }
 
 /** Whether the last relation leads to no row that the caller may see, or (`some`) to one at least. */
-export function hasNone(steps: readonly SomeStep[], some: boolean): PlacedCondition {
+export function notExists(steps: readonly ExistsStep[], some: boolean): PlacedCondition {
   const last = steps.at(-1);
   if (!last) return { some: [], condition: ALWAYS };
   const related = into(last, ALWAYS);

@@ -3,15 +3,15 @@ import { emptyFieldErrors } from '../../core/errors/rest-exception.js';
 import { oneOf } from '../../core/query/condition.js';
 import type {
   FilterBackend,
-  FilterQuestion,
-  Filtering,
+  FilterContext,
+  FilterResult,
   ListKind,
 } from '../../core/contracts/filter-backend.js';
 import type { FilterTerm, Resource } from '../../core/schema/resource.js';
 import { invalid, valid } from '../../core/values/parse-result.js';
 import type { Outcome } from '../../core/values/parse-result.js';
 import { holdsList, parseTerm } from './parse-filter.js';
-import { sameRows } from './join-conditions.js';
+import { groupByRelation } from './join-conditions.js';
 import type { PlacedCondition } from './join-conditions.js';
 
 /** json-server's endings of parameters, and ours. */
@@ -30,7 +30,7 @@ const ENDINGS: readonly (readonly [theirs: string, ours: string])[] = [
  */
 export class JsonServerFilter implements FilterBackend {
   /** Throws `InvalidInput` for values that do not fit, all of them together. */
-  filter(question: FilterQuestion): Filtering {
+  filter(question: FilterContext): FilterResult {
     const { resource, parameters } = question;
     const errors = emptyFieldErrors();
     const placed: PlacedCondition[] = [];
@@ -50,7 +50,7 @@ export class JsonServerFilter implements FilterBackend {
     }
     if (Object.keys(errors).length > 0) throw new InvalidInput(errors);
     // There are as many statements as numbers of values: none of them is kept.
-    return { rows: sameRows(placed), ...(repeated > 0 ? { oneOff: true } : {}) };
+    return { rows: groupByRelation(placed), ...(repeated > 0 ? { oneOff: true } : {}) };
   }
 
   parameters({ filterTerms }: Resource): readonly string[] {
@@ -90,7 +90,7 @@ function isPlain(name: string, term: FilterTerm): boolean {
 function textsOf(
   name: string,
   { kind }: FilterTerm,
-  { parameters, values }: FilterQuestion,
+  { parameters, values }: FilterContext,
 ): readonly string[] {
   const given = kind === 'own' ? [parameters.get(name) ?? ''] : values(name);
   return given.filter((text) => text !== '');
@@ -99,7 +99,7 @@ function textsOf(
 function parseAll(
   texts: readonly string[],
   term: FilterTerm,
-  question: FilterQuestion,
+  question: FilterContext,
 ): Outcome<readonly PlacedCondition[]> {
   const placed: PlacedCondition[] = [];
   for (const text of texts) {

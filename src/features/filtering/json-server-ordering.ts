@@ -1,7 +1,7 @@
 import type {
   FilterBackend,
-  FilterQuestion,
-  Filtering,
+  FilterContext,
+  FilterResult,
   ListKind,
 } from '../../core/contracts/filter-backend.js';
 import { parameterName } from '../../core/schema/parameter-names.js';
@@ -13,7 +13,7 @@ import { parseOrdering } from './ordering-filter.js';
  * A name without an order of its own is ascending.
  */
 export class JsonServerOrdering implements FilterBackend {
-  filter({ resource, parameters }: FilterQuestion): Filtering {
+  filter({ resource, parameters }: FilterContext): FilterResult {
     const directions = (parameters.get(parameterName('_order', resource)) ?? '').split(',');
     const names = (parameters.get(parameterName('_sort', resource)) ?? '').split(',');
     const text = names

@@ -1,11 +1,11 @@
-import type { FilterBackend, FilterQuestion, Filtering } from '../../core/contracts/filter-backend.js';
+import type { FilterBackend, FilterContext, FilterResult } from '../../core/contracts/filter-backend.js';
 import { parameterName } from '../../core/schema/parameter-names.js';
 import type { Resource } from '../../core/schema/resource.js';
 import { searched } from './search-filter.js';
 
 /** `q=<text>`: what `SearchFilter` does with `search`, for clients that speak json-server's dialect. */
 export class JsonServerSearch implements FilterBackend {
-  filter(question: FilterQuestion): Filtering {
+  filter(question: FilterContext): FilterResult {
     return searched(parameterName('q', question.resource), question);
   }
 

@@ -1,11 +1,14 @@
 import { InvalidSearchPattern } from '../../core/errors/http-exceptions.js';
 import { parameterName } from '../../core/schema/parameter-names.js';
 import type { Resource } from '../../core/schema/resource.js';
-import { isLater } from '../../core/maybe-promise.js';
-import type { Soon } from '../../core/maybe-promise.js';
+import { isPromise } from '../../core/maybe-promise.js';
+import type { MaybePromise } from '../../core/maybe-promise.js';
 
 /** The database, which refuses a pattern, does not know what the search is called in the model. */
-export function tellSearchByName<Result>(resource: Resource, work: () => Soon<Result>): Soon<Result> {
+export function nameSearchErrors<Result>(
+  resource: Resource,
+  work: () => MaybePromise<Result>,
+): MaybePromise<Result> {
   if (!resource.renamed.has('search')) return work();
   const failed = (error: unknown): never => {
     throw error instanceof InvalidSearchPattern
@@ -14,7 +17,7 @@ export function tellSearchByName<Result>(resource: Resource, work: () => Soon<Re
   };
   try {
     const given = work();
-    return isLater(given) ? given.catch(failed) : given;
+    return isPromise(given) ? given.catch(failed) : given;
   } catch (error) {
     return failed(error);
   }

@@ -1,8 +1,8 @@
 import type { NullsPlace } from '../../core/query/condition.js';
 import type {
   FilterBackend,
-  FilterQuestion,
-  Filtering,
+  FilterContext,
+  FilterResult,
   ListKind,
 } from '../../core/contracts/filter-backend.js';
 import { parameterName } from '../../core/schema/parameter-names.js';
@@ -14,7 +14,7 @@ import type { OrderTerm, Resource } from '../../core/schema/resource.js';
  * with `.nullsfirst` or `.nullslast`.
  */
 export class OrderingFilter implements FilterBackend {
-  filter({ resource, parameters }: FilterQuestion): Filtering {
+  filter({ resource, parameters }: FilterContext): FilterResult {
     const order = parseOrdering(parameters.get(parameterName('ordering', resource)) ?? '', resource);
     return order.length > 0 ? { order } : {};
   }

@@ -2,9 +2,9 @@ import type { Json } from '../../core/errors/rest-exception.js';
 import { allOf, NEVER } from '../../core/query/condition.js';
 import type { Condition, Operand } from '../../core/query/condition.js';
 import type { Column } from '../../core/schema/column.js';
-import type { FilterQuestion } from '../../core/contracts/filter-backend.js';
-import type { FieldTerm, FilterTerm, OwnTerm } from '../../core/schema/resource.js';
-import type { ValueType } from '../../core/schema/data-type.js';
+import type { FilterContext } from '../../core/contracts/filter-backend.js';
+import type { FieldTerm, FilterTerm, CustomTerm } from '../../core/schema/resource.js';
+import type { DataType } from '../../core/schema/data-type.js';
 import { TEXT_LOOKUPS } from '../../core/query/row-filter.js';
 import { decodedSegment } from '../../core/values/keys.js';
 import { invalid, valid } from '../../core/values/parse-result.js';
@@ -14,8 +14,8 @@ import { parseText } from '../../core/values/parse-text.js';
 import { parseBoolean } from '../../core/values/parse-value.js';
 import { resolveRowFilter, UnfitValue } from '../../core/query/resolve-row-filter.js';
 import { splitValues } from '../../core/values/split-values.js';
-import { eachOfVisible, ofVisible } from './visible-condition.js';
-import { hasNone } from './join-conditions.js';
+import { eachWithinVisible, withinVisible } from './visible-condition.js';
+import { notExists } from './join-conditions.js';
 import type { PlacedCondition } from './join-conditions.js';
 
 /** Whether the text of its parameter is a list with commas between the values. */
@@ -24,17 +24,13 @@ export function holdsList(term: FilterTerm): boolean {
 }
 
 /** The text of a parameter as what it says of the rows, or django-filter's messages. */
-export function parseTerm(
-  text: string,
-  term: FilterTerm,
-  question: FilterQuestion,
-): Outcome<PlacedCondition> {
+export function parseTerm(text: string, term: FilterTerm, question: FilterContext): Outcome<PlacedCondition> {
   if (term.kind === 'own') return parseOwn(text, term, question);
   const outcome = parseField(text, term, question.resource.queryLimits.values);
   if (outcome.errors) return outcome;
-  if (term.isMany && term.lookup === 'isnull') return valid(hasNone(term.some, !isTrue(outcome.value)));
+  if (term.isMany && term.lookup === 'isnull') return valid(notExists(term.some, !isTrue(outcome.value)));
   const { some, within } = term;
-  return valid({ some, condition: within ? ofVisible(outcome.value, within) : outcome.value });
+  return valid({ some, condition: within ? withinVisible(outcome.value, within) : outcome.value });
 }
 
 function isTrue(condition: Condition): boolean {
@@ -79,7 +75,7 @@ function parseComparedValues(text: string, column: Column, limit: number): Outco
 }
 
 /** Values with commas between them, each by the rules of one. */
-export function parseValues(text: string, type: ValueType, limit: number): Outcome<readonly Json[]> {
+export function parseValues(text: string, type: DataType, limit: number): Outcome<readonly Json[]> {
   const parts = splitValues(text);
   return parts.errors ? parts : parseEach(parts.value, limit, (part) => parseText(part, type));
 }
@@ -120,8 +116,8 @@ function parseCompositeKey(text: string, term: FieldTerm): Outcome<Condition> {
 /** What the model's function makes of a value of its type; one that no column can hold is the caller's mistake. */
 function parseOwn(
   text: string,
-  { type, isList, rows, visible }: OwnTerm,
-  question: FilterQuestion,
+  { type, isList, rows, visible }: CustomTerm,
+  question: FilterContext,
 ): Outcome<PlacedCondition> {
   const outcome: Outcome<Json> = isList
     ? parseValues(text, type, question.resource.queryLimits.values)
@@ -129,7 +125,7 @@ function parseOwn(
   if (outcome.errors) return outcome;
   try {
     const condition = resolveRowFilter(rows(outcome.value, question), question.resource);
-    return valid({ some: [], condition: visible ? eachOfVisible(condition, visible) : condition });
+    return valid({ some: [], condition: visible ? eachWithinVisible(condition, visible) : condition });
   } catch (error) {
     if (error instanceof UnfitValue) return invalid(...error.messages);
     throw error;

@@ -1,16 +1,16 @@
 import { InvalidInput } from '../../core/errors/http-exceptions.js';
 import { allOf, oneOf } from '../../core/query/condition.js';
-import type { FilterBackend, FilterQuestion, Filtering } from '../../core/contracts/filter-backend.js';
+import type { FilterBackend, FilterContext, FilterResult } from '../../core/contracts/filter-backend.js';
 import { parameterName } from '../../core/schema/parameter-names.js';
 import type { Resource } from '../../core/schema/resource.js';
-import { foldTerms } from './combine-terms.js';
+import { combineTerms } from './combine-terms.js';
 
 /**
  * `search=<text>`: every term occurs in at least one search field of the object (contract 4.9). Terms stand between
  * blanks or commas; quotes keep a phrase together. `%` and `_` are literal.
  */
 export class SearchFilter implements FilterBackend {
-  filter(question: FilterQuestion): Filtering {
+  filter(question: FilterContext): FilterResult {
     return searched(parameterName('search', question.resource), question);
   }
 
@@ -20,12 +20,12 @@ export class SearchFilter implements FilterBackend {
 }
 
 /** What the text of this parameter keeps. */
-export function searched(name: string, { resource, parameters }: FilterQuestion): Filtering {
+export function searched(name: string, { resource, parameters }: FilterContext): FilterResult {
   const terms = searchTerms(parameters.get(name) ?? '');
   const { searchTerms: limit } = resource.queryLimits;
   if (terms.length > limit) throw InvalidInput.of(name, `Ensure there are no more than ${limit} terms.`);
   if (terms.length === 0 || resource.searchFields.length === 0) return {};
-  const needed = foldTerms(
+  const needed = combineTerms(
     terms,
     resource.searchFields.map(({ match }) => match),
   );

@@ -3,12 +3,12 @@ import type { Condition } from '../../core/query/condition.js';
 import type { Relation } from '../../core/schema/relation.js';
 
 /** A comparison over to-one relations. What the caller may not see counts as empty, so that `ne` and `isnull` keep the rows that lead there (contract 10.3). */
-export function ofVisible(compared: Condition, visible: Condition): Condition {
+export function withinVisible(compared: Condition, visible: Condition): Condition {
   return keepsNull(compared) ? oneOf([compared, notOf(visible)]) : allOf([compared, visible]);
 }
 
 /** The same of each comparison in a condition of a model's own filter. */
-export function eachOfVisible(
+export function eachWithinVisible(
   condition: Condition,
   visible: (hops: readonly Relation[]) => Condition,
 ): Condition {
@@ -18,12 +18,15 @@ export function eachOfVisible(
       return condition;
     case 'and':
     case 'or':
-      return { ...condition, conditions: condition.conditions.map((each) => eachOfVisible(each, visible)) };
+      return {
+        ...condition,
+        conditions: condition.conditions.map((each) => eachWithinVisible(each, visible)),
+      };
     case 'not':
-      return { kind: 'not', condition: eachOfVisible(condition.condition, visible) };
+      return { kind: 'not', condition: eachWithinVisible(condition.condition, visible) };
     case 'compare':
     case 'term':
-      return ofVisible(condition, visible(condition.operand.hops));
+      return withinVisible(condition, visible(condition.operand.hops));
     case 'related':
       // A filter over to-many relations is there only where the caller sees all of what they lead to.
       return allOf([condition, visible(condition.hops)]);

@@ -1,13 +1,17 @@
-import { KeyInUse, KeyReused, PermissionDenied } from '../../core/errors/http-exceptions.js';
+import {
+  IdempotencyKeyConflict,
+  IdempotencyKeyReused,
+  PermissionDenied,
+} from '../../core/errors/http-exceptions.js';
 import type { Json } from '../../core/errors/rest-exception.js';
 import { allOf } from '../../core/query/condition.js';
-import { holdsFor } from '../../core/query/evaluate-condition.js';
+import { evaluateCondition } from '../../core/query/evaluate-condition.js';
 import type { CompletedRows } from '../../core/query/plan.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { Representation, Row } from '../../core/contracts/serializer.js';
-import { divided } from '../../core/event-loop.js';
+import { inSlices } from '../../core/event-loop.js';
 import type { Located } from '../../request/rest-context.js';
-import type { AnswerStore, Claim } from '../../core/contracts/response-store.js';
+import type { IdempotencyStore, Claim } from '../../core/contracts/response-store.js';
 import type { DataAdapter } from '../../core/data-adapter.js';
 import { objectOf } from '../../request/parse/parse-body.js';
 import { belongsTo, keyCondition } from '../../request/plan/plan-read.js';
@@ -24,7 +28,7 @@ export interface MadeRows {
 }
 
 /** A row as it is kept: what was answered, and its values by field. */
-interface KeptRow {
+interface StoredRow {
   readonly value: Representation;
   readonly key: readonly Json[];
   readonly identity?: readonly Json[];
@@ -42,14 +46,14 @@ interface Views {
  * Does what a request with an `Idempotency-Key` asks for once: of requests with the same key one makes the rows, and all
  * others are answered as that one was, or told that it has not ended. What fails leaves nothing behind, and may be tried again.
  */
-export class IdempotentCreates {
+export class IdempotentWrites {
   constructor(
     private readonly adapter: DataAdapter,
-    private readonly answers: AnswerStore,
+    private readonly answers: IdempotencyStore,
   ) {}
 
   /** Throws 400, 409 and 422 beside what `write` throws; 403 where the caller may not have those rows any more. */
-  async perform(asked: Located, write: WriteRows, changed?: Located): Promise<MadeRows> {
+  async runOnce(asked: Located, write: WriteRows, changed?: Located): Promise<MadeRows> {
     const { repeatable } = asked;
     if (!repeatable) return { rows: await write(asked, undefined), replayed: false };
     // What is wrong with the body is told before what is wrong with the key.
@@ -64,20 +68,21 @@ export class IdempotentCreates {
       case 'answered':
         return { rows: await this.restored(outcome.answer, views), replayed: true };
       case 'other':
-        throw new KeyReused();
+        throw new IdempotencyKeyReused();
       case 'running':
-        throw new KeyInUse();
+        throw new IdempotencyKeyConflict();
       default:
         return outcome satisfies never;
     }
   }
 
   private async write(claim: Claim, views: Views, write: WriteRows): Promise<readonly Row[]> {
-    let kept: readonly KeptRow[] | undefined;
+    let kept: readonly StoredRow[] | undefined;
     try {
       const made = await write(views.made, async (rows, transaction) => {
         kept = rows.map((row) => keptRow(row, viewOf(row, views)));
-        if (!(await this.answers.complete(claim, JSON.stringify(kept), transaction))) throw new KeyInUse();
+        if (!(await this.answers.complete(claim, JSON.stringify(kept), transaction)))
+          throw new IdempotencyKeyConflict();
       });
       // Where there is nothing to write, there is nothing to keep.
       if (!kept) await this.answers.release(claim);
@@ -91,8 +96,8 @@ export class IdempotentCreates {
   }
 
   private async restored(answer: string, views: Views): Promise<readonly Row[]> {
-    const kept = JSON.parse(answer) as readonly KeptRow[];
-    for await (const each of divided(kept))
+    const kept = JSON.parse(answer) as readonly StoredRow[];
+    for await (const each of inSlices(kept))
       if (!(await this.mayHave(each, viewOf(each, views)))) throw new PermissionDenied();
     return kept.map(({ value, key, identity, values, changed = false }) => {
       const { resource } = viewOf({ changed }, views);
@@ -108,10 +113,10 @@ export class IdempotentCreates {
 
   /** Whether the grants of now leave the caller the row. One that is gone tells nothing new. */
   private async mayHave(
-    { key, values }: KeptRow,
+    { key, values }: StoredRow,
     { resource, within, route, parent }: Located,
   ): Promise<boolean> {
-    const holds = holdsFor(within, (id) => valueOfColumn(id, resource, values));
+    const holds = evaluateCondition(within, (id) => valueOfColumn(id, resource, values));
     if (holds !== undefined) return holds;
     const named = allOf([
       keyCondition(key, resource),
@@ -138,7 +143,7 @@ async function atHand(asked: Located): Promise<Located> {
 }
 
 /** With no more than JSON can hold; a shape that the client asks for is cut from it anew, and what is expanded is read anew. */
-function keptRow(row: Row, located: Located): KeptRow {
+function keptRow(row: Row, located: Located): StoredRow {
   const shown = located.resource.fields.filter(({ readable }) => readable);
   return {
     value: represent(row, { ...located, shape: undefined }),
@@ -155,7 +160,7 @@ function keptRow(row: Row, located: Located): KeptRow {
  */
 function readableNow(
   value: Representation,
-  values: KeptRow['values'],
+  values: StoredRow['values'],
   { fieldsByName, serializer }: Resource,
 ): Representation | undefined {
   const hidden = new Set(Object.keys(values).filter((name) => fieldsByName.get(name)?.readable !== true));
@@ -165,7 +170,7 @@ function readableNow(
 }
 
 /** Undefined where the kept values do not tell. */
-function valueOfColumn(id: string, { fields }: Resource, values: KeptRow['values']): Json | undefined {
+function valueOfColumn(id: string, { fields }: Resource, values: StoredRow['values']): Json | undefined {
   for (const field of fields) {
     const value = values[field.name] as Json | undefined;
     if (field.kind === 'column' && field.column.id === id) return value;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { inspect } from 'node:util';
-import { CursorSeal } from './cursor-cipher.js';
+import { CursorCipher } from './cursor-cipher.js';
 
-const seal = new CursorSeal(['a secret of this test']);
+const seal = new CursorCipher(['a secret of this test']);
 const POSITION = { values: ['Ä', 1, null], backward: false, inclusive: false };
 
 describe('a sealed position', () => {
@@ -37,8 +37,10 @@ describe('a sealed position', () => {
   test('is opened nowhere else', () => {
     const text = seal.seal(POSITION, 'here') ?? '';
     for (const place of ['', 'her', 'here ', 'there']) expect(seal.open(text, place)).toBeUndefined();
-    expect(new CursorSeal(['another secret']).open(text, 'here')).toBeUndefined();
-    expect(new CursorSeal(['another secret', 'a secret of this test']).open(text, 'here')).toEqual(POSITION);
+    expect(new CursorCipher(['another secret']).open(text, 'here')).toBeUndefined();
+    expect(new CursorCipher(['another secret', 'a secret of this test']).open(text, 'here')).toEqual(
+      POSITION,
+    );
   });
 
   test('has another text for every other position and place', () => {
@@ -67,5 +69,5 @@ describe('a sealed position', () => {
 });
 
 test('a seal shows its keys to nobody who writes it down', () => {
-  expect([JSON.stringify(seal), inspect(seal, { depth: 9 })]).toEqual(['{}', 'CursorSeal {}']);
+  expect([JSON.stringify(seal), inspect(seal, { depth: 9 })]).toEqual(['{}', 'CursorCipher {}']);
 });

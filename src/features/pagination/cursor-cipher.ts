@@ -20,7 +20,7 @@ const INCLUSIVE = 2;
  * Sealed and not only signed, because the values may be of hidden columns. The nonce is made of what is sealed, so that one
  * position has one text, and the same answer stays the same.
  */
-export class CursorSeal {
+export class CursorCipher {
   /** Out of reach of whatever writes a resource into a log. */
   readonly #keys: readonly Keys[];
 

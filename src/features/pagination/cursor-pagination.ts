@@ -3,16 +3,16 @@ import { MIN_SECRET } from '../../core/schema/limits.js';
 import type {
   CursorPosition,
   Page,
-  PageAnswer,
+  PageResponse,
   PageContext,
-  PageQuestion,
+  PageQuery,
   PageRequest,
   Pagination,
   PaginationDescription,
   PaginationProblem,
 } from '../../core/contracts/pagination.js';
 import { envelopeOf, headersOf } from './page-envelope.js';
-import { CursorSeal } from './cursor-cipher.js';
+import { CursorCipher } from './cursor-cipher.js';
 import { describePages } from './describe-pagination.js';
 import { namesProblems, PageSettings } from './pagination-options.js';
 import type { PageOptions } from './pagination-options.js';
@@ -34,7 +34,7 @@ export interface CursorOptions extends PageOptions {
 export class CursorPagination implements Pagination {
   readonly pageSize: number;
   private readonly settings: PageSettings;
-  private readonly seal: CursorSeal;
+  private readonly seal: CursorCipher;
   private readonly isWeak: boolean;
   private readonly cursorParameter: string;
   private readonly pageSizeParameter: string | false;
@@ -46,7 +46,7 @@ export class CursorPagination implements Pagination {
     this.pageSize = this.settings.pageSize;
     const secrets = secretsOf(options.secret);
     this.isWeak = secrets.length === 0 || secrets.some((secret) => secret.length < MIN_SECRET);
-    this.seal = new CursorSeal(secrets);
+    this.seal = new CursorCipher(secrets);
   }
 
   parameters(): readonly string[] {
@@ -56,7 +56,7 @@ export class CursorPagination implements Pagination {
     );
   }
 
-  page({ parameters, place }: PageQuestion): PageRequest {
+  page({ parameters, place }: PageQuery): PageRequest {
     const limit = this.settings.size(parameters);
     const count = this.settings.counting(parameters);
     const text = parameters.get(this.cursorParameter) ?? '';
@@ -65,7 +65,7 @@ export class CursorPagination implements Pagination {
     return { window: { kind: 'cursor', limit, position }, count };
   }
 
-  present(page: Page, context: PageContext): PageAnswer {
+  present(page: Page, context: PageContext): PageResponse {
     const links = { next: this.at(page.after, context), previous: this.at(page.before, context) };
     if (this.settings.style === 'envelope') return envelopeOf(links, page.count, false);
     return headersOf({ ...links, first: context.link({ [this.cursorParameter]: undefined }) }, page);

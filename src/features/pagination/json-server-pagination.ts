@@ -1,10 +1,10 @@
 import { MAX_OFFSET, MAX_PAGE_SIZE } from '../../core/schema/limits.js';
 import type {
   Page,
-  PageAnswer,
+  PageResponse,
   PageContext,
   PageLink,
-  PageQuestion,
+  PageQuery,
   PageRequest,
   Pagination,
   PaginationDescription,
@@ -45,14 +45,14 @@ export class JsonServerPagination implements Pagination {
     return ['_start', '_end'];
   }
 
-  page({ parameters }: PageQuestion): PageRequest {
+  page({ parameters }: PageQuery): PageRequest {
     const offset = wholeNumber('_start', parameters, { min: 0, max: this.maxOffset }) ?? 0;
     const end = wholeNumber('_end', parameters, { min: offset + 1 });
     const limit = end === undefined ? this.pageSize : Math.min(end - offset, this.settings.maxPageSize);
     return { window: { kind: 'offset', limit, offset }, count: this.settings.counting(parameters) };
   }
 
-  present(page: Page, { link }: PageContext): PageAnswer {
+  present(page: Page, { link }: PageContext): PageResponse {
     const { limit, offset = 0, more, count } = page;
     const next = more ? at(offset + limit, limit, link) : undefined;
     const previous = offset > 0 ? at(Math.max(offset - limit, 0), limit, link) : undefined;

@@ -1,10 +1,10 @@
 import { MAX_OFFSET } from '../../core/schema/limits.js';
 import type {
   Page,
-  PageAnswer,
+  PageResponse,
   PageContext,
   PageLink,
-  PageQuestion,
+  PageQuery,
   PageRequest,
   Pagination,
   PaginationDescription,
@@ -46,13 +46,13 @@ export class LimitOffsetPagination implements Pagination {
     return [this.limitParameter, this.offsetParameter, ...(countParameter === false ? [] : [countParameter])];
   }
 
-  page({ parameters }: PageQuestion): PageRequest {
+  page({ parameters }: PageQuery): PageRequest {
     const limit = this.settings.size(parameters);
     const offset = wholeNumber(this.offsetParameter, parameters, { min: 0, max: this.maxOffset }) ?? 0;
     return { window: { kind: 'offset', limit, offset }, count: this.settings.counting(parameters) };
   }
 
-  present(page: Page, { link }: PageContext): PageAnswer {
+  present(page: Page, { link }: PageContext): PageResponse {
     const { limit, offset = 0, more, count } = page;
     const next = more ? this.at(offset + limit, limit, link) : undefined;
     const previous = offset > 0 ? this.at(offset - limit, limit, link) : undefined;

@@ -1,4 +1,4 @@
-import type { Counted, Page, PageAnswer } from '../../core/contracts/pagination.js';
+import type { CountResult, Page, PageResponse } from '../../core/contracts/pagination.js';
 
 /** Absolute URLs of the pages around one. */
 export interface PageLinks {
@@ -12,9 +12,9 @@ export interface PageLinks {
 /** DRF's object around the rows. A page without a count has none there, or says null where DRF has one. */
 export function envelopeOf(
   { next, previous }: PageLinks,
-  count: Counted | undefined,
+  count: CountResult | undefined,
   always: boolean,
-): PageAnswer {
+): PageResponse {
   const counted: Readonly<Record<string, number | null>> =
     count || always ? { count: count?.rows ?? null } : {};
   return {
@@ -23,7 +23,7 @@ export function envelopeOf(
 }
 
 /** `Link` (RFC 8288), `X-Total-Count` where there is a count, `Content-Range` where it is known which rows these are. */
-export function headersOf({ first, previous, next, last }: PageLinks, page: Page): PageAnswer {
+export function headersOf({ first, previous, next, last }: PageLinks, page: Page): PageResponse {
   const links = [
     ['first', first],
     ['prev', previous],

@@ -2,10 +2,10 @@ import { InvalidPage } from '../../core/errors/http-exceptions.js';
 import { MAX_OFFSET } from '../../core/schema/limits.js';
 import type {
   Page,
-  PageAnswer,
+  PageResponse,
   PageContext,
   PageLink,
-  PageQuestion,
+  PageQuery,
   PageRequest,
   Pagination,
   PaginationDescription,
@@ -49,7 +49,7 @@ export class PageNumberPagination implements Pagination {
     return [pageParameter, pageSizeParameter, this.settings.countParameter].filter((name) => name !== false);
   }
 
-  page({ parameters }: PageQuestion): PageRequest {
+  page({ parameters }: PageQuery): PageRequest {
     const limit = this.settings.size(parameters);
     const count = this.settings.counting(parameters);
     const text = parameters.get(this.pageParameter) ?? '';
@@ -61,7 +61,7 @@ export class PageNumberPagination implements Pagination {
     return { window: { kind: 'offset', limit, offset }, count };
   }
 
-  present(page: Page, { link }: PageContext): PageAnswer {
+  present(page: Page, { link }: PageContext): PageResponse {
     const { limit, offset = 0, size, more, count } = page;
     if (size === 0 && offset > 0) throw new InvalidPage();
     const number = Math.floor(offset / limit) + 1;

@@ -1,9 +1,9 @@
 import { InvalidPage } from '../../core/errors/http-exceptions.js';
 import type {
-  Counted,
+  CountResult,
   CursorPosition,
   Page,
-  PageAnswer,
+  PageResponse,
   PageContext,
   PageLink,
   PageRequest,
@@ -13,13 +13,13 @@ import type { ListPlan, PagePlan } from '../../core/query/plan.js';
 import type { Representation, Row } from '../../core/contracts/serializer.js';
 import type { DataAdapter, PageOf } from '../../core/data-adapter.js';
 import type { Located } from '../../request/rest-context.js';
-import { isPlain } from '../../pipeline/operations.js';
+import { hasDefaultSerializer } from '../../pipeline/operations.js';
 import type { Operations } from '../../pipeline/operations.js';
 import { writingOf } from '../../request/represent-row.js';
 import { placeOf, planPage } from '../../request/plan/plan-page.js';
 
 /** The rows of a page, in whichever form, and what is told of it. */
-export interface PagedList<Rows> extends PageAnswer {
+export interface PagedList<Rows> extends PageResponse {
   readonly rows: Rows;
 }
 
@@ -57,7 +57,7 @@ export class PagedLists {
     const asked = await this.asked(located, pagination, link);
     const writing = writingOf(asked.located);
     return this.read(asked, async (plan) => {
-      if (isPlain(asked.located)) return this.adapter.pageText(plan, writing);
+      if (hasDefaultSerializer(asked.located)) return this.adapter.pageText(plan, writing);
       const page = await this.page(plan, asked.located);
       return { ...page, rows: page.rows.map((row) => JSON.stringify(writing.represent(row))).join(',') };
     });
@@ -112,7 +112,7 @@ export class PagedLists {
   private async placed(
     plan: PagePlan,
     { located, request: { window } }: Asked,
-  ): Promise<{ readonly plan: PagePlan; readonly count?: Counted }> {
+  ): Promise<{ readonly plan: PagePlan; readonly count?: CountResult }> {
     if (window.kind !== 'last') return { plan };
     return this.operations.afterParent(located, async () => {
       const count = await this.adapter.countRows({ ...plan, count: 'exact' });

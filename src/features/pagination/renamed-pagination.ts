@@ -2,9 +2,9 @@ import { InvalidInput } from '../../core/errors/http-exceptions.js';
 import { emptyFieldErrors } from '../../core/errors/rest-exception.js';
 import type {
   Page,
-  PageAnswer,
+  PageResponse,
   PageContext,
-  PageQuestion,
+  PageQuery,
   PageRequest,
   Pagination,
   PaginationDescription,
@@ -29,11 +29,11 @@ export class RenamedPagination implements Pagination {
     return this.inner.parameters().map((name) => this.nameOf(name));
   }
 
-  page(question: PageQuestion): PageRequest {
+  page(question: PageQuery): PageRequest {
     return this.telling(() => this.inner.page({ ...question, parameters: this.read(question) }));
   }
 
-  present(page: Page, context: PageContext): PageAnswer {
+  present(page: Page, context: PageContext): PageResponse {
     return this.telling(() =>
       this.inner.present(page, {
         ...context,
@@ -55,7 +55,7 @@ export class RenamedPagination implements Pagination {
   }
 
   /** The parameters by the names by which the pagination reads them. */
-  private read({ parameters }: PageQuestion): ReadonlyMap<string, string> {
+  private read({ parameters }: PageQuery): ReadonlyMap<string, string> {
     const own = this.inner.parameters();
     const given = new Map([...parameters].filter(([name]) => !own.includes(name)));
     for (const name of own) {

@@ -2,12 +2,12 @@ import { NotAuthenticated, NotFound, PermissionDenied } from '../../core/errors/
 import type { Actor } from '../../core/schema/actor.js';
 import type { Condition } from '../../core/query/condition.js';
 import { servedMethod } from '../../core/schema/operation.js';
-import type { AccessQuestion, FieldSet, Grant, Refusal } from '../../core/contracts/permission.js';
+import type { AccessContext, FieldSet, Grant, Denial } from '../../core/contracts/permission.js';
 import type { PermissionSource } from '../../core/contracts/permission-source.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { RowFilter } from '../../core/query/row-filter.js';
-import { whenThere } from '../../core/maybe-promise.js';
-import type { Soon } from '../../core/maybe-promise.js';
+import { mapMaybe } from '../../core/maybe-promise.js';
+import type { MaybePromise } from '../../core/maybe-promise.js';
 import { both, decide } from './evaluate-permission.js';
 import { keyNames } from '../../core/query/readable-paths.js';
 import { visibleRows } from './visible-rows.js';
@@ -37,11 +37,11 @@ export interface Caller {
 }
 
 /** All that one caller may do, asked model by model and remembered for one request. */
-export class Accesses {
+export class CallerAccess {
   // Made when they are wanted: most requests want none of them.
   private held: Map<string, Promise<boolean>> | undefined;
-  private seen: Map<Resource, Soon<Condition>> | undefined;
-  private read: Map<Resource, { readonly access: Soon<Access | undefined> }> | undefined;
+  private seen: Map<Resource, MaybePromise<Condition>> | undefined;
+  private read: Map<Resource, { readonly access: MaybePromise<Access | undefined> }> | undefined;
 
   constructor(
     private readonly caller: Caller,
@@ -50,9 +50,9 @@ export class Accesses {
   ) {}
 
   /** Throws 401, 403 or 404 for a no. An action may have permissions in place of the model's. */
-  admit(resource: Resource, method: string, permission = resource.permission): Soon<Access> {
-    return whenThere(decide(permission, this.question(resource, method)), (answer) => {
-      if (answer.kind !== 'grant') throw this.refused(answer);
+  authorize(resource: Resource, method: string, permission = resource.permission): MaybePromise<Access> {
+    return mapMaybe(decide(permission, this.contextOf(resource, method)), (answer) => {
+      if (answer.kind !== 'grant') throw this.denialOf(answer);
       return this.accessOf(answer, resource);
     });
   }
@@ -61,11 +61,11 @@ export class Accesses {
    * As `admit`, for a request whose answer shows what it wrote: fields that GET lets the caller read too, and the key; where
    * GET is refused, those of the write (contract 8.7).
    */
-  admitWrite(resource: Resource, method: string, permission = resource.permission): Soon<Access> {
-    const written = this.admit(resource, method, permission);
+  authorizeWrite(resource: Resource, method: string, permission = resource.permission): MaybePromise<Access> {
+    const written = this.authorize(resource, method, permission);
     if (!resource.grantsSomeFields) return written;
-    return whenThere(written, (access) =>
-      whenThere(this.reading(resource), (read) => ({
+    return mapMaybe(written, (access) =>
+      mapMaybe(this.reading(resource), (read) => ({
         ...access,
         readable: answeredFields(resource, access.readable, read?.readable ?? 'all'),
       })),
@@ -73,12 +73,12 @@ export class Accesses {
   }
 
   /** Undefined for a no. */
-  async find(resource: Resource, method: string): Promise<Access | undefined> {
+  async tryAuthorize(resource: Resource, method: string): Promise<Access | undefined> {
     return method === 'GET' ? this.reading(resource) : this.asked(resource, method);
   }
 
   /** Asked once: the answer to a write, its state, its expansions and its filters all go by it. */
-  private reading(resource: Resource): Soon<Access | undefined> {
+  private reading(resource: Resource): MaybePromise<Access | undefined> {
     this.read ??= new Map();
     const known = this.read.get(resource);
     if (known) return known.access;
@@ -87,18 +87,18 @@ export class Accesses {
     return access;
   }
 
-  private asked(resource: Resource, method: string): Soon<Access | undefined> {
-    return whenThere(decide(resource.permission, this.question(resource, method)), (answer) =>
+  private asked(resource: Resource, method: string): MaybePromise<Access | undefined> {
+    return mapMaybe(decide(resource.permission, this.contextOf(resource, method)), (answer) =>
       answer.kind === 'grant' ? this.accessOf(answer, resource) : undefined,
     );
   }
 
   /** Rows that the caller may name from elsewhere: as a parent in a URL, or as a key in a body (contract 8.6). */
-  visible(resource: Resource): Soon<Condition> {
+  readScope(resource: Resource): MaybePromise<Condition> {
     this.seen ??= new Map();
     let seen = this.seen.get(resource);
     if (!seen) {
-      seen = whenThere(visibleRows(resource.permission, this.question(resource, 'GET'), this.rules), (rows) =>
+      seen = mapMaybe(visibleRows(resource.permission, this.contextOf(resource, 'GET'), this.rules), (rows) =>
         this.resolveRows(rows, resource),
       );
       this.seen.set(resource, seen);
@@ -106,17 +106,17 @@ export class Accesses {
     return seen;
   }
 
-  private question(resource: Resource, method: string): AccessQuestion {
+  private contextOf(resource: Resource, method: string): AccessContext {
     return {
       actor: this.caller.actor,
       method: servedMethod(method),
       resource,
       request: this.caller.request,
-      holds: (name) => this.holds(name),
+      holds: (name) => this.hasPermission(name),
     };
   }
 
-  private holds(name: string): Promise<boolean> {
+  private hasPermission(name: string): Promise<boolean> {
     this.held ??= new Map();
     let held = this.held.get(name);
     if (!held) {
@@ -130,7 +130,7 @@ export class Accesses {
     return { rows: this.resolveRows(rows, resource), readable, writable };
   }
 
-  private refused({ reason }: Refusal): Error {
+  private denialOf({ reason }: Denial): Error {
     if (reason === 'hidden') return new NotFound();
     const { actor, challenge } = this.caller;
     return actor === null && challenge !== undefined

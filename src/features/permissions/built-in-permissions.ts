@@ -1,35 +1,35 @@
 import { isReading } from '../../core/schema/operation.js';
 import { allow, deny } from '../../core/contracts/permission.js';
-import type { AccessQuestion, Grant, Permission, Refusal } from '../../core/contracts/permission.js';
+import type { AccessContext, Grant, Permission, Denial } from '../../core/contracts/permission.js';
 
-function decided(yes: boolean): Grant | Refusal {
+function decided(yes: boolean): Grant | Denial {
   return yes ? allow() : deny();
 }
 
 /** Everybody may do everything. What holds where nobody names a permission (contract 8.3). */
 export class AllowAny implements Permission {
-  decide(): Grant | Refusal {
+  decide(): Grant | Denial {
     return allow();
   }
 }
 
 /** Everybody who has said who they are. */
 export class IsAuthenticated implements Permission {
-  decide({ actor }: AccessQuestion): Grant | Refusal {
+  decide({ actor }: AccessContext): Grant | Denial {
     return decided(actor !== null);
   }
 }
 
 /** Anonymous callers may read. */
 export class IsAuthenticatedOrReadOnly implements Permission {
-  decide({ actor, method }: AccessQuestion): Grant | Refusal {
+  decide({ actor, method }: AccessContext): Grant | Denial {
     return decided(actor !== null || isReading(method));
   }
 }
 
 /** Actors with `isAdmin` or `isSuperuser`. */
 export class IsAdmin implements Permission {
-  decide({ actor }: AccessQuestion): Grant | Refusal {
+  decide({ actor }: AccessContext): Grant | Denial {
     const { isAdmin, isSuperuser } = (actor ?? {}) as { isAdmin?: unknown; isSuperuser?: unknown };
     return decided(isAdmin === true || isSuperuser === true);
   }
@@ -47,7 +47,7 @@ const RIGHTS: Readonly<Record<string, string>> = {
 
 /** The model permissions of the actor. OPTIONS needs an actor and no right. */
 export class ModelPermissions implements Permission {
-  async decide(question: AccessQuestion): Promise<Grant | Refusal> {
+  async decide(question: AccessContext): Promise<Grant | Denial> {
     const { actor, method, resource } = question;
     if (actor === null) return this.decideAnonymous(question);
     const right = RIGHTS[method];
@@ -56,14 +56,14 @@ export class ModelPermissions implements Permission {
     );
   }
 
-  protected decideAnonymous(_question: AccessQuestion): Grant | Refusal {
+  protected decideAnonymous(_question: AccessContext): Grant | Denial {
     return deny();
   }
 }
 
 /** As `ModelPermissions`, and anonymous callers may read. */
 export class ModelPermissionsOrAnonReadOnly extends ModelPermissions {
-  protected override decideAnonymous({ method }: AccessQuestion): Grant | Refusal {
+  protected override decideAnonymous({ method }: AccessContext): Grant | Denial {
     return decided(isReading(method));
   }
 }

@@ -1,11 +1,11 @@
-import type { Grant, Refusal } from '../../core/contracts/permission.js';
-import type { AnswerWatch } from '../../core/contracts/compiled-permission.js';
+import type { Grant, Denial } from '../../core/contracts/permission.js';
+import type { DecisionWatch } from '../../core/contracts/compiled-permission.js';
 
 /**
  * Finds a permission that grants some rows to some callers and refuses others without a word about the rows: who is
  * refused could name every row as a parent or as a key.
  */
-export class RefusalWatch implements AnswerWatch {
+export class DenialWatch implements DecisionWatch {
   private grantsSomeRows = false;
   private refusesBarely = false;
   private told = false;
@@ -16,7 +16,7 @@ export class RefusalWatch implements AnswerWatch {
   ) {}
 
   /** What is visible from elsewhere is what is answered to GET: a refusal of another method hides no row. */
-  note(answer: Grant | Refusal, method: string): void {
+  note(answer: Grant | Denial, method: string): void {
     if (this.told) return;
     if (answer.kind === 'grant') this.grantsSomeRows ||= answer.rows !== 'all';
     else

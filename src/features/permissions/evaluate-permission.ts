@@ -1,14 +1,14 @@
 import { allow, deny, hide } from '../../core/contracts/permission.js';
-import type { AccessQuestion, FieldSet, Grant, Refusal } from '../../core/contracts/permission.js';
-import type { AnswerWatch, ResolvedPermission } from '../../core/contracts/compiled-permission.js';
+import type { AccessContext, FieldSet, Grant, Denial } from '../../core/contracts/permission.js';
+import type { DecisionWatch, CompiledPermission } from '../../core/contracts/compiled-permission.js';
 import type { RowFilter } from '../../core/query/row-filter.js';
-import { whenThere } from '../../core/maybe-promise.js';
-import type { Soon } from '../../core/maybe-promise.js';
+import { mapMaybe } from '../../core/maybe-promise.js';
+import type { MaybePromise } from '../../core/maybe-promise.js';
 
-type Decision = Grant | Refusal;
+type Decision = Grant | Denial;
 
 /** What an expression of permissions answers: at once, where all that it asks do. */
-export function decide(permission: ResolvedPermission, question: AccessQuestion): Soon<Decision> {
+export function decide(permission: CompiledPermission, question: AccessContext): MaybePromise<Decision> {
   switch (permission.kind) {
     case 'one':
       return decideOne(permission, question);
@@ -26,33 +26,33 @@ export function decide(permission: ResolvedPermission, question: AccessQuestion)
 }
 
 function decideOne(
-  { permission, watch }: Extract<ResolvedPermission, { kind: 'one' }>,
-  question: AccessQuestion,
-): Soon<Decision> {
+  { permission, watch }: Extract<CompiledPermission, { kind: 'one' }>,
+  question: AccessContext,
+): MaybePromise<Decision> {
   const answer = permission.decide(question);
-  return watch ? whenThere(answer, (given) => noted(given, watch, question)) : answer;
+  return watch ? mapMaybe(answer, (given) => noted(given, watch, question)) : answer;
 }
 
-function noted(answer: Decision, watch: AnswerWatch, { method }: AccessQuestion): Decision {
+function noted(answer: Decision, watch: DecisionWatch, { method }: AccessContext): Decision {
   watch.note(answer, method);
   return answer;
 }
 
 async function decideAny(
-  permissions: readonly ResolvedPermission[],
-  question: AccessQuestion,
+  permissions: readonly CompiledPermission[],
+  question: AccessContext,
 ): Promise<Decision> {
   return anyGrant(await Promise.all(permissions.map(async (each) => decide(each, question))));
 }
 
-async function decideOpposite(permission: ResolvedPermission, question: AccessQuestion): Promise<Decision> {
+async function decideOpposite(permission: CompiledPermission, question: AccessContext): Promise<Decision> {
   return opposite(await decide(permission, question));
 }
 
 /** In order, up to the first no: what comes behind it is not asked. */
 async function decideAll(
-  permissions: readonly ResolvedPermission[],
-  question: AccessQuestion,
+  permissions: readonly CompiledPermission[],
+  question: AccessContext,
 ): Promise<Decision> {
   let all = allow();
   for (const each of permissions) {
@@ -69,7 +69,7 @@ async function decideAll(
 }
 
 /** No member says yes: it is hidden only where every member hides. */
-function anyGrant(answers: readonly (Grant | Refusal)[]): Grant | Refusal {
+function anyGrant(answers: readonly (Grant | Denial)[]): Grant | Denial {
   const grants = answers.filter((answer) => answer.kind === 'grant');
   if (grants.length === 0)
     return answers.length > 0 &&
@@ -95,7 +95,7 @@ function anyGrant(answers: readonly (Grant | Refusal)[]): Grant | Refusal {
   };
 }
 
-export function opposite(answer: Grant | Refusal): Grant | Refusal {
+export function opposite(answer: Grant | Denial): Grant | Denial {
   if (answer.kind === 'refusal') return allow();
   return answer.rows === 'all' ? deny() : allow({ rows: { kind: 'not', filter: answer.rows } });
 }

@@ -1,7 +1,13 @@
 import { allOf, ALWAYS } from '../../core/query/condition.js';
 import type { Condition, Operand } from '../../core/query/condition.js';
 import type { Relation } from '../../core/schema/relation.js';
-import type { FilterTerm, QueriedPath, Resource, SearchField, SomeStep } from '../../core/schema/resource.js';
+import type {
+  FilterTerm,
+  QueriedPath,
+  Resource,
+  SearchField,
+  ExistsStep,
+} from '../../core/schema/resource.js';
 import type { Access } from './access-control.js';
 import { has, isReadable, pathsOf, topOf } from '../../core/query/readable-paths.js';
 
@@ -31,7 +37,7 @@ function targetsOf(resource: Resource): readonly Resource[] {
   ];
 }
 
-function targetsOfStep({ hops, relation }: SomeStep): readonly Resource[] {
+function targetsOfStep({ hops, relation }: ExistsStep): readonly Resource[] {
   return [
     ...hops.map((hop) => hop.target),
     relation.target,
@@ -40,14 +46,14 @@ function targetsOfStep({ hops, relation }: SomeStep): readonly Resource[] {
 }
 
 /** What a caller may do with each model that is reached; undefined for nothing. */
-type Accesses = ReadonlyMap<Resource, Access | undefined>;
+type QueryAccess = ReadonlyMap<Resource, Access | undefined>;
 
 /**
  * The resource with queries over relations under the grants of the models that they lead to: what the caller may not
  * read there cannot be asked for, and of the rest only rows that the caller may see count. An order by rows that may
  * be hidden would tell of them, and is dropped.
  */
-export function restrictQueries(resource: Resource, accesses: Accesses): Resource {
+export function restrictQueries(resource: Resource, accesses: QueryAccess): Resource {
   if ([...accesses.values()].every((access) => access?.rows.kind === 'always' && access.readable === 'all'))
     return resource;
   const within = (operand: Operand): Condition | undefined => conditionOver(operand, accesses);
@@ -74,7 +80,7 @@ export function restrictQueries(resource: Resource, accesses: Accesses): Resourc
 function restrictedTerm(
   name: string,
   term: FilterTerm,
-  accesses: Accesses,
+  accesses: QueryAccess,
 ): readonly (readonly [string, FilterTerm])[] {
   const paths = pathsOf(term).map((path) => restrictedPath(path, accesses));
   if (!paths.every((path) => path !== undefined)) return [];
@@ -91,23 +97,23 @@ function restrictedTerm(
 }
 
 /** Which rows behind these relations the caller may see. Of models that nobody said it tells of, all. */
-function visibleOver(hops: readonly Relation[], accesses: Accesses): Condition {
+function visibleOver(hops: readonly Relation[], accesses: QueryAccess): Condition {
   return allOf(
     hops.map(({ target }, index) => behind(hops.slice(0, index + 1), accesses.get(target)?.rows ?? ALWAYS)),
   );
 }
 
-function isWhole({ near, rows, through }: SomeStep): boolean {
+function isWhole({ near, rows, through }: ExistsStep): boolean {
   return [near, rows, through].every((condition) => condition === undefined || condition.kind === 'always');
 }
 
 interface RestrictedPath {
-  readonly some: readonly SomeStep[];
+  readonly some: readonly ExistsStep[];
   /** In the rows in which the operands stand. */
   readonly within: Condition;
 }
 
-function restrictedPath({ some, operands }: QueriedPath, accesses: Accesses): RestrictedPath | undefined {
+function restrictedPath({ some, operands }: QueriedPath, accesses: QueryAccess): RestrictedPath | undefined {
   const steps = some.map((step) => restrictedStep(step, accesses));
   const conditions = operands.map((operand) => conditionOver(operand, accesses));
   if (!steps.every((step) => step !== undefined) || !conditions.every((condition) => condition !== undefined))
@@ -119,7 +125,7 @@ function restrictedPath({ some, operands }: QueriedPath, accesses: Accesses): Re
 }
 
 /** Whether the rows that a step leads to let the caller read what is asked of them next. */
-function opens(target: Resource, next: SomeStep | readonly Operand[], accesses: Accesses): boolean {
+function opens(target: Resource, next: ExistsStep | readonly Operand[], accesses: QueryAccess): boolean {
   const access = accesses.get(target);
   if (!access) return false;
   if ('relation' in next) return has(access.readable, topOf(next.hops[0] ?? next.relation));
@@ -128,7 +134,7 @@ function opens(target: Resource, next: SomeStep | readonly Operand[], accesses: 
   );
 }
 
-function restrictedStep({ hops, relation }: SomeStep, accesses: Accesses): SomeStep | undefined {
+function restrictedStep({ hops, relation }: ExistsStep, accesses: QueryAccess): ExistsStep | undefined {
   const near = overHops(hops, (access) => has(access.readable, topOf(relation)), accesses);
   const access = accesses.get(relation.target);
   if (!near || !access) return undefined;
@@ -141,14 +147,14 @@ function restrictedStep({ hops, relation }: SomeStep, accesses: Accesses): SomeS
 }
 
 /** Which rows of the relations on the way may count; undefined where the operand may not be read at all. */
-function conditionOver({ hops, column }: Operand, accesses: Accesses): Condition | undefined {
+function conditionOver({ hops, column }: Operand, accesses: QueryAccess): Condition | undefined {
   return overHops(hops, (access, target) => isReadable(column.id, target, access.readable), accesses);
 }
 
 function overHops(
   hops: readonly Relation[],
   opensLast: (access: Access, target: Resource) => boolean,
-  accesses: Accesses,
+  accesses: QueryAccess,
 ): Condition | undefined {
   const conditions: Condition[] = [];
   for (const [index, hop] of hops.entries()) {

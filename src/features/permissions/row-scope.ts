@@ -1,6 +1,6 @@
-import type { AccessQuestion, Grant, Permission } from '../../core/contracts/permission.js';
+import type { AccessContext, Grant, Permission } from '../../core/contracts/permission.js';
 
 /** A yes to everybody, to some of the rows: what a controller's `scope` makes. It takes no field and no right away. */
 export class RowScope implements Permission {
-  constructor(readonly decide: (question: AccessQuestion) => Promise<Grant>) {}
+  constructor(readonly decide: (question: AccessContext) => Promise<Grant>) {}
 }

@@ -1,8 +1,8 @@
-import type { AccessQuestion, Grant, Hiding, Refusal } from '../../core/contracts/permission.js';
-import type { ResolvedPermission } from '../../core/contracts/compiled-permission.js';
+import type { AccessContext, Grant, Hiding, Denial } from '../../core/contracts/permission.js';
+import type { CompiledPermission } from '../../core/contracts/compiled-permission.js';
 import type { RowFilter } from '../../core/query/row-filter.js';
-import { whenThere } from '../../core/maybe-promise.js';
-import type { Soon } from '../../core/maybe-promise.js';
+import { mapMaybe } from '../../core/maybe-promise.js';
+import type { MaybePromise } from '../../core/maybe-promise.js';
 import { bothRows, decide, opposite } from './evaluate-permission.js';
 
 /** What holds for all permissions of a prefix. */
@@ -10,11 +10,11 @@ export interface RefusalRules {
   /** What a refusal hides that does not say. */
   readonly refusalsHide: Hiding;
   /** Told of what a permission threw behind a refusal. */
-  readonly failed: (error: unknown, question: AccessQuestion) => void;
+  readonly failed: (error: unknown, question: AccessContext) => void;
 }
 
 interface Asking {
-  readonly question: AccessQuestion;
+  readonly question: AccessContext;
   readonly rules: RefusalRules;
 }
 
@@ -33,26 +33,24 @@ const HIDES_ALL: Statement = { refuses: true, rows: NO_ROWS };
  * Every row condition that is stated hides, also beside a refusal, and a refusal hides what it says (contract 8.6).
  */
 export function visibleRows(
-  permission: ResolvedPermission,
-  question: AccessQuestion,
+  permission: CompiledPermission,
+  question: AccessContext,
   rules: RefusalRules,
-): Soon<'all' | RowFilter> {
-  return whenThere(stated(permission, { question, rules }), ({ rows }) =>
-    rows === undefined ? 'all' : rows,
-  );
+): MaybePromise<'all' | RowFilter> {
+  return mapMaybe(stated(permission, { question, rules }), ({ rows }) => (rows === undefined ? 'all' : rows));
 }
 
-function stated(permission: ResolvedPermission, asking: Asking): Soon<Statement> {
+function stated(permission: CompiledPermission, asking: Asking): MaybePromise<Statement> {
   const { question, rules } = asking;
   switch (permission.kind) {
     case 'one':
-      return whenThere(decide(permission, question), (answer) => statementOf(answer, rules));
+      return mapMaybe(decide(permission, question), (answer) => statementOf(answer, rules));
     case 'all-of':
       return statedByAll(permission.permissions, asking, []);
     case 'any-of':
       return statedByAny(permission.permissions, asking);
     case 'not':
-      return whenThere(decide(permission.permission, question), (answer) =>
+      return mapMaybe(decide(permission.permission, question), (answer) =>
         statementOf(opposite(answer), rules),
       );
     default:
@@ -60,7 +58,7 @@ function stated(permission: ResolvedPermission, asking: Asking): Soon<Statement>
   }
 }
 
-function statementOf(answer: Grant | Refusal, { refusalsHide }: RefusalRules): Statement {
+function statementOf(answer: Grant | Denial, { refusalsHide }: RefusalRules): Statement {
   switch (answer.kind) {
     case 'grant':
       return (answer.rows as unknown) === undefined ? HIDES_ALL : { refuses: false, rows: answer.rows };
@@ -76,14 +74,14 @@ function statementOf(answer: Grant | Refusal, { refusalsHide }: RefusalRules): S
 
 /** In order. Those behind the first refusal are asked for their rows alone. */
 function statedByAll(
-  permissions: readonly ResolvedPermission[],
+  permissions: readonly CompiledPermission[],
   asking: Asking,
   said: readonly Statement[],
-): Soon<Statement> {
+): MaybePromise<Statement> {
   const next = permissions[said.length];
   if (!next) return together(said);
   const statement = said.some(({ refuses }) => refuses) ? statedBehind(next, asking) : stated(next, asking);
-  return whenThere(statement, (one) => statedByAll(permissions, asking, [...said, one]));
+  return mapMaybe(statement, (one) => statedByAll(permissions, asking, [...said, one]));
 }
 
 function together(said: readonly Statement[]): Statement {
@@ -95,7 +93,7 @@ function together(said: readonly Statement[]): Statement {
 }
 
 /** It may rely on what the refusal has found missing: whatever it throws, no row is named. */
-async function statedBehind(permission: ResolvedPermission, asking: Asking): Promise<Statement> {
+async function statedBehind(permission: CompiledPermission, asking: Asking): Promise<Statement> {
   try {
     return await stated(permission, asking);
   } catch (error) {
@@ -105,7 +103,7 @@ async function statedBehind(permission: ResolvedPermission, asking: Asking): Pro
 }
 
 /** Hidden is what all of them hide that hide anything: `anyOf(IsAdmin, OwnRows)` hides from everybody else what is not theirs. */
-async function statedByAny(permissions: readonly ResolvedPermission[], asking: Asking): Promise<Statement> {
+async function statedByAny(permissions: readonly CompiledPermission[], asking: Asking): Promise<Statement> {
   const said = await Promise.all(permissions.map(async (each) => stated(each, asking)));
   const refuses = said.every((one) => one.refuses);
   const rows = said.flatMap((one) => (one.rows === undefined ? [] : [one.rows]));

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { isRestError } from '../../core/errors/rest-exception.js';
+import { isRestException } from '../../core/errors/rest-exception.js';
 import { negotiate } from './negotiate.js';
 
 const LONG = 100_000;
@@ -10,7 +10,7 @@ function outcome(accept: string | undefined): unknown {
     negotiate(accept);
     return 'JSON';
   } catch (error) {
-    if (isRestError(error)) return error.answer;
+    if (isRestException(error)) return error.answer;
     throw error;
   }
 }

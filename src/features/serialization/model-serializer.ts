@@ -58,7 +58,7 @@ function representField(
     case 'link':
       return `${basePath}/${keyText(row.identity ?? row.key)}/${field.relation.name}/`;
     case 'computed':
-      return plain(row.entity ? field.compute(row.entity) : null);
+      return scalarParser(row.entity ? field.compute(row.entity) : null);
     case 'embedded':
       return representEmbedded(field, row, { value: value as Readonly<Record<string, unknown>>, basePath });
     case 'column':
@@ -82,7 +82,7 @@ function representEmbedded(
 }
 
 /** What JSON has no form for. */
-function plain(value: unknown): unknown {
+function scalarParser(value: unknown): unknown {
   if (value === undefined) return null;
   return typeof value === 'bigint' ? value.toString() : value;
 }

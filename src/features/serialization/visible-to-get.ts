@@ -10,13 +10,13 @@ import { keyFieldsOf } from '../../request/plan/key-fields.js';
 import { represent } from '../../request/represent-row.js';
 
 /** The object as GET shows it to this caller, whatever is being done with it; its key, where GET shows it to him no more than that. */
-export async function shownByGet(
+export async function visibleToGet(
   located: Located,
   where: Condition,
   adapter: DataAdapter,
 ): Promise<Representation> {
   const { route, admission } = located;
-  const access = await admission.accesses.find(route.resource, 'GET');
+  const access = await admission.accesses.tryAuthorize(route.resource, 'GET');
   if (!access) return keyOnly(located);
   const resource = restrictFields(route.resource, access);
   const row = await adapter.retrieve({

@@ -20,7 +20,7 @@ export function markForAllMethods(handler: object): void {
  * hundreds of models they would be most of an application's start. Until the function that it gives is called, marked handlers
  * are registered in the latter way, and all others as ever. A request that is answered alone does not get to its handler.
  */
-export function registerInOneStep(
+export function registerAllMethods(
   application: unknown,
   answersAlone: (request: IncomingMessage, response: ServerResponse) => boolean,
 ): () => void {

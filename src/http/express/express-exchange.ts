@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BODY_BYTES } from '../../core/schema/limits.js';
 import type { ReceivedBody } from '../../request/parse/parse-body.js';
-import { isGone } from '../../request/is-aborted.js';
+import { isAborted } from '../../request/is-aborted.js';
 import type { RestResponse } from '../../request/response/rest-response.js';
 import { sendResponse, setContractHeaders } from '../send-response.js';
-import type { AnswerableExchange } from '../server-exchange.js';
-import type { Soon } from '../../core/maybe-promise.js';
+import type { ServerExchange } from '../server-exchange.js';
+import type { MaybePromise } from '../../core/maybe-promise.js';
 import { headerOf, withoutOrigin } from '../request-line.js';
 import { isBrokenText } from './express-body-text.js';
 import { codingOf, DECODED_CODINGS, hasBody, NO_UTF8, readDecoded, textOf } from '../read-body.js';
@@ -51,14 +51,14 @@ export function keepBodyError(request: IncomingMessage, error: BodyError): void 
 const EXCHANGE = Symbol('restify.exchange');
 
 /** One call through Express, the same for everything that is asked about it. */
-export function expressExchange(request: IncomingMessage, response: ServerResponse): AnswerableExchange {
+export function expressExchange(request: IncomingMessage, response: ServerResponse): ServerExchange {
   const express = request as ExpressRequest;
   const known = express[EXCHANGE];
   if (known?.isStill(response) === true) return known;
   return (express[EXCHANGE] = new ExpressExchange(express, response));
 }
 
-class ExpressExchange implements AnswerableExchange {
+class ExpressExchange implements ServerExchange {
   readonly path: string;
   readonly query: string;
   readonly mountedAt: string;
@@ -116,8 +116,8 @@ class ExpressExchange implements AnswerableExchange {
     return receivedBody(this.raw);
   }
 
-  gone(): boolean {
-    return isGone(this.response);
+  isAborted(): boolean {
+    return isAborted(this.response);
   }
 
   setContractHeaders(allow: string): void {
@@ -128,7 +128,7 @@ class ExpressExchange implements AnswerableExchange {
     this.response.setHeader(name, value);
   }
 
-  send(answer: RestResponse, allow: string): Soon<void> {
+  send(answer: RestResponse, allow: string): MaybePromise<void> {
     return sendResponse(this.response, answer, allow);
   }
 }

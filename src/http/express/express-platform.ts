@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { registerInOneStep } from './express-all-methods.js';
+import { registerAllMethods } from './express-all-methods.js';
 import { isBrokenText, watchBodyText } from './express-body-text.js';
 import { expressExchange, isBodyError, keepBodyError, refuseBrokenText } from './express-exchange.js';
-import { flattenRoutes } from './express-route-index.js';
+import { indexRoutes } from './express-route-index.js';
 import type { ExpressLayer, ExpressRouter } from './express-route-index.js';
-import { makeForExpress } from './express-prototypes.js';
+import { useExpressPrototypes } from './express-prototypes.js';
 import type { HttpAdapter, HttpPlatform } from '../http-platform.js';
-import { OwnRoutes } from '../generated-routes.js';
+import { GeneratedRoutes } from '../generated-routes.js';
 import type { RestServer } from '../rest-server.js';
 
 type Next = (error?: unknown) => void;
@@ -24,21 +24,21 @@ const RESTORED = new WeakMap<RestServer, () => void>();
 /** Before the routes and the application's middleware: the headers, and a body that cannot be parsed is no error yet. */
 function prepareRequests(adapter: HttpAdapter, server: RestServer): void {
   watchBodyText(adapter.getInstance());
-  makeForExpress(adapter.getHttpServer(), adapter.getInstance());
+  useExpressPrototypes(adapter.getHttpServer(), adapter.getInstance());
   RESTORED.set(
     server,
-    registerInOneStep(adapter.getInstance(), (request, response) =>
-      server.handleAlone(expressExchange(request, response)),
+    registerAllMethods(adapter.getInstance(), (request, response) =>
+      server.handleDirectly(expressExchange(request, response)),
     ),
   );
   adapter.use((request: IncomingMessage, response: ServerResponse, next: Next) => {
     const exchange = expressExchange(request, response);
     server.begin(exchange);
-    if (isBrokenText(request) && server.isOurs(exchange)) refuseBrokenText(request);
+    if (isBrokenText(request) && server.isGenerated(exchange)) refuseBrokenText(request);
     next();
   });
   adapter.use((error: unknown, request: IncomingMessage, response: ServerResponse, next: Next) => {
-    if (!isBodyError(error) || !server.isOurs(expressExchange(request, response))) {
+    if (!isBodyError(error) || !server.isGenerated(expressExchange(request, response))) {
       next(error);
       return;
     }
@@ -51,16 +51,16 @@ function prepareRequests(adapter: HttpAdapter, server: RestServer): void {
 function answerTheRest(adapter: HttpAdapter, server: RestServer): void {
   RESTORED.get(server)?.();
   const { router } = adapter.getInstance() as { readonly router?: RouterStack };
-  const routes = new OwnRoutes(server);
+  const routes = new GeneratedRoutes(server);
   for (const path of routePaths(router)) routes.note(path);
   for (const layer of router?.stack ?? []) matchCase(layer, routes);
-  flattenRoutes(router, (path) => routes.modelOf(path));
+  indexRoutes(router, (path) => routes.modelOf(path));
   adapter.use((request: IncomingMessage, response: ServerResponse, next: Next) => {
     settle(server.handleRest(expressExchange(request, response)), next);
   });
   adapter.use((error: unknown, request: IncomingMessage, response: ServerResponse, next: Next) => {
     const exchange = expressExchange(request, response);
-    if (!server.isOurs(exchange) || response.headersSent) next(error);
+    if (!server.isGenerated(exchange) || response.headersSent) next(error);
     // Express gives up on a path with broken escapes before it has a route; ours match such a path all the same.
     else if (error instanceof URIError) settle(server.handleRest(exchange), next);
     else void server.fail(exchange, error);
@@ -71,7 +71,7 @@ function answerTheRest(adapter: HttpAdapter, server: RestServer): void {
  * Express has no regard for case: the action at `…/recent` would stand before the object whose key is `Recent`. What is
  * generated for all methods asks our own matcher, which has.
  */
-function matchCase(layer: ExpressLayer, routes: OwnRoutes): void {
+function matchCase(layer: ExpressLayer, routes: GeneratedRoutes): void {
   const { path, methods } = layer.route ?? {};
   const match = layer.match?.bind(layer);
   if (

@@ -9,7 +9,7 @@ interface ExpressApplication {
 }
 
 /** What Node's server makes requests and responses by. */
-type Maker = new (...args: never[]) => object;
+type Constructor = new (...args: never[]) => object;
 
 /** Such a maker where it is a function and no class: it can begin an object that another function made. */
 type Beginning = (this: object, ...args: readonly unknown[]) => void;
@@ -26,16 +26,18 @@ const ELSEWHERE = ['upgrade', 'connect', 'checkContinue', 'checkExpectation', 'd
  * Only while all that the server receives goes to Express: whoever else listens is given Node's own objects, as ever. A server
  * that was made with classes of somebody's keeps them, and one that Node keeps otherwise stays as it is.
  */
-export function makeForExpress(server: unknown, application: unknown): void {
+export function useExpressPrototypes(server: unknown, application: unknown): void {
   if (!isServer(server) || !isApplication(application)) return;
   const places = [placeOf(server, IncomingMessage), placeOf(server, ServerResponse)] as const;
   if (!places[0] || !places[1] || !isFunction(IncomingMessage) || !isFunction(ServerResponse)) return;
   // A request is made just before its response: what holds for the one holds for the other.
   let alone = false;
-  const forRequests = made(IncomingMessage, application.request);
-  const forResponses = made(ServerResponse, application.response);
-  lead(server, places[0], () => ((alone = isAlone(server, application)) ? forRequests : IncomingMessage));
-  lead(server, places[1], () => (alone ? forResponses : ServerResponse));
+  const forRequests = constructOverridden(IncomingMessage, application.request);
+  const forResponses = constructOverridden(ServerResponse, application.response);
+  overrideConstructor(server, places[0], () =>
+    (alone = isAlone(server, application)) ? forRequests : IncomingMessage,
+  );
+  overrideConstructor(server, places[1], () => (alone ? forResponses : ServerResponse));
 }
 
 function isServer(server: unknown): server is Server {
@@ -49,13 +51,13 @@ function isApplication(application: unknown): application is ExpressApplication 
 }
 
 /** The symbol below which a server keeps what it makes objects by, while that is Node's own. */
-function placeOf(server: Server, maker: Maker): symbol | undefined {
+function placeOf(server: Server, maker: Constructor): symbol | undefined {
   return Object.getOwnPropertySymbols(server).find(
     (symbol) => (server as unknown as Readonly<Record<symbol, unknown>>)[symbol] === maker,
   );
 }
 
-function isFunction(maker: Maker): boolean {
+function isFunction(maker: Constructor): boolean {
   return Function.prototype.toString.call(maker).startsWith('function');
 }
 
@@ -70,7 +72,7 @@ function isAlone(server: Server, application: unknown): boolean {
   );
 }
 
-function lead(server: Server, place: symbol, to: () => Maker): void {
+function overrideConstructor(server: Server, place: symbol, to: () => Constructor): void {
   Object.defineProperty(server, place, {
     get: to,
     set: (value: unknown) => {
@@ -82,11 +84,11 @@ function lead(server: Server, place: symbol, to: () => Maker): void {
 }
 
 /** Makes what `maker` makes, of another prototype. A request is made of its socket; a response of its request, and options. */
-function made(maker: Maker, prototype: object): Maker {
+function constructOverridden(maker: Constructor, prototype: object): Constructor {
   const begin = maker as unknown as Beginning;
   function Made(this: object, first: unknown, second: unknown): void {
     begin.call(this, first, second);
   }
   Made.prototype = prototype;
-  return Made as unknown as Maker;
+  return Made as unknown as Constructor;
 }

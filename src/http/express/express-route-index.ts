@@ -31,7 +31,7 @@ interface Run {
  * `modelOf` gives the path of the model that a route belongs to, mount included: `/api/rest/v1/polls/question`; undefined
  * for routes of the application's own.
  */
-export function flattenRoutes(router: unknown, modelOf: (path: string) => string | undefined): void {
+export function indexRoutes(router: unknown, modelOf: (path: string) => string | undefined): void {
   if (!isRouter(router)) return;
   const before = router.stack.length;
   const runs = runsOf(router.stack, modelOf);

@@ -21,7 +21,7 @@ export function keptBody(request: MarkedRequest): ReceivedBody | undefined {
  * Parses without ever failing: a body's error waits for its turn (contract 6.3), and the application's hooks behind the
  * parser run all the same.
  */
-export function patientParser({ initialConfig }: FastifyInstance): FastifyParser {
+export function deferredErrorParser({ initialConfig }: FastifyInstance): FastifyParser {
   const limit = initialConfig.bodyLimit ?? 1024 * 1024;
   return (request, payload, done) => {
     const raw: MarkedRequest = request.raw;

@@ -2,15 +2,15 @@ import type { ServerResponse } from 'node:http';
 import { mergedVary } from '../default-headers.js';
 import type { ReceivedBody } from '../../request/parse/parse-body.js';
 import { JSON_MEDIA_TYPE } from '../../core/media-type.js';
-import { isGone } from '../../request/is-aborted.js';
-import { PieceStream } from '../chunk-stream.js';
+import { isAborted } from '../../request/is-aborted.js';
+import { ChunkStream } from '../chunk-stream.js';
 import type { RestResponse } from '../../request/response/rest-response.js';
 import { endConnection, sendResponse, setContractHeaders, setResponseHeaders } from '../send-response.js';
 import type { HeaderTarget } from '../send-response.js';
-import type { Soon } from '../../core/maybe-promise.js';
+import type { MaybePromise } from '../../core/maybe-promise.js';
 import { keptBody } from './fastify-content-type-parser.js';
 import type { FastifyReply, FastifyRequest } from './fastify-types.js';
-import type { AnswerableExchange } from '../server-exchange.js';
+import type { ServerExchange } from '../server-exchange.js';
 import { hasBody } from '../read-body.js';
 import { readUrl, urlOf } from './fastify-url.js';
 import type { MiddlewareRequest } from './fastify-url.js';
@@ -62,7 +62,7 @@ export function reopenReply(reply: MarkedReply): void {
 export function fastifyExchange(
   request: FastifyRequest & { user?: unknown },
   reply: FastifyReply,
-): AnswerableExchange {
+): ServerExchange {
   // Middleware puts the actor on Node's request; guards, and Passport's own, on Fastify's.
   const { user } = request.raw as MiddlewareRequest;
   if (user !== undefined) request.user ??= user;
@@ -73,7 +73,7 @@ export function fastifyExchange(
 }
 
 /** One call through Fastify, as middleware sees it, and whoever is asked before Fastify has made a request of it. */
-export function middlewareExchange(request: MiddlewareRequest, response: ServerResponse): AnswerableExchange {
+export function middlewareExchange(request: MiddlewareRequest, response: ServerResponse): ServerExchange {
   return new MiddlewareExchange(request, response);
 }
 
@@ -124,7 +124,7 @@ abstract class NodeExchange {
   }
 }
 
-class FastifyExchange extends NodeExchange implements AnswerableExchange {
+class FastifyExchange extends NodeExchange implements ServerExchange {
   private readonly headers: HeaderTarget;
 
   constructor(
@@ -159,8 +159,8 @@ class FastifyExchange extends NodeExchange implements AnswerableExchange {
     return receivedBody(this.request);
   }
 
-  gone(): boolean {
-    return isGone(this.response.raw);
+  isAborted(): boolean {
+    return isAborted(this.response.raw);
   }
 
   setContractHeaders(allow: string): void {
@@ -171,12 +171,12 @@ class FastifyExchange extends NodeExchange implements AnswerableExchange {
     this.response.header(name, value);
   }
 
-  send(response: RestResponse, allow: string): Soon<void> {
+  send(response: RestResponse, allow: string): MaybePromise<void> {
     return sendReply(this.response, response, { allow, headers: this.headers });
   }
 }
 
-class MiddlewareExchange extends NodeExchange implements AnswerableExchange {
+class MiddlewareExchange extends NodeExchange implements ServerExchange {
   constructor(
     raw: MiddlewareRequest,
     readonly response: ServerResponse,
@@ -208,8 +208,8 @@ class MiddlewareExchange extends NodeExchange implements AnswerableExchange {
     return { kind: hasBody(this.raw) ? 'unsupported' : 'none' };
   }
 
-  gone(): boolean {
-    return isGone(this.response);
+  isAborted(): boolean {
+    return isAborted(this.response);
   }
 
   setContractHeaders(allow: string): void {
@@ -220,7 +220,7 @@ class MiddlewareExchange extends NodeExchange implements AnswerableExchange {
     this.response.setHeader(name, value);
   }
 
-  send(answer: RestResponse, allow: string): Soon<void> {
+  send(answer: RestResponse, allow: string): MaybePromise<void> {
     return sendResponse(this.response, answer, allow);
   }
 }
@@ -278,7 +278,7 @@ function sendReply(
   reply: MarkedReply,
   response: RestResponse,
   { allow, headers }: { readonly allow: string; readonly headers: HeaderTarget },
-): Soon<void> {
+): MaybePromise<void> {
   if (isAnswered(reply)) return;
   reply[HANDED_OVER] = true;
   reply.code(response.status);
@@ -301,7 +301,7 @@ async function sendNone(reply: FastifyReply, pieces: AsyncIterable<string>): Pro
 
 /** Until all is handed over, or the client has gone. Rejects where the pieces fail: Fastify has broken the connection off. */
 function sendPieces(reply: FastifyReply, pieces: AsyncIterable<string>): Promise<void> {
-  const stream = new PieceStream(pieces);
+  const stream = new ChunkStream(pieces);
   return new Promise((resolve, reject) => {
     stream.once('error', reject);
     stream.once('close', resolve);

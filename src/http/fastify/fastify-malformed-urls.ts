@@ -6,7 +6,7 @@ const WRITTEN = new WeakMap<IncomingMessage, string>();
  * Fastify's router answers a path with broken escapes itself, before any hook. So that ours answer theirs as 404, it is
  * given one that it can decode, with the text as a client wrote it kept here.
  */
-export function makeLegible(request: IncomingMessage): void {
+export function escapeMalformedUrls(request: IncomingMessage): void {
   const url = request.url ?? '/';
   if (!url.includes('%')) return;
   const end = url.search(/[?#]/);

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isServed, servedMethod } from '../../core/schema/operation.js';
 import { fastifyExchange, middlewareExchange, restoreMediaType, varyOf } from './fastify-exchange.js';
-import { makeLegible } from './fastify-malformed-urls.js';
+import { escapeMalformedUrls } from './fastify-malformed-urls.js';
 import { CONSTRAINT, FastifyRoutes } from './fastify-routes.js';
 import type { FastifyInstance, FastifyMiddleware, FastifyReply, FastifyRequest } from './fastify-types.js';
-import type { AnswerableExchange } from '../server-exchange.js';
+import type { ServerExchange } from '../server-exchange.js';
 import type { HttpAdapter, HttpPlatform } from '../http-platform.js';
 import type { RestServer } from '../rest-server.js';
 
@@ -17,7 +17,7 @@ interface VersionedAdapter extends HttpAdapter {
   readonly versioningOptions?: { readonly defaultVersion?: unknown };
 }
 
-function exchangeOf(request: object, response: object): AnswerableExchange {
+function exchangeOf(request: object, response: object): ServerExchange {
   if ('raw' in request) return fastifyExchange(request as FastifyRequest, response as FastifyReply);
   return middlewareExchange(request as IncomingMessage, response as ServerResponse);
 }
@@ -46,7 +46,7 @@ function prepareRequests(adapter: HttpAdapter, server: RestServer): void {
     answerUnrouted(server, { request, reply, done });
   });
   instance.addHook('onSend', (request, reply, _payload, done) => {
-    if (server.isOurs(exchangeOf(request, reply))) {
+    if (server.isGenerated(exchangeOf(request, reply))) {
       // A hook that stands before ours may have answered.
       if (!reply.raw.headersSent) server.begin(middlewareExchange(request.raw, reply.raw));
       const vary = varyOf(reply);
@@ -80,7 +80,7 @@ function constraintOf(request: IncomingMessage, server: RestServer): string | un
   const exchange = middlewareExchange(request, {} as ServerResponse);
   const place = server.placeOf(exchange);
   if (!place) return undefined;
-  makeLegible(request);
+  escapeMalformedUrls(request);
   if (place.kind === 'rest') return 'rest';
   if (!isServed(exchange.method)) return 'unserved';
   return place.match.route.actions.has(servedMethod(exchange.method)) ? 'action' : undefined;
@@ -92,6 +92,6 @@ function answerUnrouted(
   { request, reply, done }: { request: FastifyRequest; reply: FastifyReply; done: () => void },
 ): void {
   const exchange = fastifyExchange(request, reply);
-  if (!request.is404 || !server.isOurs(exchange)) done();
+  if (!request.is404 || !server.isGenerated(exchange)) done();
   else void server.handleRest(exchange);
 }

@@ -2,7 +2,7 @@ import { isServed, METHODS } from '../../core/schema/operation.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { Route, RouteMatch } from '../../core/schema/route.js';
 import { decodedSegment } from '../../core/values/keys.js';
-import { ANY_MEDIA_TYPE, patientParser } from './fastify-content-type-parser.js';
+import { ANY_MEDIA_TYPE, deferredErrorParser } from './fastify-content-type-parser.js';
 import { fastifyExchange, reopenReply, watchReply } from './fastify-exchange.js';
 import { writtenUrl } from './fastify-malformed-urls.js';
 import type {
@@ -12,8 +12,8 @@ import type {
   FastifyRequest,
   FastifyRoute,
 } from './fastify-types.js';
-import type { AnswerableExchange, Place as Asked } from '../server-exchange.js';
-import { OwnRoutes } from '../generated-routes.js';
+import type { ServerExchange, Place as Asked } from '../server-exchange.js';
+import { GeneratedRoutes } from '../generated-routes.js';
 import type { RestServer } from '../rest-server.js';
 import { collectionPath, routePattern } from '../route-pattern.js';
 
@@ -36,7 +36,7 @@ interface Group {
  */
 export class FastifyRoutes {
   private readonly groups = new Map<string, Group>();
-  private readonly routes: OwnRoutes;
+  private readonly routes: GeneratedRoutes;
   private readonly own = new WeakSet<FastifyHandler>();
   private seen = 0;
 
@@ -45,7 +45,7 @@ export class FastifyRoutes {
     private readonly server: RestServer,
     private readonly defaultVersion: () => unknown,
   ) {
-    this.routes = new OwnRoutes(server);
+    this.routes = new GeneratedRoutes(server);
   }
 
   /** For an `onRoute` hook: takes the handler of a route of ours, which stays behind where no path leads to. */
@@ -75,7 +75,7 @@ export class FastifyRoutes {
     // The application's parsers stand before its own actions, and none before what is generated.
     instance.register((child, _options, done) => {
       child.removeContentTypeParser('application/json');
-      child.addContentTypeParser('application/json', patientParser(child));
+      child.addContentTypeParser('application/json', deferredErrorParser(child));
       const acting = this.resourcesWithActions();
       for (const { resource, ...place } of this.places()) {
         if (acting.has(resource))
@@ -90,7 +90,7 @@ export class FastifyRoutes {
     });
     instance.register((child, _options, done) => {
       child.removeAllContentTypeParsers();
-      child.addContentTypeParser('*', patientParser(child));
+      child.addContentTypeParser('*', deferredErrorParser(child));
       for (const { urls, mount, groups } of this.places())
         this.routeTo(child, {
           urls,
@@ -192,7 +192,7 @@ export class FastifyRoutes {
     }
     request.params = parametersOf(place.match, request.params);
     watchReply(reply);
-    if (this.server.handleAlone(exchange)) return;
+    if (this.server.handleDirectly(exchange)) return;
     // Nest's handler answers by itself, what it throws included; its promise would make Fastify answer a second time.
     void Promise.resolve(handler.call(undefined, request, reply)).catch((error: unknown) =>
       this.server.fail(exchange, error),
@@ -230,13 +230,13 @@ export class FastifyRoutes {
     const { code } = error as { code?: unknown };
     if (typeof code !== 'string' || !code.startsWith('FST_ERR_CTP_')) this.fail(error, request, reply);
     else
-      void this.server.refuseBody(
+      void this.server.rejectBody(
         fastifyExchange(request, reply),
         code === 'FST_ERR_CTP_BODY_TOO_LARGE' ? 'too-large' : 'unsupported',
       );
   };
 
-  private settle(exchange: AnswerableExchange, answered: Promise<boolean>, reply: FastifyReply): void {
+  private settle(exchange: ServerExchange, answered: Promise<boolean>, reply: FastifyReply): void {
     answered.then(
       (done) => {
         if (!done) reply.callNotFound();

@@ -1,6 +1,6 @@
 import type { ListKind } from '../../core/contracts/filter-backend.js';
 import type { Resource } from '../../core/schema/resource.js';
-import { shapeParameters } from '../../core/contracts/field-selection.js';
+import { fieldSelectionParameters } from '../../core/contracts/field-selection.js';
 import { splitValues } from '../../core/values/split-values.js';
 import { isRepeated, parametersFrom, valuesOf } from './parse-query-string.js';
 
@@ -26,7 +26,7 @@ export function foldLists(
 }
 
 /** The same of the parameters that shape answers alone. */
-export function foldShape(
+export function foldFieldSelection(
   parameters: ReadonlyMap<string, string>,
   { shape }: Resource,
 ): ReadonlyMap<string, string> {
@@ -79,7 +79,7 @@ function listsOf(resource: Resource): Lists {
 }
 
 function namesOfShape(shape: Resource['shape']): ReadonlyMap<string, ListKind> {
-  return new Map(shapeParameters(shape).map((name) => [name, 'names']));
+  return new Map(fieldSelectionParameters(shape).map((name) => [name, 'names']));
 }
 
 /** Without brackets, where they say that it is a list. */

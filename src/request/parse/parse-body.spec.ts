@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { isRestError } from '../../core/errors/rest-exception.js';
+import { isRestException } from '../../core/errors/rest-exception.js';
 import { readJsonObject } from './parse-body.js';
 import type { ReceivedBody } from './parse-body.js';
 
@@ -15,7 +15,7 @@ function read(body: ReceivedBody, contentType: string | typeof NO_TYPE = JSON_TY
   try {
     return readJsonObject(body, contentType ?? undefined);
   } catch (error) {
-    if (isRestError(error)) return error.answer;
+    if (isRestException(error)) return error.answer;
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { isRestError } from '../../core/errors/rest-exception.js';
+import { isRestException } from '../../core/errors/rest-exception.js';
 import { parseQueryString, valuesOf } from './parse-query-string.js';
 
 const LONG = 1_000_000;
@@ -10,7 +10,7 @@ function refusal(query: string): unknown {
     parseQueryString(query);
     return undefined;
   } catch (error) {
-    if (isRestError(error)) return error.answer;
+    if (isRestException(error)) return error.answer;
     throw error;
   }
 }

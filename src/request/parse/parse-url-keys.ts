@@ -5,7 +5,7 @@ import { bulkParameters } from '../../core/contracts/bulk.js';
 import { FORMAT_PARAMETER } from '../../core/contracts/renderer.js';
 import { parameterName } from '../../core/schema/parameter-names.js';
 import type { Resource } from '../../core/schema/resource.js';
-import { shapeParameters } from '../../core/contracts/field-selection.js';
+import { fieldSelectionParameters } from '../../core/contracts/field-selection.js';
 import type { RouteMatch } from '../../core/schema/route.js';
 import { decodedSegment, parseKeySegment } from '../../core/values/keys.js';
 import { unstorableText } from '../../core/values/texts.js';
@@ -52,7 +52,7 @@ export function refuseUnknownParameters(
       : bulkParameters(resource);
     return [
       ...ofLists,
-      ...shapeParameters(resource.shape),
+      ...fieldSelectionParameters(resource.shape),
       ...(resource.renderers.length > 0 ? [parameterName(FORMAT_PARAMETER, resource)] : []),
     ];
   });

@@ -4,7 +4,7 @@ import type { Json } from '../../core/errors/rest-exception.js';
 import { NEVER } from '../../core/query/condition.js';
 import type { Field } from '../../core/schema/field.js';
 import type { KeyCheck, NamedTwice } from '../../core/query/plan.js';
-import type { Resource, StandIn } from '../../core/schema/resource.js';
+import type { Resource, Placeholder } from '../../core/schema/resource.js';
 import type { ParsedBody } from '../../core/contracts/serializer.js';
 import { contradiction, isKeyOf, valueAt, withoutValue } from '../../core/values/named-rows.js';
 import { keyCondition } from './plan-read.js';
@@ -58,7 +58,7 @@ export function divideChecks(
 }
 
 function namedTwice(
-  { within, relation, names }: StandIn,
+  { within, relation, names }: Placeholder,
   values: ParsedBody['values'],
   { fields }: Resource,
 ): NamedTwice | undefined {

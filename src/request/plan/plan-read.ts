@@ -2,11 +2,11 @@ import type { Json } from '../../core/errors/rest-exception.js';
 import { allOf, equals, NEVER, oneOf, ownKey } from '../../core/query/condition.js';
 import type { Condition } from '../../core/query/condition.js';
 import type { Field } from '../../core/schema/field.js';
-import type { Filtering } from '../../core/contracts/filter-backend.js';
+import type { FilterResult } from '../../core/contracts/filter-backend.js';
 import type { KeyCheck, ListPlan, ParentPlan, ParentValues } from '../../core/query/plan.js';
 import type { ColumnPair, ToManyRelation, ToOneRelation } from '../../core/schema/relation.js';
 import type { OrderTerm, Resource } from '../../core/schema/resource.js';
-import type { ValueType } from '../../core/schema/data-type.js';
+import type { DataType } from '../../core/schema/data-type.js';
 import { parseValue } from '../../core/values/parse-value.js';
 import { resolveRowFilter } from '../../core/query/resolve-row-filter.js';
 
@@ -64,7 +64,7 @@ export function joiningValues(
 }
 
 /** Whether a row that is found by a value holds just that one, and in that form. */
-function isExact(type: ValueType): boolean {
+function isExact(type: DataType): boolean {
   return type.kind === 'integer' || type.kind === 'bigint' || (type.kind === 'string' && type.loose !== true);
 }
 
@@ -88,7 +88,7 @@ export function planList(
     parent,
   }: Pick<ListPlan, 'requester' | 'parent'> & {
     readonly within: Condition;
-    readonly filterings: readonly Filtering[];
+    readonly filterings: readonly FilterResult[];
   },
 ): ListPlan {
   const rows = filterings.map((filtering) => rowsOf(filtering, resource));
@@ -107,7 +107,7 @@ export function planList(
   };
 }
 
-function rowsOf({ rows }: Filtering, resource: Resource): Condition {
+function rowsOf({ rows }: FilterResult, resource: Resource): Condition {
   if (rows === undefined) return { kind: 'always' };
   const authored = rows.kind === 'where' || 'filters' in rows || 'filter' in rows;
   return authored ? resolveRowFilter(rows, resource) : rows;

@@ -3,7 +3,7 @@ import type { Json } from '../../core/errors/rest-exception.js';
 import { allOf } from '../../core/query/condition.js';
 import type { Condition } from '../../core/query/condition.js';
 import type { Field } from '../../core/schema/field.js';
-import type { HookQuestion, WriteOperation } from '../../core/contracts/hooks.js';
+import type { HookContext, WriteOperation } from '../../core/contracts/hooks.js';
 import type {
   ColumnValue,
   CreatePlan,
@@ -16,8 +16,8 @@ import type { Through } from '../../core/schema/relation.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { Route } from '../../core/schema/route.js';
 import type { ParsedBody } from '../../core/contracts/serializer.js';
-import { whenThere } from '../../core/maybe-promise.js';
-import type { Soon } from '../../core/maybe-promise.js';
+import { mapMaybe } from '../../core/maybe-promise.js';
+import type { MaybePromise } from '../../core/maybe-promise.js';
 import type { Admission, Located } from '../rest-context.js';
 import type { JsonObject } from '../parse/parse-body.js';
 import { columnsOf } from '../../core/query/readable-paths.js';
@@ -32,10 +32,10 @@ const NO_FIELDS: ReadonlySet<string> = new Set();
 const UNREFERABLE_PARENT = 'The object in the URL has no value by which another object could refer to it.';
 
 /** A new row. What is wrong with the body stands in the plan, so that all of it is told together. */
-export function planCreate(located: Located, body: JsonObject): Soon<CreatePlan> {
+export function planCreate(located: Located, body: JsonObject): MaybePromise<CreatePlan> {
   const { resource, requester } = located;
   const fixed = columnsOfUrl(located);
-  return whenThere(
+  return mapMaybe(
     resource.hooks.values?.(questionOf(located)) ?? {},
     (given: Readonly<Record<string, Json>>) => {
       const { body: parsed, twice } = nameOnce(
@@ -43,8 +43,8 @@ export function planCreate(located: Located, body: JsonObject): Soon<CreatePlan>
         resource,
         'create',
       );
-      return whenThere(keyChecks(parsed, located), (keys) =>
-        whenThere(rowsAfter(located, parsed), (where) => {
+      return mapMaybe(keyChecks(parsed, located), (keys) =>
+        mapMaybe(rowsAfter(located, parsed), (where) => {
           // What the URL says wins over what a hook says.
           const added = planAddedValues(given, resource).filter(
             ({ column }) => !fixed.some((each) => each.column.id === column.id),
@@ -96,11 +96,11 @@ export function planUpdate(
     body: parsed,
     where,
   }: { readonly operation: 'update' | 'partialUpdate'; readonly body: ParsedBody; readonly where: Condition },
-): Soon<UpdatePlan> {
+): MaybePromise<UpdatePlan> {
   const { resource, requester } = located;
   const { body, twice } = nameOnce(parsed, resource, 'change');
-  return whenThere(keyChecks(body, located), (keys) =>
-    whenThere(rowsAfter(located, body), (after) => ({
+  return mapMaybe(keyChecks(body, located), (keys) =>
+    mapMaybe(rowsAfter(located, body), (after) => ({
       kind: 'update',
       resource,
       requester,
@@ -120,7 +120,7 @@ export function planDelete(located: Located, where: Condition): DeletePlan {
   const { resource, admission } = located;
   // A permission that fails for this caller lets him view nothing.
   const mayView = (model: Resource): Promise<boolean> =>
-    admission.accesses.find(model, 'GET').then(
+    admission.accesses.tryAuthorize(model, 'GET').then(
       (access) => access !== undefined,
       () => false,
     );
@@ -172,7 +172,10 @@ export function withOtherNames(names: readonly string[], { standIns }: Resource)
 }
 
 /** The keys of a body, each among the rows that the caller may name. */
-function keyChecks({ values }: ParsedBody, { resource, admission }: Located): Soon<readonly KeyCheck[]> {
+function keyChecks(
+  { values }: ParsedBody,
+  { resource, admission }: Located,
+): MaybePromise<readonly KeyCheck[]> {
   return checked(keysIn(values, resource.fields), admission, []);
 }
 
@@ -181,24 +184,27 @@ function checked(
   named: readonly NamedKey[],
   admission: Admission,
   checks: readonly KeyCheck[],
-): Soon<readonly KeyCheck[]> {
+): MaybePromise<readonly KeyCheck[]> {
   const next = named[checks.length];
   return next
-    ? whenThere(admission.accesses.visible(next.relation.target), (rows) =>
+    ? mapMaybe(admission.accesses.readScope(next.relation.target), (rows) =>
         checked(named, admission, [...checks, planKeyCheck(next, rows)]),
       )
     : checks;
 }
 
 /** What must hold of a row when these values are written. */
-function rowsAfter({ resource, within, admission }: Located, { values }: ParsedBody): Soon<Condition> {
+function rowsAfter(
+  { resource, within, admission }: Located,
+  { values }: ParsedBody,
+): MaybePromise<Condition> {
   if (resource.overlapping.length === 0) return within;
   const written = new Set(resource.fields.filter(({ name }) => values.has(name)).flatMap(columnsOf));
   const moved = resource.overlapping.filter(({ on }) => on.some(({ near }) => written.has(near.id)));
-  return moved.reduce<Soon<Condition>>(
+  return moved.reduce<MaybePromise<Condition>>(
     (rows, relation) =>
-      whenThere(rows, (before) =>
-        whenThere(admission.accesses.visible(relation.target), (target) =>
+      mapMaybe(rows, (before) =>
+        mapMaybe(admission.accesses.readScope(relation.target), (target) =>
           allOf([before, leadsNowhereElse(relation, target)]),
         ),
       ),
@@ -206,7 +212,7 @@ function rowsAfter({ resource, within, admission }: Located, { values }: ParsedB
   );
 }
 
-function questionOf({ resource, admission }: Located): HookQuestion {
+function questionOf({ resource, admission }: Located): HookContext {
   return { actor: admission.actor, resource, request: admission.request };
 }
 

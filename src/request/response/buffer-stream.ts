@@ -5,7 +5,7 @@ import type { Representation, Row } from '../../core/contracts/serializer.js';
  * Pages as texts, held back until they end, or have become too long for that: what goes wrong with a later page of a list of
  * ordinary length is still an ordinary error answer.
  */
-export async function* heldTexts(
+export async function* bufferStream(
   pages: AsyncIterable<readonly Row[]>,
   represent: (row: Row) => Representation,
 ): AsyncGenerator<string> {

@@ -1,6 +1,6 @@
 import { PermissionDenied, ServerError } from '../../core/errors/http-exceptions.js';
-import { isRestError } from '../../core/errors/rest-exception.js';
-import type { RestErrorAnswer } from '../../core/errors/rest-exception.js';
+import { isRestException } from '../../core/errors/rest-exception.js';
+import type { RestErrorResponse } from '../../core/errors/rest-exception.js';
 import type { ErrorFormat } from '../../core/contracts/error-format.js';
 import { problemResponse } from './problem-details.js';
 import { jsonResponse } from './rest-response.js';
@@ -33,8 +33,8 @@ export function errorResponse(error: unknown, format: ErrorFormat): ErrorRespons
   };
 }
 
-function judged(error: unknown): { readonly answer: RestErrorAnswer; readonly logged: boolean } {
-  if (isRestError(error)) return { answer: error.answer, logged: error.answer.status >= 500 };
+function judged(error: unknown): { readonly answer: RestErrorResponse; readonly logged: boolean } {
+  if (isRestException(error)) return { answer: error.answer, logged: error.answer.status >= 500 };
   if (isHttpException(error)) return { answer: fromHttpException(error), logged: error.getStatus() >= 500 };
   const exposed = exposedError(error);
   return exposed ? { answer: exposed, logged: false } : { answer: new ServerError().answer, logged: true };
@@ -51,7 +51,7 @@ function isHttpException(error: unknown): error is HttpExceptionLike {
 }
 
 /** An error of middleware that is meant for the client, in the form that Express and its libraries use. */
-function exposedError(error: unknown): RestErrorAnswer | undefined {
+function exposedError(error: unknown): RestErrorResponse | undefined {
   const { status, expose, message } = (error ?? {}) as {
     status?: unknown;
     expose?: unknown;
@@ -64,7 +64,7 @@ function exposedError(error: unknown): RestErrorAnswer | undefined {
 /** What Nest says where a guard answers false and the application has no words of its own. */
 const NEST_FORBIDDEN = 'Forbidden resource';
 
-function fromHttpException(error: HttpExceptionLike): RestErrorAnswer {
+function fromHttpException(error: HttpExceptionLike): RestErrorResponse {
   const status = error.getStatus();
   if (status >= 500 && status !== 503) return { ...new ServerError().answer, status };
   const message = messageOf(error.getResponse());

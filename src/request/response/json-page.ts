@@ -1,18 +1,18 @@
-import type { PageAnswer } from '../../core/contracts/pagination.js';
+import type { PageResponse } from '../../core/contracts/pagination.js';
 import type { RestResponse } from './rest-response.js';
 
 /** A page whose rows are JSON already, with commas between. It is whole, so that its length can be told. */
-export function renderPage(rows: string, { headers, envelope }: PageAnswer): RestResponse {
+export function renderPage(rows: string, { headers, envelope }: PageResponse): RestResponse {
   const body = { kind: 'text', text: envelope ? enclosed(rows, envelope) : `[${rows}]` } as const;
   return headers ? { status: 200, headers, body } : { status: 200, body };
 }
 
-function enclosed(rows: string, { members, rows: name }: NonNullable<PageAnswer['envelope']>): string {
+function enclosed(rows: string, { members, rows: name }: NonNullable<PageResponse['envelope']>): string {
   const begun = JSON.stringify(members).slice(0, -1);
   return `${begun}${begun === '{' ? '' : ','}${JSON.stringify(name)}:[${rows}]}`;
 }
 
 /** The same as a value. */
-export function pageValue(rows: readonly unknown[], { envelope }: PageAnswer): unknown {
+export function pageValue(rows: readonly unknown[], { envelope }: PageResponse): unknown {
   return envelope ? { ...envelope.members, [envelope.rows]: rows } : rows;
 }

@@ -1,5 +1,5 @@
 import type { Row, Representation } from '../../core/contracts/serializer.js';
-import type { Soon } from '../../core/maybe-promise.js';
+import type { MaybePromise } from '../../core/maybe-promise.js';
 import type { ResponseBody } from './rest-response.js';
 
 /** Rows as JSON with commas between, a text for each page. */
@@ -15,7 +15,7 @@ export async function* textsOf(
  * A list of one page is one text; a longer one is made page by page while it is sent. What goes wrong before the second page
  * is thrown here, and is still an ordinary error answer.
  */
-export function renderTexts(texts: string | AsyncIterable<string>): Soon<ResponseBody> {
+export function renderTexts(texts: string | AsyncIterable<string>): MaybePromise<ResponseBody> {
   return typeof texts === 'string' ? { kind: 'text', text: `[${texts}]` } : renderPages(texts);
 }
 

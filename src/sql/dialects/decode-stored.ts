@@ -1,8 +1,8 @@
 import type { Json } from '../../core/errors/rest-exception.js';
-import type { TypeOf, ValueType } from '../../core/schema/data-type.js';
+import type { TypeOf, DataType } from '../../core/schema/data-type.js';
 
 /** What TypeORM keeps in the same form on every database, and what needs no form of its own. */
-export function decodeStored(raw: unknown, type: ValueType): Json {
+export function decodeStored(raw: unknown, type: DataType): Json {
   switch (type.kind) {
     case 'time':
       return decodeTime(raw);
@@ -23,7 +23,7 @@ export function decodeStored(raw: unknown, type: ValueType): Json {
 }
 
 /** TypeORM's simple-array: one text, commas between; an empty text is an empty array. */
-function decodeItems(raw: unknown, of?: ValueType): Json {
+function decodeItems(raw: unknown, of?: DataType): Json {
   if (Array.isArray(raw)) return raw as Json;
   const text = String(raw);
   const items = text === '' ? [] : text.split(',');

@@ -1,13 +1,13 @@
 import type { Json } from '../../core/errors/rest-exception.js';
 import type { TermMatch } from '../../core/query/condition.js';
 import type { Lookup } from '../../core/query/row-filter.js';
-import type { ValueType } from '../../core/schema/data-type.js';
+import type { DataType } from '../../core/schema/data-type.js';
 import { isConnectionLost, isSystemCode } from './error-codes.js';
 import type { JsonWriter } from './json-writer.js';
 import type { StatementCanceller } from './statement-canceller.js';
 
 /** Adds a value to the statement and gives the SQL that stands for it. */
-export type Bind = (value: Json, type: ValueType) => string;
+export type Bind = (value: Json, type: DataType) => string;
 
 /** A comparison that a dialect writes in its own way. */
 export interface Comparison {
@@ -15,11 +15,11 @@ export interface Comparison {
   readonly column: string;
   readonly lookup: Lookup;
   readonly value: Json;
-  readonly type: ValueType;
+  readonly type: DataType;
 }
 
 /** Why the database said no, in words that every dialect shares. Columns are names in the database. */
-export type DatabaseRefusal =
+export type DatabaseError =
   | { readonly kind: 'unique'; readonly columns?: readonly string[]; readonly constraint?: string }
   | { readonly kind: 'foreign-key' }
   | { readonly kind: 'not-null'; readonly column?: string }
@@ -69,18 +69,18 @@ export interface Dialect {
   readonly lockRow: string;
   readonly session: SessionNeed | undefined;
   /** Whether different values of this type are still different when TypeORM has loaded them. */
-  loadsExactly(type: ValueType): boolean;
+  loadsExactly(type: DataType): boolean;
   placeholder(position: number): string;
   /** The expression that brings a column's value out without loss. */
-  read(column: string, type: ValueType): string;
+  read(column: string, type: DataType): string;
   /** From the driver's value of `read`, never null, to the canonical one. */
-  decode(raw: unknown, type: ValueType): Json;
+  decode(raw: unknown, type: DataType): Json;
   /** From a canonical value, never null, to the driver's. */
-  encode(value: Json, type: ValueType): unknown;
+  encode(value: Json, type: DataType): unknown;
   /** The placeholder as a value of this type. */
-  parameter(placeholder: string, type: ValueType): string;
+  parameter(placeholder: string, type: DataType): string;
   /** A value as a column of this type keeps it: what the column rounds is rounded. */
-  stored(value: string, type: ValueType): string;
+  stored(value: string, type: DataType): string;
   /** SQL of a comparison that this dialect writes otherwise than the standard; undefined where it does not. */
   compare(comparison: Comparison, bind: Bind): string | undefined;
   /** A text that is matched without regard to case (`insensitive`) or exactly. `part` says which part must fit. */
@@ -88,7 +88,7 @@ export interface Dialect {
   /** A search term by regular expression or full text; boot has made sure that this dialect has it. */
   matchSpecial(column: string, match: Extract<TermMatch, 'regex' | 'fulltext'>, placeholder: string): string;
   /** How an ordered column is read and compared to go on behind a row. */
-  cursor(column: string, type: ValueType): CursorColumn;
+  cursor(column: string, type: DataType): CursorColumn;
   /**
    * A question whose answer is 1 where a table has no trigger, no rule, no column that is made of others and no table below it,
    * and is a table; undefined where the database does not bring a written row out. `path` is quoted, and `name` is not.
@@ -97,12 +97,12 @@ export interface Dialect {
     | ((name: string, path: string) => { readonly sql: string; readonly parameters: readonly unknown[] })
     | undefined;
   /** Whether a comparison with a value of this type is the same SQL whatever the value, bound once and as it is encoded. */
-  isSteady(type: ValueType): boolean;
+  isSteady(type: DataType): boolean;
   /** Undefined where the database cannot write rows as JSON. */
   readonly json: JsonWriter | undefined;
   /** How many rows the planner expects of a SELECT; undefined where it does not say. */
   readonly estimate: RowEstimate | undefined;
-  refusal(error: unknown): DatabaseRefusal | undefined;
+  errorFor(error: unknown): DatabaseError | undefined;
   /** A question for the columns of an index in their order, as `c0`, NULL for an expression; undefined where a refusal names all columns that there are. */
   readonly indexColumns:
     | ((
@@ -172,7 +172,7 @@ export function driverErrorProperty(error: unknown, name: string): unknown {
 }
 
 /** Refusals that say nothing of the request: the same one may pass later. */
-const TEMPORARY: ReadonlySet<string | undefined> = new Set<DatabaseRefusal['kind']>([
+const TEMPORARY: ReadonlySet<string | undefined> = new Set<DatabaseError['kind']>([
   'away',
   'full',
   'timeout',
@@ -181,7 +181,7 @@ const TEMPORARY: ReadonlySet<string | undefined> = new Set<DatabaseRefusal['kind
   'unprepared',
 ]);
 
-export function isTemporary(refusal: DatabaseRefusal | undefined): boolean {
+export function isTemporary(refusal: DatabaseError | undefined): boolean {
   return TEMPORARY.has(refusal?.kind);
 }
 

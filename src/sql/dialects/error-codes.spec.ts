@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import type { DatabaseRefusal } from './dialect.js';
+import type { DatabaseError } from './dialect.js';
 import { isTemporary } from './dialect.js';
 import { isConnectionLost, isSystemCode } from './error-codes.js';
 import type { FaultCodes } from './error-codes.js';
@@ -23,7 +23,7 @@ function rowsOf<Code>(
   );
 }
 
-function kindOf(refusal: DatabaseRefusal | undefined): string | undefined {
+function kindOf(refusal: DatabaseError | undefined): string | undefined {
   // Nothing of the request is to blame.
   if (refusal) expect(isTemporary(refusal)).toBe(true);
   return refusal?.kind;
@@ -31,7 +31,7 @@ function kindOf(refusal: DatabaseRefusal | undefined): string | undefined {
 
 describe('of SQLite', () => {
   test.each(rowsOf(SQLITE_FAULTS))('%s is told as what it means', (_, code, kind) => {
-    expect(kindOf(sqlite.refusal({ driverError: { code, message: '' } }))).toBe(kind);
+    expect(kindOf(sqlite.errorFor({ driverError: { code, message: '' } }))).toBe(kind);
   });
 
   test.each([
@@ -46,7 +46,7 @@ describe('of SQLite', () => {
     ['SQLITE_MISUSE', undefined],
     ['SQLITE_NOTADB', undefined],
   ])('%s is %s', (code, kind) => {
-    expect(sqlite.refusal({ driverError: { code, message: '' } })?.kind).toBe(kind);
+    expect(sqlite.errorFor({ driverError: { code, message: '' } })?.kind).toBe(kind);
   });
 
   test.each([
@@ -57,7 +57,7 @@ describe('of SQLite', () => {
     ['interrupted', 'timeout'],
     ['no such table: database is locked', undefined],
   ])('%j without a code, as sql.js has it, is %s', (message, kind) => {
-    expect(sqlite.refusal({ driverError: { message } })?.kind).toBe(kind);
+    expect(sqlite.errorFor({ driverError: { message } })?.kind).toBe(kind);
   });
 
   test('each name stands in its header', () => {
@@ -70,7 +70,7 @@ describe('of SQLite', () => {
 
 describe('of PostgreSQL', () => {
   test.each(rowsOf(POSTGRES_FAULTS))('%s (%s) is told as what it means', (_, code, kind) => {
-    expect(kindOf(postgres.refusal({ driverError: { code: code.padEnd(5, '0') } }))).toBe(kind);
+    expect(kindOf(postgres.errorFor({ driverError: { code: code.padEnd(5, '0') } }))).toBe(kind);
   });
 
   test.each([
@@ -93,13 +93,13 @@ describe('of PostgreSQL', () => {
     ['P0001', undefined],
     ['57', undefined],
   ])('%s is %s', (code, kind) => {
-    expect(postgres.refusal({ driverError: { code } })?.kind).toBe(kind);
+    expect(postgres.errorFor({ driverError: { code } })?.kind).toBe(kind);
   });
 });
 
 describe('of MariaDB and MySQL', () => {
   test.each(rowsOf(MYSQL_FAULTS))('%s (%i) is told as what it means', (_, errno, kind) => {
-    expect(kindOf(mysql('utc').refusal({ driverError: { errno } }))).toBe(kind);
+    expect(kindOf(mysql('utc').errorFor({ driverError: { errno } }))).toBe(kind);
   });
 
   /** Where MySQL has another name for a number, or none, it is MariaDB's own. */
@@ -149,7 +149,7 @@ describe('of MariaDB and MySQL', () => {
     [{ code: 'ER_CRASHED_ON_USAGE', errno: 1194 }, undefined],
     [{ errno: 4242 }, undefined],
   ] as const)('%j is %s', (driverError, kind) => {
-    expect(mysql('utc').refusal({ driverError })?.kind).toBe(kind);
+    expect(mysql('utc').errorFor({ driverError })?.kind).toBe(kind);
   });
 });
 
@@ -174,12 +174,12 @@ describe('of the operating system', () => {
   test.each(CODES)('%s says that a server is not there', (code) => {
     expect(isSystemCode(code)).toBe(true);
     for (const dialect of [sqlite, postgres, mysql('utc')])
-      expect(dialect.refusal({ driverError: { code } })?.kind).toBe('away');
+      expect(dialect.errorFor({ driverError: { code } })?.kind).toBe('away');
   });
 
   test.each(CODES)('%s of anything but a driver says nothing of the database', (code) => {
     for (const dialect of [sqlite, postgres, mysql('utc')])
-      expect(dialect.refusal(Object.assign(new Error(code), { code }))).toBeUndefined();
+      expect(dialect.errorFor(Object.assign(new Error(code), { code }))).toBeUndefined();
   });
 
   test.each(['23505', 'EISDIR', 'EADDRINUSE', '', undefined, 1, null])(

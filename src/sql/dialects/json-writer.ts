@@ -1,4 +1,4 @@
-import type { ValueType } from '../../core/schema/data-type.js';
+import type { DataType } from '../../core/schema/data-type.js';
 
 /** SQL of one value's JSON form. */
 export interface JsonSql {
@@ -30,9 +30,9 @@ export interface JsonMember extends JsonSql {
  */
 export interface JsonWriter {
   /** Undefined for kinds whose text only `decode` can make. */
-  columnOf(type: ValueType): JsonColumn | undefined;
+  columnOf(type: DataType): JsonColumn | undefined;
   /** A key as a part of a path; undefined for kinds that a path would escape. `shown`: it stands in the object itself, too. */
-  keyTextOf(type: ValueType, shown: boolean): JsonColumn | undefined;
+  keyTextOf(type: DataType, shown: boolean): JsonColumn | undefined;
   /** A text: `begin` is a placeholder that is bound to `textBegin(text)`, `key` is of `keyText`, `end` has letters, digits, `_` and `/` alone. */
   link(begin: string, key: string, end: string): string;
   textBegin(text: string): string;

@@ -1,10 +1,10 @@
 import type { Json } from '../../core/errors/rest-exception.js';
 import type { Lookup } from '../../core/query/row-filter.js';
-import type { ValueType } from '../../core/schema/data-type.js';
+import type { DataType } from '../../core/schema/data-type.js';
 import { mysqlCanceller } from './mysql-canceller.js';
 import type { MysqlModule } from './mysql-canceller.js';
 import { driverErrorProperty, isServerLost, likePattern } from './dialect.js';
-import type { Comparison, Bind, DatabaseRefusal, Dialect, TextPart } from './dialect.js';
+import type { Comparison, Bind, DatabaseError, Dialect, TextPart } from './dialect.js';
 import { mysqlFault } from './mysql-error-codes.js';
 import { shortestSingle } from '../../core/values/numbers.js';
 import { numberIn } from './explain.js';
@@ -66,7 +66,7 @@ export function mysql(zone: WallZone, driver?: MysqlModule): Dialect {
     matchSpecial: (column, match, placeholder) =>
       match === 'regex' ? `${column} REGEXP ${placeholder}` : `MATCH (${column}) AGAINST (${placeholder})`,
     cursor,
-    refusal,
+    errorFor,
     indexColumns: ({ name, database }, index) => ({
       sql: 'SELECT column_name AS c0 FROM information_schema.statistics WHERE table_schema = COALESCE(?, DATABASE()) AND table_name = ? AND index_name = ? ORDER BY seq_in_index',
       parameters: [database ?? null, name, index],
@@ -123,7 +123,7 @@ function asText(column: string): string {
   return `CONVERT(${column} USING utf8mb4)`;
 }
 
-function read(column: string, type: ValueType): string {
+function read(column: string, type: DataType): string {
   switch (type.kind) {
     case 'datetime':
       return `DATE_FORMAT(${column}, '%Y-%m-%d %H:%i:%s.%f')`;
@@ -150,7 +150,7 @@ function decodeDatetime(text: string, zone: WallZone, digits: number): Json {
 
 const NO_DAY = '0000-00-00';
 
-function decode(raw: unknown, type: ValueType): Json {
+function decode(raw: unknown, type: DataType): Json {
   switch (type.kind) {
     case 'boolean':
       return Number(raw) !== 0;
@@ -165,7 +165,7 @@ function decode(raw: unknown, type: ValueType): Json {
   }
 }
 
-function encode(value: Json, type: ValueType): unknown {
+function encode(value: Json, type: DataType): unknown {
   switch (type.kind) {
     case 'boolean':
       return value === true ? 1 : 0;
@@ -185,7 +185,7 @@ function encode(value: Json, type: ValueType): unknown {
 }
 
 /** A number given as text would be compared as a double. */
-function parameter(placeholder: string, type: ValueType): string {
+function parameter(placeholder: string, type: DataType): string {
   if (type.kind === 'bigint')
     return type.min === 0n ? `CAST(${placeholder} AS UNSIGNED)` : `CAST(${placeholder} AS SIGNED)`;
   if (type.kind === 'decimal')
@@ -194,7 +194,7 @@ function parameter(placeholder: string, type: ValueType): string {
   return placeholder;
 }
 
-function stored(value: string, type: ValueType): string {
+function stored(value: string, type: DataType): string {
   switch (type.kind) {
     case 'datetime':
       return `CAST(${value} AS DATETIME(${type.kept ?? type.digits}))`;
@@ -209,7 +209,7 @@ function stored(value: string, type: ValueType): string {
 
 const SORTED_LETTERS = 255;
 
-function cursor(column: string, type: ValueType): ReturnType<Dialect['cursor']> {
+function cursor(column: string, type: DataType): ReturnType<Dialect['cursor']> {
   switch (type.kind) {
     case 'float':
       return {
@@ -252,7 +252,7 @@ const DATA = new Set([
   'ER_REGEXP_ERROR',
 ]);
 
-function refusal(error: unknown): DatabaseRefusal | undefined {
+function errorFor(error: unknown): DatabaseError | undefined {
   const code = driverErrorProperty(error, 'code');
   const message = String(driverErrorProperty(error, 'sqlMessage') ?? '');
   const kind = isServerLost(error)

@@ -1,4 +1,4 @@
-import type { TypeOf, ValueType } from '../../core/schema/data-type.js';
+import type { TypeOf, DataType } from '../../core/schema/data-type.js';
 import type { JsonMember, JsonSql, JsonWriter } from './json-writer.js';
 
 /** By joining texts: PostgreSQL's own JSON functions are slower, and put blanks between. */
@@ -22,7 +22,7 @@ function nullable({ sql, guard }: JsonSql): JsonSql {
 }
 
 /** NULL for NULL. */
-function textOf(type: ValueType): ((column: string) => JsonSql) | undefined {
+function textOf(type: DataType): ((column: string) => JsonSql) | undefined {
   switch (type.kind) {
     case 'integer':
     case 'boolean':

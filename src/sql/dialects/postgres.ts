@@ -1,8 +1,8 @@
 import type { Json } from '../../core/errors/rest-exception.js';
-import type { ValueKind, ValueType } from '../../core/schema/data-type.js';
+import type { DataKind, DataType } from '../../core/schema/data-type.js';
 import { postgresCanceller } from './postgres-canceller.js';
 import { driverErrorProperty, isServerLost, likePattern } from './dialect.js';
-import type { Bind, Comparison, DatabaseRefusal, Dialect, TextPart } from './dialect.js';
+import type { Bind, Comparison, DatabaseError, Dialect, TextPart } from './dialect.js';
 import { formatInterval } from '../../core/values/intervals.js';
 import { postgresFault } from './postgres-error-codes.js';
 import { postgresJson } from './postgres-json.js';
@@ -48,13 +48,13 @@ export const postgres: Dialect = {
     question: (select) => `EXPLAIN (FORMAT JSON) ${select}`,
     rows: (answer) => numberIn(answer, 'Plan Rows'),
   },
-  refusal,
+  errorFor,
   indexColumns: ({ path }, index) => ({ sql: INDEX_COLUMNS, parameters: [path, index] }),
   discard: (connection) => void (connection as PgClient).end().catch(() => undefined),
   canceller: postgresCanceller,
 };
 
-const STEADY: ReadonlySet<ValueKind> = new Set([
+const STEADY: ReadonlySet<DataKind> = new Set([
   'integer',
   'bigint',
   'boolean',
@@ -85,7 +85,7 @@ interface PgClient {
   end(): Promise<void>;
 }
 
-function read(column: string, type: ValueType): string {
+function read(column: string, type: DataType): string {
   switch (type.kind) {
     case 'datetime':
       // The last hours of the year 9999 are of the next year on some walls.
@@ -131,7 +131,7 @@ function decodeInterval(raw: unknown): string {
   });
 }
 
-function decode(raw: unknown, type: ValueType): Json {
+function decode(raw: unknown, type: DataType): Json {
   switch (type.kind) {
     case 'datetime':
       return instantOf(String(raw), type.zoned ? 'utc' : 'local', type.digits);
@@ -151,20 +151,20 @@ function decode(raw: unknown, type: ValueType): Json {
 }
 
 /** Items as texts, so that the driver makes nothing else of them. */
-function readArray(column: string, of: ValueType): string {
+function readArray(column: string, of: DataType): string {
   if (of.kind === 'binary') return column;
   if (of.kind !== 'datetime' && of.kind !== 'date' && of.kind !== 'interval') return `${column}::text[]`;
   return `CASE WHEN ${column} IS NULL THEN NULL ELSE ARRAY(SELECT ${read('item', of)} FROM unnest(${column}) WITH ORDINALITY AS items(item, place) ORDER BY place) END`;
 }
 
-function decodeArray(raw: unknown, of: ValueType): Json {
+function decodeArray(raw: unknown, of: DataType): Json {
   // PostgreSQL counts no dimensions: an array may hold arrays.
   return (raw as readonly unknown[]).map((item) =>
     item === null ? null : Array.isArray(item) ? decodeArray(item, of) : decode(item, of),
   );
 }
 
-function encode(value: Json, type: ValueType): unknown {
+function encode(value: Json, type: DataType): unknown {
   switch (type.kind) {
     case 'datetime':
       return type.zoned ? value : wallClockOf(String(value), 'local');
@@ -185,7 +185,7 @@ function encode(value: Json, type: ValueType): unknown {
   }
 }
 
-function stored(value: string, type: ValueType): string {
+function stored(value: string, type: DataType): string {
   switch (type.kind) {
     case 'decimal':
       return `CAST(${value} AS numeric${type.precision === undefined ? '' : `(${type.precision}, ${type.scale ?? 0})`})`;
@@ -212,7 +212,7 @@ function matchText(column: string, part: TextPart, bindText: (text: string) => s
   return `${text} ${part.insensitive ? 'ILIKE' : 'LIKE'} ${bindText(likePattern(part))} ESCAPE '!'`;
 }
 
-function refusal(error: unknown): DatabaseRefusal | undefined {
+function errorFor(error: unknown): DatabaseError | undefined {
   const code = driverErrorProperty(error, 'code');
   if (isServerLost(error)) return { kind: 'away' };
   if (typeof code !== 'string') return undefined;

@@ -1,4 +1,4 @@
-import type { ValueType } from '../../core/schema/data-type.js';
+import type { DataType } from '../../core/schema/data-type.js';
 import type { JsonColumn, JsonMember, JsonSql, JsonWriter } from './json-writer.js';
 
 /**
@@ -19,7 +19,7 @@ export const sqliteJson: JsonWriter = {
 const WHOLE = '-?(?:0|[1-9]\\d{0,14}|[1-8]\\d{15})';
 const TEXT = '(?:null|"[^"\\\\]*(?:\\\\.[^"\\\\]*)*")';
 
-function columnOf(type: ValueType): JsonColumn | undefined {
+function columnOf(type: DataType): JsonColumn | undefined {
   switch (type.kind) {
     case 'integer':
       return { of: asItIs, form: `(?:null|${WHOLE})` };
@@ -56,7 +56,7 @@ function asItIs(column: string): JsonSql {
   return { sql: column, bytes: column };
 }
 
-function keyTextOf({ kind }: ValueType, shown: boolean): JsonColumn | undefined {
+function keyTextOf({ kind }: DataType, shown: boolean): JsonColumn | undefined {
   switch (kind) {
     case 'integer':
       // Where it is shown, its own form tells it from a text such as `x/5`, of which a path shows the end.

@@ -1,7 +1,7 @@
 import type { Json } from '../../core/errors/rest-exception.js';
-import type { ValueKind, ValueType } from '../../core/schema/data-type.js';
+import type { DataKind, DataType } from '../../core/schema/data-type.js';
 import { driverErrorProperty, isServerLost, likePattern } from './dialect.js';
-import type { Bind, Comparison, DatabaseRefusal, Dialect, TextPart } from './dialect.js';
+import type { Bind, Comparison, DatabaseError, Dialect, TextPart } from './dialect.js';
 import { sqliteFault } from './sqlite-error-codes.js';
 import { sqliteJson } from './sqlite-json.js';
 import { decodeFloat, decodeStored } from './decode-stored.js';
@@ -42,14 +42,14 @@ export const sqlite: Dialect = {
   isSteady: ({ kind }) => STEADY.has(kind),
   json: sqliteJson,
   estimate: undefined,
-  refusal,
+  errorFor,
   indexColumns: undefined,
   // The one that all statements share stays.
   discard: () => undefined,
   canceller: undefined,
 };
 
-const STEADY: ReadonlySet<ValueKind> = new Set([
+const STEADY: ReadonlySet<DataKind> = new Set([
   'integer',
   'bigint',
   'boolean',
@@ -60,7 +60,7 @@ const STEADY: ReadonlySet<ValueKind> = new Set([
 ]);
 
 /** What is kept as a whole number of 64 bits comes out as text, for JavaScript's numbers have 53. */
-function read(column: string, type: ValueType): string {
+function read(column: string, type: DataType): string {
   if (type.kind === 'bigint') return `CAST(${column} AS TEXT)`;
   if (type.kind === 'json' && type.packed === true) return `json(${column})`;
   return type.kind === 'decimal'
@@ -75,7 +75,7 @@ function decimalText(raw: unknown, scale: number | undefined): string {
   return scale === undefined || scale === 0 || text.includes('.') ? text : `${text}.${'0'.repeat(scale)}`;
 }
 
-function decode(raw: unknown, type: ValueType): Json {
+function decode(raw: unknown, type: DataType): Json {
   switch (type.kind) {
     case 'boolean':
       return raw !== 0 && raw !== '0' && raw !== false;
@@ -94,7 +94,7 @@ function decode(raw: unknown, type: ValueType): Json {
   }
 }
 
-function encode(value: Json, type: ValueType): unknown {
+function encode(value: Json, type: DataType): unknown {
   switch (type.kind) {
     case 'boolean':
       return value === true ? 1 : 0;
@@ -115,7 +115,7 @@ function encode(value: Json, type: ValueType): unknown {
   }
 }
 
-function parameter(placeholder: string, type: ValueType): string {
+function parameter(placeholder: string, type: DataType): string {
   if (type.kind === 'bigint') return `CAST(${placeholder} AS INTEGER)`;
   if (type.kind === 'decimal') return `CAST(${placeholder} AS NUMERIC)`;
   return placeholder;
@@ -157,7 +157,7 @@ function bindShort(value: string, bind: Bind): string {
 
 /** As one list: alternatives nest, and SQLite bounds how deep. */
 function compareList(
-  { column, values, type }: { column: string; values: readonly Json[]; type: ValueType },
+  { column, values, type }: { column: string; values: readonly Json[]; type: DataType },
   bind: Bind,
 ): string | undefined {
   if (values.length === 0 || (type.kind !== 'string' && type.kind !== 'datetime')) return undefined;
@@ -187,7 +187,7 @@ function matchText(column: string, part: TextPart, bindText: (text: string) => s
   }
 }
 
-function refusal(error: unknown): DatabaseRefusal | undefined {
+function errorFor(error: unknown): DatabaseError | undefined {
   const message = String(driverErrorProperty(error, 'message') ?? '');
   const unique = /UNIQUE constraint failed: (.*)$/.exec(message)?.[1];
   if (unique !== undefined) {

@@ -1,14 +1,14 @@
 // @tags db nest
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { CursorPosition } from '../../../src/core/contracts/pagination.js';
-import { CursorSeal } from '../../../src/features/pagination/cursor-cipher.js';
+import { CursorCipher } from '../../../src/features/pagination/cursor-cipher.js';
 import { kindEntity, KINDS } from '../../support/column-kinds.js';
 import { connectAdapter } from '../../support/connect-adapter.js';
 import type { ConnectedAdapter } from '../../support/connect-adapter.js';
 import { onEachDatabase } from '../../support/each-database.js';
 import { ModelRows } from '../../support/model-rows.js';
 
-const SEAL = new CursorSeal(['a secret of the tests, and of nothing else']);
+const SEAL = new CursorCipher(['a secret of the tests, and of nothing else']);
 const PLACE = 'a list in one order';
 
 /** The position as it comes back from a client. */

@@ -13,7 +13,7 @@ import {
   ModelPermissionsOrAnonReadOnly,
   not,
 } from 'nestjs-restify';
-import type { AccessQuestion, Grant, Permission, PermissionExpression, Refusal } from 'nestjs-restify';
+import type { AccessContext, Grant, Permission, PermissionExpression, Denial } from 'nestjs-restify';
 import type { ActorSpec, AnswerSpec, PermissionSpec } from '../schema.js';
 
 const CLASSES = {
@@ -46,7 +46,7 @@ export function expressionOf(spec: PermissionSpec): PermissionExpression {
 
 function classOf(spec: Own): PermissionExpression {
   return class Own implements Permission {
-    decide({ actor, method }: AccessQuestion): Grant | Refusal | Promise<Grant | Refusal> {
+    decide({ actor, method }: AccessContext): Grant | Denial | Promise<Grant | Denial> {
       const name = actor === null ? 'anonymous' : (actor as ActorSpec).name;
       const answers = spec.answers[name] ?? spec.answers['*'];
       const isRead = ['GET', 'HEAD', 'OPTIONS'].includes(method);
@@ -56,7 +56,7 @@ function classOf(spec: Own): PermissionExpression {
   };
 }
 
-function answered(answer: AnswerSpec): Grant | Refusal {
+function answered(answer: AnswerSpec): Grant | Denial {
   switch (answer.kind) {
     case 'allow': {
       const { rows, readable, writable } = answer;

@@ -1,4 +1,4 @@
-import { DatabaseAway } from '../../../core/errors/http-exceptions.js';
+import { DatabaseUnavailable } from '../../../core/errors/http-exceptions.js';
 
 /** Somebody who waits, until a time of `performance.now()`: clocks are set back. */
 interface Waiting {
@@ -10,7 +10,7 @@ interface Waiting {
  * Bounds how long anybody waits for a connection: by one timer for all of them, because most get theirs at once and a
  * timer each would cost more than the wait.
  */
-export class WaitingRoom {
+export class AcquireDeadlines {
   private readonly waiting = new Set<Waiting>();
   private timer: { readonly at: number; readonly handle: NodeJS.Timeout } | undefined;
 
@@ -22,28 +22,28 @@ export class WaitingRoom {
   }
 
   /** What `waited` gives, if it comes before the deadline (a time of `performance.now()`); else a 503. What comes later is the caller's to see to. */
-  inTime<Result>(waited: Promise<Result>, until: number): Promise<Result> {
+  withinDeadline<Result>(waited: Promise<Result>, until: number): Promise<Result> {
     return new Promise((resolve, reject) => {
-      const leave = this.enter(until, reject);
+      const leave = this.add(until, reject);
       waited.finally(leave).then(resolve, reject);
     });
   }
 
   /** Until the function that it gives is called, which says whether that was in time; `giveUp` is told a 503 where it was not. */
-  enter(until: number, giveUp: (error: Error) => void): () => boolean {
+  add(until: number, giveUp: (error: Error) => void): () => boolean {
     const here: Waiting = { until, giveUp };
     this.waiting.add(here);
-    if (!this.timer || this.timer.at > until) this.wakeAt(until);
+    if (!this.timer || this.timer.at > until) this.scheduleWakeup(until);
     return () => this.waiting.delete(here);
   }
 
   /** The timer is left running when nobody waits any more, and holds no process up. */
-  private wakeAt(at: number): void {
+  private scheduleWakeup(at: number): void {
     clearTimeout(this.timer?.handle);
     const handle = setTimeout(
       () => {
         this.timer = undefined;
-        this.refuseLate();
+        this.rejectExpired();
       },
       Math.max(0, at - performance.now()),
     );
@@ -51,7 +51,7 @@ export class WaitingRoom {
     this.timer = { at, handle };
   }
 
-  private refuseLate(): void {
+  private rejectExpired(): void {
     const now = performance.now();
     let next = Infinity;
     for (const each of this.waiting) {
@@ -59,10 +59,10 @@ export class WaitingRoom {
       else {
         this.waiting.delete(each);
         each.giveUp(
-          new DatabaseAway({ cause: new Error('No connection to the database became free in time') }),
+          new DatabaseUnavailable({ cause: new Error('No connection to the database became free in time') }),
         );
       }
     }
-    if (next < Infinity) this.wakeAt(next);
+    if (next < Infinity) this.scheduleWakeup(next);
   }
 }

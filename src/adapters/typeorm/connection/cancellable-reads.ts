@@ -1,4 +1,4 @@
-import { ClientGone } from '../../../core/errors/http-exceptions.js';
+import { ClientClosedRequest } from '../../../core/errors/http-exceptions.js';
 import type { Requester } from '../../../core/contracts/requester.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
 import { RunningRead } from './running-reads.js';
@@ -40,11 +40,11 @@ export class CancellableReads {
 
 /** Whether its client has gone. What belongs to a write reads the primary, and is done whether or not its client is still there. */
 export function isUnwanted({ from, requester }: Reading): boolean {
-  return from === 'replica' && requester?.gone() === true;
+  return from === 'replica' && requester?.isAborted() === true;
 }
 
 /** What a client who has gone asked for has been cancelled, or has failed: undefined is good for it. */
 export function unwanted(error: unknown): undefined {
-  if (error instanceof ClientGone) return undefined;
+  if (error instanceof ClientClosedRequest) return undefined;
   throw error;
 }

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { WaitingRoom } from './acquire-timeout.js';
+import type { AcquireDeadlines } from './acquire-timeout.js';
 
 /**
  * Keeps statements out of somebody else's transaction where a data source has one connection only (SQLite): a
@@ -9,7 +9,7 @@ import type { WaitingRoom } from './acquire-timeout.js';
  * It knows of the transactions of this adapter; one that the application begins itself on the same data source is not
  * seen here.
  */
-export class ConnectionGate {
+export class ConnectionLock {
   private busy: Promise<void> | undefined;
   /** The transaction inside which something runs: it would wait for itself. One that is over is none. */
   private readonly inside = new AsyncLocalStorage<Promise<void>>();
@@ -22,26 +22,29 @@ export class ConnectionGate {
   }
 
   /** Runs statements, outside of every transaction but the one that they are asked from. */
-  pass<Result>(statements: () => Promise<Result>, waiting: WaitingRoom): Promise<Result> {
-    return this.busy ? this.passLater(statements, waiting) : statements();
+  runShared<Result>(statements: () => Promise<Result>, waiting: AcquireDeadlines): Promise<Result> {
+    return this.busy ? this.runSharedLater(statements, waiting) : statements();
   }
 
-  private async passLater<Result>(statements: () => Promise<Result>, waiting: WaitingRoom): Promise<Result> {
+  private async runSharedLater<Result>(
+    statements: () => Promise<Result>,
+    waiting: AcquireDeadlines,
+  ): Promise<Result> {
     if (this.busy && this.inside.getStore() === this.busy) return statements();
     let deadline: number | undefined;
-    while (this.busy) await waiting.inTime(this.busy, (deadline ??= waiting.deadline()));
+    while (this.busy) await waiting.withinDeadline(this.busy, (deadline ??= waiting.deadline()));
     return statements();
   }
 
   /** Runs alone. Rejects inside another one: there is no second connection to begin it on. */
-  hold<Result>(transaction: () => Promise<Result>, waiting: WaitingRoom): Promise<Result> {
-    return this.alone(transaction, waiting, (here) => this.inside.run(here, transaction));
+  acquireExclusive<Result>(transaction: () => Promise<Result>, waiting: AcquireDeadlines): Promise<Result> {
+    return this.runExclusive(transaction, waiting, (here) => this.inside.run(here, transaction));
   }
 
   /** As `hold`, for what runs nothing of the application's: nobody asks whether it is inside. */
-  async alone<Result>(
+  async runExclusive<Result>(
     transaction: () => Promise<Result>,
-    waiting: WaitingRoom,
+    waiting: AcquireDeadlines,
     run: (here: Promise<void>) => Promise<Result> = transaction,
   ): Promise<Result> {
     if (!this.oneConnection) return transaction();
@@ -50,7 +53,7 @@ export class ConnectionGate {
         'A write was begun inside the transaction of another one, and this database has one connection: use the manager that the hook is given.',
       );
     const deadline = waiting.deadline();
-    while (this.busy) await waiting.inTime(this.busy, deadline);
+    while (this.busy) await waiting.withinDeadline(this.busy, deadline);
     let open = (): void => undefined;
     const here = new Promise<void>((resolve) => {
       open = resolve;

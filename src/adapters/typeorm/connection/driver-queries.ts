@@ -1,21 +1,21 @@
 import { createHash } from 'node:crypto';
 import { QueryFailedError } from 'typeorm';
 import type { DataSource, QueryRunner } from 'typeorm';
-import { isLater } from '../../../core/maybe-promise.js';
-import type { Soon } from '../../../core/maybe-promise.js';
+import { isPromise } from '../../../core/maybe-promise.js';
+import type { MaybePromise } from '../../../core/maybe-promise.js';
 import type { Records, Statement } from '../../../sql/statement.js';
 import { isLocked } from './sqlite-connection.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 
 /** Runs one statement on a driver's own connection. */
-type Run = (connection: unknown, statement: Statement) => Soon<Records>;
+type Run = (connection: unknown, statement: Statement) => MaybePromise<Records>;
 
-const DRIVERS: Readonly<Record<string, (options: DirectOptions) => Run>> = {
+const DRIVERS: Readonly<Record<string, (options: DriverQueryOptions) => Run>> = {
   'better-sqlite3': runOnSqlite,
   postgres: runOnPostgres,
 };
 
-export interface DirectOptions {
+export interface DriverQueryOptions {
   /** Whether statements that come again may be kept prepared, under names, by the server's session. */
   readonly named: () => boolean;
   /** Where there is one connection, which the application shares. */
@@ -27,12 +27,12 @@ export interface DirectOptions {
  * again, and without objects that nobody wants. Logged as TypeORM logs its own; where a subscriber listens to queries,
  * and on every other driver, they go through TypeORM.
  */
-export class DirectQueries {
+export class DriverQueries {
   private readonly run: Run | undefined;
 
   constructor(
     private readonly dataSource: DataSource,
-    private readonly options: DirectOptions,
+    private readonly options: DriverQueryOptions,
   ) {
     this.run = DRIVERS[dataSource.options.type]?.(options);
   }
@@ -43,7 +43,7 @@ export class DirectQueries {
   }
 
   /** As `records`, over the connection that the runner has, or that the driver's pool has lent; at once, where the driver answers at once. */
-  recordsOf(connection: unknown, statement: Statement, runner?: QueryRunner): Soon<Records> {
+  recordsOf(connection: unknown, statement: Statement, runner?: QueryRunner): MaybePromise<Records> {
     if (!this.run || (runner && this.isWatched())) return this.throughRunner(statement, runner);
     const { logger, options } = this.dataSource;
     const { sql } = statement;
@@ -51,7 +51,7 @@ export class DirectQueries {
     const begun = options.maxQueryExecutionTime ? performance.now() : 0;
     try {
       const given = this.run(connection, statement);
-      if (isLater(given))
+      if (isPromise(given))
         return given.then(
           (records) => this.ended(records, { begun, statement, runner }),
           (error: unknown) => this.failed(error, statement, runner),
@@ -63,7 +63,7 @@ export class DirectQueries {
   }
 
   /** The one connection of a data source whose driver answers at once; undefined where it has none, or somebody listens to its queries. */
-  atHand(): { readonly runner: QueryRunner; readonly connection: unknown } | undefined {
+  trySync(): { readonly runner: QueryRunner; readonly connection: unknown } | undefined {
     const { driver, options } = this.dataSource;
     if (options.type !== 'better-sqlite3' || this.isWatched()) return undefined;
     const { databaseConnection: connection } = driver as {
@@ -128,7 +128,7 @@ interface SqliteStatement {
 /** Prepared statements of one connection that come again, and as many of all others; those that were made first go first. */
 const MAX_PREPARED = 200;
 
-function runOnSqlite({ sqlite }: DirectOptions): Run {
+function runOnSqlite({ sqlite }: DriverQueryOptions): Run {
   const [steadily, otherwise] = [
     new WeakMap<object, Map<string, SqliteStatement>>(),
     new WeakMap<object, Map<string, SqliteStatement>>(),
@@ -172,7 +172,7 @@ const MAX_NAMED = 200;
 /** The same of what clients choose: whoever makes up many leaves the others theirs. */
 const MAX_CHOSEN = 50;
 
-function runOnPostgres({ named }: DirectOptions): Run {
+function runOnPostgres({ named }: DriverQueryOptions): Run {
   const [names, chosenNames] = [new Map<string, string>(), new Map<string, string>()];
   return (connection, { sql, parameters, steady, chosen }) => {
     const name =

@@ -2,15 +2,15 @@ import { describe, expect, test } from '@jest/globals';
 import type { Requester } from '../../../core/contracts/requester.js';
 import { PoolQueue } from './pool-queue.js';
 import type { Turn } from './pool-queue.js';
-import { WaitingRoom } from './acquire-timeout.js';
+import { AcquireDeadlines } from './acquire-timeout.js';
 
-const as = (caller: string): Requester => ({ caller, gone: () => false });
+const as = (caller: string): Requester => ({ caller, isAborted: () => false });
 
 /**
  * The names of those who have a turn, in the order in which they got it. `leaveAll` gives everybody a turn: who still waits at
  * the end of a test is refused a minute later, while another file of the process runs.
  */
-function watched(queue: PoolQueue, room = new WaitingRoom(60_000)) {
+function watched(queue: PoolQueue, room = new AcquireDeadlines(60_000)) {
   const asked: string[] = [];
   const got: string[] = [];
   const turns = new Map<string, Turn>();
@@ -75,7 +75,7 @@ describe('the queue of a pool', () => {
 
   test('keeps nobody from the last connection who has no name', async () => {
     const queue = new PoolQueue(3);
-    const room = new WaitingRoom(60_000);
+    const room = new AcquireDeadlines(60_000);
     const turns = Array.from({ length: 4 }, () => queue.enter(undefined, room));
     await new Promise(setImmediate);
     expect(turns.map((each) => each instanceof Promise)).toEqual([false, false, false, true]);
@@ -85,7 +85,7 @@ describe('the queue of a pool', () => {
 
   test('does not keep what is asked inside of a turn waiting', async () => {
     const queue = new PoolQueue(1);
-    const room = new WaitingRoom(60_000);
+    const room = new AcquireDeadlines(60_000);
     const turn = (await queue.enter(as('a'), room)) as Turn;
     await queue.runInside(turn, () => {
       expect(queue.enter(as('a'), room)).toBeUndefined();
@@ -99,11 +99,11 @@ describe('the queue of a pool', () => {
 
   test('refuses who comes too late, and goes on with the others', async () => {
     const queue = new PoolQueue(1);
-    const turn = (await queue.enter(as('a'), new WaitingRoom(1000))) as Turn;
-    await expect(Promise.resolve(queue.enter(as('b'), new WaitingRoom(20)))).rejects.toThrow(
+    const turn = (await queue.enter(as('a'), new AcquireDeadlines(1000))) as Turn;
+    await expect(Promise.resolve(queue.enter(as('b'), new AcquireDeadlines(20)))).rejects.toThrow(
       'The database is away',
     );
-    const later = Promise.resolve(queue.enter(as('b'), new WaitingRoom(5000)));
+    const later = Promise.resolve(queue.enter(as('b'), new AcquireDeadlines(5000)));
     queue.leave(turn);
     expect(await later).toBeDefined();
   });

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Requester } from '../../../core/contracts/requester.js';
-import type { Soon } from '../../../core/maybe-promise.js';
-import type { WaitingRoom } from './acquire-timeout.js';
+import type { MaybePromise } from '../../../core/maybe-promise.js';
+import type { AcquireDeadlines } from './acquire-timeout.js';
 
 /** A pool of fewer is anybody's: to keep one free would leave a caller one at most. */
 const LEAST_SHARED = 3;
@@ -55,7 +55,7 @@ export class PoolQueue {
   constructor(private readonly size: number) {}
 
   /** For nobody's share without a requester. Rejects with 503 when it comes too late. Undefined for what is asked inside of somebody's turn, who would wait for itself. */
-  enter(requester: Requester | undefined, room: WaitingRoom): Soon<Turn> | undefined {
+  enter(requester: Requester | undefined, room: AcquireDeadlines): MaybePromise<Turn> | undefined {
     if (this.inside.getStore()?.isOver === false) return undefined;
     const turn = new Turn(this, requester);
     if (!this.isFreeFor(turn)) return this.wait(turn, room);
@@ -88,7 +88,7 @@ export class PoolQueue {
     return count;
   }
 
-  private wait(turn: Turn, room: WaitingRoom): Promise<Turn> {
+  private wait(turn: Turn, room: AcquireDeadlines): Promise<Turn> {
     return new Promise((resolve, reject) => {
       const until = room.deadline();
       turn.until = until;
@@ -100,7 +100,7 @@ export class PoolQueue {
           resolve(turn);
         },
       };
-      const leaveRoom = room.enter(until, (error) => {
+      const leaveRoom = room.add(until, (error) => {
         this.remove(caller, own);
         reject(error);
       });

@@ -1,10 +1,10 @@
 import type { DataSource } from 'typeorm';
 import type { Requester } from '../../../core/contracts/requester.js';
-import { isLater } from '../../../core/maybe-promise.js';
+import { isPromise } from '../../../core/maybe-promise.js';
 import type { ReadFrom } from './cancellable-reads.js';
 import { PoolQueue } from './pool-queue.js';
 import type { Turn } from './pool-queue.js';
-import type { WaitingRoom } from './acquire-timeout.js';
+import type { AcquireDeadlines } from './acquire-timeout.js';
 
 /** What pools hold where nobody says otherwise, in both drivers. */
 const DRIVERS_SIZE = 10;
@@ -16,7 +16,7 @@ const QUEUES = new WeakMap<DataSource, Map<ReadFrom, PoolQueue>>();
 export class PoolQueues {
   constructor(
     private readonly dataSource: DataSource,
-    private readonly rules: { readonly fairShare: boolean; readonly waiting: WaitingRoom },
+    private readonly rules: { readonly fairShare: boolean; readonly waiting: AcquireDeadlines },
   ) {}
 
   /** `use` has the turn until it leaves it. */
@@ -26,7 +26,7 @@ export class PoolQueues {
     use: (turn: Turn | undefined) => Promise<Result>,
   ): Promise<Result> {
     const turn = this.queueOf(from).enter(this.rules.fairShare ? requester : undefined, this.rules.waiting);
-    return isLater(turn) ? turn.then(use) : use(turn);
+    return isPromise(turn) ? turn.then(use) : use(turn);
   }
 
   private queueOf(from: ReadFrom): PoolQueue {

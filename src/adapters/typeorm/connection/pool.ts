@@ -1,9 +1,9 @@
 import type { DataSource } from 'typeorm';
-import { DatabaseAway } from '../../../core/errors/http-exceptions.js';
+import { DatabaseUnavailable } from '../../../core/errors/http-exceptions.js';
 import { isSystemCode } from '../../../sql/dialects/error-codes.js';
 import type { Turn } from './pool-queue.js';
 import type { RunningRead } from './running-reads.js';
-import type { WaitingRoom } from './acquire-timeout.js';
+import type { AcquireDeadlines } from './acquire-timeout.js';
 
 /** Of pg's pool: the part that is used here. */
 interface Pool {
@@ -34,8 +34,8 @@ export function poolOf({ driver, options }: DataSource, from: 'primary' | 'repli
   return from === 'replica' && slaves.length > 0 ? slaves[Math.floor(Math.random() * slaves.length)] : master;
 }
 
-export interface LendingRules {
-  readonly waiting: WaitingRoom;
+export interface PoolRules {
+  readonly waiting: AcquireDeadlines;
   readonly isBroken: (error: unknown) => boolean;
   /** Of a statement that reads: it may be cancelled. */
   readonly watch?: (connection: unknown) => RunningRead | undefined;
@@ -47,18 +47,20 @@ export interface LendingRules {
  * Lends a connection of a pool, without a query runner of TypeORM's around it: what costs most of a small statement. One that
  * comes too late goes back at once, and one that is broken goes to nobody else.
  */
-export async function lendOf<Result>(
+export async function poolConnector<Result>(
   pool: Pool,
   use: (connection: unknown) => Promise<Result>,
-  { waiting, isBroken, watch, turn }: LendingRules,
+  { waiting, isBroken, watch, turn }: PoolRules,
 ): Promise<Result> {
   // Awaited, because a pool calls back in the asynchronous context of whoever has given the connection back.
-  const { client, release: backToPool } = await taken(pool, waiting, turn?.until ?? waiting.deadline()).catch(
-    (error: unknown) => {
-      turn?.leave();
-      return throwUnreachable(error);
-    },
-  );
+  const { client, release: backToPool } = await checkout(
+    pool,
+    waiting,
+    turn?.until ?? waiting.deadline(),
+  ).catch((error: unknown) => {
+    turn?.leave();
+    return throwUnreachable(error);
+  });
   const release = (broken: boolean): void => {
     backToPool(broken);
     turn?.leave();
@@ -85,18 +87,18 @@ export async function lendOf<Result>(
 /** What a connection could not be opened for: a server that cannot be reached is told by the codes of the operating system alone. */
 export function throwUnreachable(error: unknown): never {
   throw isSystemCode((error as { code?: unknown } | null | undefined)?.code)
-    ? new DatabaseAway({ cause: error })
+    ? new DatabaseUnavailable({ cause: error })
     : error;
 }
 
-interface Taken {
+interface PoolCheckout {
   readonly client: Client;
   readonly release: (broken?: boolean) => void;
 }
 
-function taken(pool: Pool, waiting: WaitingRoom, until: number): Promise<Taken> {
+function checkout(pool: Pool, waiting: AcquireDeadlines, until: number): Promise<PoolCheckout> {
   return new Promise((resolve, reject) => {
-    const leave = waiting.enter(until, reject);
+    const leave = waiting.add(until, reject);
     pool.connect((error, client, release) => {
       const inTime = leave();
       if (error || !client) reject(error ?? new Error('The pool has no connection'));

@@ -7,31 +7,31 @@ import type { PoolQueues } from './pool-queues.js';
 import { throwUnreachable } from './pool.js';
 import type { RunningRead } from './running-reads.js';
 import type { SqliteConnection } from './sqlite-connection.js';
-import type { WaitingRoom } from './acquire-timeout.js';
+import type { AcquireDeadlines } from './acquire-timeout.js';
 
 /** A connection for one statement, with the runner that has it, where there is one. */
-export type LentForOne = Pick<Lent, 'connection'> & { readonly runner?: QueryRunner };
+export type SingleUseRunner = Pick<PooledRunner, 'connection'> & { readonly runner?: QueryRunner };
 
 /** A runner with its connection, and whether that may go back to the pool. */
-export interface Lent {
+export interface PooledRunner {
   readonly runner: QueryRunner;
   readonly connection: unknown;
   broken: boolean;
 }
 
-export interface LenderParts {
+export interface QueryRunnerPoolParts {
   readonly dataSource: DataSource;
   readonly dialect: Dialect;
   readonly errors: ConnectionErrors;
   readonly queues: PoolQueues;
   readonly reads: CancellableReads;
   readonly sqlite: SqliteConnection | undefined;
-  readonly waiting: WaitingRoom;
+  readonly waiting: AcquireDeadlines;
 }
 
 /** Lends query runners with their connections, each in its turn. */
-export class RunnerLender {
-  constructor(private readonly parts: LenderParts) {}
+export class QueryRunnerPool {
+  constructor(private readonly parts: QueryRunnerPoolParts) {}
 
   inTurn<Result>(
     { from, requester }: Reading,
@@ -40,7 +40,11 @@ export class RunnerLender {
     return this.parts.dialect.oneConnection ? use(undefined) : this.parts.queues.inTurn(from, requester, use);
   }
 
-  lend<Result>(asked: Reading, use: (lent: Lent) => Promise<Result>, cancellable = false): Promise<Result> {
+  acquire<Result>(
+    asked: Reading,
+    use: (lent: PooledRunner) => Promise<Result>,
+    cancellable = false,
+  ): Promise<Result> {
     return this.inTurn(asked, async (turn) => {
       this.parts.errors.hear();
       const runner = this.parts.dataSource.createQueryRunner(asked.from === 'replica' ? 'slave' : 'master');
@@ -49,15 +53,15 @@ export class RunnerLender {
         ? await connecting
         : await this.connected(runner, connecting.catch(throwUnreachable), turn);
       const read = cancellable ? this.parts.reads.watch(connection, asked) : undefined;
-      const lent: Lent = { runner, connection, broken: false };
+      const lent: PooledRunner = { runner, connection, broken: false };
       const { sqlite } = this.parts;
       const useOurs = (): Promise<Result> => (sqlite ? sqlite.asOurs(() => use(lent)) : use(lent));
-      return this.using(lent, { turn, read, use: () => (turn ? turn.run(useOurs) : useOurs()) });
+      return this.withRunner(lent, { turn, read, use: () => (turn ? turn.run(useOurs) : useOurs()) });
     });
   }
 
-  private async using<Result>(
-    lent: Lent,
+  private async withRunner<Result>(
+    lent: PooledRunner,
     {
       turn,
       read,
@@ -72,7 +76,7 @@ export class RunnerLender {
     try {
       return await use();
     } catch (error) {
-      lent.broken ||= this.parts.dialect.refusal(error)?.kind === 'away';
+      lent.broken ||= this.parts.dialect.errorFor(error)?.kind === 'away';
       throw error;
     } finally {
       const cancelled = read?.end();
@@ -92,7 +96,10 @@ export class RunnerLender {
     turn: Turn | undefined,
   ): Promise<unknown> {
     try {
-      return await this.parts.waiting.inTime(connecting, turn?.until ?? this.parts.waiting.deadline());
+      return await this.parts.waiting.withinDeadline(
+        connecting,
+        turn?.until ?? this.parts.waiting.deadline(),
+      );
     } catch (error) {
       turn?.leave();
       void connecting.then(() => runner.release()).catch(() => undefined);

@@ -96,7 +96,8 @@ export class RunningRead {
   isToBeCancelled(now: number): boolean {
     const taken = now - this.begun;
     return (
-      taken >= LEAVE_ALONE && (taken >= (this.rules.limit ?? Infinity) || this.requester?.gone() === true)
+      taken >= LEAVE_ALONE &&
+      (taken >= (this.rules.limit ?? Infinity) || this.requester?.isAborted() === true)
     );
   }
 

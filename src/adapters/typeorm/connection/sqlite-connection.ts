@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { DataSource, QueryRunner } from 'typeorm';
-import { DatabaseAway } from '../../../core/errors/http-exceptions.js';
+import { DatabaseUnavailable } from '../../../core/errors/http-exceptions.js';
 import { driverErrorProperty } from '../../../sql/dialects/dialect.js';
-import { Attempts } from './retry-budget.js';
+import { RetryBudget } from './retry-budget.js';
 
 /** Of better-sqlite3 and of sql.js. The first one alone says whether it is in a transaction. */
 interface DriverConnection {
@@ -143,7 +143,7 @@ export class SqliteConnection {
       await queryRunner.commitTransaction();
     } catch (error) {
       // What it would commit is not done again.
-      throw isLocked(error) ? new DatabaseAway({ cause: error }) : error;
+      throw isLocked(error) ? new DatabaseUnavailable({ cause: error }) : error;
     } finally {
       this.patience = undefined;
     }
@@ -228,13 +228,13 @@ export class SqliteConnection {
   }
 
   private async repeatCommit(patience: number): Promise<void> {
-    for (const attempts = new Attempts(patience); ;) {
+    for (const attempts = new RetryBudget(patience); ;) {
       if (!this.isInTransaction) throw new TransactionUndone();
       try {
         this.withoutWaiting(() => this.connection.exec(COMMIT));
         return;
       } catch (error) {
-        if (!isLocked(error) || !(await attempts.another('locked'))) throw error;
+        if (!isLocked(error) || !(await attempts.retry('locked'))) throw error;
       }
     }
   }

@@ -1,5 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { KEEPS_ANSWERS } from '../../../core/contracts/idempotency.js';
+import { STORES_RESPONSES } from '../../../core/contracts/idempotency.js';
 
 /**
  * Where answers are kept for requests with an `Idempotency-Key`: put it among the entities of the data source. Its rows
@@ -9,7 +9,7 @@ import { KEEPS_ANSWERS } from '../../../core/contracts/idempotency.js';
  */
 @Entity({ name: 'restify_idempotency' })
 export class IdempotencyRecord {
-  static readonly [KEEPS_ANSWERS] = true;
+  static readonly [STORES_RESPONSES] = true;
 
   @PrimaryColumn({ name: 'id', type: 'varchar', length: 64 })
   id: string;

@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { In, IsNull, LessThanOrEqual, MoreThan } from 'typeorm';
 import type { DataSource, EntityManager } from 'typeorm';
-import { isRestError } from '../../../core/errors/rest-exception.js';
-import { keepsAnswers } from '../../../core/contracts/idempotency.js';
+import { isRestException } from '../../../core/errors/rest-exception.js';
+import { storesResponses } from '../../../core/contracts/idempotency.js';
 import { CLAIM_LEASE, ENDED_ANSWERS, ENDED_EVERY } from '../../../core/schema/limits.js';
 import type {
-  AnswerStore,
+  IdempotencyStore,
   Claim,
   ClaimOutcome,
   ClaimRequest,
 } from '../../../core/contracts/response-store.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
-import type { Connections } from '../connection/connection-manager.js';
+import type { ConnectionManager } from '../connection/connection-manager.js';
 import { asciiJson, partsOf } from './response-columns.js';
 import type { IdempotencyRecord } from './idempotency-record.js';
 
@@ -31,15 +31,15 @@ interface Found {
  * Keeps answers in the application's own database, as rows of `IdempotencyRecord`. A claim is a row of its own key, so that of
  * two that insert it the database refuses one; every step behind it asks for the token that the claim was given.
  */
-export class TypeOrmAnswers implements AnswerStore {
+export class TypeOrmIdempotencyStore implements IdempotencyStore {
   private readonly target: typeof IdempotencyRecord | undefined;
   private nextRemoval = 0;
 
   constructor(
     dataSource: DataSource,
-    private readonly tools: { readonly connections: Connections; readonly dialect: Dialect },
+    private readonly tools: { readonly connections: ConnectionManager; readonly dialect: Dialect },
   ) {
-    this.target = dataSource.entityMetadatas.map(({ target }) => target).find(keepsAnswers) as
+    this.target = dataSource.entityMetadatas.map(({ target }) => target).find(storesResponses) as
       typeof IdempotencyRecord | undefined;
   }
 
@@ -118,7 +118,7 @@ export class TypeOrmAnswers implements AnswerStore {
       );
       return true;
     } catch (error) {
-      if (!isRestError(error) && this.tools.dialect.refusal(error)?.kind === 'unique') return false;
+      if (!isRestException(error) && this.tools.dialect.errorFor(error)?.kind === 'unique') return false;
       throw error;
     }
   }

@@ -3,10 +3,10 @@ import type { EmbeddedMetadata } from 'typeorm/metadata/EmbeddedMetadata.js';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { RelationMetadata } from 'typeorm/metadata/RelationMetadata.js';
 import type { AskExposures, ExposedClass, Exposure } from '../../../core/schema/exposure.js';
-import type { ValueKind, ValueType } from '../../../core/schema/data-type.js';
+import type { DataKind, DataType } from '../../../core/schema/data-type.js';
 import type { Json } from '../../../core/errors/rest-exception.js';
 import { toProperty } from '../write/property-values.js';
-import { valueTypeOf } from './value-type-of.js';
+import { dataTypeOf } from './value-type-of.js';
 
 /** The properties that a class declares: an entity's, or an embedded object's. */
 interface Declared {
@@ -65,7 +65,7 @@ function samplesOf(
   for (const { propertyName, isOneToMany, isManyToMany } of relations)
     samples.set(propertyName, [isOneToMany || isManyToMany ? [] : {}, null]);
   for (const column of columns) {
-    const described = valueTypeOf(column, dataSource);
+    const described = dataTypeOf(column, dataSource);
     const own = 'type' in described ? [sampleOf(described.type, column)] : [];
     // Of which kind a transformer's values are is not known here.
     const others = column.transformer ? [[], {}, 7] : [];
@@ -75,7 +75,7 @@ function samplesOf(
 }
 
 /** In canonical form, of each kind of value: a text has a blank at each end, upper case and lower case. */
-const SAMPLES: Readonly<Record<ValueKind, Json>> = {
+const SAMPLES: Readonly<Record<DataKind, Json>> = {
   integer: 7,
   bigint: '7',
   decimal: '1.25',
@@ -94,7 +94,7 @@ const SAMPLES: Readonly<Record<ValueKind, Json>> = {
   binary: 'U2FtcGxl',
 };
 
-function sampleOf(type: ValueType, column: ColumnMetadata): unknown {
+function sampleOf(type: DataType, column: ColumnMetadata): unknown {
   if (type.kind === 'enum') return type.values[0] ?? null;
   return type.kind === 'list' ? [' Sample '] : toProperty(SAMPLES[type.kind], type, column);
 }

@@ -9,7 +9,7 @@ import type {
 } from '../../../core/schema/entity-metadata.js';
 import type { AskExposures } from '../../../core/schema/exposure.js';
 import type { AskRules } from '../../../core/schema/value-rules.js';
-import type { ValueType } from '../../../core/schema/data-type.js';
+import type { DataType } from '../../../core/schema/data-type.js';
 import { knownDialectFamily } from '../dialect-family.js';
 import { declaredProperties, isSchema, schemaTarget } from './declared-properties.js';
 import { describeRules } from './describe-rules.js';
@@ -21,9 +21,9 @@ import { MappedTables } from './mapped-tables.js';
 import { acceptsNull, hasFittingKind, isOwnColumn, sharesTable, unsupportedKinds } from './inheritance.js';
 import { describeTransformer } from './describe-transformer.js';
 import { unsupportedTrees } from './trees.js';
-import { valueTypeOf } from './value-type-of.js';
-import type { DescribedType } from './value-type-of.js';
-import { describeStamps, isUnversioned } from './typeorm-version.js';
+import { dataTypeOf } from './value-type-of.js';
+import type { ColumnDataType } from './value-type-of.js';
+import { describeValidatorColumns, isUnversioned } from './typeorm-version.js';
 
 /** What decorators of other packages say of classes, where the application has these packages. */
 export interface AskedClasses {
@@ -82,7 +82,7 @@ function describeEntity(
     columns: metadata.columns.map((column) => describeColumn(column, source)),
     key: metadata.primaryColumns.map((column) => column.databaseName),
     unique: describeUnique(metadata),
-    ...describeStamps(metadata),
+    ...describeValidatorColumns(metadata),
     relations: describeRelations(source),
     exposures: exposures ? describeExposures(metadata, dataSource, exposures) : new Map(),
     rules: rules ? describeRules(metadata, rules) : new Map(),
@@ -134,7 +134,7 @@ function targetsOf({ target }: EntityMetadata, schema: unknown): readonly unknow
 
 function describeColumn(column: ColumnMetadata, source: RelationSource): ColumnDescription {
   const { metadata, dataSource } = source;
-  const described = valueTypeOf(column, dataSource);
+  const described = dataTypeOf(column, dataSource);
   const supported = 'type' in described;
   const unfitKey = supported && column.isPrimary ? whyNoKey(described.type, dataSource) : undefined;
   return {
@@ -175,12 +175,12 @@ function describeColumn(column: ColumnMetadata, source: RelationSource): ColumnD
 function unsupportedOf({
   unsupported,
   isArray,
-}: Exclude<DescribedType, { type: ValueType }>): Partial<ColumnDescription> {
+}: Exclude<ColumnDataType, { type: DataType }>): Partial<ColumnDescription> {
   return { unsupported, ...(isArray ? { unsupportedArray: isArray } : {}) };
 }
 
 /** A row is written through TypeORM, which must find it, and it alone, by its key. */
-function whyNoKey(type: ValueType, dataSource: DataSource): string | undefined {
+function whyNoKey(type: DataType, dataSource: DataSource): string | undefined {
   switch (type.kind) {
     case 'datetime':
       return type.digits > 3

@@ -1,7 +1,7 @@
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { Json } from '../../../core/errors/rest-exception.js';
 import type { ColumnDescription, TransformerDescription } from '../../../core/schema/entity-metadata.js';
-import type { ValueType } from '../../../core/schema/data-type.js';
+import type { DataType } from '../../../core/schema/data-type.js';
 import { plainNumberText } from '../../../core/values/numbers.js';
 import { designType } from './design-type.js';
 import { fromProperty, toProperty } from '../write/property-values.js';
@@ -9,7 +9,7 @@ import { fromProperty, toProperty } from '../write/property-values.js';
 /** What the application's transformers make of the values of a column that has some. `type`: of what is stored. */
 export function describeTransformer(
   column: ColumnMetadata,
-  type: ValueType | undefined,
+  type: DataType | undefined,
 ): Pick<ColumnDescription, 'transformer'> {
   if (column.transformer === undefined || type === undefined) return {};
   const transformers = [column.transformer].flat();
@@ -31,7 +31,7 @@ export function describeTransformer(
   };
 }
 
-function declaredBy(column: ColumnMetadata, type: ValueType): TransformerDescription['declared'] {
+function declaredBy(column: ColumnMetadata, type: DataType): TransformerDescription['declared'] {
   switch (designType(column)) {
     case Array:
       return 'list';
@@ -54,7 +54,7 @@ function declaredBy(column: ColumnMetadata, type: ValueType): TransformerDescrip
 }
 
 /** Undefined for what no column holds, and for SQL, of which nothing is known here. */
-function storedForm(made: unknown, type: ValueType): Json | undefined {
+function storedForm(made: unknown, type: DataType): Json | undefined {
   if (typeof made === 'function' || typeof made === 'symbol') return undefined;
   if (made instanceof Date && Number.isNaN(made.getTime())) return undefined;
   if (typeof made === 'number' && type.kind === 'decimal') return plainNumberText(made);

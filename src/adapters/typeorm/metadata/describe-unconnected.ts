@@ -18,7 +18,7 @@ export interface UnknownTarget {
   readonly unmapped: boolean;
 }
 
-export interface EarlyLook {
+export interface OfflineMetadata {
   readonly unknownTargets: readonly UnknownTarget[];
   /** A join table has the name of an entity's table. */
   readonly doubled: boolean;
@@ -32,7 +32,7 @@ interface SchemaLike {
  * What can be told before the data source connects, and keeps it from connecting: TypeORM would try again and again, and
  * then say it in its own words. Reads what the decorators of these entities have recorded.
  */
-export function lookEarly(entities: readonly unknown[]): EarlyLook {
+export function readOfflineMetadata(entities: readonly unknown[]): OfflineMetadata {
   const classes = entities.filter((each): each is EntityClass => typeof each === 'function');
   const schemas = entities.filter(
     (each): each is SchemaLike => typeof each === 'object' && each !== null && 'options' in each,

@@ -1,9 +1,9 @@
 import type { EntityMetadata } from 'typeorm';
-import type { DatabaseRefusal, Dialect } from '../../../sql/dialects/dialect.js';
+import type { DatabaseError, Dialect } from '../../../sql/dialects/dialect.js';
 import type { Tables } from '../table-metadata.js';
-import type { Connections } from '../connection/connection-manager.js';
+import type { ConnectionManager } from '../connection/connection-manager.js';
 
-type Duplicate = Extract<DatabaseRefusal, { kind: 'unique' }>;
+type Duplicate = Extract<DatabaseError, { kind: 'unique' }>;
 
 /** Indexes that are remembered. Their names come from the database, and not from clients. */
 const MAX_INDEXES = 1000;
@@ -18,7 +18,7 @@ export class IndexColumns {
   constructor(
     private readonly tables: Tables,
     private readonly dialect: Dialect,
-    private readonly connections: Connections,
+    private readonly connections: ConnectionManager,
   ) {}
 
   /** Names in the database; none where the index is not over columns alone, or nobody knows it. Asks outside of any transaction. */

@@ -4,7 +4,7 @@ import type { Unsupported } from '../../../core/schema/entity-metadata.js';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { parseValue } from '../../../core/values/parse-value.js';
 import type { DeclaredProperties } from './declared-properties.js';
-import { valueTypeOf } from './value-type-of.js';
+import { dataTypeOf } from './value-type-of.js';
 
 /** Whether the table holds rows of several entities (single-table inheritance). */
 export function sharesTable(metadata: EntityMetadata): boolean {
@@ -100,7 +100,7 @@ function kindsOf(metadata: EntityMetadata): readonly unknown[] {
 export function hasFittingKind(metadata: EntityMetadata, dataSource: DataSource): boolean {
   const { discriminatorColumn, discriminatorValue } = metadata;
   if (!discriminatorColumn) return true;
-  const described = valueTypeOf(discriminatorColumn, dataSource);
+  const described = dataTypeOf(discriminatorColumn, dataSource);
   return (
     !('type' in described) ||
     described.type.kind === 'string' ||

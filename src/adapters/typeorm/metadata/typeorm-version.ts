@@ -1,12 +1,14 @@
 import type { DataSource, EntityMetadata } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { EntityDescription } from '../../../core/schema/entity-metadata.js';
-import type { ValueType } from '../../../core/schema/data-type.js';
+import type { DataType } from '../../../core/schema/data-type.js';
 import { knownDialectFamily } from '../dialect-family.js';
 import { sharesTable } from './inheritance.js';
 
 /** A version counts for nothing where a listener makes what is read, or where other rows of a tree are rewritten beside it. */
-export function describeStamps(metadata: EntityMetadata): Pick<EntityDescription, 'version' | 'modified'> {
+export function describeValidatorColumns(
+  metadata: EntityMetadata,
+): Pick<EntityDescription, 'version' | 'modified'> {
   const { versionColumn, updateDateColumn, afterLoadListeners, treeType } = metadata;
   const counted =
     versionColumn &&
@@ -23,7 +25,7 @@ export function describeStamps(metadata: EntityMetadata): Pick<EntityDescription
 /** `settable`: bodies may change it. */
 export function isUnversioned(
   column: ColumnMetadata,
-  type: ValueType,
+  type: DataType,
   { metadata, dataSource, settable }: { metadata: EntityMetadata; dataSource: DataSource; settable: boolean },
 ): boolean {
   if (column.transformer !== undefined || column.isVirtualProperty) return true;
@@ -44,7 +46,7 @@ function acts(action: string | undefined, harmless?: string): boolean {
 }
 
 /** The ORM compares less than the column keeps: what it does not notice is written behind its statement, and not counted. */
-function isCoarse(type: ValueType, dataSource: DataSource): boolean {
+function isCoarse(type: DataType, dataSource: DataSource): boolean {
   if (type.kind === 'list') return type.storage === 'array';
   if (type.kind === 'datetime') return type.digits > 3;
   return (

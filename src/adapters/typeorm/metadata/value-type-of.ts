@@ -1,11 +1,11 @@
 import type { DataSource } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
-import type { ValueType } from '../../../core/schema/data-type.js';
+import type { DataType } from '../../../core/schema/data-type.js';
 import { dialectFamily } from '../dialect-family.js';
 
 /** The value type of a column, or the name of a database type that has no place in the interface; `isArray` where TypeORM does not write arrays of it. */
-export type DescribedType =
-  { readonly type: ValueType } | { readonly unsupported: string; readonly isArray?: true };
+export type ColumnDataType =
+  { readonly type: DataType } | { readonly unsupported: string; readonly isArray?: true };
 
 const SAFE = { kind: 'integer', min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER } as const;
 const BIGINT = { kind: 'bigint', min: -(2n ** 63n), max: 2n ** 63n - 1n } as const;
@@ -29,12 +29,12 @@ const CONTENT_BYTES: Readonly<Record<string, number>> = {
   blob: 65_535,
 };
 
-export function valueTypeOf(column: ColumnMetadata, dataSource: DataSource): DescribedType {
+export function dataTypeOf(column: ColumnMetadata, dataSource: DataSource): ColumnDataType {
   return column.isArray ? arrayType(column, dataSource) : scalarType(column, dataSource);
 }
 
 /** PostgreSQL has arrays, but none of TypeORM's own kinds of text; elsewhere TypeORM keeps those of a `simple-enum` on SQLite, as one text. */
-function arrayType(column: ColumnMetadata, dataSource: DataSource): DescribedType {
+function arrayType(column: ColumnMetadata, dataSource: DataSource): ColumnDataType {
   const family = dialectFamily(dataSource);
   const of = scalarType(column, dataSource);
   if (!('type' in of)) return { unsupported: `${of.unsupported}[]` };
@@ -51,7 +51,7 @@ function isReadAsArray(column: ColumnMetadata, { driver }: DataSource): boolean 
   return Array.isArray(driver.prepareHydratedValue('', plain));
 }
 
-function scalarType(column: ColumnMetadata, dataSource: DataSource): DescribedType {
+function scalarType(column: ColumnMetadata, dataSource: DataSource): ColumnDataType {
   // TypeScript says a type where the decorator was given one: what is left has none, as a `@ViewColumn`.
   if ((column.type as unknown) === undefined) return untypedColumn(column, dataSource);
   if (column.type === 'simple-array')
@@ -68,7 +68,7 @@ function scalarType(column: ColumnMetadata, dataSource: DataSource): DescribedTy
 }
 
 /** By the type of the property. An instant needs the column's own on PostgreSQL, which has two of them. */
-function untypedColumn(column: ColumnMetadata, dataSource: DataSource): DescribedType {
+function untypedColumn(column: ColumnMetadata, dataSource: DataSource): ColumnDataType {
   const design =
     typeof column.target === 'function'
       ? (Reflect.getMetadata(
@@ -94,7 +94,7 @@ function untypedColumn(column: ColumnMetadata, dataSource: DataSource): Describe
   }
 }
 
-function described(type: ValueType): DescribedType {
+function described(type: DataType): ColumnDataType {
   return { type };
 }
 
@@ -102,7 +102,7 @@ function isBoolean(column: ColumnMetadata): boolean {
   return column.type === Boolean || column.type === 'boolean' || column.type === 'bool';
 }
 
-function byDatabaseType(name: string, column: ColumnMetadata, dataSource: DataSource): DescribedType {
+function byDatabaseType(name: string, column: ColumnMetadata, dataSource: DataSource): ColumnDataType {
   const family = dialectFamily(dataSource);
   const bits = INTEGER_BITS[name];
   if (bits !== undefined) return described(family === 'sqlite' ? SAFE : integerOf(bits, column.unsigned));
@@ -191,14 +191,14 @@ function byDatabaseType(name: string, column: ColumnMetadata, dataSource: DataSo
   }
 }
 
-function integerOf(bits: number, unsigned: boolean): ValueType {
+function integerOf(bits: number, unsigned: boolean): DataType {
   return unsigned
     ? { kind: 'integer', min: 0, max: 2 ** bits - 1 }
     : { kind: 'integer', min: -(2 ** (bits - 1)), max: 2 ** (bits - 1) - 1 };
 }
 
 /** MySQL and MariaDB keep `decimal` as `decimal(10,0)`; SQLite keeps no limits, and none are made up. */
-function decimalOf(column: ColumnMetadata, family: string): ValueType {
+function decimalOf(column: ColumnMetadata, family: string): DataType {
   const precision = column.precision ?? (family === 'mysql' ? 10 : undefined);
   const scale = column.scale ?? (family === 'mysql' ? 0 : undefined);
   return {

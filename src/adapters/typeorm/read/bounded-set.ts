@@ -2,7 +2,7 @@
 const MAX_NAMES = 200;
 
 /** A bounded set, for what may be forgotten. */
-export class RecentNames {
+export class BoundedSet {
   private readonly names = new Set<string>();
 
   has(name: string): boolean {

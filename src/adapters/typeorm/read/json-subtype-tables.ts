@@ -5,13 +5,13 @@ import type { JsonWriter } from '../../../sql/dialects/json-writer.js';
  * Tables whose values may be marked as JSON when they are read. SQLite marks what its JSON functions return until it is stored,
  * and writes what is marked into JSON as it is: the text `"Bob"` would lose its quotes. Such rows the process writes.
  */
-export class MarkedTables {
+export class JsonSubtypeTables {
   private names: ReadonlySet<string> = new Set();
 
   constructor(private readonly json: JsonWriter | undefined) {}
 
   /** Asks which tables the database makes columns of when they are read: a migration may have made more of them than entities say. */
-  async learn(dataSource: DataSource): Promise<void> {
+  async load(dataSource: DataSource): Promise<void> {
     const { marking } = this.json ?? {};
     if (marking === undefined) return;
     const found = await dataSource.query<readonly { readonly name: unknown }[]>(marking);
@@ -19,7 +19,7 @@ export class MarkedTables {
   }
 
   /** A view may show such a column of any table. */
-  mayMark({ columns, tableName, tableType }: EntityMetadata): boolean {
+  mayHaveSubtype({ columns, tableName, tableType }: EntityMetadata): boolean {
     if (this.json?.marking === undefined) return false;
     const isMade = columns.some(
       ({ isVirtualProperty, asExpression, generatedType }) =>

@@ -1,9 +1,9 @@
 import type { QueryRunner } from 'typeorm';
 import { COUNTED_ROWS } from '../../../core/schema/limits.js';
-import type { Counted } from '../../../core/contracts/pagination.js';
+import type { CountResult } from '../../../core/contracts/pagination.js';
 import type { PagePlan } from '../../../core/query/plan.js';
 import type { Row } from '../../../core/contracts/serializer.js';
-import type { PageOf, RowWriting } from '../../../core/data-adapter.js';
+import type { PageOf, RowEncoder } from '../../../core/data-adapter.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
 import {
   countStatement,
@@ -19,7 +19,7 @@ import { StatementShapes } from '../../../sql/statement-cache.js';
 import type { Records, Statement } from '../../../sql/statement.js';
 import type { Tables } from '../table-metadata.js';
 import { kindOfList } from '../../../sql/json-list-query.js';
-import type { Connections } from '../connection/connection-manager.js';
+import type { ConnectionManager } from '../connection/connection-manager.js';
 import type { RowReader } from './row-reader.js';
 
 /** Nobody waits for it. */
@@ -28,14 +28,14 @@ const UNWANTED = { size: 0, more: false, count: undefined, first: [], last: [] }
 export interface PageReaderTools {
   readonly tables: Tables;
   readonly dialect: Dialect;
-  readonly connections: Connections;
+  readonly connections: ConnectionManager;
 }
 
 /** Reads the pages of one resource that clients ask for, each by itself. */
 export class PageReader {
   private readonly tables: Tables;
   private readonly dialect: Dialect;
-  private readonly connections: Connections;
+  private readonly connections: ConnectionManager;
   private readonly shapes: StatementShapes;
 
   constructor(
@@ -52,15 +52,15 @@ export class PageReader {
     await this.reader.findParent(plan);
     const read = (runner: QueryRunner): Promise<PageOf<readonly Row[]>> => this.rowsBy(runner, plan);
     if (plan.forWriting === true) return this.connections.reading('primary', read, plan.requester);
-    return (await this.connections.readingWanted(read, plan.requester)) ?? { ...UNWANTED, rows: [] };
+    return (await this.connections.readingIfWanted(read, plan.requester)) ?? { ...UNWANTED, rows: [] };
   }
 
   /** Written by the database where it writes such rows. */
-  async text(plan: PagePlan, writing: RowWriting): Promise<PageOf<string>> {
+  async text(plan: PagePlan, writing: RowEncoder): Promise<PageOf<string>> {
     const json = this.reader.needsEntities() ? undefined : this.reader.json;
     const statement = json && this.textStatement(plan, writing, json);
     if (!statement) return textOf(await this.rows(plan), writing);
-    const read = this.connections.readingWanted(
+    const read = this.connections.readingIfWanted(
       (runner) => this.textBy(runner, { plan, writing, statement, json }),
       plan.requester,
     );
@@ -73,7 +73,7 @@ export class PageReader {
   }
 
   /** The plan's own `count`, without its page. */
-  count(plan: PagePlan): Promise<Counted> {
+  count(plan: PagePlan): Promise<CountResult> {
     return this.connections.reading('replica', (runner) => this.countBy(runner, plan), plan.requester);
   }
 
@@ -104,7 +104,7 @@ export class PageReader {
       writing,
       statement,
       json,
-    }: { plan: PagePlan; writing: RowWriting; statement: Statement; json: JsonRows },
+    }: { plan: PagePlan; writing: RowEncoder; statement: Statement; json: JsonRows },
   ): Promise<PageOf<string>> {
     const { text, counted, ...page } = readTextPage(await this.connections.records(runner, statement), json);
     // A page with a row that only the process can write.
@@ -112,7 +112,7 @@ export class PageReader {
     return { ...page, rows: text, count: plan.count && (await this.judged(runner, plan, counted)) };
   }
 
-  private textStatement(plan: PagePlan, { basePath }: RowWriting, json: JsonRows): Statement {
+  private textStatement(plan: PagePlan, { basePath }: RowEncoder, json: JsonRows): Statement {
     const write = (): Statement => textPageStatement(plan, this.begin(plan), { json, basePath });
     const { resource, where, parent, count, edges, limit } = plan;
     // Where a page begins, and how many rows it has, is in the text of its statement: only usual first pages come again.
@@ -131,7 +131,7 @@ export class PageReader {
     );
   }
 
-  private async countBy(runner: QueryRunner, plan: PagePlan): Promise<Counted> {
+  private async countBy(runner: QueryRunner, plan: PagePlan): Promise<CountResult> {
     const [record = []] = await this.connections.records(
       runner,
       countStatement(plan, this.begin(plan), plan.count ?? 'exact'),
@@ -140,7 +140,7 @@ export class PageReader {
   }
 
   /** What was counted up to a bound, and what is known behind it. */
-  private async judged(runner: QueryRunner, plan: PagePlan, rows: number): Promise<Counted> {
+  private async judged(runner: QueryRunner, plan: PagePlan, rows: number): Promise<CountResult> {
     if (plan.count === 'exact' || rows <= COUNTED_ROWS) return { rows, exact: true };
     const { estimate } = this.dialect;
     if (plan.count === 'bounded' || !estimate) return { rows: COUNTED_ROWS, exact: false };
@@ -157,7 +157,7 @@ export class PageReader {
   }
 }
 
-function textOf({ rows, ...page }: PageOf<readonly Row[]>, { represent }: RowWriting): PageOf<string> {
+function textOf({ rows, ...page }: PageOf<readonly Row[]>, { represent }: RowEncoder): PageOf<string> {
   return { ...page, rows: rows.map((row) => JSON.stringify(represent(row))).join(',') };
 }
 

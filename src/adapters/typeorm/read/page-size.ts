@@ -1,5 +1,5 @@
 import { PAGE_CHARACTERS, PAGE_ROWS } from '../../../core/schema/limits.js';
-import { HELD_MILLISECONDS } from '../../../core/event-loop.js';
+import { MAX_BLOCKING_MILLISECONDS } from '../../../core/event-loop.js';
 import type { Records } from '../../../sql/statement.js';
 
 /** A row of a shorter page may take this many times as long: where it takes longer, it is not the rows that take the time. */
@@ -75,8 +75,8 @@ export class PagePace {
     const page = { halvings, perRow: milliseconds / rowsOf(halvings) };
     if (search?.way === 'longer') return this.longer(page, search.from);
     this.search = undefined;
-    if (milliseconds * 2 < HELD_MILLISECONDS) return Math.max(0, this.paced - 1);
-    if (milliseconds <= HELD_MILLISECONDS) return this.paced;
+    if (milliseconds * 2 < MAX_BLOCKING_MILLISECONDS) return Math.max(0, this.paced - 1);
+    if (milliseconds <= MAX_BLOCKING_MILLISECONDS) return this.paced;
     const from = search?.from ?? page;
     if (page.perRow > from.perRow * WORTH) {
       // Once more: the machine may have been busy with something else.

@@ -8,7 +8,7 @@ import { decodedRecord } from '../../../sql/select-columns.js';
 import { relatedStatement } from '../../../sql/related-query.js';
 import { Scope } from '../../../sql/query-scope.js';
 import type { Tables } from '../table-metadata.js';
-import type { Connections } from '../connection/connection-manager.js';
+import type { ConnectionManager } from '../connection/connection-manager.js';
 import type { RowReader } from './row-reader.js';
 
 export interface RelatedReading {
@@ -16,7 +16,7 @@ export interface RelatedReading {
   readonly reader: RowReader;
   readonly tables: Tables;
   readonly dialect: Dialect;
-  readonly connections: Connections;
+  readonly connections: ConnectionManager;
 }
 
 /** Parents of one statement: it has a bounded number of parameters, and each composite key is an alternative of its own. */

@@ -1,14 +1,14 @@
 import type { QueryRunner } from 'typeorm';
 import { NotFound } from '../../../core/errors/http-exceptions.js';
-import { isRestError } from '../../../core/errors/rest-exception.js';
+import { isRestException } from '../../../core/errors/rest-exception.js';
 import type { Condition } from '../../../core/query/condition.js';
-import { stampsIn, stampsOf } from '../../../core/contracts/conditional.js';
+import { validatorColumnsIn, validatorColumnsOf } from '../../../core/contracts/conditional.js';
 import type { ListPlan, RetrievePlan } from '../../../core/query/plan.js';
 import type { OrderTerm, Resource } from '../../../core/schema/resource.js';
 import type { Row } from '../../../core/contracts/serializer.js';
-import { HeldTime, nextTurn } from '../../../core/event-loop.js';
-import { isLater, whenThere } from '../../../core/maybe-promise.js';
-import type { Soon } from '../../../core/maybe-promise.js';
+import { BlockingTime, nextTurn } from '../../../core/event-loop.js';
+import { isPromise, mapMaybe } from '../../../core/maybe-promise.js';
+import type { MaybePromise } from '../../../core/maybe-promise.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
 import { compileWhere } from '../../../sql/compile-where.js';
 import { compileAfter, compileOrder, cursorColumns } from '../../../sql/compile-order.js';
@@ -25,17 +25,17 @@ import { jsonRows } from '../../../sql/json-object-sql.js';
 import type { JsonRows } from '../../../sql/json-object-sql.js';
 import { TextPages } from '../../../sql/json-list-query.js';
 import type { TextPage } from '../../../sql/json-list-query.js';
-import type { RowWriting, StampedText } from '../../../core/data-adapter.js';
-import type { Connections } from '../connection/connection-manager.js';
+import type { RowEncoder, ValidatedJson } from '../../../core/data-adapter.js';
+import type { ConnectionManager } from '../connection/connection-manager.js';
 import { EntityLoader } from './entity-loader.js';
-import type { MarkedTables } from './json-subtype-tables.js';
-import { RecentNames } from './bounded-set.js';
+import type { JsonSubtypeTables } from './json-subtype-tables.js';
+import { BoundedSet } from './bounded-set.js';
 import { charactersOf, PageSize } from './page-size.js';
 import type { PagePace } from './page-size.js';
 
 type ReadOfOne = Pick<RetrievePlan, 'where' | 'forWriting' | 'requester'>;
 
-interface PageQuestion {
+interface PageQuery {
   readonly where: Condition;
   readonly order: readonly OrderTerm[];
   /** The cursor values of the last row before, or undefined for the first page. */
@@ -53,7 +53,7 @@ interface Page {
 /** A list whose rows the database writes. */
 interface TextList {
   readonly plan: ListPlan;
-  readonly writing: RowWriting;
+  readonly writing: RowEncoder;
   readonly pages: TextPages;
   /** Tells it apart from lists in another order, or of another parent's model. */
   readonly kind: string;
@@ -62,22 +62,22 @@ interface TextList {
 export interface RowReaderTools {
   readonly tables: Tables;
   readonly dialect: Dialect;
-  readonly connections: Connections;
-  readonly marked: MarkedTables;
+  readonly connections: ConnectionManager;
+  readonly marked: JsonSubtypeTables;
 }
 
 /** Reads the rows of one resource. */
 export class RowReader {
   private readonly tables: Tables;
   private readonly dialect: Dialect;
-  private readonly connections: Connections;
+  private readonly connections: ConnectionManager;
   readonly selection: Selection;
   private readonly entities: EntityLoader | undefined;
   /** Undefined where the database does not write such rows. */
   readonly json: JsonRows | undefined;
   private readonly shapes: StatementShapes;
   private readonly pageSize = new PageSize();
-  private readonly longLists = new RecentNames();
+  private readonly longLists = new BoundedSet();
 
   constructor(
     private readonly resource: Resource,
@@ -89,7 +89,7 @@ export class RowReader {
     this.selection = selectRows(resource, dialect);
     this.shapes = new StatementShapes(dialect, this.chosen);
     const { metadata, dataSource } = tables.of(resource);
-    this.json = marked.mayMark(metadata) ? undefined : jsonRows(resource, dialect);
+    this.json = marked.mayHaveSubtype(metadata) ? undefined : jsonRows(resource, dialect);
     this.entities = metadata.isJunction ? undefined : new EntityLoader(resource, metadata, dataSource);
   }
 
@@ -106,8 +106,8 @@ export class RowReader {
     for (;;) {
       const limit = pace.rows;
       const statement = this.pageStatement({ where: plan.where, order: plan.order, after, limit });
-      const held = new HeldTime();
-      const page = await this.connections.readingWanted(
+      const held = new BlockingTime();
+      const page = await this.connections.readingIfWanted(
         (runner) => this.readPage(statement, runner, held),
         plan.requester,
       );
@@ -125,7 +125,7 @@ export class RowReader {
   }
 
   /** As `list`, each page one text of its rows with commas between: the only one as it is, at once where nothing is waited for. Undefined where the database does not write such rows. */
-  texts(plan: ListPlan, writing: RowWriting): Soon<string | AsyncIterable<string>> | undefined {
+  texts(plan: ListPlan, writing: RowEncoder): MaybePromise<string | AsyncIterable<string>> | undefined {
     const { json } = this;
     if (!json || this.needsEntities()) return undefined;
     const pages = new TextPages(plan, {
@@ -136,7 +136,7 @@ export class RowReader {
     const list: TextList = { plan, writing, pages, kind: pages.kind };
     const pace = this.pageSize.pace();
     const limit = pace.rows;
-    return whenThere(this.textPage(list, undefined, limit), (page) =>
+    return mapMaybe(this.textPage(list, undefined, limit), (page) =>
       !page ? '' : page.count < limit ? page.text : this.textsFrom(list, page, pace),
     );
   }
@@ -159,17 +159,17 @@ export class RowReader {
 
   /** What is wrong with the query is told of a parent that is there (contract 6.3). */
   async afterParent(plan: Pick<ListPlan, 'parent'>, error: unknown): Promise<never> {
-    if (isRestError(error) && error.answer.status === 400) await this.findParent(plan);
+    if (isRestException(error) && error.answer.status === 400) await this.findParent(plan);
     throw error;
   }
 
   private async *textsFrom(list: TextList, first: TextPage, pace: PagePace): AsyncGenerator<string> {
-    let held: HeldTime | undefined;
+    let held: BlockingTime | undefined;
     for (let page = first; ;) {
       yield page.text;
       if (held) pace.learn(held.milliseconds);
       await nextTurn();
-      held = new HeldTime();
+      held = new BlockingTime();
       const limit = pace.rows;
       const next = await this.textPage(list, page.last, limit);
       if (!next) return;
@@ -186,7 +186,7 @@ export class RowReader {
     list: TextList,
     after: readonly unknown[] | undefined,
     limit: number,
-  ): Soon<TextPage | undefined> {
+  ): MaybePromise<TextPage | undefined> {
     const { plan, pages, kind } = list;
     const end = after !== undefined || this.longLists.has(kind);
     const write = (): Statement => pages.statement(after, { limit, end });
@@ -195,9 +195,9 @@ export class RowReader {
     const statement = conditions
       ? this.shapes.of(`${limit} ${after ? 'behind' : String(end)} ${kind}`, conditions, write)
       : write();
-    const taken = (records: Records | undefined): Soon<TextPage | undefined> =>
+    const taken = (records: Records | undefined): MaybePromise<TextPage | undefined> =>
       records &&
-      whenThere(pages.read(records) ?? this.generalPage(list, after, limit), (page) => {
+      mapMaybe(pages.read(records) ?? this.generalPage(list, after, limit), (page) => {
         if (!page) return undefined;
         if (!end && page.count === limit) {
           // Longer than lists of its kind were: read once more, with its end.
@@ -208,8 +208,8 @@ export class RowReader {
         return page;
       });
     try {
-      const read = whenThere(this.connections.readWanted(statement, plan.requester), taken);
-      return isLater(read) ? read.catch((error: unknown) => this.afterParent(plan, error)) : read;
+      const read = mapMaybe(this.connections.readIfWanted(statement, plan.requester), taken);
+      return isPromise(read) ? read.catch((error: unknown) => this.afterParent(plan, error)) : read;
     } catch (error) {
       return this.afterParent(plan, error);
     }
@@ -222,7 +222,7 @@ export class RowReader {
     limit: number,
   ): Promise<TextPage | undefined> {
     const statement = this.pageStatement({ where: plan.where, order: plan.order, after, limit });
-    const page = await this.connections.readingWanted(
+    const page = await this.connections.readingIfWanted(
       (runner) => this.readPage(statement, runner),
       plan.requester,
     );
@@ -238,8 +238,8 @@ export class RowReader {
   /** The row as JSON, by the database where it can write it; at once, where nothing is waited for. */
   retrieveText(
     { where, requester }: ReadOfOne,
-    { basePath, represent }: RowWriting,
-  ): Soon<string | undefined> {
+    { basePath, represent }: RowEncoder,
+  ): MaybePromise<string | undefined> {
     const { json } = this;
     const general = async (): Promise<string | undefined> => {
       const row = await this.retrieve({ where, requester });
@@ -255,7 +255,7 @@ export class RowReader {
         parameters: scope.parameters,
       };
     });
-    return whenThere(this.connections.read(statement, 'replica', requester), ([record]) =>
+    return mapMaybe(this.connections.read(statement, 'replica', requester), ([record]) =>
       !record ? undefined : isWritten(record[0], json) ? record[0] : general(),
     );
   }
@@ -263,15 +263,15 @@ export class RowReader {
   /** With the values of the view's stamps, by the same statement. */
   async retrieveStamped(
     { where, requester }: ReadOfOne,
-    { basePath, represent }: RowWriting,
-  ): Promise<StampedText | undefined> {
+    { basePath, represent }: RowEncoder,
+  ): Promise<ValidatedJson | undefined> {
     const { json } = this;
-    const general = async (): Promise<StampedText | undefined> => {
+    const general = async (): Promise<ValidatedJson | undefined> => {
       const row = await this.retrieve({ where, requester });
-      return row && { text: JSON.stringify(represent(row)), stamps: stampsIn(row, this.resource) };
+      return row && { text: JSON.stringify(represent(row)), stamps: validatorColumnsIn(row, this.resource) };
     };
     if (!json || this.needsEntities()) return general();
-    const { columns } = stampsOf(this.resource);
+    const { columns } = validatorColumnsOf(this.resource);
     const statement = this.shapes.of(`stamped ${basePath}`, [where], () => {
       const scope = Scope.begin(this.dialect, this.tables, this.resource);
       const list = selectList([json.sql(scope, basePath), ...readColumns(columns, scope)]);
@@ -317,13 +317,13 @@ export class RowReader {
     return (await this.readPage(statement, runner)).rows[0];
   }
 
-  private async readPage(statement: Statement, runner: QueryRunner, held?: HeldTime): Promise<Page> {
+  private async readPage(statement: Statement, runner: QueryRunner, held?: BlockingTime): Promise<Page> {
     const records = await this.connections.records(runner, statement);
     held?.resume();
     return { records, rows: await this.rowsOf(records, runner) };
   }
 
-  private pageStatement({ where, order, after, limit, locked }: PageQuestion): Statement {
+  private pageStatement({ where, order, after, limit, locked }: PageQuery): Statement {
     const scope = Scope.begin(this.dialect, this.tables, this.resource);
     const expressions = [...this.selection.expressions(scope), ...cursorColumns(order, scope)];
     const conditions = [compileWhere(where, scope), ...(after ? [compileAfter(order, after, scope)] : [])];

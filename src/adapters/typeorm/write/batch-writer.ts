@@ -1,8 +1,8 @@
 import type { QueryRunner } from 'typeorm';
-import { BatchRefused } from '../../../core/errors/bulk-write-error.js';
-import type { StepRefusal } from '../../../core/errors/bulk-write-error.js';
+import { BulkWriteError } from '../../../core/errors/bulk-write-error.js';
+import type { BulkStepError } from '../../../core/errors/bulk-write-error.js';
 import type { InvalidInput } from '../../../core/errors/http-exceptions.js';
-import { isRestError } from '../../../core/errors/rest-exception.js';
+import { isRestException } from '../../../core/errors/rest-exception.js';
 import type { FieldErrors } from '../../../core/errors/rest-exception.js';
 import type { Condition } from '../../../core/query/condition.js';
 import type { BatchPlan, UpsertPlan } from '../../../core/query/plan.js';
@@ -10,13 +10,13 @@ import type { Requester } from '../../../core/contracts/requester.js';
 import type { Resource } from '../../../core/schema/resource.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
-import { divided } from '../../../core/event-loop.js';
-import { findLocked } from './select-for-update.js';
+import { inSlices } from '../../../core/event-loop.js';
+import { selectForUpdate } from './select-for-update.js';
 import type { KeyLookup } from './foreign-key-lookup.js';
 import type { RowWriter, WriterTools } from './row-writer.js';
 import { runHook } from './run-hook.js';
-import { missing, NO_ERRORS } from './write-step.js';
-import type { BegunWrite, WriteStep } from './write-step.js';
+import { notFound, NO_ERRORS } from './write-step.js';
+import type { PreparedWrite, PreparableWrite } from './write-step.js';
 
 export interface BatchTools {
   readonly writerOf: (resource: Resource) => RowWriter;
@@ -44,7 +44,7 @@ export class BatchWriter {
       refuse(steps.map(({ errors }) => errors));
     const upserts = plan.steps.some(({ kind }) => kind === 'upsert');
     for (let attempt = 1; ; attempt++) {
-      let at: WriteStep<Outcome> | undefined;
+      let at: PreparableWrite<Outcome> | undefined;
       let place = 0;
       try {
         return await this.parts.tools.connections.transact(async (runner) => {
@@ -58,14 +58,14 @@ export class BatchWriter {
         if (
           upserts &&
           attempt < MAX_ATTEMPTS &&
-          !isRestError(error) &&
-          this.parts.tools.dialect.refusal(error)?.kind === 'unique'
+          !isRestException(error) &&
+          this.parts.tools.dialect.errorFor(error)?.kind === 'unique'
         )
           continue;
-        const judged = error instanceof BatchRefused ? error : await at?.judged(error);
+        const judged = error instanceof BulkWriteError ? error : await at?.judged(error);
         if (!isInvalidInput(judged)) throw judged ?? error;
         await this.refuseUnchecked(plan, steps);
-        throw new BatchRefused(new Map([[place, judged.fields]]));
+        throw new BulkWriteError(new Map([[place, judged.fields]]));
       }
     }
   }
@@ -74,24 +74,24 @@ export class BatchWriter {
    * Reports what can be checked before writing, where the database has refused one object before the others were checked: which
    * error a caller gets does not depend on how the objects are written.
    */
-  private async refuseUnchecked(plan: BatchPlan, steps: readonly WriteStep<Outcome>[]): Promise<void> {
+  private async refuseUnchecked(plan: BatchPlan, steps: readonly PreparableWrite<Outcome>[]): Promise<void> {
     if (steps.length < 2) return;
     await this.parts.tools.connections.transact(async (runner) => {
       await this.lockAll(plan, runner);
-      const begun: BegunWrite<Outcome>[] = [];
-      for (const step of steps) begun.push(await step.begin(runner));
+      const begun: PreparedWrite<Outcome>[] = [];
+      for (const step of steps) begun.push(await step.prepare(runner));
       refuse(judge(await looked(begun), plan));
     }, requesterOf(plan));
   }
 
   /** Everything that is asked of the database before the transaction is asked here: within it, there may be no other connection. */
-  private async stepsOf({ steps }: BatchPlan): Promise<readonly WriteStep<Outcome>[]> {
+  private async stepsOf({ steps }: BatchPlan): Promise<readonly PreparableWrite<Outcome>[]> {
     const keys = steps.map((step) =>
       step.kind === 'create' ? step.keys : step.kind === 'upsert' ? step.create.keys : [],
     );
     const known = await this.parts.tools.lookups.lookUpEach(keys);
-    const made: WriteStep<Outcome>[] = [];
-    for await (const [index, step] of divided(steps.entries())) {
+    const made: PreparableWrite<Outcome>[] = [];
+    for await (const [index, step] of inSlices(steps.entries())) {
       switch (step.kind) {
         case 'create':
           made.push(mapped(await this.parts.writerOf(step.resource).creation(step, known[index]), madeRow));
@@ -112,7 +112,7 @@ export class BatchWriter {
         case 'refused':
           made.push({
             errors: step.errors,
-            begin: () => Promise.resolve(missing(MISSING)),
+            prepare: () => Promise.resolve(notFound(MISSING)),
             judged: (error) => Promise.resolve(error),
           });
           break;
@@ -137,7 +137,7 @@ export class BatchWriter {
       const tools = this.parts.toolsOf(resource);
       // Those who write a tree wait for each other before they lock any row of it.
       if (tools.tables.of(resource).metadata.treeType === undefined)
-        await findLocked(resource, { columns: resource.identity, where }, { runner, tools });
+        await selectForUpdate(resource, { columns: resource.identity, where }, { runner, tools });
     }
   }
 
@@ -145,21 +145,21 @@ export class BatchWriter {
   private async upsertion(
     { create, update }: UpsertPlan,
     known: KeyLookup | undefined,
-  ): Promise<WriteStep<Outcome>> {
+  ): Promise<PreparableWrite<Outcome>> {
     const creation = mapped(await this.parts.writerOf(create.resource).creation(create, known), madeRow);
     const change = mapped(await this.parts.writerOf(update.resource).change(update), changedRow);
     let chosen = creation;
     return {
       errors: NO_ERRORS,
-      begin: async (runner) => {
+      prepare: async (runner) => {
         const { resource, where } = update;
-        const found = await findLocked(
+        const found = await selectForUpdate(
           resource,
           { columns: resource.identity, where },
           { runner, tools: this.parts.toolsOf(resource) },
         );
         chosen = found ? change : creation;
-        const begun = await chosen.begin(runner);
+        const begun = await chosen.prepare(runner);
         return found ? begun : { ...begun, errors: { ...creation.errors, ...begun.errors } };
       },
       judged: (error) => chosen.judged(error),
@@ -176,35 +176,35 @@ function placeOf(where: Condition): string {
 }
 
 async function writeEach(
-  steps: readonly WriteStep<Outcome>[],
+  steps: readonly PreparableWrite<Outcome>[],
   {
     runner,
     plan,
     dialect,
   }: { readonly runner: QueryRunner; readonly plan: BatchPlan; readonly dialect: Dialect },
-  turn: (step: WriteStep<Outcome>, index: number) => void,
+  turn: (step: PreparableWrite<Outcome>, index: number) => void,
 ): Promise<readonly Row[]> {
   const { skipsMissing, completed } = plan;
-  const begun: BegunWrite<Outcome>[] = [];
+  const begun: PreparedWrite<Outcome>[] = [];
   for (const [index, step] of steps.entries()) {
     turn(step, index);
     begun.push(
       isRefused(step.errors)
         ? { errors: step.errors, missing: false, write: () => Promise.resolve(MISSING) }
-        : await step.begin(runner),
+        : await step.prepare(runner),
     );
   }
   // What is wrong with any of them is told together.
   if (judge(begun, plan).some(isRefused)) refuse(judge(await looked(begun), plan));
   const written: Row[] = [];
-  const refused: StepRefusal[] = [];
+  const refused: BulkStepError[] = [];
   for (const [index, step] of steps.entries()) {
     turn(step, index);
     const kind = plan.steps[index]?.kind;
     const first = begun[index];
     // What has been written since may have changed the row: a hook, a listener or a trigger has a say in other rows too.
     const isOld = index > 0 && first !== undefined && !first.look && (kind === 'update' || kind === 'upsert');
-    const current = isOld ? await step.begin(runner) : first;
+    const current = isOld ? await step.prepare(runner) : first;
     const { outcome, errors } =
       current && isRefused(current.errors)
         ? { outcome: undefined, errors: current.errors }
@@ -218,16 +218,16 @@ async function writeEach(
 }
 
 function judge(
-  found: readonly Pick<BegunWrite<Outcome>, 'errors' | 'missing'>[],
+  found: readonly Pick<PreparedWrite<Outcome>, 'errors' | 'missing'>[],
   { skipsMissing }: BatchPlan,
-): readonly StepRefusal[] {
+): readonly BulkStepError[] {
   return found.map(({ errors, missing: isMissing }) => (isMissing && !skipsMissing ? MISSING : errors));
 }
 
 /** One after the other: they share a connection. */
 async function looked(
-  begun: readonly BegunWrite<Outcome>[],
-): Promise<readonly Pick<BegunWrite<Outcome>, 'errors' | 'missing'>[]> {
+  begun: readonly PreparedWrite<Outcome>[],
+): Promise<readonly Pick<PreparedWrite<Outcome>, 'errors' | 'missing'>[]> {
   const all = [];
   for (const each of begun) all.push(each.look ? await each.look() : each);
   return all;
@@ -235,7 +235,7 @@ async function looked(
 
 /** What is wrong with one write keeps the others from being written, and not from being judged. */
 async function judging(
-  write: BegunWrite<Outcome> | undefined,
+  write: PreparedWrite<Outcome> | undefined,
 ): Promise<{ readonly outcome?: Outcome | undefined; readonly errors: FieldErrors }> {
   try {
     return { outcome: await write?.write(), errors: NO_ERRORS };
@@ -247,7 +247,7 @@ async function judging(
 
 /** The application may have thrown that of another copy of the package. */
 function isInvalidInput(error: unknown): error is InvalidInput {
-  return isRestError(error) && 'fields' in error;
+  return isRestException(error) && 'fields' in error;
 }
 
 function madeRow(row: Row): Outcome {
@@ -258,21 +258,21 @@ function changedRow(row: Row | undefined): Outcome {
   return row ? { ...row, changed: true } : MISSING;
 }
 
-function refuse(found: readonly StepRefusal[]): void {
+function refuse(found: readonly BulkStepError[]): void {
   const refusals = new Map([...found.entries()].filter(([, each]) => isRefused(each)));
-  if (refusals.size > 0) throw new BatchRefused(refusals);
+  if (refusals.size > 0) throw new BulkWriteError(refusals);
 }
 
-function isRefused(found: StepRefusal): boolean {
+function isRefused(found: BulkStepError): boolean {
   return found === MISSING || Object.keys(found).length > 0;
 }
 
-function mapped<From, To>(step: WriteStep<From>, to: (result: From) => To): WriteStep<To> {
+function mapped<From, To>(step: PreparableWrite<From>, to: (result: From) => To): PreparableWrite<To> {
   return {
     errors: step.errors,
     judged: (error) => step.judged(error),
-    begin: async (runner) => {
-      const { errors, missing: isMissing, write, look } = await step.begin(runner);
+    prepare: async (runner) => {
+      const { errors, missing: isMissing, write, look } = await step.prepare(runner);
       return { errors, missing: isMissing, write: async () => to(await write()), ...(look ? { look } : {}) };
     },
   };

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { DataSource, EntityMetadata, ObjectLiteral } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
-import { DatabaseAway } from '../../../core/errors/http-exceptions.js';
+import { DatabaseUnavailable } from '../../../core/errors/http-exceptions.js';
 import type { Column } from '../../../core/schema/column.js';
 import type { Condition } from '../../../core/query/condition.js';
-import { couldHold, ownColumns } from '../../../core/query/may-match.js';
+import { mayMatch, ownColumns } from '../../../core/query/may-match.js';
 import type { ColumnValue } from '../../../core/query/plan.js';
 import type { Resource } from '../../../core/schema/resource.js';
 import { candidateStatement } from '../../../sql/candidate-query.js';
@@ -57,7 +57,7 @@ export class CandidateRows {
     }
     return mayStand(
       { resource: this.resource, held },
-      couldHold(where, { columns, referring: hooked || this.isFollowed() }),
+      mayMatch(where, { columns, referring: hooked || this.isFollowed() }),
       this.tools,
     );
   }
@@ -176,7 +176,7 @@ export async function mayStand(
     const records = await connections.transact((runner) => connections.records(runner, statement));
     return records.length > 0;
   } catch (error) {
-    if (error instanceof DatabaseAway) throw error;
+    if (error instanceof DatabaseUnavailable) throw error;
     // What cannot be compared fits no grant.
     return false;
   }

@@ -2,10 +2,10 @@ import type { Json } from '../../../core/errors/rest-exception.js';
 import type { Column } from '../../../core/schema/column.js';
 import type { ColumnValue, FieldValues } from '../../../core/query/plan.js';
 import type { Resource } from '../../../core/schema/resource.js';
-import type { ValueKind } from '../../../core/schema/data-type.js';
+import type { DataKind } from '../../../core/schema/data-type.js';
 
 /** Kinds whose values TypeORM and `encode` write alike. */
-const ALIKE: ReadonlySet<ValueKind> = new Set([
+const ALIKE: ReadonlySet<DataKind> = new Set([
   'integer',
   'bigint',
   'boolean',
@@ -22,7 +22,7 @@ export function isAlike({ type }: Column): boolean {
 }
 
 /** Kinds whose values a column keeps as they are given: none is rounded, padded, or another value to its own `=`. */
-const KEPT: ReadonlySet<ValueKind> = new Set([
+const KEPT: ReadonlySet<DataKind> = new Set([
   'integer',
   'bigint',
   'boolean',

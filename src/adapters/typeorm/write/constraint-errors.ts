@@ -1,21 +1,25 @@
-import { DatabaseAway, InvalidInput, InvalidSearchPattern } from '../../../core/errors/http-exceptions.js';
-import { isRestError } from '../../../core/errors/rest-exception.js';
-import type { RestError } from '../../../core/errors/rest-exception.js';
+import {
+  DatabaseUnavailable,
+  InvalidInput,
+  InvalidSearchPattern,
+} from '../../../core/errors/http-exceptions.js';
+import { isRestException } from '../../../core/errors/rest-exception.js';
+import type { RestException } from '../../../core/errors/rest-exception.js';
 import { isEverTaken } from '../../../core/schema/field.js';
 import type { Field } from '../../../core/schema/field.js';
 import type { FieldValues } from '../../../core/query/plan.js';
 import type { Resource } from '../../../core/schema/resource.js';
-import type { DatabaseRefusal, Dialect } from '../../../sql/dialects/dialect.js';
+import type { DatabaseError, Dialect } from '../../../sql/dialects/dialect.js';
 
 /**
  * What the client is told of a write that the database refused (contract 5.11 and contract 6.1). Undefined for a foreign key, which
  * needs a look at the rows. Nothing of the database's own text gets out, and no name of a hidden column.
  */
-export function refusedWrite(
-  refusal: DatabaseRefusal,
+export function constraintError(
+  refusal: DatabaseError,
   resource: Resource,
   sent: FieldValues,
-): RestError | undefined {
+): RestException | undefined {
   switch (refusal.kind) {
     case 'unique':
       return duplicate(refusal.columns ?? [], resource, sent);
@@ -39,7 +43,7 @@ export function refusedWrite(
     case 'unprepared':
     case 'timeout':
     case 'away':
-      return new DatabaseAway();
+      return new DatabaseUnavailable();
     case 'foreign-key':
       return undefined;
     default:
@@ -79,8 +83,8 @@ function holdsColumn(field: Field, column: string | undefined): boolean {
 }
 
 /** Of everything in a query, only a search term can be one that the database does not take: a pattern that is none. */
-export function refusedRead(error: unknown, dialect: Dialect): unknown {
-  return !isRestError(error) && dialect.refusal(error)?.kind === 'data'
+export function readError(error: unknown, dialect: Dialect): unknown {
+  return !isRestException(error) && dialect.errorFor(error)?.kind === 'data'
     ? new InvalidSearchPattern('search')
     : error;
 }

@@ -16,7 +16,7 @@ interface ColumnDefault {
 }
 
 /** How an entity is written without TypeORM, and when it must not be. */
-export interface PlainRules {
+export interface DirectWriterRules {
   readonly create: boolean;
   readonly update: boolean;
   readonly defaults: readonly ColumnDefault[];
@@ -29,7 +29,7 @@ export interface PlainRules {
 }
 
 /** Undefined where an entity's rows are never written plainly. Made once a resource. */
-export function plainRules(
+export function directWriterRules(
   resource: Resource,
   metadata: EntityMetadata,
   {
@@ -37,10 +37,10 @@ export function plainRules(
     dialect,
     validates,
   }: { dataSource: DataSource; dialect: Dialect; validates: (target: unknown) => boolean },
-): PlainRules | undefined {
-  if (!dialect.plainTable || !isPlainTable(metadata) || !hasOwnRows(resource) || validates(metadata.target))
+): DirectWriterRules | undefined {
+  if (!dialect.plainTable || !isSimpleTable(metadata) || !hasOwnRows(resource) || validates(metadata.target))
     return undefined;
-  const say = sayOfClass(metadata);
+  const say = hasClassDefaults(metadata);
   if (say === 'all') return undefined;
   const create =
     say === 'none' &&
@@ -53,7 +53,7 @@ export function plainRules(
     metadata.beforeUpdateListeners.length + metadata.afterUpdateListeners.length === 0 &&
     !metadata.versionColumn &&
     !metadata.updateDateColumn;
-  const { defaults, generated } = unsaid(resource, metadata, { dataSource, dialect });
+  const { defaults, generated } = omittedColumns(resource, metadata, { dataSource, dialect });
   return {
     create: create && defaults !== undefined,
     update,
@@ -86,7 +86,7 @@ const STATEMENT_HOOKS = [
 ] as const;
 
 /** What an entity's own class has a say in: what new entities begin with, or by accessors all that is put into one. */
-function sayOfClass(metadata: EntityMetadata): 'none' | 'new' | 'all' {
+function hasClassDefaults(metadata: EntityMetadata): 'none' | 'new' | 'all' {
   let entity: ObjectLiteral;
   try {
     entity = metadata.create() as ObjectLiteral;
@@ -104,7 +104,7 @@ function sayOfClass(metadata: EntityMetadata): 'none' | 'new' | 'all' {
 }
 
 /** A table of its own, in which every column is written as it is. */
-function isPlainTable(metadata: EntityMetadata): boolean {
+function isSimpleTable(metadata: EntityMetadata): boolean {
   const shared =
     metadata.tableType !== 'regular' ||
     metadata.discriminatorColumn !== undefined ||
@@ -134,7 +134,7 @@ function isOwn(field: Field): boolean {
 }
 
 /** PostgreSQL fills what is left out by itself; on SQLite TypeORM writes the entity's defaults, and NULL. */
-function unsaid(
+function omittedColumns(
   resource: Resource,
   metadata: EntityMetadata,
   { dataSource, dialect }: { dataSource: DataSource; dialect: Dialect },

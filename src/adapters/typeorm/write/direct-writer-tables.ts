@@ -1,14 +1,14 @@
 import type { DataSource, EntityMetadata } from 'typeorm';
 import type { WriterTools } from './row-writer.js';
 
-const KNOWN = new WeakMap<DataSource, PlainTables>();
+const KNOWN = new WeakMap<DataSource, DirectWriterTables>();
 
 /** Which tables have nothing in the database that changes rows behind a statement. Asked once a table, when it is first written. */
-export class PlainTables {
+export class DirectWriterTables {
   private readonly answers = new Map<EntityMetadata, Promise<boolean> | boolean>();
 
-  static of(dataSource: DataSource): PlainTables {
-    const known = KNOWN.get(dataSource) ?? new PlainTables();
+  static of(dataSource: DataSource): DirectWriterTables {
+    const known = KNOWN.get(dataSource) ?? new DirectWriterTables();
     KNOWN.set(dataSource, known);
     return known;
   }

@@ -1,13 +1,13 @@
 import type { EntityMetadata, QueryRunner } from 'typeorm';
 import type { Json } from '../../../core/errors/rest-exception.js';
 import { touches } from '../../../core/query/condition.js';
-import { holdsFor } from '../../../core/query/evaluate-condition.js';
+import { evaluateCondition } from '../../../core/query/evaluate-condition.js';
 import type { ColumnValue, CreatePlan, DeletePlan, KeyCheck, UpdatePlan } from '../../../core/query/plan.js';
 import type { Requester } from '../../../core/contracts/requester.js';
 import type { Resource } from '../../../core/schema/resource.js';
 import type { Row } from '../../../core/contracts/serializer.js';
-import { whenThere } from '../../../core/maybe-promise.js';
-import type { Soon } from '../../../core/maybe-promise.js';
+import { mapMaybe } from '../../../core/maybe-promise.js';
+import type { MaybePromise } from '../../../core/maybe-promise.js';
 import { compileWhere } from '../../../sql/compile-where.js';
 import { selectList } from '../../../sql/select-columns.js';
 import { Scope } from '../../../sql/query-scope.js';
@@ -15,46 +15,46 @@ import type { Records, Statement } from '../../../sql/statement.js';
 import { StatementShapes } from '../../../sql/statement-cache.js';
 import { columnsOf, isKeptAsGiven } from './column-values.js';
 import type { KeyLookup } from './foreign-key-lookup.js';
-import { PlainTables } from './direct-writer-tables.js';
-import type { PlainRules } from './direct-writer-rules.js';
+import { DirectWriterTables } from './direct-writer-tables.js';
+import type { DirectWriterRules } from './direct-writer-rules.js';
 import type { RowWriter, WriterTools } from './row-writer.js';
-import { begun, begunBlind, writeWithin } from './write-step.js';
-import type { WriteStep } from './write-step.js';
+import { prepared, preparedWithoutLock, writeWithin } from './write-step.js';
+import type { PreparableWrite } from './write-step.js';
 
 /**
  * Writes a row by one statement that brings out the row as it then is, where nothing of the application has a say in the
  * write. What does not come about so, the general writer does or refuses: a row that is not there, a key that leads
  * nowhere, a value that the database does not take. Nothing has been written then.
  */
-export class PlainWriter implements RowWriter {
+export class DirectWriter implements RowWriter {
   private readonly metadata: EntityMetadata;
-  private readonly tables: PlainTables;
+  private readonly tables: DirectWriterTables;
   private readonly shapes: StatementShapes;
 
   constructor(
     private readonly resource: Resource,
     private readonly tools: WriterTools,
-    private readonly parts: { readonly general: RowWriter; readonly rules: PlainRules },
+    private readonly parts: { readonly general: RowWriter; readonly rules: DirectWriterRules },
   ) {
     this.metadata = tools.tables.of(resource).metadata;
-    this.tables = PlainTables.of(tools.tables.of(resource).dataSource);
+    this.tables = DirectWriterTables.of(tools.tables.of(resource).dataSource);
     this.shapes = new StatementShapes(tools.dialect);
   }
 
-  create(plan: CreatePlan): Soon<Row> {
-    return whenThere(this.mayWrite(plan, 'create'), (may) => {
+  create(plan: CreatePlan): MaybePromise<Row> {
+    return mapMaybe(this.mayWrite(plan, 'create'), (may) => {
       const statement = may ? this.insertion(plan) : undefined;
       return statement
-        ? whenThere(this.written(statement, plan.requester), (row) => row ?? this.parts.general.create(plan))
+        ? mapMaybe(this.written(statement, plan.requester), (row) => row ?? this.parts.general.create(plan))
         : this.parts.general.create(plan);
     });
   }
 
-  update(plan: UpdatePlan): Soon<Row | undefined> {
-    return whenThere(!plan.expected && this.mayWrite(plan, 'update'), (may) => {
+  update(plan: UpdatePlan): MaybePromise<Row | undefined> {
+    return mapMaybe(!plan.expected && this.mayWrite(plan, 'update'), (may) => {
       const statement = may ? this.alteration(plan) : undefined;
       return statement
-        ? whenThere(this.written(statement, plan.requester), (row) => row ?? this.parts.general.update(plan))
+        ? mapMaybe(this.written(statement, plan.requester), (row) => row ?? this.parts.general.update(plan))
         : this.parts.general.update(plan);
     });
   }
@@ -63,7 +63,7 @@ export class PlainWriter implements RowWriter {
     return this.parts.general.delete(plan);
   }
 
-  async creation(plan: CreatePlan, known?: KeyLookup): Promise<WriteStep<Row>> {
+  async creation(plan: CreatePlan, known?: KeyLookup): Promise<PreparableWrite<Row>> {
     const found = known ?? (await this.tools.lookups.lookUp(plan.keys));
     const general = await this.parts.general.creation(plan, found);
     for (const _ in general.errors) return general;
@@ -76,36 +76,36 @@ export class PlainWriter implements RowWriter {
       );
     return {
       ...general,
-      begin: (runner) =>
+      prepare: (runner) =>
         Promise.resolve(
-          begun(async () => (await this.writtenWithin(statement, runner)) ?? otherwise(runner)),
+          prepared(async () => (await this.writtenWithin(statement, runner)) ?? otherwise(runner)),
         ),
     };
   }
 
-  async change(plan: UpdatePlan): Promise<WriteStep<Row | undefined>> {
+  async change(plan: UpdatePlan): Promise<PreparableWrite<Row | undefined>> {
     const general = await this.parts.general.change(plan);
     const statement =
       !plan.expected && (await this.mayWrite(plan, 'update')) ? this.alteration(plan) : undefined;
     if (!statement) return general;
     return {
       ...general,
-      begin: (runner) =>
+      prepare: (runner) =>
         Promise.resolve(
-          begunBlind(
+          preparedWithoutLock(
             async () => (await this.writtenWithin(statement, runner)) ?? writeWithin(general, runner),
-            () => general.begin(runner),
+            () => general.prepare(runner),
           ),
         ),
     };
   }
 
-  deletion(plan: DeletePlan): WriteStep<boolean> {
+  deletion(plan: DeletePlan): PreparableWrite<boolean> {
     return this.parts.general.deletion(plan);
   }
 
   /** Whether nobody but the database has a say in this write. */
-  private mayWrite(plan: CreatePlan | UpdatePlan, operation: 'create' | 'update'): Soon<boolean> {
+  private mayWrite(plan: CreatePlan | UpdatePlan, operation: 'create' | 'update'): MaybePromise<boolean> {
     const { errors, hooks } = plan;
     if (plan.kind === 'create' && plan.completed) return false;
     if (
@@ -120,8 +120,8 @@ export class PlainWriter implements RowWriter {
     return this.tables.isPlain(this.metadata, this.tools);
   }
 
-  private written(statement: Statement, requester: Requester | undefined): Soon<Row | undefined> {
-    return whenThere(this.tools.connections.write(statement, requester), (records) =>
+  private written(statement: Statement, requester: Requester | undefined): MaybePromise<Row | undefined> {
+    return mapMaybe(this.tools.connections.write(statement, requester), (records) =>
       this.rowOf(records ?? []),
     );
   }
@@ -145,7 +145,7 @@ export class PlainWriter implements RowWriter {
     if (
       !columns ||
       !this.parts.rules.takes([...fixed, ...added]) ||
-      holdsFor(where, (id) => keptValue(columns.get(id))) !== true
+      evaluateCondition(where, (id) => keptValue(columns.get(id))) !== true
     )
       return undefined;
     const parameters = encoded(columns, this.tools);

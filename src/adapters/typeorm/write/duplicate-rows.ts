@@ -6,11 +6,11 @@ import type { FieldValues, KeyCheck, NamedTwice, UpdatePlan } from '../../../cor
 import type { Resource } from '../../../core/schema/resource.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import { contradiction, isKeyOf, withoutValue } from '../../../core/values/named-rows.js';
-import { findLocked } from './select-for-update.js';
+import { selectForUpdate } from './select-for-update.js';
 import type { KeyLookup } from './foreign-key-lookup.js';
 import type { WriterTools } from './row-writer.js';
-import { missing, NO_ERRORS } from './write-step.js';
-import type { WriteStep } from './write-step.js';
+import { notFound, NO_ERRORS } from './write-step.js';
+import type { PreparableWrite } from './write-step.js';
 
 /** What is wrong with the rows that a new object names twice. One that is not there has its error already. */
 export function differingRows(twice: readonly NamedTwice[], { referenced }: KeyLookup): FieldErrors {
@@ -53,16 +53,16 @@ export function underSentNames(
 /** A change that names related rows twice: when the row is locked, the name that differs from what is stored is left, and checked. */
 export function changeNamedOnce(
   plan: UpdatePlan,
-  { tools, change }: { tools: WriterTools; change: (plan: UpdatePlan) => WriteStep<Row | undefined> },
-): WriteStep<Row | undefined> {
+  { tools, change }: { tools: WriterTools; change: (plan: UpdatePlan) => PreparableWrite<Row | undefined> },
+): PreparableWrite<Row | undefined> {
   let step = change({ ...plan, twice: [] });
   return {
     errors: NO_ERRORS,
-    begin: async (runner) => {
+    prepare: async (runner) => {
       const named = await namedOnce(plan, runner, tools);
-      if (!named) return missing(undefined);
+      if (!named) return notFound(undefined);
       step = change(named);
-      return step.begin(runner);
+      return step.prepare(runner);
     },
     judged: (error) => step.judged(error),
   };
@@ -76,7 +76,7 @@ async function namedOnce(
 ): Promise<UpdatePlan | undefined> {
   const { resource, where, twice = [] } = plan;
   const columns = twice.flatMap(({ relation: { on } }) => on.map(({ near }) => near));
-  const stored = await findLocked(resource, { columns, where }, { runner, tools });
+  const stored = await selectForUpdate(resource, { columns, where }, { runner, tools });
   if (!stored) return undefined;
   let { values, keys } = plan;
   const errors = emptyFieldErrors();

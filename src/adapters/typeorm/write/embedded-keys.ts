@@ -3,7 +3,7 @@ import type { Column } from '../../../core/schema/column.js';
 import type { Condition } from '../../../core/query/condition.js';
 import type { Resource } from '../../../core/schema/resource.js';
 import { setColumns } from './entity-values.js';
-import { findLocked } from './select-for-update.js';
+import { selectForUpdate } from './select-for-update.js';
 import type { WriterTools } from './row-writer.js';
 
 /**
@@ -30,7 +30,9 @@ export class EmbeddedKeys {
   async load(entity: ObjectLiteral, where: Condition, runner: QueryRunner): Promise<void> {
     const { resource, metadata, tools, columns } = this;
     const values =
-      columns.length === 0 ? undefined : await findLocked(resource, { columns, where }, { runner, tools });
+      columns.length === 0
+        ? undefined
+        : await selectForUpdate(resource, { columns, where }, { runner, tools });
     if (values)
       setColumns(
         entity,

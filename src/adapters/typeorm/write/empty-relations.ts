@@ -28,7 +28,7 @@ export function emptyRelations(entity: ObjectLiteral, metadata: EntityMetadata):
 }
 
 /** TypeORM takes a null that stays one for a change, and would fire listeners and write for it: kept from it while it saves. */
-export async function hidingEmpty(
+export async function withoutEmptyRelations(
   entity: ObjectLiteral,
   empty: readonly RelationMetadata[],
   save: () => Promise<unknown>,

@@ -5,7 +5,7 @@ import { outwardType } from '../../../core/schema/column.js';
 import type { EmbeddedField, Field } from '../../../core/schema/field.js';
 import type { ColumnValue, FieldValues } from '../../../core/query/plan.js';
 import type { Resource } from '../../../core/schema/resource.js';
-import type { ValueType } from '../../../core/schema/data-type.js';
+import type { DataType } from '../../../core/schema/data-type.js';
 import { fromProperty, toProperty } from './property-values.js';
 
 /** The values of a related row's columns that a foreign key refers to, by the path of the field that names the row. */
@@ -14,7 +14,7 @@ export type ReferencedValues = ReadonlyMap<string, readonly Json[]>;
 /** How values are written: into a row that stands there, and which types its loaded values cannot tell apart. */
 export interface Writing {
   readonly change: boolean;
-  readonly loses: (type: ValueType) => boolean;
+  readonly loses: (type: DataType) => boolean;
 }
 
 /** Puts a body's values on an entity. A to-one field becomes an object with the related row's referenced columns. */
@@ -82,23 +82,27 @@ function applyEmbedded(
  * is changed every one of a column that keeps more, because TypeORM compares milliseconds; then also those that it may
  * take for unchanged, because the driver has loaded another. Embedded ones included.
  */
-export function finerValues(values: FieldValues, resource: Resource, how: Writing): readonly ColumnValue[] {
+export function highPrecisionValues(
+  values: FieldValues,
+  resource: Resource,
+  how: Writing,
+): readonly ColumnValue[] {
   return [...values].flatMap(([name, value]) => {
     const field = resource.fieldsByName.get(name);
-    return field ? finerValuesOf(field, value, how) : [];
+    return field ? highPrecisionValuesOf(field, value, how) : [];
   });
 }
 
-function finerValuesOf(field: Field, value: unknown, how: Writing): readonly ColumnValue[] {
+function highPrecisionValuesOf(field: Field, value: unknown, how: Writing): readonly ColumnValue[] {
   if (field.kind === 'embedded') {
     // One that stands in another may be left out of the body.
     const inner = (value ?? {}) as Readonly<Record<string, unknown>>;
-    return field.fields.flatMap((each) => finerValuesOf(each, inner[each.name], how));
+    return field.fields.flatMap((each) => highPrecisionValuesOf(each, inner[each.name], how));
   }
   // What is written behind the ORM's statement passes no transformer.
   return field.kind === 'column' &&
     !field.column.transform &&
-    isFiner(value as Json | undefined, field.type, how)
+    isHigherPrecision(value as Json | undefined, field.type, how)
     ? [{ column: field.column, value: value as Json }]
     : [];
 }
@@ -106,7 +110,7 @@ function finerValuesOf(field: Field, value: unknown, how: Writing): readonly Col
 /** The last one, Liberia's, came in 1972. */
 const STANDARD_ZONES = '1973';
 
-function isFiner(value: Json | undefined, type: ValueType, how: Writing): boolean {
+function isHigherPrecision(value: Json | undefined, type: DataType, how: Writing): boolean {
   if (value === null || value === undefined) return false;
   if (how.loses(type)) return true;
   switch (type.kind) {
@@ -118,7 +122,8 @@ function isFiner(value: Json | undefined, type: ValueType, how: Writing): boolea
       );
     case 'list':
       return (
-        type.storage === 'array' && (value as readonly Json[]).some((item) => isFiner(item, type.of, how))
+        type.storage === 'array' &&
+        (value as readonly Json[]).some((item) => isHigherPrecision(item, type.of, how))
       );
     default:
       return false;
@@ -126,13 +131,13 @@ function isFiner(value: Json | undefined, type: ValueType, how: Writing): boolea
 }
 
 /** Whether the property still says what was put there. */
-export function stillSays(property: unknown, put: unknown): boolean {
+export function stillMatches(property: unknown, put: unknown): boolean {
   if (property instanceof Date) return put instanceof Date && property.getTime() === put.getTime();
   if (!Array.isArray(property)) return property === put;
   return (
     Array.isArray(put) &&
     property.length === put.length &&
-    property.every((item, index) => stillSays(item, put[index]))
+    property.every((item, index) => stillMatches(item, put[index]))
   );
 }
 

@@ -1,7 +1,7 @@
 import type { EntityMetadata, ObjectLiteral, QueryRunner } from 'typeorm';
 import type { RelationMetadata } from 'typeorm/metadata/RelationMetadata.js';
 import { PermissionDenied, RestrictedDeletion } from '../../../core/errors/http-exceptions.js';
-import { addErrors, emptyFieldErrors, isRestError } from '../../../core/errors/rest-exception.js';
+import { addErrors, emptyFieldErrors, isRestException } from '../../../core/errors/rest-exception.js';
 import type { FieldErrors, Json } from '../../../core/errors/rest-exception.js';
 import { toProperty } from './property-values.js';
 import { allOf, equals } from '../../../core/query/condition.js';
@@ -16,38 +16,38 @@ import type {
 } from '../../../core/query/plan.js';
 import type { Resource } from '../../../core/schema/resource.js';
 import type { Row } from '../../../core/contracts/serializer.js';
-import type { ValueType } from '../../../core/schema/data-type.js';
+import type { DataType } from '../../../core/schema/data-type.js';
 import { unjoinedRelations } from '../metadata/describe-relations.js';
 import { classOf } from '../metadata/inheritance.js';
 import { CandidateRows } from './candidate-rows.js';
 import type { WrittenValues } from './candidate-rows.js';
 import { EmbeddedKeys, savesEmbedded } from './embedded-keys.js';
-import { emptyRelations, emptyRelationsAreNull, hidingEmpty } from './empty-relations.js';
+import { emptyRelations, emptyRelationsAreNull, withoutEmptyRelations } from './empty-relations.js';
 import {
   applyValues,
   columnIds,
-  finerValues,
+  highPrecisionValues,
   identityOf,
   setColumns,
-  stillSays,
+  stillMatches,
   whereIdentity,
 } from './entity-values.js';
 import type { ReferencedValues } from './entity-values.js';
 import { findReferrer } from './find-referrer.js';
-import { findLocked } from './select-for-update.js';
-import { standingIn } from './json-arrays.js';
-import { judgedWrite } from './translate-write-error.js';
-import type { Judgement } from './translate-write-error.js';
+import { selectForUpdate } from './select-for-update.js';
+import { withArrayPlaceholders } from './json-arrays.js';
+import { translateWriteError } from './translate-write-error.js';
+import type { TranslatedWriteError } from './translate-write-error.js';
 import type { KeyLookup } from './foreign-key-lookup.js';
 import { ListenerRelations } from './listener-relations.js';
 import { changeNamedOnce, differingRows, underSentNames } from './duplicate-rows.js';
 import { completed, runHook } from './run-hook.js';
 import type { WriterTools } from './row-writer.js';
-import { hidingShared, sharesColumns, writtenIds } from './shared-columns.js';
+import { withoutSharedColumns, sharesColumns, writtenIds } from './shared-columns.js';
 import { StepWriter } from './transactional-writer.js';
-import { writeExactly } from './write-precise-values.js';
-import { begun, missing, NO_ERRORS } from './write-step.js';
-import type { WriteStep } from './write-step.js';
+import { writePreciseValues } from './write-precise-values.js';
+import { prepared, notFound, NO_ERRORS } from './write-step.js';
+import type { PreparableWrite } from './write-step.js';
 import { TreeKeeper } from './trees/tree-keeper.js';
 
 /** What an update changes, and in which row. */
@@ -107,7 +107,7 @@ export class EntityWriter extends StepWriter {
     this.candidates = new CandidateRows(resource, this.metadata, tools);
   }
 
-  async creation(plan: CreatePlan, known?: KeyLookup): Promise<WriteStep<Row>> {
+  async creation(plan: CreatePlan, known?: KeyLookup): Promise<PreparableWrite<Row>> {
     const found = known ?? (await this.tools.lookups.lookUp(plan.keys));
     const { referenced, errors } = found;
     // Made anew for each attempt: a listener of one that was rolled back has changed its entity.
@@ -120,10 +120,10 @@ export class EntityWriter extends StepWriter {
     let tried: ObjectLiteral | undefined;
     return {
       errors: await this.errorsOf(make(), plan, [errors, differingRows(plan.twice ?? [], found)]),
-      begin: async (runner) => {
+      prepare: async (runner) => {
         await this.tree?.begin(runner);
         const entity = (tried = make());
-        return begun(() => this.make(plan, entity, runner));
+        return prepared(() => this.make(plan, entity, runner));
       },
       judged: (error) =>
         this.judged(error, {
@@ -136,13 +136,18 @@ export class EntityWriter extends StepWriter {
   private async make(plan: CreatePlan, entity: ObjectLiteral, runner: QueryRunner): Promise<Row> {
     await runHook(plan.hooks.before, entity, { runner, dialect: this.tools.dialect });
     await this.related?.load(entity, runner);
-    const arrays = await standingIn(entity, this.model, () => this.insert(entity, runner));
+    const arrays = await withArrayPlaceholders(entity, this.model, () => this.insert(entity, runner));
     const identity = this.givenIdentity(identityOf(entity, this.resource, this.metadata), plan.values);
     await this.tree?.insert(entity, identity[0] ?? null, runner);
-    await writeExactly(this.resource, identity, [...arrays, ...this.finerOf(entity, plan.values, false)], {
-      runner,
-      tools: this.tools,
-    });
+    await writePreciseValues(
+      this.resource,
+      identity,
+      [...arrays, ...this.finerOf(entity, plan.values, false)],
+      {
+        runner,
+        tools: this.tools,
+      },
+    );
     await runHook(plan.hooks.after, entity, { runner, dialect: this.tools.dialect });
     return completed(await this.readBack(identity, plan.where, runner), plan, {
       runner,
@@ -159,29 +164,29 @@ export class EntityWriter extends StepWriter {
     });
   }
 
-  change(plan: UpdatePlan): WriteStep<Row | undefined> {
+  change(plan: UpdatePlan): PreparableWrite<Row | undefined> {
     if (plan.twice && plan.twice.length > 0)
       return changeNamedOnce(plan, { tools: this.tools, change: (once) => this.change(once) });
     let changed: Changed | undefined;
     return {
       errors: NO_ERRORS,
-      begin: async (runner) => {
+      prepare: async (runner) => {
         const hooked = plan.hooks.before !== undefined;
         if (this.tree?.mayMove({ values: plan.values, hooked }) === true) await this.tree.begin(runner);
-        const key = await findLocked(
+        const key = await selectForUpdate(
           this.resource,
           { columns: this.resource.identity, where: plan.where, expected: plan.expected },
           { runner, tools: this.tools },
         );
         const entity = key && (await this.load(key, runner));
-        if (!key || !entity) return missing(undefined);
+        if (!key || !entity) return notFound(undefined);
         const told = this.restoreKey(entity, key);
         const empty = emptyRelations(entity, this.metadata);
         changed = { entity, before: this.candidates.writtenOf(entity, plan.after), key };
         const { referenced, errors } = await this.tools.lookups.lookUp(plan.keys, runner);
         applyValues(entity, this.resource, this.metadata, { values: plan.values, referenced });
         const change = { identity: key, told, values: plan.values, referenced, empty, hooked };
-        return begun(
+        return prepared(
           () => this.alter(plan, { entity, change, runner }),
           await this.errorsOf(entity, plan, [errors]),
         );
@@ -211,20 +216,25 @@ export class EntityWriter extends StepWriter {
     const arrays =
       plan.values.size > 0 || change.hooked === true ? await this.store(entity, change, runner) : [];
     const identity = identityOf(entity, this.resource, this.metadata);
-    await writeExactly(this.resource, identity, [...arrays, ...this.finerOf(entity, plan.values, true)], {
-      runner,
-      tools: this.tools,
-    });
+    await writePreciseValues(
+      this.resource,
+      identity,
+      [...arrays, ...this.finerOf(entity, plan.values, true)],
+      {
+        runner,
+        tools: this.tools,
+      },
+    );
     await runHook(plan.hooks.after, entity, { runner, dialect: this.tools.dialect });
     return this.readBack(identity, plan.after, runner);
   }
 
-  deletion(plan: DeletePlan): WriteStep<boolean> {
+  deletion(plan: DeletePlan): PreparableWrite<boolean> {
     return {
       errors: NO_ERRORS,
-      begin: async (runner) => {
+      prepare: async (runner) => {
         await this.tree?.begin(runner);
-        const key = await findLocked(
+        const key = await selectForUpdate(
           this.resource,
           { columns: this.resource.identity, where: plan.where, expected: plan.expected },
           { runner, tools: this.tools },
@@ -232,11 +242,12 @@ export class EntityWriter extends StepWriter {
         // Without its relations: TypeORM would cascade into related objects that were loaded with it.
         const entity = key && (await this.load(key, runner, this.related?.kept ?? []));
         return key && entity
-          ? begun(() => this.take(plan, { entity, identity: key, runner }))
-          : missing(false);
+          ? prepared(() => this.take(plan, { entity, identity: key, runner }))
+          : notFound(false);
       },
       judged: async (error) => {
-        if (isRestError(error) || this.tools.dialect.refusal(error)?.kind !== 'foreign-key') return error;
+        if (isRestException(error) || this.tools.dialect.errorFor(error)?.kind !== 'foreign-key')
+          return error;
         return new RestrictedDeletion(await findReferrer(plan, this.tools));
       },
     };
@@ -320,12 +331,12 @@ export class EntityWriter extends StepWriter {
     if (same && change.told && this.saves) {
       await this.related?.load(entity, runner);
       const save = (): Promise<void> =>
-        hidingEmpty(entity, change.empty ?? [], () =>
+        withoutEmptyRelations(entity, change.empty ?? [], () =>
           this.hiding(entity, change, () =>
             runner.manager.save(classOf(entity, this.metadata), entity, { reload: false }),
           ),
         );
-      return standingIn(entity, { ...this.model, ...(only ? { only } : {}) }, () =>
+      return withArrayPlaceholders(entity, { ...this.model, ...(only ? { only } : {}) }, () =>
         this.keepingTree(entity, { change, runner, save }),
       );
     }
@@ -342,7 +353,9 @@ export class EntityWriter extends StepWriter {
           .execute(),
       );
     };
-    return standingIn(changed, this.model, () => this.keepingTree(entity, { change, runner, save }));
+    return withArrayPlaceholders(changed, this.model, () =>
+      this.keepingTree(entity, { change, runner, save }),
+    );
   }
 
   /** Each column is written once. */
@@ -357,7 +370,7 @@ export class EntityWriter extends StepWriter {
     }
     const fields = [...values.keys()].flatMap((name) => this.resource.fieldsByName.get(name) ?? []);
     const written = new Set(fields.flatMap(writtenIds));
-    await hidingShared(entity, { metadata: this.metadata, written }, save);
+    await withoutSharedColumns(entity, { metadata: this.metadata, written }, save);
   }
 
   private async keepingTree(
@@ -418,8 +431,8 @@ export class EntityWriter extends StepWriter {
 
   /** A listener may have put another value there. */
   private finerOf(entity: ObjectLiteral, values: FieldValues, change: boolean): readonly ColumnValue[] {
-    const loses = (type: ValueType): boolean => change && !this.tools.dialect.loadsExactly(type);
-    return finerValues(values, this.resource, { change, loses }).filter(({ column, value }) =>
+    const loses = (type: DataType): boolean => change && !this.tools.dialect.loadsExactly(type);
+    return highPrecisionValues(values, this.resource, { change, loses }).filter(({ column, value }) =>
       this.stillHolds(entity, column, value),
     );
   }
@@ -427,7 +440,7 @@ export class EntityWriter extends StepWriter {
   private stillHolds(entity: ObjectLiteral, column: Column, value: Json): boolean {
     const found = this.metadata.columns.find((each) => each.databaseName === column.id);
     return (
-      found !== undefined && stillSays(found.getEntityValue(entity), toProperty(value, column.type, found))
+      found !== undefined && stillMatches(found.getEntityValue(entity), toProperty(value, column.type, found))
     );
   }
 
@@ -468,7 +481,7 @@ export class EntityWriter extends StepWriter {
     return errors;
   }
 
-  private judged(error: unknown, judgement: Judgement): Promise<unknown> {
-    return judgedWrite(error, judgement, { ...this.model, tools: this.tools });
+  private judged(error: unknown, judgement: TranslatedWriteError): Promise<unknown> {
+    return translateWriteError(error, judgement, { ...this.model, tools: this.tools });
   }
 }

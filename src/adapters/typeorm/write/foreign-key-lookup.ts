@@ -11,7 +11,7 @@ import { Scope } from '../../../sql/query-scope.js';
 import type { Statement } from '../../../sql/statement.js';
 import type { Tables } from '../table-metadata.js';
 import type { ReadFrom } from '../connection/cancellable-reads.js';
-import type { Connections } from '../connection/connection-manager.js';
+import type { ConnectionManager } from '../connection/connection-manager.js';
 import type { ReferencedValues } from './entity-values.js';
 
 /** What became of the keys in a body: the columns that each refers to, or an error of its field. */
@@ -28,7 +28,7 @@ export class KeyLookups {
   constructor(
     private readonly tables: Tables,
     private readonly dialect: Dialect,
-    private readonly connections: Connections,
+    private readonly connections: ConnectionManager,
   ) {}
 
   async findParent(plan: ParentPlan): Promise<ParentValues | undefined> {

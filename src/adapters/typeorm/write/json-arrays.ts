@@ -8,7 +8,7 @@ import type { Resource } from '../../../core/schema/resource.js';
  * Stands in the place of an array of JSON values while TypeORM writes: TypeORM writes such an array as one JSON text,
  * which PostgreSQL takes for no array. The JSON text of this is `{}`, PostgreSQL's empty array.
  */
-class StandIn {
+class ArrayPlaceholder {
   constructor(readonly items: readonly Json[]) {}
 
   toJSON(): object {
@@ -20,7 +20,7 @@ class StandIn {
  * Runs TypeORM's statement with stand-ins for the entity's arrays of JSON values (of these columns only, where some are
  * named), and gives the values that are to be written behind it.
  */
-export async function standingIn(
+export async function withArrayPlaceholders(
   entity: ObjectLiteral,
   { resource, metadata, only }: { resource: Resource; metadata: EntityMetadata; only?: ReadonlySet<string> },
   write: () => Promise<void>,
@@ -38,16 +38,16 @@ export async function standingIn(
     const items: unknown = known?.getEntityValue(entity);
     return known && Array.isArray(items) ? [{ column, known, value: items as readonly Json[] }] : [];
   });
-  for (const { known, value } of found) known.setEntityValue(entity, new StandIn(value));
+  for (const { known, value } of found) known.setEntityValue(entity, new ArrayPlaceholder(value));
   try {
     await write();
   } finally {
-    for (const { known } of found) putBack(entity, known);
+    for (const { known } of found) restoreArrays(entity, known);
   }
   return found;
 }
 
-function putBack(entity: ObjectLiteral, known: ColumnMetadata): void {
+function restoreArrays(entity: ObjectLiteral, known: ColumnMetadata): void {
   const now: unknown = known.getEntityValue(entity);
-  if (now instanceof StandIn) known.setEntityValue(entity, now.items);
+  if (now instanceof ArrayPlaceholder) known.setEntityValue(entity, now.items);
 }

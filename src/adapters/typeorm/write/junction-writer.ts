@@ -1,6 +1,6 @@
 import type { QueryRunner } from 'typeorm';
 import { InvalidInput, PermissionDenied } from '../../../core/errors/http-exceptions.js';
-import { addErrors, emptyFieldErrors, isRestError } from '../../../core/errors/rest-exception.js';
+import { addErrors, emptyFieldErrors, isRestException } from '../../../core/errors/rest-exception.js';
 import type { FieldErrors, Json } from '../../../core/errors/rest-exception.js';
 import { allOf, equals } from '../../../core/query/condition.js';
 import type { Condition } from '../../../core/query/condition.js';
@@ -8,27 +8,27 @@ import type { Column } from '../../../core/schema/column.js';
 import type { ColumnValue, CreatePlan, DeletePlan, UpdatePlan } from '../../../core/query/plan.js';
 import type { Resource } from '../../../core/schema/resource.js';
 import type { Row } from '../../../core/contracts/serializer.js';
-import type { DatabaseRefusal } from '../../../sql/dialects/dialect.js';
+import type { DatabaseError } from '../../../sql/dialects/dialect.js';
 import type { ReferencedValues } from './entity-values.js';
 import { mayStandAs } from './candidate-rows.js';
-import { findLocked } from './select-for-update.js';
+import { selectForUpdate } from './select-for-update.js';
 import type { KeyLookup } from './foreign-key-lookup.js';
 import { Scope } from '../../../sql/query-scope.js';
 import type { WriterTools } from './row-writer.js';
 import { StepWriter } from './transactional-writer.js';
-import { refusedWrite } from './constraint-errors.js';
+import { constraintError } from './constraint-errors.js';
 import { completed } from './run-hook.js';
-import { begun, missing, NO_ERRORS } from './write-step.js';
-import type { WriteStep } from './write-step.js';
+import { prepared, notFound, NO_ERRORS } from './write-step.js';
+import type { PreparableWrite } from './write-step.js';
 
 /** What the database refuses for the sake of other rows, or of a rule that the caller's own rows need not know. */
-const TELLING: ReadonlySet<DatabaseRefusal['kind']> = new Set(['unique', 'check']);
+const TELLING: ReadonlySet<DatabaseError['kind']> = new Set(['unique', 'check']);
 
 /**
  * Writes the rows of a junction that only TypeORM knows: pairs of keys, with no entity, no listener and no column of
  * their own. A pair is never changed: another related side is another pair.
  */
-export class PairWriter extends StepWriter {
+export class JunctionWriter extends StepWriter {
   constructor(
     private readonly resource: Resource,
     tools: WriterTools,
@@ -36,14 +36,14 @@ export class PairWriter extends StepWriter {
     super(tools);
   }
 
-  async creation(plan: CreatePlan, known?: KeyLookup): Promise<WriteStep<Row>> {
+  async creation(plan: CreatePlan, known?: KeyLookup): Promise<PreparableWrite<Row>> {
     const { referenced, errors } = known ?? (await this.tools.lookups.lookUp(plan.keys));
     const columns = [...plan.fixed, ...this.columnsOf(plan.values, referenced)];
     return {
       errors: together([plan.errors, errors]),
-      begin: (runner) =>
+      prepare: (runner) =>
         Promise.resolve(
-          begun(async () =>
+          prepared(async () =>
             completed(await this.insert(columns, plan.where, runner), plan, {
               runner,
               dialect: this.tools.dialect,
@@ -55,13 +55,13 @@ export class PairWriter extends StepWriter {
   }
 
   /** Replaces the pair by one with the other related side (contract 2.11). */
-  change(plan: UpdatePlan): WriteStep<Row | undefined> {
+  change(plan: UpdatePlan): PreparableWrite<Row | undefined> {
     let changed: readonly ColumnValue[] | undefined;
     return {
       errors: NO_ERRORS,
-      begin: async (runner) => {
+      prepare: async (runner) => {
         const before = await this.find(plan, runner);
-        if (!before) return missing(undefined);
+        if (!before) return notFound(undefined);
         const { referenced, errors } = await this.tools.lookups.lookUp(plan.keys, runner);
         const given = this.columnsOf(plan.values, referenced);
         const after = before.map(({ column, value }) => ({
@@ -69,7 +69,7 @@ export class PairWriter extends StepWriter {
           value: given.find((each) => each.column.id === column.id)?.value ?? value,
         }));
         changed = after;
-        return begun(
+        return prepared(
           () => this.replace(before, after, { where: plan.after, runner }),
           together([plan.errors, errors]),
         );
@@ -89,13 +89,13 @@ export class PairWriter extends StepWriter {
     return this.insert(after, where, runner);
   }
 
-  deletion(plan: DeletePlan): WriteStep<boolean> {
+  deletion(plan: DeletePlan): PreparableWrite<boolean> {
     return {
       errors: NO_ERRORS,
-      begin: async (runner) => {
+      prepare: async (runner) => {
         const pair = await this.find(plan, runner);
-        if (!pair) return missing(false);
-        return begun(async () => {
+        if (!pair) return notFound(false);
+        return prepared(async () => {
           await this.remove(pair, runner);
           return true;
         });
@@ -120,7 +120,7 @@ export class PairWriter extends StepWriter {
     runner: QueryRunner,
   ): Promise<readonly ColumnValue[] | undefined> {
     const columns = [...this.resource.columns.values()];
-    const values = await findLocked(
+    const values = await selectForUpdate(
       this.resource,
       { columns, where, expected },
       { runner, tools: this.tools },
@@ -168,7 +168,7 @@ export class PairWriter extends StepWriter {
     pair: readonly ColumnValue[] | undefined,
     where: Condition,
   ): Promise<unknown> {
-    const refusal = isRestError(error) ? undefined : this.tools.dialect.refusal(error);
+    const refusal = isRestException(error) ? undefined : this.tools.dialect.errorFor(error);
     if (!refusal) return error;
     if (pair && TELLING.has(refusal.kind)) {
       if (!(await mayStandAs(pair, { resource: this.resource, where, tools: this.tools })))
@@ -177,7 +177,7 @@ export class PairWriter extends StepWriter {
     return this.refused(refusal) ?? error;
   }
 
-  private refused(refusal: DatabaseRefusal): unknown {
+  private refused(refusal: DatabaseError): unknown {
     switch (refusal.kind) {
       case 'unique': {
         const names = this.resource.fields.flatMap((field) => (field.kind === 'to-one' ? field.name : []));
@@ -188,7 +188,7 @@ export class PairWriter extends StepWriter {
       case 'check':
       case 'not-null':
         // Of columns of the table that TypeORM's junction does not have.
-        return refusedWrite(refusal, this.resource, new Map());
+        return constraintError(refusal, this.resource, new Map());
       default:
         return undefined;
     }

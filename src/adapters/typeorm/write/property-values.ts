@@ -2,10 +2,10 @@ import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { Json } from '../../../core/errors/rest-exception.js';
 import { designType } from '../metadata/design-type.js';
 import { plainNumberText } from '../../../core/values/numbers.js';
-import type { TypeOf, ValueType } from '../../../core/schema/data-type.js';
+import type { TypeOf, DataType } from '../../../core/schema/data-type.js';
 
 /** What an entity's property holds for a canonical value: what TypeORM itself would have put there. */
-export function toProperty(value: Json, type: ValueType, metadata: ColumnMetadata): unknown {
+export function toProperty(value: Json, type: DataType, metadata: ColumnMetadata): unknown {
   if (value === null) return null;
   const design = designType(metadata);
   switch (type.kind) {
@@ -49,7 +49,7 @@ function toItems(values: readonly Json[], { of }: TypeOf<'list'>): unknown {
 }
 
 /** The canonical value of what an entity's property holds, or of what a transformer or a listener made of it. */
-export function fromProperty(property: unknown, type: ValueType): unknown {
+export function fromProperty(property: unknown, type: DataType): unknown {
   if (property === null || property === undefined) return null;
   if (property instanceof Date) return fromDate(property, type);
   if (property instanceof Uint8Array) return Buffer.from(property).toString('base64');
@@ -66,12 +66,12 @@ export function fromProperty(property: unknown, type: ValueType): unknown {
   }
 }
 
-function decimalText(property: unknown, type: ValueType): string {
+function decimalText(property: unknown, type: DataType): string {
   const scale = type.kind === 'decimal' ? type.scale : undefined;
   return typeof property === 'number' && scale !== undefined ? property.toFixed(scale) : String(property);
 }
 
-function fromDate(date: Date, type: ValueType): string | null {
+function fromDate(date: Date, type: DataType): string | null {
   if (Number.isNaN(date.getTime())) return null;
   if (type.kind === 'date') {
     const two = (value: number): string => String(value).padStart(2, '0');

@@ -1,6 +1,6 @@
 import type { QueryRunner } from 'typeorm';
 import { PermissionDenied, ServerError } from '../../../core/errors/http-exceptions.js';
-import { isRestError } from '../../../core/errors/rest-exception.js';
+import { isRestException } from '../../../core/errors/rest-exception.js';
 import type { CreatePlan } from '../../../core/query/plan.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import { isTemporary } from '../../../sql/dialects/dialect.js';
@@ -25,8 +25,8 @@ export async function runHook<Given>(
   try {
     await hook?.(given, runner.manager);
   } catch (error) {
-    if (isRestError(error)) throw error;
-    const refusal = dialect.refusal(error);
+    if (isRestException(error)) throw error;
+    const refusal = dialect.errorFor(error);
     if (!refusal) throw await lostOr(error, { runner, dialect });
     throw isTemporary(refusal) ? error : new ServerError({ cause: error });
   }
@@ -42,7 +42,7 @@ async function lostOr(error: unknown, { runner, dialect }: Running): Promise<unk
     await runner.query('SELECT 1');
     return error;
   } catch (found) {
-    return dialect.refusal(found)?.kind === 'away' ? found : error;
+    return dialect.errorFor(found)?.kind === 'away' ? found : error;
   }
 }
 

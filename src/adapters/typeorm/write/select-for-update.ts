@@ -11,7 +11,7 @@ import { Scope } from '../../../sql/query-scope.js';
 import type { WriterTools } from './row-writer.js';
 
 /** Columns of the row that is about to be written, locked where the database locks rows; undefined where none fits, or it is not as it is expected. */
-export async function findLocked(
+export async function selectForUpdate(
   resource: Resource,
   {
     columns,

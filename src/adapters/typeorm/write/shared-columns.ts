@@ -29,7 +29,7 @@ export function writtenIds(field: Field): readonly string[] {
  * TypeORM writes a column once for each changed relation that it belongs to, which PostgreSQL refuses. Of relations that are
  * written with all of their columns, those whose columns another one writes too are kept from it while it saves.
  */
-export async function hidingShared(
+export async function withoutSharedColumns(
   entity: ObjectLiteral,
   { metadata, written }: { readonly metadata: EntityMetadata; readonly written: ReadonlySet<string> },
   save: () => Promise<unknown>,

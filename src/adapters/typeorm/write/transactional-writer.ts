@@ -3,15 +3,15 @@ import type { Row } from '../../../core/contracts/serializer.js';
 import type { KeyLookup } from './foreign-key-lookup.js';
 import type { RowWriter, WriterTools } from './row-writer.js';
 import { writeAlone } from './write-step.js';
-import type { WriteStep } from './write-step.js';
+import type { PreparableWrite } from './write-step.js';
 
 /** A writer whose writes are steps, each in a transaction of its own where it stands alone. */
 export abstract class StepWriter implements RowWriter {
   constructor(protected readonly tools: WriterTools) {}
 
-  abstract creation(plan: CreatePlan, known?: KeyLookup): Promise<WriteStep<Row>>;
-  abstract change(plan: UpdatePlan): WriteStep<Row | undefined>;
-  abstract deletion(plan: DeletePlan): WriteStep<boolean>;
+  abstract creation(plan: CreatePlan, known?: KeyLookup): Promise<PreparableWrite<Row>>;
+  abstract change(plan: UpdatePlan): PreparableWrite<Row | undefined>;
+  abstract deletion(plan: DeletePlan): PreparableWrite<boolean>;
 
   async create(plan: CreatePlan): Promise<Row> {
     return writeAlone(await this.creation(plan), this.tools.connections, plan.requester);

@@ -1,36 +1,36 @@
 import type { EntityMetadata } from 'typeorm';
 import { InvalidInput, NotFound, PermissionDenied } from '../../../core/errors/http-exceptions.js';
-import { errorAt, isRestError } from '../../../core/errors/rest-exception.js';
+import { errorAt, isRestException } from '../../../core/errors/rest-exception.js';
 import type { CreatePlan, UpdatePlan } from '../../../core/query/plan.js';
 import type { Resource } from '../../../core/schema/resource.js';
 import { noSuchKey } from '../../../core/values/keys.js';
-import type { DatabaseRefusal } from '../../../sql/dialects/dialect.js';
+import type { DatabaseError } from '../../../sql/dialects/dialect.js';
 import { underSentNames } from './duplicate-rows.js';
-import { refusedWrite } from './constraint-errors.js';
+import { constraintError } from './constraint-errors.js';
 import type { WriterTools } from './row-writer.js';
 import { uncheckedKey } from './unchecked-key.js';
 
 /** What a refused write is judged by. */
-export interface Judgement {
+export interface TranslatedWriteError {
   readonly plan: CreatePlan | UpdatePlan;
   /** False where the caller may not have the row. Asked when the transaction has ended. */
   readonly may: () => Promise<boolean>;
 }
 
 /** What the database refuses for the sake of other rows. */
-const TELLING: ReadonlySet<DatabaseRefusal['kind']> = new Set(['unique', 'check', 'foreign-key']);
+const TELLING: ReadonlySet<DatabaseError['kind']> = new Set(['unique', 'check', 'foreign-key']);
 
 /** What is thrown in the place of an error that has ended a write. */
-export async function judgedWrite(
+export async function translateWriteError(
   error: unknown,
-  { plan, may }: Judgement,
+  { plan, may }: TranslatedWriteError,
   {
     resource,
     metadata,
     tools,
   }: { readonly resource: Resource; readonly metadata: EntityMetadata; readonly tools: WriterTools },
 ): Promise<unknown> {
-  const refusal = isRestError(error) ? undefined : tools.dialect.refusal(error);
+  const refusal = isRestException(error) ? undefined : tools.dialect.errorFor(error);
   if (!refusal) return underSentName(error, plan, resource);
   if (refusal.kind === 'foreign-key') {
     // A related row went away between the look and the write.
@@ -44,17 +44,17 @@ export async function judgedWrite(
     refusal.kind === 'unique'
       ? { kind: refusal.kind, columns: await tools.indexes.of(refusal, metadata) }
       : refusal;
-  return refusedWrite(told, resource, plan.values) ?? error;
+  return constraintError(told, resource, plan.values) ?? error;
 }
 
 /** What was thrown before anything was written. */
-function underSentName(error: unknown, plan: Judgement['plan'], resource: Resource): unknown {
+function underSentName(error: unknown, plan: TranslatedWriteError['plan'], resource: Resource): unknown {
   return error instanceof InvalidInput && resource.standIns.length > 0
     ? new InvalidInput(underSentNames(error.fields, resource, plan))
     : error;
 }
 
-function danglingKey(plan: Judgement['plan'], resource: Resource): NotFound | InvalidInput {
+function danglingKey(plan: TranslatedWriteError['plan'], resource: Resource): NotFound | InvalidInput {
   // Nothing is wrong with the body: what the URL names has gone.
   if (plan.kind === 'create' && plan.fixed.length > 0) return new NotFound();
   const unchecked = uncheckedKey(plan, resource);

@@ -6,7 +6,7 @@ import { Scope } from '../../../sql/query-scope.js';
 import type { WriterTools } from './row-writer.js';
 
 /** What TypeORM does not write as the client gave it is written behind its statement. */
-export async function writeExactly(
+export async function writePreciseValues(
   resource: Resource,
   identity: readonly Json[],
   values: readonly ColumnValue[],
