@@ -17,6 +17,7 @@ export async function benchDatabase(name: DatabaseName, options: BenchOptions): 
   };
   process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
   try {
+    if (options.analyze) await database.analyze();
     const missing = await startAll(options.contestants, database, entrants);
     const measured: Measured[] = [];
     console.error(`${name}: settling`);

@@ -32,6 +32,8 @@ export interface BenchDatabase {
   readonly environment: Readonly<Record<string, string>>;
   run(sql: string): Promise<void>;
   rows(sql: string): Promise<readonly Readonly<Record<string, unknown>>[]>;
+  /** Gathers the statistics that users get from `ANALYZE` or `PRAGMA optimize`. */
+  analyze(): Promise<void>;
   /** Takes back what creates and updates did. */
   restore(): Promise<void>;
   /** CPU time of each of the database's own processes that work for the application of that name; undefined where there are none, or they cannot be seen. */
@@ -134,6 +136,7 @@ async function openSqlite(): Promise<BenchDatabase> {
     environment: { BENCH_DATABASE: 'sqlite', BENCH_SQLITE_FILE: file },
     run,
     rows: (sql) => Promise.resolve(connection.prepare(sql.replace(/@(\w+)/g, '"$1"')).all()),
+    analyze: () => run('ANALYZE'),
     restore: () => Promise.all(RESTORE.map(run)).then(() => undefined),
     cpuByProcess: () => Promise.resolve(undefined),
     drop: () => {
@@ -189,6 +192,7 @@ async function openPostgres(): Promise<BenchDatabase> {
     environment: { BENCH_DATABASE: 'postgres', BENCH_POSTGRES_URL: url, BENCH_POSTGRES_SCHEMA: schema },
     run,
     rows,
+    analyze: () => run(`ANALYZE ${TABLES.map(({ name }) => `@${name}`).join(', ')}`),
     restore: async () => {
       for (const sql of RESTORE) await run(sql);
       await run('VACUUM ANALYZE @choice, @question');

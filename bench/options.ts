@@ -13,6 +13,8 @@ export interface BenchOptions {
   readonly seconds: number;
   readonly rounds: number;
   readonly warmUp: number;
+  /** SQLite has statistics of the seeded rows (`ANALYZE`); PostgreSQL always has. */
+  readonly analyze: boolean;
   /** A file for the numbers as JSON. */
   readonly json: string | undefined;
   /** A file for what is printed, as Markdown. */
@@ -30,6 +32,7 @@ export function parseOptions(args: readonly string[]): BenchOptions {
       seconds: { type: 'string' },
       rounds: { type: 'string' },
       'warm-up': { type: 'string' },
+      analyze: { type: 'boolean' },
       json: { type: 'string' },
       out: { type: 'string' },
     },
@@ -43,6 +46,7 @@ export function parseOptions(args: readonly string[]): BenchOptions {
     seconds: positive(values.seconds ?? '2', 'seconds'),
     rounds: positive(values.rounds ?? '5', 'rounds'),
     warmUp: positive(values['warm-up'] ?? '3', 'warm-up'),
+    analyze: values.analyze === true,
     json: values.json,
     out: values.out,
   };

@@ -1,5 +1,5 @@
 import type { Json } from '../core/errors/rest-exception.js';
-import type { OrderTerm } from '../core/schema/resource.js';
+import type { Key, OrderTerm } from '../core/schema/resource.js';
 import type { Scope } from './query-scope.js';
 
 /** The list of an ORDER BY. */
@@ -100,4 +100,18 @@ function nullsByItself({ descending }: OrderTerm, { dialect }: Scope): boolean {
 
 function mayBeNull({ operand }: OrderTerm): boolean {
   return operand.column.nullable || operand.hops.length > 0;
+}
+
+/** The only term of an order that is the key alone, where that is one whole number. */
+export function keyOrder([first, ...more]: readonly OrderTerm[], { columns }: Key): OrderTerm | undefined {
+  const [key, ...others] = columns;
+  if (
+    !first ||
+    more.length > 0 ||
+    others.length > 0 ||
+    first.operand.hops.length > 0 ||
+    first.operand.column.id !== key?.id
+  )
+    return undefined;
+  return key.type.kind === 'integer' || key.type.kind === 'bigint' ? first : undefined;
 }

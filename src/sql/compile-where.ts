@@ -2,6 +2,8 @@ import type { Json } from '../core/errors/rest-exception.js';
 import { ALWAYS } from '../core/query/condition.js';
 import type { Condition, TermMatch } from '../core/query/condition.js';
 import type { DataType } from '../core/schema/data-type.js';
+import type { OrderTerm, Resource } from '../core/schema/resource.js';
+import { keyOrder } from './compile-order.js';
 import type { TextPart } from './dialects/dialect.js';
 import type { Scope } from './query-scope.js';
 
@@ -34,9 +36,38 @@ export function compileCondition(condition: Condition, scope: Scope): string {
   }
 }
 
-/** The whole WHERE: the condition, and what leaves out soft-deleted rows and those of other entities. */
-export function compileWhere(condition: Condition, scope: Scope): string {
-  return [compileCondition(condition, scope), ...scope.rows()].join(' AND ');
+/**
+ * The whole WHERE: the condition, and what leaves out soft-deleted rows and those of other entities. `order` is that of the
+ * rows, empty where they have none; without it nothing is known of it.
+ */
+export function compileWhere(condition: Condition, scope: Scope, order?: readonly OrderTerm[]): string {
+  const compiled = compileCondition(condition, scope);
+  const found =
+    order && isForeignKeyAlone(condition, order, scope.resource)
+      ? scope.dialect.selective(compiled)
+      : compiled;
+  return [found, ...scope.rows()].join(' AND ');
+}
+
+/**
+ * Whether the rows are those of one parent, in the order of the key or in none: an index of the foreign key serves every
+ * value, whatever the statistics (docs/decisions/0028).
+ */
+function isForeignKeyAlone(
+  condition: Condition,
+  order: readonly OrderTerm[],
+  { relations, key }: Resource,
+): boolean {
+  if (condition.kind !== 'compare' || condition.lookup !== 'exact' || condition.operand.hops.length > 0)
+    return false;
+  const { column } = condition.operand;
+  return (
+    condition.value !== null &&
+    (order.length === 0 || keyOrder(order, key)?.operand.column.type.kind === 'integer') &&
+    [...relations.values()].some(
+      (relation) => relation.kind === 'to-one' && relation.on.some(({ near }) => near.id === column.id),
+    )
+  );
 }
 
 function compileSeveral(conditions: readonly Condition[], kind: 'and' | 'or', scope: Scope): string {

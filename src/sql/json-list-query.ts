@@ -2,9 +2,9 @@ import { NotFound } from '../core/errors/http-exceptions.js';
 import type { Json } from '../core/errors/rest-exception.js';
 import type { Condition } from '../core/query/condition.js';
 import type { ExistsPlan, ListPlan } from '../core/query/plan.js';
-import type { OrderTerm, Resource } from '../core/schema/resource.js';
+import type { OrderTerm } from '../core/schema/resource.js';
 import { compileWhere } from './compile-where.js';
-import { compileAfter, compileOrder, cursorColumns } from './compile-order.js';
+import { compileAfter, compileOrder, cursorColumns, keyOrder } from './compile-order.js';
 import type { JsonRows } from './json-object-sql.js';
 import { selectList } from './select-columns.js';
 import type { Scope } from './query-scope.js';
@@ -37,7 +37,7 @@ export class TextPages {
     private readonly plan: ListPlan,
     private readonly parts: TextPageParts,
   ) {
-    this.key = keyOrder(plan.order, plan.resource);
+    this.key = keyOrder(plan.order, plan.resource.key);
   }
 
   get kind(): string {
@@ -74,7 +74,10 @@ export class TextPages {
     const scope = this.parts.scope();
     const json = this.parts.json.sql(scope, this.parts.basePath);
     const cursors = !end ? [] : this.key ? [scope.operand(this.key.operand)] : cursorColumns(order, scope);
-    const conditions = [compileWhere(where, scope), ...(after ? [compileAfter(order, after, scope)] : [])];
+    const conditions = [
+      compileWhere(where, scope, order),
+      ...(after ? [compileAfter(order, after, scope)] : []),
+    ];
     const sorted = compileOrder(order, scope);
     const rows = `SELECT ${selectList([json, ...cursors])} FROM ${scope.from()} WHERE ${conditions.join(' AND ')} ORDER BY ${sorted} LIMIT ${limit}`;
     const last =
@@ -130,17 +133,4 @@ export function countOf({ resource, where }: ExistsPlan, scope: Scope): string {
   const rows = scope.within(resource);
   const condition = compileWhere(where, rows);
   return `(SELECT count(*) FROM ${rows.from()} WHERE ${condition})`;
-}
-
-function keyOrder([first, ...more]: readonly OrderTerm[], resource: Resource): OrderTerm | undefined {
-  const [key, ...others] = resource.key.columns;
-  if (
-    !first ||
-    more.length > 0 ||
-    others.length > 0 ||
-    first.operand.hops.length > 0 ||
-    first.operand.column.id !== key?.id
-  )
-    return undefined;
-  return key.type.kind === 'integer' || key.type.kind === 'bigint' ? first : undefined;
 }

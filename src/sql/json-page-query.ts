@@ -15,7 +15,7 @@ export function pageRows(plan: PagePlan, scope: Scope, expressions: readonly str
   const { where, limit, offset, from } = plan;
   const order = readingOrder(plan);
   const conditions = [
-    compileWhere(where, scope),
+    compileWhere(where, scope, order),
     ...(from ? [compileAfter(order, from.values, scope, from.inclusive)] : []),
   ];
   const sorted = compileOrder(order, scope);
@@ -35,7 +35,7 @@ function pageTexts(
   const { where, order, limit, offset } = plan;
   const text = json.sql(scope, basePath);
   if (offset === 0) return pageRows(plan, scope, [text, ...edgeColumns(plan, scope)]);
-  const condition = compileWhere(where, scope);
+  const condition = compileWhere(where, scope, order);
   const sorted = compileOrder(order, scope);
   return `SELECT ${selectList([text])} FROM (SELECT ${scope.alias}.* FROM ${scope.from()} WHERE ${condition} ORDER BY ${sorted}${windowOf(limit, offset)}) ${scope.alias}`;
 }
@@ -61,7 +61,7 @@ export function countStatement(
 
 function counted(where: ListPlan['where'], scope: Scope, count: CountPlan): string {
   const rows = scope.within(scope.resource);
-  const condition = compileWhere(where, rows);
+  const condition = compileWhere(where, rows, []);
   const found = `FROM ${rows.from()} WHERE ${condition}`;
   return count === 'exact'
     ? `(SELECT count(*) ${found})`

@@ -83,6 +83,8 @@ export interface Dialect {
   stored(value: string, type: DataType): string;
   /** SQL of a comparison that this dialect writes otherwise than the standard; undefined where it does not. */
   compare(comparison: Comparison, bind: Bind): string | undefined;
+  /** A comparison that is to be served by an index, whatever the statistics tell of its value. */
+  selective(comparison: string): string;
   /** A text that is matched without regard to case (`insensitive`) or exactly. `part` says which part must fit. */
   matchText(column: string, part: TextPart, bindText: (text: string) => string): string;
   /** A search term by regular expression or full text; boot has made sure that this dialect has it. */

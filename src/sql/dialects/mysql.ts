@@ -62,6 +62,7 @@ export function mysql(zone: WallZone, driver?: MysqlModule): Dialect {
     parameter,
     stored,
     compare,
+    selective: (comparison) => comparison,
     matchText,
     matchSpecial: (column, match, placeholder) =>
       match === 'regex' ? `${column} REGEXP ${placeholder}` : `MATCH (${column}) AGAINST (${placeholder})`,

@@ -27,6 +27,7 @@ export const postgres: Dialect = {
   parameter: (placeholder) => placeholder,
   stored,
   compare,
+  selective: (comparison) => comparison,
   matchText,
   matchSpecial: (column, match, placeholder) =>
     match === 'regex'

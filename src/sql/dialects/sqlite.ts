@@ -26,6 +26,8 @@ export const sqlite: Dialect = {
   stored: (value, type) =>
     type.kind === 'integer' || type.kind === 'boolean' ? `CAST(${value} AS INTEGER)` : parameter(value, type),
   compare,
+  // With a probability the planner asks no statistics, which for a parameter means that each execution prepares the statement again.
+  selective: (comparison) => `likelihood(${comparison}, 0.001)`,
   matchText,
   matchSpecial: () => {
     throw new Error('SQLite has no regular expressions and no full text here; boot refuses them');
@@ -168,9 +170,16 @@ function compareList(
   return `${column}${type.kind === 'string' ? ' COLLATE BINARY' : ''} IN (${bound.join(', ')})`;
 }
 
-/** LIKE has no regard for the case of ASCII letters; `instr` and `substr` compare exactly. */
+/**
+ * LIKE has no regard for the case of ASCII letters; `instr` and `substr` compare exactly. A pattern that is a bare parameter
+ * makes SQLite prepare the statement again for each execution, to look for a prefix that an index can serve. With a unary
+ * plus, which changes nothing else, it does not look: a pattern that begins with a wildcard has none.
+ */
 function matchText(column: string, part: TextPart, bindText: (text: string) => string): string {
-  if (part.insensitive) return `${column} LIKE ${bindText(likePattern(part))} ESCAPE '!'`;
+  if (part.insensitive) {
+    const hasPrefix = part.where === 'whole' || part.where === 'start';
+    return `${column} LIKE ${hasPrefix ? '' : '+'}${bindText(likePattern(part))} ESCAPE '!'`;
+  }
   switch (part.where) {
     case 'whole':
       return `${column} = ${bindText(part.text)} COLLATE BINARY`;

@@ -326,7 +326,10 @@ export class RowReader {
   private pageStatement({ where, order, after, limit, locked }: PageQuery): Statement {
     const scope = Scope.begin(this.dialect, this.tables, this.resource);
     const expressions = [...this.selection.expressions(scope), ...cursorColumns(order, scope)];
-    const conditions = [compileWhere(where, scope), ...(after ? [compileAfter(order, after, scope)] : [])];
+    const conditions = [
+      compileWhere(where, scope, order),
+      ...(after ? [compileAfter(order, after, scope)] : []),
+    ];
     const sorted = order.length === 0 ? '' : ` ORDER BY ${compileOrder(order, scope)}`;
     const from = scope.from();
     const sql = `SELECT ${selectList(expressions)} FROM ${from} WHERE ${conditions.join(' AND ')}${sorted} LIMIT ${limit}${locked === true ? lockOf(scope, from) : ''}`;
