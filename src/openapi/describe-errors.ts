@@ -15,7 +15,7 @@ const NAMES: Readonly<Record<ErrorStatus, string>> = {
   412: 'PreconditionFailed',
   413: 'BodyTooLarge',
   415: 'UnsupportedMediaType',
-  422: 'IdempotencyKeyReused',
+  422: 'KeyReused',
   428: 'PreconditionRequired',
   429: 'Throttled',
   500: 'ServerError',
@@ -23,7 +23,7 @@ const NAMES: Readonly<Record<ErrorStatus, string>> = {
 };
 
 const PREFIX = 'Restify';
-const KEY_IN_USE = 'IdempotencyKeyConflict';
+const KEY_IN_USE = 'KeyInUse';
 
 /** In the order of their numbers. */
 export function errorReferences(
