@@ -129,7 +129,7 @@ function orderText(order: readonly OrderTerm[]): string {
 }
 
 /** How many rows a plan finds, inside a statement. */
-export function countOf({ resource, where }: ExistsPlan, scope: Scope): string {
+function countOf({ resource, where }: ExistsPlan, scope: Scope): string {
   const rows = scope.within(resource);
   const condition = compileWhere(where, rows);
   return `(SELECT count(*) FROM ${rows.from()} WHERE ${condition})`;

@@ -12,6 +12,8 @@ export interface JsonRows {
   sql(scope: Scope, basePath: string): string;
   /** Whether rows that were written so, with commas between, are what the process would have written. */
   areRight(rows: string): boolean;
+  /** Several such rows without one at an end. */
+  without(end: 'first' | 'last', rows: string): string;
 }
 
 /** A function of SQL has a bounded number of arguments, in every build at least 127. */
@@ -32,7 +34,20 @@ export function jsonRows(resource: Resource, dialect: Dialect): JsonRows | undef
       return guard === undefined ? sql : `CASE WHEN ${guard} THEN ${sql} END`;
     },
     areRight: formed(objectForm(members)),
+    without: withoutRow(members[0]),
   };
+}
+
+/**
+ * Where one row ends and the next begins. Inside a row no such text can stand: rows hold no arrays, and inside a string a
+ * quotation mark is escaped; one that ends a string is not followed by a name.
+ */
+function withoutRow(first: Member | undefined): JsonRows['without'] {
+  const boundary = first ? `},{"${first.name}":` : '},{}';
+  return (end, rows) =>
+    end === 'first'
+      ? rows.slice(rows.indexOf(boundary) + '},'.length)
+      : rows.slice(0, rows.lastIndexOf(boundary) + '}'.length);
 }
 
 /** Looked at as a whole: one pass over the text of a page costs less than a look of the database's at each value. */

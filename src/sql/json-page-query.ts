@@ -1,43 +1,46 @@
 import { NotFound } from '../core/errors/http-exceptions.js';
 import { COUNTED_ROWS } from '../core/schema/limits.js';
-import type { CountPlan, ListPlan, PagePlan } from '../core/query/plan.js';
+import type { CountPlan, ExistsPlan, ListPlan, PagePlan } from '../core/query/plan.js';
 import type { OrderTerm } from '../core/schema/resource.js';
 import { compileWhere } from './compile-where.js';
-import { compileAfter, compileOrder, cursorColumns, reversed } from './compile-order.js';
+import { compileAfter, compileOrder, cursorColumns, keyOrder, reversed } from './compile-order.js';
 import type { JsonRows } from './json-object-sql.js';
 import { selectList } from './select-columns.js';
 import type { Scope } from './query-scope.js';
 import type { Records, Statement } from './statement.js';
-import { countOf } from './json-list-query.js';
+import type { PickedValues } from './dialects/json-writer.js';
 
-/** Rows that are selected, in the order of reading: one more than the page has, which tells whether there are more. */
-export function pageRows(plan: PagePlan, scope: Scope, expressions: readonly string[]): string {
-  const { where, limit, offset, from } = plan;
-  const order = readingOrder(plan);
+/** Rows of a list. */
+export interface PageRows extends Pick<PagePlan, 'where' | 'order' | 'from' | 'offset' | 'limit'> {
+  /** Reads one row more than the page has, which tells whether there are more. */
+  readonly lookahead: boolean;
+}
+
+/** A page that one statement reads as JSON, with what else it reads. */
+export interface JsonPage extends PageRows, Pick<PagePlan, 'parent' | 'count'> {
+  /** The rows whose cursor values are read: the last one where the page is full. */
+  readonly edges: 'none' | 'last' | 'both';
+}
+
+export interface JsonWriting {
+  readonly json: JsonRows;
+  readonly basePath: string;
+}
+
+/** Rows that are selected, in the order of reading. */
+export function pageRows(page: PageRows, scope: Scope, expressions: readonly string[]): string {
+  const { where, from } = page;
+  const order = readingOrder(page);
   const conditions = [
     compileWhere(where, scope, order),
     ...(from ? [compileAfter(order, from.values, scope, from.inclusive)] : []),
   ];
   const sorted = compileOrder(order, scope);
-  return `SELECT ${selectList(expressions)} FROM ${scope.from()} WHERE ${conditions.join(' AND ')} ORDER BY ${sorted}${windowOf(limit, offset)}`;
+  return `SELECT ${selectList(expressions)} FROM ${scope.from()} WHERE ${conditions.join(' AND ')} ORDER BY ${sorted}${windowOf(page)}`;
 }
 
-function windowOf(limit: number, offset: number): string {
-  return ` LIMIT ${limit + 1}${offset > 0 ? ` OFFSET ${offset}` : ''}`;
-}
-
-/** The same as texts of its own table's columns. A database writes what it then leaves out: here it leaves out first, and writes then. */
-function pageTexts(
-  plan: PagePlan,
-  scope: Scope,
-  { json, basePath }: { json: JsonRows; basePath: string },
-): string {
-  const { where, order, limit, offset } = plan;
-  const text = json.sql(scope, basePath);
-  if (offset === 0) return pageRows(plan, scope, [text, ...edgeColumns(plan, scope)]);
-  const condition = compileWhere(where, scope, order);
-  const sorted = compileOrder(order, scope);
-  return `SELECT ${selectList([text])} FROM (SELECT ${scope.alias}.* FROM ${scope.from()} WHERE ${condition} ORDER BY ${sorted}${windowOf(limit, offset)}) ${scope.alias}`;
+function windowOf({ limit, lookahead, offset }: PageRows): string {
+  return ` LIMIT ${lookahead ? limit + 1 : limit}${offset > 0 ? ` OFFSET ${offset}` : ''}`;
 }
 
 /** What is selected beside the rows, so that pages can go on from this one. */
@@ -46,7 +49,7 @@ export function edgeColumns({ edges, order }: PagePlan, scope: Scope): readonly 
 }
 
 /** A page that ends somewhere is read from its end. */
-function readingOrder({ order, from }: PagePlan): readonly OrderTerm[] {
+function readingOrder({ order, from }: Pick<PagePlan, 'order' | 'from'>): readonly OrderTerm[] {
   return from?.backward === true ? reversed(order) : order;
 }
 
@@ -74,43 +77,99 @@ export function fittingRows({ where }: Pick<ListPlan, 'where'>, scope: Scope): s
   return `SELECT 1 AS c0 FROM ${scope.from()} WHERE ${condition}`;
 }
 
-/** No table's: inside the statement it would stand in that one's place. */
-const READ = 'restify_page';
+/** How many rows a plan finds, inside a statement. */
+function countOf({ resource, where }: ExistsPlan, scope: Scope): string {
+  const rows = scope.within(resource);
+  const condition = compileWhere(where, rows);
+  return `(SELECT count(*) FROM ${rows.from()} WHERE ${condition})`;
+}
 
-/** A whole page as one record, its rows as one text; it looks for the parent and counts, where the plan says so. */
-export function textPageStatement(
-  plan: PagePlan,
-  scope: Scope,
-  writing: { json: JsonRows; basePath: string },
-): Statement {
-  const { limit, parent, where, count } = plan;
-  const rows = pageTexts(plan, scope, writing);
-  const edgeAt = (offset: number): readonly string[] =>
-    (plan.edges ? plan.order : []).map(
-      (_, index) => `(SELECT e.c${index + 1} FROM ${READ} e LIMIT 1 OFFSET ${offset})`,
-    );
+/** No table's: inside the statement it would stand in that one's place. */
+const PAGE = 'restify_page';
+
+/**
+ * A whole page as one record, its rows as one text. The page is referred to once wherever that is possible: PostgreSQL and
+ * SQLite keep a copy of the rows where it is referred to twice, and SQLite then writes rows as JSON that the page does not hold.
+ */
+export function jsonPageStatement(page: JsonPage, scope: Scope, writing: JsonWriting): Statement {
+  const { parent, count, where } = page;
+  const edges = edgesOf(page, scope);
+  const rows = jsonRowsOf(page, scope, { ...writing, edges });
   const values = [
     'count(*)',
     'count(p.c0)',
     scope.dialect.json?.joined('p.c0') ?? 'NULL',
-    `(SELECT count(*) FROM ${READ} r)`,
     parent ? countOf(parent, scope) : '1',
     count ? counted(where, scope, count) : 'NULL',
-    ...edgeAt(0),
-    ...edgeAt(limit - 1),
+    ...edges.picked.flatMap(({ sql }) => sql),
   ];
-  const page = `SELECT * FROM ${READ} r LIMIT ${limit}`;
   const shown =
-    plan.from?.backward === true
-      ? `SELECT n.* FROM (SELECT r.*, row_number() OVER () AS place FROM (${page}) r) n ORDER BY n.place DESC`
-      : page;
+    page.from?.backward === true
+      ? `(SELECT n.* FROM (SELECT r.*, row_number() OVER () AS place FROM ${PAGE} r) n ORDER BY n.place DESC)`
+      : PAGE;
   return {
-    sql: `WITH ${READ} AS (${rows}) SELECT ${selectList(values)} FROM (${shown}) p`,
+    sql: `WITH ${PAGE} AS (${rows}) SELECT ${selectList(values)} FROM ${shown} p`,
     parameters: scope.parameters,
   };
 }
 
-export interface TextPageRecord {
+/** A database writes what it then leaves out as an offset: here it leaves out first, and writes then. */
+function jsonRowsOf(
+  page: JsonPage,
+  scope: Scope,
+  { json, basePath, edges }: JsonWriting & { readonly edges: Edges },
+): string {
+  const text = json.sql(scope, basePath);
+  if (page.offset === 0) return pageRows(page, scope, [text, ...edges.columns(scope)]);
+  const condition = compileWhere(page.where, scope, page.order);
+  const sorted = compileOrder(page.order, scope);
+  return `SELECT ${selectList([text])} FROM (SELECT ${scope.alias}.* FROM ${scope.from()} WHERE ${condition} ORDER BY ${sorted}${windowOf(page)}) ${scope.alias}`;
+}
+
+/** How the cursor values of the rows at the ends are read. */
+interface Edges {
+  /** What is selected beside each row. */
+  columns(scope: Scope): readonly string[];
+  /** Of each term of the order. */
+  readonly picked: readonly PickedValues[];
+}
+
+const NO_EDGES: Edges = { columns: () => [], picked: [] };
+
+function edgesOf(page: JsonPage, { dialect, resource }: Pick<Scope, 'dialect' | 'resource'>): Edges {
+  const { edges, order, limit, lookahead, from } = page;
+  if (edges === 'none') return NO_EDGES;
+  const key = edges === 'last' && !lookahead ? keyOrder(order, resource.key) : undefined;
+  if (key) {
+    // In the order of the key alone, the greatest key of a page is that of its last row.
+    const { read } = dialect.cursor(`${key.descending ? 'min' : 'max'}(p.c1)`, key.operand.column.type);
+    return {
+      columns: (scope) => [scope.operand(key.operand)],
+      picked: [{ sql: [read], read: (raw) => raw }],
+    };
+  }
+  const rows = edges === 'last' ? [limit] : [1, limit];
+  const columns = order.map(({ operand }, index) => ({ name: `c${index + 1}`, type: operand.column.type }));
+  // Backward, the aggregates see the rows in the other order.
+  const picked =
+    from?.backward === true
+      ? []
+      : columns.flatMap(({ name, type }) => dialect.json?.valuesAt(`p.${name}`, type, rows) ?? []);
+  return {
+    columns: (scope) => cursorColumns(order, scope),
+    picked: picked.length === order.length ? picked : columns.map(({ name }) => looked(name, rows)),
+  };
+}
+
+/** By looking into the page once more. */
+function looked(name: string, rows: readonly number[]): PickedValues {
+  return {
+    sql: rows.map((row) => `(SELECT e.${name} FROM ${PAGE} e LIMIT 1 OFFSET ${row - 1})`),
+    read: (raw) => raw,
+  };
+}
+
+export interface JsonPageRecord {
   /** Undefined where a row of it is none that the database can write. */
   readonly text: string | undefined;
   readonly size: number;
@@ -120,18 +179,42 @@ export interface TextPageRecord {
   readonly last: readonly unknown[];
 }
 
-/** Throws 404 where the parent is not there. */
-export function readTextPage([record = []]: Records, json: JsonRows): TextPageRecord {
-  const [size, written, text, read, parents, total, ...edges] = record;
+/** What the statement of the page has brought out. Throws 404 where the parent is not there. */
+export function readJsonPage(
+  [record = []]: Records,
+  page: JsonPage,
+  { json, scope }: { readonly json: JsonRows; readonly scope: Pick<Scope, 'dialect' | 'resource'> },
+): JsonPageRecord {
+  const [count, written, joined, parents, total, ...raw] = record;
   if (Number(parents) === 0) throw new NotFound();
-  const half = edges.length / 2;
-  const rows = String(text ?? '');
+  const size = Math.min(Number(count), page.limit);
+  const more = Number(count) > size;
+  const edges = readEdges(raw, edgesOf(page, scope));
+  const whole = String(joined ?? '');
+  const rows = more ? json.without(page.from?.backward === true ? 'first' : 'last', whole) : whole;
+  const isRight = edges !== undefined && Number(written) === Number(count) && json.areRight(rows);
   return {
-    text: Number(written) < Number(size) || !json.areRight(rows) ? undefined : rows,
-    size: Number(size),
-    more: Number(read) > Number(size),
+    text: isRight ? rows : undefined,
+    size,
+    more,
     counted: Number(total),
-    first: edges.slice(0, half),
-    last: edges.slice(half),
+    ...endsOf(edges ?? [], page),
   };
+}
+
+function endsOf(
+  edges: readonly (readonly unknown[])[],
+  page: JsonPage,
+): Pick<JsonPageRecord, 'first' | 'last'> {
+  return {
+    first: page.edges === 'both' ? edges.map(([value]) => value) : [],
+    last: edges.map((values) => values.at(-1)),
+  };
+}
+
+/** The values of each term of the order; undefined where the database cannot write one of them. */
+function readEdges(raw: readonly unknown[], { picked }: Edges): readonly (readonly unknown[])[] | undefined {
+  let at = 0;
+  const read = picked.map((each) => each.read(raw.slice(at, (at += each.sql.length))));
+  return read.every((values) => values !== undefined) ? read : undefined;
 }

@@ -42,6 +42,18 @@ export interface JsonWriter {
   readonly marking?: string;
   /** The rows of a subquery in their order, commas between; NULL is left out. */
   joined(column: string): string;
+  /**
+   * The values of a column in some rows of the subquery, counted from 1, by aggregates of the same pass; null where there is no
+   * such row. Undefined for a type that has no such form here.
+   */
+  valuesAt(column: string, type: DataType, rows: readonly number[]): PickedValues | undefined;
+}
+
+/** Values of some rows. */
+export interface PickedValues {
+  readonly sql: readonly string[];
+  /** From the driver's values of `sql`, in the order of the rows; undefined where one of them cannot be read so. */
+  read(raw: readonly unknown[]): readonly unknown[] | undefined;
 }
 
 /** Names that stand in SQL texts and in JSON as they are. */

@@ -15,6 +15,10 @@ export const postgresJson: JsonWriter = {
   textBegin: (text) => JSON.stringify(text).slice(0, -1),
   object,
   joined: (column) => `string_agg(${column}, ',')`,
+  valuesAt: (column, _type, rows) => ({
+    sql: rows.map((row) => `(array_agg(${column}))[${row}]`),
+    read: (raw) => raw,
+  }),
 };
 
 function nullable({ sql, guard }: JsonSql): JsonSql {

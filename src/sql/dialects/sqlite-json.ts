@@ -1,5 +1,5 @@
 import type { DataType } from '../../core/schema/data-type.js';
-import type { JsonColumn, JsonMember, JsonSql, JsonWriter } from './json-writer.js';
+import type { JsonColumn, JsonMember, JsonSql, JsonWriter, PickedValues } from './json-writer.js';
 
 /**
  * By SQLite's own JSON functions. A column can hold values of any kind, and each kind looks different as JSON: that each value
@@ -12,6 +12,7 @@ export const sqliteJson: JsonWriter = {
   textBegin: (text) => text,
   object,
   joined: (column) => `group_concat(${column}, ',')`,
+  valuesAt,
   marking: `SELECT DISTINCT t.name AS name FROM (SELECT name, type FROM sqlite_master UNION ALL SELECT name, type FROM sqlite_temp_master) t, pragma_table_xinfo(t.name) c WHERE t.type = 'table' AND c.hidden = 2`,
 };
 
@@ -107,4 +108,19 @@ function object(members: readonly JsonMember[]): JsonSql {
 /** Bytes are greater than all else. */
 function holdNone(columns: readonly string[]): string {
   return `(${columns.map((column) => `${column} >= x''`).join(' OR ')}) IS NOT TRUE`;
+}
+
+/** All values of the column as one array. JSON has no bytes, and not every build of SQLite writes all digits of a number there. */
+function valuesAt(column: string, { kind }: DataType, rows: readonly number[]): PickedValues | undefined {
+  if (kind === 'float' || kind === 'decimal') return undefined;
+  return {
+    sql: [
+      `json_group_array(CASE WHEN typeof(${column}) IN ('real', 'blob') THEN json('[]') ELSE ${column} END)`,
+    ],
+    read: ([raw]) => {
+      const values = JSON.parse(String(raw)) as readonly unknown[];
+      const picked = rows.map((row) => values[row - 1] ?? null);
+      return picked.every((value) => value === null || typeof value !== 'object') ? picked : undefined;
+    },
+  };
 }

@@ -9,10 +9,11 @@ import {
   countStatement,
   edgeColumns,
   fittingRows,
+  jsonPageStatement,
   pageRows,
-  readTextPage,
-  textPageStatement,
+  readJsonPage,
 } from '../../../sql/json-page-query.js';
+import type { JsonPage } from '../../../sql/json-page-query.js';
 import type { JsonRows } from '../../../sql/json-object-sql.js';
 import { Scope } from '../../../sql/query-scope.js';
 import { StatementShapes } from '../../../sql/statement-cache.js';
@@ -79,7 +80,7 @@ export class PageReader {
 
   private async rowsBy(runner: QueryRunner, plan: PagePlan): Promise<PageOf<readonly Row[]>> {
     const scope = this.begin(plan);
-    const sql = pageRows(plan, scope, [
+    const sql = pageRows({ ...plan, lookahead: true }, scope, [
       ...this.reader.selection.expressions(scope),
       ...edgeColumns(plan, scope),
     ]);
@@ -106,14 +107,18 @@ export class PageReader {
       json,
     }: { plan: PagePlan; writing: RowEncoder; statement: Statement; json: JsonRows },
   ): Promise<PageOf<string>> {
-    const { text, counted, ...page } = readTextPage(await this.connections.records(runner, statement), json);
+    const { text, counted, ...page } = readJsonPage(
+      await this.connections.records(runner, statement),
+      jsonPageOf(plan),
+      { json, scope: { dialect: this.dialect, resource: plan.resource } },
+    );
     // A page with a row that only the process can write.
     if (text === undefined) return textOf(await this.rowsBy(runner, plan), writing);
     return { ...page, rows: text, count: plan.count && (await this.judged(runner, plan, counted)) };
   }
 
   private textStatement(plan: PagePlan, { basePath }: RowEncoder, json: JsonRows): Statement {
-    const write = (): Statement => textPageStatement(plan, this.begin(plan), { json, basePath });
+    const write = (): Statement => jsonPageStatement(jsonPageOf(plan), this.begin(plan), { json, basePath });
     const { resource, where, parent, count, edges, limit } = plan;
     // Where a page begins, and how many rows it has, is in the text of its statement: only usual first pages come again.
     if (
@@ -155,6 +160,10 @@ export class PageReader {
   private begin({ resource }: PagePlan): Scope {
     return Scope.begin(this.dialect, this.tables, resource);
   }
+}
+
+function jsonPageOf(plan: PagePlan): JsonPage {
+  return { ...plan, lookahead: true, edges: plan.edges ? 'both' : 'none' };
 }
 
 function textOf({ rows, ...page }: PageOf<readonly Row[]>, { represent }: RowEncoder): PageOf<string> {
