@@ -1,12 +1,11 @@
-import { NotFound } from '../core/errors/http-exceptions.js';
 import type { Json } from '../core/errors/rest-exception.js';
 import type { Condition } from '../core/query/condition.js';
-import type { ExistsPlan, ListPlan } from '../core/query/plan.js';
+import type { ListPlan } from '../core/query/plan.js';
 import type { OrderTerm } from '../core/schema/resource.js';
-import { compileWhere } from './compile-where.js';
-import { compileAfter, compileOrder, cursorColumns, keyOrder } from './compile-order.js';
-import type { JsonRows } from './json-object-sql.js';
-import { selectList } from './select-columns.js';
+import { keyOrder } from './compile-order.js';
+import type { Dialect } from './dialects/dialect.js';
+import { jsonPageStatement, readJsonPage } from './json-page-query.js';
+import type { JsonPage, JsonWriting } from './json-page-query.js';
 import type { Scope } from './query-scope.js';
 import type { Records, Statement } from './statement.js';
 
@@ -18,19 +17,23 @@ export interface TextPage {
   readonly last: readonly unknown[];
 }
 
-export interface TextPageParts {
-  readonly json: JsonRows;
-  readonly basePath: string;
+export interface TextPageParts extends JsonWriting {
+  readonly dialect: Dialect;
   scope(): Scope;
 }
 
-/** No table's: inside the statement it would stand in that one's place. */
-const PAGE_NAME = 'restify_page';
-const PAGE = `${PAGE_NAME} p`;
+/** The rows of one page of a list. */
+export interface ListPart {
+  /** The cursor values of the row before; undefined for the first page. */
+  readonly after: readonly unknown[] | undefined;
+  readonly limit: number;
+  /** Whether the cursor values of its last row are read, which takes memory for each row. */
+  readonly end: boolean;
+}
 
 /** The statements of a list whose rows the database writes itself: each brings out a whole page as one text. */
 export class TextPages {
-  /** Where the order is the key alone, the greatest key of a page is that of its last row. */
+  /** Where the order is the key alone, all pages after the first have one statement. */
   private readonly key: OrderTerm | undefined;
 
   constructor(
@@ -65,48 +68,35 @@ export class TextPages {
     );
   }
 
-  /** The first one looks for the parent too. Without `end` the page does not tell where it ends: rows stand in memory twice for that. */
-  statement(
-    after: readonly unknown[] | undefined,
-    { limit, end }: { readonly limit: number; readonly end: boolean },
-  ): Statement {
-    const { where, order, parent } = this.plan;
-    const scope = this.parts.scope();
-    const json = this.parts.json.sql(scope, this.parts.basePath);
-    const cursors = !end ? [] : this.key ? [scope.operand(this.key.operand)] : cursorColumns(order, scope);
-    const conditions = [
-      compileWhere(where, scope, order),
-      ...(after ? [compileAfter(order, after, scope)] : []),
-    ];
-    const sorted = compileOrder(order, scope);
-    const rows = `SELECT ${selectList([json, ...cursors])} FROM ${scope.from()} WHERE ${conditions.join(' AND ')} ORDER BY ${sorted} LIMIT ${limit}`;
-    const last =
-      this.key && end
-        ? [
-            scope.dialect.cursor(`${this.key.descending ? 'min' : 'max'}(p.c1)`, this.key.operand.column.type)
-              .read,
-          ]
-        : cursors.map((_, index) => `(SELECT p.c${index + 1} FROM ${PAGE} LIMIT 1 OFFSET ${limit - 1})`);
-    const page = [
-      'count(*)',
-      'count(p.c0)',
-      scope.dialect.json?.joined('p.c0') ?? 'NULL',
-      parent && !after ? countOf(parent, scope) : '1',
-      ...last,
-    ];
-    return {
-      sql: `WITH ${PAGE_NAME} AS (${rows}) SELECT ${selectList(page)} FROM ${PAGE}`,
-      parameters: scope.parameters,
-    };
+  statement(part: ListPart): Statement {
+    return jsonPageStatement(this.pageOf(part), this.parts.scope(), this.parts);
   }
 
   /** Undefined for a page with a row that the database cannot write. Throws 404 where the parent is not there. */
-  read([record = []]: Records): TextPage | undefined {
-    const [count, written, text, parents, ...last] = record;
-    if (Number(parents) === 0) throw new NotFound();
-    if (Number(written) < Number(count)) return undefined;
-    const rows = String(text ?? '');
-    return this.parts.json.areRight(rows) ? { text: rows, count: Number(count), last } : undefined;
+  read(records: Records, part: ListPart): TextPage | undefined {
+    const { json, dialect } = this.parts;
+    const { resource } = this.plan;
+    const { text, size, last } = readJsonPage(records, this.pageOf(part), {
+      json,
+      scope: { dialect, resource },
+    });
+    return text === undefined ? undefined : { text, count: size, last };
+  }
+
+  /** The first one looks for the parent too. */
+  private pageOf({ after, limit, end }: ListPart): JsonPage {
+    const { where, order, parent } = this.plan;
+    return {
+      where,
+      order,
+      from: after && { values: after, backward: false, inclusive: false },
+      offset: 0,
+      limit,
+      lookahead: false,
+      edges: end ? 'last' : 'none',
+      parent: after ? undefined : parent,
+      count: undefined,
+    };
   }
 }
 
@@ -126,11 +116,4 @@ function orderText(order: readonly OrderTerm[]): string {
     text += ` ${operand.hops.map(({ name }) => `${name}/`).join('')}${JSON.stringify(operand.column.id)}${descending ? '-' : '+'}${nulls}`;
   ORDER_TEXTS.set(order, text);
   return text;
-}
-
-/** How many rows a plan finds, inside a statement. */
-function countOf({ resource, where }: ExistsPlan, scope: Scope): string {
-  const rows = scope.within(resource);
-  const condition = compileWhere(where, rows);
-  return `(SELECT count(*) FROM ${rows.from()} WHERE ${condition})`;
 }

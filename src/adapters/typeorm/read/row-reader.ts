@@ -131,6 +131,7 @@ export class RowReader {
     const pages = new TextPages(plan, {
       json,
       basePath: writing.basePath,
+      dialect: this.dialect,
       scope: () => Scope.begin(this.dialect, this.tables, this.resource),
     });
     const list: TextList = { plan, writing, pages, kind: pages.kind };
@@ -189,7 +190,8 @@ export class RowReader {
   ): MaybePromise<TextPage | undefined> {
     const { plan, pages, kind } = list;
     const end = after !== undefined || this.longLists.has(kind);
-    const write = (): Statement => pages.statement(after, { limit, end });
+    const part = { after, limit, end };
+    const write = (): Statement => pages.statement(part);
     const conditions =
       plan.oneOff === true ? undefined : after ? pages.conditionsBehind(after) : pages.conditions;
     const statement = conditions
@@ -197,7 +199,7 @@ export class RowReader {
       : write();
     const taken = (records: Records | undefined): MaybePromise<TextPage | undefined> =>
       records &&
-      mapMaybe(pages.read(records) ?? this.generalPage(list, after, limit), (page) => {
+      mapMaybe(pages.read(records, part) ?? this.generalPage(list, after, limit), (page) => {
         if (!page) return undefined;
         if (!end && page.count === limit) {
           // Longer than lists of its kind were: read once more, with its end.
