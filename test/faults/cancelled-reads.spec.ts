@@ -205,7 +205,7 @@ onEachServer('2,000 cancels', (database) => {
     const round = async (): Promise<void> => {
       let asked = 0;
       // Still there when there is a connection, and gone when it is looked for.
-      const cancelled = await connections.readIfWanted(sleep(30), {
+      const cancelled = await connections.readUnlessAborted(sleep(30), {
         caller: undefined,
         isAborted: () => asked++ > 0,
       });

@@ -98,7 +98,7 @@ export class TypeOrmAdapter implements DataAdapter {
   }
 
   reported(error: unknown): unknown {
-    return this.connections.reported(error);
+    return this.connections.failures.report(error);
   }
 
   prepare(resource: Resource): void {

@@ -1,43 +1,55 @@
 import { DatabaseUnavailable } from '../../../core/errors/http-exceptions.js';
 
-/** Somebody who waits, until a time of `performance.now()`: clocks are set back. */
-interface Waiting {
+/**
+ * A pending acquisition and its deadline, a time of the monotonic `performance.now()` in milliseconds: the wall clock
+ * may be set back.
+ */
+interface PendingAcquisition {
   readonly until: number;
-  readonly giveUp: (error: Error) => void;
+  readonly reject: (error: Error) => void;
 }
 
 /**
- * Bounds how long anybody waits for a connection: by one timer for all of them, because most get theirs at once and a
- * timer each would cost more than the wait.
+ * Deadlines for acquiring a connection. One timer serves all pending acquisitions, because most succeed immediately and
+ * a timer for each would cost more than the wait.
  */
 export class AcquireDeadlines {
-  private readonly waiting = new Set<Waiting>();
+  private readonly pending = new Set<PendingAcquisition>();
   private timer: { readonly at: number; readonly handle: NodeJS.Timeout } | undefined;
 
-  /** `limit` in milliseconds. */
+  /** @param limit the acquire timeout in milliseconds. */
   constructor(private readonly limit: number) {}
 
   deadline(): number {
     return performance.now() + this.limit;
   }
 
-  /** What `waited` gives, if it comes before the deadline (a time of `performance.now()`); else a 503. What comes later is the caller's to see to. */
+  /**
+   * Settles as `waited` does, or rejects with a 503 at the deadline (a time of `performance.now()`). The caller handles
+   * a result that arrives later.
+   */
   withinDeadline<Result>(waited: Promise<Result>, until: number): Promise<Result> {
     return new Promise((resolve, reject) => {
-      const leave = this.add(until, reject);
-      waited.finally(leave).then(resolve, reject);
+      const remove = this.register(until, reject);
+      waited.finally(remove).then(resolve, reject);
     });
   }
 
-  /** Until the function that it gives is called, which says whether that was in time; `giveUp` is told a 503 where it was not. */
-  add(until: number, giveUp: (error: Error) => void): () => boolean {
-    const here: Waiting = { until, giveUp };
-    this.waiting.add(here);
+  /**
+   * Registers a pending acquisition: `reject` is called with a 503 at the deadline. The returned function removes the
+   * entry, and returns whether the deadline had not passed yet.
+   */
+  register(until: number, reject: (error: Error) => void): () => boolean {
+    const entry: PendingAcquisition = { until, reject };
+    this.pending.add(entry);
     if (!this.timer || this.timer.at > until) this.scheduleWakeup(until);
-    return () => this.waiting.delete(here);
+    return () => this.pending.delete(entry);
   }
 
-  /** The timer is left running when nobody waits any more, and holds no process up. */
+  /**
+   * Schedules the timer. It keeps running after the last acquisition, and is unreferenced, so that it does not keep the
+   * process alive.
+   */
   private scheduleWakeup(at: number): void {
     clearTimeout(this.timer?.handle);
     const handle = setTimeout(
@@ -54,11 +66,11 @@ export class AcquireDeadlines {
   private rejectExpired(): void {
     const now = performance.now();
     let next = Infinity;
-    for (const each of this.waiting) {
+    for (const each of this.pending) {
       if (each.until > now) next = Math.min(next, each.until);
       else {
-        this.waiting.delete(each);
-        each.giveUp(
+        this.pending.delete(each);
+        each.reject(
           new DatabaseUnavailable({ cause: new Error('No connection to the database became free in time') }),
         );
       }

@@ -4,20 +4,23 @@ import type { Dialect } from '../../../sql/dialects/dialect.js';
 import { RunningRead } from './running-reads.js';
 import type { ReadRules } from './running-reads.js';
 
-/** The primary has every write; a replica, where there is one, may lag behind it. */
+/** The server to read from. The primary has every write; a replica, if there is one, may lag behind it. */
 export type ReadFrom = 'primary' | 'replica';
 
-/** For whom something is read, and of which server. */
+/** The client that a read belongs to, and the server that it uses. */
 export interface Reading {
   readonly from: ReadFrom;
   readonly requester: Requester | undefined;
 }
 
-/** What is read over connections of one data source, as far as its database can cancel it: on SQLite nothing runs beside a statement. */
+/**
+ * Reads on the connections of one data source that the database can cancel. SQLite cannot: it runs statements
+ * synchronously.
+ */
 export class CancellableReads {
   private readonly rules: ReadRules | undefined;
 
-  /** `limit` in milliseconds; undefined for any time. */
+  /** @param limit the statement timeout in milliseconds; undefined for no timeout. */
   constructor(dialect: Dialect, limit: number | undefined) {
     const { canceller } = dialect;
     const discard = (connection: unknown): void => {
@@ -26,7 +29,10 @@ export class CancellableReads {
     this.rules = canceller && { canceller, discard, limit };
   }
 
-  /** From here on it may be cancelled, until it is ended. */
+  /**
+   * Registers a read, which can be cancelled until its `end` is called. Undefined if the database cannot cancel
+   * statements.
+   */
   watch(connection: unknown, { from, requester }: Reading): RunningRead | undefined {
     return (
       this.rules &&
@@ -38,13 +44,16 @@ export class CancellableReads {
   }
 }
 
-/** Whether its client has gone. What belongs to a write reads the primary, and is done whether or not its client is still there. */
-export function isUnwanted({ from, requester }: Reading): boolean {
+/**
+ * True if the read's client has disconnected. A read that belongs to a write uses the primary, and completes regardless
+ * of the client.
+ */
+export function isClientClosed({ from, requester }: Reading): boolean {
   return from === 'replica' && requester?.isAborted() === true;
 }
 
-/** What a client who has gone asked for has been cancelled, or has failed: undefined is good for it. */
-export function unwanted(error: unknown): undefined {
+/** Maps the cancellation of an aborted request to undefined, and rethrows every other error. */
+export function ignoreClosedClient(error: unknown): undefined {
   if (error instanceof ClientClosedRequest) return undefined;
   throw error;
 }

@@ -5,12 +5,12 @@ interface Emitter {
   on(event: 'error', listener: () => void): unknown;
 }
 
-/** Both tell who is about to use a connection, a new one too. */
+/** A pool of pg or mysql2. Both emit `acquire` before a connection is used, including a new one. */
 interface Pool {
   on(event: 'acquire', listener: (connection: Emitter) => void): unknown;
 }
 
-/** TypeORM's: pools of pg, or of mysql2, of which a cluster has one a server. */
+/** The pools of TypeORM's driver: those of pg, or those of mysql2, whose cluster has one pool for each server. */
 interface PooledDriver {
   readonly master?: Pool;
   readonly slaves?: readonly Pool[];
@@ -18,24 +18,27 @@ interface PooledDriver {
   readonly poolCluster?: { readonly _nodes?: Readonly<Record<string, { readonly pool: Pool }>> };
 }
 
-const HEARD = new WeakSet<object>();
+const ATTACHED = new WeakSet<object>();
 
 /**
- * Listens to the errors of connections: one that nobody listens to ends the process. pg has a listener on idle connections
- * alone, mysql2 one for the first error. Whoever runs a statement is told by that.
+ * Error listeners on pooled connections, because an `error` event without a listener ends the process. pg listens on
+ * idle connections only, mysql2 only to the first error. The statement that uses the connection reports the error
+ * itself.
  */
 export class ConnectionErrors {
-  private heard: object | undefined;
+  private attached: object | undefined;
 
   constructor(private readonly dataSource: DataSource) {}
 
-  /** To be called before a connection is taken: a data source that is initialized anew has other pools. */
-  hear(): void {
+  /**
+   * Adds the listeners. Call it before a connection is acquired: a data source that is initialized again has new pools.
+   */
+  attach(): void {
     const driver = this.dataSource.driver as PooledDriver;
-    const made = driver.master ?? driver.pool ?? driver.poolCluster;
-    if (made === undefined || made === this.heard) return;
-    this.heard = made;
-    for (const pool of poolsOf(driver)) hearPool(pool);
+    const pools = driver.master ?? driver.pool ?? driver.poolCluster;
+    if (pools === undefined || pools === this.attached) return;
+    this.attached = pools;
+    for (const pool of poolsOf(driver)) attachToPool(pool);
   }
 }
 
@@ -44,13 +47,13 @@ function poolsOf({ master, slaves = [], pool, poolCluster }: PooledDriver): read
   return [master, ...slaves, pool, ...nodes].filter((each) => each !== undefined);
 }
 
-function hearPool(pool: Pool): void {
-  // Two prefixes share a data source.
-  if (HEARD.has(pool)) return;
-  HEARD.add(pool);
+function attachToPool(pool: Pool): void {
+  // Two prefixes may share a data source.
+  if (ATTACHED.has(pool)) return;
+  ATTACHED.add(pool);
   pool.on('acquire', (connection) => {
-    if (HEARD.has(connection)) return;
-    HEARD.add(connection);
+    if (ATTACHED.has(connection)) return;
+    ATTACHED.add(connection);
     connection.on('error', () => undefined);
   });
 }

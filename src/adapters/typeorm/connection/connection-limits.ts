@@ -1,9 +1,9 @@
-/** Times in milliseconds. */
+/** Limits on the use of connections. Times are in milliseconds. */
 export interface ConnectionLimits {
-  /** For a request to wait for a connection. */
+  /** How long a request waits for a connection. */
   readonly acquireTimeout: number;
-  /** For what one request reads over one connection; undefined for any time. */
+  /** How long the reads of one request over one connection may take; undefined for no limit. */
   readonly statementTimeout: number | undefined;
-  /** Whether one caller leaves a connection of the pool to others. */
+  /** Whether one caller has to leave at least one connection of the pool to others. */
   readonly fairShare: boolean;
 }

@@ -2,68 +2,77 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { AcquireDeadlines } from './acquire-timeout.js';
 
 /**
- * Keeps statements out of somebody else's transaction where a data source has one connection only (SQLite): a
- * transaction waits for the one before it, and everything else waits for the transaction, until a deadline. Elsewhere
- * it lets all pass.
+ * A lock that keeps statements out of another request's transaction if the data source has only one connection
+ * (SQLite): a transaction waits for the one before it, and every other statement waits for the transaction, until a
+ * deadline. With more connections it has no effect.
  *
- * It knows of the transactions of this adapter; one that the application begins itself on the same data source is not
- * seen here.
+ * It covers the transactions of this adapter only, and does not see those that the application begins on the same data
+ * source.
  */
 export class ConnectionLock {
-  private busy: Promise<void> | undefined;
-  /** The transaction inside which something runs: it would wait for itself. One that is over is none. */
-  private readonly inside = new AsyncLocalStorage<Promise<void>>();
+  private active: Promise<void> | undefined;
+  /**
+   * The transaction of the current asynchronous context, whose statements must not wait for it. Ignored once that
+   * transaction has ended.
+   */
+  private readonly context = new AsyncLocalStorage<Promise<void>>();
 
   constructor(private readonly oneConnection: boolean) {}
 
-  /** Whether there is one connection, and nobody holds it. */
+  /** True if there is a single connection and no transaction holds it. */
   get isFree(): boolean {
-    return this.oneConnection && this.busy === undefined;
+    return this.oneConnection && this.active === undefined;
   }
 
-  /** Runs statements, outside of every transaction but the one that they are asked from. */
+  /** Runs statements outside of every transaction except the one of the current asynchronous context. */
   runShared<Result>(statements: () => Promise<Result>, waiting: AcquireDeadlines): Promise<Result> {
-    return this.busy ? this.runSharedLater(statements, waiting) : statements();
+    return this.active ? this.runSharedLater(statements, waiting) : statements();
   }
 
   private async runSharedLater<Result>(
     statements: () => Promise<Result>,
     waiting: AcquireDeadlines,
   ): Promise<Result> {
-    if (this.busy && this.inside.getStore() === this.busy) return statements();
+    if (this.active && this.context.getStore() === this.active) return statements();
     let deadline: number | undefined;
-    while (this.busy) await waiting.withinDeadline(this.busy, (deadline ??= waiting.deadline()));
+    while (this.active) await waiting.withinDeadline(this.active, (deadline ??= waiting.deadline()));
     return statements();
   }
 
-  /** Runs alone. Rejects inside another one: there is no second connection to begin it on. */
+  /**
+   * Runs a transaction exclusively.
+   * @throws Error inside another transaction, because there is no second connection.
+   */
   acquireExclusive<Result>(transaction: () => Promise<Result>, waiting: AcquireDeadlines): Promise<Result> {
-    return this.runExclusive(transaction, waiting, (here) => this.inside.run(here, transaction));
+    return this.runExclusive(transaction, waiting, (current) => this.context.run(current, transaction));
   }
 
-  /** As `hold`, for what runs nothing of the application's: nobody asks whether it is inside. */
+  /**
+   * As `acquireExclusive`, for work that runs no code of the application, so that the asynchronous context need not be
+   * tracked.
+   */
   async runExclusive<Result>(
     transaction: () => Promise<Result>,
     waiting: AcquireDeadlines,
-    run: (here: Promise<void>) => Promise<Result> = transaction,
+    run: (current: Promise<void>) => Promise<Result> = transaction,
   ): Promise<Result> {
     if (!this.oneConnection) return transaction();
-    if (this.busy && this.inside.getStore() === this.busy)
+    if (this.active && this.context.getStore() === this.active)
       throw new Error(
         'A write was begun inside the transaction of another one, and this database has one connection: use the manager that the hook is given.',
       );
     const deadline = waiting.deadline();
-    while (this.busy) await waiting.withinDeadline(this.busy, deadline);
-    let open = (): void => undefined;
-    const here = new Promise<void>((resolve) => {
-      open = resolve;
+    while (this.active) await waiting.withinDeadline(this.active, deadline);
+    let release = (): void => undefined;
+    const current = new Promise<void>((resolve) => {
+      release = resolve;
     });
-    this.busy = here;
+    this.active = current;
     try {
-      return await run(here);
+      return await run(current);
     } finally {
-      this.busy = undefined;
-      open();
+      this.active = undefined;
+      release();
     }
   }
 }

@@ -1,10 +1,6 @@
-import { QueryFailedError } from 'typeorm';
 import type { DataSource, QueryRunner } from 'typeorm';
-import { ClientClosedRequest, DatabaseUnavailable } from '../../../core/errors/http-exceptions.js';
-import { isRestException } from '../../../core/errors/rest-exception.js';
 import type { Requester } from '../../../core/contracts/requester.js';
-import { isTemporary } from '../../../sql/dialects/dialect.js';
-import type { DatabaseError, Dialect } from '../../../sql/dialects/dialect.js';
+import type { Dialect } from '../../../sql/dialects/dialect.js';
 import type { MaybePromise } from '../../../core/maybe-promise.js';
 import type { Records, Statement } from '../../../sql/statement.js';
 import { RetryBudget } from './retry-budget.js';
@@ -12,15 +8,15 @@ import { ConnectionErrors } from './connection-errors.js';
 import { ConnectionLock } from './connection-lock.js';
 import type { ConnectionLimits } from './connection-limits.js';
 import { DriverQueries } from './driver-queries.js';
-import { poolConnector, poolOf } from './pool.js';
+import { withPooledConnection, poolOf } from './pool.js';
 import type { PoolRules } from './pool.js';
 import { PoolQueues } from './pool-queues.js';
 import { QueryRunnerPool } from './query-runner-pool.js';
 import type { PooledRunner, SingleUseRunner } from './query-runner-pool.js';
 import type { RunningRead } from './running-reads.js';
-import { CancellableReads, isUnwanted, unwanted } from './cancellable-reads.js';
+import { CancellableReads, ignoreClosedClient } from './cancellable-reads.js';
 import type { ReadFrom, Reading } from './cancellable-reads.js';
-import { readError } from '../write/constraint-errors.js';
+import { DatabaseFailures } from './database-failures.js';
 import { prepareSession, sessionIsFit } from './session.js';
 import { SqliteConnection } from './sqlite-connection.js';
 import { SqliteTransaction } from './sqlite-transaction.js';
@@ -30,27 +26,26 @@ import { AcquireDeadlines } from './acquire-timeout.js';
 
 const CONNECTION_LOCKS = new WeakMap<DataSource, ConnectionLock>();
 
-/** What became of a transaction that may be begun anew where the database has given it up. */
+/** The result of one attempt at a transaction, which may be retried after the database has rolled it back. */
 type Attempt<Result> =
   | { readonly kind: 'done'; readonly result: Result }
   | { readonly kind: 'undone'; readonly error: unknown; readonly begun: boolean };
 
 /**
- * Takes connections from a data source and gives them back: one for what belongs together outside of transactions, one
- * a transaction. Goes through TypeORM's query runner, so that its logging, its subscribers and its replicas stay.
+ * Acquires connections of a data source and releases them: one for related reads outside of a transaction, one for each
+ * transaction. It uses TypeORM's query runner, so that its logging, subscribers and replicas work.
  *
- * Nobody waits for a connection longer than `acquireTimeout` milliseconds, and what fails leaves none behind.
+ * An acquisition takes at most `acquireTimeout` milliseconds, and an error never leaks a connection.
  */
 export class ConnectionManager {
-  private readonly gate: ConnectionLock;
-  private readonly waiting: AcquireDeadlines;
+  private readonly lock: ConnectionLock;
+  private readonly deadlines: AcquireDeadlines;
   private readonly direct: DriverQueries;
+  readonly failures: DatabaseFailures;
   private readonly errors: ConnectionErrors;
   private readonly sqlite: SqliteConnection | undefined;
   private readonly reads: CancellableReads;
-  private readonly lender: QueryRunnerPool;
-  /** Whether the server's sessions are this process's alone, so that they keep what was prepared. */
-  private named = true;
+  private readonly runnerPool: QueryRunnerPool;
 
   constructor(
     private readonly dataSource: DataSource,
@@ -58,59 +53,67 @@ export class ConnectionManager {
     private readonly limits: ConnectionLimits,
   ) {
     this.reads = new CancellableReads(dialect, limits.statementTimeout);
-    this.waiting = new AcquireDeadlines(limits.acquireTimeout);
+    this.failures = new DatabaseFailures(dialect);
+    this.deadlines = new AcquireDeadlines(limits.acquireTimeout);
     this.errors = new ConnectionErrors(dataSource);
-    const { errors, reads, waiting } = this;
+    const { errors, reads, deadlines: waiting } = this;
     const queues = new PoolQueues(dataSource, { fairShare: limits.fairShare, waiting });
-    this.sqlite = SqliteConnection.of(dataSource);
-    const { sqlite } = this;
-    this.lender = new QueryRunnerPool({ dataSource, dialect, errors, queues, reads, sqlite, waiting });
-    this.direct = new DriverQueries(dataSource, { named: () => this.named, sqlite: this.sqlite });
-    // One gate a data source: two prefixes share its connection.
-    const gate = CONNECTION_LOCKS.get(dataSource) ?? new ConnectionLock(dialect.oneConnection);
-    CONNECTION_LOCKS.set(dataSource, gate);
-    this.gate = gate;
+    const sqlite = SqliteConnection.of(dataSource);
+    this.sqlite = sqlite;
+    this.runnerPool = new QueryRunnerPool({ dataSource, dialect, errors, queues, reads, sqlite, waiting });
+    this.direct = new DriverQueries(dataSource, { named: () => this.failures.keepsPrepared, sqlite });
+    // One lock for each data source: two prefixes may share its connection.
+    const lock = CONNECTION_LOCKS.get(dataSource) ?? new ConnectionLock(dialect.oneConnection);
+    CONNECTION_LOCKS.set(dataSource, lock);
+    this.lock = lock;
   }
 
-  /** Who subscribes to queries hears of those of query runners alone. */
+  /** The driver's pool, or undefined if subscribers listen to queries: only query runners notify them. */
   private poolFor(from: ReadFrom): ReturnType<typeof poolOf> {
-    this.errors.hear();
+    this.errors.attach();
     return this.direct.isWatched() ? undefined : poolOf(this.dataSource, from);
   }
 
   private get poolRules(): PoolRules {
-    return { waiting: this.waiting, isBroken: this.isBroken };
+    return { waiting: this.deadlines, isBroken: this.failures.isConnectionLost };
   }
 
-  private readonly isBroken = (error: unknown): boolean => this.dialect.errorFor(error)?.kind === 'away';
-
-  /** On a runner that was lent. */
+  /** Runs a statement on an acquired query runner. */
   async records(runner: QueryRunner, statement: Statement): Promise<Records> {
     return this.direct.records(runner, statement);
   }
 
-  /** One statement that reads: at once, where the database has one connection, which answers at once and which nobody holds. */
+  /**
+   * Runs one reading statement: synchronously if the database has a single connection that no transaction holds, and a
+   * synchronous driver.
+   */
   read(statement: Statement, from: ReadFrom, requester?: Requester): MaybePromise<Records> {
     return (
       this.readSync(statement) ??
-      this.readExclusively({ from, requester }, ({ runner, connection }) =>
+      this.readPooled({ from, requester }, ({ runner, connection }) =>
         this.direct.recordsOf(connection, statement, runner),
       )
     );
   }
 
-  /** As `read`, unless nobody wants it any more when there is a connection, or while it runs: who has waited for one may have gone meanwhile. */
-  readIfWanted(statement: Statement, requester: Requester | undefined): MaybePromise<Records | undefined> {
-    if (this.gate.isFree && requester?.isAborted() === true) return undefined;
+  /** As `read`; undefined if the client has disconnected before or during the statement. */
+  readUnlessAborted(
+    statement: Statement,
+    requester: Requester | undefined,
+  ): MaybePromise<Records | undefined> {
+    if (this.lock.isFree && requester?.isAborted() === true) return undefined;
     const atOnce = this.readSync(statement);
     if (atOnce) return atOnce;
     const read = ({ runner, connection }: SingleUseRunner): MaybePromise<Records | undefined> =>
       requester?.isAborted() === true ? undefined : this.direct.recordsOf(connection, statement, runner);
-    return this.readExclusively({ from: 'replica', requester }, read).catch(unwanted);
+    return this.readPooled({ from: 'replica', requester }, read).catch(ignoreClosedClient);
   }
 
-  /** Over a connection of the driver's pool, where it has one; what the database has given up, or knows no more, is tried again in the general way. */
-  private readExclusively<Result>(
+  /**
+   * Reads over a connection of the driver's pool if there is one. A conflict or a lost prepared statement is retried on
+   * a query runner.
+   */
+  private readPooled<Result>(
     reading: Reading,
     work: (lent: SingleUseRunner) => MaybePromise<Result>,
   ): Promise<Result> {
@@ -118,29 +121,33 @@ export class ConnectionManager {
     const pool = this.poolFor(reading.from);
     if (!pool) return general();
     const watch = (connection: unknown): RunningRead | undefined => this.reads.watch(connection, reading);
-    return this.lender
-      .inTurn(reading, (turn) =>
-        poolConnector(pool, async (connection) => work({ connection }), { ...this.poolRules, watch, turn }),
+    return this.runnerPool
+      .withPermit(reading, (turn) =>
+        withPooledConnection(pool, async (connection) => work({ connection }), {
+          ...this.poolRules,
+          watch,
+          turn,
+        }),
       )
       .catch((error: unknown) => {
-        if (this.isWorthAnother(error)) return general();
-        throw this.failureOf(error, reading);
+        if (this.failures.isRetryable(error)) return general();
+        throw this.failures.ofRead(error, reading);
       });
   }
 
-  /** Undefined where it has to be waited for, and where it may come about by another attempt. */
+  /** Undefined if the connection is busy or the driver asynchronous, and if the error can be retried. */
   private readSync(statement: Statement): Records | undefined {
-    const lent = this.gate.isFree ? this.direct.trySync() : undefined;
+    const lent = this.lock.isFree ? this.direct.trySync() : undefined;
     if (!lent) return undefined;
     try {
       return this.direct.recordsOf(lent.connection, statement, lent.runner) as Records;
     } catch (error) {
-      if (this.isWorthAnother(error)) return undefined;
-      throw this.reported(readError(error, this.dialect));
+      if (this.failures.isRetryable(error)) return undefined;
+      throw this.failures.ofStatement(error);
     }
   }
 
-  /** Several statements that read, of one server, and so of one state of its rows as far as a replica has come. */
+  /** Runs several reading statements on one server, so that a replica does not lag differently between them. */
   reading<Result>(
     from: ReadFrom,
     work: (runner: QueryRunner) => Promise<Result>,
@@ -149,14 +156,14 @@ export class ConnectionManager {
     return this.readingOver({ from, requester }, ({ runner }) => work(runner));
   }
 
-  /** As `reading` of a replica, with the exception of `readWanted`. */
-  readingIfWanted<Result>(
+  /** As `reading` on a replica; undefined if the client has disconnected. */
+  readingUnlessAborted<Result>(
     work: (runner: QueryRunner) => Promise<Result>,
     requester: Requester | undefined,
   ): Promise<Result | undefined> {
     const wanted = ({ runner }: PooledRunner): Promise<Result | undefined> =>
       requester?.isAborted() === true ? Promise.resolve(undefined) : work(runner);
-    return this.readingOver({ from: 'replica', requester }, wanted).catch(unwanted);
+    return this.readingOver({ from: 'replica', requester }, wanted).catch(ignoreClosedClient);
   }
 
   private async readingOver<Result>(
@@ -165,32 +172,26 @@ export class ConnectionManager {
   ): Promise<Result> {
     for (const attempts = new RetryBudget(this.limits.acquireTimeout); ;) {
       try {
-        return await this.gate.runShared(() => this.lender.acquire(reading, work, true), this.waiting);
+        return await this.lock.runShared(() => this.runnerPool.acquire(reading, work, true), this.deadlines);
       } catch (error) {
-        if (!(await attempts.retry(this.kindOf(error)))) throw this.failureOf(error, reading);
+        if (!(await attempts.retry(this.failures.kindOf(error)))) throw this.failures.ofRead(error, reading);
       }
     }
   }
 
-  private failureOf(error: unknown, reading: Reading): unknown {
-    const failure = this.reported(readError(error, this.dialect));
-    return failure instanceof DatabaseUnavailable && isUnwanted(reading)
-      ? new ClientClosedRequest({ cause: error })
-      : failure;
-  }
-
   /**
-   * One statement that writes, and is all or nothing by itself. Undefined where the database does not take it: nothing has
-   * been written then.
+   * Runs one writing statement, which is atomic by itself. Undefined if the database rejects it: nothing has been
+   * written then.
    */
   write(statement: Statement, requester: Requester | undefined): MaybePromise<Records | undefined> {
-    const lent = this.gate.isFree ? this.direct.trySync() : undefined;
+    const lent = this.lock.isFree ? this.direct.trySync() : undefined;
     if (!lent) return this.writeLater(statement, { from: 'primary', requester });
     try {
       return this.direct.recordsOf(lent.connection, statement, lent.runner);
     } catch (error) {
-      if (this.kindOf(error) === 'locked') return this.writeLater(statement, { from: 'primary', requester });
-      this.assertKnown(error);
+      if (this.failures.kindOf(error) === 'locked')
+        return this.writeLater(statement, { from: 'primary', requester });
+      this.failures.assertRejected(error);
       return undefined;
     }
   }
@@ -200,8 +201,8 @@ export class ConnectionManager {
       try {
         return await this.writeWaiting(statement, asked);
       } catch (error) {
-        if (this.kindOf(error) === 'locked' && (await attempts.retry('locked'))) continue;
-        this.assertKnown(error);
+        if (this.failures.kindOf(error) === 'locked' && (await attempts.retry('locked'))) continue;
+        this.failures.assertRejected(error);
         return undefined;
       }
     }
@@ -210,74 +211,48 @@ export class ConnectionManager {
   private async writeWaiting(statement: Statement, asked: Reading): Promise<Records> {
     const pool = this.poolFor('primary');
     if (pool)
-      return this.lender.inTurn(asked, (turn) =>
-        poolConnector(pool, async (connection) => this.direct.recordsOf(connection, statement), {
+      return this.runnerPool.withPermit(asked, (turn) =>
+        withPooledConnection(pool, async (connection) => this.direct.recordsOf(connection, statement), {
           ...this.poolRules,
           turn,
         }),
       );
-    return this.gate.runExclusive(
+    return this.lock.runExclusive(
       () =>
-        this.lender.acquire(asked, async ({ runner, connection }) =>
+        this.runnerPool.acquire(asked, async ({ runner, connection }) =>
           this.direct.recordsOf(connection, statement, runner),
         ),
-      this.waiting,
+      this.deadlines,
     );
   }
 
-  /** What the database has refused, it has not written. Throws what leaves that open. */
-  private assertKnown(error: unknown): void {
-    const kind = this.dialect.errorFor(error)?.kind;
-    // Nobody can say what became of it, or another attempt would end alike.
-    if (
-      kind === 'away' ||
-      kind === 'timeout' ||
-      kind === 'full' ||
-      kind === 'locked' ||
-      isRestException(error)
-    )
-      throw this.reported(error);
-    if (!(error instanceof QueryFailedError)) throw error;
-    if (kind === 'unprepared') this.named = false;
-  }
-
-  /** Whether sessions are as a write needs them. */
-  needsNoSession(): Promise<boolean> {
+  /** Whether the sessions need no statements before a write. */
+  needsNoPreparation(): Promise<boolean> {
     return this.reading('primary', (runner) => sessionIsFit(runner, this.dataSource, this.dialect));
   }
 
-  /** All or nothing: what `work` throws rolls back everything that it did. */
+  /** Runs `work` in a transaction, which is rolled back if it throws. */
   async transact<Result>(
     work: (runner: QueryRunner) => Promise<Result>,
     requester?: Requester,
   ): Promise<Result> {
     const once = (): Promise<Attempt<Result>> =>
-      this.lender.acquire({ from: 'primary', requester }, (lent) => this.transactOnce(lent, work));
+      this.runnerPool.acquire({ from: 'primary', requester }, (lent) => this.transactOnce(lent, work));
     try {
-      // What the database has given up for another's sake is begun anew: nothing has been answered yet. Others may go on between attempts.
+      // A conflict or deadlock is retried, because no response has been sent yet. The lock is released between
+      // attempts.
       for (const attempts = new RetryBudget(this.limits.acquireTimeout); ;) {
-        const attempted = await this.gate.acquireExclusive(once, this.waiting);
+        const attempted = await this.lock.acquireExclusive(once, this.deadlines);
         if (attempted.kind === 'done') return attempted.result;
-        const kind = this.kindOf(attempted.error);
-        // The application's hooks have run: what is locked then may be another file of theirs, and they run a few times at most.
+        const kind = this.failures.kindOf(attempted.error);
+        // Once the application's hooks have run, the locked file may be another one of theirs: then the number of
+        // attempts is limited, as for a conflict.
         if (!(await attempts.retry(kind === 'locked' && attempted.begun ? 'conflict' : kind)))
           throw attempted.error;
       }
     } catch (error) {
-      throw this.reported(error);
+      throw this.failures.report(error);
     }
-  }
-
-  /** Of a statement that the server's session no longer knows, the next attempt is not prepared. */
-  private kindOf(error: unknown): DatabaseError['kind'] | undefined {
-    const kind = isRestException(error) ? undefined : this.dialect.errorFor(error)?.kind;
-    if (kind === 'unprepared') this.named = false;
-    return kind;
-  }
-
-  private isWorthAnother(error: unknown): boolean {
-    const kind = this.kindOf(error);
-    return kind === 'conflict' || kind === 'unprepared' || kind === 'locked';
   }
 
   private transactionOn(runner: QueryRunner): Transaction {
@@ -302,29 +277,22 @@ export class ConnectionManager {
       await transaction.commit();
       return { kind: 'done', result };
     } catch (error) {
-      // Behind a COMMIT everything is written, and a second attempt would write it twice.
+      // After a COMMIT everything is written, and a second attempt would write it twice.
       if (!transaction.isOpen) throw error;
-      lent.broken ||= !(await transaction.undo());
-      lent.broken ||= this.dialect.errorFor(error)?.kind === 'away';
+      lent.broken ||= !(await transaction.rollback());
+      lent.broken ||= this.failures.isConnectionLost(error);
       return { kind: 'undone', error, begun };
     } finally {
       await this.restore(lent, restoring);
     }
   }
 
-  /** A session that cannot be taken back to what it was goes to nobody else. */
+  /** Restores the session. If that fails, the connection is discarded. */
   private async restore(lent: PooledRunner, statements: readonly string[]): Promise<void> {
     try {
       if (!lent.broken) for (const statement of statements) await lent.runner.query(statement);
     } catch {
       lent.broken = true;
     }
-  }
-
-  /** A database that is away is an error of contract 21.1 wherever it shows; all other errors go on as they are. */
-  reported(error: unknown): unknown {
-    return !isRestException(error) && isTemporary(this.dialect.errorFor(error))
-      ? new DatabaseUnavailable({ cause: error })
-      : error;
   }
 }

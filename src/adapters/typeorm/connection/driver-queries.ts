@@ -16,16 +16,16 @@ const DRIVERS: Readonly<Record<string, (options: DriverQueryOptions) => Run>> = 
 };
 
 export interface DriverQueryOptions {
-  /** Whether statements that come again may be kept prepared, under names, by the server's session. */
+  /** Whether the server's session may keep reusable statements prepared, under names. */
   readonly named: () => boolean;
-  /** Where there is one connection, which the application shares. */
+  /** The single connection that the application shares, on SQLite. */
   readonly sqlite?: SqliteConnection | undefined;
 }
 
 /**
- * Runs statements of ours on the driver itself, which TypeORM's query runner has connected: prepared where they come
- * again, and without objects that nobody wants. Logged as TypeORM logs its own; where a subscriber listens to queries,
- * and on every other driver, they go through TypeORM.
+ * Runs the adapter's statements on the driver itself: reusable ones prepared, and rows as arrays instead of objects. It
+ * logs them as TypeORM does. If a subscriber listens to queries, and on every other driver, they run through TypeORM's
+ * query runner.
  */
 export class DriverQueries {
   private readonly run: Run | undefined;
@@ -38,11 +38,14 @@ export class DriverQueries {
   }
 
   async records(runner: QueryRunner, statement: Statement): Promise<Records> {
-    this.options.sqlite?.expectTransaction(runner);
+    this.options.sqlite?.assertTransaction(runner);
     return this.recordsOf(await runner.connect(), statement, runner);
   }
 
-  /** As `records`, over the connection that the runner has, or that the driver's pool has lent; at once, where the driver answers at once. */
+  /**
+   * As `records`, on a connection that the runner or the driver's pool has already acquired; synchronous if the driver
+   * is.
+   */
   recordsOf(connection: unknown, statement: Statement, runner?: QueryRunner): MaybePromise<Records> {
     if (!this.run || (runner && this.isWatched())) return this.throughRunner(statement, runner);
     const { logger, options } = this.dataSource;
@@ -50,19 +53,22 @@ export class DriverQueries {
     void logger.logQuery(sql, statement.parameters as unknown[], runner);
     const begun = options.maxQueryExecutionTime ? performance.now() : 0;
     try {
-      const given = this.run(connection, statement);
-      if (isPromise(given))
-        return given.then(
-          (records) => this.ended(records, { begun, statement, runner }),
-          (error: unknown) => this.failed(error, statement, runner),
+      const result = this.run(connection, statement);
+      if (isPromise(result))
+        return result.then(
+          (records) => this.logSlow(records, { begun, statement, runner }),
+          (error: unknown) => this.throwFailed(error, statement, runner),
         );
-      return this.ended(given, { begun, statement, runner });
+      return this.logSlow(result, { begun, statement, runner });
     } catch (error) {
-      return this.failed(error, statement, runner);
+      return this.throwFailed(error, statement, runner);
     }
   }
 
-  /** The one connection of a data source whose driver answers at once; undefined where it has none, or somebody listens to its queries. */
+  /**
+   * The single connection of a data source with a synchronous driver; undefined without one, and if a subscriber
+   * listens to queries.
+   */
   trySync(): { readonly runner: QueryRunner; readonly connection: unknown } | undefined {
     const { driver, options } = this.dataSource;
     if (options.type !== 'better-sqlite3' || this.isWatched()) return undefined;
@@ -74,7 +80,7 @@ export class DriverQueries {
       : undefined;
   }
 
-  private ended(
+  private logSlow(
     records: Records,
     {
       begun,
@@ -90,8 +96,13 @@ export class DriverQueries {
     return records;
   }
 
-  private failed(error: unknown, { sql, parameters }: Statement, runner: QueryRunner | undefined): never {
-    // It is tried again, many times a second; in the end it is the cause of a 503.
+  private throwFailed(
+    error: unknown,
+    { sql, parameters }: Statement,
+    runner: QueryRunner | undefined,
+  ): never {
+    // A locked statement is retried many times a second, and ends as the cause of a 503 if it stays locked: logging
+    // each attempt would flood the log.
     if (!isLocked(error))
       void this.dataSource.logger.logQueryError(error as Error, sql, parameters as unknown[], runner);
     throw new QueryFailedError(sql, parameters as unknown[], error as Error);
@@ -107,7 +118,7 @@ export class DriverQueries {
     );
   }
 
-  /** Asked each time: applications add subscribers while they run. */
+  /** Evaluated for each statement, because applications may add subscribers while they run. */
   isWatched(): boolean {
     return this.dataSource.subscribers.some(
       (each) => each.beforeQuery !== undefined || each.afterQuery !== undefined,
@@ -115,7 +126,7 @@ export class DriverQueries {
   }
 }
 
-/** Of better-sqlite3. */
+/** The part of better-sqlite3's database that is used. */
 interface SqliteDatabase {
   prepare(sql: string): SqliteStatement;
 }
@@ -125,19 +136,22 @@ interface SqliteStatement {
   all(...parameters: readonly unknown[]): Records;
 }
 
-/** Prepared statements of one connection that come again, and as many of all others; those that were made first go first. */
+/**
+ * The maximum number of prepared statements of one connection, for reusable ones and for all others separately. The
+ * oldest is evicted first.
+ */
 const MAX_PREPARED = 200;
 
 function runOnSqlite({ sqlite }: DriverQueryOptions): Run {
-  const [steadily, otherwise] = [
+  const [reusable, oneTime] = [
     new WeakMap<object, Map<string, SqliteStatement>>(),
     new WeakMap<object, Map<string, SqliteStatement>>(),
   ];
   const atOnce = <Result>(isReading: boolean, run: () => Result): Result =>
-    sqlite ? sqlite.atOnce(isReading, run) : run();
+    sqlite ? sqlite.runWithoutWaiting(isReading, run) : run();
   return (connection, { sql, parameters, steady, chosen }) => {
     const database = connection as SqliteDatabase;
-    const prepared = steady === true && chosen !== true ? steadily : otherwise;
+    const prepared = steady === true && chosen !== true ? reusable : oneTime;
     const known = prepared.get(database) ?? new Map<string, SqliteStatement>();
     prepared.set(database, known);
     let statement = known.get(sql);
@@ -152,53 +166,57 @@ function runOnSqlite({ sqlite }: DriverQueryOptions): Run {
   };
 }
 
-interface Question {
+interface PostgresQuery {
   readonly name?: string;
   readonly text: string;
   readonly values: readonly unknown[];
   readonly rowMode: 'array';
 }
 
-/** Of pg's client. */
+/** The part of pg's client that is used. */
 interface PostgresConnection {
   query(
-    question: Question,
-    answered: (error: Error | null | undefined, result: { readonly rows: (readonly unknown[])[] }) => void,
+    query: PostgresQuery,
+    callback: (error: Error | null | undefined, result: { readonly rows: (readonly unknown[])[] }) => void,
   ): unknown;
 }
 
-/** Each session keeps a plan for each of them, in its own memory. */
+/** The maximum number of named statements: each session of the server keeps a plan for each of them in memory. */
 const MAX_NAMED = 200;
-/** The same of what clients choose: whoever makes up many leaves the others theirs. */
+/**
+ * The same for statements whose shape the client chooses, kept separately, so that a client that varies them does not
+ * use up the names of the others.
+ */
 const MAX_CHOSEN = 50;
 
 function runOnPostgres({ named }: DriverQueryOptions): Run {
   const [names, chosenNames] = [new Map<string, string>(), new Map<string, string>()];
+  const nameIn = (isChosen: boolean, sql: string): string | undefined =>
+    isChosen ? nameOf(sql, chosenNames, MAX_CHOSEN) : nameOf(sql, names, MAX_NAMED);
   return (connection, { sql, parameters, steady, chosen }) => {
-    const name =
-      steady !== true || !named()
-        ? undefined
-        : chosen === true
-          ? nameOf(sql, chosenNames, MAX_CHOSEN)
-          : nameOf(sql, names, MAX_NAMED);
-    const question: Question =
+    const name = steady === true && named() ? nameIn(chosen === true, sql) : undefined;
+    const query: PostgresQuery =
       name === undefined
         ? { text: sql, values: parameters, rowMode: 'array' }
         : { name, text: sql, values: parameters, rowMode: 'array' };
     return new Promise((resolve, reject) => {
-      (connection as PostgresConnection).query(question, (error, result) => {
+      (connection as PostgresConnection).query(query, (error, result) => {
         if (error) reject(error);
-        // What the driver still holds of a result outlives many collections of young garbage, and would keep the pages of a long list.
+        // Empties the driver's own array: the driver refers to the result for several young-generation collections, and
+        // would keep a long list's rows alive.
         else resolve(result.rows.splice(0));
       });
     });
   };
 }
 
-/** By what it says: behind a pooler, sessions are shared with processes that may know other statements. */
-function nameOf(sql: string, names: Map<string, string>, most: number): string | undefined {
+/**
+ * A name derived from the SQL text, because behind a connection pooler sessions are shared with processes that prepare
+ * other statements.
+ */
+function nameOf(sql: string, names: Map<string, string>, limit: number): string | undefined {
   const known = names.get(sql);
-  if (known !== undefined || names.size >= most) return known;
+  if (known !== undefined || names.size >= limit) return known;
   const name = `restify_${createHash('sha256').update(sql).digest('hex').slice(0, 40)}`;
   names.set(sql, name);
   return name;

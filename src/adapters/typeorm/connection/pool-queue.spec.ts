@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Requester } from '../../../core/contracts/requester.js';
 import { PoolQueue } from './pool-queue.js';
-import type { Turn } from './pool-queue.js';
+import type { Permit } from './pool-queue.js';
 import { AcquireDeadlines } from './acquire-timeout.js';
 
 const as = (caller: string): Requester => ({ caller, isAborted: () => false });
@@ -13,7 +13,7 @@ const as = (caller: string): Requester => ({ caller, isAborted: () => false });
 function watched(queue: PoolQueue, room = new AcquireDeadlines(60_000)) {
   const asked: string[] = [];
   const got: string[] = [];
-  const turns = new Map<string, Turn>();
+  const turns = new Map<string, Permit>();
   const ask = (name: string): void => {
     asked.push(name);
     void Promise.resolve(queue.enter(as(name.slice(0, 1)), room)).then((turn) => {
@@ -79,14 +79,14 @@ describe('the queue of a pool', () => {
     const turns = Array.from({ length: 4 }, () => queue.enter(undefined, room));
     await new Promise(setImmediate);
     expect(turns.map((each) => each instanceof Promise)).toEqual([false, false, false, true]);
-    (turns[0] as Turn).leave();
+    (turns[0] as Permit).leave();
     expect(await turns[3]).toBeDefined();
   });
 
   test('does not keep what is asked inside of a turn waiting', async () => {
     const queue = new PoolQueue(1);
     const room = new AcquireDeadlines(60_000);
-    const turn = (await queue.enter(as('a'), room)) as Turn;
+    const turn = (await queue.enter(as('a'), room)) as Permit;
     await queue.runInside(turn, () => {
       expect(queue.enter(as('a'), room)).toBeUndefined();
       return Promise.resolve();
@@ -99,7 +99,7 @@ describe('the queue of a pool', () => {
 
   test('refuses who comes too late, and goes on with the others', async () => {
     const queue = new PoolQueue(1);
-    const turn = (await queue.enter(as('a'), new AcquireDeadlines(1000))) as Turn;
+    const turn = (await queue.enter(as('a'), new AcquireDeadlines(1000))) as Permit;
     await expect(Promise.resolve(queue.enter(as('b'), new AcquireDeadlines(20)))).rejects.toThrow(
       'The database is away',
     );

@@ -3,132 +3,142 @@ import type { Requester } from '../../../core/contracts/requester.js';
 import type { MaybePromise } from '../../../core/maybe-promise.js';
 import type { AcquireDeadlines } from './acquire-timeout.js';
 
-/** A pool of fewer is anybody's: to keep one free would leave a caller one at most. */
-const LEAST_SHARED = 3;
+/**
+ * The smallest pool of which one connection is reserved: of a smaller one, a caller would be left with one connection
+ * at most.
+ */
+const MIN_FAIR_SHARE_SIZE = 3;
 
-/** The right to ask the driver's pool for a connection. */
-export class Turn {
-  /** Whose it is, once that was asked; undefined for the application itself. */
+/** A permit to acquire a connection of the driver's pool. */
+export class Permit {
+  /** The caller, once resolved; undefined for the application itself. */
   caller: string | undefined;
-  /** Until when the driver is waited for, where the turn was waited for too. */
+  /** The acquire deadline, if the permit had to be waited for. */
   until: number | undefined;
-  isOver = false;
+  isReleased = false;
 
   constructor(
     private readonly queue: PoolQueue,
     private readonly requester: Requester | undefined,
   ) {}
 
-  /** Asked when there is not enough for all: it costs more than a turn. */
-  named(): string | undefined {
+  /** Resolves the caller. Only called if the pool is nearly exhausted, because it costs more than the permit. */
+  resolveCaller(): string | undefined {
     return (this.caller ??= this.requester?.caller);
   }
 
-  /** When the connection is back. */
+  /** Releases the permit, once the connection is back in the pool. */
   leave(): void {
     this.queue.leave(this);
   }
 
-  /** Runs what may ask for connections itself. */
+  /** Runs work that may itself acquire connections. */
   run<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.queue.runInside(this, work);
   }
 }
 
 interface Waiting {
-  readonly turn: Turn;
-  readonly given: () => void;
+  readonly turn: Permit;
+  readonly grant: () => void;
 }
 
 /**
- * Who may ask a pool for its connections: all, while there are enough. One caller never has the last one, and of those who wait
- * the one who has fewest comes first. It knows of the statements of this adapter alone; whoever else uses the pool is waited for in
- * the driver's own queue, behind this one.
+ * A fair queue in front of a connection pool. Permits are granted immediately while enough connections are free. One
+ * caller never holds the last connection, and of the waiting callers the one with the fewest connections comes first.
+ * It counts the statements of this adapter only; other users of the pool compete in the driver's entry queue, after this
+ * one.
  */
 export class PoolQueue {
-  private readonly held = new Set<Turn>();
-  /** By caller, in the order in which they came. Nobody in it could have what is free. */
+  private readonly held = new Set<Permit>();
+  /**
+   * Waiting permits by caller, in the order of arrival. None of these callers may use a connection that is free at
+   * present.
+   */
   private readonly waiting = new Map<string | undefined, Waiting[]>();
-  /** The turn inside which something runs. */
-  private readonly inside = new AsyncLocalStorage<Turn>();
+  /** The permit of the current asynchronous context. */
+  private readonly context = new AsyncLocalStorage<Permit>();
 
   constructor(private readonly size: number) {}
 
-  /** For nobody's share without a requester. Rejects with 503 when it comes too late. Undefined for what is asked inside of somebody's turn, who would wait for itself. */
-  enter(requester: Requester | undefined, room: AcquireDeadlines): MaybePromise<Turn> | undefined {
-    if (this.inside.getStore()?.isOver === false) return undefined;
-    const turn = new Turn(this, requester);
-    if (!this.isFreeFor(turn)) return this.wait(turn, room);
+  /**
+   * Acquires a permit; without a requester no caller's share is counted. Rejects with 503 at the deadline. Undefined
+   * inside a context that already holds a permit, which would wait for itself.
+   */
+  enter(requester: Requester | undefined, deadlines: AcquireDeadlines): MaybePromise<Permit> | undefined {
+    if (this.context.getStore()?.isReleased === false) return undefined;
+    const turn = new Permit(this, requester);
+    if (!this.isFreeFor(turn)) return this.wait(turn, deadlines);
     this.held.add(turn);
     return turn;
   }
 
-  leave(turn: Turn): void {
-    turn.isOver = true;
+  leave(turn: Permit): void {
+    turn.isReleased = true;
     this.held.delete(turn);
     while (this.waiting.size > 0 && this.serveNext());
   }
 
-  runInside<Result>(turn: Turn, work: () => Promise<Result>): Promise<Result> {
-    return this.inside.run(turn, work);
+  runInside<Result>(turn: Permit, work: () => Promise<Result>): Promise<Result> {
+    return this.context.run(turn, work);
   }
 
-  private isFreeFor(turn: Turn): boolean {
+  private isFreeFor(turn: Permit): boolean {
     if (this.held.size < this.size - 1) return true;
-    return this.held.size < this.size && this.mayHoldMore(turn.named());
+    return this.held.size < this.size && this.mayHoldMore(turn.resolveCaller());
   }
 
   private mayHoldMore(caller: string | undefined): boolean {
-    return this.size < LEAST_SHARED || caller === undefined || this.heldBy(caller) < this.size - 1;
+    return this.size < MIN_FAIR_SHARE_SIZE || caller === undefined || this.heldBy(caller) < this.size - 1;
   }
 
   private heldBy(caller: string): number {
     let count = 0;
-    for (const each of this.held) if (each.named() === caller) count++;
+    for (const each of this.held) if (each.resolveCaller() === caller) count++;
     return count;
   }
 
-  private wait(turn: Turn, room: AcquireDeadlines): Promise<Turn> {
+  private wait(turn: Permit, deadlines: AcquireDeadlines): Promise<Permit> {
     return new Promise((resolve, reject) => {
-      const until = room.deadline();
+      const until = deadlines.deadline();
       turn.until = until;
-      const caller = turn.named();
-      const own: Waiting = {
+      const caller = turn.resolveCaller();
+      const entry: Waiting = {
         turn,
-        given: () => {
-          leaveRoom();
+        grant: () => {
+          clearDeadline();
           resolve(turn);
         },
       };
-      const leaveRoom = room.add(until, (error) => {
-        this.remove(caller, own);
+      const clearDeadline = deadlines.register(until, (error) => {
+        this.remove(caller, entry);
         reject(error);
       });
       const others = this.waiting.get(caller);
-      if (others) others.push(own);
-      else this.waiting.set(caller, [own]);
+      if (others) others.push(entry);
+      else this.waiting.set(caller, [entry]);
     });
   }
 
-  private remove(caller: string | undefined, own: Waiting): void {
-    const waiting = this.waiting.get(caller)?.filter((each) => each !== own) ?? [];
+  private remove(caller: string | undefined, entry: Waiting): void {
+    const waiting = this.waiting.get(caller)?.filter((each) => each !== entry) ?? [];
     if (waiting.length > 0) this.waiting.set(caller, waiting);
     else this.waiting.delete(caller);
   }
 
-  /** Whether somebody was given a turn. */
+  /** True if the queue has changed, and another permit may be granted. */
   private serveNext(): boolean {
     if (this.held.size >= this.size) return false;
     const chosen = this.next();
     if (!chosen) return false;
     const [caller, waiting] = chosen;
     const first = waiting.shift();
-    // Behind the others who have as few.
+    // Moves the caller behind the others with as few connections.
     this.waiting.delete(caller);
     if (waiting.length > 0) this.waiting.set(caller, waiting);
     if (!first) return true;
     this.held.add(first.turn);
-    first.given();
+    first.grant();
     return true;
   }
 

@@ -3,27 +3,27 @@ import type { Requester } from '../../../core/contracts/requester.js';
 import { isPromise } from '../../../core/maybe-promise.js';
 import type { ReadFrom } from './cancellable-reads.js';
 import { PoolQueue } from './pool-queue.js';
-import type { Turn } from './pool-queue.js';
+import type { Permit } from './pool-queue.js';
 import type { AcquireDeadlines } from './acquire-timeout.js';
 
-/** What pools hold where nobody says otherwise, in both drivers. */
-const DRIVERS_SIZE = 10;
+/** The default pool size of both drivers. */
+const DEFAULT_POOL_SIZE = 10;
 
-/** One a data source: two prefixes share its pools. */
+/** One set of queues for each data source: two prefixes may share its pools. */
 const QUEUES = new WeakMap<DataSource, Map<ReadFrom, PoolQueue>>();
 
-/** Whose turn it is at the pools of a data source: that of the primary, and those of its replicas as one. */
+/** The fair queues of a data source's pools: one for the primary, and one for all of its replicas. */
 export class PoolQueues {
   constructor(
     private readonly dataSource: DataSource,
     private readonly rules: { readonly fairShare: boolean; readonly waiting: AcquireDeadlines },
   ) {}
 
-  /** `use` has the turn until it leaves it. */
-  inTurn<Result>(
+  /** Runs `use` with a permit, which `use` releases itself. */
+  withPermit<Result>(
     from: ReadFrom,
     requester: Requester | undefined,
-    use: (turn: Turn | undefined) => Promise<Result>,
+    use: (turn: Permit | undefined) => Promise<Result>,
   ): Promise<Result> {
     const turn = this.queueOf(from).enter(this.rules.fairShare ? requester : undefined, this.rules.waiting);
     return isPromise(turn) ? turn.then(use) : use(turn);
@@ -44,9 +44,9 @@ export class PoolQueues {
 
   private sizeOf(from: ReadFrom): number {
     const { poolSize, extra, replication } = this.dataSource.options as Sized;
-    const said = extra?.max ?? extra?.connectionLimit;
+    const configured = extra?.max ?? extra?.connectionLimit;
     const sizeBy = (credentials: Credentials | undefined): number =>
-      said ?? credentials?.poolSize ?? poolSize ?? DRIVERS_SIZE;
+      configured ?? credentials?.poolSize ?? poolSize ?? DEFAULT_POOL_SIZE;
     return from === 'primary'
       ? sizeBy(replication?.master)
       : this.replicas().reduce((sum, each) => sum + sizeBy(each), 0);
@@ -57,7 +57,7 @@ interface Credentials {
   readonly poolSize?: number;
 }
 
-/** Of options of TypeORM: what says how many connections a pool has. */
+/** The options of TypeORM that set the size of a pool. */
 interface Sized extends Credentials {
   readonly extra?: { readonly max?: number; readonly connectionLimit?: number };
   readonly replication?: { readonly master?: Credentials; readonly slaves?: readonly Credentials[] };

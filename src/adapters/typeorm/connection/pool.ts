@@ -1,14 +1,14 @@
 import type { DataSource } from 'typeorm';
 import { DatabaseUnavailable } from '../../../core/errors/http-exceptions.js';
 import { isSystemCode } from '../../../sql/dialects/error-codes.js';
-import type { Turn } from './pool-queue.js';
+import type { Permit } from './pool-queue.js';
 import type { RunningRead } from './running-reads.js';
 import type { AcquireDeadlines } from './acquire-timeout.js';
 
-/** Of pg's pool: the part that is used here. */
+/** The part of pg's pool that is used. */
 interface Pool {
   connect(
-    taken: (
+    callback: (
       error: Error | undefined,
       client: Client | undefined,
       release: (broken?: boolean) => void,
@@ -16,7 +16,7 @@ interface Pool {
   ): void;
 }
 
-/** Of pg. */
+/** A client of pg. */
 type Client = object;
 
 interface Pools {
@@ -25,8 +25,8 @@ interface Pools {
 }
 
 /**
- * The driver's own pool for statements that stand alone; undefined where the driver has none of the kind, and where a logger of the
- * application's may ask for the query runner. One of several replicas by chance, as TypeORM does.
+ * The driver's own pool for single statements. Undefined if the driver has none, and if the application's logger is an
+ * object, which may use the query runner. Of several replicas a random one is chosen, as TypeORM does.
  */
 export function poolOf({ driver, options }: DataSource, from: 'primary' | 'replica'): Pool | undefined {
   if (options.type !== 'postgres' || typeof options.logger === 'object') return undefined;
@@ -37,22 +37,22 @@ export function poolOf({ driver, options }: DataSource, from: 'primary' | 'repli
 export interface PoolRules {
   readonly waiting: AcquireDeadlines;
   readonly isBroken: (error: unknown) => boolean;
-  /** Of a statement that reads: it may be cancelled. */
+  /** Registers a reading statement, which can be cancelled. */
   readonly watch?: (connection: unknown) => RunningRead | undefined;
-  /** Left when the connection is back. */
-  readonly turn?: Turn | undefined;
+  /** The permit, released when the connection is back in the pool. */
+  readonly turn?: Permit | undefined;
 }
 
 /**
- * Lends a connection of a pool, without a query runner of TypeORM's around it: what costs most of a small statement. One that
- * comes too late goes back at once, and one that is broken goes to nobody else.
+ * Runs `use` on a pooled connection without TypeORM's query runner, which dominates the cost of a small statement. A
+ * connection that arrives after the deadline goes back to the pool immediately, and a broken one is removed from it.
  */
-export async function poolConnector<Result>(
+export async function withPooledConnection<Result>(
   pool: Pool,
   use: (connection: unknown) => Promise<Result>,
   { waiting, isBroken, watch, turn }: PoolRules,
 ): Promise<Result> {
-  // Awaited, because a pool calls back in the asynchronous context of whoever has given the connection back.
+  // Awaited, because a pool calls back in the asynchronous context of the request that has released the connection.
   const { client, release: backToPool } = await checkout(
     pool,
     waiting,
@@ -66,7 +66,7 @@ export async function poolConnector<Result>(
     turn?.leave();
   };
   const read = watch?.(client);
-  const giveBack = (broken: boolean): void => {
+  const returnConnection = (broken: boolean): void => {
     const cancelled = read?.end();
     if (cancelled)
       void cancelled.then((good) => {
@@ -76,15 +76,18 @@ export async function poolConnector<Result>(
   };
   try {
     const result = await use(client);
-    giveBack(false);
+    returnConnection(false);
     return result;
   } catch (error) {
-    giveBack(isBroken(error));
+    returnConnection(isBroken(error));
     throw error;
   }
 }
 
-/** What a connection could not be opened for: a server that cannot be reached is told by the codes of the operating system alone. */
+/**
+ * Maps a failed connection to a 503 if the server cannot be reached, which only an error code of the operating system
+ * identifies.
+ */
 export function throwUnreachable(error: unknown): never {
   throw isSystemCode((error as { code?: unknown } | null | undefined)?.code)
     ? new DatabaseUnavailable({ cause: error })
@@ -98,11 +101,11 @@ interface PoolCheckout {
 
 function checkout(pool: Pool, waiting: AcquireDeadlines, until: number): Promise<PoolCheckout> {
   return new Promise((resolve, reject) => {
-    const leave = waiting.add(until, reject);
+    const leave = waiting.register(until, reject);
     pool.connect((error, client, release) => {
-      const inTime = leave();
+      const isInTime = leave();
       if (error || !client) reject(error ?? new Error('The pool has no connection'));
-      else if (!inTime) release();
+      else if (!isInTime) release();
       else resolve({ client, release });
     });
   });

@@ -2,17 +2,17 @@ import type { DataSource, QueryRunner } from 'typeorm';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
 import type { CancellableReads, Reading } from './cancellable-reads.js';
 import type { ConnectionErrors } from './connection-errors.js';
-import type { Turn } from './pool-queue.js';
+import type { Permit } from './pool-queue.js';
 import type { PoolQueues } from './pool-queues.js';
 import { throwUnreachable } from './pool.js';
 import type { RunningRead } from './running-reads.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 import type { AcquireDeadlines } from './acquire-timeout.js';
 
-/** A connection for one statement, with the runner that has it, where there is one. */
+/** A connection for one statement, and the query runner that holds it, if any. */
 export type SingleUseRunner = Pick<PooledRunner, 'connection'> & { readonly runner?: QueryRunner };
 
-/** A runner with its connection, and whether that may go back to the pool. */
+/** A query runner with its connection, and whether the connection has to be discarded. */
 export interface PooledRunner {
   readonly runner: QueryRunner;
   readonly connection: unknown;
@@ -29,15 +29,17 @@ export interface QueryRunnerPoolParts {
   readonly waiting: AcquireDeadlines;
 }
 
-/** Lends query runners with their connections, each in its turn. */
+/** Acquires query runners with their connections, each with a permit of the pool's queue. */
 export class QueryRunnerPool {
   constructor(private readonly parts: QueryRunnerPoolParts) {}
 
-  inTurn<Result>(
+  withPermit<Result>(
     { from, requester }: Reading,
-    use: (turn: Turn | undefined) => Promise<Result>,
+    use: (turn: Permit | undefined) => Promise<Result>,
   ): Promise<Result> {
-    return this.parts.dialect.oneConnection ? use(undefined) : this.parts.queues.inTurn(from, requester, use);
+    return this.parts.dialect.oneConnection
+      ? use(undefined)
+      : this.parts.queues.withPermit(from, requester, use);
   }
 
   acquire<Result>(
@@ -45,8 +47,8 @@ export class QueryRunnerPool {
     use: (lent: PooledRunner) => Promise<Result>,
     cancellable = false,
   ): Promise<Result> {
-    return this.inTurn(asked, async (turn) => {
-      this.parts.errors.hear();
+    return this.withPermit(asked, async (turn) => {
+      this.parts.errors.attach();
       const runner = this.parts.dataSource.createQueryRunner(asked.from === 'replica' ? 'slave' : 'master');
       const connecting: Promise<unknown> = runner.connect();
       const connection = this.parts.dialect.oneConnection
@@ -55,8 +57,8 @@ export class QueryRunnerPool {
       const read = cancellable ? this.parts.reads.watch(connection, asked) : undefined;
       const lent: PooledRunner = { runner, connection, broken: false };
       const { sqlite } = this.parts;
-      const useOurs = (): Promise<Result> => (sqlite ? sqlite.asOurs(() => use(lent)) : use(lent));
-      return this.withRunner(lent, { turn, read, use: () => (turn ? turn.run(useOurs) : useOurs()) });
+      const useGuarded = (): Promise<Result> => (sqlite ? sqlite.asAdapter(() => use(lent)) : use(lent));
+      return this.withRunner(lent, { turn, read, use: () => (turn ? turn.run(useGuarded) : useGuarded()) });
     });
   }
 
@@ -67,7 +69,7 @@ export class QueryRunnerPool {
       read,
       use,
     }: {
-      readonly turn: Turn | undefined;
+      readonly turn: Permit | undefined;
       readonly read: RunningRead | undefined;
       readonly use: () => Promise<Result>;
     },
@@ -89,11 +91,11 @@ export class QueryRunnerPool {
     }
   }
 
-  /** One that comes too late goes back at once: nobody waits for it any more. */
+  /** Waits for the connection until the deadline. One that arrives later is released immediately. */
   private async connected(
     runner: QueryRunner,
     connecting: Promise<unknown>,
-    turn: Turn | undefined,
+    turn: Permit | undefined,
   ): Promise<unknown> {
     try {
       return await this.parts.waiting.withinDeadline(

@@ -1,46 +1,46 @@
 import type { Requester } from '../../../core/contracts/requester.js';
 import type { StatementCanceller } from '../../../sql/dialects/statement-canceller.js';
 
-/** Milliseconds between two looks at what runs. */
-const LOOK_EVERY = 50;
-/** What has run for less ends sooner by itself than by a cancel. */
-const LEAVE_ALONE = 100;
-/** Milliseconds for a cancel to be dealt with; without an answer by then the connection is closed. */
-const ANSWER_WITHIN = 2000;
-/** Cancels that are under way at once. */
-const AT_ONCE = 2;
+/** The interval of the checks in milliseconds. */
+const CHECK_INTERVAL = 50;
+/** The minimum age in milliseconds: a younger read usually ends before a cancel would. */
+const MIN_AGE = 100;
+/** The timeout of a cancel in milliseconds, after which the connection is closed. */
+const CANCEL_TIMEOUT = 2000;
+/** The maximum number of concurrent cancels. */
+const MAX_CONCURRENT_CANCELS = 2;
 
 export interface ReadRules {
   readonly canceller: StatementCanceller;
-  /** Takes a connection out of its pool. */
+  /** Removes a connection from its pool. */
   readonly discard: (connection: unknown) => void;
-  /** Milliseconds that reading over one connection may take; undefined for any time. */
+  /** How long reading over one connection may take, in milliseconds; undefined for no limit. */
   readonly limit: number | undefined;
 }
 
 /**
- * Reads of the whole process that are under way over a connection of a server. One timer looks at them: those whose client has
- * gone, and those that take too long, are cancelled at the server. What is over before it looks costs an entry in a set.
+ * The running reads of the whole process on database servers. One timer cancels those whose client has disconnected and
+ * those beyond the time limit at the server. A read that ends before the next check costs one entry in a set.
  */
 class RunningReads {
   private readonly running = new Set<RunningRead>();
   private timer: NodeJS.Timeout | undefined;
-  private readonly wanted: RunningRead[] = [];
+  private readonly queue: RunningRead[] = [];
   private cancelling = 0;
 
   add(read: RunningRead): void {
     this.running.add(read);
-    // It goes on for a while behind the last one: most reads are over before it looks once.
+    // The timer keeps running for one interval after the last read, because most reads end before the first check.
     this.timer ??= setInterval(() => {
-      this.look();
-    }, LOOK_EVERY).unref();
+      this.check();
+    }, CHECK_INTERVAL).unref();
   }
 
   remove(read: RunningRead): void {
     this.running.delete(read);
   }
 
-  private look(): void {
+  private check(): void {
     if (this.running.size === 0) {
       clearInterval(this.timer);
       this.timer = undefined;
@@ -50,14 +50,14 @@ class RunningReads {
     for (const read of this.running) {
       if (!read.isToBeCancelled(now)) continue;
       this.running.delete(read);
-      this.wanted.push(read);
+      this.queue.push(read);
     }
     this.cancelNext();
   }
 
   private cancelNext(): void {
-    while (this.cancelling < AT_ONCE) {
-      const read = this.wanted.shift();
+    while (this.cancelling < MAX_CONCURRENT_CANCELS) {
+      const read = this.queue.shift();
       if (!read) return;
       this.cancelling++;
       void read.cancel().finally(() => {
@@ -70,10 +70,10 @@ class RunningReads {
 
 const READS = new RunningReads();
 
-/** What one request reads over one connection: a statement, or a few of one page. */
+/** The reads of one request over one connection: a single statement, or the few of one page. */
 export class RunningRead {
   private readonly begun = performance.now();
-  /** Whether the connection is good for others, once a cancel has been sent. */
+  /** Once a cancel has been sent: whether the connection can be reused. */
   private cancelled: Promise<boolean> | undefined;
   private settle: (() => void) | undefined;
   private over = false;
@@ -94,16 +94,13 @@ export class RunningRead {
   }
 
   isToBeCancelled(now: number): boolean {
-    const taken = now - this.begun;
-    return (
-      taken >= LEAVE_ALONE &&
-      (taken >= (this.rules.limit ?? Infinity) || this.requester?.isAborted() === true)
-    );
+    const age = now - this.begun;
+    return age >= MIN_AGE && (age >= (this.rules.limit ?? Infinity) || this.requester?.isAborted() === true);
   }
 
   /**
-   * When nothing of it runs any more. Undefined where the connection may go back at once; else whether it may, when the cancel has
-   * been dealt with: until then it could hit what others run.
+   * Ends the read. Undefined if the connection can be released immediately; otherwise resolves to whether it can be
+   * reused, after the cancel has completed: until then the cancel could hit the next statement.
    */
   end(): Promise<boolean> | undefined {
     this.over = true;
@@ -112,7 +109,7 @@ export class RunningRead {
     return this.cancelled;
   }
 
-  /** Resolves when all is dealt with. Does nothing for one that has ended while it waited for its turn. */
+  /** Resolves when the cancel has completed. Does nothing if the read has ended meanwhile. */
   async cancel(): Promise<void> {
     if (!this.over) await (this.cancelled = this.cancelNow());
   }
@@ -127,9 +124,10 @@ export class RunningRead {
     const late = new Promise<false>((resolve) => {
       timer = setTimeout(() => {
         resolve(false);
-      }, ANSWER_WITHIN);
+      }, CANCEL_TIMEOUT);
     });
-    // One that could not be sent is as one without an answer: closing at once would leave the server with ever more statements that run.
+    // A cancel that could not be sent is treated as one without an answer: closing the connection immediately would
+    // leave the statement running on the server.
     const clean = Promise.all([rules.canceller.cancel(connection, waiting.signal), settled])
       .then(() => rules.canceller.runEmpty(connection))
       .then(

@@ -4,10 +4,10 @@ import { DatabaseUnavailable } from '../../../core/errors/http-exceptions.js';
 import { driverErrorProperty } from '../../../sql/dialects/dialect.js';
 import { RetryBudget } from './retry-budget.js';
 
-/** Of better-sqlite3 and of sql.js. The first one alone says whether it is in a transaction. */
+/** The connection of better-sqlite3 or sql.js. Only better-sqlite3 has `inTransaction`. */
 interface DriverConnection {
   readonly inTransaction?: boolean;
-  /** Of better-sqlite3: no file is behind it. */
+  /** Of better-sqlite3: true for a database without a file. */
   readonly memory?: boolean;
   exec(sql: string): unknown;
   pragma?(sql: string, options: { readonly simple: true }): unknown;
@@ -23,30 +23,33 @@ interface DriverStatement {
 
 type RunQuery = (sql: string, ...more: readonly unknown[]) => Promise<unknown>;
 
-/** Of TypeORM's runner: what it takes for the state of the connection, and where it sends statements. */
+/** The part of TypeORM's query runner that holds the transaction state, and that runs statements. */
 export interface SqliteRunner {
   isTransactionActive: boolean;
   transactionDepth: number;
-  /** Of better-sqlite3. */
+  /** Of better-sqlite3 only. */
   getStmt?: (sql: string) => Promise<DriverStatement>;
   query: RunQuery;
 }
 
 const BEGIN = 'BEGIN TRANSACTION';
 
-/** What `BEGIN` says inside a transaction. */
-const BEGUN_ALREADY = /within a transaction/i;
+/** SQLite's error for `BEGIN` inside a transaction. */
+const ALREADY_BEGUN = /within a transaction/i;
 const COMMIT = 'COMMIT';
 
-/** What `ROLLBACK` says of a transaction that is not there any more. */
-const NOTHING_TO_DO: DriverStatement = {
+/** The replacement of a statement that need not run, such as the `ROLLBACK` of a transaction that has already ended. */
+const NO_OP: DriverStatement = {
   reader: false,
   readonly: true,
   all: () => [],
   run: () => ({ changes: 0, lastInsertRowid: 0 }),
 };
 
-/** A statement of a transaction that SQLite has rolled back by itself. The code is SQLite's own for that. */
+/**
+ * The error of a statement in a transaction that SQLite has already rolled back. The code is SQLite's own for this
+ * case.
+ */
 export class TransactionUndone extends Error {
   readonly code = 'SQLITE_ABORT_ROLLBACK';
 
@@ -58,7 +61,7 @@ export class TransactionUndone extends Error {
   }
 }
 
-/** Which statements another process can keep waiting, and for how long the application would have the driver wait. */
+/** Which statements may have to wait for another process, and the application's `busy_timeout` in milliseconds. */
 interface Locking {
   readonly writes: boolean;
   readonly reads: boolean;
@@ -68,26 +71,26 @@ interface Locking {
 const CONNECTIONS = new WeakMap<DataSource, SqliteConnection>();
 
 /**
- * The only connection of a data source on SQLite, and the only query runner, which the application shares. A full disk, an
- * error of input or output, and little memory make SQLite roll a transaction back by itself, of which TypeORM does not hear:
- * what follows would be stored statement by statement. So each statement of a runner that is in a transaction asks first
- * whether there still is one, whosever transaction it is.
+ * The single connection of a data source on SQLite, and its single query runner, which the application shares. SQLite
+ * rolls a transaction back by itself if the disk is full, if I/O fails and if memory runs out. TypeORM does not notice,
+ * and the following statements would be committed one by one. Therefore each statement of a runner in a transaction
+ * first checks that SQLite is still in one, whether the adapter or the application has begun it.
  */
 export class SqliteConnection {
   private readonly guarded = new WeakSet<object>();
   private readonly lockings = new WeakMap<DriverConnection, Locking>();
-  /** Inside what this adapter does, until that is over. */
-  private readonly ours = new AsyncLocalStorage<{ over: boolean }>();
-  /** Whether the transaction that TypeORM is about to begin has begun. */
+  /** The asynchronous context of this adapter's work, until that is over. */
+  private readonly adapterContext = new AsyncLocalStorage<{ over: boolean }>();
+  /** True while TypeORM begins a transaction that SQLite has already begun. */
   private isBegun = false;
-  /** For how long a COMMIT of this adapter's is repeated. */
+  /** How long a COMMIT of this adapter is retried, in milliseconds. */
   private patience: number | undefined;
 
   private constructor(private readonly dataSource: DataSource) {
     this.guard(dataSource.createQueryRunner());
   }
 
-  /** One a data source; undefined where it is no SQLite. */
+  /** One instance for each data source; undefined if it is not SQLite. */
   static of(dataSource: DataSource): SqliteConnection | undefined {
     if (dataSource.options.type !== 'better-sqlite3' && dataSource.options.type !== 'sqljs') return undefined;
     const connection = CONNECTIONS.get(dataSource) ?? new SqliteConnection(dataSource);
@@ -101,8 +104,8 @@ export class SqliteConnection {
     try {
       connection.exec('BEGIN');
     } catch (error) {
-      // One that is closed begins none either, and is in none.
-      return BEGUN_ALREADY.test(String(error));
+      // A closed database cannot begin a transaction either, and is not in one.
+      return ALREADY_BEGUN.test(String(error));
     }
     connection.exec('ROLLBACK');
     return false;
@@ -112,7 +115,7 @@ export class SqliteConnection {
     this.connection.exec(sql);
   }
 
-  /** A data source that is initialized anew has another runner. */
+  /** Adds the check to a query runner. A data source that is initialized again has another runner. */
   guard(queryRunner: QueryRunner): SqliteRunner {
     const runner = queryRunner as unknown as SqliteRunner;
     if (this.guarded.has(runner)) return runner;
@@ -123,11 +126,11 @@ export class SqliteConnection {
   }
 
   /**
-   * TypeORM's BEGIN takes no lock, and a transaction that has read is refused at once when it then writes while another
-   * process does, however long one would wait.
+   * Begins with BEGIN IMMEDIATE. TypeORM's BEGIN takes no lock, and a transaction that has read fails immediately,
+   * regardless of the timeout, if it then writes while another process does.
    */
   async beginToWrite(queryRunner: QueryRunner): Promise<void> {
-    this.withoutWaiting(() => this.connection.exec('BEGIN IMMEDIATE'));
+    this.withZeroTimeout(() => this.connection.exec('BEGIN IMMEDIATE'));
     this.isBegun = true;
     try {
       await queryRunner.startTransaction();
@@ -136,40 +139,49 @@ export class SqliteConnection {
     }
   }
 
-  /** A COMMIT that somebody who reads keeps out leaves the transaction as it is: it alone is repeated, for `patience` milliseconds. */
+  /**
+   * Commits, and retries the COMMIT alone for `patience` milliseconds if a reader holds a lock: the transaction stays
+   * open meanwhile.
+   */
   async commitWithin(patience: number, queryRunner: QueryRunner): Promise<void> {
     this.patience = patience;
     try {
       await queryRunner.commitTransaction();
     } catch (error) {
-      // What it would commit is not done again.
+      // A 503 instead of a retry of the whole transaction.
       throw isLocked(error) ? new DatabaseUnavailable({ cause: error }) : error;
     } finally {
       this.patience = undefined;
     }
   }
 
-  /** What runs inside waits for no lock in this process's own thread. What it leaves behind is the application's. */
-  async asOurs<Result>(run: () => Promise<Result>): Promise<Result> {
+  /**
+   * Runs the adapter's work, in which no statement waits for a lock inside SQLite, because that would block the event
+   * loop. Work that outlives it counts as the application's.
+   */
+  async asAdapter<Result>(run: () => Promise<Result>): Promise<Result> {
     if (!this.locking.writes) return run();
-    const here = { over: false };
+    const context = { over: false };
     try {
-      return await this.ours.run(here, run);
+      return await this.adapterContext.run(context, run);
     } finally {
-      here.over = true;
+      context.over = true;
     }
   }
 
-  /** Runs one statement, which is refused at once where another process keeps it out. Inside a transaction none does. */
-  atOnce<Result>(isReading: boolean, run: () => Result): Result {
+  /**
+   * Runs one statement, which fails immediately if another process holds the lock. Inside a transaction the lock is
+   * already held.
+   */
+  runWithoutWaiting<Result>(isReading: boolean, run: () => Result): Result {
     const { writes, reads } = this.locking;
     return (isReading ? reads : writes) && this.connection.inTransaction !== true
-      ? this.withoutWaiting(run)
+      ? this.withZeroTimeout(run)
       : run();
   }
 
-  /** Throws where the transaction that the runner is in is not there any more. */
-  expectTransaction(queryRunner: QueryRunner): void {
+  /** @throws TransactionUndone if the runner's transaction has been rolled back by SQLite. */
+  assertTransaction(queryRunner: QueryRunner): void {
     if (queryRunner.isTransactionActive && !this.isInTransaction) throw new TransactionUndone();
   }
 
@@ -187,8 +199,8 @@ export class SqliteConnection {
     return found;
   }
 
-  /** The application's own time to wait is back before anything else runs. */
-  private withoutWaiting<Result>(run: () => Result): Result {
+  /** Runs with `busy_timeout` 0, and restores the application's value before anything else runs. */
+  private withZeroTimeout<Result>(run: () => Result): Result {
     const { connection, locking } = this;
     if (!locking.writes || locking.timeout === 0) return run();
     connection.exec('PRAGMA busy_timeout = 0');
@@ -206,16 +218,16 @@ export class SqliteConnection {
     runner.getStmt = async (sql) => {
       if (sql === COMMIT && this.patience !== undefined) {
         await this.repeatCommit(this.patience);
-        return NOTHING_TO_DO;
+        return NO_OP;
       }
-      // The application says anew for how long the driver waits.
+      // The statement sets another `busy_timeout`, which is read again.
       if (/busy_timeout/i.test(sql)) this.lockings.delete(this.connection);
       const statement = await getStatement(sql);
       const { reader, readonly } = statement;
       const run = (take: (from: DriverStatement) => unknown): unknown => {
-        if (!this.isToRun(sql, runner)) return take(NOTHING_TO_DO);
-        return this.ours.getStore()?.over === false
-          ? this.atOnce(readonly, () => take(statement))
+        if (!this.mustRun(sql, runner)) return take(NO_OP);
+        return this.adapterContext.getStore()?.over === false
+          ? this.runWithoutWaiting(readonly, () => take(statement))
           : take(statement);
       };
       return {
@@ -231,7 +243,7 @@ export class SqliteConnection {
     for (const attempts = new RetryBudget(patience); ;) {
       if (!this.isInTransaction) throw new TransactionUndone();
       try {
-        this.withoutWaiting(() => this.connection.exec(COMMIT));
+        this.withZeroTimeout(() => this.connection.exec(COMMIT));
         return;
       } catch (error) {
         if (!isLocked(error) || !(await attempts.retry('locked'))) throw error;
@@ -240,11 +252,14 @@ export class SqliteConnection {
   }
 
   private guardQueries(runner: SqliteRunner, query: RunQuery): void {
-    runner.query = async (sql, ...more) => (this.isToRun(sql, runner) ? query(sql, ...more) : undefined);
+    runner.query = async (sql, ...more) => (this.mustRun(sql, runner) ? query(sql, ...more) : undefined);
   }
 
-  /** False for what is done: the BEGIN of a transaction of ours, and the ROLLBACK of one that SQLite has rolled back. */
-  private isToRun(sql: string, runner: SqliteRunner): boolean {
+  /**
+   * False for a statement that is already done: the BEGIN of the adapter's transaction, and the ROLLBACK of one that
+   * SQLite has rolled back.
+   */
+  private mustRun(sql: string, runner: SqliteRunner): boolean {
     if (this.isBegun && sql === BEGIN) return false;
     if (runner.transactionDepth === 0 || this.isInTransaction) return true;
     if (/^\s*ROLLBACK/i.test(sql)) return false;
@@ -252,15 +267,19 @@ export class SqliteConnection {
   }
 }
 
-/** Whether another connection to the file keeps a statement out. */
+/** Whether another connection to the file holds the lock. */
 export function isLocked(error: unknown): boolean {
   const code = driverErrorProperty(error, 'code');
   return typeof code === 'string' && code.startsWith('SQLITE_BUSY');
 }
 
-/** Nobody else has a database in memory, and with a log of writes (WAL) nobody keeps those out who read. */
+/** A database in memory has a single connection, and with a write-ahead log (WAL) writers do not block readers. */
 function lockingOf(connection: DriverConnection): Locking {
-  const ask = (sql: string): unknown => connection.pragma?.(sql, { simple: true });
+  const readPragma = (sql: string): unknown => connection.pragma?.(sql, { simple: true });
   if (connection.memory !== false || !connection.pragma) return { writes: false, reads: false, timeout: 0 };
-  return { writes: true, reads: ask('journal_mode') !== 'wal', timeout: Number(ask('busy_timeout')) };
+  return {
+    writes: true,
+    reads: readPragma('journal_mode') !== 'wal',
+    timeout: Number(readPragma('busy_timeout')),
+  };
 }

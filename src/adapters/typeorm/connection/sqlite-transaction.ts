@@ -3,18 +3,24 @@ import type { SqliteConnection, SqliteRunner } from './sqlite-connection.js';
 import type { Transaction } from './transaction.js';
 
 /**
- * On SQLite's only connection. Where the application is in a transaction of its own, it is a savepoint in that one, which
- * is neither committed nor rolled back here. Whatever becomes of it, connection and runner are then as they were found.
+ * A transaction on SQLite's single connection, or a savepoint if the application has already begun a transaction on it,
+ * which is then neither committed nor rolled back here. Afterwards connection and runner are in their previous state.
  */
 export class SqliteTransaction implements Transaction {
   private readonly runner: SqliteRunner;
-  /** The application's, around this one. One that it began by a statement of its own is unknown to TypeORM. */
+  /**
+   * Whether the application has a transaction around this one. TypeORM does not know one that was begun with a
+   * statement of the application's own.
+   */
   private readonly isNested: boolean;
-  private readonly found: Readonly<Pick<SqliteRunner, 'isTransactionActive' | 'transactionDepth'>>;
+  private readonly previous: Readonly<Pick<SqliteRunner, 'isTransactionActive' | 'transactionDepth'>>;
   private readonly depthAround: number;
   private isBegun = false;
 
-  /** `patience`: for how many milliseconds it waits for others inside it, and for those who read what it commits. */
+  /**
+   * @param patience how long to wait for inner transactions of the application, and for readers at the COMMIT, in
+   * milliseconds.
+   */
   constructor(
     private readonly connection: SqliteConnection,
     private readonly queryRunner: QueryRunner,
@@ -22,7 +28,7 @@ export class SqliteTransaction implements Transaction {
   ) {
     this.runner = connection.guard(queryRunner);
     const { isTransactionActive, transactionDepth } = this.runner;
-    this.found = { isTransactionActive, transactionDepth };
+    this.previous = { isTransactionActive, transactionDepth };
     this.isNested = transactionDepth > 0 || connection.isInTransaction;
     this.depthAround = this.isNested ? Math.max(1, transactionDepth) : 0;
   }
@@ -41,7 +47,10 @@ export class SqliteTransaction implements Transaction {
     this.isBegun = true;
   }
 
-  /** TypeORM's COMMIT ends the innermost transaction: one that the application has begun meanwhile ends before. */
+  /**
+   * Commits. TypeORM's COMMIT ends the innermost transaction, so one that the application has begun meanwhile has to
+   * end first.
+   */
   async commit(): Promise<void> {
     const deadline = performance.now() + this.patience;
     while (this.runner.transactionDepth > this.depthAround + 1) {
@@ -52,22 +61,25 @@ export class SqliteTransaction implements Transaction {
     await (this.isNested
       ? this.queryRunner.commitTransaction()
       : this.connection.commitWithin(this.patience, this.queryRunner));
-    this.putBack();
+    this.restore();
   }
 
-  async undo(): Promise<boolean> {
+  async rollback(): Promise<boolean> {
     const savepoint = `typeorm_${this.depthAround}`;
     if (this.runner.transactionDepth === this.depthAround + 1)
       await this.queryRunner.rollbackTransaction().catch(() => undefined);
-    if (!this.isNested) await this.leave();
+    if (!this.isNested) await this.rollBack();
     else if (this.runner.transactionDepth > this.depthAround && this.connection.isInTransaction)
       this.connection.run(`ROLLBACK TO SAVEPOINT ${savepoint}`);
-    this.putBack();
+    this.restore();
     return true;
   }
 
-  /** What is open is this transaction: nothing of anybody else's is undone. A statement that somebody is still reading from keeps it open. */
-  private async leave(): Promise<void> {
+  /**
+   * Rolls back until SQLite is in no transaction. Only this one is open, so nothing of the application is rolled back.
+   * A statement that is still being iterated keeps it open.
+   */
+  private async rollBack(): Promise<void> {
     while (this.connection.isInTransaction) {
       try {
         this.connection.run('ROLLBACK');
@@ -77,8 +89,8 @@ export class SqliteTransaction implements Transaction {
     }
   }
 
-  private putBack(): void {
-    Object.assign(this.runner, this.found);
+  private restore(): void {
+    Object.assign(this.runner, this.previous);
   }
 }
 

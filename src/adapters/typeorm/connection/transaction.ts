@@ -1,16 +1,16 @@
 import type { QueryRunner } from 'typeorm';
 
-/** One transaction over the connection of a query runner, from BEGIN to COMMIT or ROLLBACK. */
+/** One transaction on the connection of a query runner, from BEGIN to COMMIT or ROLLBACK. */
 export interface Transaction {
   begin(): Promise<void>;
   commit(): Promise<void>;
-  /** Whether there is something to roll back. Not so behind COMMIT, whatever fails then. */
+  /** Whether a rollback is possible. False after COMMIT, even if a later step fails. */
   readonly isOpen: boolean;
-  /** Rolls back. False where the connection may still be inside the transaction, and so is of no use to the next one. */
-  undo(): Promise<boolean>;
+  /** Rolls back. False if the connection may still be inside the transaction, and so cannot be reused. */
+  rollback(): Promise<boolean>;
 }
 
-/** On a connection that is this transaction's alone until it goes back to its pool. */
+/** A transaction on a pooled connection, which it holds exclusively until the release. */
 export class PooledTransaction implements Transaction {
   constructor(private readonly runner: QueryRunner) {}
 
@@ -26,7 +26,7 @@ export class PooledTransaction implements Transaction {
     return this.runner.commitTransaction();
   }
 
-  undo(): Promise<boolean> {
+  rollback(): Promise<boolean> {
     return this.runner.rollbackTransaction().then(
       () => true,
       () => false,

@@ -53,7 +53,7 @@ export class PageReader {
     await this.reader.findParent(plan);
     const read = (runner: QueryRunner): Promise<PageOf<readonly Row[]>> => this.rowsBy(runner, plan);
     if (plan.forWriting === true) return this.connections.reading('primary', read, plan.requester);
-    return (await this.connections.readingIfWanted(read, plan.requester)) ?? { ...UNWANTED, rows: [] };
+    return (await this.connections.readingUnlessAborted(read, plan.requester)) ?? { ...UNWANTED, rows: [] };
   }
 
   /** Written by the database where it writes such rows. */
@@ -61,7 +61,7 @@ export class PageReader {
     const json = this.reader.needsEntities() ? undefined : this.reader.json;
     const statement = json && this.textStatement(plan, writing, json);
     if (!statement) return textOf(await this.rows(plan), writing);
-    const read = this.connections.readingIfWanted(
+    const read = this.connections.readingUnlessAborted(
       (runner) => this.textBy(runner, { plan, writing, statement, json }),
       plan.requester,
     );

@@ -107,7 +107,7 @@ export class RowReader {
       const limit = pace.rows;
       const statement = this.pageStatement({ where: plan.where, order: plan.order, after, limit });
       const held = new BlockingTime();
-      const page = await this.connections.readingIfWanted(
+      const page = await this.connections.readingUnlessAborted(
         (runner) => this.readPage(statement, runner, held),
         plan.requester,
       );
@@ -210,7 +210,7 @@ export class RowReader {
         return page;
       });
     try {
-      const read = mapMaybe(this.connections.readIfWanted(statement, plan.requester), taken);
+      const read = mapMaybe(this.connections.readUnlessAborted(statement, plan.requester), taken);
       return isPromise(read) ? read.catch((error: unknown) => this.afterParent(plan, error)) : read;
     } catch (error) {
       return this.afterParent(plan, error);
@@ -224,7 +224,7 @@ export class RowReader {
     limit: number,
   ): Promise<TextPage | undefined> {
     const statement = this.pageStatement({ where: plan.where, order: plan.order, after, limit });
-    const page = await this.connections.readingIfWanted(
+    const page = await this.connections.readingUnlessAborted(
       (runner) => this.readPage(statement, runner),
       plan.requester,
     );

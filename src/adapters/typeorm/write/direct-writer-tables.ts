@@ -29,7 +29,7 @@ export class DirectWriterTables {
     try {
       const answer =
         question !== undefined &&
-        (await connections.needsNoSession()) &&
+        (await connections.needsNoPreparation()) &&
         Number((await connections.read(question, 'primary'))[0]?.[0] ?? 0) === 1;
       this.answers.set(metadata, answer);
       return answer;
