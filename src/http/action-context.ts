@@ -1,7 +1,7 @@
 import { createParamDecorator } from '@nestjs/common';
 import type { ExecutionContext } from '@nestjs/common';
 import type { Actor } from '../core/schema/actor.js';
-import type { ActionKeys, Operate } from '../pipeline/rest-pipeline.js';
+import type { ActionKeys, Operate } from '../pipeline/override.js';
 
 /** What a method of the application's is told of its request. */
 export interface ActionContext extends ActionKeys {

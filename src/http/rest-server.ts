@@ -17,7 +17,8 @@ import type { RestResponse } from '../request/response/rest-response.js';
 import { isPromise, mapMaybe } from '../core/maybe-promise.js';
 import type { MaybePromise } from '../core/maybe-promise.js';
 import type { UnknownEntities } from '../restify.options.js';
-import type { Call } from '../request/resource-urls.js';
+import { HttpInput } from '../request/http-input.js';
+import { RestContext } from '../request/rest-context.js';
 import type { InterceptorChain } from '../pipeline/rest-pipeline.js';
 import { setActionContext } from './action-context.js';
 import { respondWithIndex } from './api-root.js';
@@ -31,9 +32,12 @@ import type { ActionBinding } from './route-pattern.js';
 import type { RegisteredApi } from './api-registration.js';
 import { methodLocations } from './method-locations.js';
 import { RequestStates } from './request-state.js';
+import type { RequestState } from './request-state.js';
 
-interface Matched {
-  readonly call: Call;
+/** A request that its permissions allow. */
+interface AuthorizedRequest {
+  readonly context: RestContext;
+  readonly state: RequestState;
   readonly served: RegisteredApi;
 }
 
@@ -46,7 +50,7 @@ export class RestServer {
   readonly foreign = this.locations.foreign;
   /** By the path of each generated route as Nest was told it, without the global prefix (`/rest/v1/polls/question/:pk`), that of its model. */
   readonly models = new Map<string, string>();
-  private readonly visits = new RequestStates(this.locations);
+  private readonly states = new RequestStates(this.locations);
   /** Routes whose generated answer nothing that the model declares stands around. */
   readonly alone = new Set<Route>();
   readonly claims = new PrefixRegistry();
@@ -114,12 +118,12 @@ export class RestServer {
 
   /** Whether the path is the index or below a prefix, a route or not. */
   isGenerated(exchange: ServerExchange): boolean {
-    return this.owns(this.visits.of(exchange).location);
+    return this.owns(this.states.of(exchange).location);
   }
 
   /** What a path leads to; undefined for what is somebody else's. */
   placeOf(exchange: ServerExchange): Place | undefined {
-    const { location } = this.visits.of(exchange);
+    const { location } = this.states.of(exchange);
     if (location.kind === 'route')
       return { kind: 'route', prefix: location.served.api.prefix, match: location.match };
     return this.owns(location) ? { kind: 'rest' } : undefined;
@@ -127,31 +131,29 @@ export class RestServer {
 
   /** The prefix below which a request stands, and what comes before it; undefined for one of somebody else's. */
   baseOf(exchange: ServerExchange): { readonly prefix: string; readonly base: string } | undefined {
-    const { location } = this.visits.of(exchange);
+    const { location } = this.states.of(exchange);
     if (location.kind !== 'route') return undefined;
     const { prefix } = location.served.api;
     return { prefix, base: prefix === '' ? location.base : location.base.slice(0, -prefix.length - 1) };
   }
 
-  /** Once, before anything else of the application has seen the request: what it sets itself later is kept. */
+  /** Sets the headers of every response, before anything else of the application sees the request: what it sets later is kept. */
   begin(exchange: ServerExchange): void {
-    const visit = this.visits.of(exchange);
-    if (visit.begun !== true && this.owns(visit.location))
-      exchange.setContractHeaders(allowOf(visit.location));
-    visit.begun = true;
+    const state = this.states.of(exchange);
+    if (state.hasBegun !== true && this.owns(state.location))
+      exchange.setContractHeaders(allowOf(state.location));
+    state.hasBegun = true;
   }
 
-  /** Step one of every generated route, run by its guard. Throws the errors of contract 6.1. */
-  async admit(exchange: ServerExchange, context: ExecutionContext): Promise<Resource> {
-    const { call, served } = this.routeOf(exchange, context);
-    const visit = this.visits.of(exchange);
-    visit.admission = await served.pipeline.admit(call);
-    return call.match.route.resource;
+  /** Authenticates and authorizes, run by the guard of every generated route. Throws the errors of contract 6.1. */
+  async admit(exchange: ServerExchange, nestContext: ExecutionContext): Promise<Resource> {
+    const { context } = await this.authorized(exchange, nestContext);
+    return context.route.resource;
   }
 
   /** Whether a request's own path and method are those that an action was bound to. */
   leadsTo(exchange: ServerExchange, { url, method, handler }: ActionBinding): boolean {
-    const { location } = this.visits.of(exchange);
+    const { location } = this.states.of(exchange);
     if (location.kind !== 'route') return false;
     const { route } = location.match;
     return (
@@ -161,85 +163,76 @@ export class RestServer {
     );
   }
 
-  /** Behind the guards. Throws 429. */
+  /** After the guards. Throws 429. */
   async throttle(exchange: ServerExchange): Promise<void> {
-    const { admission } = this.visits.of(exchange);
-    if (admission)
-      await throttleRequest(this.routeOf(exchange).call.match.route.resource, {
-        actor: admission.actor,
-        address: exchange.address,
-      });
+    const { context } = this.states.of(exchange);
+    if (context)
+      await throttleRequest(context.route.resource, { actor: context.actor, address: exchange.address });
   }
 
-  /** What stands around the generated answer to this request, told by its guard. */
-  intercept(exchange: ServerExchange, around: InterceptorChain): void {
-    this.visits.of(exchange).around = around;
+  /** Sets the interceptors that run around the operation of this request. */
+  intercept(exchange: ServerExchange, interceptors: InterceptorChain): void {
+    this.states.of(exchange).interceptors = interceptors;
   }
 
-  /** Step two: answers, and writes. Never throws, nor rejects. */
+  /** Answers the request. Never throws, nor rejects. */
   handle(exchange: ServerExchange): MaybePromise<void> {
-    return this.writing(exchange, () => {
-      const { call, served } = this.routeOf(exchange);
-      const { admission, around } = this.visits.of(exchange);
-      return mapMaybe(admission ?? served.pipeline.admit(call), (admitted) =>
-        served.pipeline.answer(call, admitted, around),
-      );
-    });
+    return this.writing(exchange, () =>
+      mapMaybe(this.authorized(exchange), ({ context, served, state }) =>
+        served.pipeline.answer(context, state.interceptors),
+      ),
+    );
   }
 
-  /** Both steps, where nothing of Nest's and nothing of the model's stands around them. False where Nest's handler has to be called. */
+  /**
+   * Authorizes and answers a request, where no enhancer of Nest and no interceptor of the model runs around it. False where
+   * Nest's handler has to be called.
+   */
   handleDirectly(exchange: ServerExchange): boolean {
-    const { location } = this.visits.of(exchange);
+    const { location } = this.states.of(exchange);
     if (location.kind !== 'route' || !this.alone.has(location.match.route) || this.isEnhanced()) return false;
     void yieldToMiddleware().then(() => this.handle(exchange));
     return true;
   }
 
-  /** Before an action of the application's runs. Throws the errors of contract 6.1. */
+  /** Before an action of the application runs. Throws the errors of contract 6.1. */
   async beginAction(exchange: ServerExchange): Promise<void> {
-    const { call, served } = this.routeOf(exchange);
-    const visit = this.visits.of(exchange);
-    const admission = (visit.admission ??= await served.pipeline.admit(call));
-    exchange.setContractHeaders(call.match.route.allow);
-    const action = call.match.route.actions.get(servedMethod(exchange.method));
-    const told = action?.operation
-      ? await served.pipeline.prepareReplacement(call, admission, (headers) => {
+    const { context, served, state } = await this.authorized(exchange);
+    const { route } = context;
+    exchange.setContractHeaders(route.allow);
+    const replaces = route.actions.get(servedMethod(exchange.method))?.operation !== undefined;
+    const parameters = replaces
+      ? await served.pipeline.prepareOverride(context, (headers) => {
           const { ETag, 'Last-Modified': modified, ...others } = headers;
           for (const [name, value] of Object.entries(others)) exchange.setHeader(name, value);
           if (ETag !== undefined)
-            visit.validators = modified === undefined ? { ETag } : { ETag, 'Last-Modified': modified };
+            state.validators = modified === undefined ? { ETag } : { ETag, 'Last-Modified': modified };
         })
-      : await served.pipeline.prepareAction(call, admission);
-    setActionContext(exchange.request, { actor: admission.actor, ...told });
+      : await served.pipeline.prepareAction(context);
+    setActionContext(exchange.request, { actor: context.actor, ...parameters });
   }
 
-  /** What an action returned is the body: 200, or what `@HttpCode` says; nothing is 204 (contract 9.5). In the place of `create` it is 201. */
+  /**
+   * Sends what an action returned: 200, or what `@HttpCode` says; undefined is 204 (contract 9.5). In place of `create` it is
+   * 201.
+   */
   async endAction(exchange: ServerExchange, value: unknown, code: number | undefined): Promise<void> {
     if (exchange.answered) return;
-    const { call, served } = this.routeOf(exchange);
-    const { admission, validators } = this.visits.of(exchange);
-    const operation = call.match.route.actions.get(servedMethod(exchange.method))?.operation;
+    const { context, served, state } = await this.authorized(exchange);
+    const operation = context.route.actions.get(servedMethod(exchange.method))?.operation;
     const response =
       value === undefined && code !== undefined
         ? { status: code }
-        : valueResponse(code ?? statusOf(operation), value, validators);
-    await this.send(
-      exchange,
-      operation && admission
-        ? served.pipeline.conclude(call, admission, { response, surrounded: true })
-        : response,
-    );
+        : valueResponse(code ?? statusOf(operation), value, state.validators);
+    await this.send(exchange, operation ? served.pipeline.applyCacheHeaders(context, response) : response);
   }
 
   /** What no route of Nest's has answered. False where it is none of our business. */
   async handleRest(exchange: ServerExchange): Promise<boolean> {
-    const { location } = this.visits.of(exchange);
+    const { location } = this.states.of(exchange);
     switch (location.kind) {
       case 'route':
-        await this.rejectUnrouted(exchange, {
-          call: this.callOf(exchange, location),
-          served: location.served,
-        });
+        await this.rejectUnrouted(exchange);
         return true;
       case 'unknown':
         await this.fail(exchange, new NotFound());
@@ -258,10 +251,10 @@ export class RestServer {
   }
 
   /** A URL of ours that Nest has not routed: a method that Nest does not know, or a path that the HTTP library cannot decode. Only ever refused: what the application put before its routes has not seen this request. */
-  private async rejectUnrouted(exchange: ServerExchange, { call, served }: Matched): Promise<void> {
+  private async rejectUnrouted(exchange: ServerExchange): Promise<void> {
     await this.writing(exchange, async () => {
-      await served.pipeline.admit(call);
-      const { operations, actions } = call.match.route;
+      const { context } = await this.authorizedAnew(exchange);
+      const { operations, actions } = context.route;
       const method = servedMethod(exchange.method);
       throw method === 'OPTIONS' || operations.has(method) || actions.has(method)
         ? new NotFound()
@@ -269,11 +262,10 @@ export class RestServer {
     });
   }
 
-  /** A body that is refused before any step has run: whoever may not send it is told that first. */
+  /** A body that was rejected before any stage has run: 401 and 403 come first. */
   async rejectBody(exchange: ServerExchange, kind: 'too-large' | 'unsupported'): Promise<void> {
     await this.writing(exchange, async () => {
-      const { call, served } = this.routeOf(exchange);
-      await served.pipeline.admit(call);
+      await this.authorizedAnew(exchange);
       throw kind === 'too-large'
         ? new BodyTooLarge()
         : new UnsupportedMediaType(exchange.header('content-type')?.slice(0, 200) ?? '');
@@ -310,7 +302,7 @@ export class RestServer {
     const wrong = unsendable(response);
     if (wrong) return this.fail(exchange, wrong);
     try {
-      const sent = exchange.send(response, allowOf(this.visits.of(exchange).location));
+      const sent = exchange.send(response, allowOf(this.states.of(exchange).location));
       if (isPromise(sent))
         return sent.catch((error: unknown) => {
           this.log(exchange, error);
@@ -335,26 +327,46 @@ export class RestServer {
 
   /** The prefix that the URL belongs to; the first where it belongs to several, or to none. */
   private servedOf(exchange: ServerExchange): RegisteredApi | undefined {
-    const { location } = this.visits.of(exchange);
+    const { location } = this.states.of(exchange);
     return 'served' in location
       ? location.served
       : (location.kind === 'index' ? location.prefixes : this.locations.served)[0];
   }
 
-  private routeOf(exchange: ServerExchange, context?: ExecutionContext): Matched {
-    const { location } = this.visits.of(exchange);
+  /** The request's context, authorized once. */
+  private authorized(
+    exchange: ServerExchange,
+    nestContext?: ExecutionContext,
+  ): MaybePromise<AuthorizedRequest> {
+    const state = this.states.of(exchange);
+    const { context, location } = state;
     if (location.kind !== 'route') throw new NotFound();
-    return { call: this.callOf(exchange, location, context), served: location.served };
+    return context ? { context, state, served: location.served } : this.authorizedAnew(exchange, nestContext);
   }
 
-  private callOf(
+  private authorizedAnew(
     exchange: ServerExchange,
-    { match, base }: Extract<LocatedRoute, { kind: 'route' }>,
-    context?: ExecutionContext,
-  ): Call {
-    return match.route.resource.guarded
-      ? { exchange, match, base, context: context ?? this.contexts.of(match.route, exchange) }
-      : { exchange, match, base };
+    nestContext?: ExecutionContext,
+  ): MaybePromise<AuthorizedRequest> {
+    const state = this.states.of(exchange);
+    const { location } = state;
+    if (location.kind !== 'route') throw new NotFound();
+    const { match, base, served } = location;
+    const { route, keySegment, childSegment } = match;
+    const context = new RestContext({
+      route,
+      base,
+      method: exchange.method,
+      input: new HttpInput(exchange, route.resource),
+      exchange,
+      keySegment,
+      childSegment,
+      nestContext: route.resource.guarded ? (nestContext ?? this.contexts.of(route, exchange)) : undefined,
+    });
+    return mapMaybe(served.pipeline.admit(context), () => {
+      state.context = context;
+      return { context, state, served };
+    });
   }
 
   private owns(location: LocatedRoute): boolean {

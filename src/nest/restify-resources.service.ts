@@ -8,7 +8,7 @@ import type { Operation } from '../core/schema/operation.js';
 import type { Resource } from '../core/schema/resource.js';
 import type { Api, Route } from '../core/schema/route.js';
 import type { Representation } from '../core/contracts/serializer.js';
-import type { Located } from '../request/rest-context.js';
+import { RestContext } from '../request/rest-context.js';
 import type { RestPipeline } from '../pipeline/rest-pipeline.js';
 import { keyText, parseKeySegment } from '../core/values/keys.js';
 import { withoutSlashes } from '../restify.options.js';
@@ -111,20 +111,13 @@ export class RestifyResources {
 }
 
 function operationsAt(place: Place): ActorOperations {
-  const { operations } = place.pipeline;
-  const run = async (
-    operation: Operation,
-    asked: Pick<Asking, 'pk' | 'body' | 'parameters'>,
-  ): Promise<unknown> => {
-    const { value } = await operations.run(operation, await locate({ ...place, operation, ...asked }));
-    return value;
-  };
+  const { pipeline } = place;
+  const run = async (operation: Operation, call: OperationCall): Promise<unknown> =>
+    pipeline.run(operation, await begin(place, operation, call));
   return {
     list: async (parameters = {}) => (await run('list', { parameters })) as readonly Representation[],
     stream: async function* (parameters = {}) {
-      const { pages, represent } = await operations.list(
-        await locate({ ...place, operation: 'list', parameters }),
-      );
+      const { pages, represent } = await pipeline.openList(await begin(place, 'list', { parameters }));
       for await (const page of pages) for (const row of page) yield represent(row);
     },
     create: async (body) => (await run('create', { body })) as Representation,
@@ -137,43 +130,32 @@ function operationsAt(place: Place): ActorOperations {
   };
 }
 
-interface Asking extends Place {
-  readonly operation: Operation;
+interface OperationCall {
   readonly pk?: KeyInput;
   readonly body?: Readonly<Record<string, unknown>>;
   readonly parameters?: Readonly<Record<string, string>>;
 }
 
-async function locate({
-  pipeline,
-  base,
-  actor,
-  routes,
-  parentPk,
-  operation,
-  pk,
-  body,
-  parameters,
-}: Asking): Promise<Located> {
+/** The context of an operation, authorized, with its parent. Throws 401, 403, 404 and 405. */
+async function begin(
+  { pipeline, base, actor, routes, parentPk }: Place,
+  operation: Operation,
+  { pk, body = {}, parameters = {} }: OperationCall,
+): Promise<RestContext> {
   const method = METHOD_OF[operation];
   const route = routes.find(
     (each) => [...each.operations.values()].includes(operation) && !isOfMany(each, operation),
   );
   if (!route) throw new MethodNotAllowed(method);
-  const admission = await pipeline.admitActor(actor, { resource: route.resource, method });
-  const named = route.parent ?? route.resource;
-  const above = parentPk ?? pk;
-  const keys = {
-    key: above === undefined ? undefined : keyOf(above, named),
-    childKey: parentPk === undefined || pk === undefined ? undefined : keyOf(pk, route.resource),
-  };
-  return pipeline.operations.locate({
-    route,
-    keys,
-    admission,
-    base,
-    parameters: () => new Map(Object.entries(parameters ?? {})),
-    body: () => Promise.resolve(body ?? {}),
+  const input = { parameters: () => new Map(Object.entries(parameters)), body: () => body };
+  const context = new RestContext({ route, base, method, input });
+  context.actor = actor;
+  return pipeline.begin(context, () => {
+    const above = parentPk ?? pk;
+    return {
+      key: above === undefined ? undefined : keyOf(above, route.parent ?? route.resource),
+      childKey: parentPk === undefined || pk === undefined ? undefined : keyOf(pk, route.resource),
+    };
   });
 }
 

@@ -1,30 +1,30 @@
 import type { Representation, Row } from '../core/contracts/serializer.js';
-import type { MaybePromise } from '../core/maybe-promise.js';
-import type { Located } from './rest-context.js';
 import type { RowEncoder } from '../core/data-adapter.js';
+import { mapMaybe } from '../core/maybe-promise.js';
+import type { MaybePromise } from '../core/maybe-promise.js';
+import type { RestContext } from './rest-context.js';
 
-/** The JSON object of a row of the answer, as it was answered before where it was. */
-export function represent(row: Row, located: Located): Representation {
-  const { resource, admission, shape } = located;
+/** The JSON object of a row; of a replayed row, as it was returned before. */
+export function represent(row: Row, context: RestContext): Representation {
+  const { resource, actor, shape } = context;
   if (shape) return shape.represent(row);
   return (
-    row.answered ??
-    resource.serializer.represent(row, { resource, actor: admission.actor, basePath: basePathOf(located) })
+    row.answered ?? resource.serializer.represent(row, { resource, actor, basePath: basePathOf(context) })
   );
 }
 
-/** With what is expanded in it. */
-export function shown(row: Row, located: Located): MaybePromise<Representation> {
-  return located.shape
-    ? located.shape.expanded([row]).then(([expanded = row]) => represent(expanded, located))
-    : represent(row, located);
+/** With its expanded objects. */
+export function representExpanded(row: Row, context: RestContext): MaybePromise<Representation> {
+  return context.shape
+    ? mapMaybe(context.shape.expanded([row]), ([expanded = row]) => represent(expanded, context))
+    : represent(row, context);
 }
 
-/** How a row of the answer is written in process. */
-export function writingOf(located: Located): RowEncoder {
-  return { basePath: basePathOf(located), represent: (row) => represent(row, located) };
+/** How a row of the response is serialized in process. */
+export function rowEncoder(context: RestContext): RowEncoder {
+  return { basePath: basePathOf(context), represent: (row) => represent(row, context) };
 }
 
-export function basePathOf({ base, resource }: Located): string {
+export function basePathOf({ base, resource }: Pick<RestContext, 'base' | 'resource'>): string {
   return `${base}/${resource.app}/${resource.model}`;
 }

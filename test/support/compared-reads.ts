@@ -14,7 +14,7 @@ export type Read = (typeof READS)[number];
  * not come from a path that is compared, or where the parameters of the request decide it.
  */
 export function comparedRead({ resource, operations }: Route, pipeline: RestPipeline): Read | undefined {
-  const adapter = pipeline['adapter'];
+  const { adapter } = pipeline.services;
   const { renderers, shape, interceptors, serializer, pagination, conditional } = resource;
   const hasOwnForm = renderers.length > 0 || interceptors.length > 0 || shape !== undefined;
   if (hasOwnForm || serializer.constructor !== ModelSerializer || !(adapter instanceof TypeOrmAdapter))

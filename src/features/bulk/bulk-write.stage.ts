@@ -24,12 +24,16 @@ import type { Representation, Row } from '../../core/contracts/serializer.js';
 import { inSlices } from '../../core/event-loop.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import { keyText, noSuchKey, parseKeySegment } from '../../core/values/keys.js';
-import type { Answered, Located } from '../../request/rest-context.js';
+import { etagWithBody } from '../../request/rest-context.js';
+import type { OperationResult, RestContext } from '../../request/rest-context.js';
+import type { Stage } from '../../request/stage.js';
+import { hasWriteCondition } from '../conditional-requests/conditional.stages.js';
+import { selectFields } from '../field-selection/select-fields.stage.js';
+import type { FieldSelector } from '../field-selection/select-fields.stage.js';
+import { planRowsOf, queriedResource } from '../filtering/list-planner.js';
 import type { DataAdapter } from '../../core/data-adapter.js';
 import { assertNoIgnoredParameters } from '../filtering/ignored-parameters.js';
-import { IdempotentWrites } from '../idempotency/idempotency.stage.js';
-import { REPLAYED } from '../../pipeline/operations.js';
-import type { Operations } from '../../pipeline/operations.js';
+import type { IdempotentWrites } from '../idempotency/idempotency.stage.js';
 import { objectOf } from '../../request/parse/parse-body.js';
 import type { JsonObject } from '../../request/parse/parse-body.js';
 import { foldLists, foldFieldSelection } from '../../request/parse/list-parameters.js';
@@ -49,14 +53,21 @@ import {
   withOtherNames,
 } from '../../request/plan/plan-write.js';
 
-/** What a bulk write needs of the request that it belongs to. */
-export interface BulkRequest {
+/** What bulk writes use of the pipeline. */
+export interface BulkServices {
+  readonly adapter: DataAdapter;
+  readonly idempotentWrites: IdempotentWrites;
+  readonly selector: FieldSelector;
+  /** Runs the operation for a body of one object. */
+  readonly one: Stage;
   /** The same URL, as the caller may use it by another method. Throws 403. */
-  readonly asking: (method: 'PATCH') => Promise<Located>;
-  /** Whether the request asks something of the state of an object. */
-  readonly conditional: boolean;
-  /** One object, as if the model had no bulk writes. */
-  readonly one: (located: Located) => Promise<Answered>;
+  readonly reauthorize: (context: RestContext, method: 'PATCH') => Promise<RestContext>;
+}
+
+/** Writes many objects, or one where the body is one. Throws the errors of contract 6.1. */
+export function writeMany(operation: BulkOperation, services: BulkServices): Stage {
+  const writes = new BulkWrites(services);
+  return (context) => writes.run(operation, context);
 }
 
 /** Objects that a request names, and how it is told of one that is not there. */
@@ -68,68 +79,74 @@ interface Named {
   readonly keysParameter: string;
 }
 
-/** Writes of many objects by one request: all of them, or none. They throw the errors of contract 6.1. */
-export class BulkWrites {
-  private readonly idempotent: IdempotentWrites;
+/** Writes of many objects by one request: all of them, or none. */
+class BulkWrites {
+  private readonly adapter: DataAdapter;
 
-  constructor(
-    private readonly adapter: DataAdapter,
-    private readonly operations: Operations,
-  ) {
-    this.idempotent = new IdempotentWrites(adapter, adapter.answers);
+  constructor(private readonly services: BulkServices) {
+    this.adapter = services.adapter;
   }
 
-  async run(operation: BulkOperation, located: Located, request: BulkRequest): Promise<Answered> {
-    const { bulk } = located.resource;
-    if (!bulk) throw new Error(`${located.resource.label} has no bulk writes.`);
+  async run(operation: BulkOperation, context: RestContext): Promise<void> {
+    const { bulk } = context.resource;
+    if (!bulk) throw new Error(`${context.resource.label} has no bulk writes.`);
+    const isConditional = hasWriteCondition(context);
+    // A condition is about the state of one object.
+    if (isConditional && operation !== 'create') throw new PreconditionFailed();
     switch (operation) {
       case 'create':
-        return this.create(located, bulk, request);
+        await this.create(context, bulk, isConditional);
+        return;
       case 'partialUpdate':
-        return this.change(located, bulk);
+        context.result = await this.change(context, bulk);
+        return;
       case 'destroy':
-        await this.destroy(located, bulk);
-        return { value: undefined };
+        await this.destroy(context, bulk);
+        context.result = { value: undefined };
+        return;
       default:
-        return operation satisfies never;
+        operation satisfies never;
     }
   }
 
   /** A list of objects; one object where the body is one. */
-  private async create(
-    located: Located,
-    bulk: Bulk,
-    { asking, conditional, one }: BulkRequest,
-  ): Promise<Answered> {
-    const upserts = asksForUpsert(await located.parameters(), bulk, located.resource);
-    if (upserts && conditional) throw new PreconditionFailed();
-    // What is wrong with the query is told before what is wrong with the body (contract 6.3).
-    const making = await this.operations.shaped(located, false);
-    const body = await bodyOf(located);
-    if (!Array.isArray(body) && !upserts)
-      return one({ ...located, body: () => Promise.resolve(objectOf(body)) });
+  private async create(context: RestContext, bulk: Bulk, isConditional: boolean): Promise<void> {
+    const { selector, one, reauthorize } = this.services;
+    const upserts = asksForUpsert(await context.parameters(), bulk, context.resource);
+    if (upserts && isConditional) throw new PreconditionFailed();
+    // Errors of the query come before those of the body (contract 6.3).
+    await selectFields(selector, false)(context);
+    const body = await context.items();
+    if (!Array.isArray(body) && !upserts) {
+      const single = context.fork({ input: etagWithBody(context.input, objectOf(body)) });
+      await one(single);
+      context.result = single.result;
+      return;
+    }
     const items: readonly unknown[] = Array.isArray(body) ? body : [body];
     refuseTooMany(items.length, bulk);
     refuseParametersBut(
-      foldFieldSelection(await located.parameters(), making.resource),
-      making.resource.strict,
+      foldFieldSelection(await context.parameters(), context.resource),
+      context.resource.strict,
       () => [
-        ...fieldSelectionParameters(making.resource.shape),
-        ...(bulk.upsert.length > 0 ? [parameterName(UPSERT_PARAMETER, making.resource)] : []),
+        ...fieldSelectionParameters(context.resource.shape),
+        ...(bulk.upsert.length > 0 ? [parameterName(UPSERT_PARAMETER, context.resource)] : []),
       ],
     );
-    const changing = upserts ? await this.operations.shaped(await asking('PATCH'), false) : undefined;
-    const { rows, replayed } = await this.idempotent.runOnce(
-      { ...making, items: () => Promise.resolve(body) },
+    const changing = upserts ? await reauthorize(context, 'PATCH') : undefined;
+    if (changing) await selectFields(selector, false)(changing);
+    const { rows, replayed } = await this.services.idempotentWrites.runOnce(
+      context,
       (read, completed) => this.made(items, { making: read, changing, bulk, completed }),
       changing,
     );
-    const value = await shownIn(rows, (row) => (row.changed === true ? (changing ?? making) : making));
+    const value = await shownIn(rows, (row) => (row.changed === true ? (changing ?? context) : context));
     const status = !upserts || rows.some(({ changed }) => changed !== true) ? 201 : 200;
-    const told = replayed ? REPLAYED : undefined;
-    if (Array.isArray(body)) return { value, status, told };
+    const result = { status, isReplayed: replayed };
     const [row] = rows;
-    return { value: value[0], status, told, ...(row && row.changed !== true ? { key: row.key } : {}) };
+    context.result = Array.isArray(body)
+      ? { ...result, value }
+      : { ...result, value: value[0], ...(row && row.changed !== true ? { key: row.key } : {}) };
   }
 
   private async made(
@@ -140,8 +157,8 @@ export class BulkWrites {
       bulk,
       completed,
     }: {
-      readonly making: Located;
-      readonly changing: Located | undefined;
+      readonly making: RestContext;
+      readonly changing: RestContext | undefined;
       readonly bulk: Bulk;
       readonly completed: CompletedRows | undefined;
     },
@@ -169,8 +186,8 @@ export class BulkWrites {
       bulk,
       named,
     }: {
-      readonly making: Located;
-      readonly changing: Located;
+      readonly making: RestContext;
+      readonly changing: RestContext;
       readonly bulk: Bulk;
       readonly named: Map<object, string>;
     },
@@ -183,7 +200,7 @@ export class BulkWrites {
     const update = await planUpdate(changing, {
       operation: 'update',
       body,
-      where: allOf([changing.within, ...values.map(({ column, value }) => equals(column, value))]),
+      where: allOf([changing.scope, ...values.map(({ column, value }) => equals(column, value))]),
     });
     const found = withOtherNames(bulk.upsert, changing.resource);
     const keys = create.keys.filter(({ path: [name] }) => name !== undefined && found.has(name));
@@ -197,40 +214,40 @@ export class BulkWrites {
   }
 
   /** A list of objects with their keys, each with its own changes; or one change of all objects that the parameters name. */
-  private async change(asked: Located, bulk: Bulk): Promise<Answered> {
-    const located = await this.operations.shaped(asked, false);
-    const body = await bodyOf(located);
+  private async change(context: RestContext, bulk: Bulk): Promise<OperationResult> {
+    await selectFields(this.services.selector, false)(context);
+    const body = await context.items();
     if (Array.isArray(body)) {
       const items: readonly unknown[] = body;
-      refuseParametersBut(foldFieldSelection(await located.parameters(), located.resource), true, () =>
-        fieldSelectionParameters(located.resource.shape),
+      refuseParametersBut(foldFieldSelection(await context.parameters(), context.resource), true, () =>
+        fieldSelectionParameters(context.resource.shape),
       );
       refuseTooMany(items.length, bulk);
-      const { steps, keys, name } = await changesOf(items, located);
+      const { steps, keys, name } = await changesOf(items, context);
       const written = await this.writing({ kind: 'batch', steps, skipsMissing: false }, (refusals) =>
         itemsRefused(refusals, items.length, (index) =>
           messageAt(name, noSuchKey(keyText(keys.get(index) ?? []))),
         ),
       );
-      return { value: await shownIn(written, () => located) };
+      return { value: await shownIn(written, () => context) };
     }
-    const named = await this.named(located, bulk);
-    const parsed = parseBody(located, 'partialUpdate', objectOf(body));
+    const named = await this.named(context, bulk);
+    const parsed = parseBody(context, 'partialUpdate', objectOf(body));
     const steps: UpdatePlan[] = [];
     for await (const where of inSlices(named.conditions))
-      steps.push(await planUpdate(located, { operation: 'partialUpdate', body: parsed, where }));
+      steps.push(await planUpdate(context, { operation: 'partialUpdate', body: parsed, where }));
     // Nobody is told by an empty answer that a body is wrong.
     if (steps.length === 0 && Object.keys(parsed.errors).length > 0) throw new InvalidInput(parsed.errors);
     const written = await this.writing(
       { kind: 'batch', steps, skipsMissing: named.keys === undefined },
       (refusals) => namedRefused(refusals, named),
     );
-    return { value: await shownIn(written, () => located) };
+    return { value: await shownIn(written, () => context) };
   }
 
-  private async destroy(located: Located, bulk: Bulk): Promise<void> {
-    const named = await this.named(located, bulk);
-    const steps: readonly DeletePlan[] = named.conditions.map((where) => planDelete(located, where));
+  private async destroy(context: RestContext, bulk: Bulk): Promise<void> {
+    const named = await this.named(context, bulk);
+    const steps: readonly DeletePlan[] = named.conditions.map((where) => planDelete(context, where));
     await this.writing({ kind: 'batch', steps, skipsMissing: named.keys === undefined }, (refusals) =>
       namedRefused(refusals, named),
     );
@@ -240,9 +257,9 @@ export class BulkWrites {
    * The objects that parameters name: keys, filters, or both. A parameter that names nothing, or that is empty, would mean
    * more objects than somebody has in mind: it is an error. What a caller may not read can be named by its key alone.
    */
-  private async named(located: Located, bulk: Bulk): Promise<Named> {
-    const { resource } = located;
-    const parameters = foldFieldSelection(await located.parameters(), resource);
+  private async named(context: RestContext, bulk: Bulk): Promise<Named> {
+    const { resource } = context;
+    const parameters = foldFieldSelection(await context.parameters(), resource);
     const keysParameter = parameterName(KEYS_PARAMETER, resource);
     const filters = parametersOf(
       parameters,
@@ -253,9 +270,9 @@ export class BulkWrites {
       throw InvalidInput.of(keysParameter, 'Give this parameter once.');
     if (filters.size === 0 && keysText === undefined)
       throw InvalidInput.ofNoField(`Name the objects: by "${keysParameter}", or by filters.`);
-    const list = filters.size === 0 ? undefined : await this.filtered(located, filters);
-    const keys = keysText === undefined ? undefined : parsedKeys(keysText, located, bulk);
-    const within = list?.where ?? located.within;
+    const list = filters.size === 0 ? undefined : await this.filtered(context, filters);
+    const keys = keysText === undefined ? undefined : parsedKeys(keysText, context, bulk);
+    const within = list?.where ?? context.scope;
     if (keys)
       return {
         keys,
@@ -283,35 +300,32 @@ export class BulkWrites {
   }
 
   /** By fields that the caller may read, among rows that the caller may read: else what is written would tell of them. */
-  private async filtered(located: Located, given: ReadonlyMap<string, string>): Promise<ListPlan> {
-    const { route, admission } = located;
-    const access = await admission.accesses.authorize(route.resource, 'GET');
-    const asked = {
-      ...located,
+  private async filtered(context: RestContext, given: ReadonlyMap<string, string>): Promise<ListPlan> {
+    const { route, actor } = context;
+    const access = await context.access.authorize(route.resource, 'GET');
+    const asked = context.fork({
       resource: restrictFields(route.resource, access),
-      within: allOf([located.within, access.rows]),
+      scope: allOf([context.scope, access.rows]),
       shape: undefined,
-    };
-    // A list passes over what its caller may not filter by; here that would name more than is meant.
-    const view = await this.operations.queried(asked);
+      queryAccess: undefined,
+    });
+    // A list ignores parameters that its caller may not filter by; here that would select more than is meant.
+    const view = await queriedResource(asked);
     const filters = foldLists(given, view);
     refuseParametersBut(filters, true, () =>
       view.backends.flatMap((backend) => [...(backend.parameters?.(view) ?? [])]),
     );
     for (const name of given.keys())
       if (valuesOf(name, given).includes('')) throw InvalidInput.of(name, 'This field may not be blank.');
-    const [list, all] = [
-      await this.operations.planned({ ...asked, parameters: () => filters }),
-      await this.operations.planned({ ...asked, parameters: () => new Map<string, string>() }),
-    ];
+    const [list, all] = [await planWith(asked, filters), await planWith(asked, new Map())];
     // A parameter may also take away what a backend leaves out by itself.
-    if ([all.where, asked.within].some((where) => isDeepStrictEqual(list.where, where)))
+    if ([all.where, asked.scope].some((where) => isDeepStrictEqual(list.where, where)))
       throw InvalidInput.ofNoField('These filters leave no object out.');
     await assertNoIgnoredParameters({
       resource: view,
       parameters: filters,
       values: (name) => valuesOf(name, filters),
-      actor: admission.actor,
+      actor,
     });
     return list;
   }
@@ -332,20 +346,22 @@ export class BulkWrites {
 /** In the order of the rows; what is expanded is read once for those of one view. */
 async function shownIn(
   rows: readonly Row[],
-  viewOf: (row: Row) => Located,
+  viewOf: (row: Row) => RestContext,
 ): Promise<readonly Representation[]> {
   const shown = new Map<Row, Representation>();
-  for (const located of new Set(rows.map(viewOf))) {
-    const seen = rows.filter((row) => viewOf(row) === located);
-    const expanded = located.shape ? await located.shape.expanded(seen) : seen;
+  for (const context of new Set(rows.map(viewOf))) {
+    const seen = rows.filter((row) => viewOf(row) === context);
+    const expanded = context.shape ? await context.shape.expanded(seen) : seen;
     for await (const [index, row] of inSlices(seen.entries()))
-      shown.set(row, represent(expanded[index] ?? row, located));
+      shown.set(row, represent(expanded[index] ?? row, context));
   }
   return rows.map((row) => shown.get(row) ?? {});
 }
 
-async function bodyOf(located: Located): Promise<JsonObject | readonly unknown[]> {
-  return located.items ? located.items() : located.body();
+function planWith(context: RestContext, parameters: ReadonlyMap<string, string>): MaybePromise<ListPlan> {
+  const fork = context.fork();
+  fork.setParameters(parameters);
+  return planRowsOf(fork);
 }
 
 function refuseTooMany(count: number, { max }: Bulk): void {
@@ -355,13 +371,13 @@ function refuseTooMany(count: number, { max }: Bulk): void {
 /** The change of each item, of the object that its key names. */
 async function changesOf(
   items: readonly unknown[],
-  located: Located,
+  context: RestContext,
 ): Promise<{
   readonly steps: BatchPlan['steps'];
   readonly keys: ReadonlyMap<number, readonly Json[]>;
   readonly name: string;
 }> {
-  const { resource, within } = located;
+  const { resource, scope } = context;
   const fields = keyFieldsOf(resource);
   const name = fields.length === 1 ? (fields[0]?.name ?? NON_FIELD_ERRORS) : NON_FIELD_ERRORS;
   const keys = new Map<number, readonly Json[]>();
@@ -372,11 +388,11 @@ async function changesOf(
     const own = Object.fromEntries(
       Object.entries(item).filter(([each]) => !fields.some((field) => field.name === each)),
     );
-    const body = parseBody(located, 'partialUpdate', own);
-    return planUpdate(located, {
+    const body = parseBody(context, 'partialUpdate', own);
+    return planUpdate(context, {
       operation: 'partialUpdate',
       body,
-      where: allOf([within, keyCondition(key, resource)]),
+      where: allOf([scope, keyCondition(key, resource)]),
     });
   });
   return {
@@ -425,7 +441,7 @@ function refuseTwice<Plan extends { readonly kind: string }>(
   });
 }
 
-function parsedKeys(text: string, { resource }: Located, bulk: Bulk): readonly (readonly Json[])[] {
+function parsedKeys(text: string, { resource }: RestContext, bulk: Bulk): readonly (readonly Json[])[] {
   const name = parameterName(KEYS_PARAMETER, resource);
   const parts = text.split(resource.key.columns.length === 1 ? ',' : ';');
   if (parts.includes('')) throw InvalidInput.of(name, 'This field may not be blank.');

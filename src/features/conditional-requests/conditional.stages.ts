@@ -1,187 +1,179 @@
+import { validatorColumnsIn, validatorColumnsOf } from '../../core/contracts/conditional.js';
+import type { DataAdapter } from '../../core/data-adapter.js';
+import { NotFound } from '../../core/errors/http-exceptions.js';
 import type { Json } from '../../core/errors/rest-exception.js';
+import { mapMaybe } from '../../core/maybe-promise.js';
 import { allOf, ALWAYS } from '../../core/query/condition.js';
 import type { Condition } from '../../core/query/condition.js';
-import { validatorColumnsIn, validatorColumnsOf } from '../../core/contracts/conditional.js';
-import { statusOf } from '../../core/schema/operation.js';
-import type { Operation } from '../../core/schema/operation.js';
 import type { Precondition } from '../../core/query/plan.js';
+import type { Operation } from '../../core/schema/operation.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { Row } from '../../core/contracts/serializer.js';
-import type { Answered, Located } from '../../request/rest-context.js';
-import { cacheControlFor, isNotModified } from './is-not-modified.js';
-import type { HeaderOf } from './is-not-modified.js';
-import { lastModified, showTheSame, etagFor, quoteTag, etagWithBody } from './validators.js';
-import type { ObjectView, Validators } from './validators.js';
-import type { DataAdapter } from '../../core/data-adapter.js';
-import { hasDefaultSerializer, objectCondition } from '../../pipeline/operations.js';
-import type { Operations } from '../../pipeline/operations.js';
-import { restrictFields } from '../permissions/restrict-fields.js';
-import { planPrecondition } from './plan-precondition.js';
-import { Preconditions } from './check-precondition.js';
-import { writingOf } from '../../request/represent-row.js';
-import { valueResponse } from '../../request/response/rest-response.js';
+import { objectCondition, planRetrieve } from '../../request/plan/object-condition.js';
+import { rowEncoder } from '../../request/represent-row.js';
+import type { RestContext } from '../../request/rest-context.js';
 import type { RestResponse } from '../../request/response/rest-response.js';
+import type { Stage } from '../../request/stage.js';
+import { restrictFields } from '../permissions/restrict-fields.js';
+import { hasDefaultSerializer } from '../serialization/has-default-serializer.js';
+import { Preconditions } from './check-precondition.js';
+import { cacheControlFor, isNotModified } from './is-not-modified.js';
+import { planPrecondition } from './plan-precondition.js';
+import { etagFor, etagWithBody, lastModified, quoteTag, showTheSame } from './validators.js';
+import type { ObjectView, Validators } from './validators.js';
 
-/** How an answer to one request comes about. */
-export interface Conclusion {
-  readonly resource: Resource;
-  readonly reading: boolean;
-  readonly actor: unknown;
-  readonly header: HeaderOf;
-  /** Whether something of the application has stood around the operation, and may have changed its value. */
-  readonly surrounded: boolean;
+const CHANGES: readonly Operation[] = ['update', 'partialUpdate', 'destroy'];
+
+const WRITE_CONDITIONS = ['if-match', 'if-unmodified-since'];
+
+/** Reads `If-Match` and its like, for a request that changes one object of a model with tags. */
+export function readPrecondition(
+  resource: Resource,
+  operation: Operation,
+  adapter: DataAdapter,
+): readonly Stage[] {
+  if (!resource.conditional || !CHANGES.includes(operation)) return [];
+  return [
+    async (context) => {
+      context.precondition = await preconditionOf(context, adapter);
+    },
+  ];
 }
 
-const WRITES: readonly Operation[] = ['update', 'partialUpdate', 'destroy'];
+/** Before a method of the application that replaces a write. Throws 404, 412, 428. */
+export function assertPrecondition(adapter: DataAdapter): Stage {
+  const preconditions = new Preconditions(adapter);
+  return (context) =>
+    context.precondition ? preconditions.assertMet(context, objectCondition(context)) : undefined;
+}
 
-/** Objects of models whose requests may be conditional: the six operations, with validators around them. */
-export class ConditionalObjects {
-  private readonly preconditions: Preconditions;
+/** Whether the request has a condition on the state of one object. */
+export function hasWriteCondition(context: RestContext): boolean {
+  return (
+    context.route.resource.conditional !== undefined &&
+    WRITE_CONDITIONS.some((name) => context.header(name) !== undefined)
+  );
+}
 
-  constructor(
-    private readonly adapter: DataAdapter,
-    private readonly operations: Operations,
-  ) {
-    this.preconditions = new Preconditions(adapter);
-  }
-
-  /** The generated answer as it is sent. */
-  async respond(
-    operation: Operation,
-    located: Located,
-    {
-      header,
-      locationOf,
-    }: { readonly header: HeaderOf; readonly locationOf: (key: readonly Json[]) => Validators },
-  ): Promise<RestResponse> {
-    const asked = operation === 'retrieve' ? await this.operations.shapedObject(located) : located;
-    // In a shape that a client asks for, an answer has no state of its own: what is expanded changes by itself.
-    if (asked.shape) return valueResponse(statusOf(operation), (await this.operations.retrieve(asked)).value);
-    if (operation === 'retrieve' && hasDefaultSerializer(located)) {
-      const { text, stamps } = await this.operations.retrieveStamped(located);
-      return {
-        status: 200,
-        headers: this.validators(located, stamps, () => text),
-        body: { kind: 'text', text },
-      };
-    }
-    const { value, key, validators, told } = await this.run(
-      operation,
-      await this.asking(operation, located, header),
-    );
-    return valueResponse(statusOf(operation), value, {
-      ...(key ? locationOf(key) : {}),
-      ...validators,
-      ...told,
+/** Adds `ETag` and `Last-Modified` of the row that the result represents, where GET would represent it the same. */
+export function addValidators(adapter: DataAdapter): Stage {
+  return (context) => {
+    const { result } = context;
+    const row = result?.row;
+    // A selection of fields, or another format than JSON, has no state of its own.
+    if (!row || context.shape || context.renderer) return undefined;
+    return mapMaybe(viewToRead(context), (view) => {
+      if (!showTheSame(context.resource, view.resource)) return;
+      const { value } = result;
+      const validators = validatorsOf(context, {
+        adapter,
+        stamps: validatorColumnsIn(row, context.resource),
+        content: () => JSON.stringify(value),
+      });
+      context.result = { ...result, headers: { ...result.headers, ...validators } };
     });
-  }
+  };
+}
 
-  /** Throws 412 and 428 beside what operations throw. */
-  async run(operation: Operation, located: Located): Promise<Answered> {
-    const answered = await this.operations.run(operation, located);
-    const { row, value, shaped } = answered;
-    const shown =
-      row &&
-      shaped !== true &&
-      operation !== 'list' &&
-      showTheSame(located.resource, (await viewToRead(located)).resource)
-        ? row
-        : undefined;
-    return {
-      ...answered,
-      validators: shown
-        ? this.validators(located, validatorColumnsIn(shown, located.resource), () => JSON.stringify(value))
-        : {},
+/** One object as JSON that the database writes, with its validators, of the same state of the row. Throws 404. */
+export function respondWithValidatedJson(adapter: DataAdapter): Stage {
+  return async (context) => {
+    const read = await adapter.retrieveStamped(planRetrieve(context), rowEncoder(context));
+    if (!read) throw new NotFound();
+    const { text, stamps } = read;
+    context.response = {
+      status: 200,
+      headers: validatorsOf(context, { adapter, stamps, content: () => text }),
+      body: { kind: 'text', text },
     };
-  }
+  };
+}
 
-  /** What the headers of a request ask of the object that it writes. */
-  async asking(operation: Operation, located: Located, header: HeaderOf): Promise<Located> {
-    return WRITES.includes(operation)
-      ? { ...located, precondition: await this.precondition(located, header) }
-      : located;
-  }
+/** Tags are those of what the caller reads, whatever the response to the write shows. */
+async function preconditionOf(context: RestContext, adapter: DataAdapter): Promise<Precondition | undefined> {
+  const { resource, rows } = await viewToRead(context);
+  const read = context.fork({ resource });
+  const { represent } = rowEncoder(read);
+  const view = viewOf(read, adapter);
+  const state = (row: Row): string =>
+    etagFor(view, validatorColumnsIn(row, resource), () => JSON.stringify(represent(row)));
+  const asked = planPrecondition((name) => context.header(name), { view, stateOf: state }, Date.now());
+  const compares = asked && (asked.where.kind !== 'always' || asked.expected !== undefined);
+  return compares === true ? { ...asked, where: allOf([asked.where, rows]) } : asked;
+}
 
-  /** Before a method of the application's that replaces a write. Throws 404, 412, 428. */
-  async refuseUnmet(located: Located): Promise<void> {
-    if (located.precondition) await this.preconditions.assertMet(located, objectCondition(located));
-  }
+function validatorsOf(
+  context: RestContext,
+  {
+    adapter,
+    stamps,
+    content,
+  }: { readonly adapter: DataAdapter; readonly stamps: readonly Json[]; readonly content: () => string },
+): Validators {
+  const { resource } = context;
+  const isDated = hasDefaultSerializer(context) && adapter.readsAsStored(resource);
+  return {
+    ETag: quoteTag(etagFor(viewOf(context, adapter), stamps, content)),
+    ...(isDated ? lastModified(resource, stamps, Date.now()) : {}),
+  };
+}
 
-  /** Tags are those of what the caller reads, whatever shows itself to one who writes. */
-  private async precondition(located: Located, header: HeaderOf): Promise<Precondition | undefined> {
-    const { resource, rows } = await viewToRead(located);
-    const { represent } = writingOf({ ...located, resource });
-    const view = this.viewOf({ ...located, resource });
-    const state = (row: Row): string =>
-      etagFor(view, validatorColumnsIn(row, resource), () => JSON.stringify(represent(row)));
-    const asked = planPrecondition(header, { view, stateOf: state }, Date.now());
-    const compares = asked && (asked.where.kind !== 'always' || asked.expected !== undefined);
-    return compares === true ? { ...asked, where: allOf([asked.where, rows]) } : asked;
-  }
-
-  private validators(located: Located, stamps: readonly Json[], content: () => string): Validators {
-    const view = this.viewOf(located);
-    const dated = hasDefaultSerializer(located) && this.adapter.readsAsStored(located.resource);
-    return {
-      ETag: quoteTag(etagFor(view, stamps, content)),
-      ...(dated ? lastModified(located.resource, stamps, Date.now()) : {}),
-    };
-  }
-
-  /** Asked for each request: a subscriber that has a say in what is read may have come. */
-  private viewOf(located: Located): ObjectView {
-    const { resource } = located;
-    const versioned =
-      validatorColumnsOf(resource).version !== undefined &&
-      hasDefaultSerializer(located) &&
-      this.adapter.readsAsStored(resource);
-    return { resource, basePath: writingOf(located).basePath, versioned };
-  }
+/** Evaluated for each request: a subscriber that changes what is read may have been added. */
+function viewOf(context: RestContext, adapter: DataAdapter): ObjectView {
+  const { resource } = context;
+  const versioned =
+    validatorColumnsOf(resource).version !== undefined &&
+    hasDefaultSerializer(context) &&
+    adapter.readsAsStored(resource);
+  return { resource, basePath: rowEncoder(context).basePath, versioned };
 }
 
 /**
- * What the caller would see of the object by GET; who may not GET it sees what the answers of writes show. Where GET shows
- * more, it does so of these rows alone: of others a write must not tell whether a guess at them was right.
+ * What the caller would see of the object by GET; a caller who may not GET it sees what responses to writes show. Where GET
+ * shows more, it does so of these rows alone: of others a write must not tell whether a guess at them was right.
  */
 async function viewToRead({
   route,
   resource,
-  admission,
-}: Located): Promise<{ readonly resource: Resource; readonly rows: Condition }> {
-  const access = admission.reading ? undefined : await admission.accesses.tryAuthorize(route.resource, 'GET');
-  const view = access && restrictFields(route.resource, access);
+  access,
+  isReading,
+}: RestContext): Promise<{ readonly resource: Resource; readonly rows: Condition }> {
+  const read = isReading ? undefined : await access.tryAuthorize(route.resource, 'GET');
+  const view = read && restrictFields(route.resource, read);
   return !view || showTheSame(resource, view)
     ? { resource, rows: ALWAYS }
-    : { resource: view, rows: access.rows };
+    : { resource: view, rows: read.rows };
 }
 
-/** What is told of caches, and what is left to send to a caller who has the answer. Throws 412. */
-export function applyCacheHeaders(
-  response: RestResponse,
-  { resource, reading, actor, header, surrounded }: Conclusion,
-): RestResponse {
+/** Sets `Cache-Control`, and responds 304 where the client has the current state. Throws 412. */
+export function applyCacheHeaders(resource: Resource): readonly Stage[] {
+  if (!resource.conditional && !resource.cacheControl) return [];
+  return [
+    (context) => {
+      if (context.response) context.response = withCacheHeaders(context.response, context);
+    },
+  ];
+}
+
+export function withCacheHeaders(response: RestResponse, context: RestContext): RestResponse {
   const { status, body, headers = {} } = response;
+  const { isReading, isIntercepted, actor } = context;
+  const { cacheControl } = context.route.resource;
   if (status >= 300) return response;
   const cached: Validators =
-    reading && resource.cacheControl
-      ? { 'Cache-Control': cacheControlFor(resource.cacheControl, actor) }
-      : {};
+    isReading && cacheControl ? { 'Cache-Control': cacheControlFor(cacheControl, actor) } : {};
   const { ETag: tag, 'Last-Modified': modified, ...others } = headers;
-  if (tag === undefined)
-    return resource.cacheControl ? { ...response, headers: { ...headers, ...cached } } : response;
+  if (tag === undefined) return cacheControl ? { ...response, headers: { ...headers, ...cached } } : response;
   const opaque =
-    surrounded && body?.kind === 'text' ? etagWithBody(tag.slice(1, -1), body.text) : tag.slice(1, -1);
-  const told: Validators = {
+    isIntercepted && body?.kind === 'text' ? etagWithBody(tag.slice(1, -1), body.text) : tag.slice(1, -1);
+  const validated: Validators = {
     ...others,
     ETag: quoteTag(opaque),
-    ...(surrounded || modified === undefined ? {} : { 'Last-Modified': modified }),
+    ...(isIntercepted || modified === undefined ? {} : { 'Last-Modified': modified }),
     ...cached,
   };
-  if (
-    reading &&
-    status === 200 &&
-    isNotModified(header, { tag: opaque, modified: surrounded ? undefined : modified }, Date.now())
-  )
-    return { status: 304, headers: told };
-  return { ...response, headers: told };
+  const state = { tag: opaque, modified: isIntercepted ? undefined : modified };
+  return isReading && status === 200 && isNotModified((name) => context.header(name), state, Date.now())
+    ? { status: 304, headers: validated }
+    : { ...response, headers: validated };
 }

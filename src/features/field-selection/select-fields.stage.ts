@@ -1,5 +1,6 @@
 import { InvalidInput } from '../../core/errors/http-exceptions.js';
 import { emptyFieldErrors } from '../../core/errors/rest-exception.js';
+import type { MaybePromise } from '../../core/maybe-promise.js';
 import { MAX_EXPANSIONS } from '../../core/schema/limits.js';
 import type { Condition } from '../../core/query/condition.js';
 import type { Field } from '../../core/schema/field.js';
@@ -7,21 +8,22 @@ import type { ListPlan } from '../../core/query/plan.js';
 import type { OrderTerm, Resource } from '../../core/schema/resource.js';
 import type { Representation, Row } from '../../core/contracts/serializer.js';
 import type { Expandable, FieldSelection } from '../../core/contracts/field-selection.js';
-import type { ResponseShape, ListAnswer, Located } from '../../request/rest-context.js';
+import { withParameters } from '../../request/rest-context.js';
+import type { ResponseShape, RestContext } from '../../request/rest-context.js';
+import type { Stage } from '../../request/stage.js';
 import { Expander } from './expand-relations.js';
 import type { Expansion, ShapedObject } from './expand-relations.js';
 import type { DataAdapter } from '../../core/data-adapter.js';
 import { restrictFields } from '../permissions/restrict-fields.js';
 import { foldFieldSelection } from '../../request/parse/list-parameters.js';
 import { joiningPairs } from '../../request/plan/plan-read.js';
-import { bufferStream } from '../../request/response/buffer-stream.js';
 import { ModelSerializer } from '../serialization/model-serializer.js';
 import { parseFieldNames, choiceBehind, choosesAll, EVERYTHING } from './parse-field-names.js';
 import type { Choice, Names } from './parse-field-names.js';
 import { chooseFields, chooseMembers, unknownNames } from './select-fields.js';
 
-/** The rows and the order of a list, as its backends and its model say where no parameter is given. */
-export type PlanList = (located: Located) => Promise<ListPlan>;
+/** Plans the rows of a list. */
+export type PlanRows = (context: RestContext) => MaybePromise<ListPlan>;
 
 /** Objects of one kind as a client asks for them. */
 interface Wanted {
@@ -44,57 +46,64 @@ const CHOICES = ['only', 'omit'] as const satisfies readonly (keyof Choice)[];
 
 const NO_PARAMETERS: ReadonlyMap<string, string> = new Map();
 
-/** What `fields`, `omit` and `expand` make of the answers of a model. */
+/**
+ * Selects fields and expansions by the parameters `fields`, `omit` and `expand`, where the model has them. Throws 400. A
+ * response to a write is cut from the whole row.
+ */
+export function selectFields(selector: FieldSelector, isReading: boolean): Stage {
+  return (context) => {
+    const rules = context.resource.shape;
+    return rules && !context.shape ? selector.select(context, rules, isReading) : undefined;
+  };
+}
+
+/** What `fields`, `omit` and `expand` make of the responses of a model. */
 export class FieldSelector {
   constructor(
     private readonly adapter: DataAdapter,
-    private readonly planList: PlanList,
+    private readonly planRows: PlanRows,
   ) {}
 
-  /** What is asked for, in the shape that its parameters say. Throws 400. An answer to a write is cut from the whole row. */
-  async of(located: Located, rules: FieldSelection, reading: boolean): Promise<Located> {
-    const parameters = foldFieldSelection(await located.parameters(), located.resource);
-    const asked = { ...located, parameters: () => parameters };
+  async select(context: RestContext, rules: FieldSelection, isReading: boolean): Promise<void> {
+    const parameters = foldFieldSelection(await context.parameters(), context.resource);
+    context.setParameters(parameters);
     const named = (parameter: string | undefined): Names | undefined =>
       parameter === undefined ? undefined : parseFieldNames(parameters.get(parameter));
     const choice = { only: named(rules.fieldsParameter), omit: named(rules.omitParameter) };
     const expand = named(rules.expandParameter);
-    if (choosesAll(choice) && !expand) return asked;
+    if (choosesAll(choice) && !expand) return;
     refuseMany(expand, rules);
     const unknown: Unknown = { only: [], omit: [], expansions: [] };
-    const { resource } = located;
+    const { resource } = context;
     const shown = await this.shapedObject(
-      { resource, choice, expand, expandable: rules.expandable, narrow: reading, within: '' },
-      asked,
+      { resource, choice, expand, expandable: rules.expandable, narrow: isReading, within: '' },
+      context,
       unknown,
     );
     if (resource.strict) refuseUnknown(unknown, rules);
     const expander = new Expander(this.adapter, rules, {
-      forWriting: !located.admission.reading,
-      requester: located.requester,
+      forWriting: !context.isReading,
+      requester: context.requester,
     });
-    return {
-      ...asked,
-      resource: reading ? shown.resource : resource,
-      shape: shapeOf(shown, expander, chooseFields(resource, choice)),
-    };
+    if (isReading) context.resource = shown.resource;
+    context.shape = shapeOf(shown, expander, chooseFields(resource, choice));
   }
 
-  private async shapedObject(wanted: Wanted, located: Located, unknown: Unknown): Promise<ShapedObject> {
+  private async shapedObject(wanted: Wanted, context: RestContext, unknown: Unknown): Promise<ShapedObject> {
     const { resource, choice, within } = wanted;
     // Another serializer has members of its own, and may need the fields that are not wanted.
     const isPlain = resource.serializer.constructor === ModelSerializer;
     if (isPlain)
       for (const each of CHOICES) unknown[each].push(...unknownNames(choice[each], resource.fields, within));
     const view = chooseFields(resource, choice);
-    const expansions = await this.expansionsOf(wanted, view, { located, unknown });
+    const expansions = await this.expansionsOf(wanted, view, { context, unknown });
     const narrowed = isPlain && wanted.narrow;
     const shown = narrowed ? view : resource;
     return {
       resource: shown,
       expansions,
       represent: (row) =>
-        represented(row, { resource: shown, choice: narrowed ? EVERYTHING : choice, located }),
+        represented(row, { resource: shown, choice: narrowed ? EVERYTHING : choice, context }),
     };
   }
 
@@ -102,7 +111,7 @@ export class FieldSelector {
   private async expansionsOf(
     { resource, choice, expand, expandable, within }: Wanted,
     view: Resource,
-    { located, unknown }: { located: Located; unknown: Unknown },
+    { context, unknown }: { context: RestContext; unknown: Unknown },
   ): Promise<readonly Expansion[]> {
     const expansions: Expansion[] = [];
     const offered = new Set<string>();
@@ -122,7 +131,7 @@ export class FieldSelector {
         narrow: true,
         within: `${within}${name}.`,
       };
-      const expansion = await this.expansionOf(field, { located, behind, unknown });
+      const expansion = await this.expansionOf(field, { context, behind, unknown });
       if (expansion) expansions.push(expansion);
     }
     for (const each of CHOICES)
@@ -133,18 +142,22 @@ export class FieldSelector {
   /** Undefined where the caller may see none of what it leads to. */
   private async expansionOf(
     field: Field,
-    { located, behind, unknown }: { located: Located; behind: Omit<Wanted, 'resource'>; unknown: Unknown },
+    {
+      context,
+      behind,
+      unknown,
+    }: { context: RestContext; behind: Omit<Wanted, 'resource'>; unknown: Unknown },
   ): Promise<Expansion | undefined> {
     if (!('relation' in field)) return undefined;
     const { relation } = field;
     const target = relation.kind === 'many-to-many' ? relation.through.resource : relation.target;
-    const access = await located.admission.accesses.tryAuthorize(target, 'GET');
+    const access = await context.access.tryAuthorize(target, 'GET');
     if (!access) return undefined;
     const resource = restrictFields(target, access);
     const many = relation.kind === 'one-to-many' || relation.kind === 'many-to-many';
     const on = many ? joiningPairs(relation) : relation.on;
     const { where, order } = many
-      ? await this.nestedList(resource, access.rows, located)
+      ? await this.nestedList(resource, access.rows, context)
       : { where: access.rows, order: [] };
     return {
       field: field.name,
@@ -152,7 +165,7 @@ export class FieldSelector {
       on,
       where,
       order,
-      behind: await this.shapedObject({ ...behind, resource }, located, unknown),
+      behind: await this.shapedObject({ ...behind, resource }, context, unknown),
     };
   }
 
@@ -160,29 +173,32 @@ export class FieldSelector {
   private nestedList(
     resource: Resource,
     within: Condition,
-    located: Located,
+    context: RestContext,
   ): Promise<{ readonly where: Condition; readonly order: readonly OrderTerm[] }> {
-    return this.planList({
-      ...located,
+    const list = context.fork({
       resource,
-      within,
-      pending: undefined,
+      scope: within,
+      parentCheck: undefined,
+      queryAccess: undefined,
       shape: undefined,
-      parameters: () => NO_PARAMETERS,
+      deferredChecks: [],
+      input: withParameters(context.input, NO_PARAMETERS),
     });
+    list.setParameters(NO_PARAMETERS);
+    return Promise.resolve(this.planRows(list));
   }
 }
 
 function represented(
   row: Row,
-  { resource, choice, located }: { resource: Resource; choice: Choice; located: Located },
+  { resource, choice, context }: { resource: Resource; choice: Choice; context: RestContext },
 ): Representation {
-  const { base, admission } = located;
+  const { base, actor } = context;
   const body =
     row.answered ??
     resource.serializer.represent(row, {
       resource,
-      actor: admission.actor,
+      actor,
       basePath: `${base}/${resource.app}/${resource.model}`,
     });
   return withExpanded(chooseMembers(body, choice, resource.fields), row);
@@ -204,30 +220,6 @@ function shapeOf(shown: ShapedObject, expander: Expander, view: Resource): Respo
     expanded: (rows) => (expands ? expander.expanded(rows, shown) : Promise.resolve(rows)),
     represent: (row) => shown.represent(row),
   };
-}
-
-/** A list with what is expanded in it, page by page. */
-export function expandedList(read: AsyncIterable<readonly Row[]>, shape: ResponseShape): ListAnswer {
-  return {
-    pages: { [Symbol.asyncIterator]: () => expandedPages(read, shape) },
-    represent: (row) => shape.represent(row),
-  };
-}
-
-/** The same as texts, held back while the list is of ordinary length. */
-export function expandedTexts(
-  read: AsyncIterable<readonly Row[]>,
-  shape: ResponseShape,
-): AsyncIterable<string> {
-  const { pages, represent } = expandedList(read, shape);
-  return bufferStream(pages, represent);
-}
-
-async function* expandedPages(
-  pages: AsyncIterable<readonly Row[]>,
-  shape: ResponseShape,
-): AsyncGenerator<readonly Row[]> {
-  for await (const rows of pages) yield shape.expanded(rows);
 }
 
 /** Names behind a relation that is not expanded, or is none. */

@@ -10,16 +10,33 @@ import type { CompletedRows } from '../../core/query/plan.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { Representation, Row } from '../../core/contracts/serializer.js';
 import { inSlices } from '../../core/event-loop.js';
-import type { Located } from '../../request/rest-context.js';
+import { HttpInput } from '../../request/http-input.js';
+import { HttpIdempotentRequest } from '../../request/idempotent-request.js';
+import type { RestContext } from '../../request/rest-context.js';
+import type { Stage } from '../../request/stage.js';
 import type { IdempotencyStore, Claim } from '../../core/contracts/response-store.js';
 import type { DataAdapter } from '../../core/data-adapter.js';
-import { objectOf } from '../../request/parse/parse-body.js';
 import { belongsTo, keyCondition } from '../../request/plan/plan-read.js';
 import { represent } from '../../request/represent-row.js';
 import { ModelSerializer } from '../serialization/model-serializer.js';
 
+/** Identifies a request that creates rows by its `Idempotency-Key`, in models that store their responses. */
+export function identifyRequest({ idempotency: rules }: Resource, method: string): readonly Stage[] {
+  if (!rules || method !== 'POST') return [];
+  return [
+    (context) => {
+      const { exchange, input } = context;
+      if (exchange && input instanceof HttpInput)
+        context.idempotency = new HttpIdempotentRequest(context, { exchange, input, rules });
+    },
+  ];
+}
+
 /** Makes one row or many. `completed` must be run inside their transaction, when they are there; what it throws undoes them. */
-export type WriteRows = (located: Located, completed: CompletedRows | undefined) => Promise<readonly Row[]>;
+export type WriteRows = (
+  context: RestContext,
+  completed: CompletedRows | undefined,
+) => Promise<readonly Row[]>;
 
 export interface MadeRows {
   readonly rows: readonly Row[];
@@ -38,8 +55,8 @@ interface StoredRow {
 
 /** As callers see the rows that are made; those that were there before maybe in another way. */
 interface Views {
-  readonly made: Located;
-  readonly changed: Located;
+  readonly made: RestContext;
+  readonly changed: RestContext;
 }
 
 /**
@@ -53,15 +70,15 @@ export class IdempotentWrites {
   ) {}
 
   /** Throws 400, 409 and 422 beside what `write` throws; 403 where the caller may not have those rows any more. */
-  async runOnce(asked: Located, write: WriteRows, changed?: Located): Promise<MadeRows> {
-    const { repeatable } = asked;
-    if (!repeatable) return { rows: await write(asked, undefined), replayed: false };
-    // What is wrong with the body is told before what is wrong with the key.
-    const located = await atHand(asked);
-    const views = { made: located, changed: changed ?? located };
-    const key = repeatable.key();
-    if (key === undefined) return { rows: await write(located, undefined), replayed: false };
-    const outcome = await this.answers.claim(await repeatable.claim(key));
+  async runOnce(context: RestContext, write: WriteRows, changed?: RestContext): Promise<MadeRows> {
+    const { idempotency } = context;
+    if (!idempotency) return { rows: await write(context, undefined), replayed: false };
+    // Errors of the body come before those of the key.
+    await context.items();
+    const views = { made: context, changed: changed ?? context };
+    const key = idempotency.key();
+    if (key === undefined) return { rows: await write(context, undefined), replayed: false };
+    const outcome = await this.answers.claim(await idempotency.claim(key));
     switch (outcome.kind) {
       case 'claimed':
         return { rows: await this.write(outcome.claim, views, write), replayed: false };
@@ -114,9 +131,9 @@ export class IdempotentWrites {
   /** Whether the grants of now leave the caller the row. One that is gone tells nothing new. */
   private async mayHave(
     { key, values }: StoredRow,
-    { resource, within, route, parent }: Located,
+    { resource, scope, route, parent }: RestContext,
   ): Promise<boolean> {
-    const holds = evaluateCondition(within, (id) => valueOfColumn(id, resource, values));
+    const holds = evaluateCondition(scope, (id) => valueOfColumn(id, resource, values));
     if (holds !== undefined) return holds;
     const named = allOf([
       keyCondition(key, resource),
@@ -124,29 +141,19 @@ export class IdempotentWrites {
     ]);
     const isThere = (where = named): Promise<boolean> =>
       this.adapter.exists({ resource, where, forWriting: true });
-    return (await isThere(allOf([named, within]))) || !(await isThere());
+    return (await isThere(allOf([named, scope]))) || !(await isThere());
   }
 }
 
-function viewOf({ changed }: Pick<Row, 'changed'>, views: Views): Located {
+function viewOf({ changed }: Pick<Row, 'changed'>, views: Views): RestContext {
   return changed === true ? views.changed : views.made;
 }
 
-/** With its body read. Throws what is wrong with that. */
-async function atHand(asked: Located): Promise<Located> {
-  if (!asked.items) {
-    const body = await asked.body();
-    return { ...asked, body: () => Promise.resolve(body) };
-  }
-  const items = await asked.items();
-  return { ...asked, items: () => Promise.resolve(items), body: () => Promise.resolve(objectOf(items)) };
-}
-
 /** With no more than JSON can hold; a shape that the client asks for is cut from it anew, and what is expanded is read anew. */
-function keptRow(row: Row, located: Located): StoredRow {
-  const shown = located.resource.fields.filter(({ readable }) => readable);
+function keptRow(row: Row, context: RestContext): StoredRow {
+  const shown = context.resource.fields.filter(({ readable }) => readable);
   return {
-    value: represent(row, { ...located, shape: undefined }),
+    value: represent(row, context.fork({ shape: undefined })),
     key: row.key,
     ...(row.identity ? { identity: row.identity } : {}),
     ...(row.changed === true ? { changed: true } : {}),

@@ -1,3 +1,4 @@
+import type { Access, AccessControl } from '../../core/contracts/access-control.js';
 import { NotAuthenticated, NotFound, PermissionDenied } from '../../core/errors/http-exceptions.js';
 import type { Actor } from '../../core/schema/actor.js';
 import type { Condition } from '../../core/query/condition.js';
@@ -12,13 +13,6 @@ import { both, decide } from './evaluate-permission.js';
 import { keyNames } from '../../core/query/readable-paths.js';
 import { visibleRows } from './visible-rows.js';
 import type { RefusalRules } from './visible-rows.js';
-
-/** What the permissions of a model leave a caller. */
-export interface Access {
-  readonly rows: Condition;
-  readonly readable: FieldSet;
-  readonly writable: FieldSet;
-}
 
 /** Makes a condition of an author's rows; given from outside, because planning is another step. */
 export type ResolveRows = (rows: 'all' | RowFilter, resource: Resource) => Condition;
@@ -37,7 +31,7 @@ export interface Caller {
 }
 
 /** All that one caller may do, asked model by model and remembered for one request. */
-export class CallerAccess {
+export class CallerAccess implements AccessControl {
   // Made when they are wanted: most requests want none of them.
   private held: Map<string, Promise<boolean>> | undefined;
   private seen: Map<Resource, MaybePromise<Condition>> | undefined;

@@ -2,7 +2,7 @@ import type { Operand } from '../../core/query/condition.js';
 import type { Field, StandsFor } from '../../core/schema/field.js';
 import type { FieldSet } from '../../core/contracts/permission.js';
 import type { QueriedPath, Resource } from '../../core/schema/resource.js';
-import type { Access } from './access-control.js';
+import type { Access } from '../../core/contracts/access-control.js';
 import { columnsOf, has, pathsOf, topOf } from '../../core/query/readable-paths.js';
 
 const RESTRICTED = new WeakMap<Resource, Map<string, Resource>>();

@@ -8,7 +8,7 @@ import type {
   SearchField,
   ExistsStep,
 } from '../../core/schema/resource.js';
-import type { Access } from './access-control.js';
+import type { Access } from '../../core/contracts/access-control.js';
 import { has, isReadable, pathsOf, topOf } from '../../core/query/readable-paths.js';
 
 const TARGETS = new WeakMap<Resource, readonly Resource[]>();

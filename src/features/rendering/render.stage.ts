@@ -1,80 +1,72 @@
-import type { Renderer, RenderedRows } from '../../core/contracts/renderer.js';
-import type { Representation, Row } from '../../core/contracts/serializer.js';
-import type { PageLink } from '../../core/contracts/pagination.js';
-import type { Located } from '../../request/rest-context.js';
-import type { Operations } from '../../pipeline/operations.js';
-import type { PagedLists } from '../pagination/paginate.stage.js';
-import { renderRows } from './render-rows.js';
-import { valueResponse } from '../../request/response/rest-response.js';
+import type { RenderedRows, Renderer } from '../../core/contracts/renderer.js';
+import type { Representation } from '../../core/contracts/serializer.js';
+import { mapMaybe } from '../../core/maybe-promise.js';
+import { parameterName } from '../../core/schema/parameter-names.js';
+import { FORMAT_PARAMETER } from '../../core/contracts/renderer.js';
+import type { Operation } from '../../core/schema/operation.js';
+import type { Resource } from '../../core/schema/resource.js';
+import type { RestContext } from '../../request/rest-context.js';
 import type { RestResponse } from '../../request/response/rest-response.js';
+import type { Stage } from '../../request/stage.js';
+import { negotiate } from './negotiate.js';
+import { chooseRenderer, formatOf } from './negotiate-renderer.js';
+import { renderRows } from './render-rows.js';
 
-/** What is read in another form than JSON: the rows of a list or of one page of it, or one row. They throw the errors of contract 6.1. */
-export class RenderedAnswers {
-  constructor(
-    private readonly operations: Operations,
-    private readonly paged: PagedLists,
-  ) {}
-
-  async read(
-    operation: 'list' | 'retrieve',
-    asked: Located,
-    { renderer, link }: { readonly renderer: Renderer; readonly link: PageLink },
-  ): Promise<RestResponse> {
-    const located = await this.operations.shaped(asked);
-    const { pagination } = located.resource;
-    if (operation === 'retrieve')
-      return renderRows(renderer, {
-        ...about(located),
-        pages: onePage([(await this.operations.retrieve(located)).value]),
-      });
-    if (!pagination) {
-      const { pages, represent } = await this.operations.list(located);
-      return renderRows(renderer, { ...about(located), pages: represented(pages, represent) });
-    }
-    const page = await this.paged.value(located, pagination, link);
-    return renderRows(renderer, { ...about(located), pages: onePage(page.rows) }, page.headers);
-  }
-
-  /** What interceptors of the application have made of an answer: its rows, those of its envelope, or the one that it is. Of no rows: the value as JSON. */
-  whole(
-    value: unknown,
-    located: Located,
-    {
-      renderer,
-      headers,
-      rows: name,
-    }: {
-      readonly renderer: Renderer;
-      readonly headers: Readonly<Record<string, string>>;
-      readonly rows: string | undefined;
-    },
-  ): Promise<RestResponse> {
-    const rows = rowsOf(value, name);
-    return rows
-      ? renderRows(renderer, { ...about(located), pages: onePage(rows) }, headers)
-      : Promise.resolve(valueResponse(200, value, headers));
-  }
+/** Chooses the media type of the response by `Accept`, and by the format parameter where the model has renderers. Throws 404 and 406. */
+export function negotiateFormat(resource: Resource, operation: Operation | undefined): Stage {
+  const { renderers } = resource;
+  if (renderers.length === 0 || (operation !== 'list' && operation !== 'retrieve'))
+    return (context) => {
+      negotiate(context.header('accept'));
+    };
+  const parameter = parameterName(FORMAT_PARAMETER, resource);
+  return (context) => {
+    context.renderer = chooseRenderer(renderers, {
+      accept: context.header('accept'),
+      format: formatOf(context.exchange?.query ?? '', parameter),
+    });
+  };
 }
 
-function about({ resource, shape }: Located): Omit<RenderedRows, 'pages'> {
+/** Renders pages of rows in another format than JSON. */
+export async function renderPages(
+  context: RestContext,
+  renderer: Renderer,
+  pages: AsyncIterable<readonly Representation[]>,
+): Promise<RestResponse> {
+  return renderRows(renderer, { ...describeRows(context), pages }, context.result?.headers);
+}
+
+/**
+ * Renders the value of the result: the rows of a list, those of its envelope, or the one that it is. Undefined where an
+ * interceptor has made something else of it: that is sent as JSON.
+ */
+export function renderValue(context: RestContext, renderer: Renderer): Promise<RestResponse> | undefined {
+  const rows = rowsOf(context.result?.value, context.result?.rowsMember);
+  return rows && renderPages(context, renderer, onePage(rows));
+}
+
+/** Renders the result, where another format than JSON was negotiated. */
+export const renderResult: Stage = (context) => {
+  const rendered = context.renderer && renderValue(context, context.renderer);
+  if (!rendered) return undefined;
+  return mapMaybe(rendered, (response) => {
+    context.response = response;
+  });
+};
+
+function describeRows({ resource, shape }: RestContext): Omit<RenderedRows, 'pages'> {
   return {
     model: resource.model,
     fields: (shape?.view ?? resource).fields.filter(({ readable }) => readable).map(({ name }) => name),
   };
 }
 
-async function* represented(
-  pages: AsyncIterable<readonly Row[]>,
-  represent: (row: Row) => Representation,
-): AsyncGenerator<readonly Representation[]> {
-  for await (const rows of pages) yield rows.map(represent);
-}
-
 async function* onePage(rows: readonly Representation[]): AsyncGenerator<readonly Representation[]> {
   yield await Promise.resolve(rows);
 }
 
-/** `name`: where the rows stand in the envelope of a page, if there is one. An object of that field is no envelope. */
+/** `name`: the member of the envelope of a page that holds the rows. An object that has such a field is no envelope. */
 function rowsOf(value: unknown, name: string | undefined): readonly Representation[] | undefined {
   const enclosed =
     name !== undefined && isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;

@@ -3,7 +3,7 @@ import { allOf } from '../../core/query/condition.js';
 import type { Condition } from '../../core/query/condition.js';
 import type { Representation } from '../../core/contracts/serializer.js';
 import { keyText } from '../../core/values/keys.js';
-import type { Located } from '../../request/rest-context.js';
+import type { RestContext } from '../../request/rest-context.js';
 import type { DataAdapter } from '../../core/data-adapter.js';
 import { restrictFields } from '../permissions/restrict-fields.js';
 import { keyFieldsOf } from '../../request/plan/key-fields.js';
@@ -11,13 +11,13 @@ import { represent } from '../../request/represent-row.js';
 
 /** The object as GET shows it to this caller, whatever is being done with it; its key, where GET shows it to him no more than that. */
 export async function visibleToGet(
-  located: Located,
+  context: RestContext,
   where: Condition,
   adapter: DataAdapter,
 ): Promise<Representation> {
-  const { route, admission } = located;
-  const access = await admission.accesses.tryAuthorize(route.resource, 'GET');
-  if (!access) return keyOnly(located);
+  const { route } = context;
+  const access = await context.access.tryAuthorize(route.resource, 'GET');
+  if (!access) return keyOnly(context);
   const resource = restrictFields(route.resource, access);
   const row = await adapter.retrieve({
     kind: 'retrieve',
@@ -25,10 +25,10 @@ export async function visibleToGet(
     where: allOf([where, access.rows]),
     forWriting: true,
   });
-  return row ? represent(row, { ...located, resource, shape: undefined }) : keyOnly(located);
+  return row ? represent(row, context.fork({ resource, shape: undefined })) : keyOnly(context);
 }
 
-function keyOnly({ route, keys }: Located): Representation {
+function keyOnly({ route, keys }: RestContext): Representation {
   const key: readonly Json[] = (route.parent ? keys.childKey : keys.key) ?? [];
   const fields = keyFieldsOf(route.resource);
   return Object.fromEntries(

@@ -2,6 +2,7 @@ import { addErrors, emptyFieldErrors, errorAt, NON_FIELD_ERRORS } from '../../co
 import type { Json } from '../../core/errors/rest-exception.js';
 import { allOf } from '../../core/query/condition.js';
 import type { Condition } from '../../core/query/condition.js';
+import type { AccessControl } from '../../core/contracts/access-control.js';
 import type { Field } from '../../core/schema/field.js';
 import type { HookContext, WriteOperation } from '../../core/contracts/hooks.js';
 import type {
@@ -18,7 +19,7 @@ import type { Route } from '../../core/schema/route.js';
 import type { ParsedBody } from '../../core/contracts/serializer.js';
 import { mapMaybe } from '../../core/maybe-promise.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
-import type { Admission, Located } from '../rest-context.js';
+import type { RestContext } from '../rest-context.js';
 import type { JsonObject } from '../parse/parse-body.js';
 import { columnsOf } from '../../core/query/readable-paths.js';
 import { keyErrorsIn } from './key-fields.js';
@@ -32,19 +33,19 @@ const NO_FIELDS: ReadonlySet<string> = new Set();
 const UNREFERABLE_PARENT = 'The object in the URL has no value by which another object could refer to it.';
 
 /** A new row. What is wrong with the body stands in the plan, so that all of it is told together. */
-export function planCreate(located: Located, body: JsonObject): MaybePromise<CreatePlan> {
-  const { resource, requester } = located;
-  const fixed = columnsOfUrl(located);
+export function planCreate(context: RestContext, body: JsonObject): MaybePromise<CreatePlan> {
+  const { resource, requester } = context;
+  const fixed = columnsOfUrl(context);
   return mapMaybe(
-    resource.hooks.values?.(questionOf(located)) ?? {},
+    resource.hooks.values?.(questionOf(context)) ?? {},
     (given: Readonly<Record<string, Json>>) => {
       const { body: parsed, twice } = nameOnce(
-        withErrors(parseBody(located, 'create', body, Object.keys(given)), located, fixed),
+        withErrors(parseBody(context, 'create', body, Object.keys(given)), context, fixed),
         resource,
         'create',
       );
-      return mapMaybe(keyChecks(parsed, located), (keys) =>
-        mapMaybe(rowsAfter(located, parsed), (where) => {
+      return mapMaybe(keyChecks(parsed, context), (keys) =>
+        mapMaybe(rowsAfter(context, parsed), (where) => {
           // What the URL says wins over what a hook says.
           const added = planAddedValues(given, resource).filter(
             ({ column }) => !fixed.some((each) => each.column.id === column.id),
@@ -61,7 +62,7 @@ export function planCreate(located: Located, body: JsonObject): MaybePromise<Cre
             fixed,
             added,
             where,
-            hooks: transactionHooks('create', located),
+            hooks: transactionHooks('create', context),
           };
         }),
       );
@@ -70,13 +71,17 @@ export function planCreate(located: Located, body: JsonObject): MaybePromise<Cre
 }
 
 /** What the parent in the URL says of a new row. */
-function columnsOfUrl({ parent, route }: Located): readonly ColumnValue[] {
+function columnsOfUrl({ parent, route }: RestContext): readonly ColumnValue[] {
   return parent && route.relation
     ? joiningPairs(route.relation).map((pair, index) => ({ column: pair.far, value: parent[index] ?? null }))
     : [];
 }
 
-function withErrors(parsed: ParsedBody, { resource }: Located, fixed: readonly ColumnValue[]): ParsedBody {
+function withErrors(
+  parsed: ParsedBody,
+  { resource }: RestContext,
+  fixed: readonly ColumnValue[],
+): ParsedBody {
   const wrongKey = keyErrorsIn(parsed.values, resource);
   const unreferable = fixed.some(({ value }) => value === null);
   if (!wrongKey && !unreferable) return parsed;
@@ -90,17 +95,17 @@ function withErrors(parsed: ParsedBody, { resource }: Located, fixed: readonly C
 
 /** The row that `where` names. */
 export function planUpdate(
-  located: Located,
+  context: RestContext,
   {
     operation,
     body: parsed,
     where,
   }: { readonly operation: 'update' | 'partialUpdate'; readonly body: ParsedBody; readonly where: Condition },
 ): MaybePromise<UpdatePlan> {
-  const { resource, requester } = located;
+  const { resource, requester } = context;
   const { body, twice } = nameOnce(parsed, resource, 'change');
-  return mapMaybe(keyChecks(body, located), (keys) =>
-    mapMaybe(rowsAfter(located, body), (after) => ({
+  return mapMaybe(keyChecks(body, context), (keys) =>
+    mapMaybe(rowsAfter(context, body), (after) => ({
       kind: 'update',
       resource,
       requester,
@@ -110,40 +115,40 @@ export function planUpdate(
       sent: body.sent,
       errors: body.errors,
       ...divideChecks(keys, twice),
-      hooks: transactionHooks(operation, located),
+      hooks: transactionHooks(operation, context),
     })),
   );
 }
 
 /** The row that `where` names. */
-export function planDelete(located: Located, where: Condition): DeletePlan {
-  const { resource, admission } = located;
+export function planDelete(context: RestContext, where: Condition): DeletePlan {
+  const { resource, access } = context;
   // A permission that fails for this caller lets him view nothing.
   const mayView = (model: Resource): Promise<boolean> =>
-    admission.accesses.tryAuthorize(model, 'GET').then(
-      (access) => access !== undefined,
+    access.tryAuthorize(model, 'GET').then(
+      (granted) => granted !== undefined,
       () => false,
     );
   return {
     kind: 'delete',
     resource,
-    requester: located.requester,
+    requester: context.requester,
     where,
     mayView,
-    hooks: transactionHooks('destroy', located),
+    hooks: transactionHooks('destroy', context),
   };
 }
 
 /** `added`: fields that the application fills. */
 export function parseBody(
-  { resource, route, admission }: Located,
+  { resource, route, actor }: RestContext,
   operation: 'create' | 'update' | 'partialUpdate',
   body: JsonObject,
   added: readonly string[] = [],
 ): ParsedBody {
   const given =
     added.length === 0 ? givenFields(route) : withOtherNames([...givenFields(route), ...added], resource);
-  return resource.serializer.parse(body, { resource, operation, actor: admission.actor, given });
+  return resource.serializer.parse(body, { resource, operation, actor, given });
 }
 
 const GIVEN = new WeakMap<Through, ReadonlySet<string>>();
@@ -174,51 +179,51 @@ export function withOtherNames(names: readonly string[], { standIns }: Resource)
 /** The keys of a body, each among the rows that the caller may name. */
 function keyChecks(
   { values }: ParsedBody,
-  { resource, admission }: Located,
+  { resource, access }: RestContext,
 ): MaybePromise<readonly KeyCheck[]> {
-  return checked(keysIn(values, resource.fields), admission, []);
+  return checked(keysIn(values, resource.fields), access, []);
 }
 
 /** One behind the other, as permissions are asked. */
 function checked(
   named: readonly NamedKey[],
-  admission: Admission,
+  access: AccessControl,
   checks: readonly KeyCheck[],
 ): MaybePromise<readonly KeyCheck[]> {
   const next = named[checks.length];
   return next
-    ? mapMaybe(admission.accesses.readScope(next.relation.target), (rows) =>
-        checked(named, admission, [...checks, planKeyCheck(next, rows)]),
+    ? mapMaybe(access.readScope(next.relation.target), (rows) =>
+        checked(named, access, [...checks, planKeyCheck(next, rows)]),
       )
     : checks;
 }
 
 /** What must hold of a row when these values are written. */
 function rowsAfter(
-  { resource, within, admission }: Located,
+  { resource, scope, access }: RestContext,
   { values }: ParsedBody,
 ): MaybePromise<Condition> {
-  if (resource.overlapping.length === 0) return within;
+  if (resource.overlapping.length === 0) return scope;
   const written = new Set(resource.fields.filter(({ name }) => values.has(name)).flatMap(columnsOf));
   const moved = resource.overlapping.filter(({ on }) => on.some(({ near }) => written.has(near.id)));
   return moved.reduce<MaybePromise<Condition>>(
     (rows, relation) =>
       mapMaybe(rows, (before) =>
-        mapMaybe(admission.accesses.readScope(relation.target), (target) =>
+        mapMaybe(access.readScope(relation.target), (target) =>
           allOf([before, leadsNowhereElse(relation, target)]),
         ),
       ),
-    within,
+    scope,
   );
 }
 
-function questionOf({ resource, admission }: Located): HookContext {
-  return { actor: admission.actor, resource, request: admission.request };
+function questionOf({ resource, actor, exchange }: RestContext): HookContext {
+  return { actor, resource, request: exchange?.request };
 }
 
-function transactionHooks(operation: WriteOperation, located: Located): TransactionHooks {
-  const { before, after } = located.resource.hooks;
-  const question = questionOf(located);
+function transactionHooks(operation: WriteOperation, context: RestContext): TransactionHooks {
+  const { before, after } = context.resource.hooks;
+  const question = questionOf(context);
   return {
     ...(before
       ? { before: (entity, transaction) => before({ ...question, operation, entity, transaction }) }

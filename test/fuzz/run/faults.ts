@@ -19,9 +19,9 @@ const FAULTS: readonly Fault[] = [
   },
   {
     name: 'nested: a through object is looked for among those of all parents',
-    file: 'src/pipeline/operations.ts',
-    search: 'within: allOf([rows, belongsTo(route.relation, parent)])',
-    replacement: 'within: rows',
+    file: 'src/pipeline/resolve-parent.ts',
+    search: 'context.scope = allOf([rows, belongsTo(relation, parent)]);',
+    replacement: 'context.scope = rows;',
   },
   {
     name: 'pages: the offset 1 is left out of links',
@@ -67,10 +67,10 @@ const FAULTS: readonly Fault[] = [
   },
   {
     name: 'order of checks: Accept comes before the method',
-    file: 'src/pipeline/rest-pipeline.ts',
-    search: 'if (!operation) throw new MethodNotAllowed(exchange.method);',
+    file: 'src/pipeline/request-handler.ts',
+    search: 'otherwise: rejecting((method) => new MethodNotAllowed(method)),',
     replacement:
-      "negotiate(exchange.header('accept'));\n    if (!operation) throw new MethodNotAllowed(exchange.method);",
+      'otherwise: responding([negotiateFormat(resource, undefined), (context) => { throw new MethodNotAllowed(context.method); }]),',
   },
 ];
 

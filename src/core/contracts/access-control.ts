@@ -1,0 +1,41 @@
+import type { MaybePromise } from '../maybe-promise.js';
+import { NEVER } from '../query/condition.js';
+import type { Condition } from '../query/condition.js';
+import type { Resource } from '../schema/resource.js';
+import type { CompiledPermission } from './compiled-permission.js';
+import type { FieldSet } from './permission.js';
+import { PermissionDenied } from '../errors/http-exceptions.js';
+
+/** What the permissions of a model grant a caller. */
+export interface Access {
+  readonly rows: Condition;
+  readonly readable: FieldSet;
+  readonly writable: FieldSet;
+}
+
+/** The permissions of one caller, evaluated model by model and cached for one request. */
+export interface AccessControl {
+  /** Throws 401, 403 or 404 where access is denied. An action may have permissions in place of the model's. */
+  authorize(resource: Resource, method: string, permission?: CompiledPermission): MaybePromise<Access>;
+  /**
+   * As `authorize`, for a request whose response shows the written object: fields that GET lets the caller read too, and the
+   * key; where GET is denied, those of the write (contract 8.7).
+   */
+  authorizeWrite(resource: Resource, method: string, permission?: CompiledPermission): MaybePromise<Access>;
+  /** Undefined where access is denied. */
+  tryAuthorize(resource: Resource, method: string): Promise<Access | undefined>;
+  /** Rows that the caller may name from elsewhere: as a parent in a URL, or as a key in a body (contract 8.6). */
+  readScope(resource: Resource): MaybePromise<Condition>;
+}
+
+/** Denies everything: the access of a request before `authorize` has run. */
+export const NO_ACCESS: AccessControl = {
+  authorize: () => {
+    throw new PermissionDenied();
+  },
+  authorizeWrite: () => {
+    throw new PermissionDenied();
+  },
+  tryAuthorize: () => Promise.resolve(undefined),
+  readScope: () => NEVER,
+};

@@ -1,0 +1,37 @@
+import { mapMaybe } from '../../core/maybe-promise.js';
+import type { Resource } from '../../core/schema/resource.js';
+import type { RestContext } from '../../request/rest-context.js';
+import type { HttpExchange } from '../../request/http-exchange.js';
+import type { Stage } from '../../request/stage.js';
+import type { Authenticator } from './authenticator.js';
+
+/** Finds the caller by the model's schemes. Throws 401, 429 and 503. */
+export function authenticate(resource: Resource, authenticator: Authenticator): Stage {
+  if (resource.guarded) return authenticateByGuards(resource, authenticator);
+  return (context) =>
+    mapMaybe(authenticator.authenticate(exchangeOf(context), resource.schemes), (actor) => {
+      context.actor = actor;
+    });
+}
+
+/** What a guard throws other than 401 waits for `throwGuardError`: it may depend on an object, and permissions come before it. */
+function authenticateByGuards(resource: Resource, authenticator: Authenticator): Stage {
+  return async (context) => {
+    const { request, address } = exchangeOf(context);
+    const { actor, refusal } = await authenticator.identify(
+      { request, address, context: context.nestContext },
+      resource.schemes,
+    );
+    context.actor = actor;
+    context.guardError = refusal;
+  };
+}
+
+export const throwGuardError: Stage = ({ guardError }) => {
+  if (guardError !== undefined) throw guardError;
+};
+
+function exchangeOf({ exchange }: RestContext): HttpExchange {
+  if (!exchange) throw new Error('Only requests over HTTP are authenticated.');
+  return exchange;
+}

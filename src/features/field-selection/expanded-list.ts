@@ -1,0 +1,33 @@
+import type { Representation, Row } from '../../core/contracts/serializer.js';
+import type { ResponseShape } from '../../request/rest-context.js';
+import { bufferStream } from '../../request/response/buffer-stream.js';
+
+/** A list as pages of rows. */
+export interface RowPages {
+  readonly pages: AsyncIterable<readonly Row[]>;
+  readonly represent: (row: Row) => Representation;
+}
+
+/** A list with what is expanded in it, page by page. */
+export function expandedList(read: AsyncIterable<readonly Row[]>, shape: ResponseShape): RowPages {
+  return {
+    pages: { [Symbol.asyncIterator]: () => expandedPages(read, shape) },
+    represent: (row) => shape.represent(row),
+  };
+}
+
+/** The same as texts, held back while the list is of ordinary length. */
+export function expandedTexts(
+  read: AsyncIterable<readonly Row[]>,
+  shape: ResponseShape,
+): AsyncIterable<string> {
+  const { pages, represent } = expandedList(read, shape);
+  return bufferStream(pages, represent);
+}
+
+async function* expandedPages(
+  pages: AsyncIterable<readonly Row[]>,
+  shape: ResponseShape,
+): AsyncGenerator<readonly Row[]> {
+  for await (const rows of pages) yield shape.expanded(rows);
+}

@@ -1,0 +1,112 @@
+import type { Access } from '../../core/contracts/access-control.js';
+import type { FilterBackend, FilterContext, FilterResult } from '../../core/contracts/filter-backend.js';
+import { mapMaybe } from '../../core/maybe-promise.js';
+import type { MaybePromise } from '../../core/maybe-promise.js';
+import type { ListPlan } from '../../core/query/plan.js';
+import type { Resource } from '../../core/schema/resource.js';
+import { foldLists } from '../../request/parse/list-parameters.js';
+import { valuesOf } from '../../request/parse/parse-query-string.js';
+import { refuseUnknownParameters } from '../../request/parse/parse-url-keys.js';
+import { planList } from '../../request/plan/plan-read.js';
+import type { RestContext } from '../../request/rest-context.js';
+import type { Stage } from '../../request/stage.js';
+import { queriedTargets, restrictQueries } from '../permissions/restrict-queries.js';
+import { FieldFilter } from './field-filter.js';
+import { JsonServerFilter } from './json-server-filter.js';
+import { JsonServerOrdering } from './json-server-ordering.js';
+import { JsonServerSearch } from './json-server-search.js';
+import { OrderingFilter } from './ordering-filter.js';
+import { SearchFilter } from './search-filter.js';
+
+/** Evaluates the caller's permissions on the models that filters of this one reach, where there are some. */
+export function authorizeQueries(resource: Resource): readonly Stage[] {
+  if (queriedTargets(resource).length === 0) return [];
+  return [
+    async (context) => {
+      context.queryAccess = await queryAccess(context, context.resource);
+    },
+  ];
+}
+
+/** Plans all rows that the parameters of a list select. Throws the errors of contract 6.1 in the order of contract 6.3. */
+export const planRows: Stage = (context) =>
+  mapMaybe(planRowsOf(context), (plan) => {
+    context.list = plan;
+  });
+
+export function planRowsOf(context: RestContext): MaybePromise<ListPlan> {
+  return mapMaybe(queriedResource(context), (resource) =>
+    mapMaybe(filterResults(resource, context), (filterings) =>
+      planList(resource, {
+        within: context.scope,
+        filterings,
+        requester: context.requester,
+        parent: context.parentCheck,
+      }),
+    ),
+  );
+}
+
+/** The model with filters over relations under the grants of the models that they reach. */
+export function queriedResource(context: RestContext): MaybePromise<Resource> {
+  const { resource } = context;
+  if (queriedTargets(resource).length === 0) return resource;
+  return context.queryAccess
+    ? restrictQueries(resource, context.queryAccess)
+    : queryAccess(context, resource).then((access) => restrictQueries(resource, access));
+}
+
+async function queryAccess(
+  { access }: RestContext,
+  resource: Resource,
+): Promise<ReadonlyMap<Resource, Access | undefined>> {
+  const targets = queriedTargets(resource);
+  return new Map(
+    await Promise.all(
+      targets.map(async (target) => [target, await access.tryAuthorize(target, 'GET')] as const),
+    ),
+  );
+}
+
+function filterResults(resource: Resource, context: RestContext): MaybePromise<readonly FilterResult[]> {
+  return mapMaybe(context.parameters(), (given) => {
+    const parameters = foldLists(given, resource);
+    if (parameters.size === 0 && resource.backends.every(needsParameters)) return [];
+    refuseUnknownParameters(parameters, resource, true);
+    return runFilterBackends(
+      resource.backends,
+      {
+        resource,
+        parameters,
+        values: (name) => valuesOf(name, parameters),
+        actor: context.actor,
+      },
+      [],
+    );
+  });
+}
+
+/** Backends that leave a list without parameters as it is. A class that extends one of them may filter all the same. */
+const NEED_PARAMETERS: ReadonlySet<unknown> = new Set([
+  FieldFilter,
+  SearchFilter,
+  OrderingFilter,
+  JsonServerFilter,
+  JsonServerSearch,
+  JsonServerOrdering,
+]);
+
+function needsParameters({ constructor }: FilterBackend): boolean {
+  return NEED_PARAMETERS.has(constructor);
+}
+
+/** One after the other: an error of the query is reported by the first backend that finds it. */
+function runFilterBackends(
+  [backend, ...others]: readonly FilterBackend[],
+  context: FilterContext,
+  results: readonly FilterResult[],
+): MaybePromise<readonly FilterResult[]> {
+  return backend
+    ? mapMaybe(backend.filter(context), (result) => runFilterBackends(others, context, [...results, result]))
+    : results;
+}

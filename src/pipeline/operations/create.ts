@@ -1,0 +1,57 @@
+import type { DataAdapter } from '../../core/data-adapter.js';
+import { mapMaybe } from '../../core/maybe-promise.js';
+import type { MaybePromise } from '../../core/maybe-promise.js';
+import type { CompletedRows } from '../../core/query/plan.js';
+import type { Row } from '../../core/contracts/serializer.js';
+import { selectFields } from '../../features/field-selection/select-fields.stage.js';
+import { planCreate } from '../../request/plan/plan-write.js';
+import { representExpanded } from '../../request/represent-row.js';
+import type { RestContext } from '../../request/rest-context.js';
+import type { Stage } from '../../request/stage.js';
+import type { PipelineServices } from '../services.js';
+import type { OperationDefinition } from './operation-definition.js';
+import { rejectParameters } from './reject-parameters.js';
+
+export const create: OperationDefinition = {
+  name: 'create',
+  method: 'POST',
+  status: 201,
+  operate: ({ resource }, services) => [
+    ...(resource.shape ? [selectFields(services.selector, false)] : []),
+    ...rejectParameters(resource),
+    resource.idempotency ? createOnce(services) : createRow(services.adapter),
+  ],
+};
+
+/** Throws the errors of a write. */
+function createRow(adapter: DataAdapter): Stage {
+  return (context) => mapMaybe(insert(context, adapter, undefined), (row) => setCreated(context, row, false));
+}
+
+/** A request with an `Idempotency-Key` creates its row once. */
+function createOnce({ adapter, idempotentWrites }: PipelineServices): Stage {
+  return async (context) => {
+    const { rows, replayed } = await idempotentWrites.runOnce(context, async (read, completed) => [
+      await insert(read, adapter, completed),
+    ]);
+    const [row] = rows;
+    if (!row) throw new Error(`No row of ${context.resource.label} was created.`);
+    await setCreated(context, row, replayed);
+  };
+}
+
+function insert(
+  context: RestContext,
+  adapter: DataAdapter,
+  completed: CompletedRows | undefined,
+): MaybePromise<Row> {
+  return mapMaybe(context.body(), (body) =>
+    mapMaybe(planCreate(context, body), (plan) => adapter.create(completed ? { ...plan, completed } : plan)),
+  );
+}
+
+function setCreated(context: RestContext, row: Row, isReplayed: boolean): MaybePromise<void> {
+  return mapMaybe(representExpanded(row, context), (value) => {
+    context.result = { value, row, key: row.key, isReplayed };
+  });
+}

@@ -1,0 +1,33 @@
+import { allOf } from '../../core/query/condition.js';
+import { visibleToGet } from '../../features/serialization/visible-to-get.js';
+import { objectCondition } from '../../request/plan/object-condition.js';
+import { planDelete } from '../../request/plan/plan-write.js';
+import type { Stage } from '../../request/stage.js';
+import type { PipelineServices } from '../services.js';
+import type { OperationDefinition } from './operation-definition.js';
+import { rejectParameters } from './reject-parameters.js';
+import { deferObjectCheck } from './update.js';
+
+export const destroy: OperationDefinition = {
+  name: 'destroy',
+  method: 'DELETE',
+  status: 200,
+  operate: ({ resource }, services) => [
+    ...(resource.strict ? [deferObjectCheck(services), ...rejectParameters(resource)] : []),
+    deleteRow(services),
+  ],
+};
+
+/** The value is the deleted object, where the model returns it. Throws 404 and 412 beside the errors of a write. */
+function deleteRow({ adapter, preconditions }: PipelineServices): Stage {
+  return async (context) => {
+    context.clearDeferredChecks();
+    const { precondition, resource } = context;
+    const where = objectCondition(context);
+    const value = resource.returnDeleted ? await visibleToGet(context, where, adapter) : undefined;
+    const plan = planDelete(context, precondition ? allOf([where, precondition.where]) : where);
+    const isDeleted = await adapter.delete({ ...plan, expected: precondition?.expected });
+    if (!isDeleted) throw await preconditions.explainFailure(context, where);
+    context.result = { value };
+  };
+}

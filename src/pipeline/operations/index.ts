@@ -1,0 +1,17 @@
+import type { Operation } from '../../core/schema/operation.js';
+import { create } from './create.js';
+import { destroy } from './destroy.js';
+import { list } from './list.js';
+import type { OperationDefinition } from './operation-definition.js';
+import { retrieve } from './retrieve.js';
+import { partialUpdate, update } from './update.js';
+
+/** The operations of a model, a row each. */
+export const OPERATIONS: Readonly<Record<Operation, OperationDefinition>> = {
+  list,
+  create,
+  retrieve,
+  update,
+  partialUpdate,
+  destroy,
+};

@@ -1,0 +1,84 @@
+import type { DataAdapter } from '../../core/data-adapter.js';
+import { mapMaybe } from '../../core/maybe-promise.js';
+import type { Representation } from '../../core/contracts/serializer.js';
+import type { ListPlan } from '../../core/query/plan.js';
+import { expandedList, expandedTexts } from '../../features/field-selection/expanded-list.js';
+import { selectFields } from '../../features/field-selection/select-fields.stage.js';
+import type { RowPages } from '../../features/field-selection/expanded-list.js';
+import { authorizeQueries, planRows } from '../../features/filtering/list-planner.js';
+import { readPage, respondWithPage } from '../../features/pagination/paginate.stage.js';
+import { hasDefaultSerializer } from '../../features/serialization/has-default-serializer.js';
+import { rowEncoder } from '../../request/represent-row.js';
+import type { RestContext } from '../../request/rest-context.js';
+import { renderTexts, textsOf } from '../../request/response/json-stream.js';
+import type { Stage } from '../../request/stage.js';
+import type { Route } from '../../core/schema/route.js';
+import type { PipelineServices } from '../services.js';
+import type { OperationDefinition } from './operation-definition.js';
+
+export const list: OperationDefinition = {
+  name: 'list',
+  method: 'GET',
+  status: 200,
+  operate: (route, services) => {
+    const { pagination } = route.resource;
+    return [
+      ...planList(route, services),
+      pagination ? readPage(pagination, services.adapter) : readAll(services.adapter),
+    ];
+  },
+  respond: (route, services) => {
+    const { pagination } = route.resource;
+    return [
+      ...planList(route, services),
+      pagination ? respondWithPage(pagination, services.adapter) : respondWithList(services.adapter),
+    ];
+  },
+};
+
+/** Sets `context.list`: all rows that the parameters select. Throws 400. */
+export function planList({ resource }: Route, { selector }: PipelineServices): readonly Stage[] {
+  return [...authorizeQueries(resource), ...(resource.shape ? [selectFields(selector, true)] : []), planRows];
+}
+
+/** All rows, whatever the pagination of the model. The statement checks what has been deferred. */
+export function openList(context: RestContext, adapter: DataAdapter): RowPages {
+  const rows = adapter.list(takePlan(context));
+  return context.shape?.expands === true
+    ? expandedList(rows, context.shape)
+    : { pages: rows, represent: rowEncoder(context).represent };
+}
+
+/** All rows in memory. */
+export function readAll(adapter: DataAdapter): Stage {
+  return async (context) => {
+    const { pages, represent } = openList(context, adapter);
+    const rows: Representation[] = [];
+    for await (const page of pages) for (const row of page) rows.push(represent(row));
+    context.result = { value: rows };
+  };
+}
+
+/** Streams a long list page by page, as JSON that the database writes where it can. */
+function respondWithList(adapter: DataAdapter): Stage {
+  return (context) => {
+    const plan = takePlan(context);
+    const encoder = rowEncoder(context);
+    const texts =
+      context.shape?.expands === true
+        ? expandedTexts(adapter.list(plan), context.shape)
+        : ((hasDefaultSerializer(context) ? adapter.listTexts(plan, encoder) : undefined) ??
+          textsOf(adapter.list(plan), encoder.represent));
+    return mapMaybe(texts, (read) =>
+      mapMaybe(renderTexts(read), (body) => {
+        context.response = { status: 200, body };
+      }),
+    );
+  };
+}
+
+function takePlan(context: RestContext): ListPlan {
+  if (!context.list) throw new Error(`The list of ${context.resource.label} is read before it is planned.`);
+  context.clearDeferredChecks();
+  return context.list;
+}

@@ -1,0 +1,64 @@
+import type { DataAdapter } from '../../core/data-adapter.js';
+import { NotFound } from '../../core/errors/http-exceptions.js';
+import { mapMaybe } from '../../core/maybe-promise.js';
+import type { Route } from '../../core/schema/route.js';
+import { respondWithValidatedJson } from '../../features/conditional-requests/conditional.stages.js';
+import { selectFields } from '../../features/field-selection/select-fields.stage.js';
+import { hasDefaultSerializer } from '../../features/serialization/has-default-serializer.js';
+import { objectCondition, planRetrieve } from '../../request/plan/object-condition.js';
+import { representExpanded, rowEncoder } from '../../request/represent-row.js';
+import type { Stage } from '../../request/stage.js';
+import type { PipelineServices } from '../services.js';
+import type { OperationDefinition } from './operation-definition.js';
+import { rejectParameters } from './reject-parameters.js';
+
+export const retrieve: OperationDefinition = {
+  name: 'retrieve',
+  method: 'GET',
+  status: 200,
+  operate: (route, services) => [...parseQuery(route, services), readObject(services.adapter)],
+  respond: (route, services) => [...parseQuery(route, services), respondWithObject(route, services.adapter)],
+};
+
+/** The object comes before the query in the order of checks: an error of the query waits for the lookup of the object. */
+function parseQuery({ resource }: Route, { adapter, selector }: PipelineServices): readonly Stage[] {
+  if (!resource.shape && !resource.strict) return [];
+  return [
+    (context) => {
+      const { requester } = context;
+      const where = objectCondition(context);
+      context.defer(async () => {
+        if (!(await adapter.exists({ resource, where, forWriting: false, requester }))) throw new NotFound();
+      });
+    },
+    ...(resource.shape ? [selectFields(selector, true)] : []),
+    ...rejectParameters(resource),
+    (context) => {
+      context.clearDeferredChecks();
+    },
+  ];
+}
+
+/** Throws 404. */
+function readObject(adapter: DataAdapter): Stage {
+  return async (context) => {
+    const row = await adapter.retrieve(planRetrieve(context));
+    if (!row) throw new NotFound();
+    context.result = { value: await representExpanded(row, context), row };
+  };
+}
+
+/** As JSON that the database writes where it can. Throws 404. */
+function respondWithObject({ resource }: Route, adapter: DataAdapter): Stage {
+  const readValue = readObject(adapter);
+  const readValidated = respondWithValidatedJson(adapter);
+  return (context) => {
+    // A selection of fields has no state of its own: expanded objects change independently.
+    if (!hasDefaultSerializer(context)) return readValue(context);
+    if (resource.conditional && !context.shape) return readValidated(context);
+    return mapMaybe(adapter.retrieveText(planRetrieve(context), rowEncoder(context)), (text) => {
+      if (text === undefined) throw new NotFound();
+      context.response = { status: 200, body: { kind: 'text', text } };
+    });
+  };
+}

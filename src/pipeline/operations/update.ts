@@ -1,0 +1,70 @@
+import type { ParsedBody } from '../../core/contracts/serializer.js';
+import { allOf } from '../../core/query/condition.js';
+import type { Resource } from '../../core/schema/resource.js';
+import { selectFields } from '../../features/field-selection/select-fields.stage.js';
+import { objectCondition } from '../../request/plan/object-condition.js';
+import { parseBody, planUpdate } from '../../request/plan/plan-write.js';
+import { representExpanded } from '../../request/represent-row.js';
+import type { RestContext } from '../../request/rest-context.js';
+import type { Stage } from '../../request/stage.js';
+import type { PipelineServices } from '../services.js';
+import type { OperationDefinition } from './operation-definition.js';
+import { rejectParameters } from './reject-parameters.js';
+
+export const update: OperationDefinition = {
+  name: 'update',
+  method: 'PUT',
+  status: 200,
+  operate: ({ resource }, services) => updateStages('update', resource, services),
+};
+
+export const partialUpdate: OperationDefinition = {
+  name: 'partialUpdate',
+  method: 'PATCH',
+  status: 200,
+  operate: ({ resource }, services) => updateStages('partialUpdate', resource, services),
+};
+
+/** The object and its precondition come before the query and the body in the order of checks. */
+function updateStages(
+  operation: 'update' | 'partialUpdate',
+  resource: Resource,
+  services: PipelineServices,
+): readonly Stage[] {
+  return [
+    deferObjectCheck(services),
+    ...(resource.shape ? [selectFields(services.selector, false)] : []),
+    ...rejectParameters(resource),
+    async (context) => {
+      const body = parseBody(context, operation, await context.body());
+      context.clearDeferredChecks();
+      await updateRow(context, { operation, body }, services);
+    },
+  ];
+}
+
+/** Errors of parsing wait for the lookup of the object, and for its precondition. Errors of a pipe do too. */
+export function deferObjectCheck({ preconditions }: PipelineServices): Stage {
+  return (context) => {
+    const where = objectCondition(context);
+    context.defer(() => preconditions.assertMet(context, where));
+  };
+}
+
+/** Throws 404 and 412 beside the errors of a write. */
+async function updateRow(
+  context: RestContext,
+  { operation, body }: { readonly operation: 'update' | 'partialUpdate'; readonly body: ParsedBody },
+  { adapter, preconditions }: PipelineServices,
+): Promise<void> {
+  const { precondition } = context;
+  const where = objectCondition(context);
+  const plan = await planUpdate(context, {
+    operation,
+    body,
+    where: precondition ? allOf([where, precondition.where]) : where,
+  });
+  const row = await adapter.update({ ...plan, expected: precondition?.expected });
+  if (!row) throw await preconditions.explainFailure(context, where);
+  context.result = { value: await representExpanded(row, context), row };
+}

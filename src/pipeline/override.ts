@@ -1,0 +1,120 @@
+import { isOfMany } from '../core/contracts/bulk.js';
+import { NotFound } from '../core/errors/http-exceptions.js';
+import type { Json } from '../core/errors/rest-exception.js';
+import { allOf } from '../core/query/condition.js';
+import { isReading, METHOD_OF, servedMethod } from '../core/schema/operation.js';
+import type { Operation } from '../core/schema/operation.js';
+import { decodedSegment, keyRepresentation } from '../core/values/keys.js';
+import { assertPrecondition, readPrecondition } from '../features/conditional-requests/conditional.stages.js';
+import { negotiate } from '../features/rendering/negotiate.js';
+import { HttpRequester } from '../request/http-requester.js';
+import type { JsonObject } from '../request/parse/parse-body.js';
+import { parseUrlKeys } from '../request/parse/parse-url-keys.js';
+import { keyCondition } from '../request/plan/plan-read.js';
+import { etagWithBody } from '../request/rest-context.js';
+import type { RestContext } from '../request/rest-context.js';
+import type { RequestHandler } from './request-handler.js';
+import { reauthorize } from './reauthorize.js';
+import { resultHeaders } from './respond-with-result.js';
+import { runStages } from './run-stages.js';
+import type { PipelineServices } from './services.js';
+
+/** The keys of the URL that an action gets. */
+export interface ActionKeys {
+  readonly parentPk: Json | undefined;
+  readonly childPk: string | undefined;
+}
+
+/** Runs a generated operation from the method that replaces one. */
+export type Operate = (operation: Operation, body?: JsonObject) => Promise<unknown>;
+
+/** What a method that replaces an operation gets. */
+export interface Override extends ActionKeys {
+  /** The key of the object. */
+  readonly pk: Json | undefined;
+  readonly operate: Operate;
+}
+
+interface OverrideParts {
+  readonly services: PipelineServices;
+  readonly handlerOf: (operation: Operation) => RequestHandler;
+  readonly onHeaders: (headers: Readonly<Record<string, string>>) => void;
+}
+
+/** Throws 404 and 406. */
+export async function prepareAction(
+  context: RestContext,
+  { adapter }: PipelineServices,
+): Promise<ActionKeys> {
+  const { route, keySegment, childSegment, exchange, actor, access, rows } = context;
+  negotiate(context.header('accept'));
+  const { key } = parseUrlKeys({ route, keySegment, childSegment: undefined });
+  const childPk = childSegment === undefined ? undefined : decodedSegment(childSegment);
+  if (childSegment !== undefined && childPk === undefined) throw new NotFound();
+  if (key && exchange && route.actions.get(servedMethod(context.method))?.lookUp === true) {
+    const scope = route.parent ? await access.readScope(route.parent) : rows;
+    const resource = route.parent ?? route.resource;
+    const isThere = await adapter.exists({
+      resource,
+      where: allOf([scope, keyCondition(key, resource)]),
+      forWriting: !context.isReading,
+      requester: new HttpRequester(exchange, actor),
+    });
+    if (!isThere) throw new NotFound();
+  }
+  return { parentPk: key ? keyRepresentation(key) : undefined, childPk };
+}
+
+/** Throws 404, 406, 412 and 428. */
+export async function prepareOverride(context: RestContext, parts: OverrideParts): Promise<Override> {
+  const { route, childSegment } = context;
+  const replaced = route.actions.get(servedMethod(context.method))?.operation;
+  if (!replaced)
+    throw new Error(`No method replaces an operation at ${route.kind} of ${route.resource.label}.`);
+  negotiate(context.header('accept'));
+  await runStages(parts.handlerOf(replaced).prepare, context);
+  await assertPrecondition(parts.services.adapter)(context);
+  // The method may not call `super`, which would parse the key.
+  if (replaced === 'create') context.idempotency?.key();
+  const { key, childKey } = context.keys;
+  const object = route.parent ? childKey : key;
+  return {
+    parentPk: key ? keyRepresentation(key) : undefined,
+    childPk: childSegment === undefined ? undefined : decodedSegment(childSegment),
+    pk: object ? keyRepresentation(object) : undefined,
+    operate: operateFrom(context, replaced, parts),
+  };
+}
+
+function operateFrom(
+  context: RestContext,
+  replaced: Operation,
+  { services, handlerOf, onHeaders }: OverrideParts,
+): Operate {
+  const { route } = context;
+  let hasWritten = false;
+  return async (operation, body) => {
+    const here = operation === replaced ? context : await authorizeOther(context, operation, services);
+    const run = here.fork(body ? { input: etagWithBody(here.input, body) } : {});
+    // The precondition has been met when the method writes a second time.
+    if (hasWritten) run.precondition = undefined;
+    else if (here !== context)
+      await runStages(readPrecondition(route.resource, operation, services.adapter), run);
+    await runStages(handlerOf(operation).operate, run);
+    hasWritten ||= !isReading(METHOD_OF[operation]);
+    onHeaders(resultHeaders(run));
+    return run.result?.value;
+  };
+}
+
+/** Who may read a row may not change it by that. */
+async function authorizeOther(
+  context: RestContext,
+  operation: Operation,
+  services: PipelineServices,
+): Promise<RestContext> {
+  const { route } = context;
+  if (![...route.operations.values()].includes(operation) || isOfMany(route, operation))
+    throw new Error(`${route.resource.label} has no operation "${operation}" at this URL.`);
+  return reauthorize(context, METHOD_OF[operation], services);
+}

@@ -1,0 +1,25 @@
+import { challengeOf } from '../features/authentication/challenge.js';
+import { authorizeMethod } from '../features/permissions/authorize.stage.js';
+import type { RestContext } from '../request/rest-context.js';
+import { resolveParent } from './resolve-parent.js';
+import type { PipelineServices } from './services.js';
+
+/** The same URL, as the caller may use it by another method. Throws 403 and 404. */
+export async function reauthorize(
+  context: RestContext,
+  method: string,
+  { permissions: rules, adapter }: PipelineServices,
+): Promise<RestContext> {
+  const { route } = context;
+  const fork = context.fork({
+    method,
+    parentCheck: undefined,
+    queryAccess: undefined,
+    shape: undefined,
+    precondition: undefined,
+    deferredChecks: [],
+  });
+  await authorizeMethod(fork, { rules, challenge: challengeOf(route.resource.schemes), method });
+  await resolveParent(route, adapter)(fork);
+  return fork;
+}

@@ -1,0 +1,151 @@
+import { takesMany } from '../core/contracts/bulk.js';
+import { MethodNotAllowed, NotFound } from '../core/errors/http-exceptions.js';
+import type { Method, Operation } from '../core/schema/operation.js';
+import { METHODS, servedMethod } from '../core/schema/operation.js';
+import type { Route } from '../core/schema/route.js';
+import { authenticate, throwGuardError } from '../features/authentication/authenticate.stage.js';
+import { challengeOf } from '../features/authentication/challenge.js';
+import { writeMany } from '../features/bulk/bulk-write.stage.js';
+import {
+  addValidators,
+  applyCacheHeaders,
+  readPrecondition,
+} from '../features/conditional-requests/conditional.stages.js';
+import { identifyRequest } from '../features/idempotency/idempotency.stage.js';
+import { authorize } from '../features/permissions/authorize.stage.js';
+import { negotiateFormat, renderResult } from '../features/rendering/render.stage.js';
+import { parseKeys } from '../request/parse/parse-keys.stage.js';
+import type { Stage } from '../request/stage.js';
+import { describeOptions } from './options-metadata.stage.js';
+import { OPERATIONS } from './operations/index.js';
+import type { OperationDefinition } from './operations/operation-definition.js';
+import { renderList } from './operations/render-list.js';
+import { reauthorize } from './reauthorize.js';
+import { resolveParent, resolveParentOfList } from './resolve-parent.js';
+import { respondWithResult } from './respond-with-result.js';
+import { runStages } from './run-stages.js';
+import type { PipelineServices } from './services.js';
+
+/** The stages of one route and method, compiled at boot: a feature that the model does not use has no stage. */
+export interface RequestHandler {
+  /** 406: the format of the response; 404 and 405 for what the URL does not serve. */
+  readonly negotiate: readonly Stage[];
+  /** 404 400: the rows that the request is about. */
+  readonly prepare: readonly Stage[];
+  /** 400 404 409 412 422 428: plans, runs and serializes the operation; sets `context.result`. */
+  readonly operate: readonly Stage[];
+  /** Status, headers, 304 and body; sets `context.response`. */
+  readonly respond: readonly Stage[];
+  /** All of them, where no interceptor needs the value: the database writes JSON where it can. */
+  readonly answer: readonly Stage[];
+}
+
+/** All methods of one route. OPTIONS and methods that it does not serve have handlers too: 401 and 403 come before 405. */
+export interface RouteHandlers {
+  /** 401 403 404 429 503. */
+  readonly admit: readonly Stage[];
+  readonly byMethod: ReadonlyMap<string, RequestHandler>;
+  readonly otherwise: RequestHandler;
+}
+
+export function compileRoute(route: Route, services: PipelineServices): RouteHandlers {
+  const { resource, operations, actions } = route;
+  const byMethod = new Map<Method, RequestHandler>();
+  for (const method of METHODS) {
+    const operation = operations.get(servedMethod(method));
+    // An action has permissions of its own: the operation that it replaces is not served in its place.
+    if (actions.has(servedMethod(method)))
+      byMethod.set(
+        method,
+        rejecting(() => new NotFound()),
+      );
+    else if (operation) byMethod.set(method, compileHandler(route, OPERATIONS[operation], services));
+  }
+  byMethod.set('OPTIONS', responding([negotiateFormat(resource, undefined), describeOptions(route)]));
+  return {
+    admit: [
+      authenticate(resource, services.authenticator),
+      authorize(route, { rules: services.permissions, challenge: challengeOf(resource.schemes) }),
+      ...(resource.guarded ? [throwGuardError] : []),
+    ],
+    byMethod,
+    otherwise: rejecting((method) => new MethodNotAllowed(method)),
+  };
+}
+
+export function compileHandler(
+  route: Route,
+  operation: OperationDefinition,
+  services: PipelineServices,
+): RequestHandler {
+  const { resource } = route;
+  const { adapter } = services;
+  const negotiate = [negotiateFormat(resource, operation.name)];
+  const keys = [parseKeys, ...identifyRequest(resource, operation.method)];
+  const conditions = takesMany(route, operation.name)
+    ? []
+    : readPrecondition(resource, operation.name, adapter);
+  const findParent = (operation.name === 'list' ? resolveParentOfList : resolveParent)(route, adapter);
+  const validators = resource.conditional ? [addValidators(adapter)] : [];
+  const operate = [...operateStages(route, operation.name, services), ...validators];
+  const respond = [
+    ...(resource.renderers.length > 0 ? [renderResult] : []),
+    respondWithResult(operation.status),
+    ...applyCacheHeaders(resource),
+  ];
+  return {
+    negotiate,
+    prepare: [...keys, resolveParent(route, adapter), ...conditions],
+    operate,
+    respond,
+    answer: [
+      ...negotiate,
+      ...keys,
+      findParent,
+      ...conditions,
+      ...(operation.respond ? [...withRenderers(route, operation, services), ...validators] : operate),
+      ...respond,
+    ],
+  };
+}
+
+/** The stages that set the result, for one object or for many. */
+function operateStages(route: Route, name: Operation, services: PipelineServices): readonly Stage[] {
+  const stages = OPERATIONS[name].operate(route, services);
+  if (!takesMany(route, name)) return stages;
+  const one = [...stages, ...(route.resource.conditional ? [addValidators(services.adapter)] : [])];
+  return [
+    writeMany(name, {
+      ...services,
+      one: (context) => runStages(one, context),
+      reauthorize: (context, method) => reauthorize(context, method, services),
+    }),
+  ];
+}
+
+/** JSON is written by the database where it can; other formats are made of values. */
+function withRenderers(
+  route: Route,
+  operation: OperationDefinition,
+  services: PipelineServices,
+): readonly Stage[] {
+  const json = operation.respond?.(route, services) ?? [];
+  if (route.resource.renderers.length === 0) return json;
+  const rendered =
+    operation.name === 'list' && !route.resource.pagination
+      ? renderList(route, services)
+      : operation.operate(route, services);
+  return [(context) => runStages(context.renderer ? rendered : json, context)];
+}
+
+function rejecting(error: (method: string) => Error): RequestHandler {
+  return responding([
+    (context) => {
+      throw error(context.method);
+    },
+  ]);
+}
+
+function responding(stages: readonly Stage[]): RequestHandler {
+  return { negotiate: stages, prepare: [], operate: [], respond: [], answer: stages };
+}

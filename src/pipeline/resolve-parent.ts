@@ -1,0 +1,73 @@
+import type { DataAdapter } from '../core/data-adapter.js';
+import { NotFound } from '../core/errors/http-exceptions.js';
+import { mapMaybe } from '../core/maybe-promise.js';
+import type { MaybePromise } from '../core/maybe-promise.js';
+import { allOf } from '../core/query/condition.js';
+import type { ParentValues } from '../core/query/plan.js';
+import type { Route } from '../core/schema/route.js';
+import { belongsTo, joiningValues, planParent } from '../request/plan/plan-read.js';
+import type { RestContext } from '../request/rest-context.js';
+import type { Stage } from '../request/stage.js';
+
+/** Limits the rows to those of the parent in the URL, where it has one. Throws 404 for a parent that the caller may not read. */
+export function resolveParent(route: Route, adapter: DataAdapter): Stage {
+  return route.parent && route.relation ? (context) => findParent(context, adapter) : useGrantedRows;
+}
+
+/**
+ * The same for a list: where the key in the URL selects the rows of the parent, the statement of the list checks that the
+ * parent exists.
+ */
+export function resolveParentOfList(route: Route, adapter: DataAdapter): Stage {
+  return route.parent && route.relation
+    ? (context) => {
+        const values = joiningValuesOf(context);
+        return values ? deferParent(context, values, adapter) : findParent(context, adapter);
+      }
+    : useGrantedRows;
+}
+
+const useGrantedRows: Stage = (context) => {
+  context.scope = context.rows;
+};
+
+async function findParent(context: RestContext, adapter: DataAdapter): Promise<void> {
+  const { route, keys, access, rows, isReading, requester } = context;
+  const { parent: model, relation } = route;
+  if (!model || !relation || !keys.key) throw new NotFound();
+  const parent = await adapter.findParent(
+    planParent(keys.key, {
+      parent: model,
+      relation,
+      rows: await access.readScope(model),
+      forWriting: !isReading,
+      requester,
+    }),
+  );
+  if (!parent) throw new NotFound();
+  context.parent = parent;
+  context.scope = allOf([rows, belongsTo(relation, parent)]);
+}
+
+/** The values that rows of the parent have, where the key in the URL says them; undefined where they must be read. */
+function joiningValuesOf({ route, keys }: RestContext): ParentValues | undefined {
+  const { parent, relation } = route;
+  return parent && relation && keys.key ? joiningValues(keys.key, parent, relation) : undefined;
+}
+
+function deferParent(context: RestContext, values: ParentValues, adapter: DataAdapter): MaybePromise<void> {
+  const { route, keys, access, requester } = context;
+  const { parent, relation } = route;
+  const { key } = keys;
+  if (!parent || !relation || !key) throw new NotFound();
+  return mapMaybe(access.readScope(parent), (rows) => {
+    const { where } = planParent(key, { parent, relation, rows, forWriting: false });
+    const check = { resource: parent, where, forWriting: false, requester };
+    context.parent = values;
+    context.scope = allOf([context.rows, belongsTo(relation, values)]);
+    context.parentCheck = check;
+    context.defer(async () => {
+      if (!(await adapter.exists(check))) throw new NotFound();
+    });
+  });
+}

@@ -1,0 +1,32 @@
+import type { DataAdapter } from '../core/data-adapter.js';
+import type { Authenticator } from '../features/authentication/authenticator.js';
+import { Preconditions } from '../features/conditional-requests/check-precondition.js';
+import { FieldSelector } from '../features/field-selection/select-fields.stage.js';
+import { planRowsOf } from '../features/filtering/list-planner.js';
+import { IdempotentWrites } from '../features/idempotency/idempotency.stage.js';
+import type { PermissionRules } from '../features/permissions/access-control.js';
+
+/** What the stages of one prefix share. */
+export interface PipelineServices {
+  readonly adapter: DataAdapter;
+  readonly permissions: PermissionRules;
+  readonly authenticator: Authenticator;
+  readonly selector: FieldSelector;
+  readonly preconditions: Preconditions;
+  readonly idempotentWrites: IdempotentWrites;
+}
+
+export function pipelineServices(
+  adapter: DataAdapter,
+  permissions: PermissionRules,
+  authenticator: Authenticator,
+): PipelineServices {
+  return {
+    adapter,
+    permissions,
+    authenticator,
+    selector: new FieldSelector(adapter, planRowsOf),
+    preconditions: new Preconditions(adapter),
+    idempotentWrites: new IdempotentWrites(adapter, adapter.answers),
+  };
+}
