@@ -4,6 +4,7 @@ import { StepGenerator } from '../oracle/generate-step.js';
 import { Oracle } from '../oracle/oracle.js';
 import type { Subject } from '../oracle/oracle.js';
 import { Random } from '../oracle/random.js';
+import type { Pace } from './pace.js';
 import { Connection } from '../oracle/send-step.js';
 
 export interface Counts {
@@ -22,7 +23,17 @@ const STEPS_OF_ONE = 400;
 export async function mixedClient(
   subject: Subject,
   counts: Counts,
-  { seed, end, document }: { readonly seed: number; readonly end: number; readonly document: ApiDocument },
+  {
+    seed,
+    end,
+    document,
+    pace,
+  }: {
+    readonly seed: number;
+    readonly end: number;
+    readonly document: ApiDocument;
+    readonly pace: Pace;
+  },
 ): Promise<void> {
   const actors = new Map(subject.actors.map((actor) => [actor.name, actor]));
   for (let round = 0; Date.now() < end; round++) {
@@ -31,6 +42,7 @@ export async function mixedClient(
     const random = new Random(seed + round * 1000);
     const generator = new StepGenerator(oracle.document, oracle.state, { random, actors: subject.actors });
     for (let number = 0; number < STEPS_OF_ONE && Date.now() < end; number++) {
+      await pace.turn();
       const { status, curl } = await oracle.run(generator.next(number));
       counts.requests++;
       if (status < 500) continue;

@@ -1,5 +1,7 @@
 // npm run trial:soak -- [--minutes 30] [--model full|sample] [--database sqlite|postgres|mariadb]
-//     [--platform express|fastify] [--clients 6] [--seed 1]
+//     [--platform express|fastify] [--clients 6] [--rate 150] [--seed 1]
+// `rate`: requests per second of all clients together. Memory at an even pace can be compared from beginning to end, whatever else
+// the machine does; 0 sends as fast as the application answers.
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { DataSource } from 'typeorm';
@@ -9,6 +11,7 @@ import { findServers } from '../support/find-servers.mjs';
 import { launchServers } from '../support/launch-servers.mjs';
 import { abortingClient, mixedClient, slowClient } from './clients.js';
 import type { Counts } from './clients.js';
+import { Pace } from './pace.js';
 import { grownFigures, megabytes, sampleMemory } from './memory.js';
 import type { MemorySample } from './memory.js';
 
@@ -19,6 +22,7 @@ const { values } = parseArgs({
     database: { type: 'string', default: 'sqlite' },
     platform: { type: 'string', default: 'express' },
     clients: { type: 'string', default: '6' },
+    rate: { type: 'string', default: '150' },
     seed: { type: 'string', default: '1' },
   },
 });
@@ -79,6 +83,7 @@ const subject = await startSubject({
   database,
   platform: oneOf('platform', ['express', 'fastify']),
 });
+const pace = new Pace(Number(values.rate));
 const counts: Counts = { requests: 0, failures: 0, slow: 0, aborted: 0, examples: [] };
 // One for all clients: what is compiled for it is no growth.
 const document = new ApiDocument(subject.document);
@@ -97,7 +102,7 @@ async function takeSample(): Promise<void> {
 const sampling = setInterval(() => void takeSample(), milliseconds / 21);
 await Promise.all([
   ...Array.from({ length: Number(values.clients) }, (_, index) =>
-    mixedClient(subject, counts, { seed: Number(values.seed) + index, end, document }),
+    mixedClient(subject, counts, { seed: Number(values.seed) + index, end, document, pace }),
   ),
   slowClient(subject, counts, end),
   abortingClient(subject, counts, end),
@@ -117,7 +122,7 @@ const problems = [
   ...(handles.length > 0 ? [`left after close: ${handles.join(', ')}`] : []),
 ];
 console.log(
-  `${counts.requests} requests, ${counts.slow} slow readers, ${counts.aborted} aborted; 5xx: ${counts.failures}; ` +
+  `${counts.requests} requests (${Math.round(counts.requests / (milliseconds / 1000))} a second), ${counts.slow} slow readers, ${counts.aborted} aborted; 5xx: ${counts.failures}; ` +
     `connections lent out: ${lent ?? 'no pool'}; handles left: ${handles.length}`,
 );
 for (const problem of problems) console.log(`- ${problem}`);
