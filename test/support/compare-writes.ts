@@ -39,7 +39,7 @@ async function storedByTypeOrm(inside: Inside, plan: CreatePlan): Promise<Stored
   const { resource, metadata, tools } = inside;
   const { referenced } = await tools.lookups.lookUp(plan.keys);
   const entity = metadata.create() as Record<string, unknown>;
-  applyValues(entity, resource, metadata, { values: plan.values, referenced });
+  applyValues(entity, { resource, metadata }, { values: plan.values, referenced });
   setColumns(entity, metadata, [...plan.fixed, ...plan.added]);
   let stored: Stored | undefined;
   await tools.connections

@@ -13,26 +13,26 @@ import type { CandidateRow, HeldValue } from '../../../sql/candidate-query.js';
 import { listensTo } from './subscriber-events.js';
 import type { WriterTools } from './row-writer.js';
 
-/** What TypeORM writes into columns; undefined where nothing says a value. */
+/** The values that TypeORM writes into columns; undefined if no value is given. */
 export type WrittenValues = ReadonlyMap<Column, unknown>;
 
 interface NewRow {
   readonly where: Condition;
-  /** Written behind TypeORM's own statement. */
+  /** Values written by a separate statement after TypeORM's. */
   readonly exactly: readonly ColumnValue[];
-  /** The application's hook runs when it is there. */
+  /** Whether a hook of the application runs after the row has been inserted. */
   readonly hooked: boolean;
 }
 
 interface ChangedRow {
   readonly where: Condition;
   readonly exactly: readonly ColumnValue[];
-  /** Names the row. */
+  /** Identifies the row. */
   readonly stored: Condition;
   readonly before: WrittenValues;
 }
 
-/** Tells of entities whose rows the database has refused whether the caller may have such rows at all. */
+/** Checks whether the caller is permitted to have a row that the database has rejected. */
 export class CandidateRows {
   constructor(
     private readonly resource: Resource,
@@ -40,29 +40,33 @@ export class CandidateRows {
     private readonly tools: WriterTools,
   ) {}
 
-  /** Of the columns that the condition looks at. */
+  /** The written values of the columns that the condition reads. */
   writtenOf(entity: ObjectLiteral, where: Condition): WrittenValues {
     return new Map(
       this.columnsOf(where).map(({ column, metadata }) => [column, this.written(entity, metadata)]),
     );
   }
 
-  mayStandNew(entity: ObjectLiteral, { where, exactly, hooked }: NewRow): Promise<boolean> {
+  isNewRowPermitted(entity: ObjectLiteral, { where, exactly, hooked }: NewRow): Promise<boolean> {
     const held = new Map<Column, HeldValue>();
     const columns = new Set<string>();
     for (const { column, metadata } of this.columnsOf(where)) {
-      const value = this.exactly(column, exactly) ?? this.heldByNew(this.written(entity, metadata), metadata);
+      const value =
+        this.exactly(column, exactly) ?? this.insertedValue(this.written(entity, metadata), metadata);
       if (value) held.set(column, value);
       else columns.add(column.id);
     }
-    return mayStand(
+    return isCandidatePermitted(
       { resource: this.resource, held },
-      mayMatch(where, { columns, referring: hooked || this.isFollowed() }),
+      mayMatch(where, { columns, referring: hooked || this.hasAfterInsertHooks() }),
       this.tools,
     );
   }
 
-  mayStandChanged(entity: ObjectLiteral, { where, exactly, stored, before }: ChangedRow): Promise<boolean> {
+  isChangedRowPermitted(
+    entity: ObjectLiteral,
+    { where, exactly, stored, before }: ChangedRow,
+  ): Promise<boolean> {
     const held = new Map<Column, HeldValue>();
     for (const { column, metadata } of this.columnsOf(where)) {
       const raw = this.written(entity, metadata);
@@ -70,14 +74,14 @@ export class CandidateRows {
       held.set(
         column,
         this.exactly(column, exactly) ??
-          (changes ? { kind: 'value', raw } : heldByChanged(this.defaultOf(metadata), metadata)),
+          (changes ? { kind: 'value', raw } : updatedValue(this.defaultOf(metadata), metadata)),
       );
     }
-    return mayStand({ resource: this.resource, held, stored }, where, this.tools);
+    return isCandidatePermitted({ resource: this.resource, held, stored }, where, this.tools);
   }
 
-  /** Whether something of the application may make rows that refer to a new one. */
-  private isFollowed(): boolean {
+  /** Whether a hook or listener of the application may insert rows that refer to the new one. */
+  private hasAfterInsertHooks(): boolean {
     const { subscribers } = this.dataSource;
     return (
       this.metadata.afterInsertListeners.length > 0 ||
@@ -95,7 +99,7 @@ export class CandidateRows {
     );
   }
 
-  /** Those of the table; where one that is made of others is looked at, all of them. */
+  /** The columns that the condition reads; all columns of the table if it reads a virtual one. */
   private columnsOf(
     where: Condition,
   ): readonly { readonly column: Column; readonly metadata: ColumnMetadata }[] {
@@ -120,8 +124,8 @@ export class CandidateRows {
       : (this.driver.preparePersistentValue(value, column) as unknown);
   }
 
-  /** As an INSERT of TypeORM's has it; undefined where the database makes a value of which nothing is known here. */
-  private heldByNew(raw: unknown, column: ColumnMetadata): HeldValue | undefined {
+  /** The value that TypeORM's INSERT writes; undefined if the database generates a value that is unknown here. */
+  private insertedValue(raw: unknown, column: ColumnMetadata): HeldValue | undefined {
     if (column.asExpression || typeof raw === 'function') return undefined;
     if (raw !== undefined) return { kind: 'value', raw };
     if (column.isDiscriminator) return { kind: 'value', raw: this.metadata.discriminatorValue ?? null };
@@ -148,8 +152,8 @@ export class CandidateRows {
   }
 }
 
-/** As an UPDATE of TypeORM's has it. */
-function heldByChanged(sql: string | undefined, { isUpdateDate, isVersion }: ColumnMetadata): HeldValue {
+/** The value that TypeORM's UPDATE writes. */
+function updatedValue(sql: string | undefined, { isUpdateDate, isVersion }: ColumnMetadata): HeldValue {
   if (isVersion) return { kind: 'counted' };
   return isUpdateDate && sql !== undefined ? { kind: 'default', sql } : { kind: 'stored' };
 }
@@ -164,8 +168,11 @@ function isEntity(value: unknown): value is ObjectLiteral {
   );
 }
 
-/** Whether the condition holds for a row that is not written. Asked in a session as writes have it, which says what is now. */
-export async function mayStand(
+/**
+ * Whether the condition holds for a row that is not stored. Runs in a session prepared for writes, so that the current
+ * time is evaluated as in the write.
+ */
+export async function isCandidatePermitted(
   row: CandidateRow,
   where: Condition,
   { connections, dialect, tables }: Pick<WriterTools, 'connections' | 'dialect' | 'tables'>,
@@ -177,13 +184,13 @@ export async function mayStand(
     return records.length > 0;
   } catch (error) {
     if (error instanceof DatabaseUnavailable) throw error;
-    // What cannot be compared fits no grant.
+    // Values that cannot be compared satisfy no grant.
     return false;
   }
 }
 
-/** Of a row whose values are all known. */
-export function mayStandAs(
+/** Whether a condition holds for a row whose values are all known. */
+export function areValuesPermitted(
   values: readonly ColumnValue[],
   {
     resource,
@@ -197,5 +204,5 @@ export function mayStandAs(
       { kind: 'value', raw: value === null ? null : tools.dialect.encode(value, column.type) },
     ]),
   );
-  return mayStand({ resource, held }, where, tools);
+  return isCandidatePermitted({ resource, held }, where, tools);
 }

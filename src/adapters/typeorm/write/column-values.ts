@@ -4,7 +4,7 @@ import type { ColumnValue, FieldValues } from '../../../core/query/plan.js';
 import type { Resource } from '../../../core/schema/resource.js';
 import type { DataKind } from '../../../core/schema/data-type.js';
 
-/** Kinds whose values TypeORM and `encode` write alike. */
+/** The kinds of values that TypeORM and `encode` write identically. */
 const ALIKE: ReadonlySet<DataKind> = new Set([
   'integer',
   'bigint',
@@ -21,7 +21,10 @@ export function isAlike({ type }: Column): boolean {
   return ALIKE.has(type.kind);
 }
 
-/** Kinds whose values a column keeps as they are given: none is rounded, padded, or another value to its own `=`. */
+/**
+ * The kinds whose values a column stores unchanged: never rounded, padded, or equal to a different value in a
+ * comparison.
+ */
 const KEPT: ReadonlySet<DataKind> = new Set([
   'integer',
   'bigint',
@@ -32,12 +35,12 @@ const KEPT: ReadonlySet<DataKind> = new Set([
   'enum',
 ]);
 
-/** Whether what the database has stored needs no look. */
+/** Whether the stored value is known without reading it back. */
 export function isKeptAsGiven({ type }: Column): boolean {
   return KEPT.has(type.kind) && !(type.kind === 'string' && type.loose === true);
 }
 
-/** The values of a body by their columns, keys included; undefined where only an entity can say what is written. */
+/** The values of a body by column, including keys; undefined if only an entity determines what is written. */
 export function columnsOf(values: FieldValues, resource: Resource): readonly ColumnValue[] | undefined {
   const columns: ColumnValue[] = [];
   for (const [name, value] of values) {

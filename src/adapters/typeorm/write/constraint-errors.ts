@@ -12,8 +12,8 @@ import type { Resource } from '../../../core/schema/resource.js';
 import type { DatabaseError, Dialect } from '../../../sql/dialects/dialect.js';
 
 /**
- * What the client is told of a write that the database refused (contract 5.11 and contract 6.1). Undefined for a foreign key, which
- * needs a look at the rows. Nothing of the database's own text gets out, and no name of a hidden column.
+ * Maps a constraint violation to the error that the client receives (contract 5.11 and contract 6.1). Undefined for a
+ * foreign key, which requires a lookup of the rows. It contains no text of the database and no name of a hidden column.
  */
 export function constraintError(
   refusal: DatabaseError,
@@ -65,7 +65,10 @@ function duplicate(columns: readonly string[], resource: Resource, sent: FieldVa
   return InvalidInput.ofNoField(`The fields ${names.join(', ')} must make a unique set.`);
 }
 
-/** The field that a client knows the column by: a relation rather than the plain column that shares it, unless that is what it has sent. */
+/**
+ * The client's field for a column: the relation rather than the plain column that shares it, unless the body contains
+ * the plain one.
+ */
 function fieldOfColumn(column: string | undefined, resource: Resource, sent: FieldValues): Field | undefined {
   const shown = resource.fields.filter((field) => field.readable || isEverTaken(field));
   const relation = shown.find(
@@ -82,7 +85,7 @@ function holdsColumn(field: Field, column: string | undefined): boolean {
   return field.kind === 'embedded' && field.fields.some((inner) => holdsColumn(inner, column));
 }
 
-/** Of everything in a query, only a search term can be one that the database does not take: a pattern that is none. */
+/** Maps a data error of a read. Only a search term can cause one: an invalid pattern. */
 export function readError(error: unknown, dialect: Dialect): unknown {
   return !isRestException(error) && dialect.errorFor(error)?.kind === 'data'
     ? new InvalidSearchPattern('search')

@@ -7,28 +7,28 @@ import type { Dialect } from '../../../sql/dialects/dialect.js';
 import { isAlike } from './column-values.js';
 import { listensTo } from './subscriber-events.js';
 
-/** What TypeORM would put into a column that nobody gives a value. */
+/** The default that TypeORM would write into an omitted column. */
 interface ColumnDefault {
   readonly columnId: string;
-  /** Quoted. */
+  /** The quoted name of the column. */
   readonly name: string;
   readonly sql: string;
 }
 
-/** How an entity is written without TypeORM, and when it must not be. */
+/** The conditions under which an entity's rows can be written without TypeORM. */
 export interface DirectWriterRules {
   readonly create: boolean;
   readonly update: boolean;
   readonly defaults: readonly ColumnDefault[];
-  /** Whether values that no body has given are written by TypeORM, and as they are. */
-  takes(values: readonly ColumnValue[]): boolean;
-  /** Values that are made in process, of columns that have none. */
+  /** Whether TypeORM would write these values, which are not part of the body, unchanged. */
+  acceptsValues(values: readonly ColumnValue[]): boolean;
+  /** The values that are generated in the process, for the columns without a value. */
   generate(given: readonly ColumnValue[]): readonly ColumnValue[];
-  /** Asked for each write: subscribers may come and go while the application runs. */
+  /** Evaluated for each write: subscribers may be added and removed while the application runs. */
   isListenedTo(): boolean;
 }
 
-/** Undefined where an entity's rows are never written plainly. Made once a resource. */
+/** The rules of a resource, built once; undefined if the entity's rows always need TypeORM. */
 export function directWriterRules(
   resource: Resource,
   metadata: EntityMetadata,
@@ -40,10 +40,10 @@ export function directWriterRules(
 ): DirectWriterRules | undefined {
   if (!dialect.plainTable || !isSimpleTable(metadata) || !hasOwnRows(resource) || validates(metadata.target))
     return undefined;
-  const say = hasClassDefaults(metadata);
-  if (say === 'all') return undefined;
+  const classDefaults = hasClassDefaults(metadata);
+  if (classDefaults === 'all') return undefined;
   const create =
-    say === 'none' &&
+    classDefaults === 'none' &&
     metadata.beforeInsertListeners.length + metadata.afterInsertListeners.length === 0 &&
     !metadata.versionColumn &&
     metadata.columns.every(
@@ -58,7 +58,7 @@ export function directWriterRules(
     create: create && defaults !== undefined,
     update,
     defaults: defaults ?? [],
-    takes: (values) =>
+    acceptsValues: (values) =>
       values.every(
         ({ column }) => isAlike(column) && metadata.findColumnWithDatabaseName(column.id)?.isInsert === true,
       ),
@@ -73,7 +73,7 @@ export function directWriterRules(
   };
 }
 
-/** Called whatever entity a subscriber listens to. */
+/** Subscriber methods that are called regardless of the subscriber's entity. */
 const STATEMENT_HOOKS = [
   'beforeQuery',
   'afterQuery',
@@ -85,13 +85,16 @@ const STATEMENT_HOOKS = [
   'afterTransactionRollback',
 ] as const;
 
-/** What an entity's own class has a say in: what new entities begin with, or by accessors all that is put into one. */
+/**
+ * Whether the entity's class sets initial values (`new`), or defines accessors that may change every assigned value
+ * (`all`).
+ */
 function hasClassDefaults(metadata: EntityMetadata): 'none' | 'new' | 'all' {
   let entity: ObjectLiteral;
   try {
     entity = metadata.create() as ObjectLiteral;
   } catch {
-    // One that asks for something is made by nobody here.
+    // A constructor that throws without arguments.
     return 'all';
   }
   const relations = metadata.relations.filter((relation) => !relation.isLazy);
@@ -103,7 +106,7 @@ function hasClassDefaults(metadata: EntityMetadata): 'none' | 'new' | 'all' {
   return names.some((name) => entity[name] !== undefined) ? 'new' : 'none';
 }
 
-/** A table of its own, in which every column is written as it is. */
+/** Whether the entity has its own table, and all columns are written unchanged. */
 function isSimpleTable(metadata: EntityMetadata): boolean {
   const shared =
     metadata.tableType !== 'regular' ||
@@ -114,11 +117,11 @@ function isSimpleTable(metadata: EntityMetadata): boolean {
     (column) =>
       column.transformer !== undefined || column.asExpression !== undefined || column.isVirtualProperty,
   );
-  // In subqueries, tables go by such names.
+  // Such names are aliases of subqueries.
   return !shared && !odd && metadata.embeddeds.length === 0 && !/^t\d+$/.test(metadata.tableName);
 }
 
-/** Whether all that is shown of a row stands in the row itself, as the database knows it. */
+/** Whether all readable values of a row are stored in the row itself. */
 function hasOwnRows({ fields, identity, key }: Resource): boolean {
   return (
     identity === key.columns &&
@@ -133,7 +136,10 @@ function isOwn(field: Field): boolean {
   );
 }
 
-/** PostgreSQL fills what is left out by itself; on SQLite TypeORM writes the entity's defaults, and NULL. */
+/**
+ * The defaults and generated columns of an INSERT without a value for them. PostgreSQL fills them itself; on SQLite
+ * TypeORM writes the entity's defaults, and NULL.
+ */
 function omittedColumns(
   resource: Resource,
   metadata: EntityMetadata,

@@ -3,7 +3,10 @@ import type { WriterTools } from './row-writer.js';
 
 const KNOWN = new WeakMap<DataSource, DirectWriterTables>();
 
-/** Which tables have nothing in the database that changes rows behind a statement. Asked once a table, when it is first written. */
+/**
+ * The tables without triggers or rules in the database that change rows. Queried once for each table, at its first
+ * write.
+ */
 export class DirectWriterTables {
   private readonly answers = new Map<EntityMetadata, Promise<boolean> | boolean>();
 
@@ -16,12 +19,12 @@ export class DirectWriterTables {
   isPlain(metadata: EntityMetadata, tools: WriterTools): Promise<boolean> | boolean {
     const known = this.answers.get(metadata);
     if (known !== undefined) return known;
-    const asked = this.ask(metadata, tools);
+    const asked = this.query(metadata, tools);
     this.answers.set(metadata, asked);
     return asked;
   }
 
-  private async ask(
+  private async query(
     metadata: EntityMetadata,
     { dialect, connections, tables }: WriterTools,
   ): Promise<boolean> {

@@ -22,9 +22,9 @@ import { prepared, preparedWithoutLock, writeWithin } from './write-step.js';
 import type { PreparableWrite } from './write-step.js';
 
 /**
- * Writes a row by one statement that brings out the row as it then is, where nothing of the application has a say in the
- * write. What does not come about so, the general writer does or refuses: a row that is not there, a key that leads
- * nowhere, a value that the database does not take. Nothing has been written then.
+ * Writes a row with a single statement that returns the stored row, for writes in which no code of the application
+ * takes part. If the statement writes no row (a missing row, an unknown key, a value that the database rejects),
+ * nothing has changed, and the general writer executes the write or reports the error.
  */
 export class DirectWriter implements RowWriter {
   private readonly metadata: EntityMetadata;
@@ -43,18 +43,18 @@ export class DirectWriter implements RowWriter {
 
   create(plan: CreatePlan): MaybePromise<Row> {
     return mapMaybe(this.mayWrite(plan, 'create'), (may) => {
-      const statement = may ? this.insertion(plan) : undefined;
+      const statement = may ? this.insertStatement(plan) : undefined;
       return statement
-        ? mapMaybe(this.written(statement, plan.requester), (row) => row ?? this.parts.general.create(plan))
+        ? mapMaybe(this.execute(statement, plan.requester), (row) => row ?? this.parts.general.create(plan))
         : this.parts.general.create(plan);
     });
   }
 
   update(plan: UpdatePlan): MaybePromise<Row | undefined> {
     return mapMaybe(!plan.expected && this.mayWrite(plan, 'update'), (may) => {
-      const statement = may ? this.alteration(plan) : undefined;
+      const statement = may ? this.updateStatement(plan) : undefined;
       return statement
-        ? mapMaybe(this.written(statement, plan.requester), (row) => row ?? this.parts.general.update(plan))
+        ? mapMaybe(this.execute(statement, plan.requester), (row) => row ?? this.parts.general.update(plan))
         : this.parts.general.update(plan);
     });
   }
@@ -63,48 +63,48 @@ export class DirectWriter implements RowWriter {
     return this.parts.general.delete(plan);
   }
 
-  async creation(plan: CreatePlan, known?: KeyLookup): Promise<PreparableWrite<Row>> {
+  async prepareCreate(plan: CreatePlan, known?: KeyLookup): Promise<PreparableWrite<Row>> {
     const found = known ?? (await this.tools.lookups.lookUp(plan.keys));
-    const general = await this.parts.general.creation(plan, found);
+    const general = await this.parts.general.prepareCreate(plan, found);
     for (const _ in general.errors) return general;
-    const statement = (await this.mayWrite(plan, 'create')) ? this.insertion(plan) : undefined;
+    const statement = (await this.mayWrite(plan, 'create')) ? this.insertStatement(plan) : undefined;
     if (!statement) return general;
     const otherwise = async (runner: QueryRunner): Promise<Row> =>
       writeWithin(
-        await this.parts.general.creation(plan, await this.tools.lookups.lookUp(plan.keys, runner)),
+        await this.parts.general.prepareCreate(plan, await this.tools.lookups.lookUp(plan.keys, runner)),
         runner,
       );
     return {
       ...general,
       prepare: (runner) =>
         Promise.resolve(
-          prepared(async () => (await this.writtenWithin(statement, runner)) ?? otherwise(runner)),
+          prepared(async () => (await this.executeWithin(statement, runner)) ?? otherwise(runner)),
         ),
     };
   }
 
-  async change(plan: UpdatePlan): Promise<PreparableWrite<Row | undefined>> {
-    const general = await this.parts.general.change(plan);
+  async prepareUpdate(plan: UpdatePlan): Promise<PreparableWrite<Row | undefined>> {
+    const general = await this.parts.general.prepareUpdate(plan);
     const statement =
-      !plan.expected && (await this.mayWrite(plan, 'update')) ? this.alteration(plan) : undefined;
+      !plan.expected && (await this.mayWrite(plan, 'update')) ? this.updateStatement(plan) : undefined;
     if (!statement) return general;
     return {
       ...general,
       prepare: (runner) =>
         Promise.resolve(
           preparedWithoutLock(
-            async () => (await this.writtenWithin(statement, runner)) ?? writeWithin(general, runner),
+            async () => (await this.executeWithin(statement, runner)) ?? writeWithin(general, runner),
             () => general.prepare(runner),
           ),
         ),
     };
   }
 
-  deletion(plan: DeletePlan): PreparableWrite<boolean> {
-    return this.parts.general.deletion(plan);
+  prepareDelete(plan: DeletePlan): PreparableWrite<boolean> {
+    return this.parts.general.prepareDelete(plan);
   }
 
-  /** Whether nobody but the database has a say in this write. */
+  /** Whether no hook, listener, subscriber or trigger takes part in this write. */
   private mayWrite(plan: CreatePlan | UpdatePlan, operation: 'create' | 'update'): MaybePromise<boolean> {
     const { errors, hooks } = plan;
     if (plan.kind === 'create' && plan.completed) return false;
@@ -120,13 +120,13 @@ export class DirectWriter implements RowWriter {
     return this.tables.isPlain(this.metadata, this.tools);
   }
 
-  private written(statement: Statement, requester: Requester | undefined): MaybePromise<Row | undefined> {
+  private execute(statement: Statement, requester: Requester | undefined): MaybePromise<Row | undefined> {
     return mapMaybe(this.tools.connections.write(statement, requester), (records) =>
       this.rowOf(records ?? []),
     );
   }
 
-  private async writtenWithin(statement: Statement, runner: QueryRunner): Promise<Row | undefined> {
+  private async executeWithin(statement: Statement, runner: QueryRunner): Promise<Row | undefined> {
     return this.rowOf(await this.tools.connections.records(runner, statement));
   }
 
@@ -139,18 +139,18 @@ export class DirectWriter implements RowWriter {
     );
   }
 
-  private insertion({ values, fixed, added, keys, where }: CreatePlan): Statement | undefined {
+  private insertStatement({ values, fixed, added, keys, where }: CreatePlan): Statement | undefined {
     const given = columnsOf(values, this.resource);
     const columns = given && distinct([...given, ...fixed, ...added, ...this.parts.rules.generate(given)]);
     if (
       !columns ||
-      !this.parts.rules.takes([...fixed, ...added]) ||
+      !this.parts.rules.acceptsValues([...fixed, ...added]) ||
       evaluateCondition(where, (id) => keptValue(columns.get(id))) !== true
     )
       return undefined;
     const parameters = encoded(columns, this.tools);
     return this.shapes.of(
-      kindOf('insert', columns, keys),
+      shapeKeyOf('insert', columns, keys),
       keys.map((key) => key.where),
       () => {
         const scope = Scope.ofTable(this.tools.dialect, this.tools.tables, this.resource);
@@ -177,10 +177,10 @@ export class DirectWriter implements RowWriter {
     );
   }
 
-  private alteration({ values, keys, where, after }: UpdatePlan): Statement | undefined {
+  private updateStatement({ values, keys, where, after }: UpdatePlan): Statement | undefined {
     const given = columnsOf(values, this.resource);
     const columns = given && distinct(given);
-    // A condition over other rows would need a join, which an UPDATE has not.
+    // A condition over other rows would need a join, which UPDATE does not have.
     if (
       !columns ||
       columns.size === 0 ||
@@ -190,7 +190,7 @@ export class DirectWriter implements RowWriter {
       return undefined;
     const parameters = encoded(columns, this.tools);
     return this.shapes.of(
-      kindOf('update', columns, keys),
+      shapeKeyOf('update', columns, keys),
       [where, ...keys.map((key) => key.where)],
       () => {
         const scope = Scope.ofTable(this.tools.dialect, this.tools.tables, this.resource);
@@ -213,17 +213,21 @@ export class DirectWriter implements RowWriter {
   }
 }
 
-/** Undefined where the row has to be looked at as it was stored. */
+/** Undefined if the stored value has to be read back. */
 function keptValue(given: ColumnValue | undefined): Json | undefined {
   return given && isKeptAsGiven(given.column) ? given.value : undefined;
 }
 
-/** Names may hold blanks. */
-function kindOf(verb: string, columns: ReadonlyMap<string, ColumnValue>, keys: readonly KeyCheck[]): string {
+/** As JSON, because names may contain spaces. */
+function shapeKeyOf(
+  verb: string,
+  columns: ReadonlyMap<string, ColumnValue>,
+  keys: readonly KeyCheck[],
+): string {
   return JSON.stringify([verb, [...columns.keys()], keys.map(({ relation }) => relation.target.id)]);
 }
 
-/** By column; undefined where one is said twice. */
+/** The values by column; undefined if a column occurs twice. */
 function distinct(values: readonly ColumnValue[]): ReadonlyMap<string, ColumnValue> | undefined {
   const byColumn = new Map(values.map((each) => [each.column.id, each]));
   return byColumn.size === values.length ? byColumn : undefined;
@@ -235,7 +239,7 @@ function encoded(columns: ReadonlyMap<string, ColumnValue>, { dialect }: WriterT
   );
 }
 
-/** That the rows are there which the keys of the body name. */
+/** Conditions that the rows exist to which the keys of the body refer. */
 function existing(keys: readonly KeyCheck[], scope: Scope): readonly string[] {
   return keys.map(({ relation, where }) => {
     const target = scope.within(relation.target);

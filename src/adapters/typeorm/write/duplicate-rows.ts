@@ -12,8 +12,11 @@ import type { WriterTools } from './row-writer.js';
 import { notFound, NO_ERRORS } from './write-step.js';
 import type { PreparableWrite } from './write-step.js';
 
-/** What is wrong with the rows that a new object names twice. One that is not there has its error already. */
-export function differingRows(twice: readonly NamedTwice[], { referenced }: KeyLookup): FieldErrors {
+/**
+ * The errors of a new object that refers to a row by two names, with different rows. A row that does not exist has its
+ * error already.
+ */
+export function contradictionErrors(twice: readonly NamedTwice[], { referenced }: KeyLookup): FieldErrors {
   const errors = emptyFieldErrors();
   for (const named of twice) {
     const [one] = referenced.get(named.byRelation.path.join('.')) ?? [];
@@ -23,16 +26,16 @@ export function differingRows(twice: readonly NamedTwice[], { referenced }: KeyL
   return errors;
 }
 
-/** Errors of one of the two properties that hold a foreign key stand under the name by which the body said it. */
+/** Maps errors of a foreign key with two names to the name that the body contains. */
 export function underSentNames(
   errors: FieldErrors,
   { standIns }: Pick<Resource, 'standIns'>,
   plan: { readonly values: FieldValues; readonly errors: FieldErrors },
 ): FieldErrors {
   if (standIns.length === 0) return errors;
-  // What could not be parsed is among the errors of the body alone.
+  // A value that could not be parsed is only in the errors of the body.
   const isSent = (name: string): boolean => plan.values.has(name) || name in plan.errors;
-  const told = emptyFieldErrors();
+  const renamed = emptyFieldErrors();
   const others = new Map(
     standIns.flatMap(({ within, names: [relation, column] }): [string, string][] =>
       within.length > 0
@@ -45,13 +48,16 @@ export function underSentNames(
   );
   for (const [name, messages] of Object.entries(errors)) {
     const other = others.get(name);
-    addErrors(told, { [other !== undefined && isSent(other) && !isSent(name) ? other : name]: messages });
+    addErrors(renamed, { [other !== undefined && isSent(other) && !isSent(name) ? other : name]: messages });
   }
-  return told;
+  return renamed;
 }
 
-/** A change that names related rows twice: when the row is locked, the name that differs from what is stored is left, and checked. */
-export function changeNamedOnce(
+/**
+ * An update that refers to a related row by two names: once the row is locked, the name that differs from the stored
+ * value is kept and checked.
+ */
+export function prepareUpdateByOneName(
   plan: UpdatePlan,
   { tools, change }: { tools: WriterTools; change: (plan: UpdatePlan) => PreparableWrite<Row | undefined> },
 ): PreparableWrite<Row | undefined> {
@@ -59,17 +65,17 @@ export function changeNamedOnce(
   return {
     errors: NO_ERRORS,
     prepare: async (runner) => {
-      const named = await namedOnce(plan, runner, tools);
+      const named = await planWithOneName(plan, runner, tools);
       if (!named) return notFound(undefined);
       step = change(named);
       return step.prepare(runner);
     },
-    judged: (error) => step.judged(error),
+    translateError: (error) => step.translateError(error),
   };
 }
 
-/** Undefined where the row is not there. */
-async function namedOnce(
+/** The plan with one name for each relation; undefined if the row does not exist. */
+async function planWithOneName(
   plan: UpdatePlan,
   runner: QueryRunner,
   tools: WriterTools,
@@ -96,7 +102,9 @@ interface Within {
   readonly tools: WriterTools;
 }
 
-/** Undefined where they mean different rows, of which neither is stored. */
+/**
+ * The name that changes the stored value; undefined if the two refer to different rows, and neither to the stored one.
+ */
 async function chosenName(
   named: NamedTwice,
   stored: Json,
@@ -108,7 +116,10 @@ async function chosenName(
   return (await mayBeSameRow(named, within)) ? byRelation : undefined;
 }
 
-/** Whether the key is what the relation shows. One that leads to no row shows null, unless it holds the key itself. */
+/**
+ * Whether the key is the relation's stored value. A dangling reference reads as null, unless the relation itself holds
+ * the key.
+ */
 async function isStored(
   { relation, byRelation: { value, rows } }: NamedTwice,
   stored: Json,
@@ -122,18 +133,24 @@ async function isStored(
   return (await referredBy({ relation, where }, within)) === undefined;
 }
 
-/** A key that the caller may not reference is not compared: its own check refuses it. */
+/**
+ * Whether both names refer to the same row. A key that the caller must not reference is not compared: its own check
+ * rejects it.
+ */
 async function mayBeSameRow(
   { relation, byRelation, byColumn }: NamedTwice,
   within: Within,
 ): Promise<boolean> {
-  // Those that refer to a key have been compared before.
+  // A key that is the foreign key itself has already been compared.
   if (relation.byKey || !byRelation.check || byColumn.value === null) return false;
   const value = await referredBy(byRelation.check, within);
   return value === undefined || value === byColumn.value;
 }
 
-/** The value by which the row of a condition is referred to; undefined where there is none. Never part of an answer. */
+/**
+ * The referenced value of the row that matches a condition; undefined if there is no such row. It never becomes part of
+ * a response.
+ */
 async function referredBy(
   check: Pick<KeyCheck, 'relation' | 'where'>,
   { runner, tools }: Within,

@@ -7,8 +7,8 @@ import { selectForUpdate } from './select-for-update.js';
 import type { WriterTools } from './row-writer.js';
 
 /**
- * The keys of forward relations in embedded objects. TypeORM 0.3 fails to load them where such an object has no value but
- * its relations, so that it is not there yet; here it is made.
+ * The keys of forward relations in embedded objects. TypeORM 0.3 does not load them if the embedded object has no other
+ * value, and so is not created; this class creates it.
  */
 export class EmbeddedKeys {
   private readonly columns: readonly Column[];
@@ -26,7 +26,7 @@ export class EmbeddedKeys {
     );
   }
 
-  /** Puts those of the row on a loaded entity. */
+  /** Assigns the keys of the stored row to a loaded entity. */
   async load(entity: ObjectLiteral, where: Condition, runner: QueryRunner): Promise<void> {
     const { resource, metadata, tools, columns } = this;
     const values =
@@ -42,7 +42,7 @@ export class EmbeddedKeys {
   }
 }
 
-/** TypeORM 0.3 cannot `save` an entity with an embedded object that has forward relations and no column of its own. */
+/** False for an embedded object with forward relations and no column of its own, which TypeORM 0.3 cannot `save`. */
 export function savesEmbedded({ embeddeds }: Pick<EntityMetadata, 'embeddeds'>): boolean {
   return embeddeds.every(
     (embedded) =>

@@ -2,7 +2,10 @@ import type { EntityMetadata, ObjectLiteral } from 'typeorm';
 import type { RelationMetadata } from 'typeorm/metadata/RelationMetadata.js';
 import { setRelation } from './entity-values.js';
 
-/** TypeORM loads the keys of a relation without a row as an object without values, and would insert it as a new row. */
+/**
+ * Sets relations without a row to null. TypeORM loads their keys as an object without values, and would insert it as a
+ * new row.
+ */
 export function emptyRelationsAreNull(
   entity: ObjectLiteral,
   metadata: EntityMetadata,
@@ -20,14 +23,17 @@ export function emptyRelationsAreNull(
   }
 }
 
-/** The relations of a loaded entity that lead nowhere. */
+/** The relations of a loaded entity that are null. */
 export function emptyRelations(entity: ObjectLiteral, metadata: EntityMetadata): readonly RelationMetadata[] {
   return metadata.relations.filter(
     (relation) => relation.isWithJoinColumn && relation.getEntityValue(entity) === null,
   );
 }
 
-/** TypeORM takes a null that stays one for a change, and would fire listeners and write for it: kept from it while it saves. */
+/**
+ * Saves without the relations that stay null. TypeORM takes such a null for a change, and would call listeners and
+ * write.
+ */
 export async function withoutEmptyRelations(
   entity: ObjectLiteral,
   empty: readonly RelationMetadata[],

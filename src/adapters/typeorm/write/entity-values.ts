@@ -8,42 +8,43 @@ import type { Resource } from '../../../core/schema/resource.js';
 import type { DataType } from '../../../core/schema/data-type.js';
 import { fromProperty, toProperty } from './property-values.js';
 
-/** The values of a related row's columns that a foreign key refers to, by the path of the field that names the row. */
+/** The related row's columns that a foreign key refers to, by the path of the field. */
 export type ReferencedValues = ReadonlyMap<string, readonly Json[]>;
 
-/** How values are written: into a row that stands there, and which types its loaded values cannot tell apart. */
-export interface Writing {
+/** How values are written: as an update of a stored row, and with which types the driver loads lossy values. */
+export interface WriteMode {
   readonly change: boolean;
   readonly loses: (type: DataType) => boolean;
 }
 
-/** Puts a body's values on an entity. A to-one field becomes an object with the related row's referenced columns. */
+/** Assigns a body's values to an entity. A to-one field becomes an object with the related row's referenced columns. */
 export function applyValues(
   entity: ObjectLiteral,
-  resource: Resource,
-  metadata: EntityMetadata,
-  input: { values: FieldValues; referenced: ReferencedValues },
+  { resource, metadata }: { readonly resource: Resource; readonly metadata: EntityMetadata },
+  { values, referenced }: { readonly values: FieldValues; readonly referenced: ReferencedValues },
 ): void {
-  for (const [name, value] of input.values) {
+  for (const [name, value] of values) {
     const field = resource.fieldsByName.get(name);
-    if (field) applyField(entity, field, metadata, { value, path: name, referenced: input.referenced });
+    if (field) applyField(entity, field, { metadata, value, path: name, referenced });
   }
 }
 
-interface Input {
+interface FieldInput {
+  readonly metadata: EntityMetadata;
   readonly value: unknown;
-  /** Of the field in the body. */
+  /** The path of the field in the body. */
   readonly path: string;
   readonly referenced: ReferencedValues;
 }
 
-function applyField(entity: ObjectLiteral, field: Field, metadata: EntityMetadata, input: Input): void {
+function applyField(entity: ObjectLiteral, field: Field, input: FieldInput): void {
+  const { metadata } = input;
   switch (field.kind) {
     case 'column':
       setColumns(entity, metadata, [{ column: field.column, value: input.value as Json }]);
       return;
     case 'embedded':
-      applyEmbedded(entity, field, metadata, input);
+      applyEmbedded(entity, field, input);
       return;
     case 'to-one':
       setColumns(
@@ -63,13 +64,13 @@ function applyField(entity: ObjectLiteral, field: Field, metadata: EntityMetadat
 function applyEmbedded(
   entity: ObjectLiteral,
   field: EmbeddedField,
-  metadata: EntityMetadata,
-  { value, path, referenced }: Input,
+  { metadata, value, path, referenced }: FieldInput,
 ): void {
   const values = value as Readonly<Record<string, unknown>>;
   for (const inner of field.fields) {
     if (Object.hasOwn(values, inner.name))
-      applyField(entity, inner, metadata, {
+      applyField(entity, inner, {
+        metadata,
         value: values[inner.name],
         path: `${path}.${inner.name}`,
         referenced,
@@ -78,59 +79,59 @@ function applyEmbedded(
 }
 
 /**
- * Values of a body that TypeORM does not write as they are: date-times with more digits than a Date has, and where a row
- * is changed every one of a column that keeps more, because TypeORM compares milliseconds; then also those that it may
- * take for unchanged, because the driver has loaded another. Embedded ones included.
+ * The values of a body that TypeORM does not write exactly, including embedded ones: date-times with more digits than a
+ * Date has; in an update every value of a column with more digits, because TypeORM compares milliseconds; and values
+ * that TypeORM may take for unchanged, because the driver has loaded a rounded value.
  */
 export function highPrecisionValues(
   values: FieldValues,
   resource: Resource,
-  how: Writing,
+  mode: WriteMode,
 ): readonly ColumnValue[] {
   return [...values].flatMap(([name, value]) => {
     const field = resource.fieldsByName.get(name);
-    return field ? highPrecisionValuesOf(field, value, how) : [];
+    return field ? highPrecisionValuesOf(field, value, mode) : [];
   });
 }
 
-function highPrecisionValuesOf(field: Field, value: unknown, how: Writing): readonly ColumnValue[] {
+function highPrecisionValuesOf(field: Field, value: unknown, mode: WriteMode): readonly ColumnValue[] {
   if (field.kind === 'embedded') {
-    // One that stands in another may be left out of the body.
+    // An embedded object inside another one may be missing in the body.
     const inner = (value ?? {}) as Readonly<Record<string, unknown>>;
-    return field.fields.flatMap((each) => highPrecisionValuesOf(each, inner[each.name], how));
+    return field.fields.flatMap((each) => highPrecisionValuesOf(each, inner[each.name], mode));
   }
-  // What is written behind the ORM's statement passes no transformer.
+  // The separate statement for exact values applies no transformer.
   return field.kind === 'column' &&
     !field.column.transform &&
-    isHigherPrecision(value as Json | undefined, field.type, how)
+    isHigherPrecision(value as Json | undefined, field.type, mode)
     ? [{ column: field.column, value: value as Json }]
     : [];
 }
 
-/** The last one, Liberia's, came in 1972. */
+/** The year after the last local time offset with seconds (Liberia, 1972). */
 const STANDARD_ZONES = '1973';
 
-function isHigherPrecision(value: Json | undefined, type: DataType, how: Writing): boolean {
+function isHigherPrecision(value: Json | undefined, type: DataType, mode: WriteMode): boolean {
   if (value === null || value === undefined) return false;
-  if (how.loses(type)) return true;
+  if (mode.loses(type)) return true;
   switch (type.kind) {
     case 'datetime':
-      // Before zones were standard they lay seconds apart, which drivers leave out of what they write.
+      // Earlier local time offsets had seconds, which drivers omit from what they write.
       return (
         String(value) < STANDARD_ZONES ||
-        (how.change ? type.digits > 3 : /\.\d{3}\d*[1-9]\d*Z$/.test(String(value)))
+        (mode.change ? type.digits > 3 : /\.\d{3}\d*[1-9]\d*Z$/.test(String(value)))
       );
     case 'list':
       return (
         type.storage === 'array' &&
-        (value as readonly Json[]).some((item) => isHigherPrecision(item, type.of, how))
+        (value as readonly Json[]).some((item) => isHigherPrecision(item, type.of, mode))
       );
     default:
       return false;
   }
 }
 
-/** Whether the property still says what was put there. */
+/** Whether the property still has the assigned value. */
 export function stillMatches(property: unknown, put: unknown): boolean {
   if (property instanceof Date) return put instanceof Date && property.getTime() === put.getTime();
   if (!Array.isArray(property)) return property === put;
@@ -141,7 +142,7 @@ export function stillMatches(property: unknown, put: unknown): boolean {
   );
 }
 
-/** Columns that belong together: those of one relation become one object of the related row's referenced columns. */
+/** Assigns column values. Those of one relation become one object of the related row's referenced columns. */
 export function setColumns(
   entity: ObjectLiteral,
   metadata: EntityMetadata,
@@ -179,7 +180,10 @@ function relatedObject(relation: RelationMetadata, values: readonly ColumnValue[
   return related;
 }
 
-/** TypeORM's own setter merges into the object that is there, which would rename a loaded row and keep a null out. */
+/**
+ * Assigns a relation. TypeORM's own setter merges into the current object, which would rename a loaded row, and ignores
+ * null.
+ */
 export function setRelation(
   entity: ObjectLiteral,
   relation: RelationMetadata,
@@ -194,7 +198,7 @@ export function setRelation(
   holder[relation.isLazy ? `__${relation.propertyName}__` : relation.propertyName] = value;
 }
 
-/** What TypeORM finds the row by. */
+/** The `where` option by which TypeORM finds the row. */
 export function whereIdentity(
   identity: readonly Json[],
   resource: Resource,
@@ -202,7 +206,7 @@ export function whereIdentity(
 ): ObjectLiteral {
   const where: ObjectLiteral = {};
   const values = resource.identity.map((column, index) => ({ column, value: identity[index] ?? null }));
-  // A property that is a column as well as a relation is found by the column's value.
+  // A property that is both a column and a relation is found by the column's value.
   const own = values.filter(({ column }) =>
     metadata.columns.some((each) => each.databaseName === column.id && !each.isVirtual),
   );
@@ -218,7 +222,7 @@ export function whereIdentity(
   return where;
 }
 
-/** The canonical values that name an entity's row. */
+/** The canonical values of an entity's primary key. */
 export function identityOf(
   entity: ObjectLiteral,
   resource: Resource,
@@ -230,7 +234,7 @@ export function identityOf(
   });
 }
 
-/** Of the columns that a field of this row stands for; those of a relation are not among them. */
+/** The columns of the field itself, without those of a relation. */
 export function columnIds(field: Field): readonly string[] {
   if (field.kind === 'embedded') return field.fields.flatMap(columnIds);
   return field.kind === 'column' ? [field.column.id] : [];

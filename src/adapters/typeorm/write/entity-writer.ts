@@ -40,8 +40,8 @@ import { translateWriteError } from './translate-write-error.js';
 import type { TranslatedWriteError } from './translate-write-error.js';
 import type { KeyLookup } from './foreign-key-lookup.js';
 import { ListenerRelations } from './listener-relations.js';
-import { changeNamedOnce, differingRows, underSentNames } from './duplicate-rows.js';
-import { completed, runHook } from './run-hook.js';
+import { prepareUpdateByOneName, contradictionErrors, underSentNames } from './duplicate-rows.js';
+import { completeCreate, runHook } from './run-hook.js';
 import type { WriterTools } from './row-writer.js';
 import { withoutSharedColumns, sharesColumns, writtenIds } from './shared-columns.js';
 import { StepWriter } from './transactional-writer.js';
@@ -50,20 +50,20 @@ import { prepared, notFound, NO_ERRORS } from './write-step.js';
 import type { PreparableWrite } from './write-step.js';
 import { TreeKeeper } from './trees/tree-keeper.js';
 
-/** What an update changes, and in which row. */
+/** The update of one row. */
 interface Change {
   readonly identity: readonly Json[];
-  /** TypeORM knows the row by this key. */
-  readonly told: boolean;
+  /** Whether TypeORM has loaded this key exactly. */
+  readonly isKeyExact: boolean;
   readonly values: FieldValues;
   readonly referenced: ReferencedValues;
-  /** Relations that led nowhere before the change. */
+  /** The relations that were null before the update. */
   readonly empty?: readonly RelationMetadata[];
-  /** Whether the application has had the entity in its hands: more than the body may have changed. */
+  /** Whether a hook has received the entity, and may have changed more than the body. */
   readonly hooked?: boolean;
 }
 
-/** An entity that is changed, and what it held of the columns that the grant looks at. */
+/** An entity under update, and its previous values of the columns that the grant reads. */
 interface Changed {
   readonly entity: ObjectLiteral;
   readonly before: WrittenValues;
@@ -71,8 +71,8 @@ interface Changed {
 }
 
 /**
- * Writes rows of an entity through TypeORM, so that its listeners, subscribers, defaults and cascades do their work.
- * Each write is one transaction; the answer is read back inside it.
+ * Writes rows of an entity through TypeORM, so that listeners, subscribers, defaults and cascades take effect. Each
+ * write is one transaction, and the response is read back inside it.
  */
 export class EntityWriter extends StepWriter {
   private readonly metadata: EntityMetadata;
@@ -83,7 +83,7 @@ export class EntityWriter extends StepWriter {
   private readonly tree: TreeKeeper | undefined;
   private readonly related: ListenerRelations | undefined;
   private readonly candidates: CandidateRows;
-  /** False where TypeORM cannot: a row is changed by one statement then. */
+  /** False if TypeORM cannot `save` the entity, which is then updated by a single statement. */
   private readonly saves: boolean;
   private readonly unjoined: boolean;
   private readonly model: { readonly resource: Resource; readonly metadata: EntityMetadata };
@@ -107,66 +107,59 @@ export class EntityWriter extends StepWriter {
     this.candidates = new CandidateRows(resource, this.metadata, tools);
   }
 
-  async creation(plan: CreatePlan, known?: KeyLookup): Promise<PreparableWrite<Row>> {
+  async prepareCreate(plan: CreatePlan, known?: KeyLookup): Promise<PreparableWrite<Row>> {
     const found = known ?? (await this.tools.lookups.lookUp(plan.keys));
     const { referenced, errors } = found;
-    // Made anew for each attempt: a listener of one that was rolled back has changed its entity.
+    // A new entity for each attempt: the listeners of a rolled-back attempt have changed the previous one.
     const make = (): ObjectLiteral => {
       const entity = this.metadata.create() as ObjectLiteral;
-      applyValues(entity, this.resource, this.metadata, { values: plan.values, referenced });
+      applyValues(entity, this.model, { values: plan.values, referenced });
       setColumns(entity, this.metadata, [...plan.fixed, ...plan.added]);
       return entity;
     };
     let tried: ObjectLiteral | undefined;
     return {
-      errors: await this.errorsOf(make(), plan, [errors, differingRows(plan.twice ?? [], found)]),
+      errors: await this.errorsOf(make(), plan, [errors, contradictionErrors(plan.twice ?? [], found)]),
       prepare: async (runner) => {
         await this.tree?.begin(runner);
         const entity = (tried = make());
-        return prepared(() => this.make(plan, entity, runner));
+        return prepared(() => this.performCreate(plan, entity, runner));
       },
-      judged: (error) =>
-        this.judged(error, {
+      translateError: (error) =>
+        this.translate(error, {
           plan,
-          may: () => this.mayMake(tried ?? make(), plan),
+          isPermitted: () => this.mayCreate(tried ?? make(), plan),
         }),
     };
   }
 
-  private async make(plan: CreatePlan, entity: ObjectLiteral, runner: QueryRunner): Promise<Row> {
+  private async performCreate(plan: CreatePlan, entity: ObjectLiteral, runner: QueryRunner): Promise<Row> {
     await runHook(plan.hooks.before, entity, { runner, dialect: this.tools.dialect });
     await this.related?.load(entity, runner);
     const arrays = await withArrayPlaceholders(entity, this.model, () => this.insert(entity, runner));
     const identity = this.givenIdentity(identityOf(entity, this.resource, this.metadata), plan.values);
     await this.tree?.insert(entity, identity[0] ?? null, runner);
-    await writePreciseValues(
-      this.resource,
-      identity,
-      [...arrays, ...this.finerOf(entity, plan.values, false)],
-      {
-        runner,
-        tools: this.tools,
-      },
-    );
+    const values = [...arrays, ...this.preciseValuesOf(entity, plan.values, false)];
+    await writePreciseValues(this.resource, { identity, values }, { runner, tools: this.tools });
     await runHook(plan.hooks.after, entity, { runner, dialect: this.tools.dialect });
-    return completed(await this.readBack(identity, plan.where, runner), plan, {
+    return completeCreate(await this.readBack(identity, plan.where, runner), plan, {
       runner,
       dialect: this.tools.dialect,
     });
   }
 
-  /** Whether the caller may have such a row. */
-  private mayMake(entity: ObjectLiteral, { where, values, hooks }: CreatePlan): Promise<boolean> {
-    return this.candidates.mayStandNew(entity, {
+  /** Whether the caller is permitted to have the row. */
+  private mayCreate(entity: ObjectLiteral, { where, values, hooks }: CreatePlan): Promise<boolean> {
+    return this.candidates.isNewRowPermitted(entity, {
       where,
-      exactly: this.finerOf(entity, values, false),
+      exactly: this.preciseValuesOf(entity, values, false),
       hooked: hooks.after !== undefined,
     });
   }
 
-  change(plan: UpdatePlan): PreparableWrite<Row | undefined> {
+  prepareUpdate(plan: UpdatePlan): PreparableWrite<Row | undefined> {
     if (plan.twice && plan.twice.length > 0)
-      return changeNamedOnce(plan, { tools: this.tools, change: (once) => this.change(once) });
+      return prepareUpdateByOneName(plan, { tools: this.tools, change: (once) => this.prepareUpdate(once) });
     let changed: Changed | undefined;
     return {
       errors: NO_ERRORS,
@@ -180,56 +173,49 @@ export class EntityWriter extends StepWriter {
         );
         const entity = key && (await this.load(key, runner));
         if (!key || !entity) return notFound(undefined);
-        const told = this.restoreKey(entity, key);
+        const isKeyExact = this.restoreKey(entity, key);
         const empty = emptyRelations(entity, this.metadata);
         changed = { entity, before: this.candidates.writtenOf(entity, plan.after), key };
         const { referenced, errors } = await this.tools.lookups.lookUp(plan.keys, runner);
-        applyValues(entity, this.resource, this.metadata, { values: plan.values, referenced });
-        const change = { identity: key, told, values: plan.values, referenced, empty, hooked };
+        applyValues(entity, this.model, { values: plan.values, referenced });
+        const change = { identity: key, isKeyExact, values: plan.values, referenced, empty, hooked };
         return prepared(
-          () => this.alter(plan, { entity, change, runner }),
+          () => this.performUpdate(plan, { entity, change, runner }),
           await this.errorsOf(entity, plan, [errors]),
         );
       },
-      judged: (error) =>
-        this.judged(error, {
+      translateError: (error) =>
+        this.translate(error, {
           plan,
-          may: async () => !changed || this.mayAlter(changed, plan),
+          isPermitted: async () => !changed || this.mayUpdate(changed, plan),
         }),
     };
   }
 
-  private mayAlter({ entity, before, key }: Changed, { after, values }: UpdatePlan): Promise<boolean> {
-    return this.candidates.mayStandChanged(entity, {
+  private mayUpdate({ entity, before, key }: Changed, { after, values }: UpdatePlan): Promise<boolean> {
+    return this.candidates.isChangedRowPermitted(entity, {
       where: after,
-      exactly: this.finerOf(entity, values, true),
-      stored: this.named(key),
+      exactly: this.preciseValuesOf(entity, values, true),
+      stored: this.identityCondition(key),
       before,
     });
   }
 
-  private async alter(
+  private async performUpdate(
     plan: UpdatePlan,
     { entity, change, runner }: { entity: ObjectLiteral; change: Change; runner: QueryRunner },
   ): Promise<Row> {
     await runHook(plan.hooks.before, entity, { runner, dialect: this.tools.dialect });
     const arrays =
-      plan.values.size > 0 || change.hooked === true ? await this.store(entity, change, runner) : [];
+      plan.values.size > 0 || change.hooked === true ? await this.saveChanges(entity, change, runner) : [];
     const identity = identityOf(entity, this.resource, this.metadata);
-    await writePreciseValues(
-      this.resource,
-      identity,
-      [...arrays, ...this.finerOf(entity, plan.values, true)],
-      {
-        runner,
-        tools: this.tools,
-      },
-    );
+    const values = [...arrays, ...this.preciseValuesOf(entity, plan.values, true)];
+    await writePreciseValues(this.resource, { identity, values }, { runner, tools: this.tools });
     await runHook(plan.hooks.after, entity, { runner, dialect: this.tools.dialect });
     return this.readBack(identity, plan.after, runner);
   }
 
-  deletion(plan: DeletePlan): PreparableWrite<boolean> {
+  prepareDelete(plan: DeletePlan): PreparableWrite<boolean> {
     return {
       errors: NO_ERRORS,
       prepare: async (runner) => {
@@ -242,10 +228,10 @@ export class EntityWriter extends StepWriter {
         // Without its relations: TypeORM would cascade into related objects that were loaded with it.
         const entity = key && (await this.load(key, runner, this.related?.kept ?? []));
         return key && entity
-          ? prepared(() => this.take(plan, { entity, identity: key, runner }))
+          ? prepared(() => this.performDelete(plan, { entity, identity: key, runner }))
           : notFound(false);
       },
-      judged: async (error) => {
+      translateError: async (error) => {
         if (isRestException(error) || this.tools.dialect.errorFor(error)?.kind !== 'foreign-key')
           return error;
         return new RestrictedDeletion(await findReferrer(plan, this.tools));
@@ -253,39 +239,42 @@ export class EntityWriter extends StepWriter {
     };
   }
 
-  private async take(
+  private async performDelete(
     { hooks }: DeletePlan,
     { entity, identity, runner }: { entity: ObjectLiteral; identity: readonly Json[]; runner: QueryRunner },
   ): Promise<boolean> {
-    const told = this.restoreKey(entity, identity);
+    const isKeyExact = this.restoreKey(entity, identity);
     await runHook(hooks.before, entity, { runner, dialect: this.tools.dialect });
     await this.related?.load(entity, runner, true);
-    // TypeORM takes the key off an entity that it removes; the hook is told which one it was.
+    // TypeORM deletes the key of an entity that it removes, and the hook needs it.
     const removed: ObjectLiteral = hooks.after
       ? Object.assign(Object.create(Object.getPrototypeOf(entity) as object) as ObjectLiteral, entity)
       : entity;
-    await this.remove(entity, { identity, told }, runner);
+    await this.remove(entity, { identity, isKeyExact }, runner);
     await runHook(hooks.after, removed, { runner, dialect: this.tools.dialect });
     return true;
   }
 
   private async remove(
     entity: ObjectLiteral,
-    { identity, told }: Pick<Change, 'identity' | 'told'>,
+    { identity, isKeyExact }: Pick<Change, 'identity' | 'isKeyExact'>,
     runner: QueryRunner,
   ): Promise<void> {
-    if (!told) await this.deleteExactly(identity, runner);
+    if (!isKeyExact) await this.deleteByIdentity(identity, runner);
     else if (this.metadata.deleteDateColumn)
       await runner.manager.softRemove(classOf(entity, this.metadata), entity);
     else {
       await this.tree?.beforeDelete(identity[0] ?? null, runner);
-      if (this.unjoined) await this.removeAlone(entity, identity, runner);
+      if (this.unjoined) await this.removeWithoutJunctions(entity, identity, runner);
       else await runner.manager.remove(classOf(entity, this.metadata), entity);
     }
   }
 
-  /** With its listeners, and without the pairs that TypeORM would look for in a junction that there is not. */
-  private async removeAlone(
+  /**
+   * Deletes the row and calls the listeners, without the junction rows that TypeORM would query in a junction table
+   * that does not exist.
+   */
+  private async removeWithoutJunctions(
     entity: ObjectLiteral,
     identity: readonly Json[],
     runner: QueryRunner,
@@ -293,11 +282,11 @@ export class EntityWriter extends StepWriter {
     const target = classOf(entity, this.metadata);
     const metadata = this.tools.tables.of(this.resource).dataSource.getMetadata(target);
     await runner.broadcaster.broadcast('BeforeRemove', metadata, entity, entity);
-    await this.deleteExactly(identity, runner, false);
+    await this.deleteByIdentity(identity, runner, false);
     await runner.broadcaster.broadcast('AfterRemove', metadata, entity, entity);
   }
 
-  /** With the keys of its forward relations, as validators and listeners expect them. */
+  /** Loads an entity with the keys of its forward relations, as validators and listeners expect them. */
   private async load(
     identity: readonly Json[],
     runner: QueryRunner,
@@ -310,17 +299,20 @@ export class EntityWriter extends StepWriter {
     });
     if (!entity) return null;
     emptyRelationsAreNull(entity, this.metadata, forward);
-    if (forward === this.forward) await this.embedded.load(entity, this.named(identity), runner);
+    if (forward === this.forward) await this.embedded.load(entity, this.identityCondition(identity), runner);
     return entity;
   }
 
-  /** A pair whose side changes gets another key, which `save` would take for another row (contract 2.11). */
-  private async store(
+  /**
+   * Saves the entity. An update of a junction row's related side changes its primary key, which `save` would take for
+   * another row (contract 2.11).
+   */
+  private async saveChanges(
     entity: ObjectLiteral,
     change: Change,
     runner: QueryRunner,
   ): Promise<readonly ColumnValue[]> {
-    // What a hook has changed is not known by name.
+    // Changes by a hook are not known by name.
     const only =
       change.hooked === true
         ? undefined
@@ -328,23 +320,23 @@ export class EntityWriter extends StepWriter {
     const same = identityOf(entity, this.resource, this.metadata).every(
       (value, index) => value === change.identity[index],
     );
-    if (same && change.told && this.saves) {
+    if (same && change.isKeyExact && this.saves) {
       await this.related?.load(entity, runner);
       const save = (): Promise<void> =>
         withoutEmptyRelations(entity, change.empty ?? [], () =>
-          this.hiding(entity, change, () =>
+          this.saveColumnsOnce(entity, change, () =>
             runner.manager.save(classOf(entity, this.metadata), entity, { reload: false }),
           ),
         );
       return withArrayPlaceholders(entity, { ...this.model, ...(only ? { only } : {}) }, () =>
-        this.keepingTree(entity, { change, runner, save }),
+        this.saveInTree(entity, { change, runner, save }),
       );
     }
     const changed = change.hooked === true ? entity : (this.metadata.create() as ObjectLiteral);
-    applyValues(changed, this.resource, this.metadata, change);
+    applyValues(changed, this.model, change);
     const save = (): Promise<void> => {
       const where = [whereIdentity(change.identity, this.resource, this.metadata)];
-      return this.hiding(changed, change, () =>
+      return this.saveColumnsOnce(changed, change, () =>
         runner.manager
           .createQueryBuilder()
           .update(this.metadata.target)
@@ -354,12 +346,12 @@ export class EntityWriter extends StepWriter {
       );
     };
     return withArrayPlaceholders(changed, this.model, () =>
-      this.keepingTree(entity, { change, runner, save }),
+      this.saveInTree(entity, { change, runner, save }),
     );
   }
 
-  /** Each column is written once. */
-  private async hiding(
+  /** Saves with each column written once. */
+  private async saveColumnsOnce(
     entity: ObjectLiteral,
     { values }: Change,
     save: () => Promise<unknown>,
@@ -373,12 +365,12 @@ export class EntityWriter extends StepWriter {
     await withoutSharedColumns(entity, { metadata: this.metadata, written }, save);
   }
 
-  private async keepingTree(
+  private async saveInTree(
     entity: ObjectLiteral,
     { change, runner, save }: { change: Change; runner: QueryRunner; save: () => Promise<void> },
   ): Promise<void> {
     await (this.tree
-      ? this.tree.saving(entity, change.identity[0] ?? null, {
+      ? this.tree.save(entity, change.identity[0] ?? null, {
           mayMove: this.tree.mayMove(change),
           runner,
           save,
@@ -392,8 +384,8 @@ export class EntityWriter extends StepWriter {
   }
 
   /**
-   * Gives an entity the key by which it was found. False where TypeORM has loaded another, because the driver loses
-   * digits or a day of it: by what TypeORM knows, it would change or delete another row.
+   * Assigns the key by which an entity was found. False if TypeORM has loaded another one, because the driver loses
+   * digits of a number or date: with its own key TypeORM would update or delete another row.
    */
   private restoreKey(entity: ObjectLiteral, identity: readonly Json[]): boolean {
     if (identityOf(entity, this.resource, this.metadata).every((value, index) => value === identity[index]))
@@ -406,7 +398,7 @@ export class EntityWriter extends StepWriter {
     return false;
   }
 
-  private async deleteExactly(
+  private async deleteByIdentity(
     identity: readonly Json[],
     runner: QueryRunner,
     listeners = true,
@@ -418,7 +410,7 @@ export class EntityWriter extends StepWriter {
     else await builder.delete().from(this.metadata.target).whereInIds(where).execute();
   }
 
-  /** The key that the client gave, as it gave it; else what the database made. */
+  /** The key of the body, unrounded, or the key that the database has generated. */
   private givenIdentity(made: readonly Json[], values: FieldValues): readonly Json[] {
     return this.resource.identity.map((column, index) => {
       const field = this.resource.fields.find(
@@ -429,8 +421,12 @@ export class EntityWriter extends StepWriter {
     });
   }
 
-  /** A listener may have put another value there. */
-  private finerOf(entity: ObjectLiteral, values: FieldValues, change: boolean): readonly ColumnValue[] {
+  /** The exact values of the body, except those that a listener has replaced. */
+  private preciseValuesOf(
+    entity: ObjectLiteral,
+    values: FieldValues,
+    change: boolean,
+  ): readonly ColumnValue[] {
     const loses = (type: DataType): boolean => change && !this.tools.dialect.loadsExactly(type);
     return highPrecisionValues(values, this.resource, { change, loses }).filter(({ column, value }) =>
       this.stillHolds(entity, column, value),
@@ -444,10 +440,10 @@ export class EntityWriter extends StepWriter {
     );
   }
 
-  /** An INSERT and never a save: `save` would overwrite a row that has the key already. */
+  /** Inserts the entity, never with `save`, which would overwrite a row with the same key. */
   private async insert(entity: ObjectLiteral, runner: QueryRunner): Promise<void> {
     const { columns, target } = this.metadata;
-    // TypeORM would give a generated column a value, which SQLite refuses.
+    // TypeORM would write a value into a generated column, which SQLite rejects.
     const made = this.tools.dialect.oneConnection && columns.some((column) => column.asExpression);
     const given = made
       ? columns
@@ -457,18 +453,24 @@ export class EntityWriter extends StepWriter {
     await runner.manager.createQueryBuilder().insert().into(target, given).values(entity).execute();
   }
 
-  /** Throws 403 for a row that the caller may not have. */
+  /**
+   * Reads the written row.
+   * @throws PermissionDenied if the caller is not permitted to have it.
+   */
   private async readBack(identity: readonly Json[], condition: Condition, runner: QueryRunner): Promise<Row> {
-    const row = await this.tools.reader.retrieveWithin(allOf([this.named(identity), condition]), runner);
+    const row = await this.tools.reader.retrieveWithin(
+      allOf([this.identityCondition(identity), condition]),
+      runner,
+    );
     if (!row) throw new PermissionDenied();
     return row;
   }
 
-  private named(identity: readonly Json[]): Condition {
+  private identityCondition(identity: readonly Json[]): Condition {
     return allOf(this.resource.identity.map((column, index) => equals(column, identity[index] ?? null)));
   }
 
-  /** All together: of the body, of its keys, and of the application's validators. */
+  /** The errors of the body, of its keys and of the application's validators together. */
   private async errorsOf(
     entity: ObjectLiteral,
     plan: Pick<CreatePlan, 'errors' | 'values' | 'sent'>,
@@ -481,7 +483,7 @@ export class EntityWriter extends StepWriter {
     return errors;
   }
 
-  private judged(error: unknown, judgement: TranslatedWriteError): Promise<unknown> {
+  private translate(error: unknown, judgement: TranslatedWriteError): Promise<unknown> {
     return translateWriteError(error, judgement, { ...this.model, tools: this.tools });
   }
 }

@@ -7,9 +7,9 @@ import { Scope } from '../../../sql/query-scope.js';
 import type { WriterTools } from './row-writer.js';
 
 /**
- * The model that still refers to a row whose deletion the database refused, as `<app>.<model>`, or its table's entity
- * where it is not served. Asked after the refusal, of every foreign key that leads here and restricts. None that the
- * caller may not view is named.
+ * The model that still refers to a row whose deletion the database has rejected, as `<app>.<model>`, or the table's
+ * entity if it is not served. Queried after the rejection, for every restricting foreign key to this table. A model
+ * that the caller may not view is never named.
  */
 export async function findReferrer(
   { resource, where, mayView }: DeletePlan,
@@ -18,10 +18,8 @@ export async function findReferrer(
   const { metadata: target, dataSource } = tools.tables.of(resource);
   for (const metadata of dataSource.entityMetadatas) {
     for (const key of metadata.foreignKeys) {
-      const restricts =
-        key.onDelete === undefined || key.onDelete === 'RESTRICT' || key.onDelete === 'NO ACTION';
-      // By table: TypeORM keeps the keys that lead to a child entity, and those of its own, with the base.
-      if (key.referencedEntityMetadata.tablePath !== target.tablePath || !restricts) continue;
+      // Compared by table: TypeORM keeps the foreign keys to and of a child entity with its base entity.
+      if (key.referencedEntityMetadata.tablePath !== target.tablePath || !restrictsDelete(key)) continue;
       const scope = Scope.begin(tools.dialect, tools.tables, resource);
       const quote = (name: string): string => dataSource.driver.escape(name);
       const referring = tools.tables.named(entityIdOf(metadata, dataSource));
@@ -39,7 +37,11 @@ export async function findReferrer(
   return undefined;
 }
 
-/** The entity's own resource, else one of another entity in its table. */
+function restrictsDelete({ onDelete }: EntityMetadata['foreignKeys'][number]): boolean {
+  return onDelete === undefined || onDelete === 'RESTRICT' || onDelete === 'NO ACTION';
+}
+
+/** The entity's own resource, or that of another entity in the same table. */
 function servedAs(metadata: EntityMetadata, { resources, tables }: WriterTools): Resource | undefined {
   const served = [...resources].filter(({ registered }) => registered);
   return (

@@ -14,16 +14,18 @@ import type { ReadFrom } from '../connection/cancellable-reads.js';
 import type { ConnectionManager } from '../connection/connection-manager.js';
 import type { ReferencedValues } from './entity-values.js';
 
-/** What became of the keys in a body: the columns that each refers to, or an error of its field. */
+/** The result of looking up the keys of a body: the referenced columns of each, or an error of its field. */
 export interface KeyLookup {
   readonly referenced: ReferencedValues;
   readonly errors: FieldErrors;
 }
 
-/** Keys of one statement: each is a subquery of it, and databases bound the columns of a result. */
-const MOST_KEYS = 100;
+/**
+ * The maximum number of keys in one statement: each is a subquery, and databases limit the number of result columns.
+ */
+const MAX_KEYS = 100;
 
-/** Looks for rows that others refer to: a parent in the URL, keys in a body. */
+/** Looks up rows to which others refer: a parent in the URL, keys in a body. */
 export class KeyLookups {
   constructor(
     private readonly tables: Tables,
@@ -53,23 +55,26 @@ export class KeyLookups {
     return found.length > 0;
   }
 
-  /** All keys in one statement. Inside a transaction, with its connection; else from the primary, where a row that the client has just made is. */
+  /**
+   * Looks up all keys in one statement: on the transaction's connection if there is one, otherwise on the primary,
+   * where a row that the client has just created is visible.
+   */
   async lookUp(checks: readonly KeyCheck[], runner?: QueryRunner): Promise<KeyLookup> {
-    return lookupOf(checks, await this.found(checks, runner));
+    return lookupOf(checks, await this.findReferenced(checks, runner));
   }
 
-  /** As `lookUp`, for several bodies: as few statements as hold that many keys. */
+  /** As `lookUp` for several bodies, with as few statements as possible. */
   async lookUpEach(bodies: readonly (readonly KeyCheck[])[]): Promise<readonly KeyLookup[]> {
     const checks = bodies.flat();
     const found: (readonly Json[] | undefined)[] = [];
-    for (let at = 0; at < checks.length; at += MOST_KEYS)
-      found.push(...(await this.found(checks.slice(at, at + MOST_KEYS))));
+    for (let at = 0; at < checks.length; at += MAX_KEYS)
+      found.push(...(await this.findReferenced(checks.slice(at, at + MAX_KEYS))));
     let at = 0;
     return bodies.map((body) => lookupOf(body, found.slice(at, (at += body.length))));
   }
 
-  /** For each key the columns that it refers to, or undefined where there is no such row. */
-  private async found(
+  /** The referenced columns for each key, or undefined if there is no such row. */
+  private async findReferenced(
     checks: readonly KeyCheck[],
     runner?: QueryRunner,
   ): Promise<readonly (readonly Json[] | undefined)[]> {
@@ -107,7 +112,7 @@ export class KeyLookups {
   }
 }
 
-/** A replica may not know yet of what this very client has written. */
+/** A replica may not have the client's own latest writes yet. */
 function sourceOf(forWriting: boolean): ReadFrom {
   return forWriting ? 'primary' : 'replica';
 }

@@ -5,8 +5,8 @@ import type { ColumnValue } from '../../../core/query/plan.js';
 import type { Resource } from '../../../core/schema/resource.js';
 
 /**
- * Stands in the place of an array of JSON values while TypeORM writes: TypeORM writes such an array as one JSON text,
- * which PostgreSQL takes for no array. The JSON text of this is `{}`, PostgreSQL's empty array.
+ * A placeholder for an array of JSON values while TypeORM writes: TypeORM would serialize the array as one JSON text,
+ * which is not a PostgreSQL array. This placeholder serializes to `{}`, PostgreSQL's empty array.
  */
 class ArrayPlaceholder {
   constructor(readonly items: readonly Json[]) {}
@@ -17,8 +17,8 @@ class ArrayPlaceholder {
 }
 
 /**
- * Runs TypeORM's statement with stand-ins for the entity's arrays of JSON values (of these columns only, where some are
- * named), and gives the values that are to be written behind it.
+ * Runs TypeORM's statement with placeholders for the entity's arrays of JSON values (limited to `only` if given), and
+ * returns the values that have to be written afterwards.
  */
 export async function withArrayPlaceholders(
   entity: ObjectLiteral,

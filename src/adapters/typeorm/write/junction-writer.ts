@@ -10,23 +10,23 @@ import type { Resource } from '../../../core/schema/resource.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import type { DatabaseError } from '../../../sql/dialects/dialect.js';
 import type { ReferencedValues } from './entity-values.js';
-import { mayStandAs } from './candidate-rows.js';
+import { areValuesPermitted } from './candidate-rows.js';
 import { selectForUpdate } from './select-for-update.js';
 import type { KeyLookup } from './foreign-key-lookup.js';
 import { Scope } from '../../../sql/query-scope.js';
 import type { WriterTools } from './row-writer.js';
 import { StepWriter } from './transactional-writer.js';
 import { constraintError } from './constraint-errors.js';
-import { completed } from './run-hook.js';
+import { completeCreate } from './run-hook.js';
 import { prepared, notFound, NO_ERRORS } from './write-step.js';
 import type { PreparableWrite } from './write-step.js';
 
-/** What the database refuses for the sake of other rows, or of a rule that the caller's own rows need not know. */
-const TELLING: ReadonlySet<DatabaseError['kind']> = new Set(['unique', 'check']);
+/** Constraints that depend on other rows, or on a rule that the caller's own rows do not reveal. */
+const ROW_DEPENDENT: ReadonlySet<DatabaseError['kind']> = new Set(['unique', 'check']);
 
 /**
- * Writes the rows of a junction that only TypeORM knows: pairs of keys, with no entity, no listener and no column of
- * their own. A pair is never changed: another related side is another pair.
+ * Writes the rows of a junction table that only TypeORM knows: pairs of keys, without entity, listeners or columns of
+ * their own. A pair is never updated: another related side is another pair.
  */
 export class JunctionWriter extends StepWriter {
   constructor(
@@ -36,26 +36,26 @@ export class JunctionWriter extends StepWriter {
     super(tools);
   }
 
-  async creation(plan: CreatePlan, known?: KeyLookup): Promise<PreparableWrite<Row>> {
+  async prepareCreate(plan: CreatePlan, known?: KeyLookup): Promise<PreparableWrite<Row>> {
     const { referenced, errors } = known ?? (await this.tools.lookups.lookUp(plan.keys));
     const columns = [...plan.fixed, ...this.columnsOf(plan.values, referenced)];
     return {
-      errors: together([plan.errors, errors]),
+      errors: mergeErrors([plan.errors, errors]),
       prepare: (runner) =>
         Promise.resolve(
           prepared(async () =>
-            completed(await this.insert(columns, plan.where, runner), plan, {
+            completeCreate(await this.insert(columns, plan.where, runner), plan, {
               runner,
               dialect: this.tools.dialect,
             }),
           ),
         ),
-      judged: (error) => this.judged(error, columns, plan.where),
+      translateError: (error) => this.translate(error, columns, plan.where),
     };
   }
 
   /** Replaces the pair by one with the other related side (contract 2.11). */
-  change(plan: UpdatePlan): PreparableWrite<Row | undefined> {
+  prepareUpdate(plan: UpdatePlan): PreparableWrite<Row | undefined> {
     let changed: readonly ColumnValue[] | undefined;
     return {
       errors: NO_ERRORS,
@@ -71,10 +71,10 @@ export class JunctionWriter extends StepWriter {
         changed = after;
         return prepared(
           () => this.replace(before, after, { where: plan.after, runner }),
-          together([plan.errors, errors]),
+          mergeErrors([plan.errors, errors]),
         );
       },
-      judged: (error) => this.judged(error, changed, plan.after),
+      translateError: (error) => this.translate(error, changed, plan.after),
     };
   }
 
@@ -89,7 +89,7 @@ export class JunctionWriter extends StepWriter {
     return this.insert(after, where, runner);
   }
 
-  deletion(plan: DeletePlan): PreparableWrite<boolean> {
+  prepareDelete(plan: DeletePlan): PreparableWrite<boolean> {
     return {
       errors: NO_ERRORS,
       prepare: async (runner) => {
@@ -100,7 +100,7 @@ export class JunctionWriter extends StepWriter {
           return true;
         });
       },
-      judged: (error) => Promise.resolve(error),
+      translateError: (error) => Promise.resolve(error),
     };
   }
 
@@ -163,15 +163,15 @@ export class JunctionWriter extends StepWriter {
     return row;
   }
 
-  private async judged(
+  private async translate(
     error: unknown,
     pair: readonly ColumnValue[] | undefined,
     where: Condition,
   ): Promise<unknown> {
     const refusal = isRestException(error) ? undefined : this.tools.dialect.errorFor(error);
     if (!refusal) return error;
-    if (pair && TELLING.has(refusal.kind)) {
-      if (!(await mayStandAs(pair, { resource: this.resource, where, tools: this.tools })))
+    if (pair && ROW_DEPENDENT.has(refusal.kind)) {
+      if (!(await areValuesPermitted(pair, { resource: this.resource, where, tools: this.tools })))
         return new PermissionDenied();
     }
     return this.refused(refusal) ?? error;
@@ -187,7 +187,7 @@ export class JunctionWriter extends StepWriter {
         return InvalidInput.ofNoField('A related object does not exist.');
       case 'check':
       case 'not-null':
-        // Of columns of the table that TypeORM's junction does not have.
+        // The violated constraint is on columns that TypeORM's junction does not have.
         return constraintError(refusal, this.resource, new Map());
       default:
         return undefined;
@@ -195,7 +195,7 @@ export class JunctionWriter extends StepWriter {
   }
 }
 
-function together(found: readonly FieldErrors[]): FieldErrors {
+function mergeErrors(found: readonly FieldErrors[]): FieldErrors {
   const errors = emptyFieldErrors();
   for (const each of found) addErrors(errors, each);
   return errors;

@@ -2,7 +2,7 @@ import type { EntityMetadata, ObjectLiteral, QueryRunner } from 'typeorm';
 import type { RelationMetadata } from 'typeorm/metadata/RelationMetadata.js';
 import type { Resource } from '../../../core/schema/resource.js';
 
-/** Relations of a loaded object, as TypeORM's `find` takes them. */
+/** The relations of a loaded object, as the `relations` option of TypeORM's `find`. */
 interface Tree {
   [relation: string]: Tree;
 }
@@ -13,13 +13,13 @@ interface Wanted {
 }
 
 /**
- * Related objects that a model's listeners and subscribers read: loaded in the transaction of the write, once the entity says
- * which they are. Without them a relation holds an object with the key alone.
+ * The related objects that a model's listeners and subscribers read, loaded in the transaction of the write once the
+ * entity's keys are known. Otherwise a relation contains an object with the key only.
  */
 export class ListenerRelations {
   private constructor(private readonly wanted: readonly Wanted[]) {}
 
-  /** Undefined where the listeners need none. */
+  /** Undefined if the listeners need none. */
   static of({ listenerRelations }: Resource, { relations }: EntityMetadata): ListenerRelations | undefined {
     const wanted = new Map<RelationMetadata, Tree>();
     for (const path of listenerRelations) {
@@ -36,7 +36,10 @@ export class ListenerRelations {
       : new ListenerRelations([...wanted].map(([relation, beyond]) => ({ relation, beyond })));
   }
 
-  /** Properties whose objects may stand on an entity that is removed: over the others TypeORM would remove them too. */
+  /**
+   * The properties that may be loaded on an entity that is removed: through the others TypeORM would remove the related
+   * objects too.
+   */
   get kept(): readonly string[] {
     return this.wanted.flatMap(({ relation }) =>
       isRemovedOver(relation) || relation.embeddedMetadata ? [] : relation.propertyPath,
@@ -79,9 +82,9 @@ async function loadRelated(
     loadEagerRelations: false,
   });
   if (!found) return;
-  // The key that is written, whatever the driver makes of it when it reads.
+  // Keeps the key that is written, whatever the driver loads for it.
   for (const { column, value } of keys) column?.setEntityValue(found, value);
-  // TypeORM's own way would merge it into the object that stands there.
+  // TypeORM's own setter would merge into the current object.
   const holder = (relation.embeddedMetadata?.embeddedMetadataTree ?? []).reduce<ObjectLiteral>(
     (outer, { propertyName }) => outer[propertyName] as ObjectLiteral,
     entity,
@@ -89,7 +92,7 @@ async function loadRelated(
   holder[relation.propertyName] = found;
 }
 
-/** `{ owner: {} }` as `{ owner: true }`. */
+/** Converts `{ owner: {} }` to `{ owner: true }`. */
 function asTrue(tree: Tree): ObjectLiteral {
   return Object.fromEntries(
     Object.entries(tree).map(([name, inner]) => [

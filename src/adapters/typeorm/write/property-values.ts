@@ -4,7 +4,7 @@ import { designType } from '../metadata/design-type.js';
 import { plainNumberText } from '../../../core/values/numbers.js';
 import type { TypeOf, DataType } from '../../../core/schema/data-type.js';
 
-/** What an entity's property holds for a canonical value: what TypeORM itself would have put there. */
+/** Converts a canonical value to the value of an entity's property, as TypeORM itself would load it. */
 export function toProperty(value: Json, type: DataType, metadata: ColumnMetadata): unknown {
   if (value === null) return null;
   const design = designType(metadata);
@@ -15,11 +15,7 @@ export function toProperty(value: Json, type: DataType, metadata: ColumnMetadata
       return design === Date ? midnight(String(value), metadata.utc) : value;
     case 'decimal':
     case 'bigint':
-      return design === BigInt && type.kind === 'bigint'
-        ? BigInt(String(value))
-        : design === Number
-          ? numberIfExact(String(value))
-          : value;
+      return toNumeric(value, type, design);
     case 'binary':
       return Buffer.from(String(value), 'base64');
     case 'list':
@@ -29,7 +25,12 @@ export function toProperty(value: Json, type: DataType, metadata: ColumnMetadata
   }
 }
 
-/** A number would lose digits of some values: those stay texts. */
+function toNumeric(value: Json, type: DataType, design: unknown): unknown {
+  if (design === BigInt && type.kind === 'bigint') return BigInt(String(value));
+  return design === Number ? numberIfExact(String(value)) : value;
+}
+
+/** A number if it represents the value exactly, otherwise the text. */
 function numberIfExact(value: string): unknown {
   const number = Number(value);
   const plain = (text: string): string =>
@@ -48,7 +49,9 @@ function toItems(values: readonly Json[], { of }: TypeOf<'list'>): unknown {
   }
 }
 
-/** The canonical value of what an entity's property holds, or of what a transformer or a listener made of it. */
+/**
+ * Converts the value of an entity's property, possibly replaced by a transformer or a listener, to the canonical value.
+ */
 export function fromProperty(property: unknown, type: DataType): unknown {
   if (property === null || property === undefined) return null;
   if (property instanceof Date) return fromDate(property, type);
@@ -84,7 +87,7 @@ function fromDate(date: Date, type: DataType): string | null {
     .padEnd(20 + digits, '0')}Z`;
 }
 
-/** The Date from which TypeORM takes the day again: of this process's zone, or of UTC where the column says `utc`. */
+/** The Date from which TypeORM derives the same day: in the process's time zone, or in UTC if the column has `utc`. */
 function midnight(text: string, utc: boolean): Date {
   const [year = 1, month = 1, day = 1] = text.split('-').map(Number);
   const date = utc ? new Date(0) : new Date(2000, 0, 1);

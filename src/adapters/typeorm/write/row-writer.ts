@@ -11,18 +11,23 @@ import type { KeyLookup, KeyLookups } from './foreign-key-lookup.js';
 import type { RowReader } from '../read/row-reader.js';
 import type { PreparableWrite } from './write-step.js';
 
-/** Writes rows of one resource. The promises are those of `DataAdapter`. */
+/** Writes rows of one resource, with the guarantees of `DataAdapter`. */
 export interface RowWriter {
   create(plan: CreatePlan): MaybePromise<Row>;
   update(plan: UpdatePlan): MaybePromise<Row | undefined>;
   delete(plan: DeletePlan): Promise<boolean>;
-  /** The same, for a transaction that others share. Nothing is asked of the database behind this but in that transaction. `known`: what became of its keys, where somebody has looked. */
-  creation(plan: CreatePlan, known?: KeyLookup): Promise<PreparableWrite<Row>>;
-  change(plan: UpdatePlan): PreparableWrite<Row | undefined> | Promise<PreparableWrite<Row | undefined>>;
-  deletion(plan: DeletePlan): PreparableWrite<boolean>;
+  /**
+   * The following prepare writes for a shared transaction, in which all later queries run. `known` is the result of an
+   * earlier key lookup.
+   */
+  prepareCreate(plan: CreatePlan, known?: KeyLookup): Promise<PreparableWrite<Row>>;
+  prepareUpdate(
+    plan: UpdatePlan,
+  ): PreparableWrite<Row | undefined> | Promise<PreparableWrite<Row | undefined>>;
+  prepareDelete(plan: DeletePlan): PreparableWrite<boolean>;
 }
 
-/** Runs an application's own validators over an entity that is about to be written. Empty where all is well. */
+/** Runs the application's validators on an entity before it is written. Empty if it is valid. */
 export type ValidateEntity = (
   entity: object,
   resource: Resource,
@@ -36,9 +41,9 @@ export interface WriterTools {
   readonly lookups: KeyLookups;
   readonly indexes: IndexColumns;
   readonly reader: RowReader;
-  /** Of another view of the same rows. */
+  /** The reader of another view of the same rows. */
   readerOf(view: Resource): RowReader;
   readonly validate?: ValidateEntity;
-  /** Every resource that the adapter was prepared for, for the look at who still refers to a row. */
+  /** Every resource of the adapter, for finding the models that still refer to a row. */
   readonly resources: ReadonlySet<Resource>;
 }

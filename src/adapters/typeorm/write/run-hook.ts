@@ -7,15 +7,15 @@ import { isTemporary } from '../../../sql/dialects/dialect.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
 import { isSystemCode } from '../../../sql/dialects/error-codes.js';
 
-/** Where a hook runs. */
+/** The connection and the dialect of a hook's transaction. */
 interface Running {
   readonly runner: QueryRunner;
   readonly dialect: Dialect;
 }
 
 /**
- * Statements of a hook are the application's: what the database refuses of them is no error of the body. What the database fails at
- * goes on as it is, so that it is tried again or told as a database that is away.
+ * Runs a hook of the application. A constraint violation in its own statements is not an error of the body. Other
+ * database errors are rethrown unchanged, so that they are retried, or reported as an unavailable database.
  */
 export async function runHook<Given>(
   hook: ((given: Given, transaction: object) => Promise<void>) | undefined,
@@ -27,16 +27,16 @@ export async function runHook<Given>(
   } catch (error) {
     if (isRestException(error)) throw error;
     const refusal = dialect.errorFor(error);
-    if (!refusal) throw await lostOr(error, { runner, dialect });
+    if (!refusal) throw await connectionErrorOr(error, { runner, dialect });
     throw isTemporary(refusal) ? error : new ServerError({ cause: error });
   }
 }
 
 /**
- * The operating system's code for a server that is not there may be of this database, which the hook has asked over another connection,
- * or of any other server. The error of the transaction's own connection, where that is lost too.
+ * An operating system error may come from this database, which the hook has queried over another connection, or from
+ * any other server. If the transaction's own connection is lost too, its error is returned.
  */
-async function lostOr(error: unknown, { runner, dialect }: Running): Promise<unknown> {
+async function connectionErrorOr(error: unknown, { runner, dialect }: Running): Promise<unknown> {
   if (!isSystemCode((error as { code?: unknown } | null | undefined)?.code)) return error;
   try {
     await runner.query('SELECT 1');
@@ -46,8 +46,11 @@ async function lostOr(error: unknown, { runner, dialect }: Running): Promise<unk
   }
 }
 
-/** The row that was made, as it was read back: the last thing of its transaction. Throws 403 where the caller may not have it. */
-export async function completed(row: Row | undefined, plan: CreatePlan, running: Running): Promise<Row> {
+/**
+ * Runs the last step of a create with the row read back.
+ * @throws PermissionDenied if the caller is not permitted to have it.
+ */
+export async function completeCreate(row: Row | undefined, plan: CreatePlan, running: Running): Promise<Row> {
   if (!row) throw new PermissionDenied();
   await runHook(plan.completed, [row], running);
   return row;

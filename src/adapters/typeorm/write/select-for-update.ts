@@ -10,7 +10,10 @@ import { decodedRecord, readColumns, selectList } from '../../../sql/select-colu
 import { Scope } from '../../../sql/query-scope.js';
 import type { WriterTools } from './row-writer.js';
 
-/** Columns of the row that is about to be written, locked where the database locks rows; undefined where none fits, or it is not as it is expected. */
+/**
+ * Reads columns of the row before it is written, and locks it if the database has row locks. Undefined if no row
+ * matches, or it differs from the expected version.
+ */
 export async function selectForUpdate(
   resource: Resource,
   {
@@ -29,12 +32,16 @@ export async function selectForUpdate(
     sql: `SELECT ${list} FROM ${from} WHERE ${condition}${lock}`,
     parameters: scope.parameters,
   });
-  if (!record || (expected && !(await isExpected(expected, where, { runner, tools })))) return undefined;
+  if (!record || (expected && !(await hasExpectedVersion(expected, where, { runner, tools }))))
+    return undefined;
   return decodedRecord(record, columns, tools.dialect);
 }
 
-/** Nobody changes it any more. It is read by a lock too: a snapshot may be older than the lock, where a condition has looked at other rows before. */
-async function isExpected(
+/**
+ * Whether the locked row has the expected version. It is read with a lock too, because the snapshot may be older than
+ * the first lock if a condition has read other rows before.
+ */
+async function hasExpectedVersion(
   { resource, holds }: Expectation,
   where: Condition,
   { runner, tools }: { runner: QueryRunner; tools: WriterTools },

@@ -11,7 +11,7 @@ export function sharesColumns({ relations }: EntityMetadata): boolean {
   return new Set(ids).size < ids.length;
 }
 
-/** The columns that a field of a body writes, those of a relation included. */
+/** The columns that a field of a body writes, including those of a relation. */
 export function writtenIds(field: Field): readonly string[] {
   switch (field.kind) {
     case 'column':
@@ -26,8 +26,8 @@ export function writtenIds(field: Field): readonly string[] {
 }
 
 /**
- * TypeORM writes a column once for each changed relation that it belongs to, which PostgreSQL refuses. Of relations that are
- * written with all of their columns, those whose columns another one writes too are kept from it while it saves.
+ * Saves without the relations whose columns another relation writes too. TypeORM writes a column once for each changed
+ * relation that it belongs to, which PostgreSQL rejects.
  */
 export async function withoutSharedColumns(
   entity: ObjectLiteral,

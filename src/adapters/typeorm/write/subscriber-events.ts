@@ -1,6 +1,6 @@
 import type { EntityMetadata, EntitySubscriberInterface } from 'typeorm';
 
-/** Whether a subscriber wants to be told of this entity. */
+/** Whether a subscriber receives the events of this entity. */
 export function listensTo(subscriber: EntitySubscriberInterface, metadata: EntityMetadata): boolean {
   const target: unknown = subscriber.listenTo?.();
   return (

@@ -10,20 +10,20 @@ import { constraintError } from './constraint-errors.js';
 import type { WriterTools } from './row-writer.js';
 import { uncheckedKey } from './unchecked-key.js';
 
-/** What a refused write is judged by. */
+/** The write whose error is translated. */
 export interface TranslatedWriteError {
   readonly plan: CreatePlan | UpdatePlan;
-  /** False where the caller may not have the row. Asked when the transaction has ended. */
-  readonly may: () => Promise<boolean>;
+  /** False if the caller is not permitted to have the row. Called after the transaction has ended. */
+  readonly isPermitted: () => Promise<boolean>;
 }
 
-/** What the database refuses for the sake of other rows. */
-const TELLING: ReadonlySet<DatabaseError['kind']> = new Set(['unique', 'check', 'foreign-key']);
+/** Constraints whose violation depends on other rows. */
+const ROW_DEPENDENT: ReadonlySet<DatabaseError['kind']> = new Set(['unique', 'check', 'foreign-key']);
 
-/** What is thrown in the place of an error that has ended a write. */
+/** Translates the error of a failed write to the error that is thrown. */
 export async function translateWriteError(
   error: unknown,
-  { plan, may }: TranslatedWriteError,
+  { plan, isPermitted }: TranslatedWriteError,
   {
     resource,
     metadata,
@@ -33,21 +33,22 @@ export async function translateWriteError(
   const refusal = isRestException(error) ? undefined : tools.dialect.errorFor(error);
   if (!refusal) return underSentName(error, plan, resource);
   if (refusal.kind === 'foreign-key') {
-    // A related row went away between the look and the write.
+    // A related row was deleted between the lookup and the write.
     const { errors } = await tools.lookups.lookUp(plan.keys);
     if (Object.keys(errors).length > 0) return new InvalidInput(errors);
   }
-  // A row that the caller may not have is refused as such: a unique index, or an exclusion, would tell of rows of others.
-  if (TELLING.has(refusal.kind) && !(await may())) return new PermissionDenied();
+  // A row that the caller is not permitted to have is rejected as such: a unique or exclusion constraint would reveal
+  // rows of others.
+  if (ROW_DEPENDENT.has(refusal.kind) && !(await isPermitted())) return new PermissionDenied();
   if (refusal.kind === 'foreign-key') return danglingKey(plan, resource);
-  const told =
+  const resolved =
     refusal.kind === 'unique'
       ? { kind: refusal.kind, columns: await tools.indexes.of(refusal, metadata) }
       : refusal;
-  return constraintError(told, resource, plan.values) ?? error;
+  return constraintError(resolved, resource, plan.values) ?? error;
 }
 
-/** What was thrown before anything was written. */
+/** Renames an error that was thrown before the write. */
 function underSentName(error: unknown, plan: TranslatedWriteError['plan'], resource: Resource): unknown {
   return error instanceof InvalidInput && resource.standIns.length > 0
     ? new InvalidInput(underSentNames(error.fields, resource, plan))
@@ -55,7 +56,7 @@ function underSentName(error: unknown, plan: TranslatedWriteError['plan'], resou
 }
 
 function danglingKey(plan: TranslatedWriteError['plan'], resource: Resource): NotFound | InvalidInput {
-  // Nothing is wrong with the body: what the URL names has gone.
+  // The body is valid, but the parent in the URL has been deleted.
   if (plan.kind === 'create' && plan.fixed.length > 0) return new NotFound();
   const unchecked = uncheckedKey(plan, resource);
   return unchecked

@@ -3,13 +3,16 @@ import type { Field } from '../../../core/schema/field.js';
 import type { CreatePlan, FieldValues, UpdatePlan } from '../../../core/query/plan.js';
 import type { Resource } from '../../../core/schema/resource.js';
 
-/** A foreign key of a body whose row nobody has looked for, because its model is not served. */
+/** A foreign key of a body that was not looked up, because its model is not served. */
 interface UncheckedKey {
   readonly path: readonly string[];
   readonly value: Json;
 }
 
-/** The one that a database can mean which refuses a foreign key; undefined where it may be another, or a value of the application. */
+/**
+ * The only unchecked key that a foreign key violation can refer to; undefined if it may be another one, or a value of
+ * the application.
+ */
 export function uncheckedKey(
   plan: CreatePlan | UpdatePlan,
   { relations, fields }: Resource,

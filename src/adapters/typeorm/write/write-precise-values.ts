@@ -5,11 +5,10 @@ import type { Resource } from '../../../core/schema/resource.js';
 import { Scope } from '../../../sql/query-scope.js';
 import type { WriterTools } from './row-writer.js';
 
-/** What TypeORM does not write as the client gave it is written behind its statement. */
+/** Updates the columns whose exact values TypeORM does not write, after its own statement. */
 export async function writePreciseValues(
   resource: Resource,
-  identity: readonly Json[],
-  values: readonly ColumnValue[],
+  { identity, values }: { readonly identity: readonly Json[]; readonly values: readonly ColumnValue[] },
   { runner, tools }: { readonly runner: QueryRunner; readonly tools: WriterTools },
 ): Promise<void> {
   if (values.length === 0) return;

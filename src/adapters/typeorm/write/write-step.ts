@@ -5,30 +5,32 @@ import type { FieldErrors } from '../../../core/errors/rest-exception.js';
 import type { Requester } from '../../../core/contracts/requester.js';
 import type { ConnectionManager } from '../connection/connection-manager.js';
 
-/** One write, ready for a transaction: its own, or one that it shares with others. */
+/** A write that is prepared for a transaction, its own or a shared one. */
 export interface PreparableWrite<Result> {
-  /** What is known to be wrong with it before the transaction. */
+  /** The errors that are known before the transaction. */
   readonly errors: FieldErrors;
-  /** In the transaction: looks at what is there, under locks, and writes nothing. May come again, in another one. */
+  /** Reads and locks the row in the transaction, without writing. May be called again in another transaction. */
   prepare(runner: QueryRunner): Promise<PreparedWrite<Result>>;
-  /** Behind the transaction that an error has ended: what is thrown in its place. */
-  judged(error: unknown): Promise<unknown>;
+  /** Translates the error that has ended the transaction to the one that is thrown. */
+  translateError(error: unknown): Promise<unknown>;
 }
 
 export interface PreparedWrite<Result> {
-  /** What is wrong with it, now that the row is known. */
+  /** The errors that are known once the row has been read. */
   readonly errors: FieldErrors;
-  /** There is no such row, and so nothing to write. */
+  /** True if the row does not exist, and nothing is to be written. */
   readonly missing: boolean;
-  /** Of a write that has not looked yet, because it looks while it writes: where others are refused, it never writes. */
-  readonly look?: () => Promise<Pick<PreparedWrite<Result>, 'errors' | 'missing'>>;
-  /** Throws an error of its own, a `RestException`, or one of the database, which ends the transaction. */
+  /**
+   * The check of a write that reads the row only while writing it. If other steps have errors, only this check runs.
+   */
+  readonly check?: () => Promise<Pick<PreparedWrite<Result>, 'errors' | 'missing'>>;
+  /** @throws an error of its own, a `RestException`, or an error of the database, which ends the transaction. */
   readonly write: () => Promise<Result>;
 }
 
 export const NO_ERRORS: FieldErrors = Object.freeze(emptyFieldErrors());
 
-/** A write that finds nothing to write. */
+/** A write without a row. */
 export function notFound<Result>(result: Result): PreparedWrite<Result> {
   return { errors: NO_ERRORS, missing: true, write: () => Promise.resolve(result) };
 }
@@ -37,15 +39,15 @@ export function prepared<Result>(write: () => Promise<Result>, errors = NO_ERROR
   return { errors, missing: false, write };
 }
 
-/** One that only looks where it has to. */
+/** A write that reads and locks its row only if necessary. */
 export function preparedWithoutLock<Result>(
   write: () => Promise<Result>,
-  look: () => Promise<PreparedWrite<Result>>,
+  check: () => Promise<PreparedWrite<Result>>,
 ): PreparedWrite<Result> {
-  return { errors: NO_ERRORS, missing: false, write, look };
+  return { errors: NO_ERRORS, missing: false, write, check };
 }
 
-/** In a transaction of its own. */
+/** Executes a write in its own transaction. */
 export async function writeAlone<Result>(
   step: PreparableWrite<Result>,
   connections: ConnectionManager,
@@ -55,11 +57,11 @@ export async function writeAlone<Result>(
   try {
     return await connections.transact((runner) => writeWithin(step, runner), requester);
   } catch (error) {
-    throw await step.judged(error);
+    throw await step.translateError(error);
   }
 }
 
-/** In somebody's transaction, at once. */
+/** Executes a write in a running transaction. */
 export async function writeWithin<Result>(
   step: PreparableWrite<Result>,
   runner: QueryRunner,

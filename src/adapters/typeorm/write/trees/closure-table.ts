@@ -3,7 +3,7 @@ import type { Json } from '../../../../core/errors/rest-exception.js';
 import type { TreeShape } from './tree-shape.js';
 import type { TreeTable } from './tree-table.js';
 
-/** A row in a table beside it for each pair of a node and one above it, itself included. */
+/** A tree with a closure table: one row for each pair of a node and its ancestor, or itself. */
 export class ClosureTable implements TreeShape {
   private readonly path: string;
   private readonly ancestor: string;
@@ -23,13 +23,16 @@ export class ClosureTable implements TreeShape {
     await this.attach(key, parent, runner);
   }
 
-  /** TypeORM's `save` does not find the old pairs where the key's column has another name than its property; it adds the new ones. */
+  /**
+   * TypeORM's `save` does not find the old pairs if the key column's name differs from its property; it adds the new
+   * ones.
+   */
   async move(key: Json, parent: Json, runner: QueryRunner): Promise<() => Promise<void>> {
     await this.detach(key, runner);
     return () => this.attach(key, parent, runner);
   }
 
-  /** Adds what is not there yet of the pairs of the rows from the parent upwards with those from the key downwards. */
+  /** Inserts the missing pairs of the parent and its ancestors with the node and its descendants. */
   private async attach(key: Json, parent: Json, runner: QueryRunner): Promise<void> {
     if (parent === null) return;
     const { path, ancestor, descendant } = this;

@@ -3,7 +3,7 @@ import type { Json } from '../../../../core/errors/rest-exception.js';
 import type { TreeShape } from './tree-shape.js';
 import type { TreeTable } from './tree-table.js';
 
-/** Each row holds the keys from its root down to itself: `1.4.9.` */
+/** A tree in which each row stores the keys from its root to itself, such as `1.4.9.` */
 export class MaterializedPath implements TreeShape {
   private readonly column: string;
 
@@ -21,8 +21,8 @@ export class MaterializedPath implements TreeShape {
   }
 
   /**
-   * TypeORM replaces the old path wherever it occurs within a path (`1.` in `1.11.` twice). Behind this it finds no path
-   * that begins with the old one, and leaves them as they are.
+   * Renames the paths. TypeORM replaces the old path wherever it occurs within a path (`1.` occurs in `1.11.` twice).
+   * After this it finds no path that starts with the old one, and changes none.
    */
   async move(key: Json, parent: Json, runner: QueryRunner): Promise<() => Promise<void>> {
     await this.rename(await this.pathOf(key, runner), await this.pathBelow(parent, key, runner), runner);

@@ -9,7 +9,7 @@ interface Bounds {
   readonly right: number;
 }
 
-/** Each row holds two numbers, between which those of all rows below it stand. There is one root. */
+/** A tree in which each row stores two numbers that enclose those of its descendants. It has a single root. */
 export class NestedSet implements TreeShape {
   private readonly left: string;
   private readonly right: string;
@@ -43,8 +43,8 @@ export class NestedSet implements TreeShape {
   }
 
   /**
-   * Moves the rows to where they belong, behind the other children of their parent. TypeORM's own shift goes wrong where
-   * the new parent stands above already; with a right end before the left one, until the row is saved, it shifts nothing.
+   * Moves a subtree after the other children of its new parent. TypeORM's own update is wrong if the new parent already
+   * precedes it; while the right bound is less than the left one, until the row is saved, TypeORM moves nothing.
    */
   async move(key: Json, parent: Json, runner: QueryRunner): Promise<() => Promise<void>> {
     if (parent === null) throw this.secondRoot();
@@ -67,7 +67,7 @@ export class NestedSet implements TreeShape {
     return () => this.put(key, { left, right: own.right + by }, runner);
   }
 
-  /** A child without its parent would be a second root: boot refuses such a model. */
+  /** A child without its parent would be a second root; the boot check rejects such a model. */
   detach(): Promise<void> {
     throw this.secondRoot();
   }

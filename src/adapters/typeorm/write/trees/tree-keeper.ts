@@ -13,30 +13,30 @@ import type { TreeShape } from './tree-shape.js';
 import { TreeTable } from './tree-table.js';
 
 /**
- * Keeps a tree right while its rows are written. TypeORM does so in `save` alone, which would overwrite a row instead of
- * inserting one, and its shifts are not right for every move.
+ * Maintains the tree columns of an entity while its rows are written. TypeORM does so in `save` only, which would
+ * overwrite a row instead of inserting one, and which moves some subtrees incorrectly.
  */
 export class TreeKeeper {
   constructor(
     private readonly table: TreeTable,
     private readonly shape: TreeShape,
-    private readonly refuse: (message: string) => InvalidInput,
+    private readonly invalidInput: (message: string) => InvalidInput,
   ) {}
 
-  /** Undefined for an entity that is no tree, or holds nothing but the keys of the parents. */
+  /** Undefined for an entity that is not a tree, or an adjacency list, which stores parent keys only. */
   static of(resource: Resource, metadata: EntityMetadata, tools: WriterTools): TreeKeeper | undefined {
     if (metadata.treeType === undefined || metadata.treeType === 'adjacency-list') return undefined;
     const table = new TreeTable(resource, metadata, tools);
-    const refuse = (message: string): InvalidInput => refusal(resource, metadata, message);
-    return new TreeKeeper(table, shapeOf(table, refuse), refuse);
+    const invalidInput = (message: string): InvalidInput => parentError(resource, metadata, message);
+    return new TreeKeeper(table, shapeOf(table, invalidInput), invalidInput);
   }
 
-  /** To be called first in a transaction that changes the shape. */
+  /** Locks the tree. Call it first in a transaction that changes the tree. */
   async begin(runner: QueryRunner): Promise<void> {
     await this.table.lock(runner);
   }
 
-  /** Whether a change may move the row: the body names a parent, or the application has had the entity in its hands. */
+  /** Whether an update may move the row: the body contains the parent, or a hook has received the entity. */
   mayMove({ values, hooked }: { values: FieldValues; hooked?: boolean }): boolean {
     return hooked === true || [...values.keys()].some((name) => this.namesParent(name));
   }
@@ -45,32 +45,32 @@ export class TreeKeeper {
     await this.shape.insert(key, this.parentIn(entity), runner);
   }
 
-  /** Saves an entity that may have got another parent, where `mayMove` says so. */
-  async saving(
+  /** Saves an entity, and moves its row if its parent has changed. */
+  async save(
     entity: ObjectLiteral,
     key: Json,
     { mayMove, runner, save }: { mayMove: boolean; runner: QueryRunner; save: () => Promise<void> },
   ): Promise<void> {
     const parent = this.parentIn(entity);
     if (!mayMove || parent === (await this.table.parentOf(key, runner))) {
-      // TypeORM takes a root that stays one for a row that becomes one.
+      // TypeORM would treat a root that stays one as a row that becomes one.
       if (parent === null) this.table.metadata.treeParentRelation?.setEntityValue(entity, undefined);
       return save();
     }
     if (parent !== null && (await this.table.isAbove(key, parent, runner)))
-      throw this.refuse('An object cannot stand below itself.');
+      throw this.invalidInput('An object cannot stand below itself.');
     const finish = await this.shape.move(key, parent, runner);
     await save();
     await finish();
   }
 
-  /** Where the children outlive their parent, they become roots. */
+  /** Children become roots if they outlive their parent. */
   async beforeDelete(key: Json, runner: QueryRunner): Promise<void> {
     if (this.table.metadata.treeParentRelation?.onDelete !== 'SET NULL') return;
     for (const child of await this.table.childrenOf(key, runner)) await this.shape.detach(child, runner);
   }
 
-  /** By the relation, or by the plain column of its foreign key. */
+  /** Whether the field is the parent relation, or the plain column of its foreign key. */
   private namesParent(name: string): boolean {
     const { resource, metadata } = this.table;
     const field = resource.fieldsByName.get(name);
@@ -87,21 +87,25 @@ export class TreeKeeper {
   }
 }
 
-function shapeOf(table: TreeTable, refuse: (message: string) => InvalidInput): TreeShape {
+function shapeOf(table: TreeTable, invalidInput: (message: string) => InvalidInput): TreeShape {
   switch (table.metadata.treeType) {
     case 'closure-table':
       return new ClosureTable(table);
     case 'materialized-path':
       return new MaterializedPath(table);
     case 'nested-set':
-      return new NestedSet(table, refuse);
+      return new NestedSet(table, invalidInput);
     default:
       throw new Error(`${table.metadata.name} is no tree`);
   }
 }
 
-/** Under the parent's field, where the client knows it. */
-function refusal(resource: Resource, { treeParentRelation }: EntityMetadata, message: string): InvalidInput {
+/** An error of the parent's field, if the client can see it. */
+function parentError(
+  resource: Resource,
+  { treeParentRelation }: EntityMetadata,
+  message: string,
+): InvalidInput {
   const field = resource.fields.find(
     (each) =>
       each.kind === 'to-one' &&

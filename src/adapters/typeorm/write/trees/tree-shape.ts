@@ -1,12 +1,12 @@
 import type { QueryRunner } from 'typeorm';
 import type { Json } from '../../../../core/errors/rest-exception.js';
 
-/** What a kind of tree holds beside the keys of the parents. */
+/** The data that a kind of tree stores in addition to the parent keys. */
 export interface TreeShape {
-  /** The row is there, without its place in the tree. */
+  /** Adds a row that is already inserted to the tree. */
   insert(key: Json, parent: Json, runner: QueryRunner): Promise<void>;
-  /** Before the row is written with another parent, by TypeORM's `save` or by one statement. Gives what is left to do behind it. */
+  /** Moves the row. Called before the row is saved with another parent; returns the steps that follow the save. */
   move(key: Json, parent: Json, runner: QueryRunner): Promise<() => Promise<void>>;
-  /** The row loses its parent, which is about to be deleted. */
+  /** Detaches a row from its parent, which will be deleted. */
   detach(key: Json, runner: QueryRunner): Promise<void>;
 }

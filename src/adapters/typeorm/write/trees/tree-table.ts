@@ -9,13 +9,13 @@ import type { WriterTools } from '../row-writer.js';
 
 type Records = readonly Record<string, unknown>[];
 
-/** Binds a value to the statement that is being written, and gives the SQL that stands for it. */
+/** Binds a value to a statement, and returns the SQL of its parameter. */
 export interface Binder {
   key(value: Json): string;
   text(value: string): string;
 }
 
-/** The table of a tree, by quoted names, and the statements that its bookkeeping needs. */
+/** The table of a tree with its quoted names, and the statements that maintain the tree. */
 export class TreeTable {
   readonly path: string;
   readonly key: string;
@@ -42,7 +42,7 @@ export class TreeTable {
     return this.tools.tables.of(this.resource).dataSource.driver.escape(column.databaseName);
   }
 
-  /** The parts of a path with a schema or database, each by itself. */
+  /** Quotes each part of a path with a schema or database. */
   quoted(path: string): string {
     const { driver } = this.tools.tables.of(this.resource).dataSource;
     return path
@@ -51,7 +51,7 @@ export class TreeTable {
       .join('.');
   }
 
-  /** Runs one statement. Write its text in the order in which it binds. */
+  /** Runs one statement. Bind values in the order of their occurrence in the text. */
   async run(runner: QueryRunner, write: (bind: Binder) => string): Promise<Records> {
     const scope = Scope.begin(this.tools.dialect, this.tools.tables, this.resource);
     const sql = write({
@@ -62,7 +62,7 @@ export class TreeTable {
     return Array.isArray(result) ? (result as Records) : [];
   }
 
-  /** The key of the row above, as it stands in the database. */
+  /** The stored key of the row's parent. */
   async parentOf(key: Json, runner: QueryRunner): Promise<Json> {
     const [record] = await this.run(
       runner,
@@ -81,7 +81,7 @@ export class TreeTable {
     return records.map(({ c0 }) => this.decodeKey(c0));
   }
 
-  /** Whether the row stands above the other one, or is it. */
+  /** Whether the first row is an ancestor of the other one, or the same row. */
   async isAbove(key: Json, other: Json, runner: QueryRunner): Promise<boolean> {
     const found = await this.run(runner, (bind) => {
       const first = `SELECT ${this.key}, ${this.parent} FROM ${this.path} WHERE ${this.key} = ${bind.key(other)}`;
@@ -91,7 +91,7 @@ export class TreeTable {
     return found.length > 0;
   }
 
-  /** Others who would change the tree's shape wait until this transaction ends. */
+  /** Locks the tree against other writers until the transaction ends. */
   async lock(runner: QueryRunner): Promise<void> {
     const scope = Scope.begin(this.tools.dialect, this.tools.tables, this.resource);
     const sql = this.tools.dialect.lockTree({ table: this.path, key: this.key }, (text) =>

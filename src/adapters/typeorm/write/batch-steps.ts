@@ -1,0 +1,109 @@
+import type { QueryRunner } from 'typeorm';
+import { BulkWriteError } from '../../../core/errors/bulk-write-error.js';
+import type { BulkStepError } from '../../../core/errors/bulk-write-error.js';
+import type { InvalidInput } from '../../../core/errors/http-exceptions.js';
+import { isRestException } from '../../../core/errors/rest-exception.js';
+import type { FieldErrors } from '../../../core/errors/rest-exception.js';
+import type { BatchPlan } from '../../../core/query/plan.js';
+import type { Row } from '../../../core/contracts/serializer.js';
+import type { Dialect } from '../../../sql/dialects/dialect.js';
+import { runHook } from './run-hook.js';
+import { NO_ERRORS } from './write-step.js';
+import type { PreparedWrite, PreparableWrite } from './write-step.js';
+
+export const MISSING = 'missing';
+export const DELETED = 'deleted';
+
+/**
+ * The result of one step. A locked row exists until it is written; one that was not looked up before the write may be
+ * missing.
+ */
+export type Outcome = Row | typeof DELETED | typeof MISSING;
+
+/** Executes the prepared steps of a batch in its transaction. `turn` is called before each step, to locate a database error. */
+export async function writeEach(
+  steps: readonly PreparableWrite<Outcome>[],
+  {
+    runner,
+    plan,
+    dialect,
+  }: { readonly runner: QueryRunner; readonly plan: BatchPlan; readonly dialect: Dialect },
+  turn: (step: PreparableWrite<Outcome>, index: number) => void,
+): Promise<readonly Row[]> {
+  const { skipsMissing, completed } = plan;
+  const begun: PreparedWrite<Outcome>[] = [];
+  for (const [index, step] of steps.entries()) {
+    turn(step, index);
+    begun.push(hasErrors(step.errors) ? invalidWrite(step.errors) : await step.prepare(runner));
+  }
+  // The errors of all steps are reported together.
+  if (stepErrorsOf(begun, plan).some(hasErrors)) throwStepErrors(stepErrorsOf(await checkAll(begun), plan));
+  const written: Row[] = [];
+  const refused: BulkStepError[] = [];
+  for (const [index, step] of steps.entries()) {
+    turn(step, index);
+    const current = isStale(plan, index, begun[index]) ? await step.prepare(runner) : begun[index];
+    const { outcome, errors } = await tryWrite(current);
+    if (typeof outcome === 'object') written.push(outcome);
+    refused.push(outcome === MISSING && !skipsMissing ? MISSING : errors);
+  }
+  throwStepErrors(refused);
+  await runHook(completed, written, { runner, dialect });
+  return written;
+}
+
+/** An earlier step may have changed the row since it was read, through a hook, a listener or a trigger. */
+function isStale({ steps }: BatchPlan, index: number, write: PreparedWrite<Outcome> | undefined): boolean {
+  if (index === 0 || write === undefined || write.check) return false;
+  const kind = steps[index]?.kind;
+  return kind === 'update' || kind === 'upsert';
+}
+
+function invalidWrite(errors: FieldErrors): PreparedWrite<Outcome> {
+  return { errors, missing: false, write: () => Promise.resolve(MISSING) };
+}
+
+export function stepErrorsOf(
+  found: readonly Pick<PreparedWrite<Outcome>, 'errors' | 'missing'>[],
+  { skipsMissing }: BatchPlan,
+): readonly BulkStepError[] {
+  return found.map(({ errors, missing: isMissing }) => (isMissing && !skipsMissing ? MISSING : errors));
+}
+
+/** Sequentially, because they share a connection. */
+export async function checkAll(
+  begun: readonly PreparedWrite<Outcome>[],
+): Promise<readonly Pick<PreparedWrite<Outcome>, 'errors' | 'missing'>[]> {
+  const all = [];
+  for (const each of begun) all.push(each.check ? await each.check() : each);
+  return all;
+}
+
+/**
+ * Executes a write and collects its validation errors, which prevent the commit, but not the check of the other writes.
+ */
+async function tryWrite(
+  write: PreparedWrite<Outcome> | undefined,
+): Promise<{ readonly outcome?: Outcome | undefined; readonly errors: FieldErrors }> {
+  if (write && hasErrors(write.errors)) return { errors: write.errors };
+  try {
+    return { outcome: await write?.write(), errors: NO_ERRORS };
+  } catch (error) {
+    if (!isInvalidInput(error)) throw error;
+    return { errors: error.fields };
+  }
+}
+
+/** Tested by its shape: the application may throw the class of another copy of the package. */
+export function isInvalidInput(error: unknown): error is InvalidInput {
+  return isRestException(error) && 'fields' in error;
+}
+
+export function throwStepErrors(found: readonly BulkStepError[]): void {
+  const refusals = new Map([...found.entries()].filter(([, each]) => hasErrors(each)));
+  if (refusals.size > 0) throw new BulkWriteError(refusals);
+}
+
+function hasErrors(found: BulkStepError): boolean {
+  return found === MISSING || Object.keys(found).length > 0;
+}
