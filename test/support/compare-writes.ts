@@ -17,7 +17,7 @@ import type { Comparison } from './comparison.js';
 
 const fast = {
   create: Object.getOwnPropertyDescriptor(DirectWriter.prototype, 'create')?.value as DirectWriter['create'],
-  written: Object.getOwnPropertyDescriptor(DirectWriter.prototype, 'written')?.value as (
+  execute: Object.getOwnPropertyDescriptor(DirectWriter.prototype, 'execute')?.value as (
     this: DirectWriter,
     ...given: readonly unknown[]
   ) => Promise<Row | undefined>,
@@ -148,10 +148,10 @@ function columnNames(resource: Resource, name: string): readonly string[] {
 }
 
 /** The row that a statement returns must be the one that is read. */
-Object.defineProperty(DirectWriter.prototype, 'written', {
+Object.defineProperty(DirectWriter.prototype, 'execute', {
   value: function (this: DirectWriter, ...given: readonly unknown[]) {
     const comparison = comparisonFor(this as unknown as Inside);
-    return comparison ? comparedRow(this, comparison, given) : fast.written.call(this, ...given);
+    return comparison ? comparedRow(this, comparison, given) : fast.execute.call(this, ...given);
   },
   writable: true,
   configurable: true,
@@ -162,7 +162,7 @@ async function comparedRow(
   comparison: Comparison,
   given: readonly unknown[],
 ): Promise<Row | undefined> {
-  const row = await fast.written.call(writer, ...given);
+  const row = await fast.execute.call(writer, ...given);
   if (!row) return row;
   const { tools, resource } = writer as unknown as Inside;
   comparison.changed++;

@@ -104,12 +104,14 @@ describe('a planted difference fails the request, and the end of the application
 
   test('of what a write stores', async () => {
     const started = await start();
-    const insertion = Reflect.get(DirectWriter.prototype, 'insertion') as (plan: object) => object;
+    const insertStatement = Reflect.get(DirectWriter.prototype, 'insertStatement') as (
+      plan: object,
+    ) => object;
     replace(
       DirectWriter.prototype,
-      'insertion',
+      'insertStatement',
       function (this: DirectWriter, plan: { readonly values: ReadonlyMap<string, unknown> }) {
-        return insertion.call(this, { ...plan, values: new Map([['text', 'planted']]) });
+        return insertStatement.call(this, { ...plan, values: new Map([['text', 'planted']]) });
       },
     );
     expect((await started.client.post(THINGS, { text: 'd' })).status).toBe(500);
