@@ -6,10 +6,26 @@ import { ordersOf } from './workloads.js';
 import type { Workload } from './workloads.js';
 
 export const CONNECTIONS = 32;
+/** Milliseconds after which autocannon notices that all requests are answered, instead of a second: short loads follow each other. */
+const TICK = 20;
+
+/** Arguments of autocannon's listener of one response. */
+export type LoadResponse = readonly [
+  status: number,
+  body: string,
+  context: object,
+  headers: Readonly<Record<string, string>>,
+];
+
+/** A request of autocannon. The two functions make it depend on earlier answers. */
+export interface LoadRequest extends Ask {
+  setupRequest?(request: LoadRequest): LoadRequest;
+  onResponse?(...answer: LoadResponse): void;
+}
 
 /** What the benchmark uses of autocannon, which stands in the packages of `bench/`. */
 interface LoadClient {
-  setRequests(requests: readonly Ask[]): void;
+  setRequests(requests: readonly LoadRequest[]): void;
   on(event: 'body', listener: (body: Buffer) => void): void;
   on(event: 'response', listener: (status: number) => void): void;
 }
@@ -19,6 +35,7 @@ interface LoadOptions {
   readonly timeout: number;
   readonly amount?: number;
   readonly duration?: number;
+  readonly sampleInt?: number;
   setupClient(client: LoadClient): void;
 }
 interface LoadResult {
@@ -64,7 +81,16 @@ export function loadPath(port: number, path: string, amount: number): Promise<Lo
   return run(port, { amount }, () => [{ method: 'GET', path }]);
 }
 
-type Limit = { readonly amount: number } | { readonly duration: number };
+/** Requests of each connection, in its order, again and again. */
+export function loadRequests(
+  port: number,
+  amount: number,
+  requests: (connection: number) => readonly LoadRequest[],
+): Promise<Load> {
+  return run(port, { amount: Math.max(amount, CONNECTIONS), sampleInt: TICK }, requests);
+}
+
+type Limit = { readonly amount: number; readonly sampleInt?: number } | { readonly duration: number };
 
 function load(
   port: number,
@@ -74,7 +100,11 @@ function load(
   return run(port, limit, (connection) => asksOf(style, workload, connection));
 }
 
-async function run(port: number, limit: Limit, asks: (connection: number) => readonly Ask[]): Promise<Load> {
+async function run(
+  port: number,
+  limit: Limit,
+  asks: (connection: number) => readonly LoadRequest[],
+): Promise<Load> {
   let connection = 0;
   const failed: string[] = [];
   // The load client tells times by its own clock, which ticks once a second.

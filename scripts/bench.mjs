@@ -1,5 +1,5 @@
 // Builds the package and the benchmark, installs the benchmark's own packages where they are missing, and runs one of
-// its programs: node scripts/bench.mjs <run|compare|memory|boot|cluster> [options]
+// its programs: node scripts/bench.mjs <run|compare|model-options|memory|boot|cluster> [options]
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,9 @@ function succeeds(command, args, folder = root) {
   return spawnSync(command, args, { cwd: folder, stdio: ['ignore', 2, 2] }).status === 0;
 }
 
-for (const folder of ['bench', 'bench/nest-10']) {
+// The rivals are measured by these programs only.
+const rivals = ['run', 'compare'].includes(program);
+for (const folder of rivals ? ['bench', 'bench/nest-10'] : ['bench']) {
   if (!existsSync(join(root, folder, 'node_modules')) && !succeeds('npm', ['ci'], join(root, folder)))
     console.error(`The packages of ${folder} cannot be installed: what needs them is not measured.`);
 }
@@ -22,7 +24,7 @@ const built =
   succeeds(process.execPath, [tsc, '-p', 'bench']) &&
   (program !== 'cluster' || succeeds('npm', ['run', '--silent', 'build:sample']));
 if (!built) process.exit(1);
-for (const folder of ['bench/rivals', 'bench/nest-10']) {
+for (const folder of rivals ? ['bench/rivals', 'bench/nest-10'] : []) {
   if (!succeeds(process.execPath, [tsc, '-p', folder]))
     console.error(`${folder} does not compile: it is measured as it was compiled before, or not at all.`);
 }

@@ -1,0 +1,84 @@
+import { loadRequests } from '../load.js';
+import { median } from '../report.js';
+import type { RunningServer } from '../server-process.js';
+import { checkAnswers } from './check.js';
+import { ITEM_WORKLOADS } from './requests.js';
+import type { ItemRequests, ItemWorkload, RequestsOf } from './requests.js';
+import type { VariantName } from './variants.js';
+
+/** Requests after a start that are measured alone, because the code is not compiled yet. */
+export const FIRST_REQUESTS = 2000;
+
+/** Requests of a turn: about 60 ms of the plain model's CPU for each workload. */
+const TURN: Readonly<Record<ItemWorkload, number>> = { list: 192, retrieve: 576, create: 256, change: 320 };
+
+export interface Participant {
+  readonly server: RunningServer;
+  readonly requests: ItemRequests;
+}
+
+/** Microseconds of CPU of the server for a request, and the ratio to the reference of the same turn. */
+export interface Cost {
+  readonly cpu: number;
+  readonly ratio: number;
+}
+
+/** One start of one variant. */
+export interface VariantRun {
+  readonly variant: VariantName;
+  readonly costs: Readonly<Record<ItemWorkload, Cost>>;
+  /** Microseconds for one of the first requests, all four workloads in turn. */
+  readonly first: number;
+}
+
+export interface MeasureOptions {
+  readonly turns: number;
+  /** Requests after the first ones that are not measured. */
+  readonly settle: number;
+}
+
+/** The first requests, the warm-up, and turns with the reference, which make the ratio independent of the machine's speed. */
+export async function measureVariant(
+  reference: Participant,
+  participant: Participant,
+  { turns, settle }: MeasureOptions,
+): Promise<VariantRun> {
+  const { server, requests } = participant;
+  const first = await cpuOf(server, FIRST_REQUESTS, requests.mixed(false));
+  await checkAnswers(server.port, requests);
+  await loadRequests(server.port, settle, requests.mixed(true));
+  const samples: Record<ItemWorkload, Cost[]> = { list: [], retrieve: [], create: [], change: [] };
+  for (let turn = 0; turn < turns; turn++) {
+    for (const workload of ITEM_WORKLOADS) {
+      const sample = async (each: Participant): Promise<number> =>
+        cpuOf(each.server, TURN[workload], each.requests.of(workload));
+      const before = turn % 2 === 0 ? await sample(reference) : undefined;
+      const cpu = await sample(participant);
+      const plain = before ?? (await sample(reference));
+      samples[workload].push({ cpu, ratio: cpu / plain });
+    }
+  }
+  return {
+    variant: requests.variant.name,
+    first,
+    costs: {
+      list: middle(samples.list),
+      retrieve: middle(samples.retrieve),
+      create: middle(samples.create),
+      change: middle(samples.change),
+    },
+  };
+}
+
+async function cpuOf(server: RunningServer, amount: number, requests: RequestsOf): Promise<number> {
+  const before = (await server.usage()).cpuMicroseconds;
+  const { requests: answered } = await loadRequests(server.port, amount, requests);
+  return ((await server.usage()).cpuMicroseconds - before) / answered;
+}
+
+function middle(samples: readonly Cost[]): Cost {
+  return {
+    cpu: median(samples.map(({ cpu }) => cpu)) ?? 0,
+    ratio: median(samples.map(({ ratio }) => ratio)) ?? 0,
+  };
+}
