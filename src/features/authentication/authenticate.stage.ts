@@ -14,7 +14,10 @@ export function authenticate(resource: Resource, authenticator: Authenticator): 
     });
 }
 
-/** What a guard throws other than 401 waits for `throwGuardError`: it may depend on an object, and permissions come before it. */
+/**
+ * An error of a guard other than 401 is deferred to `throwGuardError`: it may depend on an object, and permissions are
+ * checked first.
+ */
 function authenticateByGuards(resource: Resource, authenticator: Authenticator): Stage {
   return async (context) => {
     const { request, address } = exchangeOf(context);

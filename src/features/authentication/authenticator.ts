@@ -16,41 +16,41 @@ import { actorOn } from './guard-scheme.js';
 import type { RefusedCredentials } from './refused-credentials.js';
 import { statusOfError } from './error-status.js';
 
-/** A request, and the address that the application's proxy setting vouches for. */
+/** A request and its client address, resolved by the application's trust-proxy setting. */
 export interface Asking {
   readonly request: LibraryRequest;
   readonly address: string;
-  /** What guards of Nest are given. */
+  /** The `ExecutionContext` that Nest guards receive. */
   readonly context?: unknown;
 }
 
-/** Who asks, and why a guard refuses it nevertheless. */
+/** The authenticated caller, and the error of a guard that refuses it nevertheless. */
 export interface Identified {
   readonly actor: Actor;
-  /** Whoever the permissions refuse is told that first. */
+  /** Thrown after the permissions have been evaluated: their refusal has precedence. */
   readonly refusal?: Error;
 }
 
 export interface AuthenticatorRules {
-  /** Milliseconds that all checks of one request may take. */
+  /** Time limit in milliseconds for all credential checks of one request. */
   readonly timeout: number;
-  /** Undefined where they are not counted. */
+  /** Undefined if refused credentials are not counted. */
   readonly refused: RefusedCredentials | undefined;
 }
 
-/** What all schemes make of a request, and the one that knows its credentials for wrong. */
+/** The combined outcome of all schemes; `wrong` has the scheme that rejected the credentials. */
 type Tried =
   | Exclude<SchemeOutcome, { kind: 'wrong' }>
   | { readonly kind: 'wrong'; readonly scheme: AuthenticationScheme };
 
-/** Who asks, below one prefix. */
+/** Authenticates the requests of one prefix. */
 export class Authenticator {
   constructor(private readonly rules: AuthenticatorRules) {}
 
   /**
-   * An actor that the application has put on the request is used as it is; else the schemes are tried in order, and the
-   * first that knows the caller decides. Throws 429 where too many credentials have been refused, 401 for wrong
-   * credentials of a scheme in use, on open endpoints too, and 503 where a scheme fails, or has not answered in time.
+   * Uses an actor that the application has already put on the request; otherwise tries the schemes in order until one
+   * authenticates the caller. Throws 429 if too many credentials have been refused, 401 for wrong credentials of a scheme
+   * in use, on open endpoints too, and 503 if a scheme fails or times out.
    */
   authenticate(asking: Asking, schemes: readonly AuthenticationScheme[]): MaybePromise<Actor> {
     const found = actorOn(asking.request);
@@ -58,13 +58,13 @@ export class Authenticator {
     return schemes.length === 0 ? null : this.identify(asking, schemes).then(({ actor }) => actor);
   }
 
-  /** The same of schemes among which guards are. Those of a model run whoever asks. */
+  /** As `authenticate`, for schemes that include guards. The guards of a model always run. */
   async identify(asking: Asking, schemes: readonly AuthenticationScheme[]): Promise<Identified> {
     const { request } = asking;
     const found = actorOn(request);
     const ends = performance.now() + this.rules.timeout;
     if (found && !schemes.some(({ guards }) => guards === 'all')) return { actor: found };
-    // Whom the application knows has presented nothing here that could be guessed.
+    // A caller authenticated by the application has presented no credentials here that could be guessed.
     const tried = found
       ? await trySchemes(schemes, asking, ends)
       : await this.tryCounted(asking, schemes, ends);
@@ -85,7 +85,7 @@ export class Authenticator {
     }
   }
 
-  /** Credentials are looked at where not too many have been refused; whoever presents none is not counted. */
+  /** Checks credentials unless too many have been refused; requests without credentials are not counted. */
   private async tryCounted(
     asking: Asking,
     schemes: readonly AuthenticationScheme[],
@@ -136,7 +136,10 @@ async function trySchemes(
   return { kind: unknown ? 'unknown' : 'none' };
 }
 
-/** Credentials that one strategy does not know may be another's of the same scheme, and of no other scheme; of a guard nobody knows. */
+/**
+ * Credentials unknown to one strategy may belong to another one of the same scheme, but to no other scheme. The place of
+ * a guard's credentials is unknown.
+ */
 function haveDifferentPlaces(
   { name: one }: AuthenticationScheme,
   { name: other }: AuthenticationScheme,
@@ -148,13 +151,16 @@ function refusalOf({ refusal }: AuthenticationScheme, request: LibraryRequest): 
   return typeof refusal === 'string' ? refusal : refusal(request);
 }
 
-/** Credentials by which nobody has become known: they count as refused, whichever way a guard says so. */
+/** Credentials that did not authenticate anyone count as refused, by whichever error a guard reports it. */
 function isWrong(tried: Tried): boolean {
   if (tried.kind !== 'refused') return tried.kind === 'wrong';
   return tried.actor === null && statusOfError(tried.error) === 403;
 }
 
-/** A guard that answers false refuses as permissions do: an anonymous caller by 401 where a scheme can challenge. Throws what no permission stands before. */
+/**
+ * A guard that returns false refuses as permissions do: an anonymous caller gets 401 if a scheme has a challenge. Throws
+ * server errors, which are independent of permissions.
+ */
 function refusalFor(
   { actor, error }: Extract<Tried, { kind: 'refused' }>,
   schemes: readonly AuthenticationScheme[],
@@ -165,7 +171,7 @@ function refusalFor(
   return asks ? new NotAuthenticated(challenge) : error;
 }
 
-/** What a scheme says, if it does so in time; what it says later is dropped. */
+/** The outcome of a scheme within the time limit; a later outcome is ignored. */
 function outcomeOf(
   scheme: AuthenticationScheme,
   { request, context }: Asking,
@@ -181,7 +187,7 @@ function outcomeOf(
         }),
       );
     }, milliseconds);
-    // A process that ends does not wait for it.
+    // The timer must not keep the process alive.
     timer.unref();
     given
       .then(resolve, (error: unknown) => {

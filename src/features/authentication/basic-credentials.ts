@@ -1,18 +1,18 @@
 import { isUtf8 } from 'node:buffer';
 
-/** What a caller says of itself by HTTP Basic. */
+/** User name and password of HTTP Basic authentication. */
 export interface BasicCredentials {
   readonly username: string;
   readonly password: string;
 }
 
 const TOKEN = /^basic +([A-Za-z0-9+/_-]+={0,2})$/i;
-/** RFC 7617 has none in a name or a password. */
+/** Control characters, which RFC 7617 excludes from user names and passwords. */
 const CONTROL = /[\0-\x1f\x7f]/;
 
 /**
- * RFC 7617: the name ends at the first colon, and all behind it is the password. Undefined for credentials that are no
- * base64, no UTF-8, hold control characters, or have no name or no password.
+ * Parses RFC 7617 credentials: the name ends at the first colon, the rest is the password. Undefined for credentials that
+ * are not valid base64 or UTF-8, contain control characters, or lack a name or a password.
  */
 export function parseBasicCredentials(authorization: string | undefined): BasicCredentials | undefined {
   const bytes = Buffer.from(TOKEN.exec(authorization?.trim() ?? '')?.[1] ?? '', 'base64');

@@ -1,21 +1,21 @@
 import type { LibraryRequest, VerifyBasic } from '../../core/contracts/authentication.js';
 import { parseBasicCredentials } from './basic-credentials.js';
 
-/** What Passport puts on the object that it runs for a request. */
+/** The members that Passport adds to the strategy object that it runs for a request. */
 interface StrategyActions {
   success(actor: object): void;
   fail(): void;
   error(cause: unknown): void;
 }
 
-/** The part of passport-http that is used here; an optional peer. */
+/** The part of passport-http that is used here; an optional peer dependency. */
 export interface PassportHttpLike {
   readonly BasicStrategy: new (options: { realm: string }, verify: () => void) => object;
 }
 
 /**
- * The strategy of passport-http, but for its reading of the header: that splits at every colon, so that the rest of a
- * password behind one is lost, and accepts bytes that are no UTF-8.
+ * The strategy of passport-http with a corrected parser: the original splits the header at every colon, which truncates
+ * passwords that contain one, and accepts bytes that are not UTF-8.
  */
 export function basicStrategy(
   verify: VerifyBasic,

@@ -1,9 +1,11 @@
 import { isIPv6 } from 'node:net';
 
-/** Groups of an IPv6 address that name a network; who has one has every address in it. */
+/**
+ * The groups of an IPv6 address that identify a network (/64): a client usually controls all addresses of its network.
+ */
 const NETWORK_GROUPS = 4;
 
-/** What an address counts as: IPv4 as it is, also inside of an IPv6 address, and IPv6 by its /64. */
+/** The network by which an address is counted: IPv4 as it is, also if mapped into IPv6, and IPv6 by its /64. */
 export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined) return mapped;
@@ -16,7 +18,7 @@ export function networkOf(address: string): string {
   return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
 }
 
-/** An IPv4 address at the end takes the place of two. */
+/** An IPv4 address at the end replaces two groups. */
 function groupsOf(text: string): readonly string[] {
   if (text === '') return [];
   return text.split(':').flatMap((group) => (group.includes('.') ? ['0', '0'] : [group]));

@@ -1,6 +1,9 @@
 import { isRestException } from '../../core/errors/rest-exception.js';
 
-/** The status that an error asks for: one of this package, or an HttpException of Nest, which may be loaded twice. Undefined for anything unforeseen. */
+/**
+ * The HTTP status of an error: one of this package, or Nest's HttpException, matched by shape because Nest may be loaded
+ * twice. Undefined for unforeseen errors.
+ */
 export function statusOfError(error: unknown): number | undefined {
   if (isRestException(error)) return error.answer.status;
   const like = error as { readonly getStatus?: () => unknown } | null | undefined;

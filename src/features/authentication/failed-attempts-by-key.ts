@@ -3,19 +3,19 @@ import { REMEMBERED_CALLERS } from '../../core/schema/limits.js';
 import { Attempts } from './failed-attempts.js';
 import type { RefusalLimit } from './failed-attempts.js';
 
-/** A check of credentials that may run. It has to be ended, with what came of it. */
+/** A started check of credentials. The caller must end it with its outcome. */
 export interface CredentialCheck {
   end(outcome: SchemeOutcome['kind']): void;
 }
 
 export interface KeyRules extends RefusalLimit {
-  /** Whether right credentials make up for wrong ones. */
+  /** True if a successful check resets the count of failed ones. */
   readonly clearedBySuccess: boolean;
 }
 
-/** Attempts by address, or by user name from one; of so many that memory is bounded. */
+/** Failed attempts by address, or by user name and address, with a bounded number of keys. */
 export class AttemptsByKey {
-  /** In the order of their last check: the first one has been quiet for the longest time. */
+  /** Ordered by last check, so that the least recently used key is evicted first. */
   private readonly known = new Map<string, Attempts>();
 
   constructor(private readonly rules: KeyRules) {}
@@ -24,12 +24,12 @@ export class AttemptsByKey {
     return this.known.size;
   }
 
-  /** Throws 429 while no credentials are looked at. */
+  /** Throws 429 while the key is locked out. */
   refuseShut(key: string): void {
     this.known.get(key)?.refuseShut(performance.now());
   }
 
-  /** Rejects with 429 where too many have been refused, and with 503 at `ends`. */
+  /** Rejects with 429 if too many credentials have been refused, and with 503 at the deadline `ends`. */
   async begin(key: string, ends: number): Promise<CredentialCheck> {
     const attempts = this.of(key);
     try {
@@ -49,7 +49,7 @@ export class AttemptsByKey {
     };
   }
 
-  /** What another process has counted. */
+  /** Applies a lockout that another process has reported. */
   shut(key: string, milliseconds: number): void {
     this.of(key).shut(performance.now() + milliseconds);
   }
@@ -62,7 +62,7 @@ export class AttemptsByKey {
     return attempts;
   }
 
-  /** What says nothing any more is not kept. */
+  /** Removes attempts that no longer have an effect. */
   private settle(key: string, attempts: Attempts, now: number): void {
     if (this.known.get(key) !== attempts) return;
     this.known.delete(key);

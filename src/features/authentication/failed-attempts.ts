@@ -6,16 +6,16 @@ interface Waiting {
   readonly refuse: (error: Error) => void;
 }
 
-/** How many refusals there may be in so many milliseconds. */
+/** The limit of refusals within a time window in milliseconds. */
 export interface RefusalLimit {
   readonly limit: number;
   readonly ttl: number;
 }
 
 /**
- * What is known of one address, or of one user name from it: refusals of the last `ttl`, and checks that are running.
- * Both together never exceed the limit, so that guesses which come at once are no more than those one after another: a
- * check that could exceed it waits until one of those that are running has ended.
+ * The attempts of one address, or of one user name from it: refusals within the last `ttl` and running checks. Their sum
+ * never exceeds the limit, so that concurrent guesses are no more than sequential ones: a check that could exceed it
+ * waits until a running one has ended.
  */
 export class Attempts {
   private refusals: number[] = [];
@@ -25,31 +25,34 @@ export class Attempts {
 
   constructor(private readonly rules: RefusalLimit) {}
 
-  /** Whether nothing has to be kept of it. */
+  /** True if the attempts have no effect and can be evicted. */
   isIdle(now: number): boolean {
     return this.checking === 0 && this.waiting.size === 0 && this.shutUntil <= now && this.recent(now) === 0;
   }
 
-  /** Throws 429 while no credentials are looked at. */
+  /** Throws 429 while locked out. */
   refuseShut(now: number): void {
     const error = this.shutError(now);
     if (error) throw error;
   }
 
-  /** One more check: now, or once there is room for it. Rejects with 429 where none will be, and with 503 at `ends`. */
+  /**
+   * Starts a check, immediately or when there is capacity. Rejects with 429 if the limit is reached, and with 503 at the
+   * deadline `ends`.
+   */
   begin(now: number, ends: number): MaybePromise<void> {
     this.refuseShut(now);
     if (this.waiting.size > 0 || !this.hasRoom(now)) return this.wait(ends - now);
     this.checking++;
   }
 
-  /** A check has ended, with another answer than a refusal. */
+  /** Ends a check that was not refused. */
   end(now: number): void {
     this.checking--;
     this.admitWaiting(now);
   }
 
-  /** A check has ended with a refusal. */
+  /** Ends a check that was refused. */
   refuse(now: number): void {
     this.refusals.push(now);
     if (this.recent(now) >= this.rules.limit) this.shut(now + this.rules.ttl);

@@ -18,7 +18,7 @@ interface GuardRequest extends LibraryRequest {
 const BASIC: Credentials = { scheme: 'Basic' };
 const BEARER: Credentials = { scheme: 'Bearer' };
 
-/** One guard that tells who asks: where it does not, another scheme may. */
+/** A scheme that authenticates by one guard: if it does not, the next scheme is tried. */
 export function guardScheme(run: RunGuard, credentials: Credentials | undefined): AuthenticationScheme {
   return {
     ...placed(credentials),
@@ -26,14 +26,14 @@ export function guardScheme(run: RunGuard, credentials: Credentials | undefined)
     authenticate: async (request: GuardRequest, context) => {
       const before = request.user;
       const outcome = await outcomeOf([run], { request, context, credentials });
-      // What a guard leaves behind that does not know the caller is no actor of the next scheme.
+      // An actor set by a guard that did not authenticate the caller must not leak into the next scheme.
       if (outcome.kind !== 'actor' && request.user !== before) request.user = before;
       return outcome;
     },
   };
 }
 
-/** The guards of a model in the place of its authentication: all of them, in order. */
+/** The guards of a model as one scheme, which replaces its authentication: all of them run, in order. */
 export function guardsScheme(runs: readonly RunGuard[]): AuthenticationScheme {
   return {
     ...placed(undefined),
@@ -42,14 +42,14 @@ export function guardsScheme(runs: readonly RunGuard[]): AuthenticationScheme {
   };
 }
 
-/** The actor that stands on a request. */
+/** The actor of a request. */
 export function actorOn({ user }: GuardRequest): Actor {
   return typeof user === 'object' ? user : null;
 }
 
 type Placed = Pick<AuthenticationScheme, 'name' | 'challenge' | 'refusal' | 'presented'>;
 
-/** A guard that does not say where its credentials stand is taken to read the Authorization header. */
+/** A guard that does not declare where its credentials are is assumed to read the Authorization header. */
 function placed(credentials: Credentials | undefined): Placed {
   return {
     name: credentials && placeOf(credentials),

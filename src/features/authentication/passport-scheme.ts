@@ -16,9 +16,9 @@ import type { PassportHttpLike } from './basic-strategy.js';
 import { challengeFor, isBasic, isPresented, placeOf, REALM, refusalFor } from './presented-credentials.js';
 import { statusOfError } from './error-status.js';
 
-/** The part of Passport that is used here; the package is an optional peer. */
+/** The part of Passport that is used here; an optional peer dependency. */
 export interface PassportLike {
-  /** What is registered under a name; part of Passport that is not documented. */
+  /** The strategy registered under a name; undocumented in Passport. */
   _strategy?(name: string): unknown;
   authenticate(
     strategy: unknown,
@@ -27,10 +27,10 @@ export interface PassportLike {
   ): (request: LibraryRequest, response: unknown, next: (error?: unknown) => void) => void;
 }
 
-/** Those that Passport checks. */
+/** The kinds of authentication that Passport checks. */
 export type PassportAuthentication = Exclude<Authentication, GuardAuthentication | GuardClass>;
 
-/** A scheme over Passport. */
+/** An authentication scheme that runs Passport strategies. */
 export function passportScheme(
   authentication: PassportAuthentication,
   libraries: { passport: PassportLike; passportHttp: PassportHttpLike | undefined },
@@ -70,7 +70,7 @@ function schemeOf(
   };
 }
 
-/** Passport reports missing, wrong and malformed credentials alike; the headers tell them apart. */
+/** Passport reports missing, wrong and malformed credentials alike; the headers distinguish them. */
 function runStrategy(
   passportStrategy: string | object,
   {
@@ -87,7 +87,7 @@ function runStrategy(
       { session: false },
       (error, user) => {
         const refused: SchemeOutcome = { kind: presented ? 'wrong' : 'none' };
-        // Nest's UnauthorizedException, which a `validate` that follows Nest's documents throws for wrong credentials.
+        // Nest's UnauthorizedException, which `validate` throws for wrong credentials in Nest's documentation.
         if (statusOfError(error) === 401) resolve(refused);
         else if (error !== null && error !== undefined)
           reject(error instanceof Error ? error : new Error('The strategy failed'));
@@ -101,8 +101,8 @@ function runStrategy(
 }
 
 /**
- * Passport writes `success`, `fail` and `error` of the request onto the strategy that it runs. For a name it makes an
- * object that inherits the strategy; an object is taken as it is, so each request gives one of its own.
+ * Passport writes `success`, `fail` and `error` of the request to the strategy that it runs. For a name it creates an
+ * object that inherits from the strategy; an object is used as it is, so each request passes an object of its own.
  */
 function ofRequest(passportStrategy: string | object): unknown {
   return typeof passportStrategy === 'string'
@@ -110,7 +110,7 @@ function ofRequest(passportStrategy: string | object): unknown {
     : (Object.create(passportStrategy) as unknown);
 }
 
-/** In the place of the response, which a strategy writes to where it redirects, and nowhere else. */
+/** Replaces the response, to which a strategy writes only if it redirects. */
 function redirectedTo(reject: (cause: Error) => void): unknown {
   return {
     setHeader: () => undefined,
@@ -120,7 +120,7 @@ function redirectedTo(reject: (cause: Error) => void): unknown {
   };
 }
 
-/** Strategies register when the application's providers are made, so this is asked when they are. */
+/** Evaluated once the providers of the application exist, because strategies register in their constructors. */
 function unknownStrategy(name: string, passport: PassportLike): DeclarationProblem | undefined {
   if (!passport._strategy || passport._strategy(name) !== undefined) return undefined;
   return {

@@ -4,23 +4,26 @@ import { AttemptsByKey } from './failed-attempts-by-key.js';
 import type { CredentialCheck } from './failed-attempts-by-key.js';
 import { networkOf } from './client-network.js';
 
-/** Tells other processes of one more refusal of an address, and learns from it for how many milliseconds it is shut. */
+/**
+ * Reports a refusal of an address to other processes and resolves to the milliseconds for which the address is locked
+ * out.
+ */
 export type ShareRefusal = (address: string) => Promise<number>;
 
-/** Credentials, and where they came from. */
+/** Presented credentials and the address of the client. */
 export interface PresentedCredentials {
   readonly address: string;
-  /** Undefined where the scheme has none, or it cannot be read. */
+  /** Undefined if the scheme has no user names, or the name cannot be read. */
   readonly username: string | undefined;
 }
 
-/** Characters of a user name that are kept as they are. */
+/** Characters up to which a user name is kept as text; longer ones are hashed. */
 const KEPT_NAME = 64;
 
 /**
- * Refused credentials below one prefix, by address and by user name from an address. What is shared between processes
- * can only be asked by counting: so this process remembers what it was told, and learns of refusals elsewhere by its own
- * next one.
+ * Refused credentials of one prefix, by address and by user name and address. The store that processes share can only be
+ * read by incrementing it: so this process caches what it returned, and learns of refusals elsewhere with its own next
+ * one.
  */
 export class RefusedCredentials {
   private readonly addresses: AttemptsByKey;
@@ -34,16 +37,18 @@ export class RefusedCredentials {
     this.users = new AttemptsByKey({ limit: perUser, ttl, clearedBySuccess: true });
   }
 
-  /** How many callers are remembered. */
+  /** The number of keys in memory. */
   get size(): number {
     return this.addresses.size + this.users.size;
   }
 
-  /** Before credentials are looked at. Rejects with 429 where too many have been refused, and with 503 at `ends`. */
+  /**
+   * Starts a check of credentials. Rejects with 429 if too many have been refused, and with 503 at the deadline `ends`.
+   */
   async begin({ address, username }: PresentedCredentials, ends: number): Promise<CredentialCheck> {
     const network = networkOf(address);
     this.addresses.refuseShut(network);
-    // The user first: who waits for others of the same name holds nobody else of the address up.
+    // By user first: a check that waits for others of the same name must not block other users of the address.
     const ofUser =
       username === undefined ? undefined : await this.users.begin(`${network} ${keptName(username)}`, ends);
     const ofAddress = await this.addresses.begin(network, ends).catch((error: unknown) => {
@@ -59,7 +64,7 @@ export class RefusedCredentials {
     };
   }
 
-  /** Nobody waits for it: what this process knows is enough to refuse. */
+  /** Not awaited: the local count is enough to refuse. */
   private tellOthers(network: string): void {
     void this.share(network).then((milliseconds) => {
       if (milliseconds > 0) this.addresses.shut(network, milliseconds);

@@ -53,33 +53,33 @@ import {
   withOtherNames,
 } from '../../request/plan/plan-write.js';
 
-/** What bulk writes use of the pipeline. */
+/** The services of the pipeline that bulk writes use. */
 export interface BulkServices {
   readonly adapter: DataAdapter;
   readonly idempotentWrites: IdempotentWrites;
   readonly selector: FieldSelector;
   /** Runs the operation for a body of one object. */
   readonly one: Stage;
-  /** The same URL, as the caller may use it by another method. Throws 403. */
+  /** The same URL authorized for another method. Throws 403. */
   readonly reauthorize: (context: RestContext, method: 'PATCH') => Promise<RestContext>;
 }
 
-/** Writes many objects, or one where the body is one. Throws the errors of contract 6.1. */
+/** Writes many objects, or one if the body is one object. Throws the errors of contract 6.1. */
 export function writeMany(operation: BulkOperation, services: BulkServices): Stage {
   const writes = new BulkWrites(services);
   return (context) => writes.run(operation, context);
 }
 
-/** Objects that a request names, and how it is told of one that is not there. */
+/** The objects selected by a request, and the data for the error of a missing one. */
 interface Named {
   readonly conditions: readonly Condition[];
-  /** Undefined where the rows were found by a filter: what has gone since does not fit it any more. */
+  /** Undefined if the rows were selected by a filter: a row deleted since then no longer matches it. */
   readonly keys: readonly (readonly Json[])[] | undefined;
-  /** The parameter that names keys. */
+  /** The name of the parameter with the keys. */
   readonly keysParameter: string;
 }
 
-/** Writes of many objects by one request: all of them, or none. */
+/** Writes many objects in one request, all or none. */
 class BulkWrites {
   private readonly adapter: DataAdapter;
 
@@ -91,7 +91,7 @@ class BulkWrites {
     const { bulk } = context.resource;
     if (!bulk) throw new Error(`${context.resource.label} has no bulk writes.`);
     const isConditional = hasWriteCondition(context);
-    // A condition is about the state of one object.
+    // A precondition refers to the state of one object.
     if (isConditional && operation !== 'create') throw new PreconditionFailed();
     switch (operation) {
       case 'create':
@@ -109,7 +109,7 @@ class BulkWrites {
     }
   }
 
-  /** A list of objects; one object where the body is one. */
+  /** Creates a list of objects, or one object if the body is one. */
   private async create(context: RestContext, bulk: Bulk, isConditional: boolean): Promise<void> {
     const { selector, one, reauthorize } = this.services;
     const upserts = asksForUpsert(await context.parameters(), bulk, context.resource);
@@ -177,7 +177,10 @@ class BulkWrites {
     );
   }
 
-  /** What it changes a row to is what its caller may change; where there is none, it makes what its caller may make. `named`: texts that name the rows. */
+  /**
+   * Plans an update with the caller's permission to update, or a creation with the one to create. `named` collects the
+   * texts that identify the rows.
+   */
   private async upsertOf(
     item: JsonObject,
     {
@@ -195,7 +198,7 @@ class BulkWrites {
     const create = await planCreate(making, item);
     const values = upsertedValues(create, bulk.upsert);
     if (!values) return create;
-    // The row is found by these fields, which the application may have said: they are no part of the change.
+    // These fields identify the row, and the application may have set them: they are not part of the change.
     const body = parseBody(changing, 'update', item, bulk.upsert);
     const update = await planUpdate(changing, {
       operation: 'update',
@@ -213,7 +216,10 @@ class BulkWrites {
     return plan;
   }
 
-  /** A list of objects with their keys, each with its own changes; or one change of all objects that the parameters name. */
+  /**
+   * Changes a list of objects with their keys, each by its own values; or all objects that the parameters select, by one
+   * body.
+   */
   private async change(context: RestContext, bulk: Bulk): Promise<OperationResult> {
     await selectFields(this.services.selector, false)(context);
     const body = await context.items();
@@ -236,7 +242,7 @@ class BulkWrites {
     const steps: UpdatePlan[] = [];
     for await (const where of inSlices(named.conditions))
       steps.push(await planUpdate(context, { operation: 'partialUpdate', body: parsed, where }));
-    // Nobody is told by an empty answer that a body is wrong.
+    // An invalid body is an error even if no object is selected.
     if (steps.length === 0 && Object.keys(parsed.errors).length > 0) throw new InvalidInput(parsed.errors);
     const written = await this.writing(
       { kind: 'batch', steps, skipsMissing: named.keys === undefined },
@@ -254,8 +260,8 @@ class BulkWrites {
   }
 
   /**
-   * The objects that parameters name: keys, filters, or both. A parameter that names nothing, or that is empty, would mean
-   * more objects than somebody has in mind: it is an error. What a caller may not read can be named by its key alone.
+   * The objects selected by parameters: keys, filters, or both. An unknown or empty parameter would select more objects
+   * than intended: it is an error. An object that the caller may not read can be selected by its key alone.
    */
   private async named(context: RestContext, bulk: Bulk): Promise<Named> {
     const { resource } = context;
@@ -299,7 +305,7 @@ class BulkWrites {
     };
   }
 
-  /** By fields that the caller may read, among rows that the caller may read: else what is written would tell of them. */
+  /** Filters by fields and rows that the caller may read: otherwise the response to the write would disclose others. */
   private async filtered(context: RestContext, given: ReadonlyMap<string, string>): Promise<ListPlan> {
     const { route, actor } = context;
     const access = await context.access.authorize(route.resource, 'GET');
@@ -309,7 +315,7 @@ class BulkWrites {
       shape: undefined,
       queryAccess: undefined,
     });
-    // A list ignores parameters that its caller may not filter by; here that would select more than is meant.
+    // A list ignores parameters that its caller may not filter by; here that would select more than intended.
     const view = await queriedResource(asked);
     const filters = foldLists(given, view);
     refuseParametersBut(filters, true, () =>
@@ -318,7 +324,7 @@ class BulkWrites {
     for (const name of given.keys())
       if (valuesOf(name, given).includes('')) throw InvalidInput.of(name, 'This field may not be blank.');
     const [list, all] = [await planWith(asked, filters), await planWith(asked, new Map())];
-    // A parameter may also take away what a backend leaves out by itself.
+    // A parameter may also disable what a backend excludes by default.
     if ([all.where, asked.scope].some((where) => isDeepStrictEqual(list.where, where)))
       throw InvalidInput.ofNoField('These filters leave no object out.');
     await assertNoIgnoredParameters({
@@ -343,7 +349,7 @@ class BulkWrites {
   }
 }
 
-/** In the order of the rows; what is expanded is read once for those of one view. */
+/** The representations in the order of the rows; expanded objects are read once for the rows of each view. */
 async function shownIn(
   rows: readonly Row[],
   viewOf: (row: Row) => RestContext,
@@ -368,7 +374,7 @@ function refuseTooMany(count: number, { max }: Bulk): void {
   if (count > max) throw InvalidInput.ofNoField(`Ensure this field has no more than ${max} elements.`);
 }
 
-/** The change of each item, of the object that its key names. */
+/** The change of each item, applied to the object of its key. */
 async function changesOf(
   items: readonly unknown[],
   context: RestContext,
@@ -384,7 +390,7 @@ async function changesOf(
   const plans = await eachOf(items, async (item, index) => {
     const key = keyOfItem(item, fields, resource);
     keys.set(index, key);
-    // A key that is not to be changed is no change.
+    // A read-only key is not part of the change.
     const own = Object.fromEntries(
       Object.entries(item).filter(([each]) => !fields.some((field) => field.name === each)),
     );
@@ -406,7 +412,7 @@ async function changesOf(
   };
 }
 
-/** Each item of a list; one of which nothing can be made is refused together with the others. */
+/** Plans each item of a list; the errors of an item that cannot be planned are reported with those of the others. */
 async function eachOf<Plan>(
   items: readonly unknown[],
   plan: (item: JsonObject, index: number) => MaybePromise<Plan>,
@@ -423,7 +429,7 @@ async function eachOf<Plan>(
   return plans;
 }
 
-/** Two of one list would be one row: which of them it is to be, nobody says. */
+/** Refuses two items of one list that identify the same row: the result would depend on their order. */
 function refuseTwice<Plan extends { readonly kind: string }>(
   plans: readonly Plan[],
   textOf: (plan: Plan, index: number) => string | undefined,
@@ -475,7 +481,7 @@ function itemsRefused(
   );
 }
 
-/** One body is wrong in one way: as the first row is told it. */
+/** Reports an error of the one body once: that of the first row. */
 function namedRefused(
   refusals: ReadonlyMap<number, BulkStepError>,
   { keys, keysParameter }: Named,

@@ -6,17 +6,17 @@ import type { Resource } from '../../core/schema/resource.js';
 import type { RestContext } from '../../request/rest-context.js';
 import type { DataAdapter } from '../../core/data-adapter.js';
 
-/** Says why an object is not written. Decides nothing: the write itself asks what its precondition asks. */
+/** Explains why an object was not written. It decides nothing: the write itself checks the precondition. */
 export class Preconditions {
   constructor(private readonly adapter: DataAdapter) {}
 
-  /** Throws 404, or what the precondition says. `where` names the object. */
+  /** Throws 404, or the error of the precondition. `where` selects the object. */
   async assertMet({ resource, precondition }: RestContext, where: Condition): Promise<void> {
     if (!(await this.adapter.exists({ resource, where, forWriting: true }))) throw new NotFound();
     if (precondition && !(await this.isMet(precondition, resource, where))) throw precondition.refusal();
   }
 
-  /** Why nothing was written: without a precondition, there is nothing. */
+  /** The reason why nothing was written: without a precondition, the object does not exist. */
   async explainFailure({ resource, precondition }: RestContext, where: Condition): Promise<Error> {
     return precondition && (await this.adapter.exists({ resource, where, forWriting: true }))
       ? precondition.refusal()

@@ -26,7 +26,10 @@ const CHANGES: readonly Operation[] = ['update', 'partialUpdate', 'destroy'];
 
 const WRITE_CONDITIONS = ['if-match', 'if-unmodified-since'];
 
-/** Reads `If-Match` and its like, for a request that changes one object of a model with tags. */
+/**
+ * Reads `If-Match`, `If-None-Match` and `If-Unmodified-Since` of a request that changes one object of a model with entity
+ * tags.
+ */
 export function readPrecondition(
   resource: Resource,
   operation: Operation,
@@ -40,7 +43,7 @@ export function readPrecondition(
   ];
 }
 
-/** Before a method of the application that replaces a write. Throws 404, 412, 428. */
+/** Checks the precondition before a method of the application that replaces a write. Throws 404, 412, 428. */
 export function assertPrecondition(adapter: DataAdapter): Stage {
   const preconditions = new Preconditions(adapter);
   return (context) =>
@@ -60,7 +63,7 @@ export function addValidators(adapter: DataAdapter): Stage {
   return (context) => {
     const { result } = context;
     const row = result?.row;
-    // A selection of fields, or another format than JSON, has no state of its own.
+    // A field selection, or another format than JSON, has no entity tag of its own.
     if (!row || context.shape || context.renderer) return undefined;
     return mapMaybe(viewToRead(context), (view) => {
       if (!showTheSame(context.resource, view.resource)) return;
@@ -89,7 +92,7 @@ export function respondWithValidatedJson(adapter: DataAdapter): Stage {
   };
 }
 
-/** Tags are those of what the caller reads, whatever the response to the write shows. */
+/** Entity tags are those of the representation that the caller reads, whatever the response to the write contains. */
 async function preconditionOf(context: RestContext, adapter: DataAdapter): Promise<Precondition | undefined> {
   const { resource, rows } = await viewToRead(context);
   const read = context.fork({ resource });
@@ -129,8 +132,8 @@ function viewOf(context: RestContext, adapter: DataAdapter): ObjectView {
 }
 
 /**
- * What the caller would see of the object by GET; a caller who may not GET it sees what responses to writes show. Where GET
- * shows more, it does so of these rows alone: of others a write must not tell whether a guess at them was right.
+ * The representation of the object by GET; for a caller who may not GET it, that of responses to writes. If GET has more
+ * fields, it has them for its own rows only: for others, a write must not confirm a guess at their values.
  */
 async function viewToRead({
   route,

@@ -10,7 +10,7 @@ const TAG = /(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"/y;
 const BETWEEN = /[\t ]*(?:,[\t ]*)*/y;
 const COMMA = /[\t ]*,[\t ,]*/y;
 
-/** What `If-Match` and `If-None-Match` name: any object, or tags. Undefined for what is no list of tags, or too long a one. */
+/** The entity tags of `If-Match` and `If-None-Match`, or `any`. Undefined for what is not a list of tags, or too long. */
 export function parseEntityTags(header: string): 'any' | readonly EntityTag[] | undefined {
   const text = header.trim();
   if (text === '*') return 'any';
@@ -31,7 +31,7 @@ export function parseEntityTags(header: string): 'any' | readonly EntityTag[] | 
   return tags.length === 0 ? undefined : tags;
 }
 
-/** Where a match at this place ends. */
+/** The end of a match at this position. */
 function endOf(pattern: RegExp, text: string, at: number): number | undefined {
   pattern.lastIndex = at;
   return pattern.test(text) ? pattern.lastIndex : undefined;

@@ -1,14 +1,14 @@
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
 const TIME = '(?<hour>\\d{2}):(?<minute>\\d{2}):(?<second>\\d{2})';
 
-/** The three forms of RFC 9110, 5.6.7: the one that is sent, and two that old clients send. */
+/** The three formats of RFC 9110, 5.6.7: the one that is generated, and two obsolete ones. */
 const FORMS: readonly RegExp[] = [
   new RegExp(`^[A-Z][a-z]{2}, (?<day>\\d{2}) (?<month>[A-Z][a-z]{2}) (?<year>\\d{4}) ${TIME} GMT$`),
   new RegExp(`^[A-Z][a-z]{5,8}, (?<day>\\d{2})-(?<month>[A-Z][a-z]{2})-(?<year>\\d{2}) ${TIME} GMT$`),
   new RegExp(`^[A-Z][a-z]{2} (?<month>[A-Z][a-z]{2}) (?<day>[ \\d]\\d) ${TIME} (?<year>\\d{4})$`),
 ];
 
-/** Milliseconds since 1970 of an HTTP date; undefined for what is none, which is then ignored (RFC 9110, 13.1.3). */
+/** An HTTP date as epoch milliseconds; undefined for an invalid one, which is ignored (RFC 9110, 13.1.3). */
 export function parseHttpDate(text: string, now: number): number | undefined {
   for (const form of FORMS) {
     const found = form.exec(text.trim())?.groups;
@@ -41,14 +41,14 @@ function instantOf(
   );
 }
 
-/** Two digits that would lie more than 50 years ahead are a year of the past. */
+/** A two-digit year more than 50 years in the future is one of the past. */
 function wholeYear(digits: number, now: number): number {
   const current = new Date(now).getUTCFullYear();
   const year = Math.floor(current / 100) * 100 + digits;
   return year > current + 50 ? year - 100 : year;
 }
 
-/** In whole seconds: what is left of one is cut off. */
+/** Truncated to whole seconds. */
 export function httpDate(instant: number): string {
   return new Date(instant).toUTCString();
 }

@@ -4,12 +4,12 @@ import { parseEntityTags } from './etag.js';
 import { parseHttpDate } from './http-date.js';
 import { etagIn } from './validators.js';
 
-/** What a header of the request says. */
+/** Reads a header of the request. */
 export type HeaderOf = (name: string) => string | undefined;
 
 /**
- * Whether the caller has what a GET or HEAD would answer, by the conditions of the request in the order of RFC 9110,
- * 13.2.2. Throws 412. What is no list of tags matches nothing (contract 13.4), and what is no date asks nothing.
+ * True if the client has the current representation, by the preconditions of a GET or HEAD in the order of RFC 9110,
+ * 13.2.2. Throws 412. An invalid list of tags matches nothing (contract 13.4), and an invalid date is ignored.
  */
 export function isNotModified(
   header: HeaderOf,
@@ -39,7 +39,7 @@ function dateIn(text: string | undefined, now: number): number | undefined {
   return text === undefined ? undefined : parseHttpDate(text, now);
 }
 
-/** What others share is answered to nobody in particular. */
+/** Anonymous responses may be cached by shared caches; those to an actor have a setting of their own. */
 export function cacheControlFor({ anonymous, actors }: CacheControl, actor: unknown): string {
   return actor === null || actor === undefined ? anonymous : actors;
 }

@@ -18,15 +18,15 @@ import type { HeaderOf } from './is-not-modified.js';
 import { etagIn, versionIn } from './validators.js';
 import type { ObjectView } from './validators.js';
 
-/** Told of an object that is about to be written: how its callers see it, and the state that a row is in. */
+/** How the caller sees the object that is about to be written, and how the state of a row is computed. */
 export interface WrittenObject {
   readonly view: ObjectView;
   readonly stateOf: (row: Row) => string;
 }
 
 /**
- * What PUT, PATCH or DELETE asks of the row before it is written (RFC 9110, 13.1). Versions and dates are conditions of
- * the statement itself; of what the content alone tells the row is asked under its lock. Undefined where nothing is asked.
+ * The precondition of PUT, PATCH or DELETE (RFC 9110, 13.1). Versions and dates become conditions of the statement; a tag
+ * of the content is compared under the lock of the row. Undefined without a precondition.
  */
 export function planPrecondition(
   header: HeaderOf,
@@ -81,14 +81,14 @@ function hasVersion(tags: readonly EntityTag[], view: ObjectView): Condition {
     : { kind: 'compare', operand: { hops: [], column: version }, lookup: 'in', value: [...new Set(values)] };
 }
 
-/** One that no row can have is none: the database would refuse it. */
+/** A version outside of the range of its column matches no row: the database would refuse it. */
 function versionOf(text: string | undefined, { type }: Column): Json | undefined {
   if (text === undefined) return undefined;
   if (type.kind === 'integer') return Number(text) <= type.max ? Number(text) : undefined;
   return type.kind === 'bigint' && BigInt(text) <= type.max ? text : undefined;
 }
 
-/** A date that we may have told is that of a whole second; of any other nobody knows what came later in its second. */
+/** A date that may have been sent as `Last-Modified` covers its whole second; in a more recent one, rows may still change. */
 function unmodifiedSince(
   text: string | undefined,
   { view }: WrittenObject,
@@ -124,7 +124,7 @@ function expecting({ resource }: ObjectView, holds: (row: Row) => boolean): Prec
   return { where: ALWAYS, refusal: failed, expected: { resource, holds } };
 }
 
-/** The first that is never met says why. */
+/** The first precondition that cannot be met determines the error. */
 function together(asked: readonly Precondition[], { view }: WrittenObject): Precondition {
   const expected = asked.flatMap((each) => each.expected ?? []);
   return {

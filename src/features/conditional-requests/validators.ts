@@ -6,21 +6,21 @@ import { MODIFIED_SETTLES } from '../../core/schema/limits.js';
 import type { Resource } from '../../core/schema/resource.js';
 import { httpDate } from './http-date.js';
 
-/** The headers that tell which state of an object an answer shows. */
+/** The headers that identify the state of a represented object: `ETag` and `Last-Modified`. */
 export type Validators = Readonly<Record<string, string>>;
 
-/** One view of an object's model, at one path. */
+/** A view of an object's model, at one path. */
 export interface ObjectView {
   readonly resource: Resource;
-  /** The path below which the links of its objects stand. */
+  /** The base path of the links in the representation. */
   readonly basePath: string;
-  /** Whether a version says all that is shown. */
+  /** True if the version column identifies everything that the representation contains. */
   readonly versioned: boolean;
 }
 
 /**
- * The state of an object as the opaque part of a strong tag: its version and what is shown of it, where there is one that
- * says all, else its content. Versions of two views never equal each other, and neither equals a content.
+ * The opaque part of a strong entity tag: version and view, if the version identifies the whole representation, else a
+ * hash of the content. Versions of two views never equal each other, nor a hash.
  */
 export function etagFor(view: ObjectView, stamps: readonly Json[], content: () => string): string {
   return view.versioned ? `${versionTag(stamps[0] ?? null)}${viewTag(view)}` : contentHash(content());
@@ -30,19 +30,21 @@ function versionTag(version: Json): string {
   return `v${String(version)}.`;
 }
 
-/** The version that a tag of this view names; undefined for the tag of anything else. */
+/** The version in a tag of this view; undefined for any other tag. */
 export function versionIn(opaque: string, view: ObjectView): string | undefined {
   const [state = ''] = opaque.split('/');
   const version = /^v(\d{1,19})\./.exec(state)?.[1];
   return version !== undefined && state === `${versionTag(version)}${viewTag(view)}` ? version : undefined;
 }
 
-/** What stands around an operation has a part of its own in the tag of what it has answered. */
+/**
+ * Appends a hash of the body to the tag of a response that an interceptor or method of the application may have changed.
+ */
 export function etagWithBody(opaque: string, body: string): string {
   return `${opaque}/${contentHash(body)}`;
 }
 
-/** The state that a tag names, whatever stood around the operation. */
+/** The tag without the hash of a body that was changed. */
 export function etagIn(opaque: string): string {
   return opaque.split('/')[0] ?? opaque;
 }
@@ -57,7 +59,7 @@ function contentHash(text: string): string {
 
 const VIEW_TAGS = new WeakMap<Resource, { readonly basePath: string; readonly mark: string }>();
 
-/** Of the names and types that are shown, and the path of their links. */
+/** A hash of the names and types of the readable fields, and of the base path of links. */
 function viewTag({ resource, basePath }: ObjectView): string {
   const known = VIEW_TAGS.get(resource);
   if (known?.basePath === basePath) return known.mark;
@@ -80,7 +82,7 @@ function shapeOf(fields: readonly Field[]): readonly unknown[] {
     ]);
 }
 
-/** Whether two views show the same fields. */
+/** True if two views have the same readable fields. */
 export function showTheSame(one: Resource, other: Resource): boolean {
   return one === other || JSON.stringify(namesOf(one.fields)) === JSON.stringify(namesOf(other.fields));
 }
@@ -91,7 +93,7 @@ function namesOf(fields: readonly Field[]): readonly unknown[] {
     .map((field) => (field.kind === 'embedded' ? [field.name, namesOf(field.fields)] : field.name));
 }
 
-/** `Last-Modified`, once its second and what may still be written with it are over. */
+/** `Last-Modified`, once its second, and the time in which rows may still be written with it, have passed. */
 export function lastModified(resource: Resource, stamps: readonly Json[], now: number): Validators {
   const { modified, columns } = validatorColumnsOf(resource);
   const instant = modified ? instantOf(stamps[columns.indexOf(modified)] ?? null) : undefined;
@@ -100,7 +102,7 @@ export function lastModified(resource: Resource, stamps: readonly Json[], now: n
     : { 'Last-Modified': httpDate(instant) };
 }
 
-/** They tell of JSON, and of no other form. */
+/** Removes validators, which identify the JSON representation only. */
 export function withoutValidators({
   ETag: _tag,
   'Last-Modified': _modified,

@@ -9,28 +9,28 @@ import { SlicedWork } from '../../core/event-loop.js';
 import { keyText } from '../../core/values/keys.js';
 import type { DataAdapter } from '../../core/data-adapter.js';
 
-/** One relation that stands in answers as objects, and which of them this caller may see. */
+/** A relation that is expanded in responses, with the rows that the caller may see. */
 export interface Expansion {
   readonly field: string;
-  /** All that belong to a row, or the one. */
+  /** True for a list of objects, false for one. */
   readonly many: boolean;
-  /** near: columns of the row; far: columns of what belongs to it. */
+  /** near: columns of the row; far: columns of the related row. */
   readonly on: readonly ColumnPair[];
   readonly where: Condition;
   readonly order: readonly OrderTerm[];
   readonly behind: ShapedObject;
 }
 
-/** Objects of one kind in an answer: what is read and shown of each, and what is expanded in it. */
+/** The expanded objects of one relation: what is read and represented of each, and which relations are expanded in it. */
 export interface ShapedObject {
-  /** As this caller sees it, with the fields that are wanted. */
+  /** The model as the caller may read it, with the selected fields. */
   readonly resource: Resource;
   readonly expansions: readonly Expansion[];
-  /** The object, with `row.expanded` in the places of keys and links. */
+  /** Represents an object, with `row.expanded` in place of keys and links. */
   represent(row: Row): Representation;
 }
 
-/** A row with what belongs to it, and how many objects that is as it will be written. */
+/** A row with its expanded objects, and their number as written to the response. */
 interface Grown {
   readonly row: Row;
   readonly size: number;
@@ -42,8 +42,8 @@ interface Written {
 }
 
 /**
- * Reads what an answer expands: for each page of rows one statement a relation, however many rows there are. Made for one
- * answer, whose objects it counts as they will be written.
+ * Reads expanded objects: one statement for each relation and page of rows, however many rows there are. One instance
+ * serves one response, and counts its objects as written.
  */
 export class Expander {
   private left: number;
@@ -57,7 +57,7 @@ export class Expander {
     this.left = rules.maxObjects;
   }
 
-  /** Throws 400 where the answer comes to hold too many objects. */
+  /** Throws 400 if the response would contain too many objects. */
   async expanded(rows: readonly Row[], shown: ShapedObject): Promise<readonly Row[]> {
     const grown = await this.grown(rows, shown);
     this.left -= this.bounded(sum(grown));
@@ -78,7 +78,7 @@ export class Expander {
     let size = 1;
     for (const { field, many } of expansions) {
       const objects = found.get(field)?.get(identityText(row)) ?? [];
-      // More than may stand here, or none that the caller may see: the link and the key stay.
+      // More than the limit, or none that the caller may see: the link or the key remains.
       if (many ? objects.length > this.rules.maxChildren : objects.length === 0) continue;
       expanded.set(field, many ? objects.map(({ body }) => body) : objects[0]?.body);
       size = this.bounded(size + sum(many ? objects : objects.slice(0, 1)));
@@ -86,7 +86,7 @@ export class Expander {
     return { row: { ...row, expanded }, size };
   }
 
-  /** What belongs to these rows, by their identities, each object with what is expanded in it. */
+  /** The related objects of these rows by identity, each with its own expanded objects. */
   private async found(
     rows: readonly Row[],
     parent: Resource,
@@ -108,7 +108,7 @@ export class Expander {
       ...this.asked,
     });
     this.bounded(related.length);
-    // One that belongs to several rows is read, expanded and written once.
+    // An object related to several rows is read, expanded and serialized once.
     const each = [...new Set(related.map(({ row }) => row))];
     const grown = await this.grown(each, behind);
     const written = new Map(

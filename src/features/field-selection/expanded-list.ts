@@ -8,7 +8,7 @@ export interface RowPages {
   readonly represent: (row: Row) => Representation;
 }
 
-/** A list with what is expanded in it, page by page. */
+/** A list with its expanded objects, page by page. */
 export function expandedList(read: AsyncIterable<readonly Row[]>, shape: ResponseShape): RowPages {
   return {
     pages: { [Symbol.asyncIterator]: () => expandedPages(read, shape) },
@@ -16,7 +16,7 @@ export function expandedList(read: AsyncIterable<readonly Row[]>, shape: Respons
   };
 }
 
-/** The same as texts, held back while the list is of ordinary length. */
+/** The expanded list as JSON texts, buffered up to an ordinary length. */
 export function expandedTexts(
   read: AsyncIterable<readonly Row[]>,
   shape: ResponseShape,

@@ -1,6 +1,6 @@
-/** Names with dots between them, as a tree. */
+/** Dotted names as a tree. */
 export interface Names {
-  /** Named by itself, with all that stands behind it. */
+  /** True if selected itself, with everything below it. */
   readonly whole: boolean;
   readonly inner: ReadonlyMap<string, Names>;
 }
@@ -10,7 +10,7 @@ interface Growing extends Names {
   readonly inner: Map<string, Growing>;
 }
 
-/** The names of a parameter: `id,question.pub_date`. Undefined where it names nothing, as if it were left out. */
+/** The names in a parameter: `id,question.pub_date`. Undefined if it has none, which is the same as leaving it out. */
 export function parseFieldNames(text: string | undefined): Names | undefined {
   if (text === undefined) return undefined;
   const root = grown();
@@ -32,7 +32,7 @@ function grown(): Growing {
   return { whole: false, inner: new Map() };
 }
 
-/** Which fields of an object a client wants: `only` these, if it says so, and none of `omit`. */
+/** The fields that a client selects: `only` these, if given, and none of `omit`. */
 export interface Choice {
   readonly only: Names | undefined;
   readonly omit: Names | undefined;
@@ -48,7 +48,7 @@ export function wants({ only, omit }: Choice, name: string): boolean {
   return (only === undefined || only.inner.has(name)) && omit?.inner.get(name)?.whole !== true;
 }
 
-/** The same of what stands behind a name. */
+/** The selection below a name. */
 export function choiceBehind({ only, omit }: Choice, name: string): Choice {
   const named = only?.inner.get(name);
   return { only: named?.whole === true ? undefined : named, omit: omit?.inner.get(name) };

@@ -25,19 +25,19 @@ import { chooseFields, chooseMembers, unknownNames } from './select-fields.js';
 /** Plans the rows of a list. */
 export type PlanRows = (context: RestContext) => MaybePromise<ListPlan>;
 
-/** Objects of one kind as a client asks for them. */
+/** The selection and expansions for the objects of one model. */
 interface Wanted {
   readonly resource: Resource;
   readonly choice: Choice;
   readonly expand: Names | undefined;
   readonly expandable: Expandable;
-  /** Whether the fields that are not wanted need not be read. */
+  /** True if fields that are not selected need not be read. */
   readonly narrow: boolean;
-  /** The path to it: `question.`. */
+  /** The path to the object: `question.`. */
   readonly within: string;
 }
 
-/** What a client names and this model does not have, for this caller. */
+/** Names in the parameters that are unknown in this model, for this caller. */
 interface Unknown extends Readonly<Record<keyof Choice, string[]>> {
   readonly expansions: string[];
 }
@@ -47,8 +47,8 @@ const CHOICES = ['only', 'omit'] as const satisfies readonly (keyof Choice)[];
 const NO_PARAMETERS: ReadonlyMap<string, string> = new Map();
 
 /**
- * Selects fields and expansions by the parameters `fields`, `omit` and `expand`, where the model has them. Throws 400. A
- * response to a write is cut from the whole row.
+ * Selects fields and expansions by the parameters `fields`, `omit` and `expand`, if the model has them. Throws 400. A
+ * response to a write is selected from the whole row.
  */
 export function selectFields(selector: FieldSelector, isReading: boolean): Stage {
   return (context) => {
@@ -57,7 +57,7 @@ export function selectFields(selector: FieldSelector, isReading: boolean): Stage
   };
 }
 
-/** What `fields`, `omit` and `expand` make of the responses of a model. */
+/** Applies `fields`, `omit` and `expand` to the responses of a model. */
 export class FieldSelector {
   constructor(
     private readonly adapter: DataAdapter,
@@ -91,7 +91,7 @@ export class FieldSelector {
 
   private async shapedObject(wanted: Wanted, context: RestContext, unknown: Unknown): Promise<ShapedObject> {
     const { resource, choice, within } = wanted;
-    // Another serializer has members of its own, and may need the fields that are not wanted.
+    // A custom serializer has members of its own, and may need fields that are not selected.
     const isPlain = resource.serializer.constructor === ModelSerializer;
     if (isPlain)
       for (const each of CHOICES) unknown[each].push(...unknownNames(choice[each], resource.fields, within));
@@ -107,7 +107,10 @@ export class FieldSelector {
     };
   }
 
-  /** Of what is shown. What is expandable and not shown is passed over, and is not unknown. */
+  /**
+   * The expanded relations of the selected fields. An expandable field that is not selected is skipped, and is not
+   * unknown.
+   */
   private async expansionsOf(
     { resource, choice, expand, expandable, within }: Wanted,
     view: Resource,
@@ -139,7 +142,7 @@ export class FieldSelector {
     return expansions;
   }
 
-  /** Undefined where the caller may see none of what it leads to. */
+  /** Undefined if the caller may read none of the related model. */
   private async expansionOf(
     field: Field,
     {
@@ -169,7 +172,7 @@ export class FieldSelector {
     };
   }
 
-  /** As the nested list has them where nothing is asked of it. */
+  /** Condition and order of the nested list without parameters. */
   private nestedList(
     resource: Resource,
     within: Condition,
@@ -204,7 +207,7 @@ function represented(
   return withExpanded(chooseMembers(body, choice, resource.fields), row);
 }
 
-/** In the places of keys and links: where a serializer has taken one out, nothing comes in. */
+/** Replaces keys and links by expanded objects; a member that a serializer has removed stays removed. */
 function withExpanded(body: Representation, { expanded }: Row): Representation {
   if (!expanded || expanded.size === 0) return body;
   return Object.fromEntries(
@@ -222,7 +225,7 @@ function shapeOf(shown: ShapedObject, expander: Expander, view: Resource): Respo
   };
 }
 
-/** Names behind a relation that is not expanded, or is none. */
+/** Names below a field that is not expanded or not a relation. */
 function namedInVain(
   names: Names | undefined,
   { offered, resource, within }: { offered: ReadonlySet<string>; resource: Resource; within: string },
@@ -240,7 +243,7 @@ function refuseMany(expand: Names | undefined, { expandParameter = 'expand' }: F
     throw InvalidInput.of(expandParameter, `Expand ${MAX_EXPANSIONS} relations at most.`);
 }
 
-/** No deeper than it matters: nothing of the client's makes it long. */
+/** Counts iteratively and stops above the limit, so that the cost does not depend on the input. */
 function countOf(names: Names): number {
   const waiting = [names];
   let count = -1;
@@ -251,7 +254,7 @@ function countOf(names: Names): number {
   return count;
 }
 
-/** Each under the parameter that names it. A hidden field is told like one that there is not. */
+/** The unknown names under their parameters. A hidden field is reported like one that does not exist. */
 function refuseUnknown(
   { only, omit, expansions }: Unknown,
   { fieldsParameter = 'fields', omitParameter = 'omit', expandParameter = 'expand' }: FieldSelection,

@@ -8,8 +8,8 @@ import type { Choice, Names } from './parse-field-names.js';
 const KEPT = new WeakMap<Resource, Map<string, Resource>>();
 
 /**
- * The resource with the fields that a client wants of those that it may read. What is not wanted is not read; it may be filtered,
- * searched and ordered by all the same, and written. Which of the kept ones was not asked for longest goes first.
+ * The resource with the fields that a client selects of those that it may read. Other fields are not read; they can still
+ * be filtered, searched, ordered and written. Views are cached, and the least recently used is evicted first.
  */
 export function chooseFields(resource: Resource, choice: Choice): Resource {
   if (choosesAll(choice)) return resource;
@@ -40,7 +40,7 @@ function chosen<Some extends Field>(field: Some, choice: Choice): Some {
   return choosesAll(inner) ? field : { ...field, fields: field.fields.map((each) => chosen(each, inner)) };
 }
 
-/** The same for the same fields, however they were asked for. */
+/** A cache key: equal for the same fields, in whatever order they were given. */
 function nameOf(fields: readonly Field[]): string {
   return JSON.stringify(shownNames(fields));
 }
@@ -51,7 +51,7 @@ function shownNames(fields: readonly Field[]): readonly unknown[] {
     .map((field) => (field.kind === 'embedded' ? [field.name, shownNames(field.fields)] : field.name));
 }
 
-/** The same of a body that somebody else has made: members by their names, and of embedded objects those inside. */
+/** Selects from a body that other code has created: members by name, and within embedded objects. */
 export function chooseMembers(
   body: Representation,
   choice: Choice,
@@ -76,7 +76,7 @@ function memberOf(value: unknown, { choice, field }: { choice: Choice; field: Fi
   return chooseMembers(value as Representation, choice, field.fields);
 }
 
-/** Of these names, the paths that these fields do not have, or not for this caller. What stands behind a relation is not looked at. */
+/** The paths that these fields do not have, or not for this caller. Names below a relation are not checked. */
 export function unknownNames(
   names: Names | undefined,
   fields: readonly Field[],

@@ -1,11 +1,11 @@
 import type { TermMatch } from '../../core/query/condition.js';
 
-/** Whether every value that fits `longer` fits `term` too, whatever the database takes for the same letter. */
+/** True if every value that matches `longer` also matches `term`, under any collation of the database. */
 type Follows = (term: string, longer: string) => boolean;
 
 /**
- * The terms that a search has to compare: not those that hold wherever another one does, in each of the ways in which its
- * fields are compared. Each term left out is one comparison less for every row and field.
+ * The search terms that have to be compared: those that another term implies, under each lookup of the search fields, are
+ * left out, which saves a comparison for every row and field.
  */
 export function combineTerms(terms: readonly string[], matches: readonly TermMatch[]): readonly string[] {
   if (terms.length < 2) return terms;
@@ -33,7 +33,10 @@ function isSame(term: string, other: string): boolean {
   return term === other || lower(term) === lower(other);
 }
 
-/** As every database folds letters; beyond ASCII each does it in its own way, and some by the letters around. */
+/**
+ * ASCII folding, which all databases share; beyond ASCII each folds differently, and some depending on neighboring
+ * letters.
+ */
 function lower(text: string): string {
   return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }

@@ -15,9 +15,9 @@ import { groupByRelation } from './join-conditions.js';
 import type { PlacedCondition } from './join-conditions.js';
 
 /**
- * `<field>=<value>` and `<field>__<lookup>=<value>`, AND-ed (contract 4.3), the model's own filters, and `filter=or(…)` where
- * it has groups. Only parameters that boot has compiled from the model mean anything; all others are ignored. An empty
- * value filters nothing.
+ * `<field>=<value>` and `<field>__<lookup>=<value>`, AND-ed (contract 4.3), custom filters of the model, and
+ * `filter=or(…)` if filter groups are enabled. Only parameters compiled from the model at boot have an effect; all others
+ * are ignored, and so are empty values.
  */
 export class FieldFilter implements FilterBackend {
   filter(question: FilterContext): FilterResult {

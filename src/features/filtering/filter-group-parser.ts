@@ -1,6 +1,6 @@
 import { readQuoted } from '../../core/values/split-values.js';
 
-/** A group as it is written. Places count from 1, in characters of the text. */
+/** A parsed filter group. Positions count from 1, in characters of the text. */
 export type Expression =
   | { readonly kind: 'and' | 'or'; readonly parts: readonly Expression[] }
   | { readonly kind: 'not'; readonly part: Expression }
@@ -12,7 +12,7 @@ export interface GroupLimits {
   readonly groupLength: number;
 }
 
-/** What is wrong with a group, and where. */
+/** A syntax error of a group, with its position. */
 export class GroupError extends Error {
   constructor(what: string, place: number) {
     super(`Position ${place}: ${what}`);
@@ -20,17 +20,17 @@ export class GroupError extends Error {
 }
 
 /**
- * The grammar of `filter=`:
+ * Parses the grammar of `filter=`:
  *
  * ```
  * expression = ("and" | "or") "(" expression *("," expression) ")"
  *            | "not" "(" expression ")"
  *            | name ("=" | "!=") value
  * value      = DQUOTE text DQUOTE, in which \" is a quote and \\ a backslash
- *            | one or more characters but , ( ) and no quote as the first
+ *            | one or more characters except , ( ), not starting with a quote
  * ```
  *
- * Blanks before an expression mean nothing. Read from left to right once, so that no input is slow. Throws a `GroupError`.
+ * Blanks before an expression are ignored. Parsed in one pass, so that the time is linear. Throws a `GroupError`.
  */
 export function parseFilterGroup(text: string, limits: GroupLimits): Expression {
   if (text.length > limits.groupLength)

@@ -12,8 +12,8 @@ import type { PlacedCondition } from './join-conditions.js';
 type Term = Extract<Expression, { kind: 'term' }>;
 
 /**
- * Filters of the model that are put together with `and`, `or` and `not`. A name that is no filter cannot be passed over
- * here, where it could show more rows: it is an error, the same one for a hidden field and for no field at all.
+ * Filters of the model combined by `and`, `or` and `not`. An unknown name must not be ignored here, because that could
+ * show more rows: it is an error, the same for a hidden and a missing field.
  */
 export function parseGroups(text: string, question: FilterContext): Outcome<readonly PlacedCondition[]> {
   try {
@@ -26,7 +26,7 @@ export function parseGroups(text: string, question: FilterContext): Outcome<read
   }
 }
 
-/** Steps over many cost more than comparisons do. */
+/** Limits steps over to-many relations, which cost more than comparisons do. */
 function refuseManySteps(expression: Expression, { resource }: FilterContext): void {
   const limit = resource.queryLimits.groupRelated;
   let steps = 0;
@@ -52,7 +52,10 @@ function termsOf(expression: Expression): readonly Term[] {
   }
 }
 
-/** What is AND-ed means one row of a to-many relation; each part of an `or`, and what `not` turns round, stands for itself. */
+/**
+ * AND-ed conditions on a to-many relation refer to the same related row; each part of an `or`, and a negated expression,
+ * are independent.
+ */
 function placedOf(expression: Expression, question: FilterContext): readonly PlacedCondition[] {
   switch (expression.kind) {
     case 'and':

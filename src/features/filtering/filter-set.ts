@@ -16,16 +16,16 @@ import { parseText } from '../../core/values/parse-text.js';
 import { resolveRowFilter, UnfitValue } from '../../core/query/resolve-row-filter.js';
 import { parseValues } from './parse-filter.js';
 
-/** Parameters of a `FilterSet` by name: a type each, and the rows that a value keeps. */
+/** Parameters of a `FilterSet` by name: a type, and the condition for a value. */
 export type FilterParameters = Readonly<Record<string, TypedParameter<RowFilter | Promise<RowFilter>>>>;
 
-/** As `TypedParameter`, once the value has been checked against the type. */
+/** The function of a `TypedParameter`, called with a value of its type. */
 type Rows = (value: Json, question: FilterContext) => RowFilter | Promise<RowFilter>;
 
 /**
- * A filter backend of typed parameters, which Nest makes: it may ask for what the application provides. It stands beside
- * `FieldFilter` or in its place. What its functions compare, callers can find out: it knows nothing of their grants on
- * fields, which an option `filters` of the model does.
+ * A filter backend with typed parameters, instantiated by Nest, so that it can inject providers. It supplements or replaces
+ * `FieldFilter`. Callers can infer the columns that its functions compare: unlike the option `filters` of the model, it does
+ * not respect grants on fields.
  *
  * ```ts
  * @Injectable()
@@ -39,7 +39,7 @@ type Rows = (value: Json, question: FilterContext) => RowFilter | Promise<RowFil
 export abstract class FilterSet implements FilterBackend {
   abstract readonly filters: FilterParameters;
 
-  /** Throws `InvalidInput` for values that do not fit, all of them together. An empty value filters nothing. */
+  /** Throws `InvalidInput` with the errors of all invalid values. Empty values are ignored. */
   async filter(question: FilterContext): Promise<FilterResult> {
     const errors = emptyFieldErrors();
     const conditions: Condition[] = [];
@@ -67,7 +67,7 @@ export abstract class FilterSet implements FilterBackend {
   }
 }
 
-/** The condition, or what is wrong with the text. */
+/** The condition, or the errors of the text. */
 async function conditionOf(
   text: string,
   parameter: FilterParameters[string],

@@ -4,8 +4,8 @@ import { emptyFieldErrors, isRestException } from '../../core/errors/rest-except
 import type { FilterBackend, FilterContext, FilterResult } from '../../core/contracts/filter-backend.js';
 
 /**
- * Refuses parameters that leave no row out beside others that do, and values that are passed over because another one comes
- * behind: who names rows to be written does not mean more of them. What gives an order may leave none out.
+ * Refuses parameters that exclude no row, and values overridden by a later one of the same parameter: a bulk write must
+ * not select more rows than intended. Parameters of an ordering need not exclude rows.
  */
 export async function assertNoIgnoredParameters(question: FilterContext): Promise<void> {
   const { resource, parameters, values } = question;
@@ -28,7 +28,7 @@ export async function assertNoIgnoredParameters(question: FilterContext): Promis
   if (Object.keys(errors).length > 0) throw new InvalidInput(errors);
 }
 
-/** `refused` where the backend does not do without what is left out. */
+/** `refused` if the backend rejects the parameters without the removed one. */
 async function rowsOf(
   backend: FilterBackend,
   question: FilterContext,
@@ -50,7 +50,7 @@ function without(left: string, question: FilterContext): FilterContext {
   };
 }
 
-/** With its last value alone. */
+/** The parameter with its last value only. */
 function once(repeated: string, question: FilterContext): FilterContext {
   const { values } = question;
   return { ...question, values: (name) => (name === repeated ? values(name).slice(-1) : values(name)) };

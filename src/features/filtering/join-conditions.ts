@@ -2,15 +2,15 @@ import { allOf, ALWAYS } from '../../core/query/condition.js';
 import type { Condition } from '../../core/query/condition.js';
 import type { ExistsStep } from '../../core/schema/resource.js';
 
-/** A condition on a row of a model, or of what it leads to over these to-many relations. */
+/** A condition on a row of a model, or on rows reached over these to-many relations. */
 export interface PlacedCondition {
   readonly some: readonly ExistsStep[];
   readonly condition: Condition;
 }
 
 /**
- * All of them at once. Those that stand in rows of one to-many relation mean the same row: one choice that has the votes
- * and the text, not two that have one of them each. So it is with Django's `filter()`.
+ * Joins all conditions by AND. Those on one to-many relation refer to the same related row, as in Django's `filter()`:
+ * one choice that has the votes and the text, not two that have one each.
  */
 export function groupByRelation(placed: readonly PlacedCondition[], depth = 0): Condition {
   const own: Condition[] = [];
@@ -32,7 +32,7 @@ export function groupByRelation(placed: readonly PlacedCondition[], depth = 0): 
   ]);
 }
 
-/** At least one related row fits, of those that the caller may see. */
+/** At least one related row that the caller may see matches. */
 function into({ hops, relation, near, rows = ALWAYS, through }: ExistsStep, condition: Condition): Condition {
   const inner = allOf([rows, condition]);
   if (inner.kind === 'never') return inner;
@@ -46,7 +46,7 @@ function into({ hops, relation, near, rows = ALWAYS, through }: ExistsStep, cond
   return near ? allOf([near, related]) : related;
 }
 
-/** Whether the last relation leads to no row that the caller may see, or (`some`) to one at least. */
+/** True if the last relation leads to no row that the caller may see, or (`some`) to at least one. */
 export function notExists(steps: readonly ExistsStep[], some: boolean): PlacedCondition {
   const last = steps.at(-1);
   if (!last) return { some: [], condition: ALWAYS };

@@ -14,7 +14,7 @@ import { holdsList, parseTerm } from './parse-filter.js';
 import { groupByRelation } from './join-conditions.js';
 import type { PlacedCondition } from './join-conditions.js';
 
-/** json-server's endings of parameters, and ours. */
+/** Lookups by json-server's suffixes of parameters. */
 const ENDINGS: readonly (readonly [theirs: string, ours: string])[] = [
   ['_gte', '__gte'],
   ['_lte', '__lte'],
@@ -23,13 +23,13 @@ const ENDINGS: readonly (readonly [theirs: string, ours: string])[] = [
 ];
 
 /**
- * `<field>=`, `<field>_gte=`, `_lte=`, `_ne=` and `_like=`, as json-server has them: in the place of `FieldFilter`, for the same
- * compiled parameters. They mean something where the model names the lookup (`exact`, `gte`, `lte`, `ne`, `icontains`), and
- * all others are ignored. Of a repeated parameter any value may fit (`id=1&id=2`), of `_ne` all have to; a filter of the
- * model's own has one value, or the list that it takes. An empty value filters nothing. All that is repeated has `queryLimits.values` values at most.
+ * `<field>=`, `<field>_gte=`, `_lte=`, `_ne=` and `_like=`, as in json-server: replaces `FieldFilter`, for the same
+ * compiled parameters. A suffix has an effect if the model enables its lookup (`exact`, `gte`, `lte`, `ne`, `icontains`);
+ * all others are ignored. Any value of a repeated parameter may match (`id=1&id=2`), of `_ne` all must; a custom filter
+ * takes one value or a list. Empty values are ignored. Repeated values are limited by `queryLimits.values`.
  */
 export class JsonServerFilter implements FilterBackend {
-  /** Throws `InvalidInput` for values that do not fit, all of them together. */
+  /** Throws `InvalidInput` with the errors of all invalid values. */
   filter(question: FilterContext): FilterResult {
     const { resource, parameters } = question;
     const errors = emptyFieldErrors();
@@ -49,7 +49,7 @@ export class JsonServerFilter implements FilterBackend {
       else placed.push(...outcome.value);
     }
     if (Object.keys(errors).length > 0) throw new InvalidInput(errors);
-    // There are as many statements as numbers of values: none of them is kept.
+    // The statement differs by the number of values: it is not cached.
     return { rows: groupByRelation(placed), ...(repeated > 0 ? { oneOff: true } : {}) };
   }
 
@@ -73,7 +73,7 @@ export class JsonServerFilter implements FilterBackend {
   }
 }
 
-/** What a parameter filters by. A field or filter of that name comes before an ending. */
+/** The filter of a parameter. The name of a field or custom filter has precedence over a suffix. */
 export function jsonServerTerm(name: string, { filterTerms }: Resource): FilterTerm | undefined {
   const named = filterTerms.get(name);
   if (named && isPlain(name, named)) return named;
@@ -81,12 +81,12 @@ export function jsonServerTerm(name: string, { filterTerms }: Resource): FilterT
   return ending && filterTerms.get(name.slice(0, -ending[0].length) + ending[1]);
 }
 
-/** Whether the parameter has the same name in both dialects. */
+/** True if the parameter has the same name in both dialects. */
 function isPlain(name: string, term: FilterTerm): boolean {
   return term.kind === 'own' || (term.lookup === 'exact' && !name.endsWith('__exact'));
 }
 
-/** What is not empty. Functions of a model's own may say much for one value. */
+/** Non-empty values. A custom filter takes one text, because each of its conditions may be expensive. */
 function textsOf(
   name: string,
   { kind }: FilterTerm,

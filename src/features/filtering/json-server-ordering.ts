@@ -9,8 +9,8 @@ import type { Resource } from '../../core/schema/resource.js';
 import { parseOrdering } from './ordering-filter.js';
 
 /**
- * `_sort=votes,text&_order=desc,asc`, as json-server has them: in the place of `OrderingFilter`, by the same names and rules.
- * A name without an order of its own is ascending.
+ * `_sort=votes,text&_order=desc,asc`, as in json-server: replaces `OrderingFilter`, with the same names and rules. A name
+ * without a direction is ascending.
  */
 export class JsonServerOrdering implements FilterBackend {
   filter({ resource, parameters }: FilterContext): FilterResult {

@@ -3,7 +3,7 @@ import { parameterName } from '../../core/schema/parameter-names.js';
 import type { Resource } from '../../core/schema/resource.js';
 import { searched } from './search-filter.js';
 
-/** `q=<text>`: what `SearchFilter` does with `search`, for clients that speak json-server's dialect. */
+/** `q=<text>`: the `search` of `SearchFilter` by json-server's name. */
 export class JsonServerSearch implements FilterBackend {
   filter(question: FilterContext): FilterResult {
     return searched(parameterName('q', question.resource), question);

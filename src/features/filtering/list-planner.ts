@@ -18,7 +18,7 @@ import { JsonServerSearch } from './json-server-search.js';
 import { OrderingFilter } from './ordering-filter.js';
 import { SearchFilter } from './search-filter.js';
 
-/** Evaluates the caller's permissions on the models that filters of this one reach, where there are some. */
+/** Evaluates the caller's permissions on the models that filters of this one reach, if any. */
 export function authorizeQueries(resource: Resource): readonly Stage[] {
   if (queriedTargets(resource).length === 0) return [];
   return [
@@ -86,7 +86,7 @@ function filterResults(resource: Resource, context: RestContext): MaybePromise<r
   });
 }
 
-/** Backends that leave a list without parameters as it is. A class that extends one of them may filter all the same. */
+/** Backends that do not change a list without parameters. A subclass may. */
 const NEED_PARAMETERS: ReadonlySet<unknown> = new Set([
   FieldFilter,
   SearchFilter,
@@ -100,7 +100,7 @@ function needsParameters({ constructor }: FilterBackend): boolean {
   return NEED_PARAMETERS.has(constructor);
 }
 
-/** One after the other: an error of the query is reported by the first backend that finds it. */
+/** Runs the backends in sequence: an error of the query is reported by the first backend that finds it. */
 function runFilterBackends(
   [backend, ...others]: readonly FilterBackend[],
   context: FilterContext,

@@ -4,7 +4,7 @@ import type { Resource } from '../../core/schema/resource.js';
 import { isPromise } from '../../core/maybe-promise.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 
-/** The database, which refuses a pattern, does not know what the search is called in the model. */
+/** Adds the search parameter to an error of a pattern: the database does not know its name. */
 export function nameSearchErrors<Result>(
   resource: Resource,
   work: () => MaybePromise<Result>,

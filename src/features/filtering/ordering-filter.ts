@@ -9,9 +9,9 @@ import { parameterName } from '../../core/schema/parameter-names.js';
 import type { OrderTerm, Resource } from '../../core/schema/resource.js';
 
 /**
- * `ordering=name,-other` (contract 4.10). Names that may not be ordered by are dropped; of a name that comes twice the
- * first one counts. Where nothing is left, the model's own order holds. Where the model lets clients say it, a name may end
- * with `.nullsfirst` or `.nullslast`.
+ * `ordering=name,-other` (contract 4.10). Names that are not orderable are dropped; of duplicate names the first one
+ * counts. If none is left, the model's default order applies. If enabled in the model, a name may end with `.nullsfirst`
+ * or `.nullslast`.
  */
 export class OrderingFilter implements FilterBackend {
   filter({ resource, parameters }: FilterContext): FilterResult {

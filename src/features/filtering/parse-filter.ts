@@ -18,12 +18,12 @@ import { eachWithinVisible, withinVisible } from './visible-condition.js';
 import { notExists } from './join-conditions.js';
 import type { PlacedCondition } from './join-conditions.js';
 
-/** Whether the text of its parameter is a list with commas between the values. */
+/** True if the parameter is a comma-separated list. */
 export function holdsList(term: FilterTerm): boolean {
   return term.kind === 'own' ? term.isList : term.lookup === 'in' || term.lookup === 'range';
 }
 
-/** The text of a parameter as what it says of the rows, or django-filter's messages. */
+/** Parses the text of a parameter into a condition, or django-filter's error messages. */
 export function parseTerm(text: string, term: FilterTerm, question: FilterContext): Outcome<PlacedCondition> {
   if (term.kind === 'own') return parseOwn(text, term, question);
   const outcome = parseField(text, term, question.resource.queryLimits.values);
@@ -68,13 +68,13 @@ function compared(outcome: Outcome<Json>, operand: Operand, { lookup }: FieldTer
   return outcome.errors ? outcome : valid({ kind: 'compare', operand, lookup, value: outcome.value });
 }
 
-/** Values with commas between them, each compared with a column. */
+/** Comma-separated values, each compared with a column. */
 function parseComparedValues(text: string, column: Column, limit: number): Outcome<readonly Json[]> {
   const parts = comparedParts(text, column);
   return parts.errors ? parts : parseEach(parts.value, limit, (part) => parseCompared(part, column));
 }
 
-/** Values with commas between them, each by the rules of one. */
+/** Comma-separated values, each parsed by the rules of one. */
 export function parseValues(text: string, type: DataType, limit: number): Outcome<readonly Json[]> {
   const parts = splitValues(text);
   return parts.errors ? parts : parseEach(parts.value, limit, (part) => parseText(part, type));
@@ -95,7 +95,7 @@ function parseEach(
   return valid(values);
 }
 
-/** The text of a composite key, as it stands in a URL (contract 1.4). */
+/** Parses a composite key in its URL format (contract 1.4). */
 function parseCompositeKey(text: string, term: FieldTerm): Outcome<Condition> {
   const parts = text.split(',');
   if (parts.length !== term.operands.length)
@@ -113,7 +113,10 @@ function parseCompositeKey(text: string, term: FieldTerm): Outcome<Condition> {
   return valid(allOf(conditions));
 }
 
-/** What the model's function makes of a value of its type; one that no column can hold is the caller's mistake. */
+/**
+ * Calls the model's filter function with the typed value; a condition with a value that does not fit its column is the
+ * client's error.
+ */
 function parseOwn(
   text: string,
   { type, isList, rows, visible }: CustomTerm,

@@ -6,8 +6,8 @@ import type { Resource } from '../../core/schema/resource.js';
 import { combineTerms } from './combine-terms.js';
 
 /**
- * `search=<text>`: every term occurs in at least one search field of the object (contract 4.9). Terms stand between
- * blanks or commas; quotes keep a phrase together. `%` and `_` are literal.
+ * `search=<text>`: every term occurs in at least one search field of the object (contract 4.9). Terms are separated by
+ * blanks or commas; quotes delimit a phrase. `%` and `_` are literal.
  */
 export class SearchFilter implements FilterBackend {
   filter(question: FilterContext): FilterResult {
@@ -19,7 +19,7 @@ export class SearchFilter implements FilterBackend {
   }
 }
 
-/** What the text of this parameter keeps. */
+/** The condition for the text of this parameter. */
 export function searched(name: string, { resource, parameters }: FilterContext): FilterResult {
   const terms = searchTerms(parameters.get(name) ?? '');
   const { searchTerms: limit } = resource.queryLimits;
@@ -42,12 +42,12 @@ export function searched(name: string, { resource, parameters }: FilterContext):
   };
 }
 
-/** One pass over the text, so that no input is slow. */
+/** Splits the text in one pass, so that its time is linear. */
 export function searchTerms(text: string): readonly string[] {
   const terms: string[] = [];
   let term = '';
   let quote = '';
-  // A quote that is never closed is a letter.
+  // An unclosed quote is an ordinary character.
   const lastQuote = { '"': [...text].lastIndexOf('"'), "'": [...text].lastIndexOf("'") };
   const end = (): void => {
     if (term !== '') terms.push(term);

@@ -2,12 +2,15 @@ import { allOf, ALWAYS, NEVER, oneOf } from '../../core/query/condition.js';
 import type { Condition } from '../../core/query/condition.js';
 import type { Relation } from '../../core/schema/relation.js';
 
-/** A comparison over to-one relations. What the caller may not see counts as empty, so that `ne` and `isnull` keep the rows that lead there (contract 10.3). */
+/**
+ * A comparison over to-one relations. Related rows that the caller may not see count as NULL, so that `ne` and `isnull`
+ * keep the rows that refer to them (contract 10.3).
+ */
 export function withinVisible(compared: Condition, visible: Condition): Condition {
   return keepsNull(compared) ? oneOf([compared, notOf(visible)]) : allOf([compared, visible]);
 }
 
-/** The same of each comparison in a condition of a model's own filter. */
+/** Applies `withinVisible` to each comparison in the condition of a custom filter. */
 export function eachWithinVisible(
   condition: Condition,
   visible: (hops: readonly Relation[]) => Condition,
@@ -28,14 +31,14 @@ export function eachWithinVisible(
     case 'term':
       return withinVisible(condition, visible(condition.operand.hops));
     case 'related':
-      // A filter over to-many relations is there only where the caller sees all of what they lead to.
+      // A filter over to-many relations exists only if the caller may see all related rows.
       return allOf([condition, visible(condition.hops)]);
     default:
       return condition satisfies never;
   }
 }
 
-/** Whether NULL fits. */
+/** True if NULL matches. */
 function keepsNull(condition: Condition): boolean {
   if (condition.kind !== 'compare') return false;
   const { lookup, value } = condition;

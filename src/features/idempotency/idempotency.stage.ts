@@ -32,7 +32,10 @@ export function identifyRequest({ idempotency: rules }: Resource, method: string
   ];
 }
 
-/** Makes one row or many. `completed` must be run inside their transaction, when they are there; what it throws undoes them. */
+/**
+ * Creates one or many rows. `completed` must run inside their transaction, after they are written; its error rolls them
+ * back.
+ */
 export type WriteRows = (
   context: RestContext,
   completed: CompletedRows | undefined,
@@ -40,11 +43,11 @@ export type WriteRows = (
 
 export interface MadeRows {
   readonly rows: readonly Row[];
-  /** Whether they were made by an earlier request with the same key, and stand here as they were answered then. */
+  /** True if an earlier request with the same key created the rows; they are as returned then. */
   readonly replayed: boolean;
 }
 
-/** A row as it is kept: what was answered, and its values by field. */
+/** A stored row: its representation, and its values by field. */
 interface StoredRow {
   readonly value: Representation;
   readonly key: readonly Json[];
@@ -53,15 +56,15 @@ interface StoredRow {
   readonly changed?: boolean;
 }
 
-/** As callers see the rows that are made; those that were there before maybe in another way. */
+/** The views in which the caller reads created rows, and rows updated by an upsert. */
 interface Views {
   readonly made: RestContext;
   readonly changed: RestContext;
 }
 
 /**
- * Does what a request with an `Idempotency-Key` asks for once: of requests with the same key one makes the rows, and all
- * others are answered as that one was, or told that it has not ended. What fails leaves nothing behind, and may be tried again.
+ * Runs a request with an `Idempotency-Key` once: of requests with the same key one creates the rows; the others get its
+ * response, or an error while it is running. A failed request leaves no record, and can be retried.
  */
 export class IdempotentWrites {
   constructor(
@@ -69,7 +72,7 @@ export class IdempotentWrites {
     private readonly answers: IdempotencyStore,
   ) {}
 
-  /** Throws 400, 409 and 422 beside what `write` throws; 403 where the caller may not have those rows any more. */
+  /** Throws 400, 409 and 422 beside the errors of `write`; 403 if the caller may no longer read those rows. */
   async runOnce(context: RestContext, write: WriteRows, changed?: RestContext): Promise<MadeRows> {
     const { idempotency } = context;
     if (!idempotency) return { rows: await write(context, undefined), replayed: false };
@@ -101,12 +104,12 @@ export class IdempotentWrites {
         if (!(await this.answers.complete(claim, JSON.stringify(kept), transaction)))
           throw new IdempotencyKeyConflict();
       });
-      // Where there is nothing to write, there is nothing to keep.
+      // Without rows there is nothing to store.
       if (!kept) await this.answers.release(claim);
-      // What is answered is what is kept, also where it would be represented otherwise each time.
+      // The stored representation is returned, even if the serializer would return another one each time.
       return made.map((row, index) => ({ ...row, answered: kept?.[index]?.value ?? {} }));
     } catch (error) {
-      // Where this fails too, the claim ends by itself.
+      // If releasing fails too, the claim expires.
       await this.answers.release(claim).catch(() => undefined);
       throw error;
     }
@@ -128,7 +131,7 @@ export class IdempotentWrites {
     });
   }
 
-  /** Whether the grants of now leave the caller the row. One that is gone tells nothing new. */
+  /** True if the current grants include the row. A deleted row discloses nothing new. */
   private async mayHave(
     { key, values }: StoredRow,
     { resource, scope, route, parent }: RestContext,
@@ -149,7 +152,7 @@ function viewOf({ changed }: Pick<Row, 'changed'>, views: Views): RestContext {
   return changed === true ? views.changed : views.made;
 }
 
-/** With no more than JSON can hold; a shape that the client asks for is cut from it anew, and what is expanded is read anew. */
+/** The rows as JSON-compatible values; field selections are applied, and expansions read, again on replay. */
 function keptRow(row: Row, context: RestContext): StoredRow {
   const shown = context.resource.fields.filter(({ readable }) => readable);
   return {
@@ -162,8 +165,8 @@ function keptRow(row: Row, context: RestContext): StoredRow {
 }
 
 /**
- * What was answered, without the fields that the caller may not read any more. Undefined where a serializer of the
- * application's own has made more of them than members of their names: it represents what is left.
+ * The stored representation without fields that the caller may no longer read. Undefined if a custom serializer produced
+ * other members than the fields: it then represents the remaining values.
  */
 function readableNow(
   value: Representation,
@@ -176,7 +179,7 @@ function readableNow(
   return Object.fromEntries(Object.entries(value).filter(([name]) => !hidden.has(name)));
 }
 
-/** Undefined where the kept values do not tell. */
+/** Undefined if the stored values are not sufficient. */
 function valueOfColumn(id: string, { fields }: Resource, values: StoredRow['values']): Json | undefined {
   for (const field of fields) {
     const value = values[field.name] as Json | undefined;

@@ -10,21 +10,21 @@ interface Keys {
 const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** Bytes: of how long the values are, only this much is told. */
+/** Block size in bytes to which values are padded, so that a cursor discloses their length only roughly. */
 const BLOCK = 64;
 const BACKWARD = 1;
 const INCLUSIVE = 2;
 
 /**
- * Positions as texts that nobody reads, changes or moves: sealed by AES-256-GCM, together with the place that they belong to.
- * Sealed and not only signed, because the values may be of hidden columns. The nonce is made of what is sealed, so that one
- * position has one text, and the same answer stays the same.
+ * Encrypts positions as texts that clients can neither read, change nor use elsewhere: AES-256-GCM, with the list as
+ * authenticated data. Encrypted and not only signed, because values may be of hidden columns. The nonce is derived from
+ * the plaintext, so that a position has one text, and equal responses stay equal.
  */
 export class CursorCipher {
-  /** Out of reach of whatever writes a resource into a log. */
+  /** Private, so that logging a resource does not print the keys. */
   readonly #keys: readonly Keys[];
 
-  /** The first secret seals, each opens. */
+  /** The first secret encrypts, each decrypts. */
   constructor(secrets: readonly string[]) {
     this.#keys = secrets.map((secret) => {
       const bytes = Buffer.from(hkdfSync('sha256', secret, '', 'nestjs-restify cursor', 64));
@@ -32,7 +32,7 @@ export class CursorCipher {
     });
   }
 
-  /** Undefined where it would not fit into a URL. */
+  /** Undefined if the cursor would be too long for a URL. */
   seal({ values, backward, inclusive }: CursorPosition, place: string): string | undefined {
     const [keys] = this.#keys;
     if (!keys) throw new Error('A cursor cannot be sealed without a secret.');
@@ -52,11 +52,11 @@ export class CursorCipher {
     return text.length > MAX_CURSOR ? undefined : text;
   }
 
-  /** Undefined for what was not sealed here, for this place. */
+  /** Undefined for a text that was not encrypted by these keys for this list. */
   open(text: string, place: string): CursorPosition | undefined {
     if (text.length > MAX_CURSOR) return undefined;
     const bytes = Buffer.from(text, 'base64url');
-    // Another text of the same bytes is not what was given out.
+    // Another encoding of the same bytes is not a cursor of ours.
     if (bytes.length <= NONCE_BYTES + TAG_BYTES || bytes.toString('base64url') !== text) return undefined;
     for (const keys of this.#keys) {
       const plain = opened(bytes, place, keys);
@@ -72,7 +72,7 @@ export class CursorCipher {
   }
 }
 
-/** What is sealed is as long as it was before, so blanks stand behind it, which mean nothing in JSON. */
+/** Pads with trailing blanks, which JSON ignores. */
 function padded(text: string): string {
   return text + ' '.repeat((BLOCK - (Buffer.byteLength(text) % BLOCK)) % BLOCK);
 }
@@ -91,7 +91,7 @@ function opened(bytes: Buffer, place: string, keys: Keys): string | undefined {
   }
 }
 
-/** What JSON has a form for as it is; bytes, and numbers that it has none for, as objects. */
+/** JSON values as they are; bytes, and numbers that JSON cannot represent, as objects. */
 type Written =
   | string
   | number

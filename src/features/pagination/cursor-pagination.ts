@@ -18,18 +18,21 @@ import { namesProblems, PageSettings } from './pagination-options.js';
 import type { PageOptions } from './pagination-options.js';
 
 export interface CursorOptions extends PageOptions {
-  /** What cursors are sealed with, of 32 characters or more, the same in all processes; without one the application does not start. Of several the first seals and each opens, so that it can be changed. */
+  /**
+   * Secrets that encrypt cursors: at least 32 characters, the same in all processes; the application does not start
+   * without one. The first of several encrypts and each decrypts, so that a secret can be rotated.
+   */
   readonly secret: string | readonly string[] | undefined;
   /** The query parameter for the cursor. Default: `cursor`. */
   readonly cursorParameter?: string;
-  /** The query parameter for the rows of a page; `false`: clients do not choose. Default: `page_size`. */
+  /** The query parameter for the rows of a page; `false` disables it. Default: `page_size`. */
   readonly pageSizeParameter?: string | false;
 }
 
 /**
- * Pages behind and before a row, in whatever order the list has: no page costs more for standing further back, and no row
- * comes twice or is left out because others come or go meanwhile. A cursor holds for its list and its order, and shows nobody a
- * row that is not granted.
+ * Keyset pagination in any order: the cost of a page does not depend on its position, and concurrent inserts and deletes
+ * neither repeat nor skip rows. A cursor is valid for its list and order, and gives no access to rows that are not
+ * granted.
  */
 export class CursorPagination implements Pagination {
   readonly pageSize: number;
@@ -114,7 +117,7 @@ export class CursorPagination implements Pagination {
   }
 }
 
-/** An environment variable that is not set comes as undefined. */
+/** An unset environment variable is undefined. */
 function secretsOf(secret: string | readonly string[] | undefined): readonly string[] {
   const secrets: readonly unknown[] = Array.isArray(secret) ? secret : [secret];
   return secrets.map((each) => (typeof each === 'string' ? each : ''));
