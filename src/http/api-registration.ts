@@ -5,21 +5,21 @@ import type { Api } from '../core/schema/route.js';
 import type { RestPipeline } from '../pipeline/rest-pipeline.js';
 import type { UnknownEntities } from '../restify.options.js';
 
-/** One prefix of an application, and what answers below it. */
+/** One prefix of an application, and what is served below it. */
 export interface RegisteredApi {
   readonly api: Api;
   readonly pipeline: RestPipeline;
-  /** By what was decorated. */
+  /** Resolves a resource by its decorated class. */
   readonly resourceOf: (entity: object) => Resource | undefined;
   readonly errorFormat: ErrorFormat;
-  /** Milliseconds that half a request may stand still while the application ends. */
+  /** The shutdown grace period in milliseconds, for which a half-received request may make no progress. */
   readonly shutdownGrace: number;
   readonly unknownEntities: UnknownEntities;
-  /** Where its index stands, below the mount; undefined where it has none. */
+  /** The path of the prefix's index, below the mount; undefined if it has none. */
   readonly index: string | undefined;
-  /** What a caller is told of what the application's own code has thrown: a database that is away is one, whoever has asked it. */
+  /** Maps an error of the application's own code: an unavailable database becomes a 503 wherever it was queried. */
   readonly reported: (error: unknown) => unknown;
   readonly lateProblems: () => readonly DeclarationProblem[];
-  /** Its place among the `forRoot` calls of the process: which boot ends first says nothing. */
+  /** The position among the `forRoot` calls of the process, because the order in which boots end is arbitrary. */
   readonly order: number;
 }

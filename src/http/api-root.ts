@@ -6,7 +6,10 @@ import { negotiate } from '../features/rendering/negotiate.js';
 import { jsonResponse } from '../request/response/rest-response.js';
 import type { RestResponse } from '../request/response/rest-response.js';
 
-/** The collections of these prefixes by their paths. `base` is what comes before the prefixes. */
+/**
+ * The response of an index: the collections of these prefixes by their paths. `base` is the part of the URL before the
+ * prefixes.
+ */
 export function respondWithIndex(
   exchange: HttpExchange,
   { apis, base }: { readonly apis: readonly Api[]; readonly base: string },

@@ -1,4 +1,4 @@
-/** Paths that the application answers itself, by the patterns of its routes. */
+/** Paths that the application serves itself, by the patterns of its routes. */
 export class ApplicationRoutes {
   private readonly patterns: (readonly string[])[] = [];
 

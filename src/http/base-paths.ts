@@ -1,8 +1,8 @@
-/** Where the application's routes stand: below its global prefix and version, if it has them. */
+/** The mounts of the application's routes: global prefix and version, if it has them. */
 export class BasePaths {
   private readonly patterns: Pattern[] = [];
 
-  /** `/api`, or an empty text for the root. A segment such as `:tenant` stands for any. */
+  /** Adds a mount such as `/api`, or an empty text for the root. A parameter such as `:tenant` matches any segment. */
   add(mount: string): void {
     if (this.patterns.some((each) => each.text === mount)) return;
     const segments = mount.split('/').filter((segment) => segment !== '');
@@ -13,21 +13,21 @@ export class BasePaths {
         ? undefined
         : segments.map((segment) => `/${segment}`).join(''),
     });
-    // The longest first: `/api` must not hide `/api/v2`.
+    // Longest first: `/api` must not hide `/api/v2`.
     this.patterns.sort((a, b) => b.segments.length - a.segments.length);
   }
 
-  /** All of them, the longest first. */
+  /** All mounts, longest first. */
   get all(): readonly string[] {
     return this.patterns.map(({ text }) => text);
   }
 
-  /** Where URLs stand that no request asks for. */
+  /** The mount for URLs that are built outside of a request. */
   first(): string {
     return this.patterns[0]?.text ?? '';
   }
 
-  /** The mounts that a path can stand below, as they are in that path. */
+  /** The mounts that match a path, with the segments of that path. */
   candidates(path: string): readonly string[] {
     const found: string[] = [];
     for (const pattern of this.patterns) {
@@ -46,7 +46,7 @@ export class BasePaths {
 interface Pattern {
   readonly text: string;
   readonly segments: readonly string[];
-  /** Where all of its segments stand for themselves. */
+  /** The mount itself, if it has no parameters. */
   readonly plain: string | undefined;
 }
 

@@ -17,7 +17,7 @@ const OBJECT_METHODS: readonly (readonly [Method, Operation])[] = [
   ['DELETE', 'destroy'],
 ];
 
-/** Of lists of models that are written many objects at a time. */
+/** The bulk operations of a collection. */
 const BULK_METHODS: readonly (readonly [Method, Operation])[] = [
   ['PATCH', 'partialUpdate'],
   ['DELETE', 'destroy'],
@@ -26,16 +26,16 @@ const BULK_METHODS: readonly (readonly [Method, Operation])[] = [
 const SERVED: Readonly<Record<RouteKind, readonly (readonly [Method, Operation])[]>> = {
   collection: LIST_METHODS,
   object: OBJECT_METHODS,
-  // Spec: a one-to-many nested list is for reading.
+  // Contract: a one-to-many nested list is read-only.
   'one-to-many': [['GET', 'list']],
   'through-list': LIST_METHODS,
   'through-object': OBJECT_METHODS,
-  // An action's own URL does what the action says, and nothing else.
+  // The URL of an action serves that action only.
   'collection-action': [],
   'object-action': [],
 };
 
-/** The URLs of a resource; those of which no operation is left do not exist (contract 3.11). */
+/** The URLs of a resource. A URL without any operation does not exist (contract 3.11). */
 export interface ResourceRoutes {
   readonly resource: Resource;
   readonly collection: Route | undefined;
@@ -55,16 +55,16 @@ export interface BuiltApi extends Api {
   readonly byResource: readonly ResourceRoutes[];
 }
 
-/** What the application's own classes answer. */
+/** The application's own handlers. */
 export interface OwnAnswers {
   actionsOf(resource: Resource): readonly CompiledAction[];
-  /** Methods that replace operations, on every URL that serves rows of the resource. */
+  /** The methods that replace operations, on every URL that serves rows of the resource. */
   replacementsOf(resource: Resource): ReadonlyMap<Operation, RouteAction>;
 }
 
 const NO_OWN_ANSWERS: OwnAnswers = { actionsOf: () => [], replacementsOf: () => new Map() };
 
-/** Every URL below a prefix, and the way from a path to its route. */
+/** Builds every URL below a prefix, and the lookup from a path to its route. */
 export function buildApi(
   prefix: string,
   resources: readonly Resource[],
@@ -189,7 +189,7 @@ function routeOf(
   const operations = new Map(
     [...SERVED[kind], ...many].filter(([, operation]) => resource.operations.has(operation)),
   );
-  // What a nested action names is its own; it is the class of the child that replaces the rest.
+  // The replacements of a nested list are those of the child's class, because a nested action belongs to it.
   const replaced = [...operations].flatMap(
     ([method, operation]): readonly (readonly [Method, RouteAction])[] => {
       const replacement = isOfMany({ kind, resource }, operation) ? undefined : replacements.get(operation);
@@ -212,7 +212,7 @@ function routeOf(
   };
 }
 
-/** In the order of contract 7.2; HEAD goes with GET, and OPTIONS is everywhere. */
+/** The `Allow` header in the order of contract 7.2. HEAD accompanies GET, and OPTIONS is always allowed. */
 function allowOf(served: ReadonlySet<Method>): string {
   return METHODS.filter(
     (method) => served.has(method) || method === 'OPTIONS' || (method === 'HEAD' && served.has('GET')),
@@ -228,7 +228,7 @@ function matchPath(
   if (!routes) return undefined;
   if (key === undefined) return found(routes.collection);
   if (key === '') return undefined;
-  // An action's path wins over an object whose key has that text (contract 1.7).
+  // An action's path takes precedence over an object whose key is the same text (contract 1.7).
   if (relation === undefined) return found(routes.collectionActions.get(key)) ?? found(routes.object, key);
   const action = child.length === 0 ? routes.objectActions.get(relation) : undefined;
   if (action) return found(action, key);

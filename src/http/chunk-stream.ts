@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 
 /**
- * Pieces of a body as a stream, for an HTTP library that takes one. Unlike what `Readable.from` makes, it asks for no piece
- * before the last one is taken: one that waits in memory for each slow client is carried over by each collection of garbage.
+ * A readable stream of a body's chunks, for an HTTP library that sends one. Unlike `Readable.from`, it requests no
+ * chunk before the previous one is consumed: a buffered chunk for each slow client would survive garbage collections.
  */
 export class ChunkStream extends Readable {
   private readonly pieces: AsyncIterator<string>;
@@ -23,7 +23,7 @@ export class ChunkStream extends Readable {
     );
   }
 
-  /** Whoever makes the pieces is told that no more are wanted: a connection goes back to its pool. */
+  /** Ends the iterator, so that it releases its connection. */
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     const ended = this.pieces.return?.() ?? Promise.resolve();
     ended.then(

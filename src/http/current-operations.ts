@@ -6,7 +6,7 @@ import type { HttpExchange } from '../request/http-exchange.js';
 import { parseQueryString } from '../request/parse/parse-query-string.js';
 import { asksForUpsert } from '../request/parse/upsert-parameter.js';
 
-/** What a request asks for that leads to this route. */
+/** The operations that a request to this route performs. */
 export function currentOperations(
   route: Route,
   exchange: Pick<HttpExchange, 'method' | 'query'>,
@@ -20,7 +20,7 @@ export function currentOperations(
     : [operation];
 }
 
-/** A parameter that is wrong is refused later: until then it may be one. */
+/** Whether the query may request an upsert. An invalid parameter is rejected later. */
 function mayUpsert({ resource }: Route, { query }: Pick<HttpExchange, 'query'>): boolean {
   const { bulk } = resource;
   if (!bulk || bulk.upsert.length === 0) return false;

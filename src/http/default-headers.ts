@@ -1,4 +1,4 @@
-/** Headers of every response, errors included (contract 7.1), beside `Allow`, `Content-Type` and `Vary`. */
+/** The headers of every response, errors included (contract 7.1), in addition to `Allow`, `Content-Type` and `Vary`. */
 export const FIXED_HEADERS: readonly (readonly [name: string, value: string])[] = [
   ['Cross-Origin-Opener-Policy', 'same-origin'],
   ['Referrer-Policy', 'same-origin'],
@@ -9,7 +9,7 @@ export const FIXED_HEADERS: readonly (readonly [name: string, value: string])[] 
 const VARY = ['Accept', 'Cookie'] as const;
 const ALONE = VARY.join(', ');
 
-/** `Vary` is added to, never overwritten. */
+/** Merges the `Vary` header with the one that is already set. */
 export function mergedVary(before: string | readonly string[] | number | undefined): string {
   if (before === undefined || before === ALONE) return ALONE;
   const names = (Array.isArray(before) ? before.join(',') : String(before))

@@ -5,20 +5,20 @@ import type { ServerExchange } from './server-exchange.js';
 
 type Handler = ReturnType<ExecutionContext['getHandler']>;
 
-/** What Nest would call for a request, so that guards find its metadata. */
+/** The handler that Nest would call for a request, by which guards find its metadata. */
 interface ContextTarget {
   readonly controller: Type;
   readonly handler: Handler;
 }
 
-/** In the place of a method: all that have no handler of their own. */
+/** The key of the handler for all methods without a handler of their own. */
 export const ALL = 'ALL';
 
-/** The handlers at one URL, by method. */
+/** The handlers of one URL by method. */
 class UrlTargets {
   private readonly targets = new Map<string, ContextTarget>();
 
-  /** `name` is that of a method of the class. */
+  /** @param name the name of the controller's method. */
   add(method: string, controller: Type, name: string): void {
     const handler = (controller.prototype as Readonly<Record<string, Handler | undefined>>)[name];
     if (handler) this.targets.set(method, { controller, handler });
@@ -47,8 +47,8 @@ export class ExecutionContexts {
 }
 
 /**
- * The `ExecutionContext` of a request for which Nest calls no handler, because its method is not routed or its body was
- * refused: guards that stand for authentication are asked all the same.
+ * The `ExecutionContext` of a request for which Nest calls no handler, because its method has no route or its body was
+ * rejected: authentication guards still run.
  */
 class RequestExecutionContext implements ExecutionContext {
   private readonly args: readonly unknown[];
@@ -61,7 +61,7 @@ class RequestExecutionContext implements ExecutionContext {
     this.args = [request, response, (): void => undefined];
   }
 
-  // The caller says of which type it takes something to be, as with Nest's own.
+  // The caller chooses the type parameter, as with Nest's own context.
   getClass(): never {
     return this.target.controller as never;
   }

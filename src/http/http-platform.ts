@@ -1,19 +1,19 @@
 import type { ExchangeOf } from './server-exchange.js';
 import type { RestServer } from './rest-server.js';
 
-/** The part of Nest's HTTP adapter that is used here. */
+/** The part of Nest's HTTP adapter that is used. */
 export interface HttpAdapter {
   use(handler: unknown): unknown;
   getInstance(): unknown;
   getHttpServer(): unknown;
 }
 
-/** An HTTP library below Nest: all that is said of one in particular stands behind this. */
+/** The adapter of an HTTP library below Nest, which contains all code that is specific to it. */
 export interface HttpPlatform {
-  /** The call, as handlers, guards and filters of Nest are given it; as middleware is given it, too. */
+  /** The exchange of a call, from the objects that Nest passes to handlers, guards, filters and middleware. */
   readonly exchange: ExchangeOf;
-  /** Called between the body parser and the routes: headers, and errors of bodies that wait for their turn. */
+  /** Called between the body parser and the routes: sets headers, and stores body errors. */
   prepareRequests(adapter: HttpAdapter, server: RestServer): void;
-  /** Called behind the routes: the index, unknown paths below a prefix, and what failed on the way to a route. */
+  /** Called after the routes: serves the index, unknown paths below a prefix, and errors before a route. */
   answerTheRest(adapter: HttpAdapter, server: RestServer): void;
 }

@@ -1,6 +1,9 @@
 import type { Api } from '../core/schema/route.js';
 
-/** For the log at start: how many models stand below which path, with the global prefix and the version. `mounts` are what comes before the prefixes. */
+/**
+ * The start-up log line: how many models are served below which path, with the global prefix and the version. `mounts`
+ * are the paths before the prefixes.
+ */
 export function methodLocations(apis: readonly Api[], mounts: readonly string[]): string {
   return apis
     .flatMap(({ prefix, routes }) => {

@@ -5,41 +5,45 @@ import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { markClosing } from './send-response.js';
 
-/** What Node's HTTP server keeps on a connection: no parser where it is none of HTTP's any more, such as a WebSocket. */
+/**
+ * The internal state of Node's HTTP server on a connection: without a parser it is no longer an HTTP connection, such
+ * as a WebSocket.
+ */
 interface HttpSocket extends Socket {
   readonly parser?: object | null;
   readonly _httpMessage?: ServerResponse | null;
 }
 
-/** A connection, and what has been seen of it while its server closes. */
+/** An open connection, and its state while the server closes. */
 interface OpenSocket {
   readonly socket: HttpSocket;
-  /** Bytes of TLS, before anything of HTTP. */
+  /** The bytes of the TLS handshake, before any HTTP. */
   readonly before: number;
-  /** TLS that has not been agreed on yet: nothing of HTTP can be known of it. */
+  /** Whether the TLS handshake is incomplete, so that no HTTP state exists yet. */
   readonly isHandshake: boolean;
   read: number;
-  /** When it was last seen to move, since the server closes. */
+  /** The time of the last progress since the server started to close. */
   moved: number | undefined;
-  /** Whether it was seen with an answer. */
+  /** Whether a response was in progress at the last check. */
   answering: boolean;
-  /** Whether it was seen with nothing at all. */
+  /** Whether the connection was idle at the last check. */
   silent: boolean;
 }
 
-const LOOK_EVERY = 100;
-/** Without a byte on any connection for so long, what clients had sent has come. */
+const CHECK_INTERVAL = 100;
+/** After this time without a byte on any connection, in milliseconds, the requests in transit have arrived. */
 const QUIET = 50;
-const QUIET_LOOK = 10;
-const LONGEST_WAIT = 1000;
+const QUIET_INTERVAL = 10;
+const MAX_QUIET_WAIT = 1000;
 
 /**
- * The connections of an HTTP server, for its end. Node closes those that are kept without being in use, and waits for all others:
- * also for one that has sent nothing, or half a request, and for one that falls idle behind an answer that had begun before.
+ * The connections of an HTTP server during shutdown. Node closes idle keep-alive connections, and waits for all others,
+ * including those without a byte, with half a request, and those that become idle after a response that was in
+ * progress.
  */
 export class OpenSockets {
   private readonly open = new Map<Socket, OpenSocket>();
-  /** By the address of the client: TLS gives another object when it is agreed on. */
+  /** By the address of the client: TLS creates another socket object after the handshake. */
   private readonly handshakes = new Map<string, Socket>();
 
   private constructor(private readonly server: HttpServer | HttpsServer) {
@@ -51,7 +55,7 @@ export class OpenSockets {
     }
   }
 
-  /** Undefined for a server of another kind, such as HTTP/2, which has its own way to end. */
+  /** Undefined for another kind of server, such as HTTP/2, which has its own shutdown. */
   static of(server: unknown): OpenSockets | undefined {
     return server instanceof HttpServer || server instanceof HttpsServer
       ? new OpenSockets(server)
@@ -59,9 +63,10 @@ export class OpenSockets {
   }
 
   /**
-   * Before the server closes: serves what has arrived over kept connections, whose answers say `Connection: close` from now on,
-   * and lets answers that have been given reach their clients, since Node would cut them off. `grace`: milliseconds that
-   * something may stand still.
+   * Drains the connections before the server closes: it serves the requests that have arrived on keep-alive
+   * connections, with `Connection: close` in the responses, and waits until responses are transmitted, which Node would
+   * cut off.
+   * @param grace how long a connection may make no progress, in milliseconds.
    */
   async drain(grace: number): Promise<void> {
     if (!this.server.listening) return;
@@ -74,7 +79,7 @@ export class OpenSockets {
     const looking = setInterval(() => {
       const now = performance.now();
       if (!this.server.listening) this.look(grace, { now, closed: (closed ??= now) });
-    }, LOOK_EVERY).unref();
+    }, CHECK_INTERVAL).unref();
     this.server.once('close', () => {
       clearInterval(looking);
     });
@@ -110,9 +115,9 @@ export class OpenSockets {
 
   private async untilQuiet(standing: readonly OpenSocket[]): Promise<void> {
     const begun = performance.now();
-    for (let last = begun; performance.now() - last < QUIET && performance.now() - begun < LONGEST_WAIT;) {
+    for (let last = begun; performance.now() - last < QUIET && performance.now() - begun < MAX_QUIET_WAIT;) {
       if (standing.every(({ socket }) => socket.destroyed)) return;
-      await pause(QUIET_LOOK);
+      await pause(QUIET_INTERVAL);
       if (standing.filter(hasMoved).length > 0) last = performance.now();
     }
   }
@@ -126,7 +131,7 @@ export class OpenSockets {
       );
     let [left, last] = [leftOf(), performance.now()];
     while (left > 0 && performance.now() - last < grace) {
-      await pause(QUIET_LOOK);
+      await pause(QUIET_INTERVAL);
       const now = leftOf();
       if (now < left) last = performance.now();
       left = now;
@@ -142,7 +147,10 @@ export class OpenSockets {
   }
 }
 
-/** Whether there is nothing to wait for on a connection that is HTTP's: no answer that has begun, no upload that moves or that the application does not read. */
+/**
+ * Whether an HTTP connection is finished: without a response in progress, and without an upload that makes progress or
+ * that the application is not reading.
+ */
 function isOver(
   each: OpenSocket,
   { isLate, isStill }: { readonly isLate: boolean; readonly isStill: boolean },
@@ -156,7 +164,7 @@ function isOver(
   }
   if (each.answering) return true;
   if (each.read > each.before) return isLate;
-  // One that was accepted just now may have its request on the way.
+  // The request of a connection that was just accepted may still be in transit.
   const wasSilent = each.silent;
   each.silent = true;
   return wasSilent;

@@ -5,31 +5,31 @@ import type { Readable, Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { ReceivedBody } from '../request/parse/parse-body.js';
 
-/** RFC 9112, 6.3: a length, or chunks. */
+/** Whether a request has a body: a length, or chunked encoding (RFC 9112, 6.3). */
 export function hasBody({ headers }: IncomingMessage): boolean {
   const length = headers['content-length'];
   return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }
 
-/** Content codings that are understood, as Express understands them. */
+/** The supported content codings, the same as Express's. */
 const DECODERS: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,
   deflate: createInflate,
   br: createBrotliDecompress,
 };
 
-/** As `Accept-Encoding` lists them. */
+/** The supported codings as a value of `Accept-Encoding`. */
 export const DECODED_CODINGS = Object.keys(DECODERS).join(', ');
 
 export const NO_UTF8 = 'the body is not UTF-8';
 
-/** Of a `Content-Encoding`. */
+/** The coding of a `Content-Encoding` header. */
 export function codingOf(header: string | undefined): string {
   const coding = header?.trim().toLowerCase();
   return coding === undefined || coding === '' ? 'identity' : coding;
 }
 
-/** All of a body that nobody has read yet, decoded. Never rejects. */
+/** Reads and decodes an unread body. Never rejects. */
 export async function readDecoded(
   source: Readable,
   header: string | undefined,
@@ -43,7 +43,7 @@ export async function readDecoded(
     : { kind: 'coded', coding, decoded: DECODED_CODINGS };
 }
 
-/** As text. */
+/** Decodes bytes as text. */
 export function textOf(bytes: Buffer): Extract<ReceivedBody, { kind: 'text' | 'broken' }> {
   return isUtf8(bytes) ? { kind: 'text', text: bytes.toString('utf8') } : { kind: 'broken', reason: NO_UTF8 };
 }
@@ -55,7 +55,7 @@ function readBody(source: Readable, limit: number): Promise<Exclude<ReceivedBody
     source.on('data', (chunk: Buffer) => {
       size += chunk.length;
       if (size <= limit) chunks.push(chunk);
-      // The rest is still taken off the line, so that the answer can be sent on it.
+      // The rest is still consumed, so that the response can be sent on this connection.
       else resolve({ kind: 'too-large' });
     });
     source.on('end', () => {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Of an absolute-form request line what comes behind the authority (RFC 9112, 3.2.2). */
+/** The part of an absolute-form request line after the authority (RFC 9112, 3.2.2). */
 export function withoutOrigin(url: string): string {
   return url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?]*/i, '');
 }

@@ -7,7 +7,10 @@ const PLATFORMS: Readonly<Record<string, HttpPlatform>> = {
   fastify: fastifyPlatform,
 };
 
-/** By the type that Nest's HTTP adapter has. Throws for one that is not served. */
+/**
+ * The platform for the type of Nest's HTTP adapter.
+ * @throws Error for an unsupported one.
+ */
 export function platformOf(type: string): HttpPlatform {
   const platform = Object.hasOwn(PLATFORMS, type) ? PLATFORMS[type] : undefined;
   if (!platform) {

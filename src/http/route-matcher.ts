@@ -4,7 +4,7 @@ import { ApplicationRoutes } from './application-routes.js';
 import { BasePaths } from './base-paths.js';
 import type { RegisteredApi } from './api-registration.js';
 
-/** Where a path stands among everything that is served. */
+/** The location of a path among all served paths. */
 export type LocatedRoute =
   | {
       readonly kind: 'route';
@@ -21,18 +21,18 @@ export type LocatedRoute =
     }
   | { readonly kind: 'elsewhere' };
 
-/** What a location is found by. */
+/** The parts of a request that determine the location. */
 export type Path = Pick<HttpExchange, 'path' | 'mountedAt'>;
 
 const ELSEWHERE: LocatedRoute = { kind: 'elsewhere' };
 
-/** From paths to what is served there: the same answer for everything that asks, whatever an HTTP library makes of the path. */
+/** Matches paths to routes. All stages use the same result, regardless of how an HTTP library parses the path. */
 export class RouteMatcher {
   readonly mounts = new BasePaths();
-  /** Routes of the application's own: they win over the index, and their errors are none of ours. */
+  /** Routes of the application, which take precedence over the index, and whose errors are not handled. */
   readonly foreign = new ApplicationRoutes();
   private readonly all: RegisteredApi[] = [];
-  /** With a slash in front, or empty. */
+  /** With a leading slash, or empty. */
   private indexes: readonly string[] = [];
 
   add(served: RegisteredApi): void {
@@ -45,14 +45,14 @@ export class RouteMatcher {
     ];
   }
 
-  /** In the order of the `forRoot` calls. */
+  /** The prefixes in the order of the `forRoot` calls. */
   get served(): readonly RegisteredApi[] {
     return this.all;
   }
 
   of({ path, mountedAt }: Path): LocatedRoute {
-    // Text that no URL holds, and that HTTP libraries read in different ways.
-    const legible = !path.includes('#') && !path.includes('\\');
+    // Characters that no URL contains, and that HTTP libraries parse differently.
+    const isUnambiguous = !path.includes('#') && !path.includes('\\');
     for (const mount of this.mounts.candidates(path)) {
       const below = path.slice(mount.length);
       const index = this.indexes.find((each) => withoutLastSlash(below) === each);
@@ -63,14 +63,14 @@ export class RouteMatcher {
           path: mount + (index === '' ? '/' : index),
           prefixes: this.all,
         };
-      const found = this.below(below, { base: mountedAt + mount, legible });
+      const found = this.below(below, { base: mountedAt + mount, isUnambiguous });
       if (found && (found.kind === 'route' || !this.foreign.has(path))) return found;
     }
     return ELSEWHERE;
   }
 
-  /** One prefix may stand below another: what one does not know, the other may. */
-  private below(path: string, at: Standing): LocatedRoute | undefined {
+  /** One prefix may be below another: a path that the first does not serve is looked up in the second. */
+  private below(path: string, at: MountedPath): LocatedRoute | undefined {
     let other: LocatedRoute | undefined;
     for (const served of this.all) {
       const found = belowPrefix(path, served, at);
@@ -81,27 +81,27 @@ export class RouteMatcher {
   }
 }
 
-/** What comes before the prefixes of a path, and whether HTTP libraries read the path alike. */
-interface Standing {
+/** The mount of a path, and whether all HTTP libraries parse the path in the same way. */
+interface MountedPath {
   readonly base: string;
-  readonly legible: boolean;
+  readonly isUnambiguous: boolean;
 }
 
 function belowPrefix(
   path: string,
   served: RegisteredApi,
-  { base, legible }: Standing,
+  { base, isUnambiguous }: MountedPath,
 ): LocatedRoute | undefined {
   const prefix = served.api.prefix === '' ? '' : `/${served.api.prefix}`;
   if (prefix !== '' && withoutLastSlash(path) === prefix) return rootOf(served, { base, path });
   if (!path.startsWith(prefix) || path[prefix.length] !== '/') return undefined;
-  const match = legible ? served.api.match(withoutLastSlash(path.slice(prefix.length + 1))) : undefined;
+  const match = isUnambiguous ? served.api.match(withoutLastSlash(path.slice(prefix.length + 1))) : undefined;
   if (match) return { kind: 'route', served, match, base: base + prefix };
-  // An empty prefix has nothing below it that is not somebody else's as well.
+  // Below an empty prefix, unknown paths belong to the application.
   return prefix === '' ? undefined : { kind: 'unknown', served };
 }
 
-/** The empty prefix has none: what stands at `/` is for all of them to say. */
+/** The root path of a prefix. The empty prefix has none: `/` serves the index of all prefixes. */
 function rootOf(
   served: RegisteredApi,
   { base, path }: { readonly base: string; readonly path: string },

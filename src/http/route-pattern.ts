@@ -2,12 +2,12 @@ import type { Method } from '../core/schema/operation.js';
 import type { Resource } from '../core/schema/resource.js';
 import type { Route } from '../core/schema/route.js';
 
-/** The path of a model's collection, as Nest is told it: `rest/v1/polls/question`. */
+/** The path of a model's collection in Nest's notation: `rest/v1/polls/question`. */
 export function collectionPath(prefix: string, { app, model }: Resource): string {
   return [prefix, app, model].filter((part) => part !== '').join('/');
 }
 
-/** The path of a route, as Nest is told it: `rest/v1/polls/question/:pk`. */
+/** The path of a route in Nest's notation: `rest/v1/polls/question/:pk`. */
 export function routePattern(prefix: string, { kind, resource, parent, relation, segment }: Route): string {
   const collection = collectionPath(prefix, parent ?? resource);
   switch (kind) {
@@ -29,14 +29,14 @@ export function routePattern(prefix: string, { kind, resource, parent, relation,
   }
 }
 
-/** The one route and method that an action of the application's answers. */
+/** The route and method to which an action of the application is bound. */
 export interface ActionBinding {
   readonly url: string;
   readonly method: Method;
   readonly handler: string;
 }
 
-/** What tells one URL of a model from all others, whichever its prefix. */
+/** Identifies one URL of a model, independent of the prefix. */
 export function urlOf({ kind, resource, parent, relation, segment }: Route): string {
   const above = parent ?? resource;
   return `${kind} ${above.app}/${above.model}/${relation?.name ?? segment ?? ''}`;

@@ -6,8 +6,9 @@ import type { MaybePromise } from '../core/maybe-promise.js';
 import type { RestResponse } from '../request/response/rest-response.js';
 
 /**
- * Writes a response. What the application has set itself is kept. Done when all is handed over, or when the client has
- * gone; a stream that fails breaks the connection off, so that nobody takes a part for the whole.
+ * Writes a response. Headers that the application has set are kept. Resolves when everything is written, or the client
+ * has disconnected; a stream that fails closes the connection, so that the client does not mistake a part for the
+ * whole.
  */
 export function sendResponse(
   target: ServerResponse,
@@ -27,8 +28,8 @@ export function sendResponse(
 }
 
 /**
- * Why a response cannot be sent: a header of an author's that is none. Asked before anything of it is handed over, because
- * behind that nobody can answer any more, and the client would wait for ever.
+ * The reason why a response cannot be sent: an invalid header of the application. Checked before anything is written,
+ * because afterwards no error response is possible, and the client would wait forever.
  */
 export function unsendable({ headers }: RestResponse): Error | undefined {
   if (!headers) return undefined;
@@ -43,7 +44,7 @@ export function unsendable({ headers }: RestResponse): Error | undefined {
   }
 }
 
-/** Where headers are set: Node's response, or what an HTTP library has in its place. Asked for by names in lower case. */
+/** The target of headers: Node's response, or the HTTP library's replacement. Looked up by lower-case names. */
 export interface HeaderTarget {
   getHeader(name: string): string | readonly string[] | number | undefined;
   hasHeader(name: string): boolean;
@@ -51,7 +52,7 @@ export interface HeaderTarget {
   removeHeader(name: string): unknown;
 }
 
-/** The headers of contract 7.1. Set early too, for what the application answers itself on one of our URLs. */
+/** Sets the headers of contract 7.1. Also set early, for responses of the application on a generated URL. */
 export function setContractHeaders(target: HeaderTarget, allow: string): void {
   if (target.hasHeader('x-powered-by')) target.removeHeader('X-Powered-By');
   if (target.getHeader('allow') !== allow) target.setHeader('Allow', allow);
@@ -61,10 +62,10 @@ export function setContractHeaders(target: HeaderTarget, allow: string): void {
   for (const [name, value, key] of FIXED) if (!target.hasHeader(key)) target.setHeader(name, value);
 }
 
-/** Looked up by names that need not be made lower for it: most stand there since the request began. */
+/** With lower-case names for the lookup: most headers are set when the request begins. */
 const FIXED = FIXED_HEADERS.map(([name, value]) => [name, value, name.toLowerCase()] as const);
 
-/** All headers of a response but those that say how long it is. */
+/** Sets all headers of a response except its length. */
 export function setResponseHeaders(target: HeaderTarget, response: RestResponse, allow: string): void {
   setContractHeaders(target, allow);
   const { headers } = response;
@@ -74,22 +75,24 @@ export function setResponseHeaders(target: HeaderTarget, response: RestResponse,
   if (response.body && !target.hasHeader('content-type')) target.setHeader('Content-Type', JSON_MEDIA_TYPE);
 }
 
-/** Servers that are about to close, and still take connections. */
+/** Servers that are closing, but still accept connections. */
 const CLOSING = new WeakSet<object>();
 
-/** From now on, all answers over its connections end these. */
+/** Every later response on the server's connections closes its connection. */
 export function markClosing(server: object): void {
   CLOSING.add(server);
 }
 
-/** A server that closes waits for its connections: one that is kept would be used, and waited for, again. */
+/**
+ * Adds `Connection: close` while the server closes: a kept connection would be reused, and would delay the shutdown.
+ */
 export function endConnection(response: ServerResponse, target: HeaderTarget): void {
   const { server } = response.req.socket as { readonly server?: { readonly listening?: boolean } };
   if (server && (server.listening === false || CLOSING.has(server))) target.setHeader('Connection', 'close');
 }
 
 async function sendPieces(target: ServerResponse, pieces: AsyncIterable<string>): Promise<void> {
-  // HEAD has no body: the first page has told that there is no error.
+  // HEAD has no body: the first page has shown that there is no error.
   if (target.req.method === 'HEAD') {
     await pieces[Symbol.asyncIterator]().return?.();
     target.end();
@@ -107,7 +110,7 @@ async function sendPieces(target: ServerResponse, pieces: AsyncIterable<string>)
   }
 }
 
-/** Until the client has taken what was written, or has gone. */
+/** Resolves when the client has received what was written, or has disconnected. */
 function drained(target: ServerResponse): Promise<void> {
   if (target.destroyed) return Promise.resolve();
   return new Promise((resolve) => {

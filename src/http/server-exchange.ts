@@ -4,24 +4,27 @@ import type { HttpExchange } from '../request/http-exchange.js';
 import type { MaybePromise } from '../core/maybe-promise.js';
 import type { RestResponse } from '../request/response/rest-response.js';
 
-/** One call, with the way to answer it. */
+/** One HTTP call, with the means to respond to it. */
 export interface ServerExchange extends HttpExchange {
   /** Node's request: the same object for middleware, guards, handlers and filters. */
   readonly raw: IncomingMessage;
-  /** The library's own response, as Nest gives it to guards. */
+  /** The HTTP library's own response, as Nest passes it to guards. */
   readonly response: object;
-  /** Whether somebody has answered it already. */
+  /** Whether a response has already been sent. */
   readonly answered: boolean;
-  /** The headers of contract 7.1; what the application has set itself is kept. */
+  /** Sets the headers of contract 7.1, and keeps those that the application has set. */
   setContractHeaders(allow: string): void;
   setHeader(name: string, value: string): void;
-  /** Done when all is handed over, or when the client has gone: at once, for one text. Does nothing where somebody has answered already. */
+  /**
+   * Sends a response. Completes when everything is written, or the client has disconnected; immediately for a single
+   * text. Does nothing if a response has already been sent.
+   */
   send(response: RestResponse, allow: string): MaybePromise<void>;
 }
 
-/** A route, with the prefix that it stands below; or the index, or an unknown path below a prefix. */
+/** A route with its prefix, the index, or an unknown path below a prefix. */
 export type Place =
   { readonly kind: 'route'; readonly prefix: string; readonly match: RouteMatch } | { readonly kind: 'rest' };
 
-/** A call, as Nest gives it to handlers, guards and filters. */
+/** Creates the exchange from the objects that Nest passes to handlers, guards and filters. */
 export type ExchangeOf = (request: object, response: object) => ServerExchange;

@@ -5,18 +5,22 @@ import type { ErrorResponse } from '../request/response/error-response.js';
 const NOW = Promise.resolve();
 
 function nothing(): void {
-  // Lets one turn pass.
+  // A microtask turn without work.
 }
 
 /**
- * When whoever has called a handler is done: middleware may have something to do behind its `next()`, awaited or not, and
- * finds no answer sent yet. Nest's own way to a handler takes as many turns, and no other work of the process comes between.
+ * Resolves when the caller of a handler has completed: middleware may run code after its `next()`, awaited or not,
+ * which must find no response sent yet. Nest's own path to a handler takes as many microtask turns, and no other work
+ * of the process runs between them.
  */
 export function yieldToMiddleware(): Promise<void> {
   return NOW.then(nothing).then(nothing).then(nothing);
 }
 
-/** As `errorResponse`; for what an author has thrown that no body can be made of, that of an unforeseen error. */
+/**
+ * As `errorResponse`; if the application has thrown something that cannot be serialized, the response of an unexpected
+ * error.
+ */
 export function responseTo(error: unknown, format: ErrorFormat): ErrorResponse {
   try {
     return errorResponse(error, format);
@@ -25,7 +29,7 @@ export function responseTo(error: unknown, format: ErrorFormat): ErrorResponse {
   }
 }
 
-/** The stack of an error, or of its cause; of anything else its text, if it has one. */
+/** The stack of an error or of its cause; the text of any other value, if it has one. */
 export function describeError(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   if (cause instanceof Error) return cause.stack ?? cause.message;

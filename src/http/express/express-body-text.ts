@@ -5,32 +5,35 @@ import { Utf8Check } from '../utf8-check.js';
 
 const CHECK = Symbol('restify.utf8');
 
-/** Made when a piece is not UTF-8 by itself: of most bodies there is none. */
+/**
+ * A request whose body is checked, created at the first chunk that is not valid UTF-8 by itself; most bodies have none.
+ */
 interface CheckedRequest extends IncomingMessage {
   readonly body?: unknown;
   [CHECK]?: Utf8Check;
 }
 
-/** What a compressed body is piped into. */
+/** The stream into which a compressed body is piped. */
 interface Pushing {
   push(chunk: unknown, encoding?: BufferEncoding): boolean;
 }
 
 /**
- * The application's parser puts U+FFFD in the place of bytes that are no UTF-8 before anybody sees them. So the bytes are looked at
- * on their way: as the request gets them, and as the decoder gives them that a compressed body is piped into. None are kept.
+ * Checks that bodies are valid UTF-8. The application's parser replaces invalid bytes by U+FFFD before any handler
+ * runs, so the bytes are checked as the request receives them, or as the decoder of a compressed body returns them.
+ * None are buffered.
  */
 export function watchBodyText(application: unknown): void {
   const request = (application as { readonly request?: unknown } | null)?.request;
   if (!(request instanceof IncomingMessage)) return;
-  // Inherited from Node: Express's requests have none of their own.
+  // Express's request prototype inherits both methods from Node.
   const node = IncomingMessage.prototype;
   define(
     request,
     'push',
     function (this: CheckedRequest, chunk: unknown, encoding?: BufferEncoding): boolean {
       if (Buffer.isBuffer(chunk) && isText(this) && codingOf(this.headers['content-encoding']) === 'identity')
-        look(this, chunk);
+        checkChunk(this, chunk);
       return node.push.call(this, chunk, encoding);
     },
   );
@@ -49,7 +52,10 @@ export function watchBodyText(application: unknown): void {
   );
 }
 
-/** Whether somebody has read all of a body whose bytes are no UTF-8. Of one that nobody has read, more may come. */
+/**
+ * Whether the body has been read completely and is not valid UTF-8. More bytes may follow in a body that has not been
+ * read.
+ */
 export function isBrokenText(request: CheckedRequest): boolean {
   return request[CHECK]?.isWhole === false && (request.readableEnded || request.body !== undefined);
 }
@@ -58,7 +64,7 @@ function define(request: object, name: 'push' | 'pipe', value: unknown): void {
   Object.defineProperty(request, name, { value, writable: true, configurable: true });
 }
 
-/** JSON that says nothing of its charset, or that it is UTF-8. */
+/** JSON without a charset, or with UTF-8. */
 function isText({ headers }: IncomingMessage): boolean {
   const type = headers['content-type'] ?? '';
   return (
@@ -67,7 +73,7 @@ function isText({ headers }: IncomingMessage): boolean {
   );
 }
 
-function look(request: CheckedRequest, chunk: Buffer): void {
+function checkChunk(request: CheckedRequest, chunk: Buffer): void {
   if (!request[CHECK] && isUtf8(chunk)) return;
   (request[CHECK] ??= new Utf8Check()).add(chunk);
 }
@@ -79,7 +85,7 @@ function isPushing(destination: unknown): destination is Pushing {
 function watchDecoder(request: CheckedRequest, decoder: Pushing): void {
   const push = decoder.push.bind(decoder);
   decoder.push = (chunk, encoding) => {
-    if (Buffer.isBuffer(chunk)) look(request, chunk);
+    if (Buffer.isBuffer(chunk)) checkChunk(request, chunk);
     return push(chunk, encoding);
   };
 }

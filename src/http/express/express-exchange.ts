@@ -10,7 +10,7 @@ import { headerOf, withoutOrigin } from '../request-line.js';
 import { isBrokenText } from './express-body-text.js';
 import { codingOf, DECODED_CODINGS, hasBody, NO_UTF8, readDecoded, textOf } from '../read-body.js';
 
-/** What Express adds to Node's request, as far as it is read here. */
+/** The properties of Express's request that are used, in addition to Node's. */
 interface ExpressRequest extends IncomingMessage {
   readonly originalUrl: string;
   readonly baseUrl: string;
@@ -28,29 +28,29 @@ interface BodyError {
   readonly message: string;
 }
 
-/** An error of ours among those of the parser. */
+/** The code of this package's own body error. */
 const NOT_TEXT = 'restify.text.broken';
 
 const BODY_ERRORS = new WeakMap<IncomingMessage, BodyError>();
 
-/** Whether an error comes from the body parser, which runs before anybody knows whether the body is wanted. */
+/** Whether an error comes from the body parser, which runs before it is known whether the operation uses the body. */
 export function isBodyError(error: unknown): error is BodyError {
   const { type, code } = (error ?? {}) as { type?: unknown; code?: unknown };
-  // Without a type, what zlib says of a compressed body that is none.
+  // An error of zlib, for an invalid compressed body, has no `type`.
   return (
     (typeof type === 'string' && /^(entity|encoding|charset|request|parameters|stream)\./.test(type)) ||
     (typeof code === 'string' && /^(Z_|ERR__ERROR_)/.test(code))
   );
 }
 
-/** Keeps a body's error until its turn (contract 6.3). */
+/** Stores a body error until the body is validated (contract 6.3). */
 export function keepBodyError(request: IncomingMessage, error: BodyError): void {
   BODY_ERRORS.set(request, error);
 }
 
 const EXCHANGE = Symbol('restify.exchange');
 
-/** One call through Express, the same for everything that is asked about it. */
+/** The exchange of one Express call, the same object each time. */
 export function expressExchange(request: IncomingMessage, response: ServerResponse): ServerExchange {
   const express = request as ExpressRequest;
   const known = express[EXCHANGE];
@@ -76,7 +76,7 @@ class ExpressExchange implements ServerExchange {
     this.query = query < 0 ? '' : url.slice(query + 1);
   }
 
-  /** Middleware may give a request another path. */
+  /** Whether the response and the path are unchanged: middleware may rewrite the path. */
   isStill(response: ServerResponse): boolean {
     return (
       response === this.response && this.raw.originalUrl === this.url && this.raw.baseUrl === this.mountedAt
@@ -95,7 +95,7 @@ class ExpressExchange implements ServerExchange {
     return this.raw.protocol;
   }
 
-  /** Express 5 gives `host` with its port, and by `X-Forwarded-Host` where the proxy is trusted. */
+  /** Express 5 includes the port in `host`, and uses `X-Forwarded-Host` if the proxy is trusted. */
   get host(): string {
     return this.raw.host ?? this.raw.headers.host ?? 'localhost';
   }
@@ -133,7 +133,7 @@ class ExpressExchange implements ServerExchange {
   }
 }
 
-/** Of an absolute-form request line the path alone. */
+/** The path of an absolute-form request line, without the origin. */
 function pathOf({ originalUrl, baseUrl }: ExpressRequest): string {
   const relative = withoutOrigin(originalUrl);
   return relative.startsWith(baseUrl) ? relative.slice(baseUrl.length) : relative;
@@ -152,7 +152,7 @@ async function receivedBody(request: ExpressRequest): Promise<ReceivedBody> {
   return body.kind === 'text' && !isJson ? { kind: 'unsupported' } : body;
 }
 
-/** Behind the application's parser, which has made a value of bytes that are no UTF-8. */
+/** Stores the error of a body that is not valid UTF-8, after the application's parser has decoded it. */
 export function refuseBrokenText(request: IncomingMessage): void {
   keepBodyError(request, { type: NOT_TEXT, message: NO_UTF8 });
   Object.assign(request, { body: undefined });
@@ -169,7 +169,7 @@ function brokenBody(error: BodyError, { headers }: IncomingMessage): ReceivedBod
       return { kind: 'too-large' };
     case 'encoding.unsupported': {
       const coding = codingOf(headers['content-encoding']);
-      // A parser that decodes nothing (`inflate: false`) refuses those too that it knows.
+      // A parser without decompression (`inflate: false`) rejects known encodings too.
       return {
         kind: 'coded',
         coding,

@@ -18,14 +18,17 @@ export const expressPlatform: HttpPlatform = {
   answerTheRest,
 };
 
-/** What is to be called when the routes are registered. */
-const RESTORED = new WeakMap<RestServer, () => void>();
+/** Restores `app.all` once the routes are registered. */
+const RESTORE_ALL = new WeakMap<RestServer, () => void>();
 
-/** Before the routes and the application's middleware: the headers, and a body that cannot be parsed is no error yet. */
+/**
+ * Adds middleware before the routes and the application's middleware, for headers and for body errors, which are stored
+ * until the body is used.
+ */
 function prepareRequests(adapter: HttpAdapter, server: RestServer): void {
   watchBodyText(adapter.getInstance());
   useExpressPrototypes(adapter.getHttpServer(), adapter.getInstance());
-  RESTORED.set(
+  RESTORE_ALL.set(
     server,
     registerAllMethods(adapter.getInstance(), (request, response) =>
       server.handleDirectly(expressExchange(request, response)),
@@ -47,13 +50,13 @@ function prepareRequests(adapter: HttpAdapter, server: RestServer): void {
   });
 }
 
-/** After the routes: the index, unknown paths below a prefix, and what failed on the way to a route. */
+/** Adds handlers after the routes: the index, unknown paths below a prefix, and errors before a route. */
 function answerTheRest(adapter: HttpAdapter, server: RestServer): void {
-  RESTORED.get(server)?.();
+  RESTORE_ALL.get(server)?.();
   const { router } = adapter.getInstance() as { readonly router?: RouterStack };
   const routes = new GeneratedRoutes(server);
   for (const path of routePaths(router)) routes.note(path);
-  for (const layer of router?.stack ?? []) matchCase(layer, routes);
+  for (const layer of router?.stack ?? []) makeCaseSensitive(layer, routes);
   indexRoutes(router, (path) => routes.modelOf(path));
   adapter.use((request: IncomingMessage, response: ServerResponse, next: Next) => {
     settle(server.handleRest(expressExchange(request, response)), next);
@@ -61,17 +64,18 @@ function answerTheRest(adapter: HttpAdapter, server: RestServer): void {
   adapter.use((error: unknown, request: IncomingMessage, response: ServerResponse, next: Next) => {
     const exchange = expressExchange(request, response);
     if (!server.isGenerated(exchange) || response.headersSent) next(error);
-    // Express gives up on a path with broken escapes before it has a route; ours match such a path all the same.
+    // Express rejects a path with malformed escapes before routing; the package's own matcher still classifies it.
     else if (error instanceof URIError) settle(server.handleRest(exchange), next);
     else void server.fail(exchange, error);
   });
 }
 
 /**
- * Express has no regard for case: the action at `…/recent` would stand before the object whose key is `Recent`. What is
- * generated for all methods asks our own matcher, which has.
+ * Makes the routes of actions case-sensitive. Express ignores case: an action at `…/recent` would match before the
+ * object whose key is `Recent`. Generated handlers for all methods use the package's own matcher, which is
+ * case-sensitive.
  */
-function matchCase(layer: ExpressLayer, routes: GeneratedRoutes): void {
+function makeCaseSensitive(layer: ExpressLayer, routes: GeneratedRoutes): void {
   const { path, methods } = layer.route ?? {};
   const match = layer.match?.bind(layer);
   if (
@@ -83,9 +87,9 @@ function matchCase(layer: ExpressLayer, routes: GeneratedRoutes): void {
   )
     return;
   const pattern = path.split('/');
-  layer.match = (asked) => {
-    if (!match(asked)) return false;
-    const segments = asked.split('/');
+  layer.match = (requested) => {
+    if (!match(requested)) return false;
+    const segments = requested.split('/');
     return pattern.every(
       (segment, index) => segment.startsWith(':') || segment.startsWith('*') || segment === segments[index],
     );

@@ -2,42 +2,51 @@ import { EventEmitter } from 'node:events';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server } from 'node:http';
 
-/** The part of an Express application that is used here: what its requests and responses inherit from. */
+/** The part of an Express application that is used: the prototypes of its requests and responses. */
 interface ExpressApplication {
   readonly request: object;
   readonly response: object;
 }
 
-/** What Node's server makes requests and responses by. */
+/** The constructors by which Node's server creates requests and responses. */
 type Constructor = new (...args: never[]) => object;
 
-/** Such a maker where it is a function and no class: it can begin an object that another function made. */
-type Beginning = (this: object, ...args: readonly unknown[]) => void;
+/** A constructor that is a function and not a class, so that it can initialize an existing object. */
+type FunctionConstructor = (this: object, ...args: readonly unknown[]) => void;
 
-/** Listeners of a server that are given requests which Express never sees. */
-const ELSEWHERE = ['upgrade', 'connect', 'checkContinue', 'checkExpectation', 'dropRequest'] as const;
+/** Events of a server whose listeners receive requests that Express does not handle. */
+const OTHER_REQUEST_EVENTS = [
+  'upgrade',
+  'connect',
+  'checkContinue',
+  'checkExpectation',
+  'dropRequest',
+] as const;
 
 /**
- * Express gives each request and each response its own prototype when it is handed them, and everything that Node, Express and
- * the application do with an object whose prototype has changed is several times as slow. So the server makes them with
- * Express's prototypes from the beginning, as Node offers it (`http.createServer({ IncomingMessage, ServerResponse })`), and
- * Express finds nothing to change.
+ * Creates requests and responses with Express's prototypes. Express otherwise replaces the prototype of each one, and
+ * every later access by Node, Express and the application to an object with a replaced prototype is several times
+ * slower. The server therefore uses constructors with these prototypes, as with `http.createServer({ IncomingMessage,
+ * ServerResponse })`.
  *
- * Only while all that the server receives goes to Express: whoever else listens is given Node's own objects, as ever. A server
- * that was made with classes of somebody's keeps them, and one that Node keeps otherwise stays as it is.
+ * This applies only while Express is the server's only listener; otherwise other listeners receive Node's own objects.
+ * A server with custom classes keeps them, and a server with other internals is left unchanged.
  */
 export function useExpressPrototypes(server: unknown, application: unknown): void {
   if (!isServer(server) || !isApplication(application)) return;
-  const places = [placeOf(server, IncomingMessage), placeOf(server, ServerResponse)] as const;
-  if (!places[0] || !places[1] || !isFunction(IncomingMessage) || !isFunction(ServerResponse)) return;
-  // A request is made just before its response: what holds for the one holds for the other.
-  let alone = false;
+  const symbols = [
+    constructorSymbol(server, IncomingMessage),
+    constructorSymbol(server, ServerResponse),
+  ] as const;
+  if (!symbols[0] || !symbols[1] || !isFunction(IncomingMessage) || !isFunction(ServerResponse)) return;
+  // A request is created just before its response: the same decision applies to both.
+  let isOnly = false;
   const forRequests = constructOverridden(IncomingMessage, application.request);
   const forResponses = constructOverridden(ServerResponse, application.response);
-  overrideConstructor(server, places[0], () =>
-    (alone = isAlone(server, application)) ? forRequests : IncomingMessage,
+  overrideConstructor(server, symbols[0], () =>
+    (isOnly = isOnlyListener(server, application)) ? forRequests : IncomingMessage,
   );
-  overrideConstructor(server, places[1], () => (alone ? forResponses : ServerResponse));
+  overrideConstructor(server, symbols[1], () => (isOnly ? forResponses : ServerResponse));
 }
 
 function isServer(server: unknown): server is Server {
@@ -50,25 +59,25 @@ function isApplication(application: unknown): application is ExpressApplication 
   return request instanceof IncomingMessage && response instanceof ServerResponse;
 }
 
-/** The symbol below which a server keeps what it makes objects by, while that is Node's own. */
-function placeOf(server: Server, maker: Constructor): symbol | undefined {
+/** The symbol under which a server stores a constructor, if it is Node's own. */
+function constructorSymbol(server: Server, base: Constructor): symbol | undefined {
   return Object.getOwnPropertySymbols(server).find(
-    (symbol) => (server as unknown as Readonly<Record<symbol, unknown>>)[symbol] === maker,
+    (symbol) => (server as unknown as Readonly<Record<symbol, unknown>>)[symbol] === base,
   );
 }
 
-function isFunction(maker: Constructor): boolean {
-  return Function.prototype.toString.call(maker).startsWith('function');
+function isFunction(base: Constructor): boolean {
+  return Function.prototype.toString.call(base).startsWith('function');
 }
 
-function isAlone(server: Server, application: unknown): boolean {
+function isOnlyListener(server: Server, application: unknown): boolean {
   const listeners = server.listeners('request');
-  // Whoever has put himself round `emit` (tracing does) sees a request before Express does.
+  // A wrapped `emit` (such as by tracing) receives a request before Express does.
   return (
     server.emit === EventEmitter.prototype.emit &&
     listeners.length === 1 &&
     listeners[0] === application &&
-    ELSEWHERE.every((event) => server.listenerCount(event) === 0)
+    OTHER_REQUEST_EVENTS.every((event) => server.listenerCount(event) === 0)
   );
 }
 
@@ -83,12 +92,14 @@ function overrideConstructor(server: Server, place: symbol, to: () => Constructo
   });
 }
 
-/** Makes what `maker` makes, of another prototype. A request is made of its socket; a response of its request, and options. */
-function constructOverridden(maker: Constructor, prototype: object): Constructor {
-  const begin = maker as unknown as Beginning;
-  function Made(this: object, first: unknown, second: unknown): void {
+/**
+ * A constructor with another prototype. A request is created from its socket; a response from its request and options.
+ */
+function constructOverridden(base: Constructor, prototype: object): Constructor {
+  const begin = base as unknown as FunctionConstructor;
+  function Overridden(this: object, first: unknown, second: unknown): void {
     begin.call(this, first, second);
   }
-  Made.prototype = prototype;
-  return Made as unknown as Constructor;
+  Overridden.prototype = prototype;
+  return Overridden as unknown as Constructor;
 }

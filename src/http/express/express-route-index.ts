@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 type Next = (error?: unknown) => void;
 type Handle = (request: IncomingMessage, response: ServerResponse, next: Next) => void;
 
-/** Part of Express's router, which is not documented: where it looks otherwise, routes stay as Nest registered them. */
+/** The undocumented part of Express's router. If its internals differ, the routes stay as Nest registered them. */
 export interface ExpressRouter extends Handle {
   stack: ExpressLayer[];
   readonly caseSensitive?: boolean;
@@ -16,7 +16,7 @@ export interface ExpressLayer {
   match?(path: string): boolean;
 }
 
-/** A run of routes that stand one behind the other, by the path of their model. */
+/** A sequence of adjacent generated routes, by the path of their model. */
 interface Run {
   readonly at: number;
   readonly layers: ExpressLayer[];
@@ -24,18 +24,18 @@ interface Run {
 }
 
 /**
- * Express walks its routes one by one: with hundreds of models most of a request would be the way to its route. So each
- * run of generated routes becomes one step, which looks the model's routes up by the beginning of the path. The routes
- * themselves, their order, and everything between two runs stay as they are.
+ * Indexes the generated routes by model. Express tries its routes one by one, which dominates a request with hundreds
+ * of models. Each sequence of generated routes becomes one layer, which finds the model's routes by the start of the
+ * path. The routes themselves, their order, and all other layers stay unchanged.
  *
- * `modelOf` gives the path of the model that a route belongs to, mount included: `/api/rest/v1/polls/question`; undefined
- * for routes of the application's own.
+ * `modelOf` returns the path of the model that a route belongs to, including the mount, such as
+ * `/api/rest/v1/polls/question`; undefined for the application's own routes.
  */
 export function indexRoutes(router: unknown, modelOf: (path: string) => string | undefined): void {
   if (!isRouter(router)) return;
   const before = router.stack.length;
   const runs = runsOf(router.stack, modelOf);
-  // From the last one, so that places before it stay.
+  // From the last one, so that earlier positions stay valid.
   for (const run of runs.reverse()) replace(router, run);
   if (router.stack.length !== before - runs.reduce((sum, { layers }) => sum + layers.length - 1, 0))
     throw new Error('Express keeps its routes in another way than this package knows: please report it.');
@@ -69,14 +69,14 @@ function runsOf(stack: readonly ExpressLayer[], modelOf: (path: string) => strin
     if (known) known.push(layer);
     else run.byModel.set(key, [layer]);
   }
-  // One model gains nothing.
+  // An index of a single model has no benefit.
   return runs.filter(({ byModel }) => byModel.size > 1);
 }
 
 function replace(router: ExpressRouter, { at, layers, byModel }: Run): void {
   const routers = new Map<string, Handle>();
   const leaving = new WeakMap<IncomingMessage, Next>();
-  // Express answers OPTIONS itself where a router ends with routes of that path that did not answer: ours never ends so.
+  // Express answers OPTIONS itself if a router ends without a response. This last layer prevents it.
   const last = layerOf(router, (request, _response, next) => {
     const leave = leaving.get(request);
     if (leave) leave();
@@ -90,29 +90,29 @@ function replace(router: ExpressRouter, { at, layers, byModel }: Run): void {
     return made;
   };
   const depths = [...new Set([...byModel.keys()].map((model) => model.split('/').length - 1))];
-  // The path of one model may begin with that of another one: what the one does not answer, the other may.
+  // One model's path may be the start of another one's: if the first does not respond, the other one is tried.
   const walk = (path: string, from: number, { request, response, next }: Step): void => {
     for (const [at, depth] of depths.entries()) {
-      const found = at < from ? undefined : routerAt(beginning(path, depth));
+      const found = at < from ? undefined : routerAt(firstSegments(path, depth));
       if (!found) continue;
-      const goOn = (error?: unknown): void => {
+      const proceed = (error?: unknown): void => {
         if (error === undefined) walk(path, at + 1, { request, response, next });
         else next(error);
       };
-      if (request.method === 'OPTIONS') leaving.set(request, goOn);
-      found(request, response, goOn);
+      if (request.method === 'OPTIONS') leaving.set(request, proceed);
+      found(request, response, proceed);
       return;
     }
     next();
   };
   const step = layerOf(router, (request, response, next) => {
-    // Express itself has no regard for case, so the look here has none either; what is ours is decided by our own matcher.
+    // Case-insensitive, as Express's own match; the package's matcher decides afterwards.
     walk(pathOf(request).toLowerCase(), 0, { request, response, next });
   });
   router.stack.splice(at, layers.length, ...step);
 }
 
-/** A step for every path, which stands nowhere yet. */
+/** A detached layer that matches every path. */
 function layerOf(router: ExpressRouter, handle: Handle): readonly ExpressLayer[] {
   router.use(handle);
   return router.stack.splice(-1);
@@ -124,14 +124,14 @@ interface Step {
   readonly next: Next;
 }
 
-/** So many segments of a path. */
-function beginning(path: string, segments: number): string {
+/** The first segments of a path. */
+function firstSegments(path: string, segments: number): string {
   let end = 0;
   for (let segment = 0; segment < segments && end >= 0; segment++) end = path.indexOf('/', end + 1);
   return end < 0 ? path : path.slice(0, end);
 }
 
-/** A router of the same make, with the same settings, and these routes alone. */
+/** A router with the same prototype and settings, and only these routes. */
 function routerOf(layers: ExpressLayer[], like: ExpressRouter): Handle {
   const made: ExpressRouter = Object.assign(
     Object.setPrototypeOf(

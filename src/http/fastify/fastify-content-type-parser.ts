@@ -6,20 +6,20 @@ import { readDecoded } from '../read-body.js';
 const KEPT = Symbol('restify.body');
 const CONTENT_TYPE = Symbol('restify.contentType');
 
-/** What is known of a request stands on it. */
+/** A request with the state of its body. */
 interface MarkedRequest extends IncomingMessage {
   [KEPT]?: ReceivedBody;
   [CONTENT_TYPE]?: string;
 }
 
-/** What became of a body that nobody has refused yet. */
+/** The received body, which has not been rejected yet. */
 export function keptBody(request: MarkedRequest): ReceivedBody | undefined {
   return request[KEPT];
 }
 
 /**
- * Parses without ever failing: a body's error waits for its turn (contract 6.3), and the application's hooks behind the
- * parser run all the same.
+ * A parser that never fails: a body error is stored until the body is used (contract 6.3), and the application's hooks
+ * after the parser still run.
  */
 export function deferredErrorParser({ initialConfig }: FastifyInstance): FastifyParser {
   const limit = initialConfig.bodyLimit ?? 1024 * 1024;
@@ -44,12 +44,12 @@ function judged(received: ReceivedBody, { headers }: IncomingMessage): ReceivedB
   }
 }
 
-/** Hooks that let every body reach the parser: Fastify refuses a media type that it does not understand before one is asked. */
+/** Hooks that let every body reach the parser: Fastify rejects an unsupported media type before any parser. */
 export const ANY_MEDIA_TYPE: Pick<FastifyRoute, 'preParsing' | 'preValidation'> = {
   preParsing: (request, _reply, _payload, done) => {
     const raw: MarkedRequest = request.raw;
     const type = raw.headers['content-type'];
-    // A QUERY without a type is refused, and is no method of ours.
+    // Fastify rejects a QUERY without a media type; the method is not served at all.
     if (type !== undefined && raw.method !== 'QUERY') {
       raw[CONTENT_TYPE] = type;
       delete raw.headers['content-type'];

@@ -17,15 +17,16 @@ import type { MiddlewareRequest } from './fastify-url.js';
 import { headerOf } from '../request-line.js';
 
 /**
- * Answers on their way through the application's hooks: Fastify does not count them as sent. Kept on the reply, because a
- * weak collection that grows with every request makes each collection of young garbage look through it.
+ * Marks a response that is passing through the application's hooks, which Fastify does not count as sent. Stored on the
+ * reply: a weak collection with an entry for each request would slow down every garbage collection of the young
+ * generation.
  */
 const HANDED_OVER = Symbol('restify.handedOver');
 
-/** What `send` was before somebody watched it. */
+/** The original `send` of a watched reply. */
 const SEND = Symbol('restify.send');
 
-/** Set where an answer is a text of JSON: Fastify adds a charset to its media type. */
+/** Marks a JSON text as the payload: Fastify adds a charset to its media type. */
 const IS_TEXT = Symbol('restify.isText');
 
 interface MarkedReply extends FastifyReply {
@@ -34,36 +35,38 @@ interface MarkedReply extends FastifyReply {
   [IS_TEXT]?: boolean;
 }
 
-/** For an `onSend` hook: takes the charset away again (contract 7.1). */
+/** Removes the charset in an `onSend` hook (contract 7.1). */
 export function restoreMediaType(reply: MarkedReply): void {
   if (reply[IS_TEXT] !== true) return;
   reply[IS_TEXT] = false;
   if (reply.getHeader('content-type') === JSON_WITH_CHARSET) reply.header('content-type', JSON_MEDIA_TYPE);
 }
 
-/** Notices when somebody else answers, such as a guard or an action: two answers to one call would be sent. */
+/** Detects a response by other code, such as a guard or an action: a second response would be sent otherwise. */
 export function watchReply(reply: MarkedReply): void {
   reply[SEND] = reply.send;
   reply.send = sendWatched;
 }
 
-/** One function for all replies: a closure for each keeps its whole request from being collected while it is young. */
+/**
+ * One function for all replies: a closure for each would keep its request alive through a young-generation collection.
+ */
 function sendWatched(this: MarkedReply, ...payload: Parameters<FastifyReply['send']>): unknown {
   this[HANDED_OVER] = true;
   return this[SEND]?.call(this, ...payload);
 }
 
-/** Fastify has not sent what it was given, and asks for an answer in its place. */
+/** Resets the mark after Fastify has failed to send a response, and requests an error response. */
 export function reopenReply(reply: MarkedReply): void {
   reply[HANDED_OVER] = false;
 }
 
-/** One call through Fastify, as its handlers see it. */
+/** The exchange of one Fastify call, for its handlers. */
 export function fastifyExchange(
   request: FastifyRequest & { user?: unknown },
   reply: FastifyReply,
 ): ServerExchange {
-  // Middleware puts the actor on Node's request; guards, and Passport's own, on Fastify's.
+  // Middleware sets the user on Node's request; guards, including Passport's, on Fastify's.
   const { user } = request.raw as MiddlewareRequest;
   if (user !== undefined) request.user ??= user;
   const holder = request as Held<FastifyExchange>;
@@ -72,14 +75,17 @@ export function fastifyExchange(
   return (holder[EXCHANGE] = new FastifyExchange(request, reply));
 }
 
-/** One call through Fastify, as middleware sees it, and whoever is asked before Fastify has made a request of it. */
+/** The exchange of one Fastify call for middleware, and for code that runs before Fastify has created its request. */
 export function middlewareExchange(request: MiddlewareRequest, response: ServerResponse): ServerExchange {
   return new MiddlewareExchange(request, response);
 }
 
 let serializer: symbol | undefined;
 
-/** Whether a text is sent as it is: a serializer that the application has set for this reply would be given it. Where Fastify does not tell, it is not. */
+/**
+ * Whether a text is sent unchanged: a serializer that the application has set for this reply would receive it. False if
+ * Fastify's internals differ.
+ */
 function takesTexts(reply: object): boolean {
   serializer ??= Object.getOwnPropertySymbols(reply).find(
     ({ description }) => description === 'fastify.reply.serializer',
@@ -91,12 +97,12 @@ const JSON_WITH_CHARSET = `${JSON_MEDIA_TYPE}; charset=utf-8`;
 
 const EXCHANGE = Symbol('restify.exchange');
 
-/** Where an exchange is kept, the same for everything that is asked about a call. */
+/** The property under which an exchange is stored, so that one call has one exchange. */
 interface Held<Exchange> {
   [EXCHANGE]?: Exchange;
 }
 
-/** What can be told of a call by Node's request alone. */
+/** The properties of a call that Node's request contains. */
 abstract class NodeExchange {
   readonly path: string;
   readonly query: string;
@@ -110,7 +116,7 @@ abstract class NodeExchange {
     this.query = query;
   }
 
-  /** Somebody may have given the request another path. */
+  /** False if other code has rewritten the path. */
   protected hasItsUrl(): boolean {
     return urlOf(this.raw) === this.url;
   }
@@ -236,7 +242,7 @@ function isAnswered(reply: MarkedReply): boolean {
   return reply[HANDED_OVER] === true || reply.sent || reply.raw.headersSent;
 }
 
-/** `Vary` can stand on Node's response and on Fastify's reply, which would hide the other. */
+/** Merges the `Vary` headers of Node's response and Fastify's reply, of which the latter would hide the former. */
 export function varyOf(reply: FastifyReply): string {
   const below = reply.raw.getHeader('vary');
   const above = reply.getHeader('vary');
@@ -259,7 +265,7 @@ class ReplyHeaders implements HeaderTarget {
     return name === 'vary' ? varyOf(this.reply) : this.reply.getHeader(name);
   }
 
-  /** Most stand on Node's response since the request began. */
+  /** Most headers are set on Node's response when the request begins. */
   hasHeader(name: string): boolean {
     return this.reply.raw.hasHeader(name) || this.reply.hasHeader(name);
   }
@@ -273,7 +279,7 @@ class ReplyHeaders implements HeaderTarget {
   }
 }
 
-/** Through Fastify's own way, so that the application's `onSend` hooks see it. */
+/** Sends through Fastify's reply, so that the application's `onSend` hooks run. */
 function sendReply(
   reply: MarkedReply,
   response: RestResponse,
@@ -287,19 +293,23 @@ function sendReply(
   const { body } = response;
   if (body?.kind === 'text') {
     reply[IS_TEXT] = headers.getHeader('content-type') === JSON_MEDIA_TYPE && takesTexts(reply);
-    // One write with the headers; bytes would be a second one. A media type of the application's own stays as it is.
+    // A text is written in one call with the headers; bytes need a second one. A custom media type of the application
+    // is kept.
     reply.send(reply[IS_TEXT] ? body.text : Buffer.from(body.text));
   } else if (!body) reply.send();
   else return reply.raw.req.method === 'HEAD' ? sendNone(reply, body.pieces) : sendPieces(reply, body.pieces);
 }
 
-/** HEAD has no body: the first page has told that there is no error. */
+/** HEAD has no body: the first page has shown that there is no error. */
 async function sendNone(reply: FastifyReply, pieces: AsyncIterable<string>): Promise<void> {
   await pieces[Symbol.asyncIterator]().return?.();
   reply.send();
 }
 
-/** Until all is handed over, or the client has gone. Rejects where the pieces fail: Fastify has broken the connection off. */
+/**
+ * Resolves when everything is written, or the client has disconnected. Rejects if a chunk fails: Fastify has closed the
+ * connection then.
+ */
 function sendPieces(reply: FastifyReply, pieces: AsyncIterable<string>): Promise<void> {
   const stream = new ChunkStream(pieces);
   return new Promise((resolve, reject) => {

@@ -3,8 +3,8 @@ import type { IncomingMessage } from 'node:http';
 const WRITTEN = new WeakMap<IncomingMessage, string>();
 
 /**
- * Fastify's router answers a path with broken escapes itself, before any hook. So that ours answer theirs as 404, it is
- * given one that it can decode, with the text as a client wrote it kept here.
+ * Replaces a path with malformed escapes by one that Fastify's router can decode, and stores the original. The router
+ * would otherwise respond before any hook, and such a path below a prefix has to be a 404.
  */
 export function escapeMalformedUrls(request: IncomingMessage): void {
   const url = request.url ?? '/';
@@ -16,7 +16,7 @@ export function escapeMalformedUrls(request: IncomingMessage): void {
   request.url = path.replaceAll('%', '%25') + url.slice(path.length);
 }
 
-/** The URL as it was sent, where the router was given another one. */
+/** The original URL, if it was replaced. */
 export function writtenUrl(request: IncomingMessage): string | undefined {
   return WRITTEN.get(request);
 }

@@ -12,7 +12,7 @@ export const fastifyPlatform: HttpPlatform = { exchange: exchangeOf, prepareRequ
 
 const ROUTES = new WeakMap<RestServer, FastifyRoutes>();
 
-/** What Nest's adapter keeps of versions, once a route that has one is registered. */
+/** The versioning options of Nest's adapter, which it sets with the first versioned route. */
 interface VersionedAdapter extends HttpAdapter {
   readonly versioningOptions?: { readonly defaultVersion?: unknown };
 }
@@ -37,7 +37,7 @@ function prepareRequests(adapter: HttpAdapter, server: RestServer): void {
   instance.addHook('onRoute', (route) => {
     routes.see(route);
   });
-  putInFront(instance, (request, response, next) => {
+  registerFirst(instance, (request, response, next) => {
     server.begin(middlewareExchange(request, response));
     next();
   });
@@ -47,7 +47,7 @@ function prepareRequests(adapter: HttpAdapter, server: RestServer): void {
   });
   instance.addHook('onSend', (request, reply, _payload, done) => {
     if (server.isGenerated(exchangeOf(request, reply))) {
-      // A hook that stands before ours may have answered.
+      // A hook before this one may have sent the response.
       if (!reply.raw.headersSent) server.begin(middlewareExchange(request.raw, reply.raw));
       const vary = varyOf(reply);
       if (reply.getHeader('vary') !== vary) reply.header('vary', vary);
@@ -62,20 +62,20 @@ function answerTheRest(adapter: HttpAdapter, server: RestServer): void {
 }
 
 /**
- * In front of whatever middleware comes, and with the first of it: to go through middleware costs each request more than
- * what this does, and a hook does it where there is none.
+ * Registers middleware before the application's first one. Without any middleware a hook does the same, because the
+ * middleware engine costs each request more than this handler.
  */
-function putInFront(instance: FastifyInstance, middleware: FastifyMiddleware): void {
+function registerFirst(instance: FastifyInstance, middleware: FastifyMiddleware): void {
   const { use } = instance;
-  let stands = false;
+  let isRegistered = false;
   instance.use &&= function (this: FastifyInstance, ...given) {
-    if (!stands) use?.call(instance, middleware);
-    stands = true;
+    if (!isRegistered) use?.call(instance, middleware);
+    isRegistered = true;
     return use?.call(this, ...given);
   };
 }
 
-/** Asked by Fastify's router before it looks at the path. */
+/** Derives the routing constraint, before Fastify's router matches the path. */
 function constraintOf(request: IncomingMessage, server: RestServer): string | undefined {
   const exchange = middlewareExchange(request, {} as ServerResponse);
   const place = server.placeOf(exchange);
@@ -86,7 +86,7 @@ function constraintOf(request: IncomingMessage, server: RestServer): string | un
   return place.match.route.actions.has(servedMethod(exchange.method)) ? 'action' : undefined;
 }
 
-/** A method that Fastify has no routes for. */
+/** Handles a method for which Fastify has no routes. */
 function answerUnrouted(
   server: RestServer,
   { request, reply, done }: { request: FastifyRequest; reply: FastifyReply; done: () => void },

@@ -17,22 +17,22 @@ import { GeneratedRoutes } from '../generated-routes.js';
 import type { RestServer } from '../rest-server.js';
 import { collectionPath, routePattern } from '../route-pattern.js';
 
-/** The name of the constraint by which Fastify's router tells calls of ours apart. */
+/** The name of the routing constraint for this package's requests. */
 export const CONSTRAINT = 'restify';
 
-/** Handlers of Nest's, of routes that share their other constraints (a version). */
+/** Handlers of Nest's routes with the same other constraints (a version). */
 interface Group {
   readonly constraints: Readonly<Record<string, unknown>>;
   /** By method and path. */
   readonly handlers: Map<string, FastifyHandler>;
-  /** By path, for all methods that have none of their own. */
+  /** By path, for all methods without a handler of their own. */
   readonly forAll: Map<string, FastifyHandler>;
 }
 
 /**
- * The generated routes on Fastify. Its router reads paths in another way than contract 1 does: it knows a last slash, a
- * limit for keys, and no named rest. So it is told one route for all paths of a model, and which of Nest's handlers answers is
- * decided by the same matcher as everything else.
+ * The generated routes on Fastify. Its router differs from contract 1 in trailing slashes, in the maximum length of
+ * parameters and in wildcards. Therefore one route for each model is registered, and the package's own matcher selects
+ * Nest's handler.
  */
 export class FastifyRoutes {
   private readonly groups = new Map<string, Group>();
@@ -40,7 +40,7 @@ export class FastifyRoutes {
   private readonly own = new WeakSet<FastifyHandler>();
   private seen = 0;
 
-  /** `defaultVersion` is that of the application, where requests carry it elsewhere than in their path. */
+  /** @param defaultVersion the application's default version, if requests carry the version outside of their path. */
   constructor(
     private readonly server: RestServer,
     private readonly defaultVersion: () => unknown,
@@ -48,21 +48,24 @@ export class FastifyRoutes {
     this.routes = new GeneratedRoutes(server);
   }
 
-  /** For an `onRoute` hook: takes the handler of a route of ours, which stays behind where no path leads to. */
+  /** Takes the handler of a generated route in an `onRoute` hook. The route itself moves to an unreachable path. */
   see(route: FastifyRoute): void {
     if (this.own.has(route.handler)) return;
     if (this.routes.note(route.url) === undefined) return;
     if (typeof route.method === 'string')
       setFirst(this.groupOf(route.constraints ?? {}).handlers, `${route.method} ${route.url}`, route.handler);
     else setFirst(this.groupOf(this.versioned(route.constraints ?? {})).forAll, route.url, route.handler);
-    // Texts that begin alike are cheap for Fastify's router, and nobody asks for these.
+    // A common start of the texts is cheap for Fastify's router, and no request uses these paths.
     route.url = `/${CONSTRAINT}/${String(++this.seen)}`;
     route.path = route.url;
     if (typeof route.method !== 'string') route.method = route.method.slice(0, 1);
     route.constraints = { ...route.constraints, [CONSTRAINT]: 'never' };
   }
 
-  /** NestJS 11 forgets the version of a route for all methods. Generated ones have none but the application's default. */
+  /**
+   * NestJS 11 loses the version of a route for all methods. Generated routes only have the application's default
+   * version.
+   */
   private versioned(constraints: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
     const version = this.defaultVersion();
     return version === undefined || typeof version === 'symbol' || 'version' in constraints
@@ -70,9 +73,9 @@ export class FastifyRoutes {
       : { ...constraints, version };
   }
 
-  /** Behind Nest's routes: one for each model, and one for what else is ours. */
+  /** Registers the routes after Nest's: one for each model, and one for all other paths of the package. */
   register(instance: FastifyInstance): void {
-    // The application's parsers stand before its own actions, and none before what is generated.
+    // The application's parsers run before its own actions, and none before generated operations.
     instance.register((child, _options, done) => {
       child.removeContentTypeParser('application/json');
       child.addContentTypeParser('application/json', deferredErrorParser(child));
@@ -100,7 +103,7 @@ export class FastifyRoutes {
           constraint: {},
           errorHandler: this.fail,
         });
-      // Fastify's router keeps a tree for each method: of those that no URL serves, not all models stand in each.
+      // Fastify's router has a tree for each method: methods that no URL serves need not contain all models.
       const unserved = child.supportedMethods.filter((method) => !isServed(method));
       for (const { mount, groups } of this.standings())
         this.routeTo(child, {
@@ -139,7 +142,7 @@ export class FastifyRoutes {
 
   private standings(): readonly Standing[] {
     return [...this.groups.values()].flatMap((group) => {
-      // A request that fits the constraints of one group fits what asks for less, too.
+      // A request that satisfies the constraints of one group also satisfies weaker ones.
       const groups: Groups = [
         group,
         ...[...this.groups.values()].filter((each) => each !== group && isWithin(each, group)),
@@ -161,7 +164,7 @@ export class FastifyRoutes {
     { urls, mount, groups, methods, constraint, errorHandler }: Routing,
   ): void {
     const constraints = { ...groups[0].constraints, ...constraint };
-    // When requests come, no route does any more.
+    // All routes are registered before the first request.
     const known = new Map<Route, Map<string, FastifyHandler>>();
     const find: FindHandler = ({ prefix, match: { route } }, method) => {
       const found =
@@ -176,14 +179,14 @@ export class FastifyRoutes {
     };
     this.own.add(handler);
     const hooks = constraint[CONSTRAINT] === 'action' ? {} : ANY_MEDIA_TYPE;
-    // Fastify writes into the list.
+    // Fastify modifies the list.
     for (const url of urls)
       child.route({ ...hooks, method: [...methods], url, constraints, handler, errorHandler });
   }
 
   private dispatch(request: FastifyRequest, reply: FastifyReply, find: FindHandler): void {
     const exchange = fastifyExchange(request, reply);
-    // A path that nobody can decode is refused, as it is on Express.
+    // A malformed path is rejected, as on Express.
     const place = writtenUrl(request.raw) === undefined ? this.server.placeOf(exchange) : undefined;
     const handler = place?.kind === 'route' ? find(place, exchange.method) : undefined;
     if (place?.kind !== 'route' || !handler) {
@@ -193,13 +196,16 @@ export class FastifyRoutes {
     request.params = parametersOf(place.match, request.params);
     watchReply(reply);
     if (this.server.handleDirectly(exchange)) return;
-    // Nest's handler answers by itself, what it throws included; its promise would make Fastify answer a second time.
+    // Nest's handler responds by itself, to errors too; with its promise, Fastify would respond a second time.
     void Promise.resolve(handler.call(undefined, request, reply)).catch((error: unknown) =>
       this.server.fail(exchange, error),
     );
   }
 
-  /** HEAD follows GET. A method that has a handler, be it of another version, is none of those that a handler for all is for. */
+  /**
+   * The handler for a method; HEAD uses GET's. The handler for all methods only covers methods without a handler in any
+   * version.
+   */
   private handlerOf(
     groups: Groups,
     { method, path }: { method: string; path: string },
@@ -216,16 +222,16 @@ export class FastifyRoutes {
     this.settle(exchange, this.server.handleRest(exchange), reply);
   };
 
-  /** What the application's hooks, and Fastify, refuse on the way to a route. */
+  /** Responds to errors of the application's hooks and of Fastify before a route. */
   private readonly fail = (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     reopenReply(reply);
-    // A QUERY that names no type is a method that is not served, before anything else.
+    // A QUERY without a media type is a method that is not served.
     if ((error as { code?: unknown }).code === 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE')
       this.answerRest(request, reply);
     else void this.server.fail(fastifyExchange(request, reply), error);
   };
 
-  /** What the application's own parsers refuse: nothing behind the parser has run, so nothing is performed. */
+  /** Responds to errors of the application's own parsers: no later step has run, so nothing has been executed. */
   private readonly refuseBody = (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     const { code } = error as { code?: unknown };
     if (typeof code !== 'string' || !code.startsWith('FST_ERR_CTP_')) this.fail(error, request, reply);
@@ -257,13 +263,13 @@ export class FastifyRoutes {
   }
 }
 
-/** The handler of Nest's for a place and a method. */
+/** Finds Nest's handler for a location and a method. */
 type FindHandler = (place: Extract<Asked, { kind: 'route' }>, method: string) => FastifyHandler | undefined;
 
-/** One, and those that ask for less. */
+/** A group, followed by those with weaker constraints. */
 type Groups = readonly [Group, ...Group[]];
 
-/** Where generated routes stand, and which of their handlers are for a request. */
+/** The location of generated routes, and the lookup of their handlers. */
 interface Standing {
   readonly mount: string;
   readonly groups: Groups;
@@ -280,7 +286,7 @@ interface Routing extends Omit<Place, 'resource'> {
   readonly errorHandler: NonNullable<FastifyRoute['errorHandler']>;
 }
 
-/** Whether all that the one asks of a request is asked by the other too. */
+/** Whether the constraints of one group include those of the other. */
 function isWithin(inner: Group, outer: Group): boolean {
   return Object.entries(inner.constraints).every(
     ([name, value]) => JSON.stringify(value) === JSON.stringify(outer.constraints[name]),
@@ -291,7 +297,7 @@ function setFirst<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): voi
   if (!map.has(key)) map.set(key, value);
 }
 
-/** As Express gives them to `@Param`, beside those of the mount: `/*` alone has no name. */
+/** The parameters for `@Param`, as on Express, in addition to those of the mount. A bare `/*` has no name. */
 function parametersOf(
   { keySegment, childSegment }: Pick<RouteMatch, 'keySegment' | 'childSegment'>,
   ofMount: unknown,

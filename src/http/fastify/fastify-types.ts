@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { LibraryRequest } from '../../core/contracts/authentication.js';
 
-/** The parts of Fastify that are used here. It is an optional peer, so nothing of it is imported. */
+/** The parts of Fastify that are used. Fastify is an optional peer dependency, so its types are not imported. */
 export interface FastifyRequest extends LibraryRequest {
   readonly raw: IncomingMessage;
   params: unknown;
@@ -15,7 +15,7 @@ export interface FastifyRequest extends LibraryRequest {
 
 export interface FastifyReply {
   readonly raw: ServerResponse;
-  /** Whether it has ended; not yet while hooks of the application hold an answer. */
+  /** Whether the response has been sent; false while a hook of the application delays it. */
   readonly sent: boolean;
   code(status: number): unknown;
   header(name: string, value: string): unknown;
@@ -29,7 +29,7 @@ export interface FastifyReply {
 
 export type FastifyHandler = (this: unknown, request: FastifyRequest, reply: FastifyReply) => unknown;
 
-/** A route as it is declared, and as `onRoute` hooks may still change it. */
+/** A declared route, which `onRoute` hooks may change. */
 export interface FastifyRoute {
   url: string;
   path?: string;
@@ -41,7 +41,7 @@ export interface FastifyRoute {
   errorHandler?: (error: unknown, request: FastifyRequest, reply: FastifyReply) => void;
 }
 
-/** Parses a body, and gives `done` what becomes `request.body`. */
+/** Parses a body, and passes the value of `request.body` to `done`. */
 export type FastifyParser = (
   request: FastifyRequest,
   payload: Readable,
@@ -63,7 +63,7 @@ export type FastifyMiddleware = (
 export interface FastifyInstance {
   readonly initialConfig: { readonly bodyLimit?: number };
   readonly supportedMethods: readonly string[];
-  /** Where a plugin for middleware is registered. */
+  /** Exists if a middleware plugin is registered. */
   use?: (this: FastifyInstance, ...given: readonly unknown[]) => unknown;
   addConstraintStrategy(strategy: ConstraintStrategy): void;
   addHook(name: 'onRoute', hook: (route: FastifyRoute) => void): unknown;

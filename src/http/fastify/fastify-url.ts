@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { writtenUrl } from './fastify-malformed-urls.js';
 import { withoutOrigin } from '../request-line.js';
 
-/** Node's request, as Fastify gives it to middleware. */
+/** Node's request, as Fastify passes it to middleware. */
 export interface MiddlewareRequest extends IncomingMessage {
   readonly originalUrl?: string;
   readonly protocol?: string;
@@ -10,7 +10,7 @@ export interface MiddlewareRequest extends IncomingMessage {
   readonly user?: unknown;
 }
 
-/** A request's URL in its parts. */
+/** The parts of a request's URL. */
 export interface ReadUrl {
   readonly url: string;
   readonly path: string;
@@ -19,7 +19,7 @@ export interface ReadUrl {
 
 const READ = Symbol('restify.url');
 
-/** Read once, while nobody gives the request another one. */
+/** Parses the URL, and caches the result until the URL changes. */
 export function readUrl(raw: MiddlewareRequest & { [READ]?: ReadUrl }): ReadUrl {
   const url = urlOf(raw);
   const known = raw[READ];
@@ -29,7 +29,7 @@ export function readUrl(raw: MiddlewareRequest & { [READ]?: ReadUrl }): ReadUrl 
   return (raw[READ] = { url, path: at < 0 ? own : own.slice(0, at), query: at < 0 ? '' : own.slice(at + 1) });
 }
 
-/** As the client has written it. */
+/** The URL as the client sent it. */
 export function urlOf(raw: MiddlewareRequest): string {
   return writtenUrl(raw) ?? raw.originalUrl ?? raw.url ?? '/';
 }
