@@ -19,89 +19,89 @@ import type { Representation, Row } from './contracts/serializer.js';
 import type { MaybePromise } from './maybe-promise.js';
 import type { IdempotencyStore } from './contracts/response-store.js';
 
-/** How a row is written in process. */
+/** The serializer of rows in this process, for a path prefix. */
 export interface RowEncoder {
-  /** The path below which the links of its model stand. */
+  /** The path prefix of its model's links. */
   readonly basePath: string;
   readonly represent: (row: Row) => Representation;
 }
 
-/** A row as JSON, and canonical values of its stamps. */
+/** A row as JSON, and the canonical values of its validator columns. */
 export interface ValidatedJson {
   readonly text: string;
   readonly stamps: readonly Json[];
 }
 
-/** A page as it was read: its rows, or their text. */
+/** A page with its rows, or with their text. */
 export interface PageOf<Rows> {
   readonly rows: Rows;
   readonly size: number;
-  /** Whether there are rows behind the last one that was read. */
+  /** Whether more rows follow the last one that was read. */
   readonly more: boolean;
   readonly count: CountResult | undefined;
-  /** Values of the order, where the plan asks for edges: of the row that was read first, which before a position is the page's last one. */
+  /** Order values of the row that was read first, if the plan has `edges`; in a backward page that is its last row. */
   readonly first: readonly unknown[];
-  /** Of the row that was read last; told where there are more. */
+  /** Order values of the row that was read last; set if there are more. */
   readonly last: readonly unknown[];
 }
 
-/** A row that belongs to a parent, which is named by its `identity`. */
+/** A row with the `identity` of the parent to which it belongs. */
 export interface RelatedRow {
   readonly identity: readonly Json[];
-  /** One object for each row, however many parents it belongs to. */
+  /** The same object for all parents of the row. */
   readonly row: Row;
 }
 
 /**
  * The port to an ORM: describes its entities at boot and runs plans. Every method rejects with a `RestException` for the
- * cases of contract 6.1 (invalid input, a restricted deletion, a database that is away); anything else is unforeseen.
+ * cases of contract 6.1 (invalid input, a restricted deletion, an unavailable database); any other error is unexpected.
  */
 export interface DataAdapter {
-  /** Of the same database, so that an answer is kept by the transaction that writes its rows. */
+  /** The store of idempotent responses, in the same database, so that a response commits in the transaction of its rows. */
   readonly answers: IdempotencyStore;
   describe(): ModelDescription;
-  /** What a statement of the application's own has thrown: a `RestException` where the database is away, or has given it up; else the same. */
+  /** Converts an error of the application's own statement: a `RestException` if the database is unavailable or has aborted it, else the same error. */
   reported(error: unknown): unknown;
-  /** Once, at boot, for each resource that it will be asked for; views of them need none. */
+  /** Prepares a resource; called once at boot for each. Views of resources need no preparation. */
   prepare(resource: Resource): void;
-  /** The parent's joining values, or undefined where there is no such row. */
+  /** Reads the values of the parent's join columns; undefined if there is no such row. */
   findParent(plan: ParentPlan): Promise<ParentValues | undefined>;
   exists(plan: ExistsPlan): Promise<boolean>;
   /**
-   * Pages of rows, in order. Memory holds one page at a time, whatever the length of the list; a page is read when the
-   * one before it has been taken. Ends early when the consumer returns, or when nobody waits for it any more (`gone`).
+   * Streams pages of rows, in order. Holds one page in memory at a time, whatever the length of the list: a page is read once
+   * the previous one has been consumed. Ends early if the consumer returns, or once the client has disconnected.
    */
   list(plan: ListPlan): AsyncIterable<readonly Row[]>;
   /**
-   * As `list`, where the database writes the rows itself: each page one text, byte for byte what `JSON.stringify` makes of
-   * `represent`, with commas between. Reads the first page, and gives its text where there is no other one, at once where
-   * nothing has to be waited for. Undefined where the database does not write them.
+   * As `list`, with the rows serialized by the database: each page is one text, byte for byte the output of `JSON.stringify`
+   * for `represent`, separated by commas. Reads the first page and returns its text if it is the only one, synchronously if
+   * the driver is synchronous. Undefined if the database cannot serialize them.
    */
   listTexts(plan: ListPlan, writing: RowEncoder): MaybePromise<string | AsyncIterable<string>> | undefined;
-  /** Throws 404 where the parent is not there, as a list does. Page and count are of one state of the rows, where the database gives one. */
+  /** Reads one page. Rejects with 404 without the parent, as a list does. Page and count are of one snapshot if the database supports it. */
   page(plan: PagePlan): Promise<PageOf<readonly Row[]>>;
-  /** As `page`, the rows one text, byte for byte what `JSON.stringify` makes of `represent`, with commas between; by the database where it can. */
+  /** As `page`, with the rows as one text, byte for byte the output of `JSON.stringify` for `represent`, separated by commas; serialized by the database if it can. */
   pageText(plan: PagePlan, writing: RowEncoder): Promise<PageOf<string>>;
-  /** How many rows a plan with a `count` is about. */
+  /** Counts the rows of a plan with a `count`. */
   countRows(plan: PagePlan): Promise<CountResult>;
-  /** What belongs to rows that were read before: one statement for as many as an answer has by default, whatever belongs to them. Entities that computed fields need are loaded behind it. */
+  /** Reads the related rows of rows that were read before: one statement for a default page of parents. Loads entities for computed fields afterwards. */
   related(plan: RelatedPlan): Promise<readonly RelatedRow[]>;
   retrieve(plan: RetrievePlan): Promise<Row | undefined>;
-  /** As `retrieve`, byte for byte what `JSON.stringify` makes of `represent`; written by the database where it can, and at once where nothing has to be waited for. */
+  /** As `retrieve`, byte for byte the output of `JSON.stringify` for `represent`; serialized by the database if it can, synchronously if the driver is synchronous. */
   retrieveText(plan: RetrievePlan, writing: RowEncoder): MaybePromise<string | undefined>;
-  /** As `retrieveText`, with the values of the view's stamps, of the same state of the row. */
+  /** As `retrieveText`, with the values of the view's validator columns, from the same state of the row. */
   retrieveStamped(plan: RetrievePlan, writing: RowEncoder): Promise<ValidatedJson | undefined>;
-  /** Whether nothing of the application has a say in what is read of a row. Subscribers may come and go. */
+  /** Whether rows are read without application code such as listeners and subscribers. Evaluated for each request, because subscribers change at run time. */
   readsAsStored(resource: Resource): boolean;
-  /** Only ever inserts. All or nothing. */
+  /** Inserts a row and never updates one. Atomic. */
   create(plan: CreatePlan): MaybePromise<Row>;
-  /** Undefined where no row fits before, or one is not as it is expected. All or nothing. */
+  /** Updates a row; undefined if no row matches, or if it does not meet the expectation. Atomic. */
   update(plan: UpdatePlan): MaybePromise<Row | undefined>;
-  /** False where no row fits, or one is not as it is expected. All or nothing. */
+  /** Deletes a row; false if no row matches, or if it does not meet the expectation. Atomic. */
   delete(plan: DeletePlan): Promise<boolean>;
   /**
-   * Each write as by itself, all of them in one transaction. The rows that were made and changed, in their order. Rejects with
-   * `BulkWriteError` where something is wrong with single ones, and with what else keeps one from being written.
+   * Runs the writes in one transaction, each as if it were the only one. Resolves to the created and updated rows, in order.
+   * Rejects with `BulkWriteError` if single writes are invalid, and with any other error that prevents one.
    */
   writeAll(plan: BatchPlan): Promise<readonly Row[]>;
 }

@@ -1,17 +1,17 @@
 import { setImmediate } from 'node:timers';
 
-/** Milliseconds for which one piece of work may hold the event loop before others have their turn. */
+/** Maximum time in milliseconds for which a task may block the event loop before it yields. */
 export const MAX_BLOCKING_MILLISECONDS = 5;
 
-/** Those who wait for a turn, in the order in which they came. */
+/** Resolvers of `nextTurn`, first in, first out. */
 const waiting: (() => void)[] = [];
-/** Measurements that the end of the present turn ends. */
+/** Measurements that end with the current turn of the event loop. */
 const measured = new Set<BlockingTime>();
 let scheduled = false;
 
 /**
- * Goes back to the event loop, behind all others who wait for a turn: however many long pieces of work there are, one of them
- * goes on in each turn of the loop, and requests, timers and sockets are served between any two.
+ * Yields to the event loop and resumes after all earlier callers. Only one caller resumes in each turn of the loop, so that
+ * requests, timers and sockets are served between any two, however many long tasks there are.
  */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
@@ -20,7 +20,7 @@ export function nextTurn(): Promise<void> {
   });
 }
 
-/** How long a piece of work has held the event loop: until it is asked, or until the end of the turn in which the work began to wait. */
+/** Measures the time for which a task has blocked the event loop: until now, or until the end of the turn in which it began to wait. */
 export class BlockingTime {
   private begun = 0;
   private ended: number | undefined = 0;
@@ -34,7 +34,7 @@ export class BlockingTime {
     return this.before + (this.ended ?? performance.now()) - this.begun;
   }
 
-  /** Counts on where the loop has turned meanwhile: what the work has waited for has come. */
+  /** Continues the measurement after the task has waited. */
   resume(): void {
     if (this.ended === undefined) return;
     this.before = this.milliseconds;
@@ -44,13 +44,13 @@ export class BlockingTime {
     schedule();
   }
 
-  /** Called by the loop, at the end of a turn. */
+  /** Ends the measurement at the end of a turn. */
   end(at: number): void {
     this.ended ??= at;
   }
 }
 
-/** Work of many small parts, which takes a turn of the loop whenever it has held it for long enough. */
+/** A task of many small parts, which yields to the event loop after `MAX_BLOCKING_MILLISECONDS`. */
 export class SlicedWork {
   private held = new BlockingTime();
 
@@ -66,7 +66,7 @@ export class SlicedWork {
   }
 }
 
-/** The parts of a long piece of work, with turns of the event loop between where they take long. */
+/** Iterates over the parts of a long task, and yields to the event loop in between if they take long. */
 export async function* inSlices<Part>(parts: Iterable<Part>): AsyncGenerator<Part> {
   const work = new SlicedWork();
   for (const part of parts) {

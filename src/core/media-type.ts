@@ -1,5 +1,5 @@
-/** What is rendered and parsed. */
+/** The media type of bodies. */
 export const JSON_MEDIA_TYPE = 'application/json';
 
-/** Errors of a prefix that tells them as RFC 9457 does. */
+/** The media type of errors with `errorFormat: 'problem'` (RFC 9457). */
 export const PROBLEM_MEDIA_TYPE = 'application/problem+json';

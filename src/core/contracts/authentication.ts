@@ -3,15 +3,18 @@ import type { DeclarationProblem } from '../errors/declaration-error.js';
 import type { Actor } from '../schema/actor.js';
 import type { GuardClass } from './guard.js';
 
-/** Tells whether a user name and a password are right: the actor, or null. What it throws is a 503, but for Nest's UnauthorizedException. */
+/**
+ * Verifies a user name and a password: returns the actor, or null for wrong credentials. An error that it throws is answered
+ * with 503, except for Nest's `UnauthorizedException`.
+ */
 export type VerifyBasic = (
   username: string,
   password: string,
 ) => object | null | undefined | false | Promise<object | null | undefined | false>;
 
-/** How a scheme is challenged for, where it is not by its own name. */
+/** Overrides the challenge of a scheme, which is the scheme's own name by default. */
 export interface ChallengeOptions {
-  /** The name in `WWW-Authenticate`. One that browsers do not know, such as `XBasic`, opens no box for a password. */
+  /** The scheme in `WWW-Authenticate`. With one that browsers do not implement, such as `XBasic`, they show no password prompt. */
   readonly challenge?: string;
 }
 
@@ -21,7 +24,7 @@ export interface BasicAuthentication extends ChallengeOptions {
   readonly verify: VerifyBasic;
 }
 
-/** A strategy that the application has registered with Passport, by its name. */
+/** A Passport strategy by the name under which the application has registered it. */
 export interface NamedAuthentication {
   readonly kind: 'strategy';
   readonly name: string;
@@ -29,19 +32,19 @@ export interface NamedAuthentication {
 }
 
 /**
- * Where the credentials of a strategy stand, so that wrong ones, which are 401, are told from none: under a scheme of the
- * Authorization header, or in a header of their own, which has no challenge unless one is named.
+ * The location of a strategy's credentials: a scheme of the `Authorization` header, or a header of their own, which has no
+ * challenge unless one is given. Distinguishes invalid credentials, which are 401, from absent ones.
  */
 export type Credentials = ({ readonly scheme: string } | { readonly header: string }) & ChallengeOptions;
 
-/** A guard of Nest that tells who asks, and where the credentials stand that it reads. */
+/** A Nest guard that authenticates the caller, and the location of the credentials that it reads. */
 export interface GuardAuthentication {
   readonly kind: 'guard';
   readonly guard: GuardClass;
   readonly credentials: Credentials;
 }
 
-/** How callers say who they are: `basic(verify)`, a Passport strategy by name, or a class of a guard that puts the actor on `request.user`. */
+/** An authentication method: `basic(verify)`, a Passport strategy by name, or a guard class that sets `request.user`. */
 export type Authentication =
   BasicAuthentication | NamedAuthentication | GuardAuthentication | GuardClass | string;
 
@@ -57,8 +60,7 @@ export function basic(verify: VerifyBasic, options: ChallengeOptions = {}): Basi
 }
 
 /**
- * A Passport strategy by name, with the scheme of its credentials where it is not `Bearer`, or with the header of its own
- * in which they stand.
+ * A Passport strategy by name, with the scheme of its credentials if it is not `Bearer`, or with the header that holds them.
  *
  * ```ts
  * RestifyModule.forRoot('rest/v1', { authentication: ['jwt', strategy('api-key', { header: 'X-API-Key' })] })
@@ -73,8 +75,8 @@ export function strategy(name: string, credentials: string | Credentials = 'Bear
 }
 
 /**
- * A guard of Nest, with the scheme of the credentials that it reads, or with the header of its own in which they stand: so that
- * its 401 has a challenge, and the OpenAPI document a security scheme. Without either, the class itself is enough.
+ * A Nest guard with the scheme of the credentials that it reads, or with the header that holds them. Gives its 401 a challenge
+ * and the OpenAPI document a security scheme; if neither is needed, pass the class itself.
  *
  * ```ts
  * RestifyModule.forRoot('rest/v1', { authentication: [guard(AuthGuard('jwt'), 'Bearer')] })
@@ -88,50 +90,50 @@ export function guard(type: GuardClass, credentials: string | Credentials): Guar
   };
 }
 
-/** How many credentials may be refused in some time, before no more are looked at for as long. */
+/** Rate limits for failed authentication: above them, credentials are rejected unverified until the window has passed. */
 export interface AuthenticationThrottle {
-  /** Refusals of one address. Default: 30. */
+  /** Failures per address. Default: 30. */
   readonly perAddress?: number;
-  /** Refusals of one user name from one address. Default: 10. */
+  /** Failures per user name and address. Default: 10. */
   readonly perUser?: number;
-  /** Milliseconds. Default: 60,000. */
+  /** Length of the window in milliseconds. Default: 60,000. */
   readonly ttl?: number;
 }
 
-/** The same, with every default filled in. */
+/** `AuthenticationThrottle` with the defaults applied. */
 export type RefusalLimits = Required<AuthenticationThrottle>;
 
-/** What a scheme makes of a request. */
+/** The result of authenticating a request with one scheme. */
 export type SchemeOutcome =
   | { readonly kind: 'actor'; readonly actor: object }
   /** No credentials, or those of another scheme. */
   | { readonly kind: 'none' }
-  /** Credentials of this scheme that are wrong, empty or malformed. */
+  /** Credentials of this scheme that are invalid, empty or malformed. */
   | { readonly kind: 'wrong' }
-  /** A guard does not know the caller, who has presented nothing. */
+  /** A guard that rejected a caller without credentials. */
   | { readonly kind: 'unknown' }
-  /** A guard refuses, of whoever asks, something else than the credentials. */
+  /** A guard that rejected the request for another reason than the credentials. */
   | { readonly kind: 'refused'; readonly actor: Actor; readonly error: Error };
 
-/** The request of an HTTP library: what they have in common. */
+/** The part of a request that Express and Fastify have in common. */
 export interface LibraryRequest {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** One way to say who one is, ready to run. Rejects where it cannot tell. */
+/** A compiled authentication method. Rejects if the credentials cannot be verified, as when a service is unavailable. */
 export interface AuthenticationScheme {
-  /** Where its credentials stand: strategies that share the place are tried one after the other. Undefined for guards that do not say. */
+  /** The location of its credentials; strategies with the same location are tried in turn. Undefined for guards without one. */
   readonly name: string | undefined;
-  /** For guards: `one` that tells who asks, or `all` of a model, which run whoever asks. */
+  /** For guards: `one` that authenticates, or `all` guards of a model, which run for every caller. */
   readonly guards?: 'one' | 'all';
-  /** What cannot be known before the application has started: undefined where it is all right. */
+  /** Validates what is only known once the application has started; undefined if valid. */
   readonly problem?: () => DeclarationProblem | undefined;
-  /** The value of `WWW-Authenticate`, where the scheme can challenge. */
+  /** The value of `WWW-Authenticate`; undefined if the scheme has no challenge. */
   readonly challenge: string | undefined;
-  /** What a caller with wrong credentials of this scheme is told. */
+  /** The error message for invalid credentials of this scheme. */
   readonly refusal: string | ((request: LibraryRequest) => string);
-  /** Whether credentials of it stand in the request, and which user name they have; nothing is checked. */
+  /** The unverified credentials in the request, with their user name if they have one; undefined without any. */
   presented(request: LibraryRequest): { readonly username: string | undefined } | undefined;
-  /** `context` is what guards of Nest are given. */
+  /** Authenticates a request; `context` is the `ExecutionContext` that is passed to Nest guards. */
   authenticate(request: LibraryRequest, context: unknown): SchemeOutcome | Promise<SchemeOutcome>;
 }

@@ -3,36 +3,36 @@ import { parameterName } from '../schema/parameter-names.js';
 import type { Resource } from '../schema/resource.js';
 import type { Route } from '../schema/route.js';
 
-/** Operations that may be done to many objects by one request. */
+/** Operations that have a bulk variant, which writes many objects in one request. */
 export const BULK_OPERATIONS = ['create', 'partialUpdate', 'destroy'] as const satisfies readonly Operation[];
 
 export type BulkOperation = (typeof BULK_OPERATIONS)[number];
 
-/** How a model is written many objects at a time. Given as `bulk`. */
+/** Options of a model's bulk writes, given as `bulk`. */
 export interface BulkOptions {
-  /** Which operations of the model may be done to many. Default: all three that it has. */
+  /** Operations that are allowed in bulk. Default: those of the three that the model has. */
   readonly operations?: readonly BulkOperation[];
-  /** Fields that are unique together: a POST with `?upsert=true` changes the object that has their values already. Default: nobody may ask for it. */
+  /** The unique set of fields that identifies an object for `?upsert=true`, which updates an existing object. Default: upserts are disabled. */
   readonly upsert?: readonly string[];
-  /** Objects of one request. Default: 100. */
+  /** Maximum number of objects in one request. Default: 100. */
   readonly max?: number;
 }
 
-/** The same, compiled. */
+/** The compiled `BulkOptions`. */
 export interface Bulk {
   readonly operations: ReadonlySet<Operation>;
-  /** Names of fields; empty where nobody may ask for it. */
+  /** Names of fields; empty if upserts are disabled. */
   readonly upsert: readonly string[];
   readonly max: number;
 }
 
-/** Names the objects that a PATCH or DELETE of a list is about. */
+/** The query parameter with the keys of the objects that a bulk PATCH or DELETE writes. */
 export const KEYS_PARAMETER = 'keys';
 
-/** Asks a POST to change what is there already. */
+/** The query parameter that turns a POST into an upsert. */
 export const UPSERT_PARAMETER = 'upsert';
 
-/** The parameters of bulk writes that a model has beside those of its lists. */
+/** The query parameters of a model's bulk writes, in addition to those of its lists. */
 export function bulkParameters(resource: Pick<Resource, 'bulk' | 'renamed'>): readonly string[] {
   const { bulk } = resource;
   if (!bulk) return [];
@@ -42,7 +42,7 @@ export function bulkParameters(resource: Pick<Resource, 'bulk' | 'renamed'>): re
   );
 }
 
-/** Whether an operation of this URL may be about many objects. */
+/** Whether an operation of this route may be a bulk write. */
 export function takesMany(
   { kind, resource }: Pick<Route, 'kind' | 'resource'>,
   operation: Operation,
@@ -52,7 +52,7 @@ export function takesMany(
   );
 }
 
-/** Whether it is about many objects whatever the body says: the URL names none. */
+/** Whether an operation of this route is a bulk write regardless of the body, because its URL has no key. */
 export function isOfMany(route: Pick<Route, 'kind' | 'resource'>, operation: Operation): boolean {
   return operation !== 'create' && takesMany(route, operation);
 }

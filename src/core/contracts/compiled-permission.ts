@@ -1,17 +1,17 @@
 import type { Grant, Permission, Denial } from './permission.js';
 
-/** Told of each answer of a class of the application's own. */
+/** An observer of the decisions of the application's permission classes. */
 export interface DecisionWatch {
   note(answer: Grant | Denial, method: string): void;
 }
 
-/** A permission expression whose classes have become instances. */
+/** A permission expression with its classes resolved to instances. */
 export type CompiledPermission =
   | {
       readonly kind: 'one';
       readonly permission: Permission;
       readonly watch?: DecisionWatch | undefined;
-      /** What it grants, it grants with every field. */
+      /** Its grants never restrict the fields. */
       readonly allFields?: boolean;
     }
   | { readonly kind: 'all-of' | 'any-of'; readonly permissions: readonly CompiledPermission[] }

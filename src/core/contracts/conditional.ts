@@ -3,41 +3,41 @@ import type { Column } from '../schema/column.js';
 import type { Resource } from '../schema/resource.js';
 import type { Row } from './serializer.js';
 
-/** How requests for the objects of a model may be conditional (RFC 9110, 13). */
+/** Options of a model's conditional requests (RFC 9110, 13). */
 export interface ConditionalOptions {
-  /** PUT, PATCH and DELETE of an object must say which state of it they are about: 428 without (RFC 6585). Default: false. */
+  /** Requires a precondition for PUT, PATCH and DELETE of an object: 428 without one (RFC 6585). Default: false. */
   readonly require?: boolean;
-  /** The `ETag` is made of the content, also where there is a version column: rows are changed without their version. */
+  /** Computes the `ETag` from the content even if there is a version column, for rows that change without their version. */
   readonly etag?: 'content';
 }
 
-/** The same, compiled. */
+/** The compiled `ConditionalOptions`. */
 export interface Conditional {
   readonly require: boolean;
-  /** Changes with all that is shown of its row; undefined where nothing but the content tells. */
+  /** The version column, which changes with every visible value of its row; undefined if the `ETag` is computed from the content. */
   readonly version: Column | undefined;
-  /** When a row was last changed. */
+  /** The column with the time of the last modification. */
   readonly modified: Column | undefined;
 }
 
-/** `Cache-Control` of what is read, by who has asked. */
+/** The values of `Cache-Control` in responses to reads, for anonymous and authenticated callers. */
 export interface CacheControl {
   readonly anonymous: string;
   readonly actors: string;
 }
 
-/** Columns of which validators are made, and where their values stand in a row. */
+/** The columns from which a view's validators are computed, with the positions of their values in a row. */
 export interface ValidatorColumns {
   readonly version: Column | undefined;
   readonly modified: Column | undefined;
-  /** Those of both that there are, in this order. */
+  /** The defined ones of `version` and `modified`, in this order. */
   readonly columns: readonly Column[];
   readonly places: readonly number[];
 }
 
 const VALIDATOR_COLUMNS = new WeakMap<Resource, ValidatorColumns>();
 
-/** Of a view the columns that its callers read: what they may not read is not told by a validator either. */
+/** The validator columns of a view. Excludes unreadable columns, so that no validator discloses a change of them. */
 export function validatorColumnsOf(resource: Resource): ValidatorColumns {
   const known = VALIDATOR_COLUMNS.get(resource);
   if (known) return known;
@@ -58,7 +58,7 @@ export function validatorColumnsOf(resource: Resource): ValidatorColumns {
   return stamps;
 }
 
-/** Their values in a row of the view. */
+/** The values of the validator columns in a row of the view. */
 export function validatorColumnsIn(row: Row, resource: Resource): readonly Json[] {
   return validatorColumnsOf(resource).places.map((place) => (row.values[place] ?? null) as Json);
 }

@@ -2,18 +2,18 @@ import type { Json } from '../errors/rest-exception.js';
 import type { FilterContext } from './filter-backend.js';
 import type { RowFilter } from '../query/row-filter.js';
 
-/** What a parameter of the application's own may be, and as what its function gets it. */
+/** The types of a custom parameter, with the JavaScript type of the value that its function receives. */
 export interface ParameterValues {
-  /** A whole number that JavaScript keeps exactly. */
+  /** A safe integer. */
   readonly integer: number;
   readonly number: number;
-  /** As text, so that no digit is lost. */
+  /** As a string, to preserve all digits. */
   readonly decimal: string;
   readonly text: string;
   readonly boolean: boolean;
   /** `2022-10-02` */
   readonly date: string;
-  /** In UTC, in the form of bodies: `2022-10-02T09:23:28.297Z` */
+  /** In UTC, in the format of bodies: `2022-10-02T09:23:28.297Z` */
   readonly datetime: string;
   readonly uuid: string;
 }
@@ -22,27 +22,27 @@ export type ParameterKind = keyof ParameterValues;
 
 interface ParameterOf<Kind, Value, Answer> {
   readonly type: Kind;
-  /** Several values with commas between them. */
+  /** Takes several comma-separated values. */
   readonly list?: false;
-  readonly rows: (value: Value, question: FilterContext) => Answer;
+  readonly rows: (value: Value, context: FilterContext) => Answer;
 }
 
 interface ListParameterOf<Kind, Value, Answer> {
   readonly type: Kind;
   readonly list: true;
-  readonly rows: (values: readonly Value[], question: FilterContext) => Answer;
+  readonly rows: (values: readonly Value[], context: FilterContext) => Answer;
 }
 
 type EitherOf<Kind, Value, Answer> = ParameterOf<Kind, Value, Answer> | ListParameterOf<Kind, Value, Answer>;
 
-/** A typed parameter, and the rows that it keeps. A `choice` names the texts that there are. */
+/** A typed parameter and the function that returns its row filter. A `choice` lists the allowed values. */
 export type TypedParameter<Answer> =
   | { [Kind in ParameterKind]: EitherOf<Kind, ParameterValues[Kind], Answer> }[ParameterKind]
   | (EitherOf<'choice', string, Answer> & { readonly choices: readonly string[] });
 
 /**
- * A lookup or filter of a model's own, by the name of its parameter. `reads` names the fields that an answer tells of:
- * for a caller who may not read them all, and of related rows the right ones, the parameter does not exist.
+ * A custom lookup or filter of a model, by the name of its parameter. `reads` names the fields that its result discloses: for
+ * a caller who may not read all of them, in the related rows too, the parameter does not exist.
  *
  * ```ts
  * filters: { votes__near: { type: 'integer', reads: ['votes'], rows: (votes) => where('votes', 'range', [votes - 5, votes + 5]) } }
@@ -52,5 +52,5 @@ export type CustomFilter<Path extends string = string> = TypedParameter<RowFilte
   readonly reads: readonly Path[];
 };
 
-/** Its function, once the value has been checked against the type. */
-export type CustomFilterRows = (value: Json, question: FilterContext) => RowFilter;
+/** The function of a custom filter, called with the parsed value. */
+export type CustomFilterRows = (value: Json, context: FilterContext) => RowFilter;

@@ -1,2 +1,2 @@
-/** How errors are told: as Django REST Framework does, or as RFC 9457 has it. */
+/** The format of error bodies: that of Django REST Framework, or of RFC 9457 (`application/problem+json`). */
 export type ErrorFormat = 'drf' | 'problem';

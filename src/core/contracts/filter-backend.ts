@@ -3,39 +3,39 @@ import type { Condition } from '../query/condition.js';
 import type { OrderTerm, Resource } from '../schema/resource.js';
 import type { RowFilter } from '../query/row-filter.js';
 
-/** The parameter that holds groups of filters, in models that have them. */
+/** The query parameter with filter groups, in models that enable them. */
 export const GROUPS_PARAMETER = 'filter';
 
-/** What a filter backend is asked for each list. */
+/** The context that is passed to a filter backend for each list request. */
 export interface FilterContext {
   readonly resource: Resource;
-  /** Query parameters, decoded; of a repeated one, the last value. */
+  /** Decoded query parameters; the last value of a repeated one. */
   readonly parameters: ReadonlyMap<string, string>;
-  /** All values of a parameter, in the order in which they came; `[]` where it did not come. Behind a pipe, which sees the last value or the whole list, that one alone. */
+  /** All values of a parameter in the order of the query string; `[]` if absent. After a pipe, which sees the last value or the whole list, only its result. */
   readonly values: (name: string) => readonly string[];
   readonly actor: Actor;
 }
 
 /**
- * How a parameter takes several values. `names` and `values` are lists with commas between them, in `values` with quotes around
- * what has commas of its own: where such a parameter comes more than once, its lists are put one behind the other. Of `each`
- * the backend reads all by `FilterContext.values`. Of all three, `name[]` is `name`.
+ * The way in which a parameter takes several values. `names` and `values` are comma-separated lists, and in `values` an item
+ * with commas is quoted; the lists of a repeated parameter are concatenated. For `each` the backend reads all values with
+ * `FilterContext.values`. In all three, `name[]` is an alias of `name`.
  */
 export type ListKind = 'names' | 'values' | 'each';
 
-/** What a backend answers. It can only narrow: the conditions of all backends are AND-ed with the grants. */
+/** The result of a filter backend. It can only narrow a list: the conditions of all backends are AND-ed with the grants. */
 export interface FilterResult {
-  /** By names of the model, or already resolved. Left out: all rows. */
+  /** A row filter with the model's names, or a resolved condition. Default: all rows. */
   readonly rows?: RowFilter | Condition;
-  /** The order of the list. Of several backends that give one, the first in the model's list wins. */
+  /** The order of the list. If several backends return one, the first in the model's list wins. */
   readonly order?: readonly OrderTerm[];
-  /** The caller has put the rows together in a way of his own: nobody may ask so again, and no statement of them is kept. */
+  /** True if the shape of the filter comes from the caller, so that it is unlikely to repeat: its statement is not cached. */
   readonly oneOff?: boolean;
 }
 
 /**
- * Narrows or orders the lists of a model. The classes are given as `filterBackends` and resolved by Nest's injector
- * once, at boot.
+ * Filters or orders the lists of a model. The classes are given as `filterBackends` and resolved by Nest's injector once, at
+ * boot.
  *
  * ```ts
  * @Injectable()
@@ -48,10 +48,10 @@ export interface FilterResult {
  * ```
  */
 export interface FilterBackend {
-  /** Throws `InvalidInput` where a parameter does not fit. */
-  filter(question: FilterContext): FilterResult | Promise<FilterResult>;
-  /** The parameters that it reads of this model. In a `strict` model others are refused; a field of such a name is filtered by `<name>__exact`. */
+  /** @throws InvalidInput for an invalid parameter */
+  filter(context: FilterContext): FilterResult | Promise<FilterResult>;
+  /** The parameters that it reads in this model. A `strict` model rejects others; a field of such a name is filtered with `<name>__exact`. */
   parameters?(resource: Resource): readonly string[];
-  /** Those of them that take several values; of all others the last one counts. */
+  /** The parameters that take several values; for all others the last value is used. */
   lists?(resource: Resource): ReadonlyMap<string, ListKind>;
 }

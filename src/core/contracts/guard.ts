@@ -1,10 +1,10 @@
-/** A guard of Nest, as far as it is run here. What it is given is Nest's own `ExecutionContext`. */
+/** The interface of a Nest guard, called with Nest's `ExecutionContext`. */
 export interface GuardLike {
   canActivate(context: never): unknown;
 }
 
-/** A class of a guard, made by Nest's injector. */
+/** A guard class, instantiated by Nest's injector. */
 export type GuardClass = new (...dependencies: never[]) => GuardLike;
 
-/** A guard, ready to run: whether it lets a request pass. Rejects with what the guard throws. */
+/** Runs a guard and resolves to its decision. Rejects with the guard's error. */
 export type RunGuard = (context: unknown) => Promise<boolean>;

@@ -3,30 +3,30 @@ import type { Actor } from '../schema/actor.js';
 import type { Operation } from '../schema/operation.js';
 import type { Resource } from '../schema/resource.js';
 
-/** Who asks for what, as a hook of the application is told it. */
+/** The context that is passed to the application's hooks. */
 export interface HookContext {
   readonly actor: Actor;
   readonly resource: Resource;
-  /** As the HTTP library gives it; undefined where the application asks itself. */
+  /** The request of the HTTP library; undefined in calls by the application itself. */
   readonly request: object | undefined;
 }
 
 /** An operation that changes a row. */
 export type WriteOperation = Exclude<Operation, 'list' | 'retrieve'>;
 
-/** One write on its way, inside its transaction. */
+/** The context of one write, inside its transaction. */
 export interface PreparableWrite extends HookContext {
   readonly operation: WriteOperation;
-  /** The entity that is written. */
+  /** The entity to be written. */
   readonly entity: object;
-  /** The ORM's own handle of the transaction. */
+  /** The ORM's transaction handle. */
   readonly transaction: object;
 }
 
-/** What the application does at fixed places of a model's operations, on every way in. Compiled at boot. */
+/** The application's hooks in a model's operations, over HTTP and in process. Compiled at boot. */
 export interface ResourceHooks {
-  /** Values of a new row, by property, as in a JSON body. They stand above those of the body. */
-  readonly values?: (question: HookContext) => Promise<Readonly<Record<string, Json>>>;
+  /** Values of a new row by property, as in a JSON body. They override those of the body. */
+  readonly values?: (context: HookContext) => Promise<Readonly<Record<string, Json>>>;
   readonly before?: (step: PreparableWrite) => Promise<void>;
   readonly after?: (step: PreparableWrite) => Promise<void>;
 }

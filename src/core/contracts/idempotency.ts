@@ -1,23 +1,23 @@
 import type { Actor } from '../schema/actor.js';
 
-/** How a POST that comes twice is done once (`Idempotency-Key`, draft-ietf-httpapi-idempotency-key-header). */
+/** Options of idempotent POST requests (`Idempotency-Key`, draft-ietf-httpapi-idempotency-key-header). */
 export interface IdempotencyOptions {
-  /** A POST must have a key: 400 without. Default: false. */
+  /** Requires a key for POST: 400 without one. Default: false. */
   readonly require?: boolean;
-  /** Seconds for which an answer is kept. Default: 86,400, a day. */
+  /** Seconds for which a response is stored. Default: 86,400, a day. */
   readonly life?: number;
-  /** What tells one caller from another; undefined for one whose keys are refused. Default: the actor's `id`, `sub`, `username` and `name`. */
+  /** Returns the identifier of the caller; undefined to reject its keys. Default: the actor's `id`, `sub`, `username` and `name`. */
   readonly key?: (actor: NonNullable<Actor>) => string | undefined;
 }
 
-/** The same, compiled. */
+/** The compiled `IdempotencyOptions`. */
 export interface Idempotency {
   readonly require: boolean;
   readonly life: number;
   readonly key: IdempotencyOptions['key'];
 }
 
-/** Marks the class whose table keeps the answers, whichever copy of the package an application has it from. */
+/** Marks the entity class that stores responses. A global symbol, so that it works across copies of the package. */
 export const STORES_RESPONSES = Symbol.for('nestjs-restify.IdempotencyRecord');
 
 export function storesResponses(target: unknown): boolean {

@@ -1,4 +1,4 @@
-/** An interceptor of Nest, as far as it is run here. What it is given is Nest's own `ExecutionContext` and `CallHandler`. */
+/** The interface of a Nest interceptor, called with Nest's `ExecutionContext` and `CallHandler`. */
 export interface InterceptorLike {
   intercept(context: never, next: never): unknown;
 }

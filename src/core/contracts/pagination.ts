@@ -1,8 +1,9 @@
 import type { Json } from '../errors/rest-exception.js';
 
 /**
- * How rows are counted, always within the caller's grants. `estimated` is exact up to 10,000 rows; behind them it is what the
- * database expects, and 10,000 (as many or more) where that could tell of rows that the caller may not see.
+ * The method by which rows are counted, always within the caller's grants. `estimated` is exact up to 10,000 rows; above that
+ * it is the database's estimate, or 10,000 (meaning at least that many) if the estimate could disclose rows that the caller
+ * may not see.
  */
 export type CountKind = 'exact' | 'estimated';
 
@@ -12,90 +13,90 @@ export interface CountResult {
   readonly exact: boolean;
 }
 
-/** A place between two rows of a list, named by one of them. */
+/** A position between two rows of a list, given by the order values of one of them. */
 export interface CursorPosition {
-  /** The row's values of the list's order, as the database gave them. They may be of hidden columns: they never leave unsealed. */
+  /** The row's values of the order columns, as the database returned them. They may be of hidden columns, so they are only sent encrypted. */
   readonly values: readonly unknown[];
-  /** The page ends there; else it begins there. */
+  /** True if the page ends at this position; else it begins there. */
   readonly backward: boolean;
-  /** The page holds that row too. */
+  /** True if the page includes that row. */
   readonly inclusive: boolean;
 }
 
-/** Which rows one answer holds: `limit` of them at most. */
+/** The window of rows in one response: at most `limit` rows. */
 export type PageWindow =
   | { readonly kind: 'offset'; readonly limit: number; readonly offset: number }
-  /** The last page where all have `limit` rows; counted first, and 404 where it would begin behind `maxOffset`. */
+  /** The last page if all have `limit` rows. The rows are counted first, and it is 404 if it would begin after `maxOffset`. */
   | { readonly kind: 'last'; readonly limit: number; readonly maxOffset: number }
-  /** Without a position, the first page. */
+  /** The page at a position; the first page without one. */
   | { readonly kind: 'cursor'; readonly limit: number; readonly position: CursorPosition | undefined };
 
 export interface PageRequest {
   readonly window: PageWindow;
-  /** Left out: nothing is counted. */
+  /** Default: rows are not counted. */
   readonly count?: CountKind | undefined;
 }
 
 export interface PageQuery {
-  /** Query parameters, decoded; of a repeated one, the last value. */
+  /** Decoded query parameters; the last value of a repeated one. */
   readonly parameters: ReadonlyMap<string, string>;
-  /** Names the list and its order, in which alone a cursor means something. */
+  /** Identifies the list and its order: a cursor is valid only there. */
   readonly place: string;
 }
 
-/** The absolute URL of this list with these parameters changed; undefined leaves one out. All others stay. */
+/** Returns the absolute URL of this list with these parameters changed; undefined removes one. All others are kept. */
 export type PageLink = (changes: Readonly<Record<string, string | undefined>>) => string;
 
 export interface PageContext extends PageQuery {
   readonly link: PageLink;
 }
 
-/** A page that was read. */
+/** The metadata of a page that was read. */
 export interface Page {
-  /** Rows that it holds. */
+  /** Number of rows in the page. */
   readonly size: number;
   readonly limit: number;
-  /** Rows before it; undefined where a cursor was asked for. */
+  /** Number of rows before the page; undefined for a cursor. */
   readonly offset: number | undefined;
-  /** Whether rows are behind it. */
+  /** Whether more rows follow. */
   readonly more: boolean;
   readonly count: CountResult | undefined;
-  /** For a cursor: where the page before it ends, and the page behind it begins. */
+  /** For a cursor: the end of the previous page, and the beginning of the next one. */
   readonly before: CursorPosition | undefined;
   readonly after: CursorPosition | undefined;
 }
 
-/** What is told of a page. */
+/** The headers and the envelope of a page's response. */
 export interface PageResponse {
   readonly headers?: Readonly<Record<string, string>>;
-  /** The body is an object of these members, and the rows behind them by the name that `rows` says. Left out: the plain array of rows. */
+  /** The members of the body's object, followed by the rows in the member named by `rows`. Default: the plain array of rows. */
   readonly envelope?: { readonly members: Readonly<Record<string, Json>>; readonly rows: string };
 }
 
-/** JSON Schema, as OpenAPI 3.1 has it. */
+/** A JSON Schema object of OpenAPI 3.1. */
 export type PageSchema = Readonly<Record<string, unknown>>;
 
-/** A parameter, or a header. */
+/** A parameter or header of the OpenAPI document. */
 export interface DescribedValue {
   readonly description: string;
   readonly schema: PageSchema;
 }
 
-/** What the OpenAPI document tells of a pagination. */
+/** The description of a pagination in the OpenAPI document. */
 export interface PaginationDescription {
   readonly parameters: Readonly<Record<string, DescribedValue>>;
   readonly headers?: Readonly<Record<string, DescribedValue>>;
-  /** As of `PageResponse`: members by name, those that need not be there under `optional`. */
+  /** The envelope of `PageResponse`: members by name; `optional` lists those that may be absent. */
   readonly envelope?: {
     readonly members: Readonly<Record<string, PageSchema>>;
     readonly optional: readonly string[];
     readonly rows: string;
   };
-  /** A page that there is not is 404. */
+  /** Whether a page that does not exist is 404. */
   readonly missing: boolean;
 }
 
-/** What is wrong with an option of a pagination. */
+/** An invalid option of a pagination. */
 export interface PaginationProblem {
   readonly option: string;
   readonly what: string;
@@ -103,8 +104,8 @@ export interface PaginationProblem {
 }
 
 /**
- * Cuts the lists of a model into pages. Given as `pagination`; the standard ones are `LimitOffsetPagination`,
- * `PageNumberPagination` and `CursorPagination`. It is one object for all requests, and keeps nothing of any.
+ * Paginates the lists of a model. Given as `pagination`; the standard ones are `LimitOffsetPagination`,
+ * `PageNumberPagination` and `CursorPagination`. One instance serves all requests, so it must be stateless.
  *
  * ```ts
  * export class FirstRows implements Pagination {
@@ -117,16 +118,20 @@ export interface PaginationProblem {
  * ```
  */
 export interface Pagination {
-  /** Rows of a page for which the client names no number. Where it is said, the statements of these pages alone are kept: clients may choose among many. */
+  /** The default page size. If it is set, only statements of pages of this size are cached, because clients may request many sizes. */
   readonly pageSize?: number;
-  /** The query parameters that it reads. A field of such a name is filtered by `page__exact`. */
+  /** The query parameters that it reads. A field of such a name is filtered with `page__exact`. */
   parameters(): readonly string[];
-  /** Throws `InvalidInput` for a parameter that does not fit, and `InvalidPage` for a page that there cannot be. */
-  page(question: PageQuery): PageRequest;
-  /** Throws `InvalidPage` for a page that there is not. */
+  /**
+   * Parses the parameters.
+   * @throws InvalidInput for an invalid parameter
+   * @throws InvalidPage for a page that cannot exist
+   */
+  page(context: PageQuery): PageRequest;
+  /** @throws InvalidPage for a page that does not exist */
   present(page: Page, context: PageContext): PageResponse;
-  /** For the OpenAPI document. Left out: parameters that are texts, and lists of any shape. */
+  /** Describes it for the OpenAPI document. Default: string parameters, and lists of any shape. */
   describe?(): PaginationDescription;
-  /** Asked once, at boot: the application does not start with any. */
+  /** Validates its options once, at boot: the application does not start with any problem. */
   problems?(): readonly PaginationProblem[];
 }

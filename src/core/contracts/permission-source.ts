@@ -1,18 +1,18 @@
 import type { Actor } from '../schema/actor.js';
 
 /**
- * Where an actor's permissions come from. The application replaces it by a provider of this token:
+ * The source of an actor's permissions. The application replaces it with a provider of this token:
  *
  * ```ts
  * { provide: PermissionSource, useClass: RolesFromDatabase }
  * ```
  */
 export interface PermissionSource {
-  /** Whether the actor holds `<app>.<view|add|change|delete>_<model>`. Asked once a request and name. */
+  /** Whether the actor holds `<app>.<view|add|change|delete>_<model>`. Called once per request and name. */
   holds(actor: Actor, name: string): boolean | Promise<boolean>;
 }
 
-/** The token, the same for every copy of the package in a process. */
+/** The injection token, identical in all copies of the package in a process. */
 export const PermissionSource: unique symbol = Symbol.for('nestjs-restify.PermissionSource') as never;
 
 interface ActorLike {
@@ -20,7 +20,7 @@ interface ActorLike {
   readonly permissions?: unknown;
 }
 
-/** Reads `isSuperuser` and `permissions` (an array or a set of names) of the actor itself. */
+/** Reads `isSuperuser` and `permissions` (an array or a set of names) from the actor itself. */
 export class ActorPermissionSource implements PermissionSource {
   holds(actor: Actor, name: string): boolean {
     const { isSuperuser, permissions } = (actor ?? {}) as ActorLike;

@@ -2,23 +2,23 @@ import type { Actor } from '../schema/actor.js';
 import type { Resource } from '../schema/resource.js';
 import type { RowFilter } from '../query/row-filter.js';
 
-/** What is asked of a permission. */
+/** The context that is passed to a permission. */
 export interface AccessContext {
   readonly actor: Actor;
-  /** The method as the client sent it; HEAD is asked as GET, and it may be one that the URL does not serve. */
+  /** The method as the client sent it, with HEAD as GET. It may be one that the URL does not support. */
   readonly method: string;
-  /** Whose rights are asked for: on a nested URL the child or the through model (contract 8.1). */
+  /** The resource to authorize: on a nested URL the child or the through model (contract 8.1). */
   readonly resource: Resource;
-  /** As the HTTP library gives it; undefined where the application asks without one. */
+  /** The request of the HTTP library; undefined in calls without one. */
   readonly request: object | undefined;
-  /** Whether the actor holds a permission by name, `polls.view_question`, as the application's `PermissionSource` says. */
+  /** Whether the application's `PermissionSource` gives the actor this permission, as `polls.view_question`. */
   holds(name: string): Promise<boolean>;
 }
 
-/** Fields by name, or all of them. */
+/** A set of field names, or all fields. */
 export type FieldSet = 'all' | ReadonlySet<string>;
 
-/** A yes: which rows, and which fields may be read and written. */
+/** A positive decision: the rows that are accessible, and the fields that are readable and writable. */
 export interface Grant {
   readonly kind: 'grant';
   readonly rows: 'all' | RowFilter;
@@ -27,24 +27,24 @@ export interface Grant {
 }
 
 /**
- * What a refusal hides where rows are named from elsewhere, as a parent in a URL or as a key in a body (contract 8.6):
- * every row, or none.
+ * What a denial hides when rows are referenced from another resource, as a parent in a URL or as a key in a body
+ * (contract 8.6): every row, or none.
  */
 export type Hiding = 'rows' | 'nothing';
 
 /**
- * A no. `forbidden` is 403, or 401 for an anonymous caller where a scheme can challenge; `hidden` answers as if there
- * were no such row, and hides every row elsewhere too.
+ * A negative decision. `forbidden` is 403, or 401 for an anonymous caller if a scheme has a challenge; `hidden` is 404, as
+ * for a row that does not exist, and hides every row from references too.
  */
 export interface Denial {
   readonly kind: 'refusal';
   readonly reason: 'forbidden' | 'hidden';
-  /** Left out: what the prefix says (`refusalsHide`), and there the default is that nothing is hidden. */
+  /** Default: the prefix's option `refusalsHide`, whose default is to hide nothing. */
   readonly hides?: Hiding;
 }
 
 /**
- * Says who may do what with a model. A yes is never bare: it says which rows and which fields.
+ * Authorizes access to a model. A grant always states which rows and which fields are accessible.
  *
  * ```ts
  * @Injectable()
@@ -56,25 +56,26 @@ export interface Denial {
  * ```
  */
 export interface Permission {
-  decide(question: AccessContext): Grant | Denial | Promise<Grant | Denial>;
+  decide(context: AccessContext): Grant | Denial | Promise<Grant | Denial>;
 }
 
-/** What is left of a yes: all rows and all fields, unless it says otherwise. */
+/** The restrictions of a grant: all rows and all fields by default. */
 export interface Allowance {
   readonly rows?: RowFilter;
-  /** Fields that may be read; all others are neither shown, filtered, searched nor ordered by. */
+  /** Readable fields; all others are not serialized, filtered, searched or ordered by. */
   readonly readable?: readonly string[];
-  /** Fields that may be written; all others are read-only. */
+  /** Writable fields; all others are read-only. */
   readonly writable?: readonly string[];
 }
 
 /**
- * An option that is given and has no value is an error: it comes from a value that was looked up and not found, and must
- * not mean all rows or all fields.
+ * Creates a grant. An option that is present without a value is an error: it usually results from a failed lookup, and must
+ * not grant all rows or all fields.
+ * @throws TypeError for such an option
  */
 export function allow(allowance: Allowance = {}): Grant {
   const { rows } = allowance;
-  // Of an author whom no type holds back it may also be null.
+  // In code without type checks it may also be null.
   if ('rows' in allowance && !(rows as unknown)) throw new TypeError(noValue('rows', 'all rows'));
   const [readable, writable] = [fieldSet('readable', allowance), fieldSet('writable', allowance)];
   return { kind: 'grant', rows: rows ?? 'all', readable, writable };
@@ -92,9 +93,9 @@ function noValue(name: keyof Allowance, all: string): string {
 }
 
 /**
- * 403, or 401 for an anonymous caller where a scheme can challenge. It hides no row where rows are named from elsewhere;
- * `hides: 'rows'` hides all of them, and belongs into every permission that grants some callers some rows. `hides:
- * 'nothing'` says that the rows may be named, whatever the prefix says.
+ * Creates a denial with 403, or 401 for an anonymous caller if a scheme has a challenge. By default it hides no row from
+ * references in other resources; `hides: 'rows'` hides all of them, and is needed in every permission that grants some
+ * callers some rows. `hides: 'nothing'` allows references, whatever the prefix's default.
  */
 export function deny(options: { readonly hides?: Hiding } = {}): Denial {
   if (!('hides' in options)) return { kind: 'refusal', reason: 'forbidden' };
@@ -107,7 +108,7 @@ export function deny(options: { readonly hides?: Hiding } = {}): Denial {
   return { kind: 'refusal', reason: 'forbidden', hides };
 }
 
-/** As if the rows were not there: 404. */
+/** Creates a denial with 404, as for rows that do not exist. */
 export function hide(): Denial {
   return { kind: 'refusal', reason: 'hidden' };
 }

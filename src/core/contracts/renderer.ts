@@ -1,20 +1,20 @@
 import type { Representation } from './serializer.js';
 
-/** The query parameter that names a form, of models that have other renderers than JSON. */
+/** The query parameter that selects a format, in models with other renderers than JSON. */
 export const FORMAT_PARAMETER = 'format';
 
-/** What is rendered: rows as they are represented, in pages of any length. */
+/** The input of a renderer: serialized rows, in pages of any length. */
 export interface RenderedRows {
   readonly pages: AsyncIterable<readonly Representation[]>;
   /** The names of the fields, in the order of bodies. */
   readonly fields: readonly string[];
-  /** The model in lower case, for a name of a file. */
+  /** The model's name in lower case, for a file name. */
   readonly model: string;
 }
 
 /**
- * Writes the rows of a list, or the one row of an object, in another form than JSON. Given as `renderers`; JSON comes
- * before them, and answers where nobody asks for something else.
+ * Renders the rows of a list, or the row of an object, in another format than JSON. Given as `renderers`; JSON precedes
+ * them and is the default.
  *
  * ```ts
  * export class TabRenderer implements Renderer {
@@ -28,14 +28,14 @@ export interface RenderedRows {
  * ```
  */
 export interface Renderer {
-  /** How `?format=` names it: letters, digits, `_` and `-`. */
+  /** Its name in `?format=`: letters, digits, `_` and `-`. */
   readonly format: string;
-  /** How `Accept` names it: `text/csv`. */
+  /** Its media type in `Accept`: `text/csv`. */
   readonly mediaType: string;
-  /** What is sent as `Content-Type`. Left out: `mediaType`. */
+  /** The value of `Content-Type`. Default: `mediaType`. */
   readonly contentType?: string;
-  /** Further headers of the answer. */
+  /** Additional headers of the response. */
   headers?(rows: Pick<RenderedRows, 'model'>): Readonly<Record<string, string>>;
-  /** The body in pieces, each sent when the client has taken the one before. */
+  /** Yields the body in chunks, with backpressure: the next chunk is requested once the client has received the previous one. */
   render(rows: RenderedRows): AsyncIterable<string>;
 }

@@ -1,7 +1,7 @@
-/** Who waits for what is read and written. */
+/** The client on whose behalf rows are read and written. */
 export interface Requester {
-  /** Whether nobody waits for the answer any more. Asked while statements run, and so at no cost. */
+  /** True once the client has disconnected. Polled while statements run, so it must be cheap. */
   isAborted(): boolean;
-  /** Who it is, by which the connections that one caller has are counted; undefined for the application itself. */
+  /** Identifies the caller, to limit the connections of each; undefined for the application itself. */
   readonly caller: string | undefined;
 }

@@ -1,37 +1,37 @@
-/** One request, as it is found again. */
+/** A request with an idempotency key. */
 export interface ClaimRequest {
-  /** The key, with what it belongs to. */
+  /** The key, qualified by its scope. */
   readonly id: string;
-  /** What is asked for. */
+  /** A hash of the request. */
   readonly fingerprint: string;
-  /** Seconds for which the answer is kept. */
+  /** Seconds for which the response is stored. */
   readonly life: number;
 }
 
-/** The right to do what was asked, until another takes it. */
+/** A lease on an idempotency key, held by the request that runs with it until it expires and another takes it. */
 export interface Claim {
   readonly id: string;
   readonly token: string;
-  /** When the answer ends, as `Date.now()` says it. */
+  /** The expiry of the stored response (epoch ms). */
   readonly ends: number;
 }
 
 export type ClaimOutcome =
   | { readonly kind: 'claimed'; readonly claim: Claim }
-  /** Another request has claimed the key, and has not ended. */
+  /** Another request holds the claim and is still running. */
   | { readonly kind: 'running' }
-  /** The key was sent with another request. */
+  /** The key was used with a different request. */
   | { readonly kind: 'other' }
   | { readonly kind: 'answered'; readonly answer: string };
 
 /**
- * The port to where answers are kept, for requests that come twice. A claim is seen by all processes at once; of requests that claim the
- * same key at the same time one gets it.
+ * The port to the store of responses for idempotent requests. A claim is visible to all processes at once; of concurrent claims
+ * of the same key only one succeeds.
  */
 export interface IdempotencyStore {
   claim(request: ClaimRequest): Promise<ClaimOutcome>;
-  /** Inside the transaction of the write, so that both are there or neither. False where another has taken the claim: the write must be undone. */
+  /** Stores the response in the transaction of the write, so that both commit or neither. False if another request has taken the claim: the write must be rolled back. */
   complete(claim: Claim, answer: string, transaction: object): Promise<boolean>;
-  /** Nothing was written. Leaves a claim alone that is completed, or another's. */
+  /** Releases a claim without a write. Does nothing if it is completed or held by another request. */
   release(claim: Claim): Promise<void>;
 }

@@ -2,31 +2,31 @@ import type { FieldErrors, Json } from '../errors/rest-exception.js';
 import type { Actor } from '../schema/actor.js';
 import type { Resource } from '../schema/resource.js';
 
-/** The JSON object that stands for a row. */
+/** The serialized JSON object of a row. */
 export type Representation = Record<string, unknown>;
 
 /**
- * A row as the adapter read it: one canonical value per readable field, in the order of `resource.fields` without
- * those that are not readable. Links and computed fields are filled in by the serializer.
+ * A row as read by the adapter: one canonical value for each readable field, in the order of `resource.fields`. Links and
+ * computed fields are filled in by the serializer.
  */
 export interface Row {
   readonly key: readonly Json[];
   readonly values: readonly unknown[];
-  /** The key in the collection of its own, where it is another than in the URL: that of a registered pair. */
+  /** The key in the row's own collection, if it differs from the key in the URL: that of a registered junction. */
   readonly identity?: readonly Json[];
-  /** The entity, loaded where a computed field needs it. */
+  /** The entity, loaded only for computed fields. */
   readonly entity?: object;
-  /** By field: what stands in the place of its key or link, where a client has asked for the objects themselves. */
+  /** By field: the expanded objects that replace its key or link. */
   readonly expanded?: ReadonlyMap<string, unknown>;
-  /** Its JSON object as it was answered before, of a row that a repeated request has made already. */
+  /** The stored JSON object, for a row that an earlier request with the same idempotency key has created. */
   readonly answered?: Representation;
-  /** Of an upsert: it was there before. */
+  /** True if an upsert updated the row rather than created it. */
   readonly changed?: boolean;
 }
 
 export interface RepresentContext {
   readonly resource: Resource;
-  /** The path below which the resource's links stand: `/rest/v1/polls/question`. */
+  /** The path prefix of the resource's links: `/rest/v1/polls/question`. */
   readonly basePath: string;
   readonly actor: Actor;
 }
@@ -35,7 +35,7 @@ export interface ParseContext {
   readonly resource: Resource;
   readonly operation: 'create' | 'update' | 'partialUpdate';
   readonly actor: Actor;
-  /** Fields that the URL fills: they are neither read from the body nor missing. */
+  /** Fields whose values come from the URL: they are neither read from the body nor required in it. */
   readonly given: ReadonlySet<string>;
 }
 
@@ -43,12 +43,12 @@ export interface ParseContext {
 export interface ParsedBody {
   readonly values: ReadonlyMap<string, unknown>;
   readonly errors: FieldErrors;
-  /** What was sent, for validators of the application that judge a date by its text. Without it they see the canonical one. */
+  /** The raw body, for validators of the application that check the text of a date. Without it they see the canonical text. */
   readonly sent?: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Both directions between rows and bodies. The default is compiled from the model; extend `ModelSerializer` and name
+ * Converts rows to bodies and bodies to values. The default is compiled from the model; extend `ModelSerializer` and give
  * the class as `serializer` to change it for one entity.
  *
  * ```ts

@@ -1,17 +1,17 @@
 import type { Actor } from '../schema/actor.js';
 
-/** How often one caller may use a model. */
+/** The rate limit of a model for each caller. */
 export interface Throttle {
-  /** Requests in `ttl`. */
+  /** Maximum number of requests within `ttl`. */
   readonly limit: number;
-  /** Milliseconds. */
+  /** Length of the window in milliseconds. */
   readonly ttl: number;
-  /** What tells one caller from another. Default: the actor's `id`, `sub`, `username` or `name`, else the address. */
+  /** Returns the identifier of the caller. Default: the actor's `id`, `sub`, `username` or `name`, else the address. */
   readonly key?: (actor: Actor) => string | undefined;
 }
 
-/** Counts requests, in this process or for all of them. Rejects where it cannot be reached. */
+/** Counts requests, in this process or across all of them. Rejects if its storage is unavailable. */
 export interface RequestCounter {
-  /** Counts one more. Answers the seconds to wait, or 0 where the request may pass. */
+  /** Counts a request. Resolves to the seconds to wait, or 0 if the request is within the limit. */
   count(key: string, throttle: Throttle): Promise<number>;
 }

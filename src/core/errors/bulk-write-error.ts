@@ -1,9 +1,9 @@
 import type { FieldErrors } from './rest-exception.js';
 
-/** What is wrong with one write of several: messages, or that there is no such row. */
+/** The error of one write of a batch: messages by field, or a missing row. */
 export type BulkStepError = FieldErrors | 'missing';
 
-/** Nothing of a batch was written: what is wrong, by the place of the step. Who has made the batch knows what the client calls it. */
+/** The errors of a batch that was rolled back, by the index of the step. The caller maps the index to the client's object. */
 export class BulkWriteError extends Error {
   constructor(readonly refusals: ReadonlyMap<number, BulkStepError>) {
     super('A batch was refused');

@@ -1,16 +1,16 @@
-/** One thing that an author declared and that cannot be served: what, where, and how to repair it. */
+/** An invalid declaration: what is wrong, where, and how to repair it. */
 export interface DeclarationProblem {
-  /** The place as the author wrote it: `Post.filterFields[2]`. */
+  /** The location in the declaration: `Post.filterFields[2]`. */
   readonly where: string;
   /** What is wrong: `"titel" is no field of Post`. */
   readonly what: string;
-  /** What to write instead, a whole sentence: `Did you mean "title"?` */
+  /** The correction, as a sentence: `Did you mean "title"?` */
   readonly repair: string;
 }
 
 /**
- * The application refuses to start: its declarations cannot be served. Holds all problems, not the first only.
- * Its message is a list, a line a problem:
+ * Thrown at boot for invalid declarations, so that the application does not start. Holds all problems, not only the first.
+ * Its message is a list with one line for each problem:
  * `Post.filterFields[2]: "titel" is no field of Post. Did you mean "title"?`
  */
 export class DeclarationError extends Error {
@@ -26,7 +26,7 @@ export class DeclarationError extends Error {
   }
 }
 
-/** `Did you mean "title"?` for the nearest of `known`, else the list of what there is. */
+/** `Did you mean "title"?` for the most similar of `known`, else the list of them. */
 export function didYouMean(name: string, known: Iterable<string>): string {
   const names = [...known];
   const nearest = nearestName(name, names);
@@ -35,7 +35,7 @@ export function didYouMean(name: string, known: Iterable<string>): string {
   return `Known here: ${names.map((each) => `"${each}"`).join(', ')}.`;
 }
 
-/** The name within a third of the length in edits; the first of equals. */
+/** The name with the smallest edit distance, of a third of the length at most; the first of equals. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   let best: string | undefined;
   let bestDistance = Math.max(2, Math.floor(name.length / 3)) + 1;

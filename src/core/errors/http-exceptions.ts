@@ -25,14 +25,14 @@ export class InvalidInput extends RestException {
   }
 }
 
-/** 400, a text to search for that the database does not take as a pattern. */
+/** 400, a search term that the database rejects as a pattern. */
 export class InvalidSearchPattern extends InvalidInput {
   constructor(parameter: string) {
     super({ [parameter]: ['Enter a valid search pattern.'] });
   }
 }
 
-/** 400, messages by field of each object of a list, in its order: `{}` where nothing is wrong. */
+/** 400, messages by field for each object of a list, in order: `{}` for a valid one. */
 export class InvalidItems extends RestException {
   readonly answer: RestErrorResponse;
 
@@ -42,7 +42,7 @@ export class InvalidItems extends RestException {
   }
 }
 
-/** 400, a body that is no JSON, or a query string that is no text. */
+/** 400, a body that is not valid JSON, or a query string that cannot be decoded. */
 export class MalformedRequest extends RestException {
   readonly answer: RestErrorResponse;
 
@@ -56,7 +56,7 @@ export class MalformedRequest extends RestException {
   }
 }
 
-/** 401, with the challenge of a scheme in use where one can challenge. */
+/** 401, with the challenge of a scheme if one has a challenge. */
 export class NotAuthenticated extends RestException {
   readonly answer: RestErrorResponse;
 
@@ -76,7 +76,7 @@ export class NotFound extends RestException {
   readonly answer = detail(404, 'Not found.');
 }
 
-/** 404: a page, or a cursor, that there is not. */
+/** 404: a page or cursor that does not exist. */
 export class InvalidPage extends RestException {
   readonly answer: RestErrorResponse;
 
@@ -101,7 +101,7 @@ export class NotAcceptable extends RestException {
   readonly answer = detail(406, 'Could not satisfy the request Accept header.');
 }
 
-/** 409: a foreign key that restricts keeps the row. Names the model that still refers to it, and no row of it. */
+/** 409: a restricting foreign key prevents the deletion. Names the model that refers to the row, and no row of it. */
 export class RestrictedDeletion extends RestException {
   readonly answer: RestErrorResponse;
 
@@ -112,7 +112,7 @@ export class RestrictedDeletion extends RestException {
   }
 }
 
-/** 409: another request with this `Idempotency-Key` has not ended yet. The client may ask again for its answer. */
+/** 409: another request with this `Idempotency-Key` is still running. The client may retry to get its response. */
 export class IdempotencyKeyConflict extends RestException {
   readonly answer = detail(409, 'A request with this Idempotency-Key has not ended yet. Try again later.', {
     'Retry-After': '1',
@@ -123,7 +123,7 @@ export class IdempotencyKeyConflict extends RestException {
   }
 }
 
-/** 412: the object is not in the state that the request is about. */
+/** 412: the current state of the object does not match the precondition. */
 export class PreconditionFailed extends RestException {
   readonly answer = detail(412, 'Precondition failed: the object is not as the request says.');
 
@@ -137,7 +137,7 @@ export class BodyTooLarge extends RestException {
   readonly answer = detail(413, 'Request body is too large.');
 }
 
-/** 415. `mediaType` is the request's own text, or empty where it named none. */
+/** 415. `mediaType` is the text of the request, or empty without one. */
 export class UnsupportedMediaType extends RestException {
   readonly answer: RestErrorResponse;
 
@@ -147,7 +147,7 @@ export class UnsupportedMediaType extends RestException {
   }
 }
 
-/** 415. `coding` is the request's own `Content-Encoding`, and `decoded` what it may be. */
+/** 415. `coding` is the request's `Content-Encoding`, and `decoded` the list of supported ones. */
 export class UnsupportedContentCoding extends RestException {
   readonly answer: RestErrorResponse;
 
@@ -159,7 +159,7 @@ export class UnsupportedContentCoding extends RestException {
   }
 }
 
-/** 422: the key belongs to a request that asked for something else. */
+/** 422: the idempotency key was used with a different request. */
 export class IdempotencyKeyReused extends RestException {
   readonly answer = detail(422, 'This Idempotency-Key was sent with another request. Send a new one.');
 
@@ -168,7 +168,7 @@ export class IdempotencyKeyReused extends RestException {
   }
 }
 
-/** 428: the model asks for a precondition, and the request has none. */
+/** 428: the model requires a precondition, and the request has none. */
 export class PreconditionRequired extends RestException {
   readonly answer = detail(428, 'Precondition required: send If-Match with the ETag of the object.');
 
@@ -177,7 +177,7 @@ export class PreconditionRequired extends RestException {
   }
 }
 
-/** 429. The client may try again after so many seconds. */
+/** 429. The client may retry after this number of seconds. */
 export class Throttled extends RestException {
   readonly answer: RestErrorResponse;
 
@@ -191,7 +191,7 @@ export class Throttled extends RestException {
   }
 }
 
-/** 503: the database cannot be reached, or gave no connection in time. The client may try again. */
+/** 503: the database is unreachable, or no connection was available in time. The client may retry. */
 export class DatabaseUnavailable extends RestException {
   readonly answer = detail(503, 'The service is temporarily unavailable. Try again later.', {
     'Retry-After': '5',
@@ -202,7 +202,7 @@ export class DatabaseUnavailable extends RestException {
   }
 }
 
-/** Never sent: what was asked for has been cancelled, because its client has closed the connection. Nothing to be logged as a failure. */
+/** A request that was aborted because the client has closed the connection. Never sent, and not logged as a failure. */
 export class ClientClosedRequest extends RestException {
   readonly answer = detail(499, 'The client has closed the connection.');
 
@@ -211,7 +211,7 @@ export class ClientClosedRequest extends RestException {
   }
 }
 
-/** 503: a check of credentials failed, so nobody can tell who asks. */
+/** 503: credentials could not be verified because of an error, so that the caller is unknown. */
 export class AuthenticationUnavailable extends RestException {
   readonly answer = detail(503, 'The service is temporarily unavailable. Try again later.', {
     'Retry-After': '5',
@@ -222,7 +222,7 @@ export class AuthenticationUnavailable extends RestException {
   }
 }
 
-/** 500. The cause goes to the log, and nothing of it to the client. */
+/** 500. The cause is logged and never sent to the client. */
 export class ServerError extends RestException {
   readonly answer = detail(500, 'A server error occurred.');
 

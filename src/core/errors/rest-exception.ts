@@ -2,17 +2,17 @@
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
 /**
- * Messages by field (contract 6.1). A nested object holds the messages of an embedded one.
- * It is made with a null prototype, so that a field called `__proto__` is a field like any other.
+ * Messages by field (contract 6.1). A nested object holds the messages of an embedded object.
+ * Created with a null prototype, so that a field named `__proto__` is an ordinary key.
  */
 export interface FieldErrors {
   [field: string]: string[] | FieldErrors;
 }
 
-/** The key under which errors of no single field stand. */
+/** The key of errors that belong to no single field. */
 export const NON_FIELD_ERRORS = 'non_field_errors';
 
-/** What the client is told about a request that failed: a status, a JSON body, and headers of its own. */
+/** The response to a failed request: a status, a JSON body, and additional headers. */
 export interface RestErrorResponse {
   readonly status: number;
   readonly body: { readonly detail: string } | FieldErrors | readonly FieldErrors[];
@@ -22,8 +22,8 @@ export interface RestErrorResponse {
 const REST_EXCEPTION = Symbol.for('nestjs-restify.RestException');
 
 /**
- * A request that ends with an error of contract 6.1. Thrown by any step; the responses room writes it.
- * Recognise it with {@link isRestException}: `instanceof` fails where an application loads the package twice.
+ * The base class of errors that are sent to the client (contract 6.1). May be thrown at any stage of a request.
+ * Test for it with {@link isRestException}: `instanceof` fails if an application loads the package twice.
  */
 export abstract class RestException extends Error {
   abstract readonly answer: RestErrorResponse;
@@ -38,12 +38,12 @@ export function isRestException(error: unknown): error is RestException {
   );
 }
 
-/** Field errors with no prototype, ready to be filled. */
+/** Creates empty field errors without a prototype. */
 export function emptyFieldErrors(): FieldErrors {
   return Object.create(null) as FieldErrors;
 }
 
-/** What is wrong with a field already says enough; of an embedded object each field counts for itself. */
+/** Adds errors of fields that have none yet. Fields of an embedded object are merged one by one. */
 export function addErrors(errors: FieldErrors, more: FieldErrors): void {
   for (const [field, messages] of Object.entries(more)) {
     const known = errors[field];
@@ -58,7 +58,7 @@ function copyOf(errors: FieldErrors): FieldErrors {
   return copy;
 }
 
-/** One message, at a field of an embedded object maybe. */
+/** Creates field errors with one message at the path of a field, which may be in an embedded object. */
 export function errorAt(path: readonly string[], message: string): FieldErrors {
   const [name = '', ...rest] = path;
   const errors = emptyFieldErrors();

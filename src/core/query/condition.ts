@@ -4,21 +4,21 @@ import type { Relation } from '../schema/relation.js';
 import type { Key } from '../schema/resource.js';
 import type { Lookup } from './row-filter.js';
 
-/** A column, reached from a resource over to-one relations. */
+/** A column of a resource, or of another one over to-one relations. */
 export interface Operand {
   readonly hops: readonly Relation[];
   readonly column: Column;
 }
 
-/** Where NULL stands in an order. */
+/** The position of NULL values in an order. */
 export type NullsPlace = 'first' | 'last';
 
 /** How a search compares a term with a column (contract 4.9). */
 export type TermMatch = 'contains' | 'startswith' | 'exact' | 'regex' | 'fulltext';
 
 /**
- * Which rows, resolved against the compiled model: columns are those that the adapter described, values are canonical.
- * The only thing from which the adapter makes a WHERE.
+ * A predicate on rows, resolved against the compiled model: columns are those that the adapter described, values are
+ * canonical. The only source from which the adapter builds a WHERE clause.
  */
 export type Condition =
   | { readonly kind: 'always' }
@@ -27,7 +27,7 @@ export type Condition =
   | { readonly kind: 'not'; readonly condition: Condition }
   | { readonly kind: 'compare'; readonly operand: Operand; readonly lookup: Lookup; readonly value: Json }
   | { readonly kind: 'term'; readonly operand: Operand; readonly match: TermMatch; readonly term: string }
-  /** At least one related row fits; of a many-to-many, over a row of the junction that fits `through`. */
+  /** At least one related row matches; for a many-to-many relation, over a row of the junction that matches `through`. */
   | {
       readonly kind: 'related';
       readonly hops: readonly Relation[];
@@ -39,7 +39,7 @@ export type Condition =
 export const ALWAYS: Condition = { kind: 'always' };
 export const NEVER: Condition = { kind: 'never' };
 
-/** All of them, flat, without the ones that always hold. */
+/** The conjunction, flattened and without the conditions that are always true. */
 export function allOf(conditions: readonly Condition[]): Condition {
   const left: Condition[] = [];
   for (const each of conditions) {
@@ -51,7 +51,7 @@ export function allOf(conditions: readonly Condition[]): Condition {
   return left.length === 1 && left[0] ? left[0] : { kind: 'and', conditions: left };
 }
 
-/** One of them at least. */
+/** The disjunction. */
 export function oneOf(conditions: readonly Condition[]): Condition {
   if (conditions.some((each) => each.kind === 'always')) return ALWAYS;
   const left = conditions.filter((each) => each.kind !== 'never');
@@ -59,7 +59,7 @@ export function oneOf(conditions: readonly Condition[]): Condition {
   return left.length === 1 && left[0] ? left[0] : { kind: 'or', conditions: left };
 }
 
-/** Whether it says something of these columns of the row, or of any other row. */
+/** Whether the condition refers to one of these columns of the row, or to another row. */
 export function touches(condition: Condition, isAbout: (columnId: string) => boolean): boolean {
   switch (condition.kind) {
     case 'always':
@@ -80,12 +80,12 @@ export function touches(condition: Condition, isAbout: (columnId: string) => boo
   }
 }
 
-/** The operand is this value, exactly. */
+/** A comparison of a column of the row with a value, by `exact`. */
 export function equals(column: Column, value: Json): Condition {
   return { kind: 'compare', operand: { hops: [], column }, lookup: 'exact', value };
 }
 
-/** Where a row's own key stands. */
+/** The operands of a row's own key. */
 export function ownKey({ columns, via }: Key): readonly Operand[] {
   return columns.map((column) => ({ hops: via ? [via] : [], column }));
 }

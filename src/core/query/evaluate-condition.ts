@@ -2,8 +2,8 @@ import type { Json } from '../errors/rest-exception.js';
 import type { Condition } from './condition.js';
 
 /**
- * Whether a row with these canonical values satisfies a condition, as far as its own columns tell: undefined where the
- * answer lies in other rows, in a text comparison that is the database's, or in a value that is not known.
+ * Evaluates a condition for a row with these canonical values: undefined if the result depends on other rows, on a text
+ * comparison of the database, or on an unknown value.
  */
 export function evaluateCondition(
   condition: Condition,
@@ -21,7 +21,7 @@ export function evaluateCondition(
     case 'not':
       return opposite(evaluateCondition(condition.condition, valueOf));
     case 'compare':
-      // What a transformer makes of a value is the application's: only the database holds what is compared.
+      // The stored value of a column with a transformer is only known to the database.
       return condition.operand.hops.length > 0 || condition.operand.column.transform !== undefined
         ? undefined
         : compared(condition, valueOf(condition.operand.column.id));
@@ -33,7 +33,7 @@ export function evaluateCondition(
   }
 }
 
-/** One that fails decides, whatever is not known of the others. */
+/** Three-valued conjunction: a false operand decides, even if others are unknown. */
 function every(answers: readonly (boolean | undefined)[]): boolean | undefined {
   if (answers.includes(false)) return false;
   return answers.includes(undefined) ? undefined : true;

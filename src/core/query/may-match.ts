@@ -2,15 +2,15 @@ import { allOf, ALWAYS, NEVER, oneOf } from './condition.js';
 import type { Condition } from './condition.js';
 import type { Relation } from '../schema/relation.js';
 
-/** What is not known of a row that is not written. */
+/** The unknown parts of a row before it is written. */
 export interface UnknownParts {
   /** Ids of columns. */
   readonly columns: ReadonlySet<string>;
-  /** Rows that refer to it. */
+  /** True if the rows that refer to it are unknown. */
   readonly referring: boolean;
 }
 
-/** The condition without what is not known: it holds wherever the whole one may. */
+/** A weaker condition without the unknown parts: true for every row for which the whole condition may be true. */
 export function mayMatch(condition: Condition, unknown: UnknownParts, negated = false): Condition {
   switch (condition.kind) {
     case 'always':
@@ -25,7 +25,8 @@ export function mayMatch(condition: Condition, unknown: UnknownParts, negated = 
     case 'compare':
     case 'term':
     case 'related':
-      return isKnown(condition, unknown) ? condition : negated ? NEVER : ALWAYS;
+      if (isKnown(condition, unknown)) return condition;
+      return negated ? NEVER : ALWAYS;
     default:
       return condition satisfies never;
   }
@@ -44,7 +45,7 @@ function isKnown(condition: Comparing, { columns, referring }: UnknownParts): bo
   );
 }
 
-/** The columns of the row itself that a condition looks at, those that join other rows to it included. */
+/** The columns of the row itself that a condition refers to, including those that join other rows to it. */
 export function ownColumns(condition: Condition): readonly string[] {
   switch (condition.kind) {
     case 'always':

@@ -7,38 +7,38 @@ import type { Requester } from '../contracts/requester.js';
 import type { OrderTerm, Resource } from '../schema/resource.js';
 import type { Row } from '../contracts/serializer.js';
 
-/** Whether a row is there at all. */
+/** Tests whether a row exists. */
 export interface ExistsPlan {
   readonly resource: Resource;
   readonly where: Condition;
-  /** A write follows, or was asked for: a row that was made a moment ago must be found. */
+  /** True for a write request: reads from the primary, so that recently written rows are visible. */
   readonly forWriting: boolean;
   readonly requester?: Requester | undefined;
 }
 
-/** A row that must be there first: the parent that the URL names, under what hides it. */
+/** Reads the parent that the URL names, within the caller's grants. */
 export interface ParentPlan extends ExistsPlan {
-  /** near: columns of the parent, whose values join its rows; far: the columns that they fill. */
+  /** near: join columns of the parent; far: the columns that get their values. */
   readonly on: readonly ColumnPair[];
 }
 
-/** The parent's values of its `on`, in their order. */
+/** The parent's values of the `near` columns of `on`, in order. */
 export type ParentValues = readonly Json[];
 
 export interface ListPlan {
   readonly kind: 'list';
   readonly resource: Resource;
   readonly where: Condition;
-  /** Total: ends with the key. */
+  /** A total order: ends with the key. */
   readonly order: readonly OrderTerm[];
-  /** A row that must be there too: without it the whole list is not found. */
+  /** A row that must exist: without it the list is 404. */
   readonly parent?: ExistsPlan | undefined;
-  /** No statement of it is worth keeping: its rows are put together by the caller. */
+  /** True if its statement is not cached, because the shape of its filter comes from the caller. */
   readonly oneOff?: boolean;
   readonly requester?: Requester | undefined;
 }
 
-/** Which rows behind which page are counted: `bounded` as `estimated`, but never by an estimate. */
+/** The method by which the rows of a page's list are counted: `bounded` stops where `estimated` would estimate. */
 export type CountPlan = 'exact' | 'bounded' | 'estimated';
 
 /** One page of a list. */
@@ -46,32 +46,32 @@ export interface PagePlan extends Omit<ListPlan, 'kind'> {
   readonly kind: 'page';
   readonly limit: number;
   readonly offset: number;
-  /** Rows on one side of it only. */
+  /** Restricts the page to the rows on one side of this position. */
   readonly from: CursorPosition | undefined;
-  /** As of an `ExistsPlan`. */
+  /** As in `ExistsPlan`. */
   readonly forWriting?: boolean;
-  /** Whether it is asked where the page begins and ends. */
+  /** Whether the order values of the first and last row are needed. */
   readonly edges: boolean;
   readonly count: CountPlan | undefined;
 }
 
-/** Rows that belong to others, which were read before. */
+/** Reads the related rows of rows that were read before. */
 export interface RelatedPlan {
   readonly kind: 'related';
   readonly resource: Resource;
   readonly where: Condition;
-  /** Those of one parent are in this order; empty where a parent has one at most. */
+  /** The order of the rows of each parent; empty if a parent has at most one. */
   readonly order: readonly OrderTerm[];
   readonly parent: Resource;
-  /** near: columns of the parent; far: columns of its rows. */
+  /** near: columns of the parent; far: columns of the related rows. */
   readonly on: readonly ColumnPair[];
-  /** The parents, each by the values of its `identity`. */
+  /** The `identity` values of the parents. */
   readonly identities: readonly (readonly Json[])[];
-  /** Rows of one parent that are read at most; undefined where it has one at most. */
+  /** Maximum number of rows of each parent; undefined if a parent has at most one. */
   readonly most: number | undefined;
-  /** Rows of all parents that are read at most. */
+  /** Maximum number of rows of all parents together. */
   readonly limit: number;
-  /** The parents were written a moment ago. */
+  /** True if the parents have just been written, as in `ExistsPlan`. */
   readonly forWriting: boolean;
   readonly requester?: Requester | undefined;
 }
@@ -80,75 +80,75 @@ export interface RetrievePlan {
   readonly kind: 'retrieve';
   readonly resource: Resource;
   readonly where: Condition;
-  /** As of an `ExistsPlan`. */
+  /** As in `ExistsPlan`. */
   readonly forWriting?: boolean;
   readonly requester?: Requester | undefined;
 }
 
-/** What a row must be before it is written: asked when it is locked, and before anything else is judged. */
+/** A predicate on the current row, evaluated once it is locked and before any other validation. */
 export interface Expectation {
-  /** The view in which it is read. */
+  /** The view with which the row is read. */
   readonly resource: Resource;
   readonly holds: (row: Row) => boolean;
 }
 
-/** What a caller asks of the row that it writes, beside the grants. */
+/** The caller's precondition on the row to be written, in addition to the grants. */
 export interface Precondition {
-  /** Stands in the statement that looks for the row. */
+  /** Added to the statement that selects the row. */
   readonly where: Condition;
   readonly expected?: Expectation;
-  /** The answer where the row is there, and is not so. */
+  /** Creates the error for a row that exists and does not meet the precondition. */
   readonly refusal: () => RestException;
 }
 
-/** Values by field name, canonical. They were checked against the model, and not yet against the database. */
+/** Canonical values by field name, validated against the model and not yet against the database. */
 export type FieldValues = ReadonlyMap<string, unknown>;
 
-/** A key in a body: a row of the target that must exist and be seen by the caller. */
+/** A related key in a body: the target row must exist and be visible to the caller. */
 export interface KeyCheck {
   readonly relation: ToOneRelation;
-  /** Where it stands in the body: names of fields, of embedded objects first. */
+  /** Its path in the body: names of fields, embedded objects first. */
   readonly path: readonly string[];
-  /** As it was given: the target's key, or the value of the column that refers to it. */
+  /** The target's key, or the value of the foreign key column, as given. */
   readonly key: readonly Json[];
   readonly where: Condition;
 }
 
 /**
- * A related row that a body names by the relation and by the plain column of its foreign key (contract 5.13), where the body
- * alone does not tell that they mean the same row.
+ * A related row that a body references twice, by the relation and by the plain column of its foreign key (contract 5.13), if
+ * the body alone does not show that both mean the same row.
  */
 export interface NamedTwice {
   readonly relation: ToOneRelation;
-  /** `rows`: those of the key, whether the caller may name them or not. */
+  /** `rows`: the rows with the key, regardless of the caller's grants. */
   readonly byRelation: SaidName & { readonly value: readonly Json[] | null; readonly rows: Condition };
   readonly byColumn: SaidName & { readonly value: Json };
 }
 
 interface SaidName {
-  /** As of a `KeyCheck`. */
+  /** As in `KeyCheck`. */
   readonly path: readonly string[];
-  /** Whether the caller may read what is stored: what it may not read is not compared for it. */
+  /** Whether the caller may read the stored value: it is not compared otherwise, so that it is not disclosed. */
   readonly told: boolean;
-  /** Of a change, which writes one of the two; undefined for null. */
+  /** The key check of an update, which writes one of the two; undefined for null. */
   readonly check?: KeyCheck | undefined;
 }
 
-/** A value of a column, canonical. */
+/** A canonical value of a column. */
 export interface ColumnValue {
   readonly column: Column;
   readonly value: Json;
 }
 
-/** What the application does inside the transaction of a write; what it throws undoes the write. */
+/** The application's hooks inside the transaction of a write; an error rolls it back. */
 export interface TransactionHooks {
-  /** When all is checked, and before the entity is written: it may still be changed. */
+  /** Called after validation and before the entity is written, which the hook may still modify. */
   readonly before?: (entity: object, transaction: object) => Promise<void>;
-  /** When the entity is written, and before the answer is read back. */
+  /** Called once the entity is written, and before the response is read back. */
   readonly after?: (entity: object, transaction: object) => Promise<void>;
 }
 
-/** Run inside the transaction that has made these rows, as they are answered; what it throws undoes them. */
+/** A callback inside the transaction that has written these rows, with their final values; an error rolls it back. */
 export type CompletedRows = (rows: readonly Row[], transaction: object) => Promise<void>;
 
 export interface CreatePlan {
@@ -156,18 +156,18 @@ export interface CreatePlan {
   readonly resource: Resource;
   readonly requester?: Requester | undefined;
   readonly values: FieldValues;
-  /** The body that they were parsed from, where that is known. */
+  /** The raw body, if known. */
   readonly sent?: Readonly<Record<string, unknown>> | undefined;
-  /** What is wrong with the other fields. The adapter adds what only the rows can tell, and refuses with all of it. */
+  /** Validation errors of the other fields. The adapter adds those that depend on rows, and rejects with all of them. */
   readonly errors: FieldErrors;
   readonly keys: readonly KeyCheck[];
-  /** Refused unless both names lead to the same row. */
+  /** Rejected unless both references lead to the same row. */
   readonly twice?: readonly NamedTwice[];
-  /** Columns that the URL fills. */
+  /** Values of columns from the URL. */
   readonly fixed: readonly ColumnValue[];
-  /** Columns that the application fills. */
+  /** Values of columns from the application. */
   readonly added: readonly ColumnValue[];
-  /** The row must satisfy it when it is written. */
+  /** The condition that the written row must satisfy. */
   readonly where: Condition;
   readonly hooks: TransactionHooks;
   readonly completed?: CompletedRows | undefined;
@@ -177,19 +177,19 @@ export interface UpdatePlan {
   readonly kind: 'update';
   readonly resource: Resource;
   readonly requester?: Requester | undefined;
-  /** The row that the URL names, before. */
+  /** The condition that selects the row, evaluated before the update. */
   readonly where: Condition;
-  /** Undefined is answered where it does not hold. */
+  /** The update resolves to undefined if it is not met. */
   readonly expected?: Expectation | undefined;
-  /** What must hold after: without the key, which may change with a pair's other side. */
+  /** The condition that the updated row must satisfy, without the key, which changes with the other side of a junction. */
   readonly after: Condition;
   readonly values: FieldValues;
-  /** The body that they were parsed from, where that is known. */
+  /** The raw body, if known. */
   readonly sent?: Readonly<Record<string, unknown>> | undefined;
-  /** What is wrong with the other fields. The adapter adds what only the rows can tell, and refuses with all of it. */
+  /** Validation errors of the other fields. The adapter adds those that depend on rows, and rejects with all of them. */
   readonly errors: FieldErrors;
   readonly keys: readonly KeyCheck[];
-  /** Of these, what differs from what is stored is written. */
+  /** For each, the reference that differs from the stored value is written. */
   readonly twice?: readonly NamedTwice[];
   readonly hooks: TransactionHooks;
 }
@@ -199,36 +199,36 @@ export interface DeletePlan {
   readonly resource: Resource;
   readonly requester?: Requester | undefined;
   readonly where: Condition;
-  /** Whether the caller may view a model, and so be told that objects of it refer to the row. */
+  /** Whether the caller may view a model, so that an error may name it as referring to the row. */
   readonly mayView: (resource: Resource) => Promise<boolean>;
-  /** As of an `UpdatePlan`. */
+  /** As in `UpdatePlan`. */
   readonly expected?: Expectation | undefined;
   readonly hooks: TransactionHooks;
 }
 
-/** A row that is changed where it is there, and else made. */
+/** Updates a row if it exists, else inserts it. */
 export interface UpsertPlan {
   readonly kind: 'upsert';
-  /** Its `where` finds the row. */
+  /** Its `where` selects the row. */
   readonly update: UpdatePlan;
   readonly create: CreatePlan;
 }
 
-/** A write that is refused already, so that it is told with the others. */
+/** A write with errors of its own, reported together with those of the others. */
 export interface RefusedPlan {
   readonly kind: 'refused';
   readonly errors: FieldErrors;
 }
 
-/** Several writes, all or none. */
+/** Several writes in one transaction. */
 export interface BatchPlan {
   readonly kind: 'batch';
   readonly steps: readonly (CreatePlan | UpdatePlan | DeletePlan | UpsertPlan | RefusedPlan)[];
-  /** What is not there when its turn comes is left out; else the whole batch is refused. */
+  /** Skips rows that do not exist; otherwise the whole batch is rejected. */
   readonly skipsMissing: boolean;
   readonly completed?: CompletedRows | undefined;
 }
 
-/** A finished order for the database. Its `where` is always grants of every hop of the URL, request filter, and key. */
+/** A complete description of a database operation. Its `where` combines the grants of every hop of the URL, the request's filter, and the key. */
 export type Plan =
   ListPlan | PagePlan | RelatedPlan | RetrievePlan | CreatePlan | UpdatePlan | DeletePlan | BatchPlan;

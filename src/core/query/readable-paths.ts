@@ -3,7 +3,7 @@ import type { FieldSet } from '../contracts/permission.js';
 import type { Relation } from '../schema/relation.js';
 import type { FilterTerm, QueriedPath, Resource } from '../schema/resource.js';
 
-/** The field that a relation belongs to: the embedded object, where it stands in one. */
+/** The top-level field of a relation: the embedded object, if it is in one. */
 export function topOf({ name }: Relation): string {
   return name.split('.')[0] ?? name;
 }
@@ -25,15 +25,15 @@ export function columnsOf(field: Field): readonly string[] {
   }
 }
 
-/** The fields that say which row it is. */
+/** The fields that make up the key. */
 export function keyNames({ key, identity, fields }: Resource): readonly string[] {
-  // A pair is named by its other side, and that is its `id`.
+  // The key of a junction row in a nested URL is its other side, with the name `id`.
   if (identity.length > key.columns.length || key.via) return ['id'];
   const ids = new Set(key.columns.map(({ id }) => id));
   return fields.filter((field) => columnsOf(field).some((id) => ids.has(id))).map(({ name }) => name);
 }
 
-/** Whether a grant on a model opens one of its columns: a key is told wherever the row is. */
+/** Whether a grant on a model makes one of its columns readable. A key is readable wherever the row is. */
 export function isReadable(columnId: string, target: Resource, readable: FieldSet): boolean {
   if (readable === 'all') return true;
   return (
@@ -42,7 +42,7 @@ export function isReadable(columnId: string, target: Resource, readable: FieldSe
   );
 }
 
-/** What a filter tells of. */
+/** The paths whose values a filter discloses. */
 export function pathsOf(term: FilterTerm): readonly QueriedPath[] {
   return term.kind === 'own' ? term.reads : [term];
 }

@@ -9,19 +9,20 @@ import type { RowFilter } from './row-filter.js';
 import { parseStored } from '../values/parse-compared.js';
 import { parseValue } from '../values/parse-value.js';
 
-/** A value in an author's filter that its column cannot hold. */
+/** A value in a declared row filter that its column cannot hold. */
 export class UnfitValue extends Error {
   constructor(
-    said: string,
+    description: string,
     readonly messages: readonly string[],
   ) {
-    super(`${said}, which does not fit: ${messages.join(' ')}`);
+    super(`${description}, which does not fit: ${messages.join(' ')}`);
   }
 }
 
 /**
- * An author's filter against the compiled model. Hidden columns count; a to-many relation means: at least one related
- * row. Throws a plain error, which is the author's to mend, for a name that the model does not have, and for what is no filter.
+ * Resolves a row filter of the application against the compiled model. Hidden columns are allowed; a to-many relation means:
+ * at least one related row.
+ * @throws Error for an unknown name or an invalid filter, which is an error of the application
  */
 export function resolveRowFilter(filter: RowFilter | 'all', resource: Resource): Condition {
   if (filter === 'all') return ALWAYS;
@@ -35,7 +36,7 @@ export function resolveRowFilter(filter: RowFilter | 'all', resource: Resource):
     case 'where':
       return resolveComparison(filter, resource);
     default:
-      // Given back as it is, it would be taken for a condition, and a text of it for SQL.
+      // Returned as it is, it would be used as a condition, and its text as SQL.
       throw new Error(
         `A filter of rows is none: ${JSON.stringify(filter satisfies never)}. Make it by where(), and(), or() and not(), and wait for what it is made of.`,
       );
@@ -81,7 +82,7 @@ function relationAt(path: string, resource: Resource): Relation | undefined {
 
 function compare(operand: Operand, filter: Comparison): Condition {
   const { column } = operand;
-  // Given as it is, it would be taken for SQL.
+  // Used as it is, it would become part of the SQL.
   if (!LOOKUPS.includes(filter.lookup))
     throw new Error(
       `where("${filter.path}", "${filter.lookup}", …): there is no such lookup. Known here: ${LOOKUPS.join(', ')}.`,
@@ -94,7 +95,10 @@ function compare(operand: Operand, filter: Comparison): Condition {
   };
 }
 
-/** Values are as in a JSON body, so they are read like one. Throws a plain error, which is the author's to mend. */
+/**
+ * Converts a filter's value, which is as in a JSON body, to its canonical form.
+ * @throws Error for an invalid value, which is an error of the application
+ */
 function canonical({ path, lookup, value }: Comparison, { type }: Column): Json {
   if (value === null || lookup === 'isnull') return value;
   if (lookup === 'in' || lookup === 'range') {
@@ -106,7 +110,7 @@ function canonical({ path, lookup, value }: Comparison, { type }: Column): Json 
       ),
     );
   }
-  // A part of a text need not be a whole value.
+  // A substring need not be a valid value of the column.
   if (lookup !== 'exact' && lookup !== 'ne' && type.kind === 'string') return String(value);
   const outcome = parseValue(value, type.kind === 'string' ? { ...type, trim: false } : type);
   if (outcome.errors)
@@ -114,7 +118,7 @@ function canonical({ path, lookup, value }: Comparison, { type }: Column): Json 
   return outcome.value;
 }
 
-/** What a transformer stores for values of another kind than the column's, which it is given as they are in a JSON body. */
+/** Converts a filter's value to the stored one with the column's transformer, which gets it as in a JSON body. */
 function stored({ path, lookup, value }: Comparison, column: Column): Json {
   if (lookup === 'isnull') return value;
   if (TEXT_LOOKUPS.has(lookup)) return value === null ? null : String(value);
@@ -128,7 +132,7 @@ function stored({ path, lookup, value }: Comparison, column: Column): Json {
   return outcome.value;
 }
 
-/** A relation itself is compared by its key; the foreign key of this row serves where it is that key. */
+/** Compares a relation by its key. Uses the foreign key of this row if it refers to that key, to avoid a join. */
 function keyCondition(filter: Comparison, place: Place, relation?: Relation): Condition {
   const values: readonly Json[] =
     Array.isArray(filter.value) && place.resource.key.columns.length > 1

@@ -1,6 +1,6 @@
 import type { Json } from '../errors/rest-exception.js';
 
-/** What can be asked of a column (contract 4.7). `exact` is exact in case, accents and blanks on every database. */
+/** The lookups of a column (contract 4.7). `exact` respects case, accents and trailing blanks on every database. */
 export const LOOKUPS = [
   'exact',
   'iexact',
@@ -22,7 +22,7 @@ export const LOOKUPS = [
 
 export type Lookup = (typeof LOOKUPS)[number];
 
-/** Those whose value need not be a whole one of the column's: it is part of a text, or one in another case. */
+/** Lookups whose value need not be a valid value of the column: a substring, or a text in another case. */
 export const TEXT_LOOKUPS: ReadonlySet<string> = new Set<Lookup>([
   'iexact',
   'contains',
@@ -34,9 +34,9 @@ export const TEXT_LOOKUPS: ReadonlySet<string> = new Set<Lookup>([
 ]);
 
 /**
- * Which rows of a model, as an author or a filter backend says it. Names are those of the entity's properties, over
- * relations with dots (`question.pub_date`; over a to-many relation: at least one), hidden columns included. Resolved
- * against the compiled model, so that no text of a request becomes SQL. Values are as in a JSON body.
+ * A predicate on the rows of a model, as declared by a permission or a filter backend. Names are those of the entity's
+ * properties, with dots over relations (`question.pub_date`; over a to-many relation: at least one), hidden columns included.
+ * Resolved against the compiled model, so that no text of a request becomes SQL. Values are as in a JSON body.
  *
  * ```ts
  * and(where('owner', 'exact', actor.id), not(where('choices.votes', 'gt', 100)))
@@ -47,14 +47,17 @@ export type RowFilter =
   | { readonly kind: 'and' | 'or'; readonly filters: readonly RowFilter[] }
   | { readonly kind: 'not'; readonly filter: RowFilter };
 
-/** Rows whose column fits. With two arguments the lookup is `exact`. */
+/**
+ * Creates a filter by a column. With two arguments the lookup is `exact`.
+ * @throws TypeError for the value undefined
+ */
 export function where(path: string, lookup: Lookup, value: Json): RowFilter;
 export function where(path: string, value: Json): RowFilter;
-export function where(path: string, ...said: readonly [Json] | readonly [Lookup, Json]): RowFilter {
-  const [first, second] = said;
+export function where(path: string, ...args: readonly [Json] | readonly [Lookup, Json]): RowFilter {
+  const [first, second] = args;
   const [lookup, value] =
-    said.length === 1 ? (['exact', first] as const) : ([first as Lookup, second] as const);
-  // Not told apart from a value that is meant, an actor without an id would see the rows of somebody else.
+    args.length === 1 ? (['exact', first] as const) : ([first as Lookup, second] as const);
+  // Rejects undefined: otherwise an actor without an id could match rows without an owner.
   if (value === undefined)
     throw new TypeError(
       `where("${path}", …) is given undefined as the value. Use null for rows without a value.`,
@@ -62,12 +65,12 @@ export function where(path: string, ...said: readonly [Json] | readonly [Lookup,
   return { kind: 'where', path, lookup, value };
 }
 
-/** Rows that fit all; of no filters, all rows. */
+/** The conjunction of filters; without filters, all rows. */
 export function and(...filters: readonly RowFilter[]): RowFilter {
   return { kind: 'and', filters };
 }
 
-/** Rows that fit one at least; of no filters, no row. */
+/** The disjunction of filters; without filters, no row. */
 export function or(...filters: readonly RowFilter[]): RowFilter {
   return { kind: 'or', filters };
 }

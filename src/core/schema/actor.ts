@@ -1,5 +1,5 @@
 /**
- * Who asks: whatever the application's authentication has put on the request. Only `PermissionSource` looks inside.
- * Null is an anonymous caller.
+ * The authenticated user, as the application's authentication has set it on the request; null for an anonymous caller. Its
+ * permissions are read by `PermissionSource` only.
  */
 export type Actor = object | null;

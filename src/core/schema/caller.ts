@@ -1,6 +1,6 @@
 import type { Actor } from './actor.js';
 
-/** Who asks, and from where: the address that the application's proxy setting vouches for. */
+/** The actor and the client address, as determined by the application's proxy setting. */
 export interface Caller {
   readonly actor: Actor;
   readonly address: string;
@@ -8,7 +8,7 @@ export interface Caller {
 
 type Name = string | number;
 
-/** What an actor is called, in its `id`, `sub`, `username` and `name`; undefined where one says nothing. */
+/** The values of an actor's `id`, `sub`, `username` and `name`; undefined for those that are no string or number. */
 export function namesOf(actor: NonNullable<Actor>): readonly (Name | undefined)[] {
   const { id, sub, username, name } = actor as Readonly<Record<string, unknown>>;
   return [id, sub, username, name].map((each) =>
@@ -16,7 +16,7 @@ export function namesOf(actor: NonNullable<Actor>): readonly (Name | undefined)[
   );
 }
 
-/** Who it is, as one text. An actor and an address never share one, whatever they are called. */
+/** Identifies a caller by one string. Prefixed, so that those of actors and of addresses never collide. */
 export function callerKey(
   { actor, address }: Caller,
   nameOf?: (actor: NonNullable<Actor>) => Name | undefined,

@@ -1,14 +1,14 @@
 /**
- * What a value is, independent of the database. Decided at boot from the column; drives parsing of bodies and
- * filters, the answer to OPTIONS, and the way in and out of the database.
+ * The type of a value, independent of the database. Derived from the column at boot; determines how bodies and filters are
+ * parsed, the response to OPTIONS, and how values are written to and read from the database.
  *
- * Each kind has one canonical form, which is its JSON form of contract 2.4: a datetime is the text
- * `2022-10-02T09:23:28.297Z`, a bigint or decimal is text, binary is base64.
+ * Each kind has one canonical form, its JSON form of contract 2.4: a datetime is the string
+ * `2022-10-02T09:23:28.297Z`, a bigint or decimal is a string, binary is base64.
  */
 export type DataType =
   | { readonly kind: 'integer'; readonly min: number; readonly max: number }
   | { readonly kind: 'bigint'; readonly min: bigint; readonly max: bigint }
-  /** `exact` where the database keeps so many digits only, and rounds the rest without a word. */
+  /** `exact`: the number of digits that the database stores; it silently rounds the others. */
   | {
       readonly kind: 'decimal';
       readonly precision?: number;
@@ -16,10 +16,10 @@ export type DataType =
       readonly exact?: number;
       readonly unsigned?: boolean;
     }
-  /** `single` where the column keeps 32 bits. */
+  /** `single`: the column stores 32 bits. */
   | { readonly kind: 'float'; readonly single?: boolean; readonly unsigned?: boolean }
   | { readonly kind: 'boolean' }
-  /** `maxBytes` of UTF-8. `loose` where the database's own `=` takes other texts for it too, by blanks at the end or by case. */
+  /** `maxBytes`: of UTF-8. `loose`: the database's own `=` also matches texts that differ in trailing blanks or case. */
   | {
       readonly kind: 'string';
       readonly maxLength?: number;
@@ -29,14 +29,14 @@ export type DataType =
     }
   | { readonly kind: 'date' }
   | { readonly kind: 'time'; readonly digits: number }
-  /** `digits` of the fraction that are shown, 3 to 6; `kept` where the column keeps fewer; `zoned` where it keeps an instant by itself. */
+  /** `digits`: of the fraction in responses, 3 to 6; `kept`: those of the column, if fewer; `zoned`: the column stores an instant. */
   | { readonly kind: 'datetime'; readonly digits: number; readonly kept?: number; readonly zoned: boolean }
-  /** Text of ISO 8601, `P1Y2M3DT4H5M6.789S`, with so many digits of a second. */
+  /** An ISO 8601 duration, `P1Y2M3DT4H5M6.789S`; `digits`: of the seconds' fraction. */
   | { readonly kind: 'interval'; readonly digits: number }
   | { readonly kind: 'uuid' }
   | { readonly kind: 'enum'; readonly values: readonly (string | number)[] }
   | { readonly kind: 'set'; readonly values: readonly string[] }
-  /** `packed` where the database keeps it in a form of its own, and has to be asked for its text. */
+  /** `packed`: the database stores a binary format, so that statements convert it to text. */
   | { readonly kind: 'json'; readonly packed?: boolean }
   | { readonly kind: 'list'; readonly of: DataType; readonly storage: 'text' | 'array' }
   /** Lengths in bytes. */
@@ -47,28 +47,9 @@ export type DataKind = DataType['kind'];
 /** The type of one kind: `TypeOf<'integer'>`. */
 export type TypeOf<Kind extends DataKind> = Extract<DataType, { kind: Kind }>;
 
-/** Kinds whose values compare, order and go into a URL as one plain text. */
-export function isScalar(type: DataType): boolean {
-  switch (type.kind) {
-    case 'json':
-    case 'list':
-    case 'set':
-    case 'binary':
-      return false;
-    case 'integer':
-    case 'bigint':
-    case 'decimal':
-    case 'float':
-    case 'boolean':
-    case 'string':
-    case 'date':
-    case 'time':
-    case 'datetime':
-    case 'interval':
-    case 'uuid':
-    case 'enum':
-      return true;
-    default:
-      return type satisfies never;
-  }
+const COMPOSITE_KINDS: ReadonlySet<DataKind> = new Set(['json', 'list', 'set', 'binary']);
+
+/** Whether values of the type can be compared, ordered and written in a URL as one string. */
+export function isScalar({ kind }: DataType): boolean {
+  return !COMPOSITE_KINDS.has(kind);
 }

@@ -1,19 +1,19 @@
-/** What decorators of class-transformer make of a property. */
+/** The exposure of a property by decorators of class-transformer. */
 export interface Exposure {
-  /** `instanceToPlain` would show it. */
+  /** Whether `instanceToPlain` includes it. */
   readonly shown: boolean;
-  /** `plainToInstance` would take it. */
+  /** Whether `plainToInstance` accepts it. */
   readonly taken: boolean;
-  /** What else is said of it and has no place here, each behind the property's name: `is renamed …`. */
+  /** Ignored effects of the decorators, each as a predicate that follows the property's name: `is renamed …`. */
   readonly unheeded: readonly string[];
 }
 
-/** A class whose objects have prototypes; it need not be one that can be called without arguments. */
+/** A class, whatever the arguments of its constructor. */
 export type ExposedClass = abstract new (...given: never[]) => object;
 
 /**
- * What becomes of the properties of a class, asked with values that fit each of them. Properties of which nothing is said are
- * left out.
+ * Determines the exposure of the properties of a class with sample values for each of them. Properties without decorators
+ * are omitted.
  */
 export type AskExposures = (
   type: ExposedClass,

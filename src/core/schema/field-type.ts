@@ -1,4 +1,4 @@
-/** One value of a field, as `type` of `@Restify` names it. */
+/** The names of value types in the `type` of a field of `@Restify`. */
 export const VALUE_NAMES = [
   'string',
   'number',
@@ -12,7 +12,7 @@ export const VALUE_NAMES = [
 
 export type ValueName = (typeof VALUE_NAMES)[number];
 
-/** What the values of a field are: one, or with `[]` a list of them. */
+/** The declared type of a field: one value, or with `[]` a list of them. */
 export type FieldType = ValueName | `${ValueName}[]`;
 
 export const FIELD_TYPES: readonly string[] = VALUE_NAMES.flatMap((name) => [name, `${name}[]`]);

@@ -1,3 +1,3 @@
-/** What became of an input: a canonical value, or the messages that the client is told. */
+/** The result of parsing an input: a canonical value, or error messages for the client. */
 export type Outcome<Value> =
   { readonly value: Value; readonly errors?: undefined } | { readonly errors: readonly string[] };

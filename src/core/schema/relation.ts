@@ -1,7 +1,7 @@
 import type { Column } from './column.js';
 import type { Resource } from './resource.js';
 
-/** A pair of columns that are equal where two rows belong together. */
+/** A pair of join columns, which are equal in related rows. */
 export interface ColumnPair {
   readonly near: Column;
   readonly far: Column;
@@ -17,13 +17,13 @@ interface RelationBase {
 export interface ToOneRelation extends RelationBase {
   readonly kind: 'to-one';
   readonly on: readonly ColumnPair[];
-  /** Whether `on` refers to the target's key itself, so that no look at the target is needed to tell it. */
+  /** Whether `on` refers to the target's key itself, so that the key is known without reading the target. */
   readonly byKey: boolean;
-  /** It leads to soft-deleted rows too: what a row refers to is told all the same. */
+  /** True if it includes soft-deleted rows, so that a reference to one is still serialized. */
   readonly evenDeleted?: boolean;
 }
 
-/** The other row holds the foreign key, and there is at most one such row. */
+/** The other row holds the foreign key, and there is at most one such row: the inverse side of a one-to-one. */
 export interface ReverseOneRelation extends RelationBase {
   readonly kind: 'reverse-one';
   readonly on: readonly ColumnPair[];
@@ -36,8 +36,8 @@ export interface OneToManyRelation extends RelationBase {
 }
 
 /**
- * Rows that belong together through a junction. `through` is the junction as seen from this side: its rows are what
- * the nested endpoint lists and creates.
+ * Rows that are related through a junction. `through` is the junction as seen from this side: the nested endpoint lists and
+ * creates its rows.
  */
 export interface ManyToManyRelation extends RelationBase {
   readonly kind: 'many-to-many';

@@ -23,27 +23,27 @@ import type { DataType } from './data-type.js';
 import type { Serializer } from '../contracts/serializer.js';
 import type { FieldSelection } from '../contracts/field-selection.js';
 
-/** How a row is named in a URL. The values of a composite key stand in the order of its columns. */
+/** The columns that identify a row in a URL. The values of a composite key are in the order of its columns. */
 export interface Key {
   readonly columns: readonly Column[];
-  /** The columns are those of the row that this leads to: of a pair that refers to its other side by other columns than the key. */
+  /** The relation to the row with the columns: for a junction that refers to its other side by other columns than the key. */
   readonly via?: ToOneRelation;
 }
 
-/** A step into a to-many relation: at least one of its rows fits what is said of them. */
+/** A step over a to-many relation: at least one of its rows matches the conditions. */
 export interface ExistsStep {
-  /** To-one relations up to where it begins. */
+  /** To-one relations that lead to its beginning. */
   readonly hops: readonly Relation[];
   readonly relation: ToManyRelation;
-  /** The caller's grants: on the models that `hops` lead over, on the related rows, and on the junction's. */
+  /** The caller's grants: on the models along `hops`, on the related rows, and on the junction's. */
   readonly near?: Condition;
   readonly rows?: Condition;
   readonly through?: Condition;
 }
 
-/** Where a value stands that a query reads. Several operands are the columns of a composite related key. */
+/** The path to a value that a query reads. Several operands are the columns of a composite related key. */
 export interface QueriedPath {
-  /** To-many relations on the way, from the outside in; the operands stand in the rows of the last one. */
+  /** To-many relations of the path, from the outside in; the operands are in the rows of the last one. */
   readonly some: readonly ExistsStep[];
   readonly operands: readonly Operand[];
 }
@@ -52,40 +52,40 @@ export interface QueriedPath {
 export interface FieldTerm extends QueriedPath {
   readonly kind: 'field';
   readonly lookup: Lookup;
-  /** It compares the key of a related row: a number that no row can have is a key of no row. */
+  /** True if it compares the key of a related row: an out-of-range number then matches no row rather than being invalid. */
   readonly isKey: boolean;
-  /** The path ends with its last to-many relation itself, so that `isnull` asks whether it has any row. */
+  /** True if the path ends with its last to-many relation itself, so that `isnull` tests for the absence of related rows. */
   readonly isMany: boolean;
-  /** What must hold beside the comparison: the caller's grants on the models that the operands lead over. */
+  /** The caller's grants on the models along the operands, AND-ed with the comparison. */
   readonly within?: Condition;
 }
 
-/** A parameter whose rows a function of the model names. */
+/** A parameter whose row filter is returned by a function of the model. */
 export interface CustomTerm {
   readonly kind: 'own';
   readonly type: DataType;
   readonly isList: boolean;
-  /** What it tells of, and so what a caller must be allowed to read. */
+  /** The paths that it discloses, all of which the caller must be allowed to read. */
   readonly reads: readonly QueriedPath[];
   readonly rows: CustomFilterRows;
-  /** Which rows behind these to-one relations the caller may see; left out where that is all of them. */
+  /** The condition for the rows at the end of these to-one relations that the caller may see; undefined if it may see all. */
   readonly visible?: (hops: readonly Relation[]) => Condition;
 }
 
-/** What a query parameter filters by. */
+/** The compiled filter of a query parameter. */
 export type FilterTerm = FieldTerm | CustomTerm;
 
 export interface SearchField {
   readonly operand: Operand;
   readonly match: TermMatch;
-  /** As of a filter term. */
+  /** As in `FieldTerm`. */
   readonly within?: Condition;
 }
 
 export interface OrderTerm {
   readonly operand: Operand;
   readonly descending: boolean;
-  /** Left out: where the database puts them. */
+  /** Default: that of the database. */
   readonly nulls?: NullsPlace;
 }
 
@@ -93,13 +93,13 @@ export interface OrderTerm {
 export interface OrderingField {
   /** Several for a composite related key. */
   readonly operands: readonly Operand[];
-  /** Where nulls stand, in either direction, if the model says so. */
+  /** The position of nulls in both directions, if the model declares it. */
   readonly nulls?: NullsPlace;
 }
 
-/** A relation that bodies may name by the plain column of its foreign key (contract 5.13). */
+/** A relation that bodies may reference by the plain column of its foreign key (contract 5.13). */
 export interface Placeholder {
-  /** Names of the embedded objects in which both stand. */
+  /** Names of the embedded objects that contain both. */
   readonly within: readonly string[];
   readonly relation: ToOneRelation;
   /** The field of the relation, and that of the column. */
@@ -107,91 +107,90 @@ export interface Placeholder {
 }
 
 /**
- * One exposed entity, compiled and frozen at boot. Nothing at request time looks at decorators or at the ORM's
- * metadata: all of it is here.
+ * An exposed entity, compiled and frozen at boot. Requests use only this, and neither decorators nor the ORM's metadata.
  */
 export interface Resource {
   /** `polls.question`, unique below a prefix. */
   readonly id: string;
   readonly app: string;
   readonly model: string;
-  /** The class name, for people. */
+  /** The class name, for messages. */
   readonly label: string;
-  /** The adapter's name of the entity. */
+  /** The adapter's id of the entity. */
   readonly entity: string;
-  /** Has a collection of its own. A through model that nobody registered has none. */
+  /** Whether it has its own collection. A through model that is not registered has none. */
   readonly registered: boolean;
   readonly key: Key;
-  /** The columns that name a row in its table: those of `key`, except for a pair, whose key is its other side alone. */
+  /** The columns that identify a row in its table: those of `key`, except for a junction, whose key is its other side alone. */
   readonly identity: readonly Column[];
   readonly columns: ReadonlyMap<string, Column>;
   /** In the order of bodies (contract 2.2). */
   readonly fields: readonly Field[];
   readonly fieldsByName: ReadonlyMap<string, Field>;
-  /** Relations that bodies may name by the plain columns of their foreign keys. */
+  /** Relations that bodies may reference by the plain columns of their foreign keys. */
   readonly standIns: readonly Placeholder[];
-  /** To-many relations that are shown, and so have nested URLs where their models have the operations. */
+  /** Exposed to-many relations, which have nested URLs if their models have the operations. */
   readonly nested: readonly ToManyRelation[];
-  /** All relations of the entity, shown or not, by name. What is shown is a field. */
+  /** All relations of the entity by name, exposed or not. The exposed ones have a field. */
   readonly relations: ReadonlyMap<string, Relation>;
-  /** Relations to served models of which a column belongs to another relation too: what is written of one moves the other. */
+  /** Relations to served models that share a column with another relation, so that writing one changes the other. */
   readonly overlapping: readonly ToOneRelation[];
   readonly operations: ReadonlySet<Operation>;
-  /** New names of its query parameters, by the names that they have elsewhere. */
+  /** New names of its query parameters by their default names. */
   readonly renamed: ReadonlyMap<string, string>;
   /** By query parameter: `votes`, `question__pub_date__gte`, `votes!`. */
   readonly filterTerms: ReadonlyMap<string, FilterTerm>;
-  /** Clients may put filters together with `and`, `or` and `not`. */
+  /** Whether clients may combine filters with `and`, `or` and `not`. */
   readonly filterGroups: boolean;
   readonly queryLimits: QueryLimits;
   readonly searchFields: readonly SearchField[];
   readonly orderingFields: ReadonlyMap<string, OrderingField>;
-  /** Clients may say where nulls stand. */
+  /** Whether clients may set the position of nulls. */
   readonly orderingNulls: boolean;
-  /** Where no `ordering` is asked for. The key is added by planning, so that a list's order is total. */
+  /** The default order. Planning appends the key, so that a list's order is total. */
   readonly ordering: readonly OrderTerm[];
   readonly backends: readonly FilterBackend[];
-  /** Undefined where a list is the whole result. */
+  /** Undefined if lists are not paginated. */
   readonly pagination: Pagination | undefined;
-  /** Forms of rows beside JSON. */
+  /** Renderers of formats other than JSON. */
   readonly renderers: readonly Renderer[];
-  /** Undefined where clients take answers as they are. */
+  /** Undefined if clients can neither select fields nor expand relations. */
   readonly shape: FieldSelection | undefined;
-  /** Its fields are what some client has chosen among those of another: statements about it are kept apart. */
+  /** True if its fields were selected by a client: its statements are cached separately. */
   readonly chosen?: boolean;
-  /** Undefined where no request is conditional. */
+  /** Undefined if conditional requests are disabled. */
   readonly conditional: Conditional | undefined;
-  /** Undefined where a request writes one object. */
+  /** Undefined if bulk writes are disabled. */
   readonly bulk: Bulk | undefined;
-  /** Undefined where answers say nothing of caches. */
+  /** Undefined if responses have no `Cache-Control`. */
   readonly cacheControl: CacheControl | undefined;
-  /** Undefined where a POST that comes twice is done twice. */
+  /** Undefined if idempotency keys are disabled. */
   readonly idempotency: Idempotency | undefined;
   readonly serializer: Serializer;
   readonly permission: CompiledPermission;
-  /** Its permission may grant some of the fields. */
+  /** Whether its permission may grant a subset of the fields. */
   readonly grantsSomeFields: boolean;
-  /** How callers say who they are, in the order in which it is tried. */
+  /** Its authentication schemes, in the order in which they are tried. */
   readonly schemes: readonly AuthenticationScheme[];
-  /** Guards are among them. */
+  /** Whether the schemes include guards. */
   readonly guarded: boolean;
-  /** Whether a caller whose credentials were refused too often is 429. */
+  /** Whether too many failed authentications of a caller are answered with 429. */
   readonly refusalsThrottled: boolean;
-  /** Guards of Nest: those among the schemes, and those that run when the permission has said yes. */
+  /** Nest guards: those of the schemes, and those that run after the permission has granted access. */
   readonly guards: readonly GuardLike[];
   readonly lateGuards: readonly GuardLike[];
-  /** Interceptors of Nest, around whatever answers. */
+  /** Nest interceptors around the handler. */
   readonly interceptors: readonly InterceptorLike[];
-  /** Undefined where no pipe stands before its operations. */
+  /** Undefined if it has no pipes. */
   readonly piping: Piping | undefined;
   readonly hooks: ResourceHooks;
-  /** Relations whose objects stand on an entity when its listeners are called; with dots, what lies behind them. */
+  /** Relations that are loaded on an entity before its listeners are called; with dots for nested ones. */
   readonly listenerRelations: readonly string[];
   readonly throttle: Throttle | undefined;
-  /** Counts for `throttle`. */
+  /** Counts the requests for `throttle`. */
   readonly counter: RequestCounter | undefined;
-  /** DELETE of an object answers with what it was. */
+  /** Whether DELETE of an object responds with the deleted object. */
   readonly returnDeleted: boolean;
-  /** Unknown body fields and query parameters are errors. */
+  /** Whether unknown body fields and query parameters are errors. */
   readonly strict: boolean;
 }

@@ -1,13 +1,13 @@
 import type { Json } from '../errors/rest-exception.js';
 
-/** What validators of the application say of the values of one property, as far as a schema can say it. */
+/** The rules of the application's validators for the values of a property, as far as a JSON Schema can express them. */
 export interface ValueRules {
-  /** Null is refused, whatever the column takes. */
+  /** True if null is rejected even if the column is nullable. */
   readonly refusesNull: boolean;
-  /** Of texts, in code points. */
+  /** Length of strings in code points. */
   readonly minLength?: number;
   readonly maxLength?: number;
-  /** Expressions without flags, or with `u`. */
+  /** Regular expressions without flags, or with `u`. */
   readonly patterns: readonly RegExp[];
   readonly format?: 'email' | 'url' | 'uuid';
   readonly minimum?: number;
@@ -19,7 +19,7 @@ export interface ValueRules {
   readonly maxItems?: number;
 }
 
-/** The rules of a class by property, and those of its properties whose objects are validated by their own class. */
+/** The validation rules of a class by property, and the properties whose objects are validated by their own class. */
 export interface ClassRules {
   readonly values: ReadonlyMap<string, ValueRules>;
   readonly nested: ReadonlySet<string>;

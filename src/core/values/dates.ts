@@ -12,7 +12,7 @@ const WRONG_TIME = 'Time has wrong format. Use one of these formats instead: hh:
 const WRONG_DATETIME =
   'Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].';
 
-/** A date that exists, of the years 0001 to 9999: `2022-10-02`. */
+/** Parses an existing date of the years 0001 to 9999: `2022-10-02`. */
 export function parseDate(input: unknown): Outcome<string> {
   if (typeof input !== 'string') return invalid(WRONG_DATE);
   const text = input.trim();
@@ -20,7 +20,7 @@ export function parseDate(input: unknown): Outcome<string> {
   return dayNumber(text) === undefined ? invalid(WRONG_DATE) : valid(text);
 }
 
-/** `HH:MM:SS[.ffffff]`; digits beyond the column's are cut off. */
+/** Parses a time to `HH:MM:SS[.ffffff]`; digits beyond the column's are truncated. */
 export function parseTime(input: unknown, type: TypeOf<'time'>): Outcome<string> {
   const clock = typeof input === 'string' ? parseClock(input.trim()) : undefined;
   if (clock === undefined) return invalid(WRONG_TIME);
@@ -29,17 +29,17 @@ export function parseTime(input: unknown, type: TypeOf<'time'>): Outcome<string>
 }
 
 /**
- * An instant in its canonical form, `2022-10-02T09:23:28.297Z` with the type's digits (contract 2.5 and contract 5.6).
- * Any offset is taken, a blank for the T, with or without seconds; without a zone it is UTC.
+ * Parses an instant to its canonical form, `2022-10-02T09:23:28.297Z` with the type's digits (contract 2.5 and contract 5.6).
+ * Accepts any offset, a blank instead of the T, and a time without seconds; the default zone is UTC.
  */
 export function parseDatetime(input: unknown, type: TypeOf<'datetime'>): Outcome<string> {
   if (typeof input !== 'string') return invalid(WRONG_DATETIME);
   const text = input.trim();
   if (DATE.test(text)) return invalid('Expected a datetime but got a date.');
-  const match = DATETIME.exec(text);
-  const day = dayNumber(match?.[1] ?? '');
-  const clock = parseClock(match?.[2] ?? '');
-  const offset = offsetMinutes(match?.[3]);
+  const [, dayText = '', clockText = '', offsetText] = DATETIME.exec(text) ?? [];
+  const day = dayNumber(dayText);
+  const clock = parseClock(clockText);
+  const offset = offsetMinutes(offsetText);
   if (day === undefined || clock === undefined || offset === undefined) return invalid(WRONG_DATETIME);
   const instant = day + clock.seconds * 1000 - offset * 60_000;
   const year = new Date(instant).getUTCFullYear();
@@ -47,7 +47,7 @@ export function parseDatetime(input: unknown, type: TypeOf<'datetime'>): Outcome
   return valid(formatInstant(instant, clock.micros.slice(0, type.kept), type.digits));
 }
 
-/** `instant` in whole seconds of UTC (milliseconds since 1970), `micros` six digits. */
+/** Formats an instant: `instant` in epoch milliseconds of a whole second, `micros` with up to six digits of the fraction. */
 export function formatInstant(instant: number, micros: string, digits: number): string {
   const whole = new Date(instant).toISOString().slice(0, 19);
   return `${whole}.${micros.padEnd(6, '0').slice(0, digits)}Z`;

@@ -13,11 +13,11 @@ const TYPES: Readonly<Record<ValueName, DataType>> = {
   json: { kind: 'json' },
 };
 
-/** What values of a field are read as. The blanks of an item of a list are its own, as in a simple-array. */
-export function typeOfField(said: FieldType): DataType {
-  const one = VALUE_NAMES.find((name) => name === said);
+/** The data type of a declared field type. Items of a list are not trimmed, as in a simple-array. */
+export function typeOfField(type: FieldType): DataType {
+  const one = VALUE_NAMES.find((name) => name === type);
   if (one) return TYPES[one];
-  const item = VALUE_NAMES.find((name) => `${name}[]` === said) ?? 'json';
+  const item = VALUE_NAMES.find((name) => `${name}[]` === type) ?? 'json';
   const of: DataType = item === 'string' ? { kind: 'string', trim: false } : TYPES[item];
   return { kind: 'list', of, storage: 'array' };
 }

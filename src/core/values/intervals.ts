@@ -2,7 +2,7 @@ import type { TypeOf } from '../schema/data-type.js';
 import { invalid, valid } from './parse-result.js';
 import type { Outcome } from './parse-result.js';
 
-/** A stretch of time as databases keep it: a month has no fixed number of days, and a day none of hours. */
+/** A duration with separate months and days, as databases store it: a month has no fixed number of days, and a day none of hours. */
 export interface Interval {
   readonly months: bigint;
   readonly days: bigint;
@@ -13,10 +13,10 @@ const WHOLE = '([+-]?\\d{1,18})';
 const ISO = new RegExp(
   `^([+-]?)P(?=[^T]|T.)(?:${WHOLE}Y)?(?:${WHOLE}M)?(?:${WHOLE}W)?(?:${WHOLE}D)?(?:T(?=.)(?:${WHOLE}H)?(?:${WHOLE}M)?(?:([+-]?)(\\d{1,18})(?:[.,](\\d{1,9}))?S)?)?$`,
 );
-/** Django's, `[DD] [HH:[MM:]]ss[.uuuuuu]`: of one colon it has the minutes before it. */
+/** Django's format, `[DD] [HH:[MM:]]ss[.uuuuuu]`: with a single colon, minutes precede it. */
 const CLOCK =
   /^(?:([+-]?\d{1,18})\s+(?:days?,?\s+)?)?([+-]?)(?:(?:(\d{1,18}):)?(\d{1,18}):)?(\d{1,18})(?:[.,](\d{1,9}))?$/;
-/** PostgreSQL's own: `1 year 2 mons -3 days +04:05:06.789`. */
+/** PostgreSQL's format: `1 year 2 mons -3 days +04:05:06.789`. */
 const WORDS = new RegExp(
   `^(?:${WHOLE} years?(?: |$))?(?:${WHOLE} mon(?:th)?s?(?: |$))?(?:${WHOLE} days?(?: |$))?(?:([+-]?)(\\d{1,18}):(\\d{2}):(\\d{2})(?:\\.(\\d{1,9}))?)?$`,
 );
@@ -27,7 +27,7 @@ const WRONG =
 const MAX_32 = 2n ** 31n - 1n;
 const MAX_64 = 2n ** 63n - 1n;
 
-/** An interval in its one form, `P1Y2M3DT4H5M6.789S`; digits of a second beyond the column's are cut off. */
+/** Parses an interval to its canonical form, `P1Y2M3DT4H5M6.789S`; digits of a second beyond the column's are truncated. */
 export function parseInterval(input: unknown, type: TypeOf<'interval'>): Outcome<string> {
   const interval =
     typeof input === 'string' || typeof input === 'number' ? intervalOf(String(input).trim()) : undefined;

@@ -6,19 +6,19 @@ import { invalid, valid } from './parse-result.js';
 import { parseValue } from './parse-value.js';
 import { pythonTypeName, unstorableText } from './texts.js';
 
-/** How a key stands in a body: a single one as its value, a composite one as the text that stands in its URL. */
+/** The JSON form of a key in a body: its value, or for a composite key its text in a URL. */
 export function keyRepresentation(values: readonly Json[]): Json {
   return values.length === 1 ? (values[0] ?? null) : keyText(values);
 }
 
-/** How a key stands in a URL (contract 1.4): each value percent-encoded, joined by commas. */
+/** The text of a key in a URL (contract 1.4): each value percent-encoded, joined by commas. */
 export function keyText(values: readonly Json[]): string {
   return values.map((value) => encodeURIComponent(String(value))).join(',');
 }
 
 /**
- * The key that a segment of a URL names, or undefined where no row can have it. `segment` is as it was sent, with its
- * percent escapes. One key has one text: `01` and `1.0` name nothing.
+ * Parses the key in a raw, percent-encoded segment of a URL; undefined if no row can have it. Each key has a single text:
+ * `01` and `1.0` are invalid.
  */
 export function parseKeySegment(segment: string, key: Key): readonly Json[] | undefined {
   const parts = key.columns.length === 1 ? [segment] : segment.split(',');
@@ -34,7 +34,7 @@ export function parseKeySegment(segment: string, key: Key): readonly Json[] | un
   return values;
 }
 
-/** Undefined for broken escapes. */
+/** Percent-decodes a segment; undefined for malformed escapes. */
 export function decodedSegment(segment: string): string | undefined {
   try {
     return decodeURIComponent(segment);
@@ -53,7 +53,7 @@ function parseKeyPart(text: string, type: DataType): Json | undefined {
   return oneForm && String(outcome.value) !== text ? undefined : outcome.value;
 }
 
-/** A related key in a body (contract 5.9): its values, or DRF's message for a value of a wrong type. */
+/** Parses a related key in a body (contract 5.9); the error is DRF's message for a value of a wrong type. */
 export function parseKeyValue(input: unknown, key: Key): Outcome<readonly Json[]> {
   const wrongType = invalid(`Incorrect type. Expected pk value, received ${pythonTypeName(input)}.`);
   if (typeof input !== 'string' && !(typeof input === 'number' && Number.isFinite(input))) return wrongType;
@@ -63,17 +63,26 @@ export function parseKeyValue(input: unknown, key: Key): Outcome<readonly Json[]
     return values ? valid(values) : wrongType;
   }
   const type = key.columns[0]?.type;
-  if (!type) return wrongType;
+  return type ? parseSingleKey(input, type, wrongType) : wrongType;
+}
+
+type WrongType = ReturnType<typeof invalid>;
+
+function parseSingleKey(
+  input: string | number,
+  type: DataType,
+  wrongType: WrongType,
+): Outcome<readonly Json[]> {
   if (type.kind === 'string') return valid([String(input)]);
   const outcome = parseValue(input, type);
   if (!outcome.errors) return valid([outcome.value]);
-  // A number that no row can have as its key is a key of no row; anything else is no key at all.
+  // An out-of-range number is a key that does not exist; any other invalid value has a wrong type.
   const outOfRange = outcome.errors[0]?.startsWith('Ensure') === true;
   if (type.kind === 'uuid' && typeof input === 'string') return outcome;
   return outOfRange ? invalid(noSuchKey(String(input))) : wrongType;
 }
 
-/** DRF's message for a key of no row, or of one that the caller may not see. */
+/** DRF's message for a key that does not exist, or whose row the caller may not see. */
 export function noSuchKey(shown: string): string {
   return `Invalid pk "${shown.slice(0, 200)}" - object does not exist.`;
 }

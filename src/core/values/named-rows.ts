@@ -4,7 +4,7 @@ import type { FieldValues, NamedTwice } from '../query/plan.js';
 import type { ToOneRelation } from '../schema/relation.js';
 import { parseValue } from './parse-value.js';
 
-/** The value at this place of a body, in embedded objects too; undefined where it says nothing. */
+/** The value at a path of a body, in embedded objects too; undefined if absent. */
 export function valueAt(values: FieldValues, [name = '', ...rest]: readonly string[]): unknown {
   const value = values.get(name);
   return rest.length === 0 ? value : valueAt(membersOf(value), rest);
@@ -21,13 +21,13 @@ function membersOf(value: unknown): FieldValues {
   return new Map(typeof value === 'object' && value !== null ? Object.entries(value) : []);
 }
 
-/** Whether a value of the plain column is this key of the related model. Its type may be another than that of the key. */
+/** Whether a value of the plain column equals this key of the related model, whose type may differ. */
 export function isKeyOf([key]: readonly Json[], value: Json, { on: [pair] }: ToOneRelation): boolean {
   const outcome = pair && parseValue(value, pair.far.type);
   return outcome?.errors === undefined && outcome?.value === key;
 }
 
-/** Both names are wrong: nobody knows which one is meant. */
+/** The errors of two references to different rows. Both fields get one, because either may be wrong. */
 export function contradiction({ byRelation, byColumn }: NamedTwice): FieldErrors {
   const errors = emptyFieldErrors();
   for (const [one, other] of [

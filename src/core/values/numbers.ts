@@ -10,13 +10,13 @@ const TOO_LONG = 'String value too large.';
 const DECIMAL_TEXT = /^([+-]?)(\d{0,400})(?:\.(\d{0,400}))?$/;
 const FLOAT_TEXT = /^[+-]?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][+-]?\d{1,4})?$/;
 
-/** A number that JSON gave us carries at most 15 digits for certain (contract 5.6). */
+/** Decimal digits that a JSON number is guaranteed to preserve (contract 5.6). */
 const SAFE_DIGITS = 15;
 const NEGATIVE = 'Ensure this value is greater than or equal to 0.';
 const SEND_AS_STRING = 'Send this number as a string.';
 
 export function parseInteger(input: unknown, type: TypeOf<'integer'>): Outcome<number> {
-  // What keys and most filters are.
+  // Fast path for keys and most filters.
   if (typeof input === 'string' && PLAIN_INTEGER.test(input)) return bounded(Number(input), type);
   if (isTooLong(input)) return invalid(TOO_LONG);
   const whole = wholeNumber(input);
@@ -59,15 +59,21 @@ export function parseDecimal(input: unknown, type: TypeOf<'decimal'>): Outcome<s
   const text = decimalText(input);
   if (text === undefined) return invalid('A valid number is required.');
   if (text === SEND_AS_STRING) return invalid(SEND_AS_STRING);
-  const match = DECIMAL_TEXT.exec(text);
-  const [sign, whole, fraction] = [match?.[1] ?? '', match?.[2] ?? '', match?.[3] ?? ''];
-  if (!match || whole + fraction === '') return invalid('A valid number is required.');
+  const parts = decimalParts(text);
+  if (!parts) return invalid('A valid number is required.');
+  const { sign, whole, fraction } = parts;
   const wholeDigits = whole.replace(/^0+/, '');
   const fractionDigits = fraction.replace(/0+$/, '');
   const tooLong = decimalLimits(wholeDigits, fractionDigits, type);
   if (tooLong !== undefined) return invalid(tooLong);
   if (type.unsigned === true && sign === '-' && wholeDigits + fractionDigits !== '') return invalid(NEGATIVE);
-  return valid(decimalForm(sign, wholeDigits, fractionDigits, type.scale));
+  return valid(decimalForm(sign, wholeDigits, fractionDigits.padEnd(type.scale ?? 0, '0')));
+}
+
+/** The sign, whole and fractional digits of a decimal; undefined without any digit. */
+function decimalParts(text: string): { sign: string; whole: string; fraction: string } | undefined {
+  const [, sign = '', whole = '', fraction = ''] = DECIMAL_TEXT.exec(text) ?? [];
+  return whole + fraction === '' ? undefined : { sign, whole, fraction };
 }
 
 function decimalText(input: unknown): string | undefined {
@@ -78,7 +84,7 @@ function decimalText(input: unknown): string | undefined {
   return digits.length > SAFE_DIGITS || Math.abs(input) > Number.MAX_SAFE_INTEGER ? SEND_AS_STRING : text;
 }
 
-/** The number's text without an exponent: 1e-7 is 0.0000001. */
+/** Formats a number without an exponent: 1e-7 is 0.0000001. */
 export function plainNumberText(input: number): string {
   const text = String(input);
   const match = /^(-?)(\d)(?:\.(\d+))?e([+-]\d+)$/.exec(text);
@@ -87,36 +93,37 @@ export function plainNumberText(input: number): string {
   return exponent < 0 ? `${sign}0.${'0'.repeat(-exponent - 1)}${digits}` : BigInt(input).toString();
 }
 
+/** The message for too many digits, if there are too many. */
 function decimalLimits(whole: string, fraction: string, type: TypeOf<'decimal'>): string | undefined {
   const { precision, scale, exact } = type;
-  // Whole numbers of 64 bits are kept to the last digit all the same.
-  if (
-    exact !== undefined &&
-    whole.length + fraction.length > exact &&
-    (fraction !== '' || BigInt(whole) >= 2n ** 63n)
-  ) {
-    return `Ensure that there are no more than ${exact} digits in total.`;
+  const digits = whole.length + fraction.length;
+  // Integers of 64 bits are stored exactly regardless of their digits.
+  const isExact = exact === undefined || digits <= exact || (fraction === '' && BigInt(whole) < 2n ** 63n);
+  if (!isExact) return tooManyDigits(exact);
+  if (precision === undefined) {
+    return scale !== undefined && fraction.length > scale ? tooManyPlaces(scale) : undefined;
   }
-  const placesAllowed = scale ?? (precision === undefined ? undefined : 0);
-  if (precision !== undefined && whole.length + fraction.length > precision) {
-    return `Ensure that there are no more than ${precision} digits in total.`;
-  }
-  if (placesAllowed !== undefined && fraction.length > placesAllowed) {
-    return `Ensure that there are no more than ${placesAllowed} decimal places.`;
-  }
-  if (precision !== undefined && whole.length > precision - (placesAllowed ?? 0)) {
-    return `Ensure that there are no more than ${precision - (placesAllowed ?? 0)} digits before the decimal point.`;
-  }
-  return undefined;
+  const places = scale ?? 0;
+  if (digits > precision) return tooManyDigits(precision);
+  if (fraction.length > places) return tooManyPlaces(places);
+  if (whole.length <= precision - places) return undefined;
+  return `Ensure that there are no more than ${precision - places} digits before the decimal point.`;
 }
 
-function decimalForm(sign: string, whole: string, fraction: string, scale: number | undefined): string {
-  const places = scale === undefined ? fraction : fraction.padEnd(scale, '0');
+function tooManyDigits(most: number): string {
+  return `Ensure that there are no more than ${most} digits in total.`;
+}
+
+function tooManyPlaces(most: number): string {
+  return `Ensure that there are no more than ${most} decimal places.`;
+}
+
+function decimalForm(sign: string, whole: string, places: string): string {
   const digits = (whole === '' ? '0' : whole) + (places === '' ? '' : `.${places}`);
   return sign === '-' && /[1-9]/.test(digits) ? `-${digits}` : digits;
 }
 
-/** The largest number of 32 bits. */
+/** The largest 32-bit floating-point number. */
 const MAX_SINGLE = 3.4028234663852886e38;
 
 export function parseFloatingPoint(
@@ -130,7 +137,7 @@ export function parseFloatingPoint(
   return type.single === true ? singleOf(number) : valid(number);
 }
 
-/** What the column's 32 bits round to the largest number or to 0 is that: some databases refuse it instead. */
+/** Rounds to 32 bits only if the result is the largest number or 0, because some databases reject such values. */
 function singleOf(number: number): Outcome<number> {
   const rounded = Math.fround(number);
   if (rounded === Infinity) return invalid(`Ensure this value is less than or equal to ${MAX_SINGLE}.`);
@@ -138,7 +145,7 @@ function singleOf(number: number): Outcome<number> {
   return valid(rounded === 0 || Math.abs(rounded) === MAX_SINGLE ? rounded : number);
 }
 
-/** The shortest text that means this number of 32 bits: 0.1, and not 0.10000000149011612. */
+/** The shortest number with the same 32-bit value: 0.1 for 0.10000000149011612. */
 export function shortestSingle(number: number): number {
   for (let digits = 1; digits <= 9; digits++) {
     const shorter = Number(number.toPrecision(digits));

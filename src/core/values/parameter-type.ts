@@ -14,7 +14,7 @@ const TYPES: Readonly<Record<ParameterKind, DataType>> = {
 
 export const PARAMETER_KINDS: readonly string[] = [...Object.keys(TYPES), 'choice'];
 
-/** What the texts of a parameter are read as. */
+/** The data type of a custom parameter. */
 export function parameterType(
   parameter:
     { readonly type: ParameterKind } | { readonly type: 'choice'; readonly choices: readonly string[] },

@@ -8,7 +8,7 @@ import { parseText } from './parse-text.js';
 import { parseValue } from './parse-value.js';
 import { splitValues } from './split-values.js';
 
-/** A value of a URL that is compared with a column: the canonical form of what is stored (contract 4.14). */
+/** Parses a value of a URL that is compared with a column, to the canonical stored form (contract 4.14). */
 export function parseCompared(text: string, column: Column): Outcome<Json> {
   const type = outwardType(column);
   if (!column.transform?.outward) return parseText(text, type);
@@ -16,14 +16,14 @@ export function parseCompared(text: string, column: Column): Outcome<Json> {
   return outcome.errors ? outcome : column.transform.stored(outcome.value);
 }
 
-/** The same for a value that was never a text: one of a row filter, null included. */
+/** As `parseCompared`, for a JSON value of a row filter, which may be null. */
 export function parseStored(value: Json, column: Column): Outcome<Json> {
   if (!column.transform) return valid(value);
   const outcome = value === null ? valid(value) : parseValue(value, outwardType(column));
   return outcome.errors ? outcome : column.transform.stored(outcome.value);
 }
 
-/** The texts of a list in a URL. Values that are written as JSON have commas and quotes of their own. */
+/** Splits a list in a URL into the texts of its items. Items in JSON may contain commas and quotes. */
 export function comparedParts(text: string, column: Column): Outcome<readonly string[]> {
   const outward = column.transform?.outward;
   const items = outward && isJson(outward) ? readJson(`[${text}]`) : undefined;
@@ -34,7 +34,7 @@ function isJson({ kind }: DataType): boolean {
   return kind === 'list' || kind === 'json';
 }
 
-/** What is no JSON is a text: of a value of which nothing is known it may be one. */
+/** Parses JSON; for a column of type `json`, a text that is not valid JSON is a string. */
 function parseJsonText(text: string, type: DataType): Outcome<Json> {
   const value = readJson(text);
   if (value === undefined && type.kind !== 'json') return invalid('Value must be valid JSON.');

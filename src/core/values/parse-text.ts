@@ -10,7 +10,7 @@ function withoutExactness({ exact: _, ...type }: TypeOf<'decimal'>): TypeOf<'dec
   return type;
 }
 
-/** Compared as an instant, so nothing of it is cut off: digits beyond the column's count where they are not 0. */
+/** Parses an instant for a comparison without truncation: digits beyond the column's are kept unless they are 0. */
 function parseInstant(text: string, type: TypeOf<'datetime'>): Outcome<string> {
   const outcome = parseDatetime(text, { kind: 'datetime', zoned: type.zoned, digits: 6 });
   if (outcome.errors) return outcome;
@@ -30,14 +30,14 @@ const FORM_MESSAGES: Partial<Record<DataKind, string>> = {
 };
 
 /**
- * A value that stands in a URL, as a filter gives it: canonical, or django-filter's message (contract 4.4).
- * Texts are taken as they are: `=` is exact, blanks included.
+ * Parses a value of a filter in a URL; errors are django-filter's messages (contract 4.4). Strings are not trimmed, because
+ * `=` is exact.
  */
 export function parseText(text: string, type: DataType): Outcome<Json> {
   const unstorable = unstorableText(text);
   if (unstorable !== undefined) return invalid(unstorable);
   if (type.kind === 'string') return valid(text);
-  // What the database would round on the way in can still be asked for.
+  // A number with more digits than the database stores is valid in a comparison.
   const outcome =
     type.kind === 'datetime'
       ? parseInstant(text, type)

@@ -1,5 +1,5 @@
 import type { Json } from '../errors/rest-exception.js';
-import type { TypeOf, DataType } from '../schema/data-type.js';
+import type { TypeOf, DataKind, DataType } from '../schema/data-type.js';
 import { parseDate, parseDatetime, parseTime } from './dates.js';
 import { parseInterval } from './intervals.js';
 import { parseBigint, parseDecimal, parseFloatingPoint, parseInteger } from './numbers.js';
@@ -7,53 +7,40 @@ import { invalid, valid } from './parse-result.js';
 import type { Outcome } from './parse-result.js';
 import { codePoints, pythonTypeName, unstorableText } from './texts.js';
 
-/** Messages of one field: an answer is no echo of a long list. */
+/** Maximum number of messages for one field, so that a long list does not inflate the response. */
 const MAX_MESSAGES = 20;
 
 const UUID = /^(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32})$/i;
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
+type Parsers = { readonly [Kind in DataKind]: (input: unknown, type: TypeOf<Kind>) => Outcome<Json> };
+
+const PARSERS: Parsers = {
+  integer: parseInteger,
+  bigint: parseBigint,
+  decimal: parseDecimal,
+  float: parseFloatingPoint,
+  boolean: parseBoolean,
+  string: parseString,
+  date: parseDate,
+  time: parseTime,
+  datetime: parseDatetime,
+  interval: parseInterval,
+  uuid: parseUuid,
+  enum: parseEnum,
+  set: parseSet,
+  json: parseJson,
+  list: parseList,
+  binary: parseBinary,
+};
+
 /**
- * A value of a body, never null, in its canonical form; or DRF's messages (contract 2.4 and contract 5.6).
- * Blank strings are judged by the field, which knows whether they are allowed.
+ * Parses a value of a body other than null to its canonical form; errors are DRF's messages (contract 2.4 and contract 5.6).
+ * Blank strings are validated by the caller, because they depend on the field.
  */
 export function parseValue(input: unknown, type: DataType): Outcome<Json> {
-  switch (type.kind) {
-    case 'integer':
-      return parseInteger(input, type);
-    case 'bigint':
-      return parseBigint(input, type);
-    case 'decimal':
-      return parseDecimal(input, type);
-    case 'float':
-      return parseFloatingPoint(input, type);
-    case 'boolean':
-      return parseBoolean(input);
-    case 'string':
-      return parseString(input, type);
-    case 'date':
-      return parseDate(input);
-    case 'time':
-      return parseTime(input, type);
-    case 'datetime':
-      return parseDatetime(input, type);
-    case 'interval':
-      return parseInterval(input, type);
-    case 'uuid':
-      return parseUuid(input);
-    case 'enum':
-      return parseEnum(input, type);
-    case 'set':
-      return parseSet(input, type);
-    case 'json':
-      return parseJson(input);
-    case 'list':
-      return parseList(input, type);
-    case 'binary':
-      return parseBinary(input, type);
-    default:
-      return type satisfies never;
-  }
+  const parse = PARSERS[type.kind] as (input: unknown, type: DataType) => Outcome<Json>;
+  return parse(input, type);
 }
 
 export function parseBoolean(input: unknown): Outcome<boolean> {
@@ -109,7 +96,7 @@ function parseJson(input: unknown): Outcome<Json> {
   const texts = [input];
   while (texts.length > 0) {
     const each = texts.pop();
-    // JSON has no such number: a text like 1e400 became one when it was parsed.
+    // `JSON.parse` turns a text like 1e400 into Infinity, which JSON cannot represent.
     if (typeof each === 'number' && !Number.isFinite(each)) return invalid('Value must be valid JSON.');
     if (typeof each === 'string') {
       const unstorable = unstorableText(each);
@@ -133,7 +120,7 @@ function parseList(input: unknown, type: TypeOf<'list'>): Outcome<readonly Json[
     else if (!outcome.errors) values.push(outcome.value);
   });
   if (errors.length > 0) return { errors };
-  // Stored as one text, a lone empty item is no item at all.
+  // Stored as one text, a single empty item cannot be told from an empty list.
   return type.storage === 'text' && values.length === 1 && values[0] === ''
     ? invalid('Item 0: This field may not be blank.')
     : valid(values);
@@ -142,7 +129,7 @@ function parseList(input: unknown, type: TypeOf<'list'>): Outcome<readonly Json[
 function parseListItem(input: unknown, type: TypeOf<'list'>): Outcome<Json> {
   if (input === null) return invalid('This field may not be null.');
   const outcome = parseValue(input, type.of);
-  // A simple-array is stored as one text with commas between: an item with a comma would come back as two.
+  // A simple-array is stored as comma-separated text: an item with a comma would be read back as two.
   if (type.storage === 'text' && !outcome.errors && String(outcome.value).includes(','))
     return invalid('A comma is not allowed here.');
   return outcome;
@@ -151,10 +138,15 @@ function parseListItem(input: unknown, type: TypeOf<'list'>): Outcome<Json> {
 function parseBinary(input: unknown, type: TypeOf<'binary'>): Outcome<string> {
   if (typeof input !== 'string' || input.length % 4 !== 0 || !BASE64.test(input))
     return invalid('Must be valid base64.');
-  const bytes = (input.length / 4) * 3 - (input.endsWith('==') ? 2 : input.endsWith('=') ? 1 : 0);
+  const bytes = (input.length / 4) * 3 - paddingOf(input);
   if (type.maxLength !== undefined && bytes > type.maxLength)
     return invalid(`Ensure this field has no more than ${type.maxLength} bytes.`);
   if (type.minLength !== undefined && bytes < type.minLength)
     return invalid(`Ensure this field has at least ${type.minLength} bytes.`);
   return valid(input);
+}
+
+function paddingOf(base64: string): number {
+  if (base64.endsWith('==')) return 2;
+  return base64.endsWith('=') ? 1 : 0;
 }

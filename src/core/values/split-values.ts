@@ -2,8 +2,8 @@ import { invalid, valid } from './parse-result.js';
 import type { Outcome } from './parse-result.js';
 
 /**
- * The values of a list in a URL: commas stand between them. A value that begins with a double quote ends with the next
- * one, and its commas are its own; in quotes `\"` is a quote and `\\` a backslash. One pass, so that no input is slow.
+ * Splits a comma-separated list in a URL. A value in double quotes may contain commas; in quotes `\"` is a quote and `\\` a
+ * backslash. One pass, so that the time is linear for any input.
  */
 export function splitValues(text: string): Outcome<readonly string[]> {
   const values: string[] = [];
@@ -20,7 +20,7 @@ export function splitValues(text: string): Outcome<readonly string[]> {
   }
 }
 
-/** The text in the quotes that begin here, and where it goes on behind them; undefined where nothing closes them. */
+/** Reads the quoted text that begins here; `end` is the index after the closing quote. Undefined without one. */
 export function readQuoted(
   text: string,
   begin: number,

@@ -1,4 +1,4 @@
-/** DRF's words for a text that no database column may hold, or undefined where the text is fine. */
+/** DRF's message for a text that no database column can hold; undefined for any other text. */
 export function unstorableText(text: string): string | undefined {
   if (text.includes('\u0000')) return 'Null characters are not allowed.';
   if (!text.isWellFormed()) return `Surrogate characters are not allowed: U+${loneSurrogate(text)}.`;
@@ -15,7 +15,7 @@ export function codePoints(text: string): number {
   return Array.from(text).length;
 }
 
-/** The Python name of a JSON value's type, as DRF's messages have it. */
+/** The Python type name of a JSON value, as used in DRF's messages. */
 export function pythonTypeName(value: unknown): string {
   if (value === null) return 'NoneType';
   if (Array.isArray(value)) return 'list';
