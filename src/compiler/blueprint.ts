@@ -4,16 +4,16 @@ import type { EntityDescription, ModelDescription } from '../core/schema/entity-
 import type { PermissionClass } from '../core/contracts/permission-expression.js';
 import type { RestifyDefaults } from '../restify.options.js';
 
-/** A declared entity and what the data source says of it: what verifying judges and compiling builds from. */
+/** A declared entity with its metadata in the data source: the input of verification and compilation. */
 export interface EntityDeclaration {
   readonly declaration: ResourceDeclaration;
   readonly entity: EntityDescription;
-  /** The label that the declaration or `forFeature` gives; undefined where none does. */
+  /** The app label of the declaration or of `forFeature`; undefined without either. */
   readonly app: string | undefined;
   readonly model: string;
 }
 
-/** Everything that one prefix is made from. */
+/** The input of the compilation of one prefix. */
 export interface CompilerInput {
   readonly prefix: string;
   /** Prefixes that other `forRoot` calls of the same application have claimed. */
@@ -21,18 +21,18 @@ export interface CompilerInput {
   readonly description: ModelDescription;
   readonly drafts: readonly EntityDeclaration[];
   readonly defaults: RestifyDefaults;
-  /** As `forRoot` has them, unchecked. */
+  /** The options of `forRoot`, not yet validated. */
   readonly errorFormat: unknown;
   readonly refusalsHide: unknown;
-  /** The permission that lets everybody in: all others may ask who is calling. */
+  /** The permission that allows every caller: all others may depend on the actor. */
   readonly allowAny: PermissionClass;
   readonly acquireTimeout: number;
   readonly authenticationTimeout: number;
-  /** As `forRoot` has it, unchecked. */
+  /** The option of `forRoot`, not yet validated. */
   readonly authenticationThrottle: unknown;
   readonly statementTimeout: number | undefined;
   readonly shutdownGrace: unknown;
-  /** Declared classes that an application lists, as entity or for a label, and what is wrong with them is not yet known. */
+  /** Declared classes that the application lists as entities or for a label, not yet validated. */
   readonly listed: readonly ListedClass[];
   /** Controller classes of the process that join an entity which this prefix serves, and how many modules of the application list them; `wraps`: interceptors of the class stand around generated answers. */
   readonly controllers: readonly {
@@ -40,11 +40,11 @@ export interface CompilerInput {
     readonly listedIn: number;
     readonly wraps: boolean;
   }[];
-  /** Declarations that were there when Nest read the controllers. */
+  /** Declarations that existed when Nest read the controllers. */
   readonly laidOut: ReadonlySet<object>;
 }
 
-/** A class that this application names itself. */
+/** A class that the application lists itself. */
 export interface ListedClass {
   readonly target: object;
   readonly name: string;

@@ -2,7 +2,7 @@ import type { PairDescription } from '../core/schema/entity-metadata.js';
 import type { ColumnPair } from '../core/schema/relation.js';
 import type { Resource } from '../core/schema/resource.js';
 
-/** The columns behind a description's names. */
+/** Resolves the column ids of a description to columns. */
 export function columnPairs(
   pairs: readonly PairDescription[],
   near: Resource,

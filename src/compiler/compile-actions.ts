@@ -18,14 +18,14 @@ const NESTED_KINDS: Readonly<Record<string, ActionRouteKind>> = {
   [MANY_TO_MANY_DETAIL_ACTION]: 'through-object',
 };
 
-/** The kind of nested URL that a constant names; undefined for none of the three. */
+/** The kind of nested URL of an action constant; undefined for any other text. */
 export function nestedKind(replaces: string): ActionRouteKind | undefined {
   return NESTED_KINDS[replaces];
 }
 
 export type ResolvePermissions = (permissions: readonly PermissionExpression[]) => CompiledPermission;
 
-/** What the permissions of an action are made from; `scope` rules the rows of the model, whatever an action names itself. */
+/** The sources of an action's permission; `scope` restricts the rows of the model, even if the action has its own permissions. */
 export interface ActionParts {
   readonly resolve: ResolvePermissions;
   readonly scope: Permission | undefined;
@@ -40,7 +40,7 @@ export function compileActions(
   );
 }
 
-/** Operations that methods of the application's stand in the place of; all of them, where it wraps what they answer. */
+/** Operations that application methods replace; all of them if the application wraps their responses. */
 export function compileReplacements({
   declaration,
   wraps,
@@ -63,7 +63,7 @@ export function compileReplacements({
   );
 }
 
-/** What `@HttpCode` has left on a method. */
+/** The metadata of `@HttpCode` on a method. */
 function statusCode(controller: object, method: string): number | undefined {
   const written: unknown = (
     (controller as { readonly prototype?: object }).prototype as Readonly<Record<string, unknown>> | undefined

@@ -4,7 +4,7 @@ import type { Bulk, BulkOptions } from '../core/contracts/bulk.js';
 import { BULK_OBJECTS } from '../core/schema/limits.js';
 import type { Operation } from '../core/schema/operation.js';
 
-/** Undefined where a request writes one object. */
+/** Compiles the option `bulk`; undefined if bulk writes are disabled. */
 export function compileBulk({ bulk }: RestifyOptions, has: ReadonlySet<Operation>): Bulk | undefined {
   if (bulk === undefined || bulk === false) return undefined;
   const {
@@ -22,7 +22,7 @@ export function compileBulk({ bulk }: RestifyOptions, has: ReadonlySet<Operation
   };
 }
 
-/** What is none is for verifying to tell. */
+/** Ignores invalid values, which verification reports. */
 function isObject(bulk: RestifyOptions['bulk'] | null): bulk is BulkOptions {
   return typeof bulk === 'object' && bulk !== null;
 }

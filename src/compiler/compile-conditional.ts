@@ -3,13 +3,13 @@ import type { CacheControl, Conditional, ConditionalOptions } from '../core/cont
 import type { Field } from '../core/schema/field.js';
 import type { Resource } from '../core/schema/resource.js';
 
-/** What a model, or its prefix, says of conditional requests and caches. */
+/** Options of a model, or of its prefix, on conditional requests and caches. */
 export interface ConditionalRules {
   readonly conditional?: boolean | ConditionalOptions | undefined;
   readonly cacheControl?: string | false | undefined;
 }
 
-/** Of answers that a model does not let others share, and of those with an `ETag` where nothing is said. */
+/** The default `Cache-Control` of responses with an `ETag`, and of responses that must not be shared. */
 const PRIVATE = 'private, no-cache';
 
 export function compileConditional(
@@ -21,7 +21,7 @@ export function compileConditional(
   const { require = false, etag } = conditional === true ? {} : conditional;
   const told =
     etag !== 'content' && entity !== undefined && isToldByItsRow(resource.fields, unversionedOf(entity));
-  // A row with a key that was another's before begins with that one's versions again.
+  // A new row with the key of a deleted one would repeat its versions.
   const named =
     entity !== undefined &&
     resource.key.via === undefined &&
@@ -42,7 +42,7 @@ function unversionedOf({ columns }: EntityDescription): ReadonlySet<string> {
   return new Set(columns.filter(({ unversioned }) => unversioned).map(({ id }) => id));
 }
 
-/** Whether nothing of what is shown changes but by a write that the ORM counts. */
+/** Whether every change of a visible value is a write that increments the ORM's version. */
 function isToldByItsRow(fields: readonly Field[], unversioned: ReadonlySet<string>): boolean {
   return fields.every((field) => !field.readable || isTold(field, unversioned));
 }
@@ -57,7 +57,7 @@ function isTold(field: Field, unversioned: ReadonlySet<string>): boolean {
       return field.relation.byKey && field.relation.on.every(({ near }) => !unversioned.has(near.id));
     case 'link':
       return true;
-    // Their values stand in other rows, or are the application's.
+    // Their values come from other rows or from the application.
     case 'reverse-one':
     case 'computed':
       return false;
@@ -66,7 +66,7 @@ function isTold(field: Field, unversioned: ReadonlySet<string>): boolean {
   }
 }
 
-/** What a shared cache may keep is sent to callers whom nobody knows, and to no others. */
+/** Restricts shared caching to responses for anonymous callers. */
 export function compileCacheControl({
   conditional,
   cacheControl,

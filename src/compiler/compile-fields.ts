@@ -119,7 +119,7 @@ function compileColumn(name: string, column: ColumnDescription, source: FieldSou
   const { readable, open: taken } = exposed(column, source);
   const refers = foreignKeys.get(column.id);
   const rules = entity.rules.get(column.path);
-  // What it leads to is not said by one value alone.
+  // A single value does not identify the related row.
   const shared = refers === 'several' || isTwinOfShownRelation(column, source);
   const open = entity.writable && !column.generated && taken && !shared;
   const insertable = open && column.insertable;
@@ -157,7 +157,7 @@ function untrimmed(type: DataType): DataType {
   return type.kind === 'string' ? { ...type, trim: false } : type;
 }
 
-/** A plain column beside a relation over the same database column: the relation is what bodies write, by either name where `withPlaceholders` says so. */
+/** A plain column with a relation over the same database column: bodies write the relation, by either name with `withPlaceholders`. */
 function isTwinOfShownRelation(column: ColumnDescription, source: FieldSource): boolean {
   return source.entity.relations.some(
     (relation) =>
@@ -175,7 +175,7 @@ function isServed({ path }: RelationDescription, resource: ResourceBuilder): boo
   return resource.relations.get(path)?.target.registered === true;
 }
 
-/** A relation to an entity that is not registered is left out (contract 2.3). */
+/** Omits a relation to an entity that is not registered (contract 2.3). */
 function compileRelation(
   name: string,
   description: RelationDescription,

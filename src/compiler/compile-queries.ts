@@ -27,12 +27,12 @@ export function filterEntries(
   );
 }
 
-/** Of what no type holds back. */
+/** Tolerates values that TypeScript would reject. */
 export function isList(value: unknown): value is readonly string[] {
   return Array.isArray(value);
 }
 
-/** Paths that need no option, and where each leads. */
+/** The default paths, each with its target. */
 export type PlainPaths = ReadonlyMap<string, FilterPath>;
 
 export function compileFilterTerms(
@@ -60,7 +60,7 @@ export function compileFilterTerms(
   return addCustomFilters(terms, resource, options);
 }
 
-/** `votes__exact` and `votes`, `votes__ne` and `votes!`, which `votes!=3` is in a URL. */
+/** The parameter names of a lookup: `votes__exact` and `votes`, or `votes__ne` and `votes!`, as in `votes!=3`. */
 export function parameterNames(path: string, lookup: Lookup): readonly string[] {
   const name = path.replaceAll('.', '__');
   const whole = `${name}__${lookup}`;
@@ -76,7 +76,7 @@ function addCustomFilters(
   for (const [name, filter] of Object.entries(filters ?? {})) {
     const { list, reads, rows } = filter;
     const paths = (isList(reads) ? reads : []).flatMap((path) => resolveFilterPath(path, resource) ?? []);
-    // Of the type that is declared beside it: values are parsed by it before they come there.
+    // Safe: values are parsed by the declared type before the function is called.
     terms.set(name, {
       kind: 'own',
       type: parameterType(filter),
@@ -95,7 +95,7 @@ const SEARCH_PREFIXES: Readonly<Record<string, TermMatch>> = {
   '@': 'fulltext',
 };
 
-/** A search field apart: its path, and how terms are matched. */
+/** Splits a search field into its path and its kind of match. */
 export function searchEntry(text: string): { readonly path: string; readonly match: TermMatch } {
   const match = SEARCH_PREFIXES[text.charAt(0)];
   return match ? { path: text.slice(1), match } : { path: text, match: 'contains' };
@@ -135,13 +135,13 @@ export function compileOrderingFields(
 
 const NULLS = /^(.*) nulls (first|last)$/s;
 
-/** `votes nulls last` apart. */
+/** Splits `votes nulls last` into its path and the position of nulls. */
 export function withNulls(text: string): { readonly path: string; readonly nulls?: NullsPlace } {
   const [, path, place] = NULLS.exec(text) ?? [];
   return path === undefined ? { path: text } : { path, nulls: place === 'first' ? 'first' : 'last' };
 }
 
-/** The model's own order: the option, else `@Entity({ orderBy })`, else none but the key. */
+/** The default order: the option, else `@Entity({ orderBy })`, else only the key. */
 export function compileOrdering(
   resource: Resource,
   entity: EntityDescription,
@@ -155,14 +155,14 @@ export function compileOrdering(
 
 type OrderEntry = EntityDescription['orderBy'][number];
 
-/** `-votes nulls last` apart. */
+/** Splits `-votes nulls last` into its direction, path and position of nulls. */
 export function orderEntry(text: string): OrderEntry {
   const { path, nulls } = withNulls(text);
   const descending = path.startsWith('-');
   return { path: descending ? path.slice(1) : path, descending, ...(nulls ? { nulls } : {}) };
 }
 
-/** The author may order by hidden columns too: nobody else chooses this order. */
+/** The declared order may use hidden columns, because clients cannot choose it. */
 export function orderOperands(path: string, resource: Resource): readonly Operand[] {
   const readable = resolveReadablePath(path, resource);
   if (readable) return readable.operands;

@@ -45,20 +45,20 @@ import type { PaginationRenamer } from './rename-parameters.js';
 import { ResourceBuilder } from './resource-builder.js';
 import { reserveParameters } from './yield-parameters.js';
 
-/** What Nest's injector made of the classes that a declaration names. */
+/** The instances of a declaration's classes, as resolved by Nest's injector. */
 export interface Parts extends PaginationRenamer {
   backends(options: RestifyOptions): readonly FilterBackend[];
   serializer(options: RestifyOptions): Serializer;
   permission(options: RestifyOptions): CompiledPermission;
   permissions(permissions: readonly PermissionExpression[]): CompiledPermission;
-  /** How callers say who they are, and guards, which are among the schemes or run late. */
+  /** Authentication schemes and guards; a guard is one of the schemes or runs after the permission. */
   entrance(options: RestifyOptions): Pick<Resource, 'schemes' | 'guards' | 'lateGuards'>;
-  /** Whether refused credentials are counted. */
+  /** Whether failed authentications are rate-limited. */
   readonly refusalsThrottled: boolean;
   interceptors(options: RestifyOptions): readonly InterceptorLike[];
-  /** `target` is the entity's class, where it has one. */
+  /** `target` is the entity's class, if it has one. */
   piping(options: RestifyOptions, target: object | undefined): Piping | undefined;
-  /** What a controller class of the application hooks into an entity's operations. */
+  /** The hooks of an application's controller class in an entity's operations. */
   hooks(target: object | undefined): {
     readonly hooks: ResourceHooks;
     readonly scope: Permission | undefined;
@@ -67,10 +67,10 @@ export interface Parts extends PaginationRenamer {
   pagination(options: RestifyOptions): Pagination | undefined;
   renderers(options: RestifyOptions): readonly Renderer[];
   shape(options: RestifyOptions): FieldSelection | undefined;
-  /** As they are said, of the model or else of its prefix. */
+  /** The declared permissions of the model, or else of its prefix. */
   conditional(options: RestifyOptions): ConditionalRules;
   idempotency(options: RestifyOptions): RestifyOptions['idempotency'];
-  /** Where a model names a throttle. */
+  /** Set if the model has a throttle. */
   readonly counter?: RequestCounter;
 }
 
@@ -78,13 +78,13 @@ export interface Parts extends PaginationRenamer {
 export interface CompiledModel {
   /** Registered ones, in declaration order. */
   readonly resources: readonly Resource[];
-  /** Everything that the adapter runs plans on: registered ones, and the through models as each side sees them. */
+  /** All resources on which the adapter runs plans: registered ones, and the through models as seen from each side. */
   readonly all: readonly Resource[];
 }
 
 /**
- * Declarations and entity descriptions become resources: pure, and without judging. What is wrong with them is for
- * `compiler/rules`, which looks at the same result.
+ * Compiles declarations and entity descriptions to resources. Pure, and without validation, which `compiler/rules` performs
+ * on the same result.
  */
 export function compileResources(blueprint: CompilerInput, parts: Parts): CompiledModel {
   const { description, drafts } = blueprint;
@@ -144,7 +144,7 @@ function described(
   });
 }
 
-/** Relations whose nested URL the application answers itself, whatever is left of the default. */
+/** Relations whose nested URL has an action of the application, even if no default operation remains. */
 function replacedRelations(
   draft: EntityDeclaration | undefined,
   { controllers }: CompilerInput,
@@ -167,7 +167,7 @@ function leadingSomewhere<Some extends Field>(
   );
 }
 
-/** A link to a URL of which no operation is left is no field (contract 2.3). */
+/** Omits links to URLs without any operation (contract 2.3). */
 function leadsSomewhere(field: Field, replaced: ReadonlySet<string>): boolean {
   if (field.kind !== 'link' || replaced.has(field.relation.name)) return true;
   const { relation } = field;
@@ -237,7 +237,7 @@ function possibleOperations({ writable, creatable }: EntityDescription): readonl
   return creatable ? OPERATIONS : OPERATIONS.filter((operation) => operation !== 'create');
 }
 
-/** Who may use it, and by which backends its lists are read. */
+/** The permission of a resource, and the filter backends of its lists. */
 function applyRules(
   shell: ResourceBuilder,
   options: RestifyOptions,
@@ -272,7 +272,7 @@ function applyRules(
   shell.counter = shell.throttle && parts.counter;
 }
 
-/** The scope rules beside every permission, also beside those that an action names itself. */
+/** Combines every permission with the scope, including the permissions of an action. */
 export function scoped(permission: CompiledPermission, scope: Permission | undefined): CompiledPermission {
   return scope
     ? { kind: 'all-of', permissions: [permission, { kind: 'one', permission: scope, allFields: true }] }
@@ -284,7 +284,7 @@ function grantsSomeFields(permission: CompiledPermission): boolean {
     case 'one':
       return permission.allFields !== true;
     case 'not':
-      // Neither a no nor a yes that is turned round says anything of fields.
+      // Neither a denial nor a negated grant restricts fields.
       return false;
     case 'all-of':
     case 'any-of':
@@ -320,7 +320,7 @@ function completeQueries(
   shell.filterTerms = reserveParameters(shell);
 }
 
-/** A through model is ruled by its own declaration, else by what the relation says and the defaults of the prefix (contract 2.8). */
+/** The options of a through model: its own declaration, else those of the relation and the defaults of the prefix (contract 2.8). */
 function completeView(
   { shell, mapped, options }: CompiledView,
   {

@@ -3,7 +3,7 @@ import { MAX_EXPANDED_CHILDREN, MAX_EXPANDED_OBJECTS } from '../core/schema/limi
 import type { Expandable, FieldSelectionOptions, FieldSelection } from '../core/contracts/field-selection.js';
 import type { RestifyDefaults } from '../restify.options.js';
 
-/** Undefined where clients take the answers of a model as they are. What a model says of an option wins over what its prefix says. */
+/** Compiles field selection and expansion; undefined if both are disabled. Options of a model override those of its prefix. */
 export function compileFieldSelection(
   { shape, expandable = [] }: RestifyOptions,
   defaults: Pick<RestifyDefaults, 'shape'>,
@@ -36,7 +36,7 @@ function settingsOf(shape: boolean | FieldSelectionOptions | undefined): FieldSe
 
 type Growing = Map<string, Growing>;
 
-/** What stands on the way to an expandable relation is expandable too. */
+/** Every prefix of an expandable path is expandable too. */
 function treeOf(paths: readonly string[]): Expandable {
   const tree: Growing = new Map();
   for (const path of paths) {

@@ -14,7 +14,7 @@ import { junctionColumns, junctionEntities } from './junction-entities.js';
 import { labelOf } from './label.js';
 import { ResourceBuilder } from './resource-builder.js';
 
-/** A junction as seen from one side, whose fields are still to be made. */
+/** A junction as seen from one side, before its fields are compiled. */
 interface View {
   readonly shell: ResourceBuilder;
   readonly junction: JunctionDescription;
@@ -22,19 +22,19 @@ interface View {
   readonly target: ResourceBuilder;
   readonly parent: readonly ColumnPair[];
   readonly other: readonly ColumnPair[];
-  /** The application's entity on the junction's table, if there is one. */
+  /** The application's entity on the junction's table, if any. */
   readonly mapped: ResourceBuilder | undefined;
   readonly fixed: ReadonlySet<string>;
   readonly options: RestifyOptions;
 }
 
-/** A view, and the options that rule it. */
+/** A view with its options. */
 export type CompiledView = Pick<View, 'shell' | 'mapped' | 'options'>;
 
 /**
  * Compiles the through models of many-to-many relations: the application's own entity where one is mapped on the
- * junction's table, else the pair of keys that TypeORM keeps (contract 2.9). Each side sees its own: the parent's field
- * is filled by the URL, and of a pair the `id` is the other side's key.
+ * junction's table, else the pair of keys that TypeORM keeps (contract 2.9). Each side has its own view: the parent's field
+ * is filled by the URL, and the `id` of a pair is the other side's key.
  */
 export class ThroughCompiler {
   private readonly views: View[] = [];
@@ -42,7 +42,7 @@ export class ThroughCompiler {
   private readonly shells: ReadonlyMap<string, ResourceBuilder>;
   private readonly drafts: ReadonlyMap<string, EntityDeclaration>;
   private readonly entities: ReadonlyMap<string, string>;
-  /** Columns that the entity says are never updated, by entity. */
+  /** Columns that are declared not updatable, by entity. */
   private readonly fixed: ReadonlyMap<string, ReadonlySet<string>>;
   private readonly defaults: Pick<RestifyDefaults, 'returnDeleted' | 'strict'>;
 
@@ -94,7 +94,7 @@ export class ThroughCompiler {
     };
   }
 
-  /** What the columns of an entity on a junction's table refer to, each side once. */
+  /** The sides to which the columns of an entity on a junction's table refer, each once. */
   sidesOf(mapped: ResourceBuilder): readonly ToOneRelation[] {
     const sides = new Map<string, ToOneRelation>();
     for (const { near, target, parent, other } of this.views.filter((view) => view.mapped === mapped)) {
@@ -153,7 +153,7 @@ export class ThroughCompiler {
     );
   }
 
-  /** Its own declaration; without one, what this relation says of it, else what the relation from the other side says. */
+  /** Its own declaration, else the options of this relation, else those of the relation from the other side. */
   private optionsOf(
     path: string,
     junction: JunctionDescription,
@@ -172,11 +172,11 @@ export class ThroughCompiler {
             this.drafts.get(side.entity)?.declaration.options.through as
               Readonly<Record<string, ThroughOptions>> | undefined
           )?.[relation];
-    // Option by option, so that what one side says is not lost for what the other does not; no option stands on both.
+    // Merged option by option; no option may be given on both sides.
     return { ...said(target, junction.inverse), ...said(near, path) };
   }
 
-  /** After the fields of all entities are made. Gives every view that was compiled. */
+  /** Compiles the views; called after the fields of all entities are compiled. */
   complete(): readonly CompiledView[] {
     for (const view of this.views) {
       view.shell.relations = view.mapped?.relations ?? new Map();
@@ -199,7 +199,7 @@ function isPair(table: ResourceBuilder, junction: JunctionDescription): boolean 
   return table.key.columns.every((column) => sides.has(column.id)) && table.key.columns.length === sides.size;
 }
 
-/** The fields of the application's entity; its sides are keys of their models, whether it declares relations or columns. */
+/** The fields of the application's entity. Its sides are related keys, whether it declares relations or columns. */
 function mappedFields(view: View, mapped: ResourceBuilder): readonly Field[] {
   const { shell, parent, other } = view;
   const parentColumns = parent.map((pair) => pair.far);
@@ -208,7 +208,7 @@ function mappedFields(view: View, mapped: ResourceBuilder): readonly Field[] {
     sideOrColumn(mapped.fields, parentColumns),
     sideOrColumn(mapped.fields, otherColumns),
   ];
-  // A link stands below the collection of its own, which a model that nobody registered does not have.
+  // A link is below the model's own collection, which a model that is not registered does not have.
   const kept = mapped.fields.filter((field) => field.kind !== 'link' || mapped.registered);
   const fields = kept.map((field) => {
     if (field === parentSide)
@@ -223,7 +223,7 @@ function mappedFields(view: View, mapped: ResourceBuilder): readonly Field[] {
   return [idField(shell, other), ...fields.filter((field) => field.name !== 'id')];
 }
 
-/** The relation where the entity declares one, else the plain column. */
+/** The relation if the entity declares one, else the plain column. */
 function sideOrColumn(fields: readonly Field[], columns: readonly Column[]): Field | undefined {
   return (
     fields.find((field) => field.kind === 'to-one' && isSide(field, columns)) ??
@@ -238,7 +238,7 @@ function isSide(field: Field, columns: readonly Column[]): boolean {
   return field.kind === 'column' && ids.size === 1 && ids.has(field.column.id);
 }
 
-/** In a pair the sides are the key, which the nested URL may change all the same: the pair is replaced. */
+/** Makes the sides of a pair updatable although they are its key: the nested URL then replaces the pair. */
 function asSide(
   field: Field,
   { on, target, fixed }: Pick<ToOneRelation, 'on'> & Pick<View, 'target' | 'fixed'>,
@@ -262,7 +262,7 @@ function asSide(
   };
 }
 
-/** The plain column of a side: it is changed where the side is. */
+/** The plain column of a side, which is updatable if the side is. */
 function besideSide(field: ColumnField, { name, insertable }: Field, fixed: View['fixed']): ColumnField {
   const updatable = insertable && !fixed.has(field.column.id);
   return {
@@ -276,7 +276,7 @@ function turned({ near, far }: ColumnPair): ColumnPair {
   return { near: far, far: near };
 }
 
-/** `id`, then one field a side, the owner's first, whichever side asks (contract 2.7). */
+/** `id`, then one field for each side, the owner's first, in the views of both sides (contract 2.7). */
 function pairFields(view: View): readonly Field[] {
   const { junction, near, target, parent, other, shell } = view;
   const self = near === target;
@@ -308,7 +308,7 @@ function sideOf(name: string, on: readonly ColumnPair[], target: ResourceBuilder
   };
 }
 
-/** The related side's key: in the pair itself, where it refers to that. */
+/** The related side's key: in the pair itself if its column refers to that key. */
 function keyOfPair(other: readonly ColumnPair[], target: ResourceBuilder): Key {
   if (refersToKey(other, target)) return { columns: other.map((pair) => pair.near) };
   return {

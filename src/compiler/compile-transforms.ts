@@ -13,7 +13,7 @@ import { invalid, valid } from '../core/values/parse-result.js';
 import type { Outcome } from '../core/values/parse-result.js';
 import { parseValue } from '../core/values/parse-value.js';
 
-/** The columns of an entity, with what their transformers make of values. */
+/** The columns of an entity with the conversions of their transformers. */
 export function transformedColumns(
   entity: EntityDescription,
   options: RestifyOptions,
@@ -26,7 +26,7 @@ export function transformedColumns(
   });
 }
 
-/** Of the entity's key, and of those that name other rows: their values stand in URLs as they are stored. */
+/** The columns of the entity's key and of foreign keys, whose values are in URLs as they are stored. */
 export function keyColumns({ key, relations }: EntityDescription): ReadonlySet<string> {
   return new Set([
     ...key,
@@ -36,12 +36,12 @@ export function keyColumns({ key, relations }: EntityDescription): ReadonlySet<s
   ]);
 }
 
-/** What `type` says of a column's values. */
+/** The type of a column's values as declared by `type`. */
 export function typeOption({ path }: Column, { type }: RestifyOptions): FieldType | undefined {
   return (type as Readonly<Record<string, FieldType>> | undefined)?.[path];
 }
 
-/** Whether nothing says of which kind the values are that the transformer makes. */
+/** Whether the type of the transformer's values is unknown. */
 export function isUntyped(column: ColumnDescription, options: RestifyOptions): boolean {
   return (
     column.transformer?.declared === 'unknown' &&
@@ -50,7 +50,7 @@ export function isUntyped(column: ColumnDescription, options: RestifyOptions): b
   );
 }
 
-/** What the class of a property is called in `type`. */
+/** The name in `type` of a property's class. */
 const DECLARED: Readonly<Record<TransformerDescription['declared'], FieldType | undefined>> = {
   list: 'json[]',
   string: 'string',
@@ -61,7 +61,7 @@ const DECLARED: Readonly<Record<TransformerDescription['declared'], FieldType | 
   own: undefined,
 };
 
-/** Undefined where the transformer keeps the kind of the values. */
+/** The type of the transformed values; undefined if the transformer preserves it. */
 function outwardOf(
   { type, transformer }: ColumnDescription,
   said: FieldType | undefined,
@@ -69,7 +69,7 @@ function outwardOf(
   const declared = transformer && DECLARED[transformer.declared];
   const named = said ?? (declared && isOfClass(type, declared) ? undefined : declared);
   if (named === undefined || (named === 'string' && isText(type))) return undefined;
-  // Whole numbers are all that such a column holds.
+  // Such a column contains integers only.
   const outward = typeOfField(named === 'number' && type.kind === 'bigint' ? 'integer' : named);
   return outward.kind === type.kind && outward.kind !== 'list' ? undefined : outward;
 }
@@ -132,7 +132,7 @@ function transformOf(
   };
 }
 
-/** What the column holds of it. A number that is kept as digits has too many of them, or is too big: that is said in so many words. */
+/** Parses a stored value. A number with too many digits for the column is rejected with a message of its own. */
 function fitting(made: Json, type: DataType, outward: DataType): Outcome<Json> {
   const outcome = parseValue(made, type.kind === 'string' ? { ...type, trim: false } : type);
   if (!outcome.errors) return outcome;

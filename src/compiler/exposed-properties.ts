@@ -8,20 +8,20 @@ import { topName } from './property-names.js';
 
 type Member = ColumnDescription | RelationDescription;
 
-/** What becomes of a column or a relation: by the options of its model, and by decorators of class-transformer where these say nothing of it. */
+/** The exposure of a column or relation: by the options of its model, else by decorators of class-transformer. */
 export interface Exposed {
-  /** There is a field for it. */
+  /** Whether it has a field. */
   readonly named: boolean;
   readonly readable: boolean;
-  /** Bodies may say it, as far as the column may be written. */
+  /** Whether bodies may contain it, if the column is writable. */
   readonly open: boolean;
-  /** It is hidden by a decorator, and bodies may say it because no row can be made without it. */
+  /** True if a decorator hides it, and bodies may contain it because a row cannot be created without it. */
   readonly kept: boolean;
 }
 
 type Named = Pick<RestifyOptions, 'fields' | 'exclude' | 'readOnly' | 'writeOnly' | 'optional'>;
 
-/** The entity of the member, the options of its model, and which relations lead to models that are served. */
+/** The entity of a member, the options of its model, and its relations to served models. */
 export interface ExposedIn {
   readonly entity: EntityDescription;
   readonly options: Named;
@@ -43,7 +43,7 @@ export function exposedMember(member: Member, within: ExposedIn): Exposed {
   return kept ? { named: true, readable: false, open: true, kept } : LEFT_OUT;
 }
 
-/** Whether there is a field for a column. A `select: false` one has none, unless bodies may write it. */
+/** Whether a column has a field. A `select: false` column has none unless bodies may write it. */
 export function isExposedColumn(column: ColumnDescription, within: ExposedIn): boolean {
   return (
     exposedMember(column, within).named &&
@@ -61,7 +61,7 @@ function isNamed(member: Member, { fields, exclude = [] }: Named): boolean {
   );
 }
 
-/** By decorators, on the property and on those that hold it. Options name no properties of embedded objects. */
+/** Exposure by the decorators of the property and of the embedded objects that contain it, which options cannot name. */
 function said(
   { path }: Member,
   { entity: { exposures }, options: { fields = [], writeOnly = [] } }: ExposedIn,
@@ -79,7 +79,7 @@ function said(
   };
 }
 
-/** A row cannot be made without a value of the client's. */
+/** Whether a row cannot be created without a value from the client. */
 function isRequired(member: Member, { options: { optional = [] } }: ExposedIn): boolean {
   if (optional.includes(topName(member))) return false;
   if ('kind' in member) return member.kind === 'to-one' && !member.nullable && !member.hasDefault;
@@ -87,7 +87,7 @@ function isRequired(member: Member, { options: { optional = [] } }: ExposedIn): 
   return !acceptsNull && !hasDefault && !generated && insertable && selected && unsupported === undefined;
 }
 
-/** A foreign key that is a column as well as a relation is given by the one that is not hidden. */
+/** If a foreign key is a column as well as a relation, bodies write the one that is not hidden. */
 function isGivenByAnother(member: Member, within: ExposedIn): boolean {
   const { columns, relations } = within.entity;
   const isOpen = (other: Member): boolean => {

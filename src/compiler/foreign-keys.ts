@@ -2,12 +2,12 @@ import type { EntityDescription } from '../core/schema/entity-metadata.js';
 import type { Relation, ToOneRelation } from '../core/schema/relation.js';
 import type { ResourceBuilder } from './resource-builder.js';
 
-/** What an entity's columns refer to, by column: several relations, or one of several columns, is `several`. */
+/** The relation of each foreign key column; `several` for a column of several relations, or of a composite key. */
 export type ForeignKeys = ReadonlyMap<string, ToOneRelation | 'several'>;
 
 /**
- * Of the columns that refer to rows of served models, whether the relation is shown or not. `junction`: of an entity on a
- * junction's table, which need not declare relations for its sides.
+ * The columns that refer to rows of served models, whether or not the relation is exposed. `junction`: the junction of an
+ * entity on its table, which need not declare relations for its sides.
  */
 export function foreignKeysOf(
   { relations }: Pick<EntityDescription, 'relations'>,
@@ -24,7 +24,7 @@ export function foreignKeysOf(
     for (const { near } of relation.on)
       keys.set(near.id, keys.has(near.id) || relation.on.length > 1 ? 'several' : relation);
   }
-  // What refers to models that are not served alone is a column like any other.
+  // A column that refers only to models that are not served is an ordinary column.
   const served = new Set(
     [...declared, ...junction]
       .filter(({ target }) => target.registered)
@@ -33,7 +33,7 @@ export function foreignKeysOf(
   return new Map([...keys].filter(([id]) => served.has(id)));
 }
 
-/** Relations to served models of which a column belongs to another relation too, which moves them when it is written. */
+/** Relations to served models that share a column with another relation, which changes them when it is written. */
 export function overlappingRelations(relations: Iterable<Relation>): readonly ToOneRelation[] {
   const found = [...relations].flatMap(toOne);
   return found.filter(

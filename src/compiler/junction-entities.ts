@@ -2,8 +2,8 @@ import type { EntityDescription, JunctionDescription } from '../core/schema/enti
 import type { CompilerInput } from './blueprint.js';
 
 /**
- * The application's entity of each junction that has one, by the ORM's own entity of the junction: it is mapped on the
- * junction's table and has the junction's columns, whatever its properties are called. Of several a declared one.
+ * The application's entities of junctions, by the ORM's internal entity: mapped to the junction's table, with the junction's
+ * columns under any property names. A declared one takes precedence.
  */
 export function junctionEntities({
   description,
@@ -36,7 +36,7 @@ export function missingColumns(
   return junctionColumns(junction).filter((id) => !columns.some((column) => column.id === id));
 }
 
-/** Those of both sides: all that the ORM knows of the table. */
+/** The junction columns of both sides, which are all that the ORM knows of the table. */
 export function junctionColumns({ parent, other }: JunctionDescription): readonly string[] {
   return [...parent.map((pair) => pair.far), ...other.map((pair) => pair.near)];
 }

@@ -1,4 +1,4 @@
-/** A field's name for people, as DRF makes it: `question_text` is `Question text`, `id` is `ID`. */
+/** The human-readable label of a field, as in DRF: `question_text` is `Question text`, `id` is `ID`. */
 export function labelOf(name: string): string {
   if (name === 'id') return 'ID';
   const words = name

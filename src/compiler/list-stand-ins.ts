@@ -1,7 +1,7 @@
 import type { Field } from '../core/schema/field.js';
 import type { Placeholder } from '../core/schema/resource.js';
 
-/** All of a model, those in embedded objects included. */
+/** All placeholders of a model, including those in embedded objects. */
 export function placeholderNames(
   fields: readonly Field[],
   within: readonly string[] = [],

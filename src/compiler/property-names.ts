@@ -1,11 +1,11 @@
 import type { ColumnDescription, EntityDescription } from '../core/schema/entity-metadata.js';
 
-/** The property that holds a column or a relation, or the embedded object that does. */
+/** The top-level property of a column or relation, which may be an embedded object. */
 export function topName({ path }: { readonly path: string }): string {
   return path.split('.')[0] ?? path;
 }
 
-/** Columns that the entity declares a property for. */
+/** Columns for which the entity declares a property. */
 export function declaredColumns(entity: EntityDescription): readonly ColumnDescription[] {
   return entity.columns.filter((column) => !column.internal);
 }

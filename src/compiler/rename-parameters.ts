@@ -5,12 +5,12 @@ import type { Pagination } from '../core/contracts/pagination.js';
 import type { ResourceBuilder } from './resource-builder.js';
 import { featureParameters } from './yield-parameters.js';
 
-/** Gives a pagination other names of its parameters. */
+/** Wraps a pagination to rename its parameters. */
 export interface PaginationRenamer {
   renamedPagination(pagination: Pagination, names: ReadonlyMap<string, string>): Pagination;
 }
 
-/** What a name has to be that `parameters` gives. */
+/** The syntax of the names in `parameters`. */
 const NAME = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 
 export function isParameterName(name: unknown): name is string {
@@ -18,8 +18,8 @@ export function isParameterName(name: unknown): name is string {
 }
 
 /**
- * Gives query parameters of a model their new names. Those that nothing in the model reads keep theirs, so that the option of a
- * prefix holds for models with fewer parameters; so does one whose backend reads it by a name of its own.
+ * Renames the query parameters of a model. Parameters that the model does not read are skipped, so that the option of a prefix
+ * also applies to models with fewer parameters; so are those that a backend reads under a name of its own.
  */
 export function renameParameters(
   shell: ResourceBuilder,
@@ -34,7 +34,7 @@ export function renameParameters(
   );
   if (renamed.size === 0) return;
   shell.renamed = renamed;
-  // One that is none is refused when all is compiled.
+  // An invalid one is reported after compilation.
   if (typeof shell.pagination?.parameters === 'function')
     shell.pagination = parts.renamedPagination(shell.pagination, renamed);
   shell.shape = renamedShape(shell);

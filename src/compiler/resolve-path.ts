@@ -5,27 +5,27 @@ import type { Field } from '../core/schema/field.js';
 import type { Relation } from '../core/schema/relation.js';
 import type { QueriedPath, Resource, ExistsStep } from '../core/schema/resource.js';
 
-/** Where a name of the model leads, seen from a resource, over to-one relations. */
+/** The target of a path from a resource over to-one relations. */
 export interface ResolvedPath {
   /** Several for a composite related key. */
   readonly operands: readonly Operand[];
-  /** A text column, a number, …; of a relation, to one or to many, its key. */
+  /** The data type of the column; for a relation that of its key. */
   readonly leaf: 'column' | 'relation' | 'many';
 }
 
-/** The same over to-many relations too. */
+/** The target of a path that may also lead over to-many relations. */
 export type FilterPath = ResolvedPath & QueriedPath;
 
 /**
- * A dotted path over readable fields. Undefined where a step is unknown, hidden, or leads to many: to a client, and to
- * the author of a query, those are one thing.
+ * Resolves a dotted path over readable fields. Undefined if a step is unknown, hidden, or a to-many relation, which clients
+ * must not be able to distinguish.
  */
 export function resolveReadablePath(path: string, resource: Resource): ResolvedPath | undefined {
   const resolved = resolveFilterPath(path, resource);
   return resolved?.some.length === 0 ? resolved : undefined;
 }
 
-/** As `resolveReadablePath`, where it may lead to many: at least one of them fits. */
+/** As `resolveReadablePath`, and over to-many relations too, where at least one related row must match. */
 export function resolveFilterPath(path: string, resource: Resource): FilterPath | undefined {
   return resolve(path.split('.'), resource.fields, { some: [], hops: [] });
 }
@@ -70,7 +70,7 @@ function resolve(
   }
 }
 
-/** The related key: in this row where it stands here, else in the row that it leads to. */
+/** The operands of a related key: the foreign key of this row if it contains the key, else columns of the related row. */
 export function keyOperands(relation: Relation, hops: readonly Relation[]): readonly Operand[] {
   return relation.target.key.columns.map((column): Operand => {
     const near =
@@ -81,7 +81,7 @@ export function keyOperands(relation: Relation, hops: readonly Relation[]): read
   });
 }
 
-/** Every path that filters and orders by default: plain readable columns and forward relations (contract 4.2). */
+/** The default paths of filters and orders: plain readable columns and forward relations (contract 4.2). */
 export function plainPaths(resource: Resource): readonly string[] {
   return resource.fields.flatMap((field) => pathsOf(field, ''));
 }
@@ -96,7 +96,7 @@ function pathsOf(field: Field, within: string): readonly string[] {
     : [];
 }
 
-/** The database keeps another value than bodies show, so it neither compares nor sorts as they do. */
+/** Whether the stored value differs from that in bodies, so that the database compares and sorts differently. */
 export function isTransformed(column: Column): boolean {
   return column.transform !== undefined;
 }

@@ -30,8 +30,8 @@ import type { Serializer } from '../core/contracts/serializer.js';
 import type { FieldSelection } from '../core/contracts/field-selection.js';
 
 /**
- * A resource on its way: relations refer to each other's resources before those are finished. Compiling fills it step
- * by step, and freezes it at the end; nobody else sees it before.
+ * A mutable resource during compilation: relations refer to each other's resources before those are complete. It is filled
+ * step by step and frozen at the end.
  */
 export class ResourceBuilder implements Resource {
   id: string;

@@ -5,7 +5,7 @@ import type { ForeignKeys } from './foreign-keys.js';
 interface PlaceholderSource {
   readonly entity: EntityDescription;
   readonly foreignKeys: ForeignKeys;
-  /** Whether bodies may say a column at all. */
+  /** Whether bodies may contain a column. */
   readonly isOpen: (column: ColumnDescription) => boolean;
 }
 
@@ -16,9 +16,9 @@ interface Pair {
 }
 
 /**
- * Has plain columns stand for the relations whose foreign keys they are (contract 5.13). `fields` are those of one object: a
- * column in another object is named at another place of a body. A column of a composite key, and one that several
- * relations share, stands for none: it does not name a row by itself.
+ * Lets bodies write relations by the plain columns of their foreign keys (contract 5.13). `fields` are those of one object,
+ * because a column in another object has another path in a body. Excludes columns of a composite key and of several
+ * relations, which do not identify a row alone.
  */
 export function withPlaceholders(
   fields: readonly InnerField[],
@@ -41,12 +41,12 @@ function pairOf(
   if (field.kind !== 'column') return [];
   const refers = foreignKeys.get(field.column.id);
   const relation = fields.find(
-    // One property may be the column and the relation.
+    // A property may be both the column and the relation.
     (each): each is ToOneField =>
       each.kind === 'to-one' && each.relation === refers && each.name !== field.name,
   );
   const column = entity.columns.find(({ id }) => id === field.column.id);
-  // What a transformer makes of a value is no key.
+  // A transformed value is not a key.
   const isSaid = column && !column.generated && !column.transformer && isOpen(column);
   return isSaid && relation ? [{ field, column, relation }] : [];
 }

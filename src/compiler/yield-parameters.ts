@@ -6,11 +6,11 @@ import type { FilterTerm, Resource } from '../core/schema/resource.js';
 import { fieldSelectionParameters } from '../core/contracts/field-selection.js';
 
 /**
- * The filters of a model without those that have the name of another parameter in use: `search` means the search, and a field
- * of that name is filtered by `search__exact` (contract 4.13).
+ * Removes filters with the name of another parameter of the model: `search` is the search, and a field of that name is
+ * filtered with `search__exact` (contract 4.13).
  */
 export function reserveParameters(resource: Resource): ReadonlyMap<string, FilterTerm> {
-  // A new name that is a filter too is refused when all is compiled.
+  // A new name that is also a filter is reported after compilation.
   const chosen = new Set(resource.renamed.values());
   const taken = new Set([...takenByBackends(resource), ...ofFeatures(resource)]);
   return new Map(
@@ -20,7 +20,7 @@ export function reserveParameters(resource: Resource): ReadonlyMap<string, Filte
   );
 }
 
-/** The parameters of a model that are no filters, one that several features read as often. */
+/** The parameters of a model other than filters, repeated for each feature that reads them. */
 export function featureParameters(resource: Resource): readonly string[] {
   const unfiltered: Resource = { ...resource, filterTerms: new Map() };
   return [
@@ -32,7 +32,7 @@ export function featureParameters(resource: Resource): readonly string[] {
 function ofFeatures(resource: Resource): readonly string[] {
   const { pagination, shape, renderers } = resource;
   return [
-    // One that is none is refused when all is compiled.
+    // An invalid one is reported after compilation.
     ...(typeof pagination?.parameters === 'function' ? pagination.parameters() : []),
     ...fieldSelectionParameters(shape),
     ...(renderers.length > 0 ? [parameterName(FORMAT_PARAMETER, resource)] : []),
@@ -40,11 +40,11 @@ function ofFeatures(resource: Resource): readonly string[] {
   ];
 }
 
-/** Names that a backend reads which does not mean a field by them, or that two of them read. */
+/** Names that a backend reads other than as a field filter, or that two backends read. */
 export function takenByBackends(resource: Resource): ReadonlySet<string> {
   const readers = resource.backends.flatMap((backend) => [...new Set(backend.parameters?.(resource))]);
   const meant = new Set(resource.filterTerms.keys());
-  // Of those that filter a field the first reader is the one that means it.
+  // The first backend that reads a name as a field filter owns it.
   const taken = new Set(readers.filter((name) => !meant.delete(name)));
   return resource.filterGroups ? taken.add(parameterName(GROUPS_PARAMETER, resource)) : taken;
 }

@@ -1,6 +1,6 @@
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 
-/** A resource is compiled once for each side of a junction, and its author's mistake is one. */
+/** Removes duplicate problems: a junction is compiled once for each side, which repeats the problems of its declaration. */
 export function deduplicateProblems(problems: readonly DeclarationProblem[]): readonly DeclarationProblem[] {
   return problems.filter(
     ({ where, what }, index) =>

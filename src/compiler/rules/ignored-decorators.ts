@@ -7,7 +7,7 @@ import type { CompilerInput, EntityDeclaration } from '../blueprint.js';
 import type { CompiledModel } from '../compile-resources.js';
 import type { Resource } from '../../core/schema/resource.js';
 
-/** What decorators of class-transformer say and models do not follow: a sentence a property for the log. */
+/** Warnings about ignored decorators of class-transformer: one sentence for each property. */
 export function ignoredDecorators(
   { drafts, description }: CompilerInput,
   { all }: CompiledModel,
@@ -39,7 +39,7 @@ function unheeded(
   });
 }
 
-/** Hidden columns without which no row can be made. */
+/** Hidden columns that are required to create a row. */
 function kept(
   entity: EntityDeclaration['entity'],
   { options, resource }: { readonly options: Options; readonly resource: Resource },
@@ -56,7 +56,7 @@ function kept(
     );
 }
 
-/** Columns of keys, which URLs are made of. */
+/** Columns of keys, which are part of URLs. */
 function hiddenKeys(entity: EntityDeclaration['entity'], options: Options): readonly string[] {
   return declaredColumns(entity)
     .filter(({ id, path }) => entity.key.includes(id) && entity.exposures.get(path)?.shown === false)

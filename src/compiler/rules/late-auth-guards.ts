@@ -4,7 +4,7 @@ import type { CompilerInput } from '../blueprint.js';
 import { isGuard } from './unfit-scheme.js';
 import { optionLocations } from './option-locations.js';
 
-/** `AuthGuard` of @nestjs/passport in `guards` beside an authentication: it runs behind the permissions, which take its callers for anonymous. One sentence for the log. */
+/** Warns about `AuthGuard` of @nestjs/passport in `guards` in addition to `authentication`: it runs after the permissions, which see its callers as anonymous. */
 export function lateAuthGuards(blueprint: CompilerInput): readonly string[] {
   const { prefix, defaults } = blueprint;
   const late = optionLocations(blueprint).filter(({ options }) => {
@@ -14,7 +14,7 @@ export function lateAuthGuards(blueprint: CompilerInput): readonly string[] {
   });
   if (late.length === 0) return [];
   const [first] = late;
-  // What stands in forRoot is told there, and not once more of each model.
+  // Reported once for forRoot, and not for each model.
   const places = first?.where.startsWith('RestifyModule') === true ? [first] : late;
   return [
     `RestifyModule.forRoot('${prefix}'): AuthGuard of @nestjs/passport stands in guards of ${places.map(({ where }) => where).join(', ')}, where authentication is named.` +
@@ -22,7 +22,7 @@ export function lateAuthGuards(blueprint: CompilerInput): readonly string[] {
   ];
 }
 
-/** By the methods that its documents name for subclasses: the package may be loaded twice. */
+/** Recognizes it by its documented methods for subclasses, because the package may be loaded twice. */
 export function isPassportGuard(type: GuardClass): boolean {
   const { handleRequest, getAuthenticateOptions } = type.prototype as Readonly<Record<string, unknown>>;
   return typeof handleRequest === 'function' && typeof getAuthenticateOptions === 'function';

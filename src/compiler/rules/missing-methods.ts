@@ -1,7 +1,7 @@
 import type { InjectableClass, RestifyOptions } from '../../decorators/restify-options.js';
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 
-/** Classes that an option names, and what is called of their instances. */
+/** Classes in an option, with the methods that are called on their instances. */
 interface Role {
   readonly option: string;
   readonly methods: readonly string[];
@@ -9,7 +9,7 @@ interface Role {
   readonly of: (options: ClassesOfOptions) => readonly InjectableClass<unknown>[];
 }
 
-/** The permissions without what `allOf`, `anyOf` and `not` make of them. */
+/** The permission classes in an expression of `allOf`, `anyOf` and `not`. */
 export type ClassesOfOptions = Pick<
   RestifyOptions,
   'filterBackends' | 'guards' | 'interceptors' | 'pipes' | 'serializer'
@@ -55,8 +55,8 @@ const ROLES: readonly Role[] = [
 ];
 
 /**
- * Classes that stand where they cannot do what is asked of them there: every request would fail. Asked of the instances, for a method
- * may be a property; those of providers are there when the application has started its modules.
+ * Reports classes without the methods that their option requires: every request would fail. Checks the instances, because a
+ * method may be a property; those of providers exist once the application has started its modules.
  */
 export function missingMethods(
   given: readonly ClassesOfOptions[],

@@ -7,7 +7,7 @@ import { unmappedRelations } from './unmapped-relations.js';
 import { ignoredDecorators } from './ignored-decorators.js';
 import { junctionWarnings } from './verify-junctions.js';
 
-/** What an author should know of a model, and is no reason not to start: sentences for the log. */
+/** Warnings about a model, which do not prevent the start: sentences for the log. */
 export function modelWarnings(blueprint: CompilerInput, model: CompiledModel): readonly string[] {
   return [
     ...openModelWarnings(blueprint),

@@ -2,7 +2,7 @@ import type { RestifyOptions } from '../../decorators/restify-options.js';
 import type { CompilerInput } from '../blueprint.js';
 import { isGuard } from './unfit-scheme.js';
 
-/** Models that everybody may read and write because nobody has said anything of it: one sentence for the log, that names them. */
+/** Warns about models that every caller may read and write because no permission is declared: one sentence for the log. */
 export function openModelWarnings({ prefix, drafts, defaults }: CompilerInput): readonly string[] {
   if (defaults.permissions !== undefined || isGuarded(defaults)) return [];
   const open = drafts.filter(
@@ -16,7 +16,7 @@ export function openModelWarnings({ prefix, drafts, defaults }: CompilerInput): 
   ];
 }
 
-/** Some guard stands before it: one in `authentication` lets nobody pass whom it does not know. */
+/** Whether a guard protects it: a guard in `authentication` rejects unauthenticated callers. */
 function isGuarded({ guards, authentication }: Pick<RestifyOptions, 'guards' | 'authentication'>): boolean {
   return (guards?.length ?? 0) > 0 || authentication?.some(isGuard) === true;
 }

@@ -4,14 +4,14 @@ import { LONGEST_TIMER } from '../../core/schema/limits.js';
 import type { Pagination } from '../../core/contracts/pagination.js';
 import type { RestifyModuleOptions } from '../../restify.options.js';
 
-/** What is wrong with a value, and behind the option's name the place of it: `.limit`, `[2]`, or nothing. */
+/** A problem with a value, and its path within the option: `.limit`, `[2]`, or empty. */
 export interface OptionFlaw {
   readonly at: string;
   readonly what: string;
   readonly repair: string;
 }
 
-/** What an option may be. Never given undefined, which is an option left out. */
+/** A validator of an option's value. Never called with undefined, which means an absent option. */
 export type OptionKind = (given: unknown) => readonly OptionFlaw[];
 
 const NONE: readonly OptionFlaw[] = [];
@@ -21,7 +21,7 @@ function kindOf(fits: (given: unknown) => boolean, noun: string, repair: string)
     fits(given) ? NONE : (nullFlaw(given) ?? [{ at: '', what: `${shown(given)} is ${noun}`, repair }]);
 }
 
-/** A list whose items are all of one kind. */
+/** A list with items of one kind. */
 function listOf(item: (given: unknown) => boolean, noun: string, repair: string): OptionKind {
   return (given) => {
     if (!Array.isArray(given))
@@ -40,14 +40,14 @@ function listOf(item: (given: unknown) => boolean, noun: string, repair: string)
   };
 }
 
-/** Of null, which some would take for an option left out. */
+/** Rejects null, which must not be mistaken for an absent option. */
 function nullFlaw(given: unknown): readonly OptionFlaw[] | undefined {
   return given === null
     ? [{ at: '', what: 'null is no value of an option', repair: 'Leave the option out, or give it a value.' }]
     : undefined;
 }
 
-/** As a message can hold it. */
+/** Formats a value for a message. */
 function shown(given: unknown): string {
   if (typeof given === 'string') return JSON.stringify(given.slice(0, 40));
   if (typeof given === 'function') return 'a function';
@@ -100,7 +100,7 @@ const permissions = listOf(
 const aClass = kindOf(isClass, 'no class', 'Write the class itself, and no instance of it.');
 const object = kindOf(isObject, 'no object', 'Write an object, such as { name: value }.');
 
-/** An object whose values are all of one kind. One that is undefined is left out. */
+/** An object with values of one kind. Undefined ones are ignored. */
 function objectOf(part: OptionKind): OptionKind {
   return (given) =>
     isObject(given)
@@ -170,12 +170,12 @@ function throttle(given: unknown): readonly OptionFlaw[] {
   });
 }
 
-/** Judged by a rule of its own, which says more of it. */
+/** Accepts any value, because another rule validates it with better messages. */
 const ownRule: OptionKind = () => NONE;
-/** The same, where the rule is given the default in the place of null. */
+/** As above, except null, for which that rule would get the default. */
 const ownRuleButNull: OptionKind = (given) => nullFlaw(given) ?? NONE;
 
-/** Those that prefixes and models have. */
+/** The options that prefixes and models have in common. */
 const SHARED = {
   filterBackends: classes,
   pagination,
@@ -196,7 +196,7 @@ const SHARED = {
   throttle,
 } as const;
 
-/** What each option of `forRoot` may be. */
+/** The validators of the options of `forRoot`. */
 export const PREFIX_OPTIONS: Readonly<Record<keyof RestifyModuleOptions, OptionKind>> = {
   ...SHARED,
   authentication: ownRuleButNull,
@@ -218,7 +218,7 @@ export const PREFIX_OPTIONS: Readonly<Record<keyof RestifyModuleOptions, OptionK
   authenticationThrottle: ownRuleButNull,
 };
 
-/** What each option of `@Restify` may be. */
+/** The validators of the options of `@Restify`. */
 export const MODEL_OPTIONS: Readonly<Record<keyof RestifyOptions, OptionKind>> = {
   ...SHARED,
   app: text,

@@ -1,14 +1,14 @@
 import type { RestifyOptions } from '../../decorators/restify-options.js';
 import type { CompilerInput } from '../blueprint.js';
 
-/** Options as somebody gave them, unchecked, and where. */
+/** Options as declared, not yet validated, with their location. */
 export interface OptionLocation {
   /** `Poll`, `Student.through.course_set` or `RestifyModule.forRoot('rest/v1')`. */
   readonly where: string;
   readonly options: { readonly [Name in keyof RestifyOptions]?: unknown };
 }
 
-/** Everywhere that an option of a prefix, a model or a junction can be given. */
+/** All locations of options: prefixes, models and junctions. */
 export function optionLocations({
   prefix,
   defaults,

@@ -11,7 +11,7 @@ type Reason = Omit<DeclarationProblem, 'where'>;
 const ORDER_LOOKUPS: readonly Lookup[] = ['gt', 'gte', 'lt', 'lte', 'range'];
 const KEY_LOOKUPS: readonly Lookup[] = ['exact', 'in', 'ne', 'isnull'];
 
-/** Why a lookup makes no sense for what a path leads to; undefined where it does. */
+/** The reason why a lookup does not apply to the target of a path; undefined if it does. */
 export function unfitLookup(lookup: string, { leaf, operands }: ResolvedPath): Reason | undefined {
   if (!(LOOKUPS as readonly string[]).includes(lookup))
     return { what: `"${lookup}" is no lookup`, repair: didYouMean(lookup, LOOKUPS) };

@@ -3,10 +3,10 @@ import type { Authentication } from '../../core/contracts/authentication.js';
 
 type Unfit = Pick<DeclarationProblem, 'what' | 'repair'>;
 
-/** RFC 9110, 5.6.2: what names a scheme and a header. */
+/** The token syntax of schemes and header names (RFC 9110, 5.6.2). */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-/** Why something that stands in `authentication` is no scheme; undefined for one. */
+/** The reason why an item of `authentication` is not a valid scheme; undefined for a valid one. */
 export function unfitScheme(given: unknown): Unfit | undefined {
   if (typeof given === 'string') return unfitName(given);
   if (typeof given === 'function') return unfitGuard(given);
@@ -30,19 +30,19 @@ export function unfitScheme(given: unknown): Unfit | undefined {
   }
 }
 
-/** Those of them that are schemes: what is wrong with the others is told once everything is compiled. */
+/** The valid schemes; the others are reported after compilation. */
 export function fitSchemes(given: unknown): readonly Authentication[] {
   return Array.isArray(given)
     ? given.filter((each): each is Authentication => unfitScheme(each) === undefined)
     : [];
 }
 
-/** Whether what stands in `authentication` is a guard. */
+/** Whether an item of `authentication` is a guard. */
 export function isGuard(given: unknown): boolean {
   return isGuardClass(given) || (given as { readonly kind?: unknown } | null)?.kind === 'guard';
 }
 
-/** Whether something is a class with the method of guards. */
+/** Whether a value is a class with the method `canActivate`. */
 function isGuardClass(given: unknown): boolean {
   const { canActivate } = ((given as { prototype?: unknown } | null)?.prototype ?? {}) as {
     canActivate?: unknown;

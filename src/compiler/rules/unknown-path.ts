@@ -4,14 +4,14 @@ import type { Resource } from '../../core/schema/resource.js';
 import type { EntityDeclaration } from '../blueprint.js';
 import { plainPaths } from '../resolve-path.js';
 
-/** What a query is declared for. */
+/** The purpose of a declared path. */
 export interface QueryPlace {
   readonly where: string;
   readonly draft: EntityDeclaration;
   readonly resource: Resource;
 }
 
-/** A path that leads to no field that may be asked for. `reach` says whether it may lead over to-many relations. */
+/** The problem of a path that leads to no readable field. `reach`: whether it may lead over to-many relations. */
 export function unknownPath(
   path: string,
   { where, draft, resource }: QueryPlace,

@@ -1,7 +1,7 @@
 import type { CompilerInput } from '../blueprint.js';
 import { topName } from '../property-names.js';
 
-/** Relations that an entity declares and TypeORM does not know: a sentence each for the log. */
+/** Warnings about declared relations that TypeORM does not map: one sentence for each. */
 export function unmappedRelations({ drafts }: CompilerInput): readonly string[] {
   return drafts.flatMap(({ declaration: { name, options }, entity: { unmapped = [] } }) => {
     const { fields, exclude = [] } = options;

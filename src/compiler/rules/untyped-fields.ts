@@ -3,7 +3,7 @@ import { isExposedColumn } from '../exposed-properties.js';
 import type { CompilerInput } from '../blueprint.js';
 import { declaredColumns } from '../property-names.js';
 
-/** Fields of which nothing says what a transformer makes of them: one sentence for the log for each model. */
+/** Warnings about fields whose transformer has no known type: one sentence for each model. */
 export function untypedFields({ drafts }: CompilerInput): readonly string[] {
   return drafts.flatMap(({ declaration: { name, options }, entity }) => {
     const keys = keyColumns(entity);

@@ -16,7 +16,7 @@ const WANTED: Readonly<Record<string, Relation['kind']>> = {
   manyToManyDetail_: 'many-to-many',
 };
 
-/** Controller classes are listed, and their actions have a URL that is theirs alone. */
+/** Verifies that controller classes are listed in a module, and that the URLs of their actions are unique. */
 export function verifyActions(
   { controllers, drafts }: CompilerInput,
   model: CompiledModel,
@@ -37,7 +37,7 @@ export function verifyActions(
   });
 }
 
-/** Nest makes one controller a module, and of one URL only one answers. */
+/** Rejects a controller in several modules: Nest instantiates it in each, and only one handles the URL. */
 function listing(
   { name }: ControllerDeclaration,
   listedIn: number,
@@ -62,7 +62,7 @@ function listing(
       ];
 }
 
-/** Several classes would have to agree on every URL and on what stands before it. */
+/** Rejects several classes for one entity: their URLs, guards and interceptors would have to agree. */
 function rivals(
   { name, entity, controller }: ControllerDeclaration,
   controllers: CompilerInput['controllers'],
@@ -82,7 +82,7 @@ function rivals(
       ];
 }
 
-/** A route of Nest's own would stand below the same path as the objects, and behind them. */
+/** Rejects Nest's own routes: they would share the path of the objects, and be matched after them. */
 function plainRoutes({ name, plainRoutes: routes }: ControllerDeclaration): readonly DeclarationProblem[] {
   return routes.map((method) => ({
     where: `${name}.${method}`,
@@ -91,7 +91,7 @@ function plainRoutes({ name, plainRoutes: routes }: ControllerDeclaration): read
   }));
 }
 
-/** What is no method would be passed over, and what it was to hide would be shown. */
+/** Rejects an accessor in the place of a method: it would be ignored, and the default operation would stay exposed. */
 export function noMethods(controller: string, properties: readonly string[]): readonly DeclarationProblem[] {
   return properties.map((name) => ({
     where: `${controller}.${name}`,
@@ -100,7 +100,7 @@ export function noMethods(controller: string, properties: readonly string[]): re
   }));
 }
 
-/** A method that replaces an operation which is not there would never run; one that is an action too would be two things. */
+/** Rejects a method that replaces a missing operation, which would never run, or that is an action as well. */
 function replacements(
   { name, replaced, actions }: ControllerDeclaration,
   resource: Resource,
@@ -215,7 +215,7 @@ function sharedUrls({ name, actions }: ControllerDeclaration): readonly Declarat
   const seen = new Map<string, string>();
   return actions.flatMap((action): readonly DeclarationProblem[] =>
     (action.options.methods ?? ['GET']).flatMap((method) => {
-      // Express takes paths that differ by case for one.
+      // Express matches paths case-insensitively.
       const url =
         action.kind === 'nested'
           ? `${action.replaces}${action.relation}`

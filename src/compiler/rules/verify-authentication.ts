@@ -12,7 +12,7 @@ import { optionLocations } from './option-locations.js';
 import type { OptionLocation } from './option-locations.js';
 import { unfitScheme } from './unfit-scheme.js';
 
-/** Schemes can be asked and challenged for, and an answer of theirs is waited for some time. */
+/** Verifies schemes, their challenges, and the timeout of authentication. */
 export function verifyAuthentication(
   blueprint: CompilerInput,
   _model: CompiledModel,

@@ -10,7 +10,7 @@ import type { CompilerInput } from '../blueprint.js';
 import { optionLocations } from './option-locations.js';
 import { deduplicateProblems } from './deduplicate-problems.js';
 
-/** Bulk writes do what their author means, and go around nothing that stands before the writes of one object. */
+/** Verifies the options of bulk writes, and that they bypass nothing that applies to the write of one object. */
 export function verifyBulk(blueprint: CompilerInput, model: CompiledModel): readonly DeclarationProblem[] {
   const given = optionLocations(blueprint).flatMap(({ where, options: { bulk } }) =>
     optionProblems(`${where}.bulk`, bulk),
@@ -83,10 +83,10 @@ function listProblems(
   });
 }
 
-/** An upsert changes as these do. */
+/** Operations that write in the same way as an upsert. */
 const CHANGES = ['update', 'partialUpdate'] as const;
 
-/** What stands around one object would not stand around many. */
+/** Rejects bulk writes with interceptors or overrides of single writes, which would not apply to them. */
 function operationProblems(
   { label, entity, bulk, conditional, operations }: Resource,
   { controllers, drafts }: CompilerInput,
@@ -163,7 +163,7 @@ function operationProblems(
   ];
 }
 
-/** What an action stands for that answers a through object would be done beside it in the list. */
+/** Rejects bulk writes that would bypass an action on the through object. */
 function nestedProblems(
   { label, bulk }: Resource,
   { controllers, drafts }: CompilerInput,
@@ -201,7 +201,7 @@ function others(operation: string): string {
     .join(', ');
 }
 
-/** Without a unique index two requests at once would make two rows. */
+/** Requires a unique index: without one, concurrent upserts could insert two rows. */
 function upsertProblems(
   { label, bulk, fieldsByName }: Resource,
   entity: EntityDescription | undefined,

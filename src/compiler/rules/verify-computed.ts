@@ -3,7 +3,7 @@ import { didYouMean } from '../../core/errors/declaration-error.js';
 import { propertyNames } from '../property-names.js';
 import type { CompilerInput, EntityDeclaration } from '../blueprint.js';
 
-/** A computed field has a name of its own, and comes from a function or from a method that the entity has. */
+/** Verifies that a computed field has a unique name, and a function or an existing method of the entity. */
 export function verifyComputed({ drafts }: CompilerInput): readonly DeclarationProblem[] {
   return drafts.flatMap((draft) =>
     Object.entries(draft.declaration.options.computed ?? {}).flatMap(([name, source]) =>

@@ -3,7 +3,7 @@ import type { CompiledModel } from '../compile-resources.js';
 import type { CompilerInput } from '../blueprint.js';
 import { optionLocations } from './option-locations.js';
 
-/** The options of conditional requests and caches mean something; a misspelt one would protect nothing. */
+/** Verifies the options of conditional requests and caches: a misspelt one would protect nothing. */
 export function verifyConditional(
   blueprint: CompilerInput,
   _model: CompiledModel,
@@ -41,7 +41,7 @@ function conditionalProblems(where: string, given: unknown): readonly Declaratio
   ];
 }
 
-/** Directives of RFC 9111, 5.2, as a header can hold them. */
+/** The syntax of `Cache-Control` directives (RFC 9111, 5.2). */
 const DIRECTIVE = '[!#$%&\'*+.^_`|~0-9A-Za-z-]+(?:=(?:[!#$%&\'*+.^_`|~0-9A-Za-z-]+|"[\\t !#-\\[\\]-~]*"))?';
 const DIRECTIVES = new RegExp(`^${DIRECTIVE}(?: *, *${DIRECTIVE})*$`);
 

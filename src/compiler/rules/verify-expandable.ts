@@ -16,7 +16,7 @@ interface Way {
   readonly path: readonly string[];
 }
 
-/** What clients may expand are relations that are shown, to objects that they could ask for, and no deeper than is bounded. */
+/** Verifies that expandable paths are exposed relations to readable models, within the depth limit. */
 export function verifyExpandable(
   blueprint: CompilerInput,
   { all }: CompiledModel,
@@ -53,7 +53,7 @@ function textProblems(where: string, expandable: unknown): readonly DeclarationP
   ];
 }
 
-/** Relations of an entity to entities that nobody registered, and what those are called. */
+/** Relations of an entity to entities that are not registered, with the names of these. */
 type Unserved = (resource: Resource) => ReadonlyMap<string, string>;
 
 function unservedIn({ description }: CompilerInput, served: ReadonlySet<string>): Unserved {
@@ -122,7 +122,7 @@ function unknownRelation(
   };
 }
 
-/** What nobody can ask for by itself is not shown in the place of a key either. */
+/** Rejects the expansion of a model without its own read operation. */
 function targetProblem(
   field: Field,
   target: Resource,
@@ -143,7 +143,7 @@ function targetProblem(
   return undefined;
 }
 
-/** Whether each guard of the target has let the request pass that asks for the other model. One of several schemes may not have been asked. */
+/** Whether every guard of the target also runs for requests to the other model. One of several schemes may not have run. */
 function areBefore(target: Resource, from: Resource): boolean {
   const sameSchemes =
     target.schemes.length === from.schemes.length &&

@@ -5,7 +5,7 @@ import { keyColumns } from '../compile-transforms.js';
 import type { CompilerInput, EntityDeclaration } from '../blueprint.js';
 import { declaredColumns } from '../property-names.js';
 
-/** `type` names types that there are, of columns whose values a transformer makes: of all others the column itself says it. */
+/** Verifies that `type` has known types, and only for columns with a transformer: others have the type of the column. */
 export function verifyFieldTypes({ drafts }: CompilerInput): readonly DeclarationProblem[] {
   return drafts.flatMap((draft) =>
     Object.entries((draft.declaration.options.type ?? {}) as Readonly<Record<string, unknown>>).flatMap(

@@ -9,7 +9,7 @@ import type { OptionLocation } from './option-locations.js';
 const REPAIR =
   'Write true, false or { require: true, life: 3600 }, with either of the two, and key: (actor) => … where actors have no id.';
 
-/** The options mean something, answers have a table to be kept in, and that table is served to nobody. */
+/** Verifies the options of idempotency, and that the table of stored responses exists and is not exposed. */
 export function verifyIdempotency(
   blueprint: CompilerInput,
   _model: CompiledModel,

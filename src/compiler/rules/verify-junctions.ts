@@ -9,14 +9,14 @@ import type { CompiledModel } from '../compile-resources.js';
 import type { CompilerInput } from '../blueprint.js';
 import { junctionEntities, missingColumns } from '../junction-entities.js';
 
-/** An entity on a junction's table whose options would rule nothing: it does not have the junction's columns. */
+/** An entity on a junction's table whose options would have no effect, because it lacks the junction's columns. */
 interface Unfit {
   readonly junction: JunctionDescription;
   readonly entity: EntityDescription;
   readonly declared: boolean;
 }
 
-/** A declared entity on the table of a served junction has the junction's columns: else its permissions would not hold there. */
+/** Verifies that a declared entity on the table of a served junction has the junction's columns: else its permissions would not apply there. */
 export function verifyJunctions(
   blueprint: CompilerInput,
   model: CompiledModel,
@@ -30,7 +30,7 @@ export function verifyJunctions(
     }));
 }
 
-/** What the application should know of the junctions that it serves, and is no reason not to start. */
+/** Warnings about served junctions, which do not prevent the start. */
 export function junctionWarnings(blueprint: CompilerInput, model: CompiledModel): readonly string[] {
   const unfit = unfitEntities(blueprint, model).filter(({ declared }) => !declared);
   return [
@@ -82,7 +82,7 @@ function isManyToMany(relation: EntityDescription['relations'][number]): relatio
   return relation.kind === 'many-to-many';
 }
 
-/** Those of relations that some model shows, each once. */
+/** The junctions of exposed relations, each once. */
 function servedJunctions(
   { drafts }: CompilerInput,
   { resources }: CompiledModel,
@@ -100,7 +100,7 @@ function servedJunctions(
   return [...junctions.values()];
 }
 
-/** Where a junction has no fitting entity, and where one that is declared does not fit. */
+/** Junctions without a matching entity, and declared entities that do not match. */
 function unfitEntities(blueprint: CompilerInput, model: CompiledModel): readonly Unfit[] {
   const through = junctionEntities(blueprint);
   const entities = new Map(blueprint.description.entities.map((entity) => [entity.id, entity]));

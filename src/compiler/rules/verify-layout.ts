@@ -1,7 +1,7 @@
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { CompilerInput } from '../blueprint.js';
 
-/** An entity whose file was loaded after Nest had read the controllers would have no routes. */
+/** Rejects entities whose files were loaded after Nest had read the controllers: they would have no routes. */
 export function verifyLayout({ drafts, laidOut }: CompilerInput): readonly DeclarationProblem[] {
   return drafts
     .filter(({ declaration }) => !laidOut.has(declaration.target))

@@ -1,7 +1,7 @@
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { CompilerInput } from '../blueprint.js';
 
-/** A class that this application lists must be an entity of its data source, and declared where it is given a label. */
+/** Verifies that a listed class is an entity of the data source, and declared if it has an app label. */
 export function verifyListedClasses({ listed, description }: CompilerInput): readonly DeclarationProblem[] {
   const known = new Set(description.entities.flatMap((entity) => entity.targets));
   return listed.flatMap(({ target, name, listedIn, declared }): readonly DeclarationProblem[] => {

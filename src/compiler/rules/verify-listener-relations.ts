@@ -6,7 +6,7 @@ import type { CompilerInput } from '../blueprint.js';
 type Unfit = Pick<DeclarationProblem, 'what' | 'repair'>;
 type Relation = EntityDescription['relations'][number];
 
-/** What listeners need loaded are relations: with the foreign key first, for the row says where that leads, and any behind it. */
+/** Verifies that `listenerRelations` are relations: first one with a foreign key in the row itself, then any. */
 export function verifyListenerRelations({
   drafts,
   description,
@@ -46,7 +46,7 @@ function unfitBeyond(
   return found ? unfitBeyond(path.slice(found.path.length + 1), found, byId) : unknown(path, entity);
 }
 
-/** A relation in an embedded object has dots in its own name. */
+/** The longest match, because a relation in an embedded object has dots in its own name. */
 function relationOf(path: string, { relations }: EntityDescription): Relation | undefined {
   return relations.find((relation) => path === relation.path || path.startsWith(`${relation.path}.`));
 }

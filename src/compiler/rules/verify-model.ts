@@ -67,7 +67,7 @@ const RULES = [
   verifyActions,
 ] as const;
 
-/** All that is wrong, rule by rule. */
+/** Runs all rules and collects their problems. */
 export function problemsOfModel(
   blueprint: CompilerInput,
   model: CompiledModel,

@@ -7,7 +7,7 @@ import type { CompilerInput, EntityDeclaration } from '../blueprint.js';
 import { junctionEntities } from '../junction-entities.js';
 import { isPassportGuard } from './late-auth-guards.js';
 
-/** One side of a junction that has no declaration of its own: the relation by which it is served. */
+/** One side of a junction without its own declaration: the relation by which it is served. */
 interface Side {
   readonly draft: EntityDeclaration;
   readonly path: string;
@@ -16,8 +16,8 @@ interface Side {
 type ManyToMany = Extract<EntityDeclaration['entity']['relations'][number], { kind: 'many-to-many' }>;
 
 /**
- * What protects a model does not reach the pairs of its many-to-many relations: where nobody declares the junction, its
- * permissions must be said. Else everybody could list and delete the pairs of models that only some may use.
+ * Requires explicit permissions for junctions without a declaration: the permissions of a model do not apply to the pairs of
+ * its many-to-many relations, so that every caller could list and delete the pairs of protected models.
  */
 export function verifyOpenJunctions(
   blueprint: CompilerInput,
@@ -90,7 +90,7 @@ function problemOf(
   };
 }
 
-/** Also for entities of other packages: their declaration is one's own, or the prefix is. */
+/** Applies to entities of other packages too, whose options the application declares itself or through the prefix. */
 function repairs({ draft, path }: Side, option: string, value: string): string {
   const { name } = draft.declaration;
   const given = `${option}: ${value}`;
@@ -113,7 +113,7 @@ function protectionOf(options: RestifyOptions): string {
   );
 }
 
-/** Of other guards nobody knows whether they tell who asks. */
+/** It is unknown whether other guards authenticate. */
 function hasAuthGuard({ guards }: Pick<RestifyOptions, 'guards'>): boolean {
   return guards?.some(isPassportGuard) === true;
 }
@@ -122,7 +122,7 @@ function isGiven(list: readonly unknown[] | undefined): boolean {
   return list !== undefined && list.length > 0;
 }
 
-/** Of classes of the application's own nothing is known: they are taken for those that ask. */
+/** Custom permission classes are assumed to check the actor. */
 function needsActor(permission: PermissionExpression, allowAny: PermissionClass): boolean {
   if (typeof permission === 'function') return permission !== allowAny;
   switch (permission.kind) {

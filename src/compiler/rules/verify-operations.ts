@@ -3,7 +3,7 @@ import type { DeclarationProblem } from '../../core/errors/declaration-error.js'
 import { OPERATIONS } from '../../core/schema/operation.js';
 import type { CompilerInput } from '../blueprint.js';
 
-/** `operations` names some of the six. */
+/** Verifies that `operations` lists known operations. */
 export function verifyOperations({ drafts }: CompilerInput): readonly DeclarationProblem[] {
   return drafts.flatMap(({ declaration }) =>
     (declaration.options.operations ?? []).flatMap((name, index): readonly DeclarationProblem[] =>

@@ -3,7 +3,7 @@ import type { DeclarationProblem } from '../../core/errors/declaration-error.js'
 import { OPTION_NAMES } from '../../decorators/restify-options.js';
 import type { CompilerInput } from '../blueprint.js';
 
-/** Every option is one that there is: a misspelt one would be passed over without a word. */
+/** Rejects unknown options: a misspelt one would be silently ignored. */
 export function verifyOptionNames({ drafts }: CompilerInput): readonly DeclarationProblem[] {
   return drafts.flatMap(({ declaration }) =>
     Object.keys(declaration.options)

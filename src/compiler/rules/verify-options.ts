@@ -4,7 +4,7 @@ import type { EntityDeclaration } from '../blueprint.js';
 import { MODEL_OPTIONS, PREFIX_OPTIONS } from './option-kinds.js';
 import type { OptionKind } from './option-kinds.js';
 
-/** What was given, before anything has been made of it. */
+/** The raw declarations, before compilation. */
 export interface GivenOptions {
   /** As messages name it. */
   readonly prefix: string;
@@ -14,8 +14,8 @@ export interface GivenOptions {
 }
 
 /**
- * Every option is of its kind: a number that is none, a text in place of a list and null would be read as something else, or not at
- * all. Judged before anything is compiled, which takes them for what they should be.
+ * Verifies the type of every option: an invalid number, a string instead of a list, or null would be misread or ignored. Runs
+ * before compilation, which relies on the types.
  */
 export function verifyOptions({
   prefix,

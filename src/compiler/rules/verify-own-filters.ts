@@ -9,7 +9,7 @@ import type { CompilerInput, EntityDeclaration } from '../blueprint.js';
 import { plainPaths, resolveFilterPath } from '../resolve-path.js';
 import { unknownPath } from './unknown-path.js';
 
-/** A filter of the model's own has a name that nothing else has, a type, and says which readable fields it tells of. */
+/** Verifies that a custom filter has a unique name, a type, and the readable fields that it discloses. */
 export function verifyCustomFilters(
   { drafts }: CompilerInput,
   model: CompiledModel,

@@ -7,7 +7,7 @@ import { optionLocations } from './option-locations.js';
 import type { OptionLocation } from './option-locations.js';
 import { deduplicateProblems } from './deduplicate-problems.js';
 
-/** The options of a pagination are right, and its parameters mean nothing else in the lists that it cuts. That it is one is the rule of its kind. */
+/** Verifies the options of a pagination, and that its parameters have no other meaning in its lists. Its type is verified elsewhere. */
 export function verifyPagination(
   blueprint: CompilerInput,
   { all }: CompiledModel,

@@ -3,7 +3,7 @@ import type { CompiledModel } from '../compile-resources.js';
 import type { CompilerInput } from '../blueprint.js';
 import { takenByBackends } from '../yield-parameters.js';
 
-/** No filter of the model's own has the name of a query parameter that means something else (contract 4.13). */
+/** Verifies that no custom filter has the name of another query parameter (contract 4.13). */
 export function verifyParameters(
   { drafts }: CompilerInput,
   model: CompiledModel,

@@ -3,7 +3,7 @@ import type { CompilerInput, EntityDeclaration } from '../blueprint.js';
 
 const SEGMENT = /^[a-z0-9][a-z0-9_-]*$/;
 
-/** Every model has two lower-case words of its own as its path (contract 1.1). */
+/** Verifies that every model has a unique path of two lower-case words (contract 1.1). */
 export function verifyPaths({ drafts }: CompilerInput): readonly DeclarationProblem[] {
   return [...drafts.flatMap(wrongWords), ...sharedPaths(drafts)];
 }

@@ -3,7 +3,7 @@ import type { CompilerInput } from '../blueprint.js';
 
 const PREFIX = /^(?:[A-Za-z0-9_.~-]+(?:\/[A-Za-z0-9_.~-]+)*)?$/;
 
-/** A prefix is a plain path, and each is given once. */
+/** Verifies that a prefix is a plain path, and unique. */
 export function verifyPrefix({ prefix, takenPrefixes }: CompilerInput): readonly DeclarationProblem[] {
   const where = `RestifyModule.forRoot('${prefix}')`;
   if (!PREFIX.test(prefix))

@@ -12,7 +12,7 @@ const LISTS = [
   'optional',
 ] as const satisfies readonly (keyof RestifyOptions)[];
 
-/** Options that name properties of the entity name ones that it has, and none that is never shown anyway. */
+/** Verifies that options refer to existing properties of the entity which can be exposed. */
 export function verifyPropertyNames({ drafts }: CompilerInput): readonly DeclarationProblem[] {
   return drafts.flatMap((draft) => [
     ...LISTS.flatMap((option) =>

@@ -10,7 +10,7 @@ import { resolveFilterPath, resolveReadablePath } from '../resolve-path.js';
 import { unfitLookup } from './unfit-lookup.js';
 import { unknownPath } from './unknown-path.js';
 
-/** What may be filtered, searched and ordered by is a readable field, and of a type that the query makes sense for. */
+/** Verifies that filters, searches and orders use readable fields of a suitable type. */
 export function verifyQueries(
   { drafts, description }: CompilerInput,
   model: CompiledModel,
@@ -28,7 +28,7 @@ export function verifyQueries(
   });
 }
 
-/** What `through` says of junctions without a declaration of their own, as if it were one. */
+/** Verifies the options of `through` for junctions without a declaration, like a declaration. */
 function junctionsOf(
   draft: EntityDeclaration,
   { relations }: Resource,

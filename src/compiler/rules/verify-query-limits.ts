@@ -5,7 +5,7 @@ import type { CompilerInput } from '../blueprint.js';
 
 const MOST: ReadonlyMap<string, number> = new Map(Object.entries(MOST_OF_QUERY));
 
-/** A limit is one that there is, above 0, because what is turned off is left out of the model, and no more than a database takes. */
+/** Verifies that a limit is known, positive (features are disabled by other options), and within the bounds of databases. */
 export function verifyQueryLimits({
   prefix,
   defaults,

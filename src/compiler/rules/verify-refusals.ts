@@ -1,7 +1,7 @@
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { CompilerInput } from '../blueprint.js';
 
-/** Another word would hide nothing, and look as if it did. */
+/** Rejects unknown values of `refusalsHide`, which would hide nothing. */
 export function verifyRefusals({ prefix, refusalsHide }: CompilerInput): readonly DeclarationProblem[] {
   if (refusalsHide === 'rows' || refusalsHide === 'nothing') return [];
   return [

@@ -8,7 +8,7 @@ import { featureParameters } from '../yield-parameters.js';
 import { optionLocations } from './option-locations.js';
 import { deduplicateProblems } from './deduplicate-problems.js';
 
-/** Parameters of features that a prefix may rename for those of its models that have them. */
+/** Parameters of features, which a prefix may rename for the models that have them. */
 const STANDARD = [
   'search',
   'ordering',
@@ -32,7 +32,7 @@ const STANDARD = [
   '_end',
 ] as const;
 
-/** `parameters` renames query parameters that there are, and gives names that mean nothing else (contract 4.15). */
+/** Verifies that `parameters` renames known query parameters to unused names (contract 4.15). */
 export function verifyRenamedParameters(
   blueprint: CompilerInput,
   model: CompiledModel,
@@ -50,7 +50,7 @@ export function verifyRenamedParameters(
 
 type Names = Readonly<Record<string, unknown>>;
 
-/** What is no object is refused as an option. */
+/** Ignores values other than objects, which are rejected as options. */
 function namesIn(given: unknown): Names {
   return typeof given === 'object' && given !== null && !Array.isArray(given) ? (given as Names) : {};
 }
@@ -99,7 +99,7 @@ function unknownOfModel(
     }));
 }
 
-/** The new names of a model beside all others that it has. */
+/** Verifies the new names of a model against all others that it has. */
 function meaningProblems(
   resource: Resource,
   draft: EntityDeclaration | undefined,

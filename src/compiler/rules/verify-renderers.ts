@@ -14,7 +14,7 @@ interface Given {
   readonly renderers: unknown;
 }
 
-/** Renderers are some, each has names of its own, and `format` means nothing else in the models that have them. */
+/** Verifies renderers, the uniqueness of their names, and that `format` has no other meaning in their models. */
 export function verifyRenderers(
   blueprint: CompilerInput,
   { all }: CompiledModel,

@@ -11,7 +11,7 @@ import { deduplicateProblems } from './deduplicate-problems.js';
 const PARAMETERS: readonly string[] = ['fieldsParameter', 'omitParameter', 'expandParameter'];
 const BOUNDS: readonly string[] = ['maxChildren', 'maxObjects'];
 
-/** A shape is one, its bounds are numbers, and its parameters mean nothing else. */
+/** Verifies the options of `shape`: its limits, and that its parameters have no other meaning. */
 export function verifyFieldSelection(
   blueprint: CompilerInput,
   { all }: CompiledModel,

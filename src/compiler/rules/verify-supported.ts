@@ -4,7 +4,7 @@ import { exposedMember } from '../exposed-properties.js';
 import { declaredColumns, topName } from '../property-names.js';
 import type { CompilerInput, EntityDeclaration } from '../blueprint.js';
 
-/** What cannot be served is said, and never served wrong. */
+/** Reports unsupported features of served entities, so that none is served incorrectly. */
 export function verifySupported({ drafts }: CompilerInput): readonly DeclarationProblem[] {
   const registered = new Set(drafts.map(({ entity }) => entity.id));
   return drafts.flatMap((draft) => [
@@ -26,7 +26,7 @@ function entityProblems({ declaration, entity }: EntityDeclaration): readonly De
     .map(({ what, repair }) => ({ where: declaration.name, what, repair }));
 }
 
-/** Relations to entities that are not registered are left out anyway. */
+/** Ignores relations to entities that are not registered, which have no field. */
 function relationProblems(
   draft: EntityDeclaration,
   registered: ReadonlySet<string>,

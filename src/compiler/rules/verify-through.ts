@@ -3,7 +3,7 @@ import type { DeclarationProblem } from '../../core/errors/declaration-error.js'
 import type { CompilerInput, EntityDeclaration } from '../blueprint.js';
 import { junctionEntities } from '../junction-entities.js';
 
-/** `through` names many-to-many relations, and says nothing that a declaration of the junction's entity says. */
+/** Verifies that `through` refers to many-to-many relations without a declaration of the junction's entity. */
 export function verifyThrough(blueprint: CompilerInput): readonly DeclarationProblem[] {
   const known: Known = { drafts: blueprint.drafts, entities: junctionEntities(blueprint) };
   return blueprint.drafts.flatMap((draft) =>
@@ -57,7 +57,7 @@ interface Side {
   readonly name: string;
 }
 
-/** One junction has one set of rules: an option is given on one of its sides. */
+/** Rejects an option that is given on both sides of a junction. */
 function saidTwice(here: Side, there: Side): readonly DeclarationProblem[] {
   const optionsOf = ({ draft, name }: Side): object =>
     (draft.declaration.options.through as Readonly<Record<string, object>> | undefined)?.[name] ?? {};

@@ -2,7 +2,7 @@ import type { DeclarationProblem } from '../../core/errors/declaration-error.js'
 import { LONGEST_TIMER } from '../../core/schema/limits.js';
 import type { CompilerInput } from '../blueprint.js';
 
-/** Nobody waits for ever, nobody gives up before the wait has begun, and a statement may be left any time only by that word. */
+/** Verifies the timeouts: positive and finite; only the statement timeout may be disabled, with `false`. */
 export function verifyTimeouts({
   prefix,
   acquireTimeout,
