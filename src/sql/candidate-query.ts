@@ -8,7 +8,7 @@ import type { Statement } from './statement.js';
 import type { TableRegistry } from './table-names.js';
 
 /** What a column of a row that is not written would hold. */
-export type HeldValue =
+export type CandidateValue =
   /** As the driver takes it. */
   | { readonly kind: 'value'; readonly raw: unknown }
   /** The default that the entity declares. */
@@ -24,7 +24,7 @@ export type HeldValue =
 export interface CandidateRow {
   readonly resource: Resource;
   /** Of every column that the condition looks at. */
-  readonly held: ReadonlyMap<Column, HeldValue>;
+  readonly held: ReadonlyMap<Column, CandidateValue>;
   /** Names the row that is changed. */
   readonly stored?: Condition;
 }
@@ -38,7 +38,7 @@ export function candidateStatement(
   const scope = Scope.over(dialect, tables, resource, (outer) => {
     const row = outer.within(resource);
     const names = [...held.keys()].map((column) => outer.table.name(column));
-    const values = [...held].map(([column, value]) => heldSql(value, column, row));
+    const values = [...held].map(([column, value]) => candidateSql(value, column, row));
     const from = stored ? ` FROM ${row.from()} WHERE ${compileCondition(stored, row)}` : '';
     return `SELECT ${names.join(', ')} FROM ${outer.table.path} WHERE 1 = 0 UNION ALL SELECT ${values.join(', ')}${from}`;
   });
@@ -49,7 +49,7 @@ export function candidateStatement(
   };
 }
 
-function heldSql(held: HeldValue, column: Column, row: Scope): string {
+function candidateSql(held: CandidateValue, column: Column, row: Scope): string {
   switch (held.kind) {
     case 'value':
       return row.dialect.stored(row.bindRaw(held.raw), column.type);

@@ -11,15 +11,15 @@ export function compileOrder(order: readonly OrderTerm[], scope: Scope): string 
 function compileTerm(term: OrderTerm, scope: Scope): readonly string[] {
   const { column, compared } = cursorOf(term, scope);
   const sorted = `${compared}${term.descending ? ' DESC' : ' ASC'}`;
-  const first = nullsComeFirst(term, scope);
-  if (!mayBeNull(term) || first === nullsByItself(term, scope)) return [sorted];
+  const first = isNullsFirst(term, scope);
+  if (!isNullable(term) || first === nullsFirstByDefault(term, scope)) return [sorted];
   return scope.dialect.nullsClause
     ? [`${sorted} NULLS ${first ? 'FIRST' : 'LAST'}`]
     : [`${column} IS NULL ${first ? 'DESC' : 'ASC'}`, sorted];
 }
 
 /** The same rows from the last to the first. */
-export function reversed(order: readonly OrderTerm[]): readonly OrderTerm[] {
+export function reverseOrder(order: readonly OrderTerm[]): readonly OrderTerm[] {
   // Whatever else a term comes to say has to be turned around here too.
   return order.map(({ operand, descending, nulls, ...rest }) => ({
     operand,
@@ -50,12 +50,12 @@ export function compileAfter(
   const alternatives = order.map((term, index) => {
     const equal = order
       .slice(0, index)
-      .map((each, position) => compileTied(each, values[position] as Json, scope));
-    return [...equal, compileBehind(term, values[index] as Json, scope)].join(' AND ');
+      .map((each, position) => compileEqual(each, values[position] as Json, scope));
+    return [...equal, compileBeyond(term, values[index] as Json, scope)].join(' AND ');
   });
   if (inclusive)
     alternatives.push(
-      order.map((term, index) => compileTied(term, values[index] as Json, scope)).join(' AND '),
+      order.map((term, index) => compileEqual(term, values[index] as Json, scope)).join(' AND '),
     );
   const behind = `(${alternatives.map((each) => `(${each})`).join(' OR ')})`;
   return bound === undefined ? behind : `${bound} AND ${behind}`;
@@ -70,35 +70,35 @@ function cursorOf(
   return { column, compared: cursor.compared, bind: (value) => cursor.parameter(scope.bindRaw(value)) };
 }
 
-function compileTied(term: OrderTerm, value: Json, scope: Scope): string {
+function compileEqual(term: OrderTerm, value: Json, scope: Scope): string {
   const { column, compared, bind } = cursorOf(term, scope);
   return value === null ? `${column} IS NULL` : `${compared} = ${bind(value)}`;
 }
 
 /** Undefined where rows behind this one may hold NULL, which no comparison finds. */
 function compileBound(term: OrderTerm, value: Json, scope: Scope): string | undefined {
-  if (value === null || (mayBeNull(term) && !nullsComeFirst(term, scope))) return undefined;
+  if (value === null || (isNullable(term) && !isNullsFirst(term, scope))) return undefined;
   const { compared, bind } = cursorOf(term, scope);
   return `${compared} ${term.descending ? '<=' : '>='} ${bind(value)}`;
 }
 
-function compileBehind(term: OrderTerm, value: Json, scope: Scope): string {
+function compileBeyond(term: OrderTerm, value: Json, scope: Scope): string {
   const { column, compared, bind } = cursorOf(term, scope);
-  const first = nullsComeFirst(term, scope);
+  const first = isNullsFirst(term, scope);
   if (value === null) return first ? `${column} IS NOT NULL` : '1 = 0';
   const behind = `${compared} ${term.descending ? '<' : '>'} ${bind(value)}`;
-  return mayBeNull(term) && !first ? `(${behind} OR ${column} IS NULL)` : behind;
+  return isNullable(term) && !first ? `(${behind} OR ${column} IS NULL)` : behind;
 }
 
-function nullsComeFirst(term: OrderTerm, scope: Scope): boolean {
-  return term.nulls === undefined ? nullsByItself(term, scope) : term.nulls === 'first';
+function isNullsFirst(term: OrderTerm, scope: Scope): boolean {
+  return term.nulls === undefined ? nullsFirstByDefault(term, scope) : term.nulls === 'first';
 }
 
-function nullsByItself({ descending }: OrderTerm, { dialect }: Scope): boolean {
+function nullsFirstByDefault({ descending }: OrderTerm, { dialect }: Scope): boolean {
   return dialect.nullsFirst !== descending;
 }
 
-function mayBeNull({ operand }: OrderTerm): boolean {
+function isNullable({ operand }: OrderTerm): boolean {
   return operand.column.nullable || operand.hops.length > 0;
 }
 

@@ -5,46 +5,46 @@ import type { OrderTerm } from '../core/schema/resource.js';
 import { keyOrder } from './compile-order.js';
 import type { Dialect } from './dialects/dialect.js';
 import { jsonPageStatement, readJsonPage } from './json-page-query.js';
-import type { JsonPage, JsonWriting } from './json-page-query.js';
+import type { JsonPage, JsonRowOptions } from './json-page-query.js';
 import type { Scope } from './query-scope.js';
 import type { Records, Statement } from './statement.js';
 
 /** Rows as JSON with commas between, and where they end. */
-export interface TextPage {
+export interface JsonListPage {
   readonly text: string;
   readonly count: number;
   /** The cursor values of the last row of a full page. */
   readonly last: readonly unknown[];
 }
 
-export interface TextPageParts extends JsonWriting {
+export interface JsonListQueryOptions extends JsonRowOptions {
   readonly dialect: Dialect;
   scope(): Scope;
 }
 
 /** The rows of one page of a list. */
-export interface ListPart {
+export interface ListPageOptions {
   /** The cursor values of the row before; undefined for the first page. */
   readonly after: readonly unknown[] | undefined;
   readonly limit: number;
   /** Whether the cursor values of its last row are read, which takes memory for each row. */
-  readonly end: boolean;
+  readonly readsCursor: boolean;
 }
 
 /** The statements of a list whose rows the database writes itself: each brings out a whole page as one text. */
-export class TextPages {
+export class JsonListQuery {
   /** Where the order is the key alone, all pages after the first have one statement. */
   private readonly key: OrderTerm | undefined;
 
   constructor(
     private readonly plan: ListPlan,
-    private readonly parts: TextPageParts,
+    private readonly options: JsonListQueryOptions,
   ) {
     this.key = keyOrder(plan.order, plan.resource.key);
   }
 
   get kind(): string {
-    return kindOfList(this.plan, this.parts.basePath);
+    return listKind(this.plan, this.options.basePath);
   }
 
   /** Whose values stand at the end of the parameters of the first statement. */
@@ -54,7 +54,7 @@ export class TextPages {
   }
 
   /** As `conditions`, of the statement behind a row; undefined where that one is another for other values. */
-  conditionsBehind([value]: readonly unknown[]): readonly Condition[] | undefined {
+  conditionsAfter([value]: readonly unknown[]): readonly Condition[] | undefined {
     return (
       this.key && [
         this.plan.where,
@@ -68,13 +68,13 @@ export class TextPages {
     );
   }
 
-  statement(part: ListPart): Statement {
-    return jsonPageStatement(this.pageOf(part), this.parts.scope(), this.parts);
+  statement(part: ListPageOptions): Statement {
+    return jsonPageStatement(this.pageOf(part), this.options.scope(), this.options);
   }
 
   /** Undefined for a page with a row that the database cannot write. Throws 404 where the parent is not there. */
-  read(records: Records, part: ListPart): TextPage | undefined {
-    const { json, dialect } = this.parts;
+  read(records: Records, part: ListPageOptions): JsonListPage | undefined {
+    const { json, dialect } = this.options;
     const { resource } = this.plan;
     const { text, size, last } = readJsonPage(records, this.pageOf(part), {
       json,
@@ -84,7 +84,7 @@ export class TextPages {
   }
 
   /** The first one looks for the parent too. */
-  private pageOf({ after, limit, end }: ListPart): JsonPage {
+  private pageOf({ after, limit, readsCursor }: ListPageOptions): JsonPage {
     const { where, order, parent } = this.plan;
     return {
       where,
@@ -93,7 +93,7 @@ export class TextPages {
       offset: 0,
       limit,
       lookahead: false,
-      edges: end ? 'last' : 'none',
+      edges: readsCursor ? 'last' : 'none',
       parent: after ? undefined : parent,
       count: undefined,
     };
@@ -101,7 +101,7 @@ export class TextPages {
 }
 
 /** Tells apart what lists of one resource ask of the same condition. */
-export function kindOfList({ order, parent }: Pick<ListPlan, 'order' | 'parent'>, basePath: string): string {
+export function listKind({ order, parent }: Pick<ListPlan, 'order' | 'parent'>, basePath: string): string {
   return `list ${basePath} ${parent?.resource.id ?? ''}${orderText(order)}`;
 }
 

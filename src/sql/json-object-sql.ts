@@ -11,9 +11,9 @@ export interface JsonRows {
   /** SQL of a row's whole object; NULL for a row that only the process can write. */
   sql(scope: Scope, basePath: string): string;
   /** Whether rows that were written so, with commas between, are what the process would have written. */
-  areRight(rows: string): boolean;
+  isValidJson(rows: string): boolean;
   /** Several such rows without one at an end. */
-  without(end: 'first' | 'last', rows: string): string;
+  removeRow(end: 'first' | 'last', rows: string): string;
 }
 
 /** A function of SQL has a bounded number of arguments, in every build at least 127. */
@@ -33,8 +33,8 @@ export function jsonRows(resource: Resource, dialect: Dialect): JsonRows | undef
       const { sql, guard } = writer.object(members.map((member) => member.sql(scope, basePath)));
       return guard === undefined ? sql : `CASE WHEN ${guard} THEN ${sql} END`;
     },
-    areRight: formed(objectForm(members)),
-    without: withoutRow(members[0]),
+    isValidJson: patternTest(objectPattern(members)),
+    removeRow: rowRemover(members[0]),
   };
 }
 
@@ -42,7 +42,7 @@ export function jsonRows(resource: Resource, dialect: Dialect): JsonRows | undef
  * Where one row ends and the next begins. Inside a row no such text can stand: rows hold no arrays, and inside a string a
  * quotation mark is escaped; one that ends a string is not followed by a name.
  */
-function withoutRow(first: Member | undefined): JsonRows['without'] {
+function rowRemover(first: Member | undefined): JsonRows['removeRow'] {
   const boundary = first ? `},{"${first.name}":` : '},{}';
   return (end, rows) =>
     end === 'first'
@@ -51,7 +51,7 @@ function withoutRow(first: Member | undefined): JsonRows['without'] {
 }
 
 /** Looked at as a whole: one pass over the text of a page costs less than a look of the database's at each value. */
-function formed(form: string | undefined): (rows: string) => boolean {
+function patternTest(form: string | undefined): (rows: string) => boolean {
   if (form === undefined) return () => true;
   const rows = new RegExp(`^(?:${form}(?:,(?=\\{)|$))*$`);
   return (text) => {
@@ -83,7 +83,7 @@ function membersOf(
 }
 
 /** Undefined where the database vouches for all of it. */
-function objectForm(members: readonly Member[]): string | undefined {
+function objectPattern(members: readonly Member[]): string | undefined {
   if (members.some(({ form }) => form === undefined)) return undefined;
   return `\\{${members.map(({ name, form }) => `"${name}":${String(form)}`).join(',')}\\}`;
 }
@@ -115,7 +115,7 @@ function memberOf(field: Field, resource: Resource, writer: JsonWriter): Member 
 function columnMember(name: string, column: ColumnField['column'], writer: JsonWriter): Member | undefined {
   const written = writer.columnOf(column.type);
   return (
-    written && { name, form: written.form, sql: (scope) => ({ name, ...written.of(scope.own(column)) }) }
+    written && { name, form: written.pattern, sql: (scope) => ({ name, ...written.of(scope.own(column)) }) }
   );
 }
 
@@ -125,7 +125,7 @@ function embeddedMember(field: EmbeddedField, resource: Resource, writer: JsonWr
   return (
     inner && {
       name,
-      form: objectForm(inner),
+      form: objectPattern(inner),
       sql: (scope, basePath) => ({ name, ...writer.object(inner.map((each) => each.sql(scope, basePath))) }),
     }
   );
@@ -157,9 +157,10 @@ function linkMember(
   const end = `/${relation.name}/`;
   return {
     name,
-    form: keyText.form === undefined ? undefined : `"[^"\\\\]*(?:\\\\.[^"\\\\]*)*/${keyText.form}${end}"`,
+    form:
+      keyText.pattern === undefined ? undefined : `"[^"\\\\]*(?:\\\\.[^"\\\\]*)*/${keyText.pattern}${end}"`,
     sql: (scope, basePath) => {
-      const begin = scope.bindText(writer.textBegin(`${basePath}/`));
+      const begin = scope.bindText(writer.linkPrefix(`${basePath}/`));
       // Whatever keeps the key from being written keeps its link, too.
       const { sql, ...kept } = keyText.of(scope.own(key));
       return { ...kept, name, sql: writer.link(begin, sql, end) };

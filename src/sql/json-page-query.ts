@@ -3,7 +3,7 @@ import { COUNTED_ROWS } from '../core/schema/limits.js';
 import type { CountPlan, ExistsPlan, ListPlan, PagePlan } from '../core/query/plan.js';
 import type { OrderTerm } from '../core/schema/resource.js';
 import { compileWhere } from './compile-where.js';
-import { compileAfter, compileOrder, cursorColumns, keyOrder, reversed } from './compile-order.js';
+import { compileAfter, compileOrder, cursorColumns, keyOrder, reverseOrder } from './compile-order.js';
 import type { JsonRows } from './json-object-sql.js';
 import { selectList } from './select-columns.js';
 import type { Scope } from './query-scope.js';
@@ -22,7 +22,7 @@ export interface JsonPage extends PageRows, Pick<PagePlan, 'parent' | 'count'> {
   readonly edges: 'none' | 'last' | 'both';
 }
 
-export interface JsonWriting {
+export interface JsonRowOptions {
   readonly json: JsonRows;
   readonly basePath: string;
 }
@@ -36,10 +36,10 @@ export function pageRows(page: PageRows, scope: Scope, expressions: readonly str
     ...(from ? [compileAfter(order, from.values, scope, from.inclusive)] : []),
   ];
   const sorted = compileOrder(order, scope);
-  return `SELECT ${selectList(expressions)} FROM ${scope.from()} WHERE ${conditions.join(' AND ')} ORDER BY ${sorted}${windowOf(page)}`;
+  return `SELECT ${selectList(expressions)} FROM ${scope.from()} WHERE ${conditions.join(' AND ')} ORDER BY ${sorted}${limitClause(page)}`;
 }
 
-function windowOf({ limit, lookahead, offset }: PageRows): string {
+function limitClause({ limit, lookahead, offset }: PageRows): string {
   return ` LIMIT ${lookahead ? limit + 1 : limit}${offset > 0 ? ` OFFSET ${offset}` : ''}`;
 }
 
@@ -50,7 +50,7 @@ export function edgeColumns({ edges, order }: PagePlan, scope: Scope): readonly 
 
 /** A page that ends somewhere is read from its end. */
 function readingOrder({ order, from }: Pick<PagePlan, 'order' | 'from'>): readonly OrderTerm[] {
-  return from?.backward === true ? reversed(order) : order;
+  return from?.backward === true ? reverseOrder(order) : order;
 }
 
 /** How many rows fit, but no more than one above what is counted. */
@@ -59,10 +59,10 @@ export function countStatement(
   scope: Scope,
   count: CountPlan,
 ): Statement {
-  return { sql: `SELECT ${counted(where, scope, count)} AS c0`, parameters: scope.parameters };
+  return { sql: `SELECT ${countSql(where, scope, count)} AS c0`, parameters: scope.parameters };
 }
 
-function counted(where: ListPlan['where'], scope: Scope, count: CountPlan): string {
+function countSql(where: ListPlan['where'], scope: Scope, count: CountPlan): string {
   const rows = scope.within(scope.resource);
   const condition = compileWhere(where, rows, []);
   const found = `FROM ${rows.from()} WHERE ${condition}`;
@@ -72,13 +72,13 @@ function counted(where: ListPlan['where'], scope: Scope, count: CountPlan): stri
 }
 
 /** All rows that fit, for a planner to look at. */
-export function fittingRows({ where }: Pick<ListPlan, 'where'>, scope: Scope): string {
+export function matchingRows({ where }: Pick<ListPlan, 'where'>, scope: Scope): string {
   const condition = compileWhere(where, scope);
   return `SELECT 1 AS c0 FROM ${scope.from()} WHERE ${condition}`;
 }
 
 /** How many rows a plan finds, inside a statement. */
-function countOf({ resource, where }: ExistsPlan, scope: Scope): string {
+function countExisting({ resource, where }: ExistsPlan, scope: Scope): string {
   const rows = scope.within(resource);
   const condition = compileWhere(where, rows);
   return `(SELECT count(*) FROM ${rows.from()} WHERE ${condition})`;
@@ -91,16 +91,16 @@ const PAGE = 'restify_page';
  * A whole page as one record, its rows as one text. The page is referred to once wherever that is possible: PostgreSQL and
  * SQLite keep a copy of the rows where it is referred to twice, and SQLite then writes rows as JSON that the page does not hold.
  */
-export function jsonPageStatement(page: JsonPage, scope: Scope, writing: JsonWriting): Statement {
+export function jsonPageStatement(page: JsonPage, scope: Scope, writing: JsonRowOptions): Statement {
   const { parent, count, where } = page;
   const edges = edgesOf(page, scope);
   const rows = jsonRowsOf(page, scope, { ...writing, edges });
   const values = [
     'count(*)',
     'count(p.c0)',
-    scope.dialect.json?.joined('p.c0') ?? 'NULL',
-    parent ? countOf(parent, scope) : '1',
-    count ? counted(where, scope, count) : 'NULL',
+    scope.dialect.json?.joinRows('p.c0') ?? 'NULL',
+    parent ? countExisting(parent, scope) : '1',
+    count ? countSql(where, scope, count) : 'NULL',
     ...edges.picked.flatMap(({ sql }) => sql),
   ];
   const shown =
@@ -117,13 +117,13 @@ export function jsonPageStatement(page: JsonPage, scope: Scope, writing: JsonWri
 function jsonRowsOf(
   page: JsonPage,
   scope: Scope,
-  { json, basePath, edges }: JsonWriting & { readonly edges: Edges },
+  { json, basePath, edges }: JsonRowOptions & { readonly edges: Edges },
 ): string {
   const text = json.sql(scope, basePath);
   if (page.offset === 0) return pageRows(page, scope, [text, ...edges.columns(scope)]);
   const condition = compileWhere(page.where, scope, page.order);
   const sorted = compileOrder(page.order, scope);
-  return `SELECT ${selectList([text])} FROM (SELECT ${scope.alias}.* FROM ${scope.from()} WHERE ${condition} ORDER BY ${sorted}${windowOf(page)}) ${scope.alias}`;
+  return `SELECT ${selectList([text])} FROM (SELECT ${scope.alias}.* FROM ${scope.from()} WHERE ${condition} ORDER BY ${sorted}${limitClause(page)}) ${scope.alias}`;
 }
 
 /** How the cursor values of the rows at the ends are read. */
@@ -157,12 +157,12 @@ function edgesOf(page: JsonPage, { dialect, resource }: Pick<Scope, 'dialect' | 
       : columns.flatMap(({ name, type }) => dialect.json?.valuesAt(`p.${name}`, type, rows) ?? []);
   return {
     columns: (scope) => cursorColumns(order, scope),
-    picked: picked.length === order.length ? picked : columns.map(({ name }) => looked(name, rows)),
+    picked: picked.length === order.length ? picked : columns.map(({ name }) => readByOffset(name, rows)),
   };
 }
 
 /** By looking into the page once more. */
-function looked(name: string, rows: readonly number[]): PickedValues {
+function readByOffset(name: string, rows: readonly number[]): PickedValues {
   return {
     sql: rows.map((row) => `(SELECT e.${name} FROM ${PAGE} e LIMIT 1 OFFSET ${row - 1})`),
     read: (raw) => raw,
@@ -191,8 +191,8 @@ export function readJsonPage(
   const more = Number(count) > size;
   const edges = readEdges(raw, edgesOf(page, scope));
   const whole = String(joined ?? '');
-  const rows = more ? json.without(page.from?.backward === true ? 'first' : 'last', whole) : whole;
-  const isRight = edges !== undefined && Number(written) === Number(count) && json.areRight(rows);
+  const rows = more ? json.removeRow(page.from?.backward === true ? 'first' : 'last', whole) : whole;
+  const isRight = edges !== undefined && Number(written) === Number(count) && json.isValidJson(rows);
   return {
     text: isRight ? rows : undefined,
     size,

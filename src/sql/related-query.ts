@@ -17,8 +17,11 @@ export function relatedStatement(plan: RelatedPlan, scope: Scope, expressions: r
   const { parent, on, where, order, identities, most, limit } = plan;
   const near = scope.within(parent);
   const read = [...expressions, ...readColumns(parent.identity, near)];
-  const place = most === undefined ? undefined : placeIn(parent, near, compileOrder(order, scope));
-  const conditions = [compileCondition(identified(parent, identities), near), compileWhere(where, scope)];
+  const place = most === undefined ? undefined : rowNumberIn(parent, near, compileOrder(order, scope));
+  const conditions = [
+    compileCondition(identityCondition(parent, identities), near),
+    compileWhere(where, scope),
+  ];
   const rows = `${scope.from()} INNER JOIN ${near.from()} ON ${scope.pairs(on, near, scope)} WHERE ${conditions.join(' AND ')}`;
   const sql =
     place === undefined
@@ -27,15 +30,15 @@ export function relatedStatement(plan: RelatedPlan, scope: Scope, expressions: r
   return { sql, parameters: scope.parameters };
 }
 
-function placeIn({ identity }: Resource, near: Scope, order: string): string {
+function rowNumberIn({ identity }: Resource, near: Scope, order: string): string {
   return `row_number() OVER (PARTITION BY ${identity.map((column) => near.own(column)).join(', ')} ORDER BY ${order})`;
 }
 
 /** Alternatives of one group: a chain of them is as deep as it is long, and SQLite bounds how deep an expression is. */
-const GROUPED = 50;
+const GROUP_SIZE = 50;
 
 /** Rows of these identities. */
-function identified({ identity }: Resource, identities: readonly (readonly Json[])[]): Condition {
+function identityCondition({ identity }: Resource, identities: readonly (readonly Json[])[]): Condition {
   const [column, ...more] = identity;
   if (column && more.length === 0)
     return {
@@ -48,8 +51,8 @@ function identified({ identity }: Resource, identities: readonly (readonly Json[
     allOf(identity.map((part, index) => equals(part, values[index] ?? null))),
   );
   return oneOf(
-    Array.from({ length: Math.ceil(each.length / GROUPED) }, (_, group) =>
-      oneOf(each.slice(group * GROUPED, (group + 1) * GROUPED)),
+    Array.from({ length: Math.ceil(each.length / GROUP_SIZE) }, (_, group) =>
+      oneOf(each.slice(group * GROUP_SIZE, (group + 1) * GROUP_SIZE)),
     ),
   );
 }

@@ -14,15 +14,15 @@ export function readColumns(columns: readonly Column[], scope: Scope): readonly 
 }
 
 /** The canonical value of what the driver gives for a column. */
-export function decoded(raw: unknown, { type }: Pick<Column, 'type'>, dialect: Dialect): Json {
+export function decodeColumn(raw: unknown, { type }: Pick<Column, 'type'>, dialect: Dialect): Json {
   return raw === null || raw === undefined ? null : dialect.decode(raw, type);
 }
 
 /** The canonical values of these columns; `record` holds the driver's, in their order. */
-export function decodedRecord(
+export function decodeRecord(
   record: readonly unknown[],
   columns: readonly Column[],
   dialect: Dialect,
 ): readonly Json[] {
-  return columns.map((column, index) => decoded(record[index], column, dialect));
+  return columns.map((column, index) => decodeColumn(record[index], column, dialect));
 }

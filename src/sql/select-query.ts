@@ -7,7 +7,7 @@ import type { ReverseOneRelation, ToOneRelation } from '../core/schema/relation.
 import type { Resource } from '../core/schema/resource.js';
 import { keyRepresentation } from '../core/values/keys.js';
 import type { Dialect } from './dialects/dialect.js';
-import { decoded, readColumns } from './select-columns.js';
+import { decodeColumn, readColumns } from './select-columns.js';
 import type { Scope } from './query-scope.js';
 
 /** What a SELECT brings out, and how a record of it becomes the values of a row. */
@@ -66,10 +66,10 @@ function fieldPart(field: Field, dialect: Dialect): Part {
       return embeddedPart(field, dialect);
     case 'to-one':
       return field.relation.byKey
-        ? nearKeyPart(field.relation, dialect)
-        : farKeyPart(field.relation, dialect);
+        ? localKeyPart(field.relation, dialect)
+        : remoteKeyPart(field.relation, dialect);
     case 'reverse-one':
-      return farKeyPart(field.relation, dialect);
+      return remoteKeyPart(field.relation, dialect);
     case 'link':
     case 'computed':
       return { width: 0, sql: () => [], read: () => undefined };
@@ -87,7 +87,7 @@ function operandPart(operand: Operand, dialect: Dialect): Part {
   return {
     width: 1,
     sql: (scope) => [dialect.read(scope.operand(operand), column.type)],
-    read: (record, at) => decoded(record[at], column, dialect),
+    read: (record, at) => decodeColumn(record[at], column, dialect),
   };
 }
 
@@ -106,7 +106,7 @@ function embeddedPart(field: EmbeddedField, dialect: Dialect): Part {
 }
 
 /** The related key stands in this row. */
-function nearKeyPart(relation: ToOneRelation, dialect: Dialect): Part {
+function localKeyPart(relation: ToOneRelation, dialect: Dialect): Part {
   const columns = relation.target.key.columns.map(
     (key) => relation.on.find((pair) => pair.far.id === key.id)?.near ?? key,
   );
@@ -114,12 +114,12 @@ function nearKeyPart(relation: ToOneRelation, dialect: Dialect): Part {
     width: columns.length,
     sql: (scope) => readColumns(columns, scope),
     read: (record, at) =>
-      keyOrNull(columns.map((column, index) => decoded(record[at + index], column, dialect))),
+      keyOrNull(columns.map((column, index) => decodeColumn(record[at + index], column, dialect))),
   };
 }
 
 /** The related key stands in the other row: one scalar subquery a column of the key. */
-function farKeyPart(relation: ToOneRelation | ReverseOneRelation, dialect: Dialect): Part {
+function remoteKeyPart(relation: ToOneRelation | ReverseOneRelation, dialect: Dialect): Part {
   const columns = relation.target.key.columns;
   return {
     width: columns.length,
@@ -134,7 +134,7 @@ function farKeyPart(relation: ToOneRelation | ReverseOneRelation, dialect: Diale
         return `(SELECT ${dialect.read(far.own(column), column.type)} FROM ${far.from()} WHERE ${conditions.join(' AND ')})`;
       }),
     read: (record, at) =>
-      keyOrNull(columns.map((column, index) => decoded(record[at + index], column, dialect))),
+      keyOrNull(columns.map((column, index) => decodeColumn(record[at + index], column, dialect))),
   };
 }
 

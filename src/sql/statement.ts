@@ -6,7 +6,7 @@ export interface Statement {
   readonly sql: string;
   readonly parameters: readonly unknown[];
   /** Its text comes again with other values. */
-  readonly steady?: boolean;
+  readonly reusable?: boolean;
   /** A client has chosen what it brings out: such statements may not push others out. */
   readonly chosen?: boolean;
 }

@@ -5,7 +5,7 @@ import type { AccessContext, Grant, Permission } from 'nestjs-restify';
 import { Column, Entity, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import { StatementLog } from '../faults/statement-log.js';
-import { StatementShapes } from '../../src/sql/statement-cache.js';
+import { StatementCache } from '../../src/sql/statement-cache.js';
 import { onEachDatabase } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
@@ -156,10 +156,10 @@ onEachDatabase('a count', (database) => {
 
 test('statements are kept for pages of the usual size alone', async () => {
   const started = await startApp({ compare: false, entities: [Fact, Origin] });
-  const shapes = Object.getOwnPropertyDescriptor(StatementShapes.prototype, 'of')
-    ?.value as StatementShapes['of'];
+  const shapes = Object.getOwnPropertyDescriptor(StatementCache.prototype, 'of')
+    ?.value as StatementCache['of'];
   const kinds: string[] = [];
-  StatementShapes.prototype.of = function (this: StatementShapes, kind, ...more) {
+  StatementCache.prototype.of = function (this: StatementCache, kind, ...more) {
     kinds.push(kind);
     return shapes.call(this, kind, ...more);
   };
@@ -167,7 +167,7 @@ test('statements are kept for pages of the usual size alone', async () => {
     for (const query of ['', '?limit=2', '?limit=3', '?offset=2', '?limit=99'])
       await started.client.get(`/rest/v1/counts/fact/${query}`);
   } finally {
-    StatementShapes.prototype.of = shapes;
+    StatementCache.prototype.of = shapes;
     await started.close();
   }
   expect(kinds).toHaveLength(2);

@@ -7,20 +7,20 @@ import type { MaybePromise } from '../../src/core/maybe-promise.js';
 import { comparisonOf } from './comparison.js';
 import type { Comparison } from './comparison.js';
 
-const fast = Object.getOwnPropertyDescriptor(RowReader.prototype, 'texts')?.value as RowReader['texts'];
-const fastRow = Object.getOwnPropertyDescriptor(RowReader.prototype, 'retrieveText')
-  ?.value as RowReader['retrieveText'];
+const fast = Object.getOwnPropertyDescriptor(RowReader.prototype, 'listJson')?.value as RowReader['listJson'];
+const fastRow = Object.getOwnPropertyDescriptor(RowReader.prototype, 'retrieveJson')
+  ?.value as RowReader['retrieveJson'];
 
 const fastStamped = Object.getOwnPropertyDescriptor(RowReader.prototype, 'retrieveStamped')
   ?.value as RowReader['retrieveStamped'];
 
-const fastPage = Object.getOwnPropertyDescriptor(PageReader.prototype, 'text')?.value as PageReader['text'];
+const fastPage = Object.getOwnPropertyDescriptor(PageReader.prototype, 'json')?.value as PageReader['json'];
 
 /**
  * In an application that compares, every list that the database writes itself is read on the general path too, while it is
  * read, and both must be the same to the byte: so each feature test is a test of both.
  */
-RowReader.prototype.texts = function (this: RowReader, plan, writing) {
+RowReader.prototype.listJson = function (this: RowReader, plan, writing) {
   const texts = fast.call(this, plan, writing);
   const comparison = comparisonFor(this);
   return texts === undefined || !comparison
@@ -29,13 +29,13 @@ RowReader.prototype.texts = function (this: RowReader, plan, writing) {
 };
 
 /** The same for a single row. */
-RowReader.prototype.retrieveText = function (this: RowReader, where, writing) {
+RowReader.prototype.retrieveJson = function (this: RowReader, where, writing) {
   const comparison = comparisonFor(this);
   return comparison ? comparedText(this, comparison, { where, writing }) : fastRow.call(this, where, writing);
 };
 
 interface ReadOfOne {
-  readonly where: Parameters<RowReader['retrieveText']>[0];
+  readonly where: Parameters<RowReader['retrieveJson']>[0];
   readonly writing: RowEncoder;
 }
 
@@ -81,7 +81,7 @@ async function comparedStamped(
 }
 
 /** The same for a page that is asked for; what was counted is compared too. */
-PageReader.prototype.text = function (this: PageReader, plan, writing) {
+PageReader.prototype.json = function (this: PageReader, plan, writing) {
   const comparison = comparisonFor(this['reader']);
   return comparison ? comparedPage(this, comparison, { plan, writing }) : fastPage.call(this, plan, writing);
 };

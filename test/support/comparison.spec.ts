@@ -138,8 +138,8 @@ describe('a planted difference fails the request, and the end of the application
 });
 
 test.each([
-  ['texts', THINGS, () => undefined],
-  ['retrieveText', `${THINGS}1/`, () => Promise.resolve('{"id":1,"text":"a","whole":7}')],
+  ['listJson', THINGS, () => undefined],
+  ['retrieveJson', `${THINGS}1/`, () => Promise.resolve('{"id":1,"text":"a","whole":7}')],
 ])('a comparison that does not run fails the end of the application: %s', async (name, path, read) => {
   const started = await start();
   replace(RowReader.prototype, name, read);

@@ -156,7 +156,7 @@ export class TypeOrmAdapter implements DataAdapter {
   }
 
   listTexts(plan: ListPlan, writing: RowEncoder): MaybePromise<string | AsyncIterable<string>> | undefined {
-    return this.of(plan.resource).reader.texts(plan, writing);
+    return this.of(plan.resource).reader.listJson(plan, writing);
   }
 
   page(plan: PagePlan): Promise<PageOf<readonly Row[]>> {
@@ -164,7 +164,7 @@ export class TypeOrmAdapter implements DataAdapter {
   }
 
   pageText(plan: PagePlan, writing: RowEncoder): Promise<PageOf<string>> {
-    return this.pagesOf(plan.resource).text(plan, writing);
+    return this.pagesOf(plan.resource).json(plan, writing);
   }
 
   countRows(plan: PagePlan): Promise<CountResult> {
@@ -181,7 +181,7 @@ export class TypeOrmAdapter implements DataAdapter {
   }
 
   retrieveText(plan: RetrievePlan, writing: RowEncoder): MaybePromise<string | undefined> {
-    return this.of(plan.resource).reader.retrieveText(plan, writing);
+    return this.of(plan.resource).reader.retrieveJson(plan, writing);
   }
 
   retrieveStamped(plan: RetrievePlan, writing: RowEncoder): Promise<ValidatedJson | undefined> {

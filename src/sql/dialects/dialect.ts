@@ -47,7 +47,7 @@ export interface NamedTable {
 }
 
 /** What a transaction that writes needs of its session, where the session may be another. */
-export interface SessionNeed {
+export interface SessionSetup {
   /** One value as `c0`: how the session is. Asked once a data source. */
   readonly question: string;
   /** Statements behind BEGIN, and before the connection goes back. None where the session is as it should be. */
@@ -67,7 +67,7 @@ export interface Dialect {
   readonly nullsClause: boolean;
   /** Behind a SELECT of a row that is about to be written. */
   readonly lockRow: string;
-  readonly session: SessionNeed | undefined;
+  readonly session: SessionSetup | undefined;
   /** Whether different values of this type are still different when TypeORM has loaded them. */
   loadsExactly(type: DataType): boolean;
   placeholder(position: number): string;
@@ -99,7 +99,7 @@ export interface Dialect {
     | ((name: string, path: string) => { readonly sql: string; readonly parameters: readonly unknown[] })
     | undefined;
   /** Whether a comparison with a value of this type is the same SQL whatever the value, bound once and as it is encoded. */
-  isSteady(type: DataType): boolean;
+  isReusable(type: DataType): boolean;
   /** Undefined where the database cannot write rows as JSON. */
   readonly json: JsonWriter | undefined;
   /** How many rows the planner expects of a SELECT; undefined where it does not say. */

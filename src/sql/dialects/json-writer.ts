@@ -16,7 +16,7 @@ export interface JsonColumn {
    * The source of a regular expression, for a database that takes values of any kind: what is written looks so only if
    * the process would have written the same. It has no alternatives outside groups, and what it repeats ends where the next thing begins.
    */
-  readonly form?: string;
+  readonly pattern?: string;
 }
 
 /** A member of a JSON object: its name is one of the compiled model. */
@@ -35,13 +35,13 @@ export interface JsonWriter {
   keyTextOf(type: DataType, shown: boolean): JsonColumn | undefined;
   /** A text: `begin` is a placeholder that is bound to `textBegin(text)`, `key` is of `keyText`, `end` has letters, digits, `_` and `/` alone. */
   link(begin: string, key: string, end: string): string;
-  textBegin(text: string): string;
+  linkPrefix(text: string): string;
   /** NULL where a guard does not hold. */
   object(members: readonly JsonMember[]): JsonSql;
   /** Where values of some columns may be marked as JSON: SQL of the tables (`name`) that have columns which are made when they are read. */
-  readonly marking?: string;
+  readonly subtypeTables?: string;
   /** The rows of a subquery in their order, commas between; NULL is left out. */
-  joined(column: string): string;
+  joinRows(column: string): string;
   /**
    * The values of a column in some rows of the subquery, counted from 1, by aggregates of the same pass; null where there is no
    * such row. Undefined for a type that has no such form here.

@@ -12,9 +12,9 @@ interface Connection {
 }
 
 /** Where a connection leads, and as whom. */
-type ConnectionConfig = Readonly<Partial<Record<(typeof SAME)[number], unknown>>>;
+type ConnectionConfig = Readonly<Partial<Record<(typeof COPIED_OPTIONS)[number], unknown>>>;
 
-const SAME = [
+const COPIED_OPTIONS = [
   'host',
   'port',
   'socketPath',
@@ -36,10 +36,10 @@ export interface MysqlModule {
   createConnection(config: ConnectionConfig & { readonly connectTimeout: number }): Connection;
 }
 
-interface Beside {
+interface CancelConnection {
   readonly connection: Connection;
-  readonly leave: () => void;
-  readonly breakOff: () => void;
+  readonly release: () => void;
+  readonly destroy: () => void;
 }
 
 interface SharedConnection {
@@ -47,33 +47,33 @@ interface SharedConnection {
   users: number;
 }
 
-const CONNECT_WITHIN = 2000;
+const CONNECT_TIMEOUT = 2000;
 const INTERRUPTED = 'ER_QUERY_INTERRUPTED';
 
 /** `KILL QUERY` over one connection to each server, outside of the pool, for as long as there is something to cancel. */
 export function mysqlCanceller(driver: MysqlModule): StatementCanceller {
   const shared = new Map<string, SharedConnection>();
 
-  function connectionBeside({ config }: Connection): Beside {
+  function acquireConnection({ config }: Connection): CancelConnection {
     const name = JSON.stringify([config.host, config.port, config.socketPath, config.user]);
-    const used = shared.get(name) ?? { connection: openLike(config, driver), users: 0 };
+    const used = shared.get(name) ?? { connection: openCopy(config, driver), users: 0 };
     const forget = (): void => {
       if (shared.get(name) === used) shared.delete(name);
     };
     if (used.users === 0) used.connection.on('error', forget);
     shared.set(name, used);
     used.users++;
-    const leave = (): void => {
+    const release = (): void => {
       used.users--;
       if (used.users > 0) return;
       forget();
       used.connection.end();
     };
-    const breakOff = (): void => {
+    const destroy = (): void => {
       forget();
       used.connection.destroy();
     };
-    return { connection: used.connection, leave, breakOff };
+    return { connection: used.connection, release, destroy };
   }
 
   return {
@@ -81,19 +81,19 @@ export function mysqlCanceller(driver: MysqlModule): StatementCanceller {
       const { threadId } = connection as Connection;
       if (typeof threadId !== 'number')
         return Promise.reject(new Error('This connection does not say by what its statements are cancelled'));
-      const beside = connectionBeside(connection as Connection);
+      const cancelling = acquireConnection(connection as Connection);
       return new Promise<void>((resolve, reject) => {
         const late = (): void => {
-          beside.breakOff();
+          cancelling.destroy();
           reject(new Error('The server has not answered KILL QUERY in time'));
         };
         given.addEventListener('abort', late);
-        beside.connection.query(`KILL QUERY ${threadId}`, (error) => {
+        cancelling.connection.query(`KILL QUERY ${threadId}`, (error) => {
           given.removeEventListener('abort', late);
           if (error) reject(error);
           else resolve();
         });
-      }).finally(beside.leave);
+      }).finally(cancelling.release);
     },
 
     runEmpty(connection) {
@@ -106,13 +106,15 @@ export function mysqlCanceller(driver: MysqlModule): StatementCanceller {
     },
 
     // Its `destroy` tells nobody who waits for an answer.
-    breakOff(connection) {
+    closeSocket(connection) {
       (connection as Connection).stream.destroy();
     },
   };
 }
 
-function openLike(config: ConnectionConfig, driver: MysqlModule): Connection {
-  const said = SAME.filter((name) => config[name] !== undefined).map((name) => [name, config[name]] as const);
-  return driver.createConnection({ ...Object.fromEntries(said), connectTimeout: CONNECT_WITHIN });
+function openCopy(config: ConnectionConfig, driver: MysqlModule): Connection {
+  const said = COPIED_OPTIONS.filter((name) => config[name] !== undefined).map(
+    (name) => [name, config[name]] as const,
+  );
+  return driver.createConnection({ ...Object.fromEntries(said), connectTimeout: CONNECT_TIMEOUT });
 }

@@ -35,7 +35,7 @@ export function mysql(zone: WallZone, driver?: MysqlModule): Dialect {
   function matchText(column: string, part: TextPart, bindText: (text: string) => string): string {
     if (part.where === 'whole' && !part.insensitive) return exactly(column, bindText(part.text));
     if (part.insensitive)
-      return `LOWER(${asText(column)}) LIKE LOWER(${bindText(likePattern(part))}) ESCAPE '!'`;
+      return `LOWER(${asUtf8(column)}) LIKE LOWER(${bindText(likePattern(part))}) ESCAPE '!'`;
     return `${asBytes(column)} LIKE ${asBytes(bindText(likePattern(part)))} ESCAPE '!'`;
   }
 
@@ -44,13 +44,13 @@ export function mysql(zone: WallZone, driver?: MysqlModule): Dialect {
     json: undefined,
     estimate: { question: (select) => `EXPLAIN FORMAT=JSON ${select}`, rows: expectedRows },
     plainTable: undefined,
-    isSteady: ({ kind }) => kind === 'integer' || kind === 'bigint',
+    isReusable: ({ kind }) => kind === 'integer' || kind === 'bigint',
     nullsFirst: true,
     nullsClause: false,
     lockRow: ' FOR UPDATE',
     concat: (first, second) => `CONCAT(${first}, ${second})`,
     lockTree: ({ table, key }) => `SELECT ${key} FROM ${table} ORDER BY ${key} LIMIT 1 FOR UPDATE`,
-    session: { question: 'SELECT @@SESSION.sql_mode AS c0', statements: strictly },
+    session: { question: 'SELECT @@SESSION.sql_mode AS c0', statements: strictMode },
     // Days are loaded as Dates of the driver's zone, and of 32 bits six digits.
     loadsExactly: (type) => type.kind !== 'date' && !(type.kind === 'float' && type.single === true),
     placeholder: () => '?',
@@ -90,7 +90,7 @@ function expectedRows(answer: unknown): number | undefined {
 }
 
 /** Otherwise the server cuts what does not fit without a word. */
-function strictly(mode: string): { begin: readonly string[]; end: readonly string[] } {
+function strictMode(mode: string): { begin: readonly string[]; end: readonly string[] } {
   if (/STRICT_(TRANS|ALL)_TABLES/.test(mode) || !/^[A-Z0-9_,]*$/.test(mode)) return { begin: [], end: [] };
   return {
     begin: [
@@ -117,10 +117,10 @@ interface MysqlConnection {
 
 /** Compared byte by byte: no collation, and no padding with blanks, whatever the column and the server say. */
 function asBytes(text: string): string {
-  return `CAST(${asText(text)} AS BINARY)`;
+  return `CAST(${asUtf8(text)} AS BINARY)`;
 }
 
-function asText(column: string): string {
+function asUtf8(column: string): string {
   return `CONVERT(${column} USING utf8mb4)`;
 }
 

@@ -36,7 +36,7 @@ export const postgresCanceller: StatementCanceller = {
         reject(new Error('This client does not say by what its statements are cancelled'));
         return;
       }
-      const wire = wireLike(client.connection);
+      const wire = copyWire(client.connection);
       const send = (): void => {
         wire.cancel(processID, secretKey);
       };
@@ -65,13 +65,13 @@ export const postgresCanceller: StatementCanceller = {
     });
   },
 
-  breakOff(connection) {
+  closeSocket(connection) {
     (connection as Client).connection.stream.destroy();
   },
 };
 
 /** Of the driver that made the other one, with the TLS of its pool. */
-function wireLike(wire: Wire): Wire {
+function copyWire(wire: Wire): Wire {
   const { ssl, sslNegotiation } = wire;
   return new (wire.constructor as unknown as MakeWire)({ ssl, sslNegotiation });
 }

@@ -12,9 +12,9 @@ export const postgresJson: JsonWriter = {
       ? { of: (column) => ({ sql: `${column}::text` }) }
       : undefined,
   link: (begin, key, end) => `${begin}::text || ${key} || '${end}"'`,
-  textBegin: (text) => JSON.stringify(text).slice(0, -1),
+  linkPrefix: (text) => JSON.stringify(text).slice(0, -1),
   object,
-  joined: (column) => `string_agg(${column}, ',')`,
+  joinRows: (column) => `string_agg(${column}, ',')`,
   valuesAt: (column, _type, rows) => ({
     sql: rows.map((row) => `(array_agg(${column}))[${row}]`),
     read: (raw) => raw,
@@ -39,7 +39,10 @@ function textOf(type: DataType): ((column: string) => JsonSql) | undefined {
     case 'enum':
       return type.values.every((each) => typeof each === 'string') ? escaped : undefined;
     case 'date':
-      return (column) => ({ sql: `'"' || to_char(${column}, 'YYYY-MM-DD') || '"'`, guard: inYears(column) });
+      return (column) => ({
+        sql: `'"' || to_char(${column}, 'YYYY-MM-DD') || '"'`,
+        guard: isIsoYear(column),
+      });
     case 'datetime':
       return datetimeOf(type);
     default:
@@ -52,7 +55,7 @@ function escaped(column: string): JsonSql {
 }
 
 /** What ISO 8601 has no form for: infinity, and years before 1 and after 9999. */
-function inYears(column: string): string {
+function isIsoYear(column: string): string {
   return `(${column} IS NULL OR (${column} >= '0001-01-02' AND ${column} < '9999-12-31'))`;
 }
 
@@ -61,7 +64,7 @@ function datetimeOf({ zoned, digits }: TypeOf<'datetime'>): ((column: string) =>
   if ((!zoned && !runsInUtc()) || (digits !== 6 && digits !== 3)) return undefined;
   return (column) => {
     const clock = `to_char(${zoned ? `${column} AT TIME ZONE 'UTC'` : column}, 'YYYY-MM-DD"T"HH24:MI:SS.US')`;
-    return { sql: `'"' || ${digits === 6 ? clock : `left(${clock}, 23)`} || 'Z"'`, guard: inYears(column) };
+    return { sql: `'"' || ${digits === 6 ? clock : `left(${clock}, 23)`} || 'Z"'`, guard: isIsoYear(column) };
   };
 }
 

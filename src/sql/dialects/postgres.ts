@@ -18,7 +18,7 @@ export const postgres: Dialect = {
   lockRow: ' FOR UPDATE',
   concat: (first, second) => `${first} || ${second}`,
   lockTree: ({ table }, bindText) => `SELECT pg_advisory_xact_lock(hashtext(${bindText(table)}))`,
-  session: { question: `SELECT current_setting('TimeZone') AS c0`, statements: inZoneOfProcess },
+  session: { question: `SELECT current_setting('TimeZone') AS c0`, statements: processTimeZone },
   loadsExactly: () => true,
   placeholder: (position) => `$${position}`,
   read,
@@ -43,7 +43,7 @@ export const postgres: Dialect = {
     sql: `SELECT (relkind = 'r' AND NOT relhassubclass AND NOT relhasrules AND NOT EXISTS (SELECT 1 FROM pg_trigger WHERE tgrelid = pg_class.oid AND NOT tgisinternal) AND NOT EXISTS (SELECT 1 FROM information_schema.columns WHERE table_schema = (SELECT nspname FROM pg_namespace WHERE oid = relnamespace) AND table_name = relname AND is_generated = 'ALWAYS'))::int AS c0 FROM pg_class WHERE oid = to_regclass($1)`,
     parameters: [path],
   }),
-  isSteady: (type) => STEADY.has(type.kind) && !(type.kind === 'string' && type.loose === true),
+  isReusable: (type) => REUSABLE_KINDS.has(type.kind) && !(type.kind === 'string' && type.loose === true),
   json: postgresJson,
   estimate: {
     question: (select) => `EXPLAIN (FORMAT JSON) ${select}`,
@@ -55,7 +55,7 @@ export const postgres: Dialect = {
   canceller: postgresCanceller,
 };
 
-const STEADY: ReadonlySet<DataKind> = new Set([
+const REUSABLE_KINDS: ReadonlySet<DataKind> = new Set([
   'integer',
   'bigint',
   'boolean',
@@ -67,7 +67,7 @@ const STEADY: ReadonlySet<DataKind> = new Set([
 ]);
 
 /** A column without a zone holds the clock of this process, and so must what the database fills it with: `now()` goes by the session's. */
-function inZoneOfProcess(sessionZone: string): { begin: readonly string[]; end: readonly string[] } {
+function processTimeZone(sessionZone: string): { begin: readonly string[]; end: readonly string[] } {
   const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const differs = /^[\w+/-]+$/.test(own) && own !== canonicalZone(sessionZone);
   return { begin: differs ? [`SET LOCAL TIME ZONE '${own}'`] : [], end: [] };

@@ -9,25 +9,25 @@ export const sqliteJson: JsonWriter = {
   columnOf,
   keyTextOf,
   link: (begin, key, end) => `${begin} || ${key} || '${end}'`,
-  textBegin: (text) => text,
+  linkPrefix: (text) => text,
   object,
-  joined: (column) => `group_concat(${column}, ',')`,
+  joinRows: (column) => `group_concat(${column}, ',')`,
   valuesAt,
-  marking: `SELECT DISTINCT t.name AS name FROM (SELECT name, type FROM sqlite_master UNION ALL SELECT name, type FROM sqlite_temp_master) t, pragma_table_xinfo(t.name) c WHERE t.type = 'table' AND c.hidden = 2`,
+  subtypeTables: `SELECT DISTINCT t.name AS name FROM (SELECT name, type FROM sqlite_master UNION ALL SELECT name, type FROM sqlite_temp_master) t, pragma_table_xinfo(t.name) c WHERE t.type = 'table' AND c.hidden = 2`,
 };
 
 /** Up to 9e15, which the process reads exactly. What is above goes through it. */
-const WHOLE = '-?(?:0|[1-9]\\d{0,14}|[1-8]\\d{15})';
-const TEXT = '(?:null|"[^"\\\\]*(?:\\\\.[^"\\\\]*)*")';
+const INTEGER_PATTERN = '-?(?:0|[1-9]\\d{0,14}|[1-8]\\d{15})';
+const TEXT_PATTERN = '(?:null|"[^"\\\\]*(?:\\\\.[^"\\\\]*)*")';
 
 function columnOf(type: DataType): JsonColumn | undefined {
   switch (type.kind) {
     case 'integer':
-      return { of: asItIs, form: `(?:null|${WHOLE})` };
+      return { of: unchanged, pattern: `(?:null|${INTEGER_PATTERN})` };
     case 'bigint':
       return {
         of: (column) => ({ sql: `CAST(${column} AS TEXT)`, guard: isKind(column, 'integer') }),
-        form: '(?:null|"-?\\d+")',
+        pattern: '(?:null|"-?\\d+")',
       };
     case 'boolean':
       // Without its affinity: a text is no truth.
@@ -36,24 +36,29 @@ function columnOf(type: DataType): JsonColumn | undefined {
           sql: `CASE WHEN +${column} = 1 THEN json('true') WHEN +${column} = 0 THEN json('false') ELSE ${column} END`,
           bytes: column,
         }),
-        form: '(?:null|true|false)',
+        pattern: '(?:null|true|false)',
       };
     case 'string':
     case 'uuid':
     case 'date':
-      return { of: asItIs, form: TEXT };
+      return { of: unchanged, pattern: TEXT_PATTERN };
     case 'enum':
-      return type.values.every((each) => typeof each === 'string') ? { of: asItIs, form: TEXT } : undefined;
+      return type.values.every((each) => typeof each === 'string')
+        ? { of: unchanged, pattern: TEXT_PATTERN }
+        : undefined;
     case 'datetime':
       return type.digits === 3
-        ? { of: (column) => ({ sql: instant(column), bytes: column }), form: `(?:null|"${INSTANT}")` }
+        ? {
+            of: (column) => ({ sql: isoInstant(column), bytes: column }),
+            pattern: `(?:null|"${INSTANT_PATTERN}")`,
+          }
         : undefined;
     default:
       return undefined;
   }
 }
 
-function asItIs(column: string): JsonSql {
+function unchanged(column: string): JsonSql {
   return { sql: column, bytes: column };
 }
 
@@ -62,18 +67,18 @@ function keyTextOf({ kind }: DataType, shown: boolean): JsonColumn | undefined {
     case 'integer':
       // Where it is shown, its own form tells it from a text such as `x/5`, of which a path shows the end.
       return {
-        of: shown ? asItIs : (column) => ({ sql: column, guard: isKind(column, 'integer') }),
-        form: WHOLE,
+        of: shown ? unchanged : (column) => ({ sql: column, guard: isKind(column, 'integer') }),
+        pattern: INTEGER_PATTERN,
       };
     case 'bigint':
-      return { of: (column) => ({ sql: column, guard: isKind(column, 'integer') }), form: '-?\\d+' };
+      return { of: (column) => ({ sql: column, guard: isKind(column, 'integer') }), pattern: '-?\\d+' };
     case 'uuid':
       return {
         of: (column) => ({
           sql: column,
           guard: `${isKind(column, 'text')} AND ${column} NOT GLOB '*[^A-Za-z0-9_.~-]*'`,
         }),
-        form: '[\\w.~-]+',
+        pattern: '[\\w.~-]+',
       };
     default:
       return undefined;
@@ -85,7 +90,7 @@ function isKind(column: string, kind: 'integer' | 'text'): string {
 }
 
 /** `2022-10-02 09:23:28.297`, or without the fraction. */
-function instant(column: string): string {
+function isoInstant(column: string): string {
   return `replace(${column}, ' ', 'T') || CASE length(${column}) WHEN 23 THEN 'Z' ELSE '.000Z' END`;
 }
 
@@ -93,20 +98,20 @@ function instant(column: string): string {
 const DAY_OF_YEAR =
   '(?:0[1-9]|1[0-2])-(?:0[1-9]|1\\d|2[0-8])|(?:0[469]|11)-(?:29|30)|(?:0[13578]|1[02])-(?:29|30|31)';
 const LEAP_YEAR = '(?:\\d\\d(?:0[48]|[2468][048]|[13579][26])|(?:0[48]|[2468][048]|[13579][26])00)';
-const INSTANT = `(?:(?!0000)\\d{4}-(?:${DAY_OF_YEAR})|${LEAP_YEAR}-02-29)T(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d\\.\\d{3}Z`;
+const INSTANT_PATTERN = `(?:(?!0000)\\d{4}-(?:${DAY_OF_YEAR})|${LEAP_YEAR}-02-29)T(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d\\.\\d{3}Z`;
 
 function object(members: readonly JsonMember[]): JsonSql {
   const bytes = [...new Set(members.flatMap(({ bytes: column }) => column ?? []))];
   const guards = [
     ...new Set(members.flatMap(({ guard }) => guard ?? [])),
-    ...(bytes.length === 0 ? [] : [holdNone(bytes)]),
+    ...(bytes.length === 0 ? [] : [containNoBytes(bytes)]),
   ];
   const sql = `json_object(${members.map(({ name, sql: value }) => `'${name}', ${value}`).join(', ')})`;
   return guards.length === 0 ? { sql } : { sql, guard: guards.join(' AND ') };
 }
 
 /** Bytes are greater than all else. */
-function holdNone(columns: readonly string[]): string {
+function containNoBytes(columns: readonly string[]): string {
   return `(${columns.map((column) => `${column} >= x''`).join(' OR ')}) IS NOT TRUE`;
 }
 

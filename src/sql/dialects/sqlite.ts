@@ -41,7 +41,7 @@ export const sqlite: Dialect = {
     sql: `SELECT count(*) = 1 AND NOT EXISTS (SELECT 1 FROM (SELECT * FROM sqlite_master UNION ALL SELECT * FROM sqlite_temp_master) WHERE type = 'trigger' AND lower(tbl_name) = lower(?)) AND NOT EXISTS (SELECT 1 FROM pragma_table_xinfo(?) WHERE hidden <> 0) AS c0 FROM sqlite_master WHERE type = 'table' AND lower(name) = lower(?)`,
     parameters: [name, name, name],
   }),
-  isSteady: ({ kind }) => STEADY.has(kind),
+  isReusable: ({ kind }) => REUSABLE_KINDS.has(kind),
   json: sqliteJson,
   estimate: undefined,
   errorFor,
@@ -51,7 +51,7 @@ export const sqlite: Dialect = {
   canceller: undefined,
 };
 
-const STEADY: ReadonlySet<DataKind> = new Set([
+const REUSABLE_KINDS: ReadonlySet<DataKind> = new Set([
   'integer',
   'bigint',
   'boolean',

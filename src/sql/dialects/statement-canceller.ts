@@ -8,5 +8,5 @@ export interface StatementCanceller {
   /** Runs an empty statement on this connection: a cancel that comes late hits it, which is no error. */
   runEmpty(connection: unknown): Promise<void>;
   /** Closes this connection's socket, so that what it runs fails. */
-  breakOff(connection: unknown): void;
+  closeSocket(connection: unknown): void;
 }

@@ -143,15 +143,15 @@ interface SqliteStatement {
 const MAX_PREPARED = 200;
 
 function runOnSqlite({ sqlite }: DriverQueryOptions): Run {
-  const [reusable, oneTime] = [
+  const [reusableStatements, oneTimeStatements] = [
     new WeakMap<object, Map<string, SqliteStatement>>(),
     new WeakMap<object, Map<string, SqliteStatement>>(),
   ];
   const atOnce = <Result>(isReading: boolean, run: () => Result): Result =>
     sqlite ? sqlite.runWithoutWaiting(isReading, run) : run();
-  return (connection, { sql, parameters, steady, chosen }) => {
+  return (connection, { sql, parameters, reusable, chosen }) => {
     const database = connection as SqliteDatabase;
-    const prepared = steady === true && chosen !== true ? reusable : oneTime;
+    const prepared = reusable === true && chosen !== true ? reusableStatements : oneTimeStatements;
     const known = prepared.get(database) ?? new Map<string, SqliteStatement>();
     prepared.set(database, known);
     let statement = known.get(sql);
@@ -193,8 +193,8 @@ function runOnPostgres({ named }: DriverQueryOptions): Run {
   const [names, chosenNames] = [new Map<string, string>(), new Map<string, string>()];
   const nameIn = (isChosen: boolean, sql: string): string | undefined =>
     isChosen ? nameOf(sql, chosenNames, MAX_CHOSEN) : nameOf(sql, names, MAX_NAMED);
-  return (connection, { sql, parameters, steady, chosen }) => {
-    const name = steady === true && named() ? nameIn(chosen === true, sql) : undefined;
+  return (connection, { sql, parameters, reusable, chosen }) => {
+    const name = reusable === true && named() ? nameIn(chosen === true, sql) : undefined;
     const query: PostgresQuery =
       name === undefined
         ? { text: sql, values: parameters, rowMode: 'array' }

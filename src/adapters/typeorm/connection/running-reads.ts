@@ -139,7 +139,7 @@ export class RunningRead {
     if (good) return true;
     waiting.abort();
     if (!this.over) {
-      rules.canceller.breakOff(connection);
+      rules.canceller.closeSocket(connection);
       await settled;
     }
     rules.discard(connection);

@@ -1,7 +1,7 @@
 import type { DataSource, QueryRunner } from 'typeorm';
-import type { Dialect, SessionNeed } from '../../../sql/dialects/dialect.js';
+import type { Dialect, SessionSetup } from '../../../sql/dialects/dialect.js';
 
-type Statements = ReturnType<SessionNeed['statements']>;
+type Statements = ReturnType<SessionSetup['statements']>;
 
 /** The statements for each data source, whose sessions are assumed to be configured alike. */
 const STATEMENTS = new WeakMap<DataSource, Statements>();
@@ -30,14 +30,14 @@ export async function sessionIsFit(
 async function statementsOf(
   runner: QueryRunner,
   dataSource: DataSource,
-  session: SessionNeed,
+  session: SessionSetup,
 ): Promise<Statements> {
   const statements = STATEMENTS.get(dataSource) ?? (await readStatements(runner, session));
   STATEMENTS.set(dataSource, statements);
   return statements;
 }
 
-async function readStatements(runner: QueryRunner, session: SessionNeed): Promise<Statements> {
+async function readStatements(runner: QueryRunner, session: SessionSetup): Promise<Statements> {
   const [record] = (await runner.query(session.question)) as readonly { readonly c0?: unknown }[];
   return session.statements(String(record?.c0 ?? ''));
 }

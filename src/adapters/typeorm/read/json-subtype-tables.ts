@@ -12,15 +12,15 @@ export class JsonSubtypeTables {
 
   /** Asks which tables the database makes columns of when they are read: a migration may have made more of them than entities say. */
   async load(dataSource: DataSource): Promise<void> {
-    const { marking } = this.json ?? {};
-    if (marking === undefined) return;
-    const found = await dataSource.query<readonly { readonly name: unknown }[]>(marking);
+    const { subtypeTables } = this.json ?? {};
+    if (subtypeTables === undefined) return;
+    const found = await dataSource.query<readonly { readonly name: unknown }[]>(subtypeTables);
     this.names = new Set(found.map(({ name }) => String(name).toLowerCase()));
   }
 
   /** A view may show such a column of any table. */
   mayHaveSubtype({ columns, tableName, tableType }: EntityMetadata): boolean {
-    if (this.json?.marking === undefined) return false;
+    if (this.json?.subtypeTables === undefined) return false;
     const isMade = columns.some(
       ({ isVirtualProperty, asExpression, generatedType }) =>
         isVirtualProperty || (asExpression !== undefined && generatedType !== 'STORED'),

@@ -8,7 +8,7 @@ import type { Dialect } from '../../../sql/dialects/dialect.js';
 import {
   countStatement,
   edgeColumns,
-  fittingRows,
+  matchingRows,
   jsonPageStatement,
   pageRows,
   readJsonPage,
@@ -16,10 +16,10 @@ import {
 import type { JsonPage } from '../../../sql/json-page-query.js';
 import type { JsonRows } from '../../../sql/json-object-sql.js';
 import { Scope } from '../../../sql/query-scope.js';
-import { StatementShapes } from '../../../sql/statement-cache.js';
+import { StatementCache } from '../../../sql/statement-cache.js';
 import type { Records, Statement } from '../../../sql/statement.js';
 import type { Tables } from '../table-metadata.js';
-import { kindOfList } from '../../../sql/json-list-query.js';
+import { listKind } from '../../../sql/json-list-query.js';
 import type { ConnectionManager } from '../connection/connection-manager.js';
 import type { RowReader } from './row-reader.js';
 
@@ -37,7 +37,7 @@ export class PageReader {
   private readonly tables: Tables;
   private readonly dialect: Dialect;
   private readonly connections: ConnectionManager;
-  private readonly shapes: StatementShapes;
+  private readonly shapes: StatementCache;
 
   constructor(
     private readonly reader: RowReader,
@@ -46,7 +46,7 @@ export class PageReader {
     this.tables = tables;
     this.dialect = dialect;
     this.connections = connections;
-    this.shapes = new StatementShapes(dialect, reader.chosen);
+    this.shapes = new StatementCache(dialect, reader.chosen);
   }
 
   async rows(plan: PagePlan): Promise<PageOf<readonly Row[]>> {
@@ -57,12 +57,12 @@ export class PageReader {
   }
 
   /** Written by the database where it writes such rows. */
-  async text(plan: PagePlan, writing: RowEncoder): Promise<PageOf<string>> {
+  async json(plan: PagePlan, writing: RowEncoder): Promise<PageOf<string>> {
     const json = this.reader.needsEntities() ? undefined : this.reader.json;
-    const statement = json && this.textStatement(plan, writing, json);
+    const statement = json && this.jsonStatement(plan, writing, json);
     if (!statement) return textOf(await this.rows(plan), writing);
     const read = this.connections.readingUnlessAborted(
-      (runner) => this.textBy(runner, { plan, writing, statement, json }),
+      (runner) => this.readJson(runner, { plan, writing, statement, json }),
       plan.requester,
     );
     return (
@@ -98,7 +98,7 @@ export class PageReader {
     };
   }
 
-  private async textBy(
+  private async readJson(
     runner: QueryRunner,
     {
       plan,
@@ -117,7 +117,7 @@ export class PageReader {
     return { ...page, rows: text, count: plan.count && (await this.judged(runner, plan, counted)) };
   }
 
-  private textStatement(plan: PagePlan, { basePath }: RowEncoder, json: JsonRows): Statement {
+  private jsonStatement(plan: PagePlan, { basePath }: RowEncoder, json: JsonRows): Statement {
     const write = (): Statement => jsonPageStatement(jsonPageOf(plan), this.begin(plan), { json, basePath });
     const { resource, where, parent, count, edges, limit } = plan;
     // Where a page begins, and how many rows it has, is in the text of its statement: only usual first pages come again.
@@ -129,11 +129,7 @@ export class PageReader {
     )
       return write();
     const conditions = [where, ...(parent ? [parent.where] : []), ...(count ? [where] : [])];
-    return this.shapes.of(
-      `${limit} ${edges} ${count ?? ''} ${kindOfList(plan, basePath)}`,
-      conditions,
-      write,
-    );
+    return this.shapes.of(`${limit} ${edges} ${count ?? ''} ${listKind(plan, basePath)}`, conditions, write);
   }
 
   private async countBy(runner: QueryRunner, plan: PagePlan): Promise<CountResult> {
@@ -151,7 +147,7 @@ export class PageReader {
     if (plan.count === 'bounded' || !estimate) return { rows: COUNTED_ROWS, exact: false };
     const scope = this.begin(plan);
     const [record = []] = await this.connections.records(runner, {
-      sql: estimate.question(fittingRows(plan, scope)),
+      sql: estimate.question(matchingRows(plan, scope)),
       parameters: scope.parameters,
     });
     return { rows: Math.max(estimate.rows(record[0]) ?? 0, COUNTED_ROWS), exact: false };

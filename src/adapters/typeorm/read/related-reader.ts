@@ -4,7 +4,7 @@ import type { Row } from '../../../core/contracts/serializer.js';
 import type { RelatedRow } from '../../../core/data-adapter.js';
 import { keyText } from '../../../core/values/keys.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
-import { decodedRecord } from '../../../sql/select-columns.js';
+import { decodeRecord } from '../../../sql/select-columns.js';
 import { relatedStatement } from '../../../sql/related-query.js';
 import { Scope } from '../../../sql/query-scope.js';
 import type { Tables } from '../table-metadata.js';
@@ -58,7 +58,7 @@ async function readOnce(
     return records.flatMap((record) => {
       const row = rows.get(isOwn(record));
       const parent = record.slice(expressions.length, expressions.length + identity.length);
-      return row ? [{ identity: decodedRecord(parent, identity, dialect), row }] : [];
+      return row ? [{ identity: decodeRecord(parent, identity, dialect), row }] : [];
     });
   };
   return connections.reading(plan.forWriting ? 'primary' : 'replica', read, plan.requester);

@@ -14,17 +14,17 @@ import { compileWhere } from '../../../sql/compile-where.js';
 import { compileAfter, compileOrder, cursorColumns } from '../../../sql/compile-order.js';
 import { existsStatement } from '../../../sql/exists-query.js';
 import { lockOf } from '../../../sql/lock-clause.js';
-import { decodedRecord, readColumns, selectList } from '../../../sql/select-columns.js';
+import { decodeRecord, readColumns, selectList } from '../../../sql/select-columns.js';
 import { Scope } from '../../../sql/query-scope.js';
 import type { Records, Statement } from '../../../sql/statement.js';
-import { StatementShapes } from '../../../sql/statement-cache.js';
+import { StatementCache } from '../../../sql/statement-cache.js';
 import { selectRows } from '../../../sql/select-query.js';
 import type { Selection } from '../../../sql/select-query.js';
 import type { Tables } from '../table-metadata.js';
 import { jsonRows } from '../../../sql/json-object-sql.js';
 import type { JsonRows } from '../../../sql/json-object-sql.js';
-import { TextPages } from '../../../sql/json-list-query.js';
-import type { TextPage } from '../../../sql/json-list-query.js';
+import { JsonListQuery } from '../../../sql/json-list-query.js';
+import type { JsonListPage } from '../../../sql/json-list-query.js';
 import type { RowEncoder, ValidatedJson } from '../../../core/data-adapter.js';
 import type { ConnectionManager } from '../connection/connection-manager.js';
 import { EntityLoader } from './entity-loader.js';
@@ -51,10 +51,10 @@ interface Page {
 }
 
 /** A list whose rows the database writes. */
-interface TextList {
+interface JsonList {
   readonly plan: ListPlan;
   readonly writing: RowEncoder;
-  readonly pages: TextPages;
+  readonly pages: JsonListQuery;
   /** Tells it apart from lists in another order, or of another parent's model. */
   readonly kind: string;
 }
@@ -75,7 +75,7 @@ export class RowReader {
   private readonly entities: EntityLoader | undefined;
   /** Undefined where the database does not write such rows. */
   readonly json: JsonRows | undefined;
-  private readonly shapes: StatementShapes;
+  private readonly shapes: StatementCache;
   private readonly pageSize = new PageSize();
   private readonly longLists = new BoundedSet();
 
@@ -87,7 +87,7 @@ export class RowReader {
     this.dialect = dialect;
     this.connections = connections;
     this.selection = selectRows(resource, dialect);
-    this.shapes = new StatementShapes(dialect, this.chosen);
+    this.shapes = new StatementCache(dialect, this.chosen);
     const { metadata, dataSource } = tables.of(resource);
     this.json = marked.mayHaveSubtype(metadata) ? undefined : jsonRows(resource, dialect);
     this.entities = metadata.isJunction ? undefined : new EntityLoader(resource, metadata, dataSource);
@@ -125,20 +125,20 @@ export class RowReader {
   }
 
   /** As `list`, each page one text of its rows with commas between: the only one as it is, at once where nothing is waited for. Undefined where the database does not write such rows. */
-  texts(plan: ListPlan, writing: RowEncoder): MaybePromise<string | AsyncIterable<string>> | undefined {
+  listJson(plan: ListPlan, writing: RowEncoder): MaybePromise<string | AsyncIterable<string>> | undefined {
     const { json } = this;
     if (!json || this.needsEntities()) return undefined;
-    const pages = new TextPages(plan, {
+    const pages = new JsonListQuery(plan, {
       json,
       basePath: writing.basePath,
       dialect: this.dialect,
       scope: () => Scope.begin(this.dialect, this.tables, this.resource),
     });
-    const list: TextList = { plan, writing, pages, kind: pages.kind };
+    const list: JsonList = { plan, writing, pages, kind: pages.kind };
     const pace = this.pageSize.pace();
     const limit = pace.rows;
-    return mapMaybe(this.textPage(list, undefined, limit), (page) =>
-      !page ? '' : page.count < limit ? page.text : this.textsFrom(list, page, pace),
+    return mapMaybe(this.readJsonPage(list, undefined, limit), (page) =>
+      !page ? '' : page.count < limit ? page.text : this.streamJson(list, page, pace),
     );
   }
 
@@ -164,7 +164,7 @@ export class RowReader {
     throw error;
   }
 
-  private async *textsFrom(list: TextList, first: TextPage, pace: PagePace): AsyncGenerator<string> {
+  private async *streamJson(list: JsonList, first: JsonListPage, pace: PagePace): AsyncGenerator<string> {
     let held: BlockingTime | undefined;
     for (let page = first; ;) {
       yield page.text;
@@ -172,7 +172,7 @@ export class RowReader {
       await nextTurn();
       held = new BlockingTime();
       const limit = pace.rows;
-      const next = await this.textPage(list, page.last, limit);
+      const next = await this.readJsonPage(list, page.last, limit);
       if (!next) return;
       if (next.count < limit) {
         yield next.text;
@@ -183,28 +183,28 @@ export class RowReader {
   }
 
   /** Undefined where nobody wants it any more. */
-  private textPage(
-    list: TextList,
+  private readJsonPage(
+    list: JsonList,
     after: readonly unknown[] | undefined,
     limit: number,
-  ): MaybePromise<TextPage | undefined> {
+  ): MaybePromise<JsonListPage | undefined> {
     const { plan, pages, kind } = list;
-    const end = after !== undefined || this.longLists.has(kind);
-    const part = { after, limit, end };
+    const readsCursor = after !== undefined || this.longLists.has(kind);
+    const part = { after, limit, readsCursor };
     const write = (): Statement => pages.statement(part);
     const conditions =
-      plan.oneOff === true ? undefined : after ? pages.conditionsBehind(after) : pages.conditions;
+      plan.oneOff === true ? undefined : after ? pages.conditionsAfter(after) : pages.conditions;
     const statement = conditions
-      ? this.shapes.of(`${limit} ${after ? 'behind' : String(end)} ${kind}`, conditions, write)
+      ? this.shapes.of(`${limit} ${after ? 'behind' : String(readsCursor)} ${kind}`, conditions, write)
       : write();
-    const taken = (records: Records | undefined): MaybePromise<TextPage | undefined> =>
+    const taken = (records: Records | undefined): MaybePromise<JsonListPage | undefined> =>
       records &&
-      mapMaybe(pages.read(records, part) ?? this.generalPage(list, after, limit), (page) => {
+      mapMaybe(pages.read(records, part) ?? this.serializePage(list, after, limit), (page) => {
         if (!page) return undefined;
-        if (!end && page.count === limit) {
+        if (!readsCursor && page.count === limit) {
           // Longer than lists of its kind were: read once more, with its end.
           this.longLists.add(kind);
-          return this.textPage(list, after, limit);
+          return this.readJsonPage(list, after, limit);
         }
         this.pageSize.learn(page.count, page.text.length);
         return page;
@@ -218,11 +218,11 @@ export class RowReader {
   }
 
   /** A page with a row that only the process can write. */
-  private async generalPage(
-    { plan, writing }: TextList,
+  private async serializePage(
+    { plan, writing }: JsonList,
     after: readonly unknown[] | undefined,
     limit: number,
-  ): Promise<TextPage | undefined> {
+  ): Promise<JsonListPage | undefined> {
     const statement = this.pageStatement({ where: plan.where, order: plan.order, after, limit });
     const page = await this.connections.readingUnlessAborted(
       (runner) => this.readPage(statement, runner),
@@ -238,7 +238,7 @@ export class RowReader {
   }
 
   /** The row as JSON, by the database where it can write it; at once, where nothing is waited for. */
-  retrieveText(
+  retrieveJson(
     { where, requester }: ReadOfOne,
     { basePath, represent }: RowEncoder,
   ): MaybePromise<string | undefined> {
@@ -258,7 +258,7 @@ export class RowReader {
       };
     });
     return mapMaybe(this.connections.read(statement, 'replica', requester), ([record]) =>
-      !record ? undefined : isWritten(record[0], json) ? record[0] : general(),
+      !record ? undefined : isValidJson(record[0], json) ? record[0] : general(),
     );
   }
 
@@ -285,8 +285,8 @@ export class RowReader {
     });
     const [record] = await this.connections.read(statement, 'replica', requester);
     if (!record) return undefined;
-    return isWritten(record[0], json)
-      ? { text: record[0], stamps: decodedRecord(record.slice(1), columns, this.dialect) }
+    return isValidJson(record[0], json)
+      ? { text: record[0], stamps: decodeRecord(record.slice(1), columns, this.dialect) }
       : general();
   }
 
@@ -354,6 +354,6 @@ export class RowReader {
   }
 }
 
-function isWritten(text: unknown, json: JsonRows): text is string {
-  return typeof text === 'string' && json.areRight(text);
+function isValidJson(text: unknown, json: JsonRows): text is string {
+  return typeof text === 'string' && json.isValidJson(text);
 }

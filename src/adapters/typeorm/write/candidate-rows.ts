@@ -9,7 +9,7 @@ import { mayMatch, ownColumns } from '../../../core/query/may-match.js';
 import type { ColumnValue } from '../../../core/query/plan.js';
 import type { Resource } from '../../../core/schema/resource.js';
 import { candidateStatement } from '../../../sql/candidate-query.js';
-import type { CandidateRow, HeldValue } from '../../../sql/candidate-query.js';
+import type { CandidateRow, CandidateValue } from '../../../sql/candidate-query.js';
 import { listensTo } from './subscriber-events.js';
 import type { WriterTools } from './row-writer.js';
 
@@ -48,7 +48,7 @@ export class CandidateRows {
   }
 
   isNewRowPermitted(entity: ObjectLiteral, { where, exactly, hooked }: NewRow): Promise<boolean> {
-    const held = new Map<Column, HeldValue>();
+    const held = new Map<Column, CandidateValue>();
     const columns = new Set<string>();
     for (const { column, metadata } of this.columnsOf(where)) {
       const value =
@@ -67,7 +67,7 @@ export class CandidateRows {
     entity: ObjectLiteral,
     { where, exactly, stored, before }: ChangedRow,
   ): Promise<boolean> {
-    const held = new Map<Column, HeldValue>();
+    const held = new Map<Column, CandidateValue>();
     for (const { column, metadata } of this.columnsOf(where)) {
       const raw = this.written(entity, metadata);
       const changes = raw !== undefined && !isDeepStrictEqual(raw, before.get(column));
@@ -89,7 +89,7 @@ export class CandidateRows {
     );
   }
 
-  private exactly(column: Column, values: readonly ColumnValue[]): HeldValue | undefined {
+  private exactly(column: Column, values: readonly ColumnValue[]): CandidateValue | undefined {
     const given = values.find((each) => each.column.id === column.id);
     return (
       given && {
@@ -125,7 +125,7 @@ export class CandidateRows {
   }
 
   /** The value that TypeORM's INSERT writes; undefined if the database generates a value that is unknown here. */
-  private insertedValue(raw: unknown, column: ColumnMetadata): HeldValue | undefined {
+  private insertedValue(raw: unknown, column: ColumnMetadata): CandidateValue | undefined {
     if (column.asExpression || typeof raw === 'function') return undefined;
     if (raw !== undefined) return { kind: 'value', raw };
     if (column.isDiscriminator) return { kind: 'value', raw: this.metadata.discriminatorValue ?? null };
@@ -153,7 +153,7 @@ export class CandidateRows {
 }
 
 /** The value that TypeORM's UPDATE writes. */
-function updatedValue(sql: string | undefined, { isUpdateDate, isVersion }: ColumnMetadata): HeldValue {
+function updatedValue(sql: string | undefined, { isUpdateDate, isVersion }: ColumnMetadata): CandidateValue {
   if (isVersion) return { kind: 'counted' };
   return isUpdateDate && sql !== undefined ? { kind: 'default', sql } : { kind: 'stored' };
 }
@@ -199,7 +199,7 @@ export function areValuesPermitted(
   }: { readonly resource: Resource; readonly where: Condition; readonly tools: WriterTools },
 ): Promise<boolean> {
   const held = new Map(
-    values.map(({ column, value }): [Column, HeldValue] => [
+    values.map(({ column, value }): [Column, CandidateValue] => [
       column,
       { kind: 'value', raw: value === null ? null : tools.dialect.encode(value, column.type) },
     ]),

@@ -12,7 +12,7 @@ import { compileWhere } from '../../../sql/compile-where.js';
 import { selectList } from '../../../sql/select-columns.js';
 import { Scope } from '../../../sql/query-scope.js';
 import type { Records, Statement } from '../../../sql/statement.js';
-import { StatementShapes } from '../../../sql/statement-cache.js';
+import { StatementCache } from '../../../sql/statement-cache.js';
 import { columnsOf, isKeptAsGiven } from './column-values.js';
 import type { KeyLookup } from './foreign-key-lookup.js';
 import { DirectWriterTables } from './direct-writer-tables.js';
@@ -29,7 +29,7 @@ import type { PreparableWrite } from './write-step.js';
 export class DirectWriter implements RowWriter {
   private readonly metadata: EntityMetadata;
   private readonly tables: DirectWriterTables;
-  private readonly shapes: StatementShapes;
+  private readonly shapes: StatementCache;
 
   constructor(
     private readonly resource: Resource,
@@ -38,7 +38,7 @@ export class DirectWriter implements RowWriter {
   ) {
     this.metadata = tools.tables.of(resource).metadata;
     this.tables = DirectWriterTables.of(tools.tables.of(resource).dataSource);
-    this.shapes = new StatementShapes(tools.dialect);
+    this.shapes = new StatementCache(tools.dialect);
   }
 
   create(plan: CreatePlan): MaybePromise<Row> {

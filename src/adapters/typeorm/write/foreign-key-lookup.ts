@@ -6,7 +6,7 @@ import { keyRepresentation, noSuchKey } from '../../../core/values/keys.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
 import { compileWhere } from '../../../sql/compile-where.js';
 import { existsStatement } from '../../../sql/exists-query.js';
-import { decodedRecord, readColumns, selectList } from '../../../sql/select-columns.js';
+import { decodeRecord, readColumns, selectList } from '../../../sql/select-columns.js';
 import { Scope } from '../../../sql/query-scope.js';
 import type { Statement } from '../../../sql/statement.js';
 import type { Tables } from '../table-metadata.js';
@@ -43,7 +43,7 @@ export class KeyLookups {
       sourceOf(plan.forWriting),
       plan.requester,
     );
-    return record && decodedRecord(record, columns, this.dialect);
+    return record && decodeRecord(record, columns, this.dialect);
   }
 
   async exists(plan: ExistsPlan): Promise<boolean> {
@@ -88,7 +88,7 @@ export class KeyLookups {
       const raw = record.slice(at, (at += on.length));
       return raw.some((value) => value === null || value === undefined)
         ? undefined
-        : decodedRecord(
+        : decodeRecord(
             raw,
             on.map(({ far }) => far),
             this.dialect,

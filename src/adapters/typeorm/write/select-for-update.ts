@@ -6,7 +6,7 @@ import type { Expectation } from '../../../core/query/plan.js';
 import type { Resource } from '../../../core/schema/resource.js';
 import { compileWhere } from '../../../sql/compile-where.js';
 import { lockOf } from '../../../sql/lock-clause.js';
-import { decodedRecord, readColumns, selectList } from '../../../sql/select-columns.js';
+import { decodeRecord, readColumns, selectList } from '../../../sql/select-columns.js';
 import { Scope } from '../../../sql/query-scope.js';
 import type { WriterTools } from './row-writer.js';
 
@@ -34,7 +34,7 @@ export async function selectForUpdate(
   });
   if (!record || (expected && !(await hasExpectedVersion(expected, where, { runner, tools }))))
     return undefined;
-  return decodedRecord(record, columns, tools.dialect);
+  return decodeRecord(record, columns, tools.dialect);
 }
 
 /**

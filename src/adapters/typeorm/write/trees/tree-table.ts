@@ -3,7 +3,7 @@ import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { Json } from '../../../../core/errors/rest-exception.js';
 import type { Column } from '../../../../core/schema/column.js';
 import type { Resource } from '../../../../core/schema/resource.js';
-import { decoded } from '../../../../sql/select-columns.js';
+import { decodeColumn } from '../../../../sql/select-columns.js';
 import { Scope } from '../../../../sql/query-scope.js';
 import type { WriterTools } from '../row-writer.js';
 
@@ -105,6 +105,6 @@ export class TreeTable {
   }
 
   private decodeKey(raw: unknown): Json {
-    return decoded(raw, this.keyColumn, this.tools.dialect);
+    return decodeColumn(raw, this.keyColumn, this.tools.dialect);
   }
 }
