@@ -48,10 +48,9 @@ async function startVariant(
 async function measureAll(
   setting: Setting,
   names: readonly VariantName[],
-  options: MeasureOptions,
-): Promise<VariantRun[]> {
+  { options, runs }: { readonly options: MeasureOptions; readonly runs: VariantRun[] },
+): Promise<void> {
   const { database, platform } = setting;
-  const runs: VariantRun[] = [];
   const reference = await startVariant(setting, 'plain', REFERENCE);
   try {
     await loadRequests(reference.server.port, REFERENCE_REQUESTS, reference.requests.mixed(true));
@@ -71,7 +70,6 @@ async function measureAll(
     await reference.server.stop();
   }
   await database.run(`DROP TABLE @${REFERENCE}`);
-  return runs;
 }
 
 const { values } = parseArgs({
@@ -90,35 +88,49 @@ const options: MeasureOptions = {
   settle: positive(values.settle, 'settle'),
 };
 leaveServerCore();
-const sections: string[] = [];
-const results: object[] = [];
+
+/** One database and platform, and what is measured of it so far. */
+interface Combination {
+  readonly title: string;
+  readonly runs: VariantRun[];
+}
+const combinations: Combination[] = [];
+
+function writeReport(): void {
+  const sections = combinations.filter(({ runs }) => runs.length > 0);
+  const machine = machineLine();
+  const report = [
+    `${machine}\n${options.turns} turns of each variant with the reference server; ${options.settle} requests of warm-up.\n`,
+    ...sections.map(({ title, runs }) => reportOf(title, runs)),
+  ].join('\n');
+  console.log(report);
+  if (values.out !== undefined) writeFileSync(values.out, report);
+  if (values.json !== undefined)
+    writeFileSync(values.json, `${JSON.stringify({ machine, combinations }, undefined, 2)}\n`);
+}
+
 for (const databaseName of chooseFrom(DATABASES, values.database, 'database')) {
   const names = chooseFrom(VARIANT_NAMES, values.variants, 'variants').filter(
     (name) => variantOf(name).databases?.includes(databaseName) ?? true,
   );
   const database = await openDatabase(databaseName);
   const interrupted = (): void => {
+    console.error('Interrupted: the report has what is measured so far.');
+    writeReport();
     void database.drop().finally(() => process.exit(130));
   };
   process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
   try {
     await createParents(database);
     for (const platform of chooseFrom(PLATFORMS, values.platform, 'platform')) {
-      const runs = await measureAll({ database, platform }, names, options);
-      sections.push(reportOf(`${database.version.replace(/ \(.*/, '')}, ${platform}`, runs));
-      results.push({ database: databaseName, platform, runs });
+      const runs: VariantRun[] = [];
+      combinations.push({ title: `${database.version.replace(/ \(.*/, '')}, ${platform}`, runs });
+      await measureAll({ database, platform }, names, { options, runs });
     }
   } finally {
     process.off('SIGINT', interrupted).off('SIGTERM', interrupted);
     await database.drop();
   }
 }
-const report = [
-  `${machineLine()}\n${options.turns} turns of each variant with the reference server; ${options.settle} requests of warm-up.\n`,
-  ...sections,
-].join('\n');
-console.log(report);
-if (values.out !== undefined) writeFileSync(values.out, report);
-if (values.json !== undefined)
-  writeFileSync(values.json, `${JSON.stringify({ machine: machineLine(), results }, undefined, 2)}\n`);
+writeReport();
 process.exit(0);
