@@ -7,7 +7,7 @@ import { jsonResponse } from '../request/response/rest-response.js';
 import type { Stage } from '../request/stage.js';
 import { describeRoute } from './options-metadata.js';
 
-/** Describes the fields that the caller may write, by the method that writes them. */
+/** Responds to OPTIONS with the fields that the caller may write, by method. */
 export function describeOptions(route: Route): Stage {
   return async (context) => {
     context.response = jsonResponse(

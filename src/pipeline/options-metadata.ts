@@ -7,7 +7,7 @@ import type { ValueRules } from '../core/schema/value-rules.js';
 import type { TypeOf, DataType } from '../core/schema/data-type.js';
 import { JSON_MEDIA_TYPE } from '../core/media-type.js';
 
-/** What a client is told of one field (contract 19.1), in DRF's words. */
+/** The metadata of one field (contract 19.1), in DRF's format. */
 export interface FieldDescription {
   readonly type: string;
   readonly required: boolean;
@@ -21,7 +21,7 @@ export interface FieldDescription {
   readonly children?: Readonly<Record<string, FieldDescription>>;
 }
 
-/** The body of an answer to OPTIONS. Reads no row. */
+/** The body of a response to OPTIONS. Built without reading rows. */
 export interface RouteDescription {
   readonly name: string;
   readonly description: string;
@@ -30,7 +30,7 @@ export interface RouteDescription {
   readonly actions: Readonly<Partial<Record<'POST' | 'PUT', Readonly<Record<string, FieldDescription>>>>>;
 }
 
-/** Forms beside JSON, where something is read here. */
+/** Media types other than JSON, for operations that read. */
 function rendersOf({ operations, resource }: Route): readonly string[] {
   const operation = operations.get('GET');
   return operation === 'list' || operation === 'retrieve'
@@ -38,7 +38,7 @@ function rendersOf({ operations, resource }: Route): readonly string[] {
     : [];
 }
 
-/** `given` are fields that the URL fills; `views` hold the model as the caller may write it, by method. */
+/** `given` has the fields set by the URL; `views` the resource as the caller may write it, by method. */
 export function describeRoute(
   route: Route,
   given: ReadonlySet<string>,
@@ -128,7 +128,7 @@ function limits(type: DataType): Partial<FieldDescription> {
   }
 }
 
-/** What validators of the application say, where it is narrower than the column. */
+/** The limits of the application's validators, where they are narrower than the column's. */
 function ruledLimits(type: DataType, rules: ValueRules): Partial<FieldDescription> {
   switch (type.kind) {
     case 'string':

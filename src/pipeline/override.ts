@@ -19,7 +19,7 @@ import { resultHeaders } from './respond-with-result.js';
 import { runStages } from './run-stages.js';
 import type { PipelineServices } from './services.js';
 
-/** The keys of the URL that an action gets. */
+/** The keys in the URL, as passed to an action. */
 export interface ActionKeys {
   readonly parentPk: Json | undefined;
   readonly childPk: string | undefined;
@@ -28,7 +28,7 @@ export interface ActionKeys {
 /** Runs a generated operation from the method that replaces one. */
 export type Operate = (operation: Operation, body?: JsonObject) => Promise<unknown>;
 
-/** What a method that replaces an operation gets. */
+/** The arguments and operations available to a method that replaces an operation. */
 export interface Override extends ActionKeys {
   /** The key of the object. */
   readonly pk: Json | undefined;
@@ -41,7 +41,7 @@ interface OverrideParts {
   readonly onHeaders: (headers: Readonly<Record<string, string>>) => void;
 }
 
-/** Throws 404 and 406. */
+/** Checks `Accept` and the keys before an action. Throws 404 and 406. */
 export async function prepareAction(
   context: RestContext,
   { adapter }: PipelineServices,
@@ -65,7 +65,7 @@ export async function prepareAction(
   return { parentPk: key ? keyRepresentation(key) : undefined, childPk };
 }
 
-/** Throws 404, 406, 412 and 428. */
+/** Runs the checks of the replaced operation. Throws 404, 406, 412 and 428. */
 export async function prepareOverride(context: RestContext, parts: OverrideParts): Promise<Override> {
   const { route, childSegment } = context;
   const replaced = route.actions.get(servedMethod(context.method))?.operation;
@@ -96,7 +96,7 @@ function operateFrom(
   return async (operation, body) => {
     const here = operation === replaced ? context : await authorizeOther(context, operation, services);
     const run = here.fork(body ? { input: etagWithBody(here.input, body) } : {});
-    // The precondition has been met when the method writes a second time.
+    // The precondition applies to the first write only: that write has changed the row.
     if (hasWritten) run.precondition = undefined;
     else if (here !== context)
       await runStages(readPrecondition(route.resource, operation, services.adapter), run);
@@ -107,7 +107,7 @@ function operateFrom(
   };
 }
 
-/** Who may read a row may not change it by that. */
+/** Authorizes a different operation: permission to read a row does not include changing it. */
 async function authorizeOther(
   context: RestContext,
   operation: Operation,

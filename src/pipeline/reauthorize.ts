@@ -4,7 +4,7 @@ import type { RestContext } from '../request/rest-context.js';
 import { resolveParent } from './resolve-parent.js';
 import type { PipelineServices } from './services.js';
 
-/** The same URL, as the caller may use it by another method. Throws 403 and 404. */
+/** The same URL authorized for another method. Throws 403 and 404. */
 export async function reauthorize(
   context: RestContext,
   method: string,

@@ -26,21 +26,21 @@ import { respondWithResult } from './respond-with-result.js';
 import { runStages } from './run-stages.js';
 import type { PipelineServices } from './services.js';
 
-/** The stages of one route and method, compiled at boot: a feature that the model does not use has no stage. */
+/** The stages of one route and method: a feature that the model does not use has no stage. */
 export interface RequestHandler {
   /** 406: the format of the response; 404 and 405 for what the URL does not serve. */
   readonly negotiate: readonly Stage[];
-  /** 404 400: the rows that the request is about. */
+  /** 404 400: selects the rows of the request. */
   readonly prepare: readonly Stage[];
   /** 400 404 409 412 422 428: plans, runs and serializes the operation; sets `context.result`. */
   readonly operate: readonly Stage[];
   /** Status, headers, 304 and body; sets `context.response`. */
   readonly respond: readonly Stage[];
-  /** All of them, where no interceptor needs the value: the database writes JSON where it can. */
+  /** All of them for a request without interceptors: the database serializes JSON where possible. */
   readonly answer: readonly Stage[];
 }
 
-/** All methods of one route. OPTIONS and methods that it does not serve have handlers too: 401 and 403 come before 405. */
+/** The handlers of one route. OPTIONS and unsupported methods have handlers too: 401 and 403 precede 405. */
 export interface RouteHandlers {
   /** 401 403 404 429 503. */
   readonly admit: readonly Stage[];
@@ -123,7 +123,7 @@ function operateStages(route: Route, name: Operation, services: PipelineServices
   ];
 }
 
-/** JSON is written by the database where it can; other formats are made of values. */
+/** The database serializes JSON where possible; other formats are rendered from values. */
 function withRenderers(
   route: Route,
   operation: OperationDefinition,

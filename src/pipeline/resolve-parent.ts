@@ -9,14 +9,14 @@ import { belongsTo, joiningValues, planParent } from '../request/plan/plan-read.
 import type { RestContext } from '../request/rest-context.js';
 import type { Stage } from '../request/stage.js';
 
-/** Limits the rows to those of the parent in the URL, where it has one. Throws 404 for a parent that the caller may not read. */
+/** Restricts the rows to those of the parent in the URL, if any. Throws 404 for a parent that the caller may not read. */
 export function resolveParent(route: Route, adapter: DataAdapter): Stage {
   return route.parent && route.relation ? (context) => findParent(context, adapter) : useGrantedRows;
 }
 
 /**
- * The same for a list: where the key in the URL selects the rows of the parent, the statement of the list checks that the
- * parent exists.
+ * As `resolveParent`, for a list: if the key in the URL determines the rows of the parent, the statement of the list
+ * checks that the parent exists.
  */
 export function resolveParentOfList(route: Route, adapter: DataAdapter): Stage {
   return route.parent && route.relation
@@ -49,7 +49,9 @@ async function findParent(context: RestContext, adapter: DataAdapter): Promise<v
   context.scope = allOf([rows, belongsTo(relation, parent)]);
 }
 
-/** The values that rows of the parent have, where the key in the URL says them; undefined where they must be read. */
+/**
+ * The values by which rows refer to the parent, if they follow from the key in the URL; undefined if they must be read.
+ */
 function joiningValuesOf({ route, keys }: RestContext): ParentValues | undefined {
   const { parent, relation } = route;
   return parent && relation && keys.key ? joiningValues(keys.key, parent, relation) : undefined;

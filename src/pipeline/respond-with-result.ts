@@ -6,7 +6,7 @@ import type { Stage } from '../request/stage.js';
 /** Header of responses that an earlier request with the same `Idempotency-Key` created. */
 const REPLAYED = { 'Idempotency-Replayed': 'true' };
 
-/** Sends the result as JSON, where no stage before has made the response. */
+/** Responds with the result as JSON, unless an earlier stage has responded. */
 export function respondWithResult(status: 200 | 201): Stage {
   return (context) => {
     context.response ??= valueResponse(

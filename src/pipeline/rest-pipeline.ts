@@ -26,12 +26,12 @@ import { runStages } from './run-stages.js';
 import { pipelineServices } from './services.js';
 import type { PipelineServices } from './services.js';
 
-/** Runs interceptors around an operation, and may change its value: a list is one array, or its page. */
+/** Runs interceptors around an operation; they may change its value, which for a list is an array or a page. */
 export type InterceptorChain = (operate: () => Promise<unknown>) => Promise<unknown>;
 
 /**
- * Everything that happens to a request below a prefix, in the order of contract 6.3: `admit`, run by the Nest guard, then
- * `answer`, run by the generated handler. The stages of each route and method are in `request-handler.ts`.
+ * Processes the requests below a prefix, in the order of contract 6.3: `admit`, run by the Nest guard, then `answer`, run
+ * by the generated handler. The stages of each route and method are in `request-handler.ts`.
  */
 export class RestPipeline {
   readonly services: PipelineServices;
@@ -42,12 +42,14 @@ export class RestPipeline {
     this.services = pipelineServices(adapter, permissions, authenticator);
   }
 
-  /** Authenticates and authorizes. Throws 401, 403, 404, 429 and 503, and what a guard throws that authenticates. */
+  /** Authenticates and authorizes. Throws 401, 403, 404, 429 and 503, and the errors of guards that authenticate. */
   admit(context: RestContext): MaybePromise<void> {
     return runStages(this.handlersOf(context.route).admit, context);
   }
 
-  /** Negotiates, finds the rows, runs the operation and makes the response. Interceptors surround finding and running. */
+  /**
+   * Runs the handler: negotiation, lookup of the rows, operation, response. Interceptors surround lookup and operation.
+   */
   answer(context: RestContext, interceptors?: InterceptorChain): MaybePromise<RestResponse> {
     const handler = this.handlerOf(context);
     const { resource } = context.route;
@@ -58,15 +60,15 @@ export class RestPipeline {
     );
   }
 
-  /** Before an action of the application: `Accept`, then the keys in the URL. Throws 404 and 406. */
+  /** Prepares an action of the application: checks `Accept` and the keys in the URL. Throws 404 and 406. */
   prepareAction(context: RestContext): Promise<ActionKeys> {
     return prepareAction(context, this.services);
   }
 
   /**
-   * Before a method that replaces an operation: `Accept`, keys, parent and precondition. The method can run the generated
-   * operation, or another one of the same URL, for which the caller is authorized again. `onHeaders` gets the headers of
-   * the response to each.
+   * Prepares a method that replaces an operation: checks `Accept`, keys, parent and precondition. The method can run the
+   * generated operation, or another one of the same URL, for which the caller is authorized again. `onHeaders` receives
+   * the response headers of each.
    */
   prepareOverride(
     context: RestContext,
@@ -79,7 +81,7 @@ export class RestPipeline {
     });
   }
 
-  /** Sets the headers of caches on the response of a method that replaced an operation. Throws 412. */
+  /** Sets cache headers on the response of a method that replaced an operation. Throws 412. */
   applyCacheHeaders(context: RestContext, response: RestResponse): RestResponse {
     const { conditional, cacheControl } = context.route.resource;
     if (!conditional && !cacheControl) return response;
@@ -87,7 +89,7 @@ export class RestPipeline {
     return withCacheHeaders(response, context);
   }
 
-  /** Authorizes an operation that the application itself runs, then finds its parent. Throws 401, 403 and 404. */
+  /** Authorizes an operation that the application runs itself, then resolves its parent. Throws 401, 403 and 404. */
   async begin(context: RestContext, keys: () => UrlKeys): Promise<RestContext> {
     const { resource } = context.route;
     const { permissions: rules, adapter } = this.services;
@@ -98,13 +100,13 @@ export class RestPipeline {
     return context;
   }
 
-  /** Runs one operation without HTTP: a list is whole, whatever the pagination of the model. */
+  /** Runs one operation without HTTP: a list is complete, whatever the pagination of the model. */
   async run(operation: Operation, context: RestContext): Promise<unknown> {
     await runStages(this.operationStages(context.route, operation).alone, context);
     return context.result?.value;
   }
 
-  /** A whole list, page by page. */
+  /** Reads a complete list, page by page. */
   async openList(context: RestContext): Promise<RowPages> {
     await runStages(planList(context.route, this.services), context);
     return openList(context, this.services.adapter);
@@ -127,7 +129,7 @@ export class RestPipeline {
     return byMethod.get(servedMethod(method)) ?? otherwise;
   }
 
-  /** Compiled with the first request of a route, and kept. */
+  /** Compiled on the first request of a route, and cached. */
   private handlersOf(route: Route): RouteHandlers {
     let handlers = this.handlers.get(route);
     if (!handlers) {
@@ -138,10 +140,10 @@ export class RestPipeline {
   }
 }
 
-/** One operation of a route, for methods of the application. */
+/** One operation of a route, as run by methods of the application. */
 interface OperationStages {
   readonly handler: RequestHandler;
-  /** Without HTTP: one object, and whole lists. */
+  /** Without HTTP: one object, or complete lists. */
   readonly alone: readonly Stage[];
 }
 
@@ -156,14 +158,14 @@ function compileOperation(route: Route, operation: Operation, services: Pipeline
   };
 }
 
-/** An interceptor may run the operation more than once, or not at all, and may change its value. */
+/** An interceptor may run the operation more than once or not at all, and may change its value. */
 async function intercept(
   handler: RequestHandler,
   context: RestContext,
   interceptors: InterceptorChain,
 ): Promise<RestResponse> {
   await runStages(handler.negotiate, context);
-  // OPTIONS is no operation.
+  // OPTIONS is not an operation.
   if (context.response) return context.response;
   let operated: RestContext | undefined;
   let result: RestContext['result'];

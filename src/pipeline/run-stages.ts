@@ -4,8 +4,8 @@ import type { RestContext } from '../request/rest-context.js';
 import type { Stage } from '../request/stage.js';
 
 /**
- * Runs stages one after the other, synchronously until one returns a promise. An error of a stage is thrown, or rejects,
- * accordingly; the context's deferred checks run before it, and what they throw takes its place.
+ * Runs stages in sequence, synchronously until one returns a promise. The error of a stage is thrown or rejects
+ * accordingly; the deferred checks of the context run first, and their errors have precedence.
  */
 export function runStages(stages: readonly Stage[], context: RestContext, from = 0): MaybePromise<void> {
   for (let index = from; index < stages.length; index++) {
@@ -23,7 +23,7 @@ export function runStages(stages: readonly Stage[], context: RestContext, from =
   }
 }
 
-/** The checks are removed before they run: stages that run others check once. */
+/** Deferred checks are removed before they run, so that nested stages run them once. */
 function fail(context: RestContext, error: unknown): MaybePromise<never> {
   const checks = context.deferredChecks;
   if (checks.length === 0) throw error;

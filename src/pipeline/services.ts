@@ -6,7 +6,7 @@ import { planRowsOf } from '../features/filtering/list-planner.js';
 import { IdempotentWrites } from '../features/idempotency/idempotency.stage.js';
 import type { PermissionRules } from '../features/permissions/access-control.js';
 
-/** What the stages of one prefix share. */
+/** The services shared by the stages of one prefix. */
 export interface PipelineServices {
   readonly adapter: DataAdapter;
   readonly permissions: PermissionRules;

@@ -4,13 +4,13 @@ import { namesOf } from '../core/schema/caller.js';
 import type { Caller } from '../core/schema/caller.js';
 import type { Idempotency } from '../core/contracts/idempotency.js';
 
-/** What a key belongs to: nobody else finds it, and nothing of it can be read in the database. */
+/** The scope of an idempotency key; hashed, so that the database does not disclose it. */
 export interface KeyScope {
-  /** The path of the list in which something is made. */
+  /** The path of the list in which the row is created. */
   readonly list: string;
   readonly caller: readonly unknown[];
   readonly key: string;
-  /** Which creation of its request it is, where a method of the application's makes several. */
+  /** The number of the creation within its request, because a method of the application may create several rows. */
   readonly position: number;
 }
 
@@ -18,7 +18,7 @@ export function digestOfScope({ list, caller, key, position }: KeyScope): string
   return digest([list, caller, key, position]);
 }
 
-/** Tells one request from another under the same key. The order of members says nothing. */
+/** Identifies the content of a request. The order of members does not matter. */
 export function digestOfRequest(
   scope: string,
   request: { readonly query: string; readonly body: unknown },
@@ -26,7 +26,7 @@ export function digestOfRequest(
   return digest([scope, request.query, sorted(request.body)]);
 }
 
-/** Callers whom nobody can tell from others would see each other's answers. Throws 400 for them. */
+/** Identifies the caller: callers that cannot be distinguished would get each other's responses. Throws 400 for them. */
 export function callerOf({ actor, address }: Caller, { key }: Idempotency): readonly unknown[] {
   if (actor === null) return ['address', address];
   const named = key ? [key(actor)] : namesOf(actor);
@@ -39,7 +39,7 @@ function digest(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('hex');
 }
 
-/** No body is too deep: those have been refused. */
+/** Recursive: the depth of bodies is limited by the parser. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;

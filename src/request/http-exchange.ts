@@ -2,25 +2,25 @@ import type { LibraryRequest } from '../core/contracts/authentication.js';
 import type { MaybePromise } from '../core/maybe-promise.js';
 import type { ReceivedBody } from './parse/parse-body.js';
 
-/** One HTTP call, as every HTTP library gives it. */
+/** One HTTP request, independent of the HTTP library. */
 export interface HttpExchange {
   readonly method: string;
-  /** As it was sent, below the path at which the application is mounted, without the query string. */
+  /** The path as received, relative to the path at which the application is mounted, without the query string. */
   readonly path: string;
   /** Without the `?`. */
   readonly query: string;
-  /** `http` or `https`, by what the application vouches for. */
+  /** `http` or `https`, resolved by the application's trust-proxy setting. */
   readonly protocol: string;
-  /** The Host, by what the application vouches for. */
+  /** The host, resolved by the application's trust-proxy setting. */
   readonly host: string;
-  /** Where the request comes from, by what the application vouches for. */
+  /** The client address, resolved by the application's trust-proxy setting. */
   readonly address: string;
-  /** The path at which the whole application is mounted in another one; usually empty. */
+  /** The path at which the application is mounted in another one; usually empty. */
   readonly mountedAt: string;
-  /** The library's own request, the same object in everything that Nest runs for one call. */
+  /** The request of the HTTP library, the same object for everything that Nest runs for one request. */
   readonly request: LibraryRequest;
   header(name: string): string | undefined;
   body(): MaybePromise<ReceivedBody>;
-  /** Whether nobody waits for the answer any more. */
+  /** True once the client has disconnected. */
   isAborted(): boolean;
 }

@@ -8,7 +8,7 @@ import { joinLists } from './parse/list-parameters.js';
 import { parseQueryString } from './parse/parse-query-string.js';
 import type { RequestInput } from './rest-context.js';
 
-/** Parameters and body of an HTTP request, behind the pipes of the model, which see each of them once. */
+/** Parameters and body of an HTTP request, after the pipes of the model, which run once for each. */
 export class HttpInput implements RequestInput {
   readonly items: (() => MaybePromise<JsonObject | readonly unknown[]>) | undefined;
   private received: MaybePromise<ReceivedBody> | undefined;
@@ -45,12 +45,12 @@ export class HttpInput implements RequestInput {
     });
   }
 
-  /** As the exchange gives it, once: a stream cannot be read twice. */
+  /** Read once from the exchange: a stream cannot be read twice. */
   receivedBody(): MaybePromise<ReceivedBody> {
     return (this.received ??= this.exchange.body());
   }
 
-  /** A pipe gets one object at a time, whether or not the body is a list. */
+  /** A pipe receives one object at a time, also of a list. */
   private async readItems(): Promise<JsonObject | readonly unknown[]> {
     const { resource } = this;
     const { piping } = resource;

@@ -3,7 +3,7 @@ import { callerKey } from '../core/schema/caller.js';
 import type { Requester } from '../core/contracts/requester.js';
 import type { HttpExchange } from './http-exchange.js';
 
-/** Who waits for an answer over HTTP: an actor where one is known, else an address. */
+/** The client of an HTTP request: identified by its actor, else by its address. */
 export class HttpRequester implements Requester {
   constructor(
     private readonly exchange: Pick<HttpExchange, 'isAborted' | 'address'>,

@@ -10,7 +10,7 @@ import type { IdempotentRequest, RestContext } from './rest-context.js';
 
 /** A create request over HTTP, identified by its `Idempotency-Key`. One object for each request. */
 export class HttpIdempotentRequest implements IdempotentRequest {
-  /** How many claims it has made: a method of the application may create several rows. */
+  /** The number of claims so far: a method of the application may create several rows. */
   private sequence = 0;
 
   constructor(

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-/** Whether the connection has ended before the answer has. */
+/** True if the connection closed before the response was complete. */
 export function isAborted(response: ServerResponse): boolean {
   return response.destroyed && !response.writableFinished;
 }

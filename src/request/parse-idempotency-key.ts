@@ -1,12 +1,12 @@
 import { MalformedRequest } from '../core/errors/http-exceptions.js';
 import { MAX_IDEMPOTENCY_KEY } from '../core/schema/limits.js';
 
-/** A string of RFC 9651, as the draft has it. What is escaped in it is a quote or a backslash. */
+/** A string of RFC 9651, as in the Internet-Draft. Quotes and backslashes are escaped. */
 const QUOTED = /^"((?:[\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/;
-/** As most clients send it: without a quote, which would leave open what was meant. */
+/** A key without quotes, as most clients send it; it must not contain a quote, which would be ambiguous. */
 const BARE = /^[\x21\x23-\x7e]+$/;
 
-/** The key of a request: `"abc"` and `abc` are the same one. Undefined where it has none. Throws 400. */
+/** The key of a request: `"abc"` and `abc` are equal. Undefined without the header. Throws 400. */
 export function parseIdempotencyKey(header: string | undefined, required: boolean): string | undefined {
   if (header === undefined) {
     if (required) throw new MalformedRequest('Send an Idempotency-Key, a new one for each new object.');

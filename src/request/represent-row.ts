@@ -4,7 +4,7 @@ import { mapMaybe } from '../core/maybe-promise.js';
 import type { MaybePromise } from '../core/maybe-promise.js';
 import type { RestContext } from './rest-context.js';
 
-/** The JSON object of a row; of a replayed row, as it was returned before. */
+/** The representation of a row; of a replayed row, the stored one. */
 export function represent(row: Row, context: RestContext): Representation {
   const { resource, actor, shape } = context;
   if (shape) return shape.represent(row);
@@ -13,14 +13,14 @@ export function represent(row: Row, context: RestContext): Representation {
   );
 }
 
-/** With its expanded objects. */
+/** The representation of a row with its expanded objects. */
 export function representExpanded(row: Row, context: RestContext): MaybePromise<Representation> {
   return context.shape
     ? mapMaybe(context.shape.expanded([row]), ([expanded = row]) => represent(expanded, context))
     : represent(row, context);
 }
 
-/** How a row of the response is serialized in process. */
+/** Serializes a row in process. */
 export function rowEncoder(context: RestContext): RowEncoder {
   return { basePath: basePathOf(context), represent: (row) => represent(row, context) };
 }

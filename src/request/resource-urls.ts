@@ -5,7 +5,7 @@ import type { HttpExchange } from './http-exchange.js';
 import { pageLink } from './response/page-link.js';
 import type { RestContext } from './rest-context.js';
 
-/** The path of the list below the prefix, in its canonical form: without a slash at its end. */
+/** The canonical path of the list below the prefix, without a trailing slash. */
 export function listPath({ route, keys }: Pick<RestContext, 'route' | 'keys'>): string {
   const { resource, parent, relation } = route;
   return parent && relation && keys.key
@@ -18,7 +18,7 @@ export function pageLinks(context: RestContext, exchange: HttpExchange): PageLin
   return pageLink(`${originOf(context, exchange)}/${listPath(context)}/`, exchange.query);
 }
 
-/** The absolute URL of a created object, where the model has a URL for objects (contract 7.5). */
+/** The absolute URL of a created object, if the model has URLs of objects (contract 7.5). */
 export function locationHeader(
   key: readonly Json[],
   context: RestContext,

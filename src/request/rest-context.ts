@@ -18,13 +18,16 @@ import type { JsonObject } from './parse/parse-body.js';
 import type { UrlKeys } from './parse/parse-url-keys.js';
 import type { RestResponse } from './response/rest-response.js';
 
-/** Query parameters and body of a request. Read by the stage that needs them, because their errors have an order (contract 6.3). */
+/**
+ * Query parameters and body of a request. Read by the stage that needs them, because their errors have an order (contract
+ * 6.3).
+ */
 export interface RequestInput {
   /** Throws 400. */
   parameters(): MaybePromise<ReadonlyMap<string, string>>;
   /** Throws 400, 413 and 415. */
   body(): MaybePromise<JsonObject>;
-  /** The body where it may be a list; undefined where the model accepts one object alone. */
+  /** The body, which may be a list; undefined if the model accepts one object only. */
   readonly items?: (() => MaybePromise<JsonObject | readonly unknown[]>) | undefined;
 }
 
@@ -36,7 +39,7 @@ export interface IdempotentRequest {
   claim(key: string): Promise<ClaimRequest>;
 }
 
-/** What `fields`, `omit` and `expand` make of a response. */
+/** The effect of `fields`, `omit` and `expand` on a response. */
 export interface ResponseShape {
   /** The model with the selected fields. */
   readonly view: Resource;
@@ -47,16 +50,16 @@ export interface ResponseShape {
   represent(row: Row): Representation;
 }
 
-/** What an operation returned: its value, and the row that the value represents. */
+/** The result of an operation: its value, and the row that the value represents. */
 export interface OperationResult {
   /** Undefined for a deleted row. */
   readonly value: unknown;
   readonly row?: Row | undefined;
   /** Of a created row: its URL becomes the `Location`. */
   readonly key?: readonly Json[] | undefined;
-  /** Undefined where it is the operation's own. */
+  /** Undefined for the default status of the operation. */
   readonly status?: number | undefined;
-  /** Whether the response was created by an earlier request with the same `Idempotency-Key`. */
+  /** True if the response was created by an earlier request with the same `Idempotency-Key`. */
   readonly isReplayed?: boolean;
   /** The member of the envelope that holds the rows of a page. */
   readonly rowsMember?: string | undefined;
@@ -64,25 +67,25 @@ export interface OperationResult {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** The fixed part of a context. */
+/** The immutable part of a context. */
 export interface RequestSource {
   readonly route: Route;
-  /** The path below which links of the prefix start: `/rest/v1`. */
+  /** The base path of links of the prefix: `/rest/v1`. */
   readonly base: string;
   readonly method: string;
   readonly input: RequestInput;
-  /** Undefined where the application itself runs an operation. */
+  /** Undefined for operations that the application runs itself. */
   readonly exchange?: HttpExchange | undefined;
   readonly keySegment?: string | undefined;
   readonly childSegment?: string | undefined;
-  /** The `ExecutionContext` of Nest, where guards authenticate the model. */
+  /** The `ExecutionContext` of Nest, if guards authenticate the model. */
   readonly nestContext?: unknown;
 }
 
 const NO_KEYS: UrlKeys = { key: undefined, childKey: undefined };
 
 /**
- * One request, from the matched route to its response. Each stage fills in its part, in the order of the fields. All fields
+ * One request, from the matched route to its response. Each stage sets its part, in the order of the fields. All fields
  * are assigned by the constructor, so that every context has the same hidden class. Before `authorize` has run, a context
  * denies everything.
  */
@@ -98,16 +101,16 @@ export class RestContext {
 
   /** `authenticate`. Null for an anonymous caller. */
   actor: Actor;
-  /** What a guard threw that authenticates the caller: permissions come before it. */
+  /** The error of a guard that authenticates the caller: permissions precede it. */
   guardError: Error | undefined;
 
   /** `authorize`. */
   access: AccessControl;
-  /** Rows that the caller's grants leave of the model. */
+  /** The rows of the model that the caller's grants include. */
   rows: Condition;
   /** The model with the fields that the caller may read and write. */
   resource: Resource;
-  /** Whether the caller only reads, so that rows may come from a replica. */
+  /** True if the caller only reads, so that rows may come from a replica. */
   isReading: boolean;
 
   /** `negotiate`. Undefined for JSON. */
@@ -115,30 +118,30 @@ export class RestContext {
 
   /** `parseUrlKeys`. */
   keys: UrlKeys;
-  /** Undefined where the application itself runs an operation. */
+  /** Undefined for operations that the application runs itself. */
   requester: Requester | undefined;
 
-  /** `resolveParent`: what the URL and the grants leave of the rows, without the object's own key. */
+  /** `resolveParent`: the rows selected by URL and grants, without the object's own key. */
   scope: Condition;
   parent: ParentValues | undefined;
-  /** The existence of the parent, where the statement of its list checks it. */
+  /** The existence check of the parent, if the statement of its list includes it. */
   parentCheck: ExistsPlan | undefined;
 
-  /** Grants over the models that filters reach; undefined where they have not been evaluated. */
+  /** Grants on the models that filters reach; undefined until they are evaluated. */
   queryAccess: ReadonlyMap<Resource, Access | undefined> | undefined;
-  /** Undefined where the response is the model's own. */
+  /** Undefined for the model's default representation. */
   shape: ResponseShape | undefined;
   idempotency: IdempotentRequest | undefined;
-  /** What must hold of the row that is written. */
+  /** The condition that the written row must meet. */
   precondition: Precondition | undefined;
 
   list: ListPlan | undefined;
   page: PagePlan | undefined;
   result: OperationResult | undefined;
   response: RestResponse | undefined;
-  /** Whether an interceptor or a method of the application may have changed the value. */
+  /** True if an interceptor or a method of the application may have changed the value. */
   isIntercepted: boolean;
-  /** Checks that come before an error of parsing in the order of contract 6.3, and cost a statement. */
+  /** Checks that precede an error of parsing in the order of contract 6.3, and need a statement. */
   deferredChecks: readonly (() => Promise<void>)[];
 
   private parsedParameters: MaybePromise<ReadonlyMap<string, string>> | undefined;
@@ -177,7 +180,7 @@ export class RestContext {
     this.parsedParameters = undefined;
   }
 
-  /** Parsed once; behind `selectFields`, with the parameters of lists folded. Throws 400. */
+  /** Parsed once; after `selectFields`, with lists joined. Throws 400. */
   parameters(): MaybePromise<ReadonlyMap<string, string>> {
     return (this.parsedParameters ??= this.input.parameters());
   }
@@ -190,7 +193,7 @@ export class RestContext {
     return this.input.body();
   }
 
-  /** The body, which is a list in models with bulk writes. */
+  /** The body, which may be a list in models with bulk writes. */
   items(): MaybePromise<JsonObject | readonly unknown[]> {
     return this.input.items ? this.input.items() : this.input.body();
   }
@@ -199,17 +202,17 @@ export class RestContext {
     return this.exchange?.header(name);
   }
 
-  /** Runs `check` before any error of the stages that follow, until `clearDeferredChecks`. */
+  /** Runs `check` before an error of any later stage is reported, until `clearDeferredChecks`. */
   defer(check: () => Promise<void>): void {
     this.deferredChecks = [...this.deferredChecks, check];
   }
 
-  /** What follows checks the same by its own statement. */
+  /** Later stages check the same in their own statement. */
   clearDeferredChecks(): void {
     this.deferredChecks = [];
   }
 
-  /** The same request with other parts. */
+  /** The same request with replaced parts. */
   fork(changes: ContextChanges = {}): RestContext {
     return Object.assign(new RestContext(this), this, changes);
   }
@@ -234,7 +237,7 @@ export type ContextChanges = Partial<
   >
 >;
 
-/** With another body: the parameters are the same. */
+/** The input with another body and the same parameters. */
 export function etagWithBody(input: RequestInput, body: JsonObject): RequestInput {
   return {
     parameters: () => input.parameters(),

@@ -3,15 +3,15 @@ import type { PageSettings } from './pagination-options.js';
 
 interface DescribedPages {
   readonly settings: PageSettings;
-  /** What chooses the page, by the name of the parameter. */
+  /** The schemas of the parameters that select the page, by name. */
   readonly place: PaginationDescription['parameters'];
   readonly sizeParameter: string | false;
-  /** The envelope has a `count`, if need be null. */
+  /** True if the envelope has a `count`, which may be null. */
   readonly always: boolean;
   readonly missing: boolean;
 }
 
-/** What the standard paginations have in common, for the OpenAPI document. */
+/** The description that the standard paginations share, for the OpenAPI document. */
 export function describePages({
   settings,
   place,

@@ -17,15 +17,18 @@ import type { PageOptions } from './pagination-options.js';
 import { wholeNumber } from './parse-positive-integer.js';
 
 export interface JsonServerOptions extends Pick<PageOptions, 'count'> {
-  /** Rows where the client gives no `_end`. Default: `maxPageSize`. */
+  /** Rows of a page without `_end`. Default: `maxPageSize`. */
   readonly pageSize?: number;
-  /** Rows that a client gets in one page, however many it asks for. Default: 100. */
+  /** The maximum number of rows of a page. Default: 100. */
   readonly maxPageSize?: number;
-  /** Rows that may be left out; a greater `_start` is 400. Default: 10,000. */
+  /** The maximum number of skipped rows; a greater `_start` is 400. Default: 10,000. */
   readonly maxOffset?: number;
 }
 
-/** `_start=20&_end=30`, as json-server has it: a plain array, with `X-Total-Count` and `Link`. A start behind the end of the list is an empty page. */
+/**
+ * `_start=20&_end=30`, as in json-server: a plain array, with `X-Total-Count` and `Link`. A start after the last row
+ * returns an empty page.
+ */
 export class JsonServerPagination implements Pagination {
   readonly pageSize: number;
   private readonly settings: PageSettings;

@@ -19,13 +19,16 @@ import { wholeNumber } from './parse-positive-integer.js';
 export interface LimitOffsetOptions extends PageOptions {
   /** The query parameter for the number of rows. Default: `limit`. */
   readonly limitParameter?: string;
-  /** The query parameter for the rows to leave out. Default: `offset`. */
+  /** The query parameter for the number of skipped rows. Default: `offset`. */
   readonly offsetParameter?: string;
-  /** Rows that may be left out; more are 400. Default: 10,000. */
+  /** The maximum number of skipped rows; more are 400. Default: 10,000. */
   readonly maxOffset?: number;
 }
 
-/** `limit=50&offset=100`, as DRF's class of that name, but that a wrong number is 400. An offset behind the end is an empty page. */
+/**
+ * `limit=50&offset=100`, as DRF's class of that name, except that an invalid number is 400. An offset after the last row
+ * returns an empty page.
+ */
 export class LimitOffsetPagination implements Pagination {
   readonly pageSize: number;
   private readonly settings: PageSettings;
@@ -57,7 +60,7 @@ export class LimitOffsetPagination implements Pagination {
     const next = more ? this.at(offset + limit, limit, link) : undefined;
     const previous = offset > 0 ? this.at(offset - limit, limit, link) : undefined;
     if (this.settings.style === 'envelope') return envelopeOf({ next, previous }, count, true);
-    // The offset of the last page is counted from the first row, wherever this one begins.
+    // The offset of the last page is a multiple of the limit, whatever the offset of this page.
     const last =
       count?.exact === true
         ? this.at(Math.floor(Math.max(count.rows - 1, 0) / limit) * limit, limit, link)

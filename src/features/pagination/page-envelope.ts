@@ -1,15 +1,15 @@
 import type { CountResult, Page, PageResponse } from '../../core/contracts/pagination.js';
 
-/** Absolute URLs of the pages around one. */
+/** Absolute URLs of the adjacent pages. */
 export interface PageLinks {
   readonly next: string | undefined;
   readonly previous: string | undefined;
-  /** For the style of headers alone. */
+  /** Only for the style `headers`. */
   readonly first?: string | undefined;
   readonly last?: string | undefined;
 }
 
-/** DRF's object around the rows. A page without a count has none there, or says null where DRF has one. */
+/** DRF's pagination envelope. Without a count, `count` is absent, or null where DRF has one. */
 export function envelopeOf(
   { next, previous }: PageLinks,
   count: CountResult | undefined,
@@ -22,7 +22,7 @@ export function envelopeOf(
   };
 }
 
-/** `Link` (RFC 8288), `X-Total-Count` where there is a count, `Content-Range` where it is known which rows these are. */
+/** `Link` (RFC 8288), `X-Total-Count` if rows are counted, `Content-Range` if the position is known. */
 export function headersOf({ first, previous, next, last }: PageLinks, page: Page): PageResponse {
   const links = [
     ['first', first],
@@ -43,12 +43,12 @@ export function headersOf({ first, previous, next, last }: PageLinks, page: Page
   };
 }
 
-/** The host is the client's own text: what no URL holds would end the link, and begin another. */
+/** The host comes from the client: characters that are invalid in a URL could end the link and inject another. */
 function inBrackets(url: string): string {
   return url.replace(/[^\x21-\x7e]|[<>"\\^`{|}]/g, encodeURIComponent);
 }
 
-/** `items 0-24/319`; an asterisk for what is not known, or is no row. */
+/** `items 0-24/319`; an asterisk for an unknown total, or for an empty range. */
 function rangeOf({ offset, size, count }: Page): string | undefined {
   if (offset === undefined) return undefined;
   const all = count?.exact === true ? String(count.rows) : '*';

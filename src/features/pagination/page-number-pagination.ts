@@ -18,17 +18,20 @@ import type { PageOptions } from './pagination-options.js';
 import { digitsOf } from './parse-positive-integer.js';
 
 export interface PageNumberOptions extends PageOptions {
-  /** The query parameter for the page: a number from 1, or `last` where rows are counted exactly. Default: `page`. */
+  /** The query parameter for the page: a number from 1, or `last` if rows are counted exactly. Default: `page`. */
   readonly pageParameter?: string;
-  /** The query parameter for the rows of a page; `false`: clients do not choose. Default: `page_size`. */
+  /** The query parameter for the rows of a page; `false` disables it. Default: `page_size`. */
   readonly pageSizeParameter?: string | false;
-  /** Rows before a page; one that begins behind more of them is 404. Default: 10,000. */
+  /** The maximum number of rows before a page; a page after more is 404. Default: 10,000. */
   readonly maxOffset?: number;
 }
 
 const LAST = 'last';
 
-/** `page=3`, as DRF's class of that name, but that a wrong `page_size` is 400. A page that there is not is 404, an empty first one is there. */
+/**
+ * `page=3`, as DRF's class of that name, except that an invalid `page_size` is 400. A page after the last one is 404; the
+ * first page may be empty.
+ */
 export class PageNumberPagination implements Pagination {
   readonly pageSize: number;
   private readonly settings: PageSettings;
@@ -96,7 +99,7 @@ export class PageNumberPagination implements Pagination {
     });
   }
 
-  /** Rows may be counted exactly. */
+  /** True if rows may be counted exactly. */
   private hasLast(): boolean {
     const { counts, countParameter } = this.settings;
     return counts || countParameter !== false;

@@ -19,7 +19,7 @@ import { pageValue, renderPage } from '../../request/response/json-page.js';
 import type { Stage } from '../../request/stage.js';
 import { hasDefaultSerializer } from '../serialization/has-default-serializer.js';
 
-/** A page that is to be read. */
+/** A page to read. */
 interface PageToRead {
   readonly plan: PagePlan;
   readonly request: PageRequest;
@@ -28,7 +28,10 @@ interface PageToRead {
   readonly count: CountResult | undefined;
 }
 
-/** One page as JSON whose rows the database writes where it can. Throws 404 where there is no such page. */
+/**
+ * Responds with one page as JSON, whose rows the database serializes where possible. Throws 404 if the page does not
+ * exist.
+ */
 export function respondWithPage(pagination: Pagination, adapter: DataAdapter): Stage {
   return async (context) => {
     const toRead = await planRequestedPage(context, pagination, adapter);
@@ -37,7 +40,7 @@ export function respondWithPage(pagination: Pagination, adapter: DataAdapter): S
   };
 }
 
-/** One page as the value that it is sent as. Throws 404 where there is no such page. */
+/** Sets one page as the value of the result. Throws 404 if the page does not exist. */
 export function readPage(pagination: Pagination, adapter: DataAdapter): Stage {
   return async (context) => {
     const toRead = await planRequestedPage(context, pagination, adapter);
@@ -61,7 +64,7 @@ async function planRequestedPage(
   if (!list || !exchange) throw new Error(`A page of ${route.resource.label} is read before it is planned.`);
   const parameters = await context.parameters();
   const query = { parameters, place: placeOf(list, route, keys.key) };
-  // Also of a class of the application that returns a promise.
+  // A pagination of the application may return a promise.
   const request = await Promise.resolve(pagination.page(query));
   const isOpen = rows.kind === 'always' && !route.parent;
   const { plan, count } = await placePage(planPage(list, request, isOpen), request, adapter);
@@ -69,7 +72,7 @@ async function planRequestedPage(
   return { plan, request, count, context: { ...query, link: pageLinks(context, exchange) } };
 }
 
-/** Where the last page begins is known when all rows are counted; they need not be counted once more. */
+/** The start of the last page is computed from the exact count, which is not repeated for the response. */
 async function placePage(
   plan: PagePlan,
   { window }: PageRequest,
@@ -118,7 +121,7 @@ function presentPage(
   );
 }
 
-/** Where the previous and the next page begin. An empty page is at the position at which it was requested. */
+/** The positions of the previous and the next page. An empty page is at the requested position. */
 function neighbours(
   { size, more, first, last }: PageOf<unknown>,
   from: CursorPosition | undefined,

@@ -3,17 +3,23 @@ import { MAX_PAGE_SIZE, PAGE_SIZE } from '../../core/schema/limits.js';
 import type { CountKind, PaginationProblem } from '../../core/contracts/pagination.js';
 import { wholeNumber } from './parse-positive-integer.js';
 
-/** What the standard paginations have in common. */
+/** The options that the standard paginations share. */
 export interface PageOptions {
-  /** Rows of a page where the client names no number. Default: 50. */
+  /** Rows of a page if the client does not choose. Default: 50. */
   readonly pageSize?: number;
-  /** Rows that a client gets in one page, however many it asks for. Default: 100, or `pageSize` where that is more. */
+  /** The maximum number of rows of a page. Default: 100, or `pageSize` if that is more. */
   readonly maxPageSize?: number;
-  /** `envelope`: DRF's object around the rows. `headers`: the body stays a plain array, and `Link` leads on. Default: `envelope`. */
+  /**
+   * `envelope`: DRF's object around the rows. `headers`: the body is a plain array, with the links in `Link`. Default:
+   * `envelope`.
+   */
   readonly style?: 'envelope' | 'headers';
-  /** Whether all rows that fit are counted for each page. Default: `exact` in DRF's envelope of pages and offsets, where it has a `count`; else false. */
+  /**
+   * Whether each response has the number of all matching rows. Default: `exact` for DRF's envelopes of pages and offsets,
+   * which have a `count`; else false.
+   */
   readonly count?: CountKind | false;
-  /** The query parameter by which clients choose: `exact`, `estimated` or `none`. Default: false, they do not. */
+  /** The query parameter by which clients choose `exact`, `estimated` or `none`. Default: false, disabled. */
   readonly countParameter?: string | false;
 }
 
@@ -24,7 +30,7 @@ const CHOICES: Readonly<Record<string, CountKind | false>> = {
   none: false,
 };
 
-/** The options that the standard paginations share, with their defaults, and what clients may say of them. */
+/** The shared options with their defaults, and the parsing of the parameters that they enable. */
 export class PageSettings {
   readonly pageSize: number;
   readonly maxPageSize: number;
@@ -44,12 +50,12 @@ export class PageSettings {
     this.countParameter = countParameter ?? false;
   }
 
-  /** Whether rows are counted where the client does not say. */
+  /** The default count, without a parameter. */
   get counts(): boolean {
     return this.count !== false;
   }
 
-  /** As DRF has it, more than there may be is as many as there may be. Throws 400 for what is no number of rows. */
+  /** The size of a page; as in DRF, reduced to the maximum. Throws 400 for an invalid number. */
   size(parameters: ReadonlyMap<string, string>): number {
     if (this.sizeParameter === false) return this.pageSize;
     const asked = wholeNumber(this.sizeParameter, parameters, { min: 1 });
@@ -114,7 +120,7 @@ function isSize(value: number): boolean {
   return Number.isSafeInteger(value) && value > 0;
 }
 
-/** Names of query parameters that are none. `false` turns one off. */
+/** Invalid names of query parameters. `false` disables one. */
 export function namesProblems(names: Readonly<Record<string, string | false>>): readonly PaginationProblem[] {
   return Object.entries(names)
     .filter(([, name]) => name !== false && (typeof name !== 'string' || name === ''))
@@ -125,7 +131,7 @@ export function namesProblems(names: Readonly<Record<string, string | false>>): 
     }));
 }
 
-/** What a bound of offsets has to be. */
+/** The requirement on a maximum offset. */
 export function offsetProblems(maxOffset: number): readonly PaginationProblem[] {
   if (Number.isSafeInteger(maxOffset) && maxOffset >= 0) return [];
   return [

@@ -1,14 +1,14 @@
 import { InvalidInput } from '../../core/errors/http-exceptions.js';
 
-/** Digits alone: what JavaScript or Python take for a number beside, such as `1e3`, ` 2` or `+2`, is none. */
+/** Digits only: forms that JavaScript or Python also parse, such as `1e3`, ` 2` or `+2`, are invalid. */
 const DIGITS = /^\d{1,100}$/;
 
-/** Undefined where it does not fit. What is beyond JavaScript's whole numbers is the greatest of them. */
+/** Undefined for invalid text. Greater values are clamped to `Number.MAX_SAFE_INTEGER`. */
 export function digitsOf(text: string): number | undefined {
   return DIGITS.test(text) ? Math.min(Number(text), Number.MAX_SAFE_INTEGER) : undefined;
 }
 
-/** A parameter that is a whole number; undefined where it is left out or empty. Throws 400, with DRF's messages. */
+/** Parses an integer parameter; undefined if it is absent or empty. Throws 400, with DRF's messages. */
 export function wholeNumber(
   name: string,
   parameters: ReadonlyMap<string, string>,

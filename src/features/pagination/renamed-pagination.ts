@@ -11,12 +11,12 @@ import type {
   PaginationProblem,
 } from '../../core/contracts/pagination.js';
 
-/** A pagination whose query parameters have other names for clients: in queries, links, errors and its description. */
+/** Wraps a pagination whose query parameters are renamed for clients: in queries, links, errors and its description. */
 export class RenamedPagination implements Pagination {
   readonly pageSize?: number;
   readonly describe?: () => PaginationDescription;
 
-  /** `names` are those of all parameters that are renamed in the model, whoever reads them. */
+  /** `names` has all renamed parameters of the model, not only those of the pagination. */
   constructor(
     private readonly inner: Pagination,
     private readonly names: ReadonlyMap<string, string>,
@@ -54,7 +54,7 @@ export class RenamedPagination implements Pagination {
     return this.names.get(name) ?? name;
   }
 
-  /** The parameters by the names by which the pagination reads them. */
+  /** The parameters by the pagination's own names. */
   private read({ parameters }: PageQuery): ReadonlyMap<string, string> {
     const own = this.inner.parameters();
     const given = new Map([...parameters].filter(([name]) => !own.includes(name)));

@@ -14,25 +14,25 @@ import { keyNames } from '../../core/query/readable-paths.js';
 import { visibleRows } from './visible-rows.js';
 import type { RefusalRules } from './visible-rows.js';
 
-/** Makes a condition of an author's rows; given from outside, because planning is another step. */
+/** Compiles the row filter of a grant into a condition; injected, because planning is another layer. */
 export type ResolveRows = (rows: 'all' | RowFilter, resource: Resource) => Condition;
 
-/** What holds for all callers of a prefix. */
+/** The permission rules of one prefix. */
 export interface PermissionRules extends RefusalRules {
   readonly source: PermissionSource;
 }
 
 export interface Caller {
   readonly actor: Actor;
-  /** The challenge of an authentication scheme that is in use, if one can. */
+  /** The challenge of an authentication scheme in use, if one has any. */
   readonly challenge: string | undefined;
-  /** As the HTTP library gives it; undefined where the application asks itself. */
+  /** The request of the HTTP library; undefined for operations that the application runs itself. */
   readonly request: object | undefined;
 }
 
-/** All that one caller may do, asked model by model and remembered for one request. */
+/** The permissions of one caller, evaluated per model and cached for one request. */
 export class CallerAccess implements AccessControl {
-  // Made when they are wanted: most requests want none of them.
+  // Created on first use: most requests need none of them.
   private held: Map<string, Promise<boolean>> | undefined;
   private seen: Map<Resource, MaybePromise<Condition>> | undefined;
   private read: Map<Resource, { readonly access: MaybePromise<Access | undefined> }> | undefined;
@@ -43,7 +43,7 @@ export class CallerAccess implements AccessControl {
     private readonly resolveRows: ResolveRows,
   ) {}
 
-  /** Throws 401, 403 or 404 for a no. An action may have permissions in place of the model's. */
+  /** Throws 401, 403 or 404 for a refusal. An action may have permissions that replace the model's. */
   authorize(resource: Resource, method: string, permission = resource.permission): MaybePromise<Access> {
     return mapMaybe(decide(permission, this.contextOf(resource, method)), (answer) => {
       if (answer.kind !== 'grant') throw this.denialOf(answer);
@@ -52,8 +52,8 @@ export class CallerAccess implements AccessControl {
   }
 
   /**
-   * As `admit`, for a request whose answer shows what it wrote: fields that GET lets the caller read too, and the key; where
-   * GET is refused, those of the write (contract 8.7).
+   * As `authorize`, for a request whose response contains the written object: its readable fields are also restricted by
+   * the grant of GET, except for the key; if GET is refused, by the write's alone (contract 8.7).
    */
   authorizeWrite(resource: Resource, method: string, permission = resource.permission): MaybePromise<Access> {
     const written = this.authorize(resource, method, permission);
@@ -66,12 +66,12 @@ export class CallerAccess implements AccessControl {
     );
   }
 
-  /** Undefined for a no. */
+  /** Undefined for a refusal. */
   async tryAuthorize(resource: Resource, method: string): Promise<Access | undefined> {
     return method === 'GET' ? this.reading(resource) : this.asked(resource, method);
   }
 
-  /** Asked once: the answer to a write, its state, its expansions and its filters all go by it. */
+  /** Evaluated once: the response to a write, its entity tag, its expansions and its filters all depend on it. */
   private reading(resource: Resource): MaybePromise<Access | undefined> {
     this.read ??= new Map();
     const known = this.read.get(resource);
@@ -87,7 +87,7 @@ export class CallerAccess implements AccessControl {
     );
   }
 
-  /** Rows that the caller may name from elsewhere: as a parent in a URL, or as a key in a body (contract 8.6). */
+  /** Rows that the caller may refer to: as a parent in a URL, or as a key in a body (contract 8.6). */
   readScope(resource: Resource): MaybePromise<Condition> {
     this.seen ??= new Map();
     let seen = this.seen.get(resource);

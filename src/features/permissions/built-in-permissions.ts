@@ -6,28 +6,28 @@ function decided(yes: boolean): Grant | Denial {
   return yes ? allow() : deny();
 }
 
-/** Everybody may do everything. What holds where nobody names a permission (contract 8.3). */
+/** Allows everything. The default without a permission (contract 8.3). */
 export class AllowAny implements Permission {
   decide(): Grant | Denial {
     return allow();
   }
 }
 
-/** Everybody who has said who they are. */
+/** Allows authenticated callers. */
 export class IsAuthenticated implements Permission {
   decide({ actor }: AccessContext): Grant | Denial {
     return decided(actor !== null);
   }
 }
 
-/** Anonymous callers may read. */
+/** Allows authenticated callers, and anonymous ones to read. */
 export class IsAuthenticatedOrReadOnly implements Permission {
   decide({ actor, method }: AccessContext): Grant | Denial {
     return decided(actor !== null || isReading(method));
   }
 }
 
-/** Actors with `isAdmin` or `isSuperuser`. */
+/** Allows actors with `isAdmin` or `isSuperuser`. */
 export class IsAdmin implements Permission {
   decide({ actor }: AccessContext): Grant | Denial {
     const { isAdmin, isSuperuser } = (actor ?? {}) as { isAdmin?: unknown; isSuperuser?: unknown };
@@ -35,7 +35,7 @@ export class IsAdmin implements Permission {
   }
 }
 
-/** `<app>.<right>_<model>` by method (contract 8.2). A method that nothing serves needs none: 405 comes later. */
+/** `<app>.<right>_<model>` by method (contract 8.2). An unsupported method needs none, so that 405 follows. */
 const RIGHTS: Readonly<Record<string, string>> = {
   GET: 'view',
   HEAD: 'view',
@@ -45,7 +45,7 @@ const RIGHTS: Readonly<Record<string, string>> = {
   DELETE: 'delete',
 };
 
-/** The model permissions of the actor. OPTIONS needs an actor and no right. */
+/** Requires the actor's model permissions. OPTIONS requires an actor without any. */
 export class ModelPermissions implements Permission {
   async decide(question: AccessContext): Promise<Grant | Denial> {
     const { actor, method, resource } = question;
@@ -77,7 +77,7 @@ const BUILT_IN: ReadonlySet<unknown> = new Set([
   ModelPermissionsOrAnonReadOnly,
 ]);
 
-/** Whether what a class answers is known: it grants all rows and fields, or refuses. One that extends it may say something else. */
+/** True if the class is known to grant all rows and fields, or to refuse. A subclass may decide otherwise. */
 export function isBuiltIn(type: unknown): boolean {
   return BUILT_IN.has(type);
 }

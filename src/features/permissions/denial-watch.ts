@@ -2,8 +2,8 @@ import type { Grant, Denial } from '../../core/contracts/permission.js';
 import type { DecisionWatch } from '../../core/contracts/compiled-permission.js';
 
 /**
- * Finds a permission that grants some rows to some callers and refuses others without a word about the rows: who is
- * refused could name every row as a parent or as a key.
+ * Detects a permission that grants only some rows to some callers and refuses others without hiding rows: a refused
+ * caller could refer to every row as a parent or as a key.
  */
 export class DenialWatch implements DecisionWatch {
   private grantsSomeRows = false;
@@ -15,7 +15,7 @@ export class DenialWatch implements DecisionWatch {
     private readonly warn: (text: string) => void,
   ) {}
 
-  /** What is visible from elsewhere is what is answered to GET: a refusal of another method hides no row. */
+  /** References are limited by the decision on GET: a refusal of another method hides no row. */
   note(answer: Grant | Denial, method: string): void {
     if (this.told) return;
     if (answer.kind === 'grant') this.grantsSomeRows ||= answer.rows !== 'all';

@@ -7,7 +7,7 @@ import type { MaybePromise } from '../../core/maybe-promise.js';
 
 type Decision = Grant | Denial;
 
-/** What an expression of permissions answers: at once, where all that it asks do. */
+/** The decision of a permission expression; synchronous if all of its permissions are. */
 export function decide(permission: CompiledPermission, question: AccessContext): MaybePromise<Decision> {
   switch (permission.kind) {
     case 'one':
@@ -49,7 +49,7 @@ async function decideOpposite(permission: CompiledPermission, question: AccessCo
   return opposite(await decide(permission, question));
 }
 
-/** In order, up to the first no: what comes behind it is not asked. */
+/** Evaluates in order until the first refusal. */
 async function decideAll(
   permissions: readonly CompiledPermission[],
   question: AccessContext,
@@ -68,7 +68,7 @@ async function decideAll(
   return all;
 }
 
-/** No member says yes: it is hidden only where every member hides. */
+/** Without a grant, the result is `hidden` only if every member is. */
 function anyGrant(answers: readonly (Grant | Denial)[]): Grant | Denial {
   const grants = answers.filter((answer) => answer.kind === 'grant');
   if (grants.length === 0)

@@ -7,12 +7,13 @@ import { columnsOf, has, pathsOf, topOf } from '../../core/query/readable-paths.
 
 const RESTRICTED = new WeakMap<Resource, Map<string, Resource>>();
 
-/** Views of one resource that are remembered; an author who grants by chance makes more, and they are made anew. */
+/** The number of cached views of one resource; grants with varying fields produce more, which are built again. */
 const MAX_VIEWS = 100;
 
 /**
- * The resource as somebody sees it who may read and write these fields only. Everything behind works on the view: what
- * is not readable is not selected, shown, filtered, searched, ordered by or told of; what is not writable is read-only.
+ * The resource restricted to the readable and writable fields of a grant. All later stages work on the view: a field that
+ * is not readable is not selected, returned, filtered, searched, ordered by or described; one that is not writable is
+ * read-only.
  */
 export function restrictFields(
   resource: Resource,
@@ -56,12 +57,12 @@ function viewOf(resource: Resource, readable: FieldSet, writable: FieldSet): Res
     orderingFields: new Map(
       [...resource.orderingFields].filter(([, { operands }]) => operands.every(isOpen)),
     ),
-    // The author may order by any column; a grant that takes a field away takes its order away too.
+    // The default order may use any column; without a grant for the field, its term is dropped.
     ordering: resource.ordering.filter(({ operand }) => isOpen(operand)),
   });
 }
 
-/** What is granted of the fields of one object. */
+/** The fields of one object that are granted. */
 interface Granted {
   readonly reads: (name: string) => boolean;
   readonly writes: (name: string) => boolean;
@@ -78,7 +79,7 @@ function restricted<Some extends Field>(field: Some, granted: Granted): Some {
   };
   switch (field.kind) {
     case 'embedded': {
-      // A grant names the object, and all that stands in it.
+      // A grant of an embedded object includes all of its fields.
       const inside = { reads: () => readable, writes: () => writable };
       return { ...own, fields: field.fields.map((inner) => restricted(inner, inside)) };
     }
@@ -91,7 +92,7 @@ function restricted<Some extends Field>(field: Some, granted: Granted): Some {
   }
 }
 
-/** A grant of the relation is one of the plain column of its foreign key, and nothing else is. */
+/** A grant of a relation includes the plain column of its foreign key, and nothing else does. */
 function standing(standsFor: StandsFor, writable: boolean): StandsFor {
   return {
     ...standsFor,

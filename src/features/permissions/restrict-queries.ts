@@ -13,7 +13,7 @@ import { has, isReadable, pathsOf, topOf } from '../../core/query/readable-paths
 
 const TARGETS = new WeakMap<Resource, readonly Resource[]>();
 
-/** Models that the queries of a resource reach over relations, junctions included. */
+/** The models that filters, searches and orders of a resource reach over relations, junctions included. */
 export function queriedTargets(resource: Resource): readonly Resource[] {
   const known = TARGETS.get(resource) ?? targetsOf(resource);
   TARGETS.set(resource, known);
@@ -45,13 +45,13 @@ function targetsOfStep({ hops, relation }: ExistsStep): readonly Resource[] {
   ];
 }
 
-/** What a caller may do with each model that is reached; undefined for nothing. */
+/** The caller's access to each reached model; undefined if refused. */
 type QueryAccess = ReadonlyMap<Resource, Access | undefined>;
 
 /**
- * The resource with queries over relations under the grants of the models that they lead to: what the caller may not
- * read there cannot be asked for, and of the rest only rows that the caller may see count. An order by rows that may
- * be hidden would tell of them, and is dropped.
+ * The resource with queries over relations restricted by the grants on the related models: a filter on a field that the
+ * caller may not read there is removed, and only rows that the caller may see match. An order by rows that may be hidden
+ * would disclose them, and is removed.
  */
 export function restrictQueries(resource: Resource, accesses: QueryAccess): Resource {
   if ([...accesses.values()].every((access) => access?.rows.kind === 'always' && access.readable === 'all'))
@@ -87,8 +87,8 @@ function restrictedTerm(
   const within = allOf(paths.map((path) => path.within));
   if (term.kind === 'field') return paths.map((path) => [name, { ...term, some: path.some, within }]);
   if (within.kind === 'always' && paths.every(({ some }) => some.length === 0)) return [[name, term]];
-  // What its function says of related rows is not ours to narrow: where some of them are hidden, it is not asked. Nor can it be
-  // said here of what the rows of a to-many relation lead to: `within` is a condition of the row itself.
+  // The condition of a custom filter on related rows cannot be restricted: the filter is removed if some of them are hidden.
+  // Relations after a to-many relation cannot be either: `within` is a condition of the row itself.
   return paths.every(
     ({ some, within: far }) => some.length === 0 || (some.every(isWhole) && far.kind === 'always'),
   )
@@ -96,7 +96,7 @@ function restrictedTerm(
     : [];
 }
 
-/** Which rows behind these relations the caller may see. Of models that nobody said it tells of, all. */
+/** The rows over these relations that the caller may see; all rows of models that the filter does not declare. */
 function visibleOver(hops: readonly Relation[], accesses: QueryAccess): Condition {
   return allOf(
     hops.map(({ target }, index) => behind(hops.slice(0, index + 1), accesses.get(target)?.rows ?? ALWAYS)),
@@ -109,7 +109,7 @@ function isWhole({ near, rows, through }: ExistsStep): boolean {
 
 interface RestrictedPath {
   readonly some: readonly ExistsStep[];
-  /** In the rows in which the operands stand. */
+  /** A condition on the rows of the operands. */
   readonly within: Condition;
 }
 
@@ -124,7 +124,7 @@ function restrictedPath({ some, operands }: QueriedPath, accesses: QueryAccess):
   return isOpen ? { some: steps, within: allOf(conditions) } : undefined;
 }
 
-/** Whether the rows that a step leads to let the caller read what is asked of them next. */
+/** True if the caller may read the columns of the target that the next step or operand uses. */
 function opens(target: Resource, next: ExistsStep | readonly Operand[], accesses: QueryAccess): boolean {
   const access = accesses.get(target);
   if (!access) return false;
@@ -146,7 +146,7 @@ function restrictedStep({ hops, relation }: ExistsStep, accesses: QueryAccess): 
   return { hops, relation, near, rows: access.rows, through: through.rows };
 }
 
-/** Which rows of the relations on the way may count; undefined where the operand may not be read at all. */
+/** The related rows that may match; undefined if the operand may not be read. */
 function conditionOver({ hops, column }: Operand, accesses: QueryAccess): Condition | undefined {
   return overHops(hops, (access, target) => isReadable(column.id, target, access.readable), accesses);
 }
@@ -168,7 +168,7 @@ function overHops(
   return allOf(conditions);
 }
 
-/** A condition of a related model, as one of the model from which the hops lead there. */
+/** A condition of a related model, expressed on the model from which the hops start. */
 export function behind(hops: readonly Relation[], condition: Condition): Condition {
   switch (condition.kind) {
     case 'always':

@@ -1,6 +1,6 @@
 import type { AccessContext, Grant, Permission } from '../../core/contracts/permission.js';
 
-/** A yes to everybody, to some of the rows: what a controller's `scope` makes. It takes no field and no right away. */
+/** The permission of a controller's `scope`: grants everything on some of the rows, and so only adds a row condition. */
 export class RowScope implements Permission {
   constructor(readonly decide: (question: AccessContext) => Promise<Grant>) {}
 }

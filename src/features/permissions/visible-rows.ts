@@ -5,11 +5,11 @@ import { mapMaybe } from '../../core/maybe-promise.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import { bothRows, decide, opposite } from './evaluate-permission.js';
 
-/** What holds for all permissions of a prefix. */
+/** How refusals hide rows, for all permissions of a prefix. */
 export interface RefusalRules {
-  /** What a refusal hides that does not say. */
+  /** The default for refusals that do not declare what they hide. */
   readonly refusalsHide: Hiding;
-  /** Told of what a permission threw behind a refusal. */
+  /** Reports the error of a permission that was evaluated after a refusal. */
   readonly failed: (error: unknown, question: AccessContext) => void;
 }
 
@@ -18,10 +18,10 @@ interface Asking {
   readonly rules: RefusalRules;
 }
 
-/** What an expression says of the rows of a model. */
+/** The row conditions of a permission expression. */
 interface Statement {
   readonly refuses: boolean;
-  /** Undefined where it refuses and hides nothing: an `anyOf` leaves it out. */
+  /** Undefined if it refuses and hides nothing: an `anyOf` ignores it. */
   readonly rows: 'all' | RowFilter | undefined;
 }
 
@@ -29,8 +29,8 @@ const NO_ROWS: RowFilter = { kind: 'or', filters: [] };
 const HIDES_ALL: Statement = { refuses: true, rows: NO_ROWS };
 
 /**
- * Which rows of a model an expression leaves to be seen from elsewhere: as a parent in a URL, or as a key in a body.
- * Every row condition that is stated hides, also beside a refusal, and a refusal hides what it says (contract 8.6).
+ * The rows of a model that the caller may refer to: as a parent in a URL, or as a key in a body. Every row condition
+ * hides rows, even beside a refusal, and a refusal hides what it declares (contract 8.6).
  */
 export function visibleRows(
   permission: CompiledPermission,
@@ -67,12 +67,12 @@ function statementOf(answer: Grant | Denial, { refusalsHide }: RefusalRules): St
         ? HIDES_ALL
         : { refuses: true, rows: undefined };
     default:
-      // Of an author whom no type holds back.
+      // An invalid value from untyped code of the application.
       return HIDES_ALL;
   }
 }
 
-/** In order. Those behind the first refusal are asked for their rows alone. */
+/** Evaluates in order. After the first refusal only row conditions count. */
 function statedByAll(
   permissions: readonly CompiledPermission[],
   asking: Asking,
@@ -92,7 +92,7 @@ function together(said: readonly Statement[]): Statement {
   return { refuses, rows: refuses && rows === 'all' ? undefined : rows };
 }
 
-/** It may rely on what the refusal has found missing: whatever it throws, no row is named. */
+/** It may depend on what the refusing permission found missing: if it throws, no row is visible. */
 async function statedBehind(permission: CompiledPermission, asking: Asking): Promise<Statement> {
   try {
     return await stated(permission, asking);
@@ -102,7 +102,9 @@ async function statedBehind(permission: CompiledPermission, asking: Asking): Pro
   }
 }
 
-/** Hidden is what all of them hide that hide anything: `anyOf(IsAdmin, OwnRows)` hides from everybody else what is not theirs. */
+/**
+ * The rows hidden by all members that hide any: `anyOf(IsAdmin, OwnRows)` hides from other callers what they do not own.
+ */
 async function statedByAny(permissions: readonly CompiledPermission[], asking: Asking): Promise<Statement> {
   const said = await Promise.all(permissions.map(async (each) => stated(each, asking)));
   const refuses = said.every((one) => one.refuses);

@@ -1,8 +1,8 @@
 import type { RenderedRows, Renderer } from '../../core/contracts/renderer.js';
 
 /**
- * Comma-separated values (RFC 4180): a line of names, then a line a row. A value that is nothing is empty; lists and
- * objects are JSON. A text that a spreadsheet would take for a formula has an apostrophe before it.
+ * Comma-separated values (RFC 4180): a header line, then one line for each row. Null is empty; lists and objects are
+ * JSON. A text that a spreadsheet would evaluate as a formula is prefixed with an apostrophe.
  */
 export class CsvRenderer implements Renderer {
   readonly format = 'csv';
@@ -18,7 +18,7 @@ export class CsvRenderer implements Renderer {
   }
 
   async *render({ pages, fields }: RenderedRows): AsyncGenerator<string> {
-    // A serializer of the application's own may have other names: those of the first row are the names of all.
+    // A custom serializer may use other names: the members of the first row determine the columns.
     let names: readonly string[] | undefined;
     for await (const rows of pages) {
       const lines: string[] = [];
@@ -39,7 +39,7 @@ function lineOf(values: readonly unknown[]): string {
   return `${values.map(cellOf).join(',')}\r\n`;
 }
 
-/** Commas, and what some spreadsheets take for one: what stands behind it would be a cell of its own, and could be a formula. */
+/** Characters that spreadsheets use as delimiters: the text after one could become a cell of its own, with a formula. */
 const SEPARATES = /[",;\t\r\n]/;
 
 function cellOf(value: unknown): string {
@@ -64,7 +64,7 @@ function textOf(value: unknown): string {
   }
 }
 
-/** What begins a formula in a spreadsheet, in its wide forms too, and blanks that one skips before it. */
+/** Characters that start a formula in a spreadsheet, their full-width forms, and whitespace that it skips before them. */
 const FORMULA = /^[\s\u0000-\u001f]*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/;
 const NUMBER = /^-?\d+(\.\d+)?$/;
 

@@ -1,6 +1,6 @@
 import type { RenderedRows, Renderer } from '../../core/contracts/renderer.js';
 
-/** A JSON object a line: what is sent can be used before all of it has come. */
+/** Newline-delimited JSON: clients can process rows before the response is complete. */
 export class NdjsonRenderer implements Renderer {
   readonly format = 'ndjson';
   readonly mediaType = 'application/x-ndjson';

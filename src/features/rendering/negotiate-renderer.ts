@@ -15,9 +15,9 @@ interface Fit {
 }
 
 /**
- * Which form an answer takes; undefined for JSON. A format by name (`?format=csv`) wins over `Accept`. Of several that the client
- * takes, the one with the highest quality, then the one that it names more exactly, then JSON and the others in their order
- * (RFC 9110, 12.5.1). Throws 404 for a format that there is not, as DRF does, and 406 where nothing is left.
+ * Chooses the format of a response; undefined for JSON. A format by name (`?format=csv`) has precedence over `Accept`. Of
+ * several acceptable ones, the order is: highest quality, most specific range, then JSON before the others (RFC 9110,
+ * 12.5.1). Throws 404 for an unknown format, as DRF does, and 406 if none is acceptable.
  */
 export function chooseRenderer(
   renderers: readonly Renderer[],
@@ -50,7 +50,7 @@ function rangeOf(text: string): Range {
   return { type, quality: Number.isFinite(value) ? value : 0 };
 }
 
-/** By the most specific range that takes the type; of two alike the kinder one. */
+/** The quality of the most specific range that matches the type; of equal ranges, the highest. */
 function fitOf(mediaType: string, ranges: readonly Range[]): Fit | undefined {
   const forms = ['*/*', `${mediaType.split('/')[0] ?? ''}/*`, mediaType];
   for (let specific = forms.length - 1; specific >= 0; specific--) {
@@ -60,7 +60,7 @@ function fitOf(mediaType: string, ranges: readonly Range[]): Fit | undefined {
   return undefined;
 }
 
-/** The form that the parameter of this name asks for. What is wrong with the query is told in its turn. */
+/** The value of the format parameter. Errors of the query string are reported by a later stage. */
 export function formatOf(query: string, name: string): string | undefined {
   if (!query.includes(name)) return undefined;
   try {

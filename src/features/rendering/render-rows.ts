@@ -1,7 +1,7 @@
 import type { RenderedRows, Renderer } from '../../core/contracts/renderer.js';
 import type { ResponseBody, RestResponse } from '../../request/response/rest-response.js';
 
-/** The rows in the renderer's form. What goes wrong before the second piece is thrown here, and is still an ordinary error answer. */
+/** Renders the rows. An error before the second chunk is thrown, so that it becomes an ordinary error response. */
 export async function renderRows(
   renderer: Renderer,
   rows: RenderedRows,
@@ -30,7 +30,7 @@ async function bodyOf(pieces: AsyncIterable<string>): Promise<ResponseBody> {
     : { kind: 'stream', pieces: following([first.value, second.value], iterator) };
 }
 
-/** It would be found out when the headers are written, and nobody could answer any more. */
+/** A chunk that is not text would fail only while the response is written, too late for an error response. */
 function refuseNoText(piece: unknown): void {
   if (typeof piece !== 'string' && !Buffer.isBuffer(piece))
     throw new TypeError(`A renderer gave a piece that is no text, but ${typeof piece}.`);

@@ -38,8 +38,8 @@ export async function renderPages(
 }
 
 /**
- * Renders the value of the result: the rows of a list, those of its envelope, or the one that it is. Undefined where an
- * interceptor has made something else of it: that is sent as JSON.
+ * Renders the value of the result: the rows of a list, those in its envelope, or one object. Undefined if an interceptor
+ * has changed it to something else, which is sent as JSON.
  */
 export function renderValue(context: RestContext, renderer: Renderer): Promise<RestResponse> | undefined {
   const rows = rowsOf(context.result?.value, context.result?.rowsMember);
@@ -66,7 +66,7 @@ async function* onePage(rows: readonly Representation[]): AsyncGenerator<readonl
   yield await Promise.resolve(rows);
 }
 
-/** `name`: the member of the envelope of a page that holds the rows. An object that has such a field is no envelope. */
+/** `name` is the member of a page's envelope with the rows. Without it, an object is a row itself. */
 function rowsOf(value: unknown, name: string | undefined): readonly Representation[] | undefined {
   const enclosed =
     name !== undefined && isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;

@@ -3,7 +3,7 @@ import type { ResponseShape } from '../../request/rest-context.js';
 import { ModelSerializer } from './model-serializer.js';
 
 /**
- * Whether the database can write the JSON of rows: a serializer of the application sees every row in process, and expanded
+ * True if the database can write the JSON of rows: a custom serializer runs in process for every row, and expanded
  * objects come from other rows.
  */
 export function hasDefaultSerializer({

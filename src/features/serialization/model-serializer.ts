@@ -17,9 +17,9 @@ import type { Outcome } from '../../core/values/parse-result.js';
 import { parseValue } from '../../core/values/parse-value.js';
 import { pythonTypeName } from '../../core/values/texts.js';
 
-/** The serializer that follows the compiled model. Extend it to change one entity's bodies. */
+/** The default serializer, which follows the compiled model. Extend it to change the representation of one entity. */
 export class ModelSerializer implements Serializer {
-  /** The row's JSON object, with its fields in the order of contract 2.2. */
+  /** The JSON object of a row, with its fields in the order of contract 2.2. */
   represent(row: Row, { resource, basePath }: RepresentContext): Representation {
     const body: Representation = {};
     let at = 0;
@@ -30,7 +30,7 @@ export class ModelSerializer implements Serializer {
     return body;
   }
 
-  /** All fields that this operation writes, and every error at once (contract 5.10). */
+  /** Parses all fields that this operation writes, and collects all errors (contract 5.10). */
   parse(body: Readonly<Record<string, unknown>>, context: ParseContext): ParsedBody {
     const values = new Map<string, unknown>();
     const errors = context.resource.strict ? unknownFields(body, context) : emptyFieldErrors();
@@ -39,7 +39,7 @@ export class ModelSerializer implements Serializer {
       const outcome = parseMember(body, field, context);
       if (outcome === undefined) continue;
       if ('nested' in outcome) {
-        // What is right of it is kept, so that the application's validators can judge it too.
+        // Valid values are kept, so that the application's validators also check them.
         errors[field.name] = outcome.nested;
         values.set(field.name, outcome.sound);
       } else if (outcome.errors) errors[field.name] = [...outcome.errors];
@@ -81,13 +81,13 @@ function representEmbedded(
   );
 }
 
-/** What JSON has no form for. */
+/** Converts values that JSON cannot represent. */
 function scalarParser(value: unknown): unknown {
   if (value === undefined) return null;
   return typeof value === 'bigint' ? value.toString() : value;
 }
 
-/** A name that no caller knows: a hidden field is one of them. */
+/** Reports unknown names: a hidden field is one of them. */
 function unknownFields(
   body: Readonly<Record<string, unknown>>,
   { resource, given }: ParseContext,
@@ -110,7 +110,7 @@ type MemberOutcome =
   | { readonly nested: FieldErrors; readonly sound: Readonly<Record<string, unknown>> }
   | undefined;
 
-/** Undefined where the body says nothing and need not. */
+/** Undefined if the member is absent and optional. */
 function parseMember(
   body: Readonly<Record<string, unknown>>,
   field: Field,
@@ -141,12 +141,12 @@ function parseNull(field: Field): Outcome<null> {
   return transform ? storable(null, transform) : valid(null);
 }
 
-/** No JSON holds undefined, but what a pipe or the application makes of a body does: it says nothing. */
+/** JSON has no undefined, but a body returned by a pipe or by the application may: it counts as absent. */
 function says(body: Readonly<Record<string, unknown>>, name: string): boolean {
   return Object.hasOwn(body, name) && body[name] !== undefined;
 }
 
-/** A relation that the body names by the plain column of its foreign key, which is open where the relation is. */
+/** True if the body sets the relation by the plain column of its foreign key, which is writable if the relation is. */
 function isStoodFor(field: Field, body: Readonly<Record<string, unknown>>): boolean {
   return field.kind === 'to-one' && field.standIn !== undefined && says(body, field.standIn);
 }
@@ -159,7 +159,7 @@ function parseColumn(input: unknown, field: ColumnField): Outcome<Json> {
   return transform && !outcome.errors ? storable(outcome.value, transform) : outcome;
 }
 
-/** A transformer may refuse it: then it is the client's mistake, and not one of the server's. */
+/** A transformer may throw for a value: that is an error of the client, not of the server. */
 function storable<Value extends Json>(value: Value, transform: Transform): Outcome<Value> {
   const outcome = transform.stored(value);
   return outcome.errors ? outcome : valid(value);

@@ -9,7 +9,7 @@ import { restrictFields } from '../permissions/restrict-fields.js';
 import { keyFieldsOf } from '../../request/plan/key-fields.js';
 import { represent } from '../../request/represent-row.js';
 
-/** The object as GET shows it to this caller, whatever is being done with it; its key, where GET shows it to him no more than that. */
+/** The representation that GET would return to this caller, for whatever method; only the key if GET hides more. */
 export async function visibleToGet(
   context: RestContext,
   where: Condition,

@@ -3,7 +3,7 @@ import { callerKey } from '../../core/schema/caller.js';
 import type { Caller } from '../../core/schema/caller.js';
 import type { Resource } from '../../core/schema/resource.js';
 
-/** Throws 429 for a caller who has used the model too often. */
+/** Throws 429 if the caller exceeds the rate limit of the model. */
 export async function throttleRequest(resource: Resource, caller: Caller): Promise<void> {
   const { throttle, counter } = resource;
   if (!throttle || !counter) return;

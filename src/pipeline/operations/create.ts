@@ -28,7 +28,7 @@ function createRow(adapter: DataAdapter): Stage {
   return (context) => mapMaybe(insert(context, adapter, undefined), (row) => setCreated(context, row, false));
 }
 
-/** A request with an `Idempotency-Key` creates its row once. */
+/** Creates the row of a request with an `Idempotency-Key` once. */
 function createOnce({ adapter, idempotentWrites }: PipelineServices): Stage {
   return async (context) => {
     const { rows, replayed } = await idempotentWrites.runOnce(context, async (read, completed) => [

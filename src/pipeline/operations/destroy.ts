@@ -18,7 +18,10 @@ export const destroy: OperationDefinition = {
   ],
 };
 
-/** The value is the deleted object, where the model returns it. Throws 404 and 412 beside the errors of a write. */
+/**
+ * Deletes the row; the value is the deleted object, if the model returns it. Throws 404 and 412 beside the errors of a
+ * write.
+ */
 function deleteRow({ adapter, preconditions }: PipelineServices): Stage {
   return async (context) => {
     context.clearDeferredChecks();

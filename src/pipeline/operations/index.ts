@@ -6,7 +6,7 @@ import type { OperationDefinition } from './operation-definition.js';
 import { retrieve } from './retrieve.js';
 import { partialUpdate, update } from './update.js';
 
-/** The operations of a model, a row each. */
+/** The definitions of all operations by name. */
 export const OPERATIONS: Readonly<Record<Operation, OperationDefinition>> = {
   list,
   create,

@@ -41,7 +41,7 @@ export function planList({ resource }: Route, { selector }: PipelineServices): r
   return [...authorizeQueries(resource), ...(resource.shape ? [selectFields(selector, true)] : []), planRows];
 }
 
-/** All rows, whatever the pagination of the model. The statement checks what has been deferred. */
+/** Reads all rows, whatever the pagination of the model. The statement includes the deferred checks. */
 export function openList(context: RestContext, adapter: DataAdapter): RowPages {
   const rows = adapter.list(takePlan(context));
   return context.shape?.expands === true
@@ -49,7 +49,7 @@ export function openList(context: RestContext, adapter: DataAdapter): RowPages {
     : { pages: rows, represent: rowEncoder(context).represent };
 }
 
-/** All rows in memory. */
+/** Reads all rows into memory. */
 export function readAll(adapter: DataAdapter): Stage {
   return async (context) => {
     const { pages, represent } = openList(context, adapter);
@@ -59,7 +59,7 @@ export function readAll(adapter: DataAdapter): Stage {
   };
 }
 
-/** Streams a long list page by page, as JSON that the database writes where it can. */
+/** Streams a long list page by page, as JSON that the database serializes where possible. */
 function respondWithList(adapter: DataAdapter): Stage {
   return (context) => {
     const plan = takePlan(context);

@@ -5,7 +5,7 @@ import type { Stage } from '../../request/stage.js';
 import type { PipelineServices } from '../services.js';
 import { openList, planList } from './list.js';
 
-/** Streams a whole list in another format than JSON. */
+/** Streams a whole list in a format other than JSON. */
 export function renderList(route: Route, services: PipelineServices): readonly Stage[] {
   return [
     ...planList(route, services),

@@ -20,7 +20,9 @@ export const retrieve: OperationDefinition = {
   respond: (route, services) => [...parseQuery(route, services), respondWithObject(route, services.adapter)],
 };
 
-/** The object comes before the query in the order of checks: an error of the query waits for the lookup of the object. */
+/**
+ * The object precedes the query in the order of checks: an error of the query is reported after the lookup of the object.
+ */
 function parseQuery({ resource }: Route, { adapter, selector }: PipelineServices): readonly Stage[] {
   if (!resource.shape && !resource.strict) return [];
   return [
@@ -39,7 +41,7 @@ function parseQuery({ resource }: Route, { adapter, selector }: PipelineServices
   ];
 }
 
-/** Throws 404. */
+/** Reads the object as a value. Throws 404. */
 function readObject(adapter: DataAdapter): Stage {
   return async (context) => {
     const row = await adapter.retrieve(planRetrieve(context));
@@ -48,12 +50,12 @@ function readObject(adapter: DataAdapter): Stage {
   };
 }
 
-/** As JSON that the database writes where it can. Throws 404. */
+/** Responds with JSON that the database serializes where possible. Throws 404. */
 function respondWithObject({ resource }: Route, adapter: DataAdapter): Stage {
   const readValue = readObject(adapter);
   const readValidated = respondWithValidatedJson(adapter);
   return (context) => {
-    // A selection of fields has no state of its own: expanded objects change independently.
+    // A field selection has no entity tag: expanded objects change independently.
     if (!hasDefaultSerializer(context)) return readValue(context);
     if (resource.conditional && !context.shape) return readValidated(context);
     return mapMaybe(adapter.retrieveText(planRetrieve(context), rowEncoder(context)), (text) => {

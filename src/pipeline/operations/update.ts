@@ -25,7 +25,7 @@ export const partialUpdate: OperationDefinition = {
   operate: ({ resource }, services) => updateStages('partialUpdate', resource, services),
 };
 
-/** The object and its precondition come before the query and the body in the order of checks. */
+/** The object and its precondition precede the query and the body in the order of checks. */
 function updateStages(
   operation: 'update' | 'partialUpdate',
   resource: Resource,
@@ -43,7 +43,7 @@ function updateStages(
   ];
 }
 
-/** Errors of parsing wait for the lookup of the object, and for its precondition. Errors of a pipe do too. */
+/** Defers errors of parsing and of pipes until the lookup of the object and its precondition. */
 export function deferObjectCheck({ preconditions }: PipelineServices): Stage {
   return (context) => {
     const where = objectCondition(context);
@@ -51,7 +51,7 @@ export function deferObjectCheck({ preconditions }: PipelineServices): Stage {
   };
 }
 
-/** Throws 404 and 412 beside the errors of a write. */
+/** Writes the changes. Throws 404 and 412 beside the errors of a write. */
 async function updateRow(
   context: RestContext,
   { operation, body }: { readonly operation: 'update' | 'partialUpdate'; readonly body: ParsedBody },

@@ -4,19 +4,19 @@ import { fieldSelectionParameters } from '../../core/contracts/field-selection.j
 import { splitValues } from '../../core/values/split-values.js';
 import { isRepeated, parametersFrom, valuesOf } from './parse-query-string.js';
 
-/** As generated clients and axios write lists. */
+/** The suffix of list parameters as written by generated clients and axios. */
 const BRACKETS = '[]';
 
 /** Parameters of a request that hold lists, by name. */
 interface Lists {
   readonly kinds: ReadonlyMap<string, ListKind>;
-  /** Whether somebody reads a parameter of exactly this name, brackets included. */
+  /** True if a backend reads a parameter of exactly this name, brackets included. */
   readonly isRead: (name: string) => boolean;
 }
 
 /**
- * The parameters with one text for each that holds a list: `id__in=1&id__in=2` and `id__in[]=1&id__in[]=2` are `id__in=1,2`. `resource` is
- * what the caller may query of a model: a name that he may not use stays as it is written, like one that means nothing.
+ * The parameters with lists joined: `id__in=1&id__in=2` and `id__in[]=1&id__in[]=2` become `id__in=1,2`. `resource` is
+ * the model as the caller may query it: a name that he may not use stays as it is, like an unknown one.
  */
 export function foldLists(
   parameters: ReadonlyMap<string, string>,
@@ -25,7 +25,7 @@ export function foldLists(
   return mayHoldLists(parameters) ? fold(parameters, listsOf(resource)) : parameters;
 }
 
-/** The same of the parameters that shape answers alone. */
+/** As `foldLists`, for the parameters of field selection only. */
 export function foldFieldSelection(
   parameters: ReadonlyMap<string, string>,
   { shape }: Resource,
@@ -35,7 +35,7 @@ export function foldFieldSelection(
     : parameters;
 }
 
-/** Lists put together with their names as they are written, for pipes, which see one text of each parameter. */
+/** Lists joined under their received names, for pipes, which see one text for each parameter. */
 export function joinLists(
   parameters: ReadonlyMap<string, string>,
   resource: Resource,
@@ -82,7 +82,7 @@ function namesOfShape(shape: Resource['shape']): ReadonlyMap<string, ListKind> {
   return new Map(fieldSelectionParameters(shape).map((name) => [name, 'names']));
 }
 
-/** Without brackets, where they say that it is a list. */
+/** The name without brackets, if they denote a list. */
 function plainName(name: string, { kinds, isRead }: Lists): string {
   const plain = name.endsWith(BRACKETS) ? name.slice(0, -BRACKETS.length) : name;
   return plain !== name && kinds.has(plain) && !isRead(name) ? plain : name;
@@ -103,7 +103,7 @@ function folded(values: readonly string[], kind: ListKind | undefined): readonly
   }
 }
 
-/** Quotes end with the value in which they begin: one that is left open is the error that it is alone. */
+/** A quote must end within its own value: an unclosed one is the same error as in a single value. */
 function joined(texts: readonly string[]): string {
   return texts.find((text) => splitValues(text).errors !== undefined) ?? texts.join(',');
 }

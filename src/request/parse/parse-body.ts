@@ -8,25 +8,25 @@ import {
 import { BODY_DEPTH } from '../../core/schema/limits.js';
 import { pythonTypeName } from '../../core/values/texts.js';
 
-/** What the HTTP layer made of a body before anybody asked for it. Its error waits until its turn (contract 6.3). */
+/** A body as received by the HTTP layer. Its error is reported at its place in the order of checks (contract 6.3). */
 export type ReceivedBody =
   | { readonly kind: 'none' }
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'value'; readonly value: unknown }
   | { readonly kind: 'too-large' }
   | { readonly kind: 'broken'; readonly reason: string }
-  /** Compressed in a way that is not decoded; `decoded` are those that are, as `Accept-Encoding` lists them. */
+  /** The content encoding is not supported; `decoded` lists the supported ones for `Accept-Encoding`. */
   | { readonly kind: 'coded'; readonly coding: string; readonly decoded: string }
   | { readonly kind: 'unsupported' };
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** The object of a request's body, `{}` where there is none. Throws 413, 415 and 400 in this order (contract 6.3). */
+/** Parses the JSON object of a body, `{}` without one. Throws 413, 415 and 400 in this order (contract 6.3). */
 export function readJsonObject(body: ReceivedBody, contentType: string | undefined): JsonObject {
   return objectOf(readBody(body, contentType));
 }
 
-/** As `readJsonObject`, where a list is a body too. Its items are whatever they are. */
+/** As `readJsonObject`, but also accepts a list, whose items are not checked. */
 export function readJsonItems(
   body: ReceivedBody,
   contentType: string | undefined,
@@ -35,7 +35,7 @@ export function readJsonItems(
   return Array.isArray(value) ? (value as readonly unknown[]) : objectOf(value);
 }
 
-/** Throws 400 for what is no object. */
+/** Throws 400 if the value is not an object. */
 export function objectOf(value: unknown): JsonObject {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw InvalidInput.ofNoField(
@@ -58,14 +58,14 @@ function readBody(body: ReceivedBody, contentType: string | undefined): unknown 
   return value;
 }
 
-/** What was received, whatever it is; nothing is null. Throws 400 for what is no JSON. */
+/** Parses any JSON value; an empty body is null. Throws 400 for invalid JSON. */
 export function readJson(body: ReceivedBody): unknown {
   const value = jsonValue(body) ?? null;
   refuseDepth(value);
   return value;
 }
 
-/** `application/json`, with no charset but utf-8. */
+/** `application/json`, with no charset other than utf-8. */
 function isJsonType(contentType: string | undefined): boolean {
   const [type = '', ...parameters] = (contentType ?? '').split(';');
   if (type.trim().toLowerCase() !== 'application/json') return false;
@@ -97,7 +97,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Level by level, so that no depth is too deep to be judged. */
+/** Checks the depth iteratively, so that a deep body cannot overflow the stack. */
 function refuseDepth(value: unknown): void {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {

@@ -1,12 +1,12 @@
 import { InvalidInput, MalformedRequest } from '../../core/errors/http-exceptions.js';
 import { unstorableText } from '../../core/values/texts.js';
 
-/** All values of parameters that came more than once. They stand beside: next to nobody sends them. */
+/** All values of repeated parameters. Kept separately, because they are rare. */
 const REPEATED = new WeakMap<ReadonlyMap<string, string>, Map<string, string[]>>();
 
 /**
- * The parameters of a query string, decoded; of a repeated one the last value. Brackets mean nothing. Throws a 400 for
- * what is no text: broken escapes, NUL, lone surrogates (contract 4.4).
+ * The decoded parameters of a query string; the last value of a repeated one. Brackets have no meaning. Throws 400 for
+ * invalid text: broken escapes, NUL, lone surrogates (contract 4.4).
  */
 export function parseQueryString(query: string): ReadonlyMap<string, string> {
   const parameters = new Map<string, string>();
@@ -43,7 +43,7 @@ function repeat(
   else repeated.set(name, [before, value]);
 }
 
-/** All values of a parameter, in the order of the query string; of parameters that come from elsewhere the one that there is. */
+/** All values of a parameter, in the order of the query string; for parameters from another source, their only value. */
 export function valuesOf(name: string, parameters: ReadonlyMap<string, string>): readonly string[] {
   const value = parameters.get(name);
   return REPEATED.get(parameters)?.get(name) ?? (value === undefined ? [] : [value]);
@@ -53,7 +53,7 @@ export function isRepeated(parameters: ReadonlyMap<string, string>): boolean {
   return REPEATED.has(parameters);
 }
 
-/** Parameters of these values. */
+/** Builds parameters from lists of values. */
 export function parametersFrom(given: ReadonlyMap<string, readonly string[]>): ReadonlyMap<string, string> {
   const parameters = new Map([...given].map(([name, values]) => [name, values.at(-1) ?? ''] as const));
   const repeated = new Map(
@@ -63,7 +63,7 @@ export function parametersFrom(given: ReadonlyMap<string, readonly string[]>): R
   return parameters;
 }
 
-/** Those of these names, with all their values. */
+/** The parameters of these names, with all their values. */
 export function parametersOf(
   parameters: ReadonlyMap<string, string>,
   isWanted: (name: string) => boolean,

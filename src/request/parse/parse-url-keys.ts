@@ -10,11 +10,11 @@ import type { RouteMatch } from '../../core/schema/route.js';
 import { decodedSegment, parseKeySegment } from '../../core/values/keys.js';
 import { unstorableText } from '../../core/values/texts.js';
 
-/** The keys that a URL names, in the types of their columns. */
+/** The keys in a URL, in the types of their columns. */
 export interface UrlKeys {
-  /** Of the object; on a nested URL of the parent. */
+  /** The key of the object; in a nested URL, of the parent. */
   readonly key: readonly Json[] | undefined;
-  /** Of the through object. */
+  /** The key of the through object. */
   readonly childKey: readonly Json[] | undefined;
 }
 
@@ -37,7 +37,7 @@ function keyOf(segment: string, resource: Resource): readonly Json[] {
   return key;
 }
 
-/** In a strict model, a parameter that no backend reads is an error. */
+/** In a strict model, throws 400 for parameters that no backend reads. */
 export function refuseUnknownParameters(
   parameters: ReadonlyMap<string, string>,
   resource: Resource,
@@ -58,7 +58,7 @@ export function refuseUnknownParameters(
   });
 }
 
-/** Where one is `strict`, a parameter that is none of these is an error. */
+/** If `strict`, throws 400 for parameters other than these. */
 export function refuseParametersBut(
   parameters: ReadonlyMap<string, string>,
   strict: boolean,

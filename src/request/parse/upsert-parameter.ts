@@ -4,7 +4,7 @@ import { parameterName } from '../../core/schema/parameter-names.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { Bulk } from '../../core/contracts/bulk.js';
 
-/** Whether objects that are there already are changed. Throws 400. */
+/** True if existing objects are to be updated. Throws 400. */
 export function asksForUpsert(
   parameters: ReadonlyMap<string, string>,
   { upsert }: Bulk,

@@ -5,13 +5,13 @@ import type { Field } from '../../core/schema/field.js';
 import type { Key, Resource } from '../../core/schema/resource.js';
 import { parseKeyValue } from '../../core/values/keys.js';
 
-/** A field by which an object of a list says which one it is. */
+/** A field that identifies an object of a list. */
 export interface KeyField {
   readonly name: string;
   readonly key: Key;
 }
 
-/** The fields that hold the key: `id`, or one for each of its columns. Empty where they are not shown. */
+/** The fields of the key: `id`, or one for each of its columns. Empty if they are not readable. */
 export function keyFieldsOf({ key, fields }: Resource): readonly KeyField[] {
   const whole = fields.find((field) => field.name === 'id' && isWhole(field, key));
   if (whole) return [{ name: whole.name, key }];
@@ -22,7 +22,7 @@ export function keyFieldsOf({ key, fields }: Resource): readonly KeyField[] {
   return found.length === key.columns.length ? found : [];
 }
 
-/** Of a pair, whose key is its other side. */
+/** True if the field contains the whole key: its only column, or a relation, as in through objects. */
 function isWhole(field: Field, key: Key): boolean {
   if (!field.readable) return false;
   if (field.kind === 'to-one')
@@ -41,10 +41,10 @@ function isOf(field: Field, columnId: string): boolean {
   );
 }
 
-/** Segments that are taken for places in the path, also percent-encoded, by whoever resolves a URL. */
+/** Dot segments, which URL parsers resolve as path navigation, also percent-encoded. */
 const DOTS: readonly unknown[] = ['.', '..'];
 
-/** What is wrong with a key that a client has chosen, if no URL would lead to it. */
+/** The error of a key chosen by the client that no URL could address. */
 export function keyErrorsIn(
   values: ReadonlyMap<string, unknown>,
   { key, fields }: Resource,
@@ -73,7 +73,7 @@ function pathOfDots(
   return undefined;
 }
 
-/** Throws 400 where it names none. */
+/** Throws 400 if the item has no key. */
 export function keyOfItem(
   item: Readonly<Record<string, unknown>>,
   fields: readonly KeyField[],

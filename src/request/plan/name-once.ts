@@ -9,15 +9,15 @@ import type { ParsedBody } from '../../core/contracts/serializer.js';
 import { contradiction, isKeyOf, valueAt, withoutValue } from '../../core/values/named-rows.js';
 import { keyCondition } from './plan-read.js';
 
-/** A body, and the related rows that it names by two names which need not mean the same row. */
+/** A body, and the related rows that it sets by two names, which may differ. */
 export interface OnceNamed {
   readonly body: ParsedBody;
   readonly twice: readonly NamedTwice[];
 }
 
 /**
- * Leaves one name to each related row that a body names by the relation and by the plain column of its foreign key (contract
- * 5.13), as far as the body alone tells. What only rows can tell is left to the adapter.
+ * Keeps one name for each related row that a body sets both by the relation and by the plain column of its foreign key
+ * (contract 5.13), as far as the body alone determines it. What depends on rows is checked by the adapter.
  */
 export function nameOnce(body: ParsedBody, resource: Resource, kind: 'create' | 'change'): OnceNamed {
   if (resource.standIns.length === 0) return { body, twice: [] };
@@ -40,7 +40,10 @@ export function nameOnce(body: ParsedBody, resource: Resource, kind: 'create' | 
   return { body: { values, errors }, twice };
 }
 
-/** Gives keys that are named twice their checks, and leaves the others. Of a change one of the two is written, and only that one is checked. */
+/**
+ * Assigns the checks to keys that are set twice. In a change only one of the two is written, and only that one is
+ * checked.
+ */
 export function divideChecks(
   checks: readonly KeyCheck[],
   twice: readonly NamedTwice[],
@@ -81,7 +84,7 @@ function fieldAt(fields: readonly Field[], [name, ...rest]: readonly string[]): 
   return rest.length > 0 && field?.kind === 'embedded' ? fieldAt(field.fields, rest) : field;
 }
 
-/** Undefined where only the related row can tell, because the relation refers to another column than its key. */
+/** Undefined if only the related row determines it, because the relation refers to a column other than its key. */
 function isSameRow({ relation, byRelation, byColumn }: NamedTwice): boolean | undefined {
   if (byRelation.value === null || byColumn.value === null) return byRelation.value === byColumn.value;
   return relation.byKey ? isKeyOf(byRelation.value, byColumn.value, relation) : undefined;

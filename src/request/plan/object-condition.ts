@@ -6,7 +6,7 @@ import type { RetrievePlan } from '../../core/query/plan.js';
 import type { RestContext } from '../rest-context.js';
 import { keyCondition } from './plan-read.js';
 
-/** The row that the URL names, among those that the caller may reach. */
+/** The row selected by the URL, among those that the caller may access. */
 export function objectCondition({ route, resource, keys, scope }: RestContext): Condition {
   const key: readonly Json[] | undefined = route.parent ? keys.childKey : keys.key;
   if (!key) throw new NotFound();

@@ -6,8 +6,8 @@ import { parseKeyValue } from '../../core/values/keys.js';
 import { parseValue } from '../../core/values/parse-value.js';
 
 /**
- * Values that the application adds to a new row, by property, as in a JSON body; hidden and read-only ones too. Throws
- * a plain error, which is the author's to mend, for a name or a value that does not fit.
+ * Values that the application adds to a new row, by property, in the format of a JSON body; hidden and read-only ones
+ * too. Throws a plain error for an unknown name or an invalid value, which is a mistake in the application.
  */
 export function planAddedValues(
   values: Readonly<Record<string, Json>>,

@@ -5,8 +5,8 @@ import type { CountPlan, ListPlan, PagePlan } from '../../core/query/plan.js';
 import type { Route } from '../../core/schema/route.js';
 
 /**
- * One page of the list. `open`: no grant hides a row of the resource from the caller. Throws a plain error, which is the author's
- * to mend, for what a pagination of the application's own may not ask for.
+ * Plans one page of the list. `open`: no grant hides a row of the resource from the caller. Throws a plain error for an
+ * invalid request of a custom pagination, which is a mistake in the application.
  */
 export function planPage(list: ListPlan, { window, count }: PageRequest, open: boolean): PagePlan {
   return {
@@ -19,7 +19,7 @@ export function planPage(list: ListPlan, { window, count }: PageRequest, open: b
 
 function rowsOf(window: PageWindow, terms: number): Pick<PagePlan, 'limit' | 'offset' | 'from' | 'edges'> {
   const offset = window.kind === 'offset' ? window.offset : 0;
-  // They stand in the text of the statement.
+  // These numbers become part of the text of the statement.
   if (!Number.isSafeInteger(window.limit) || window.limit < 1 || !Number.isSafeInteger(offset) || offset < 0)
     throw new Error(
       `A pagination asks for ${JSON.stringify(window.limit)} rows behind ${JSON.stringify(offset)} others.`,
@@ -40,13 +40,13 @@ function rowsOf(window: PageWindow, terms: number): Pick<PagePlan, 'limit' | 'of
   }
 }
 
-/** A planner knows of all rows of a table, and of every table: its estimate is for those who may see them. */
+/** The planner's statistics include all rows of all tables: an estimate is limited to callers who may see them. */
 function countPlan({ where, parent }: ListPlan, count: 'exact' | 'estimated', open: boolean): CountPlan {
   if (count === 'exact') return count;
   return open && !parent && isOwn(where) ? count : 'bounded';
 }
 
-/** Whether a condition says nothing of rows of other models. */
+/** True if the condition does not depend on rows of other models. */
 function isOwn(condition: Condition): boolean {
   switch (condition.kind) {
     case 'always':
@@ -67,7 +67,7 @@ function isOwn(condition: Condition): boolean {
   }
 }
 
-/** Names a list and its order, types included: what a value of a cursor was compared with is still the same. */
+/** Identifies a list and its order, types included: a cursor is only valid for the same comparison. */
 export function placeOf(
   { resource, order }: ListPlan,
   { parent, relation }: Route,

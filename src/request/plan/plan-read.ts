@@ -10,7 +10,7 @@ import type { DataType } from '../../core/schema/data-type.js';
 import { parseValue } from '../../core/values/parse-value.js';
 import { resolveRowFilter } from '../../core/query/resolve-row-filter.js';
 
-/** Rows of this key. */
+/** The rows with this key. */
 export function keyCondition(key: readonly Json[], resource: Resource): Condition {
   return allOf(
     ownKey(resource.key).map((operand, index) => ({
@@ -22,7 +22,7 @@ export function keyCondition(key: readonly Json[], resource: Resource): Conditio
   );
 }
 
-/** The look at the parent that a nested URL begins with. */
+/** Plans the lookup of the parent in a nested URL. */
 export function planParent(
   key: readonly Json[],
   {
@@ -44,12 +44,15 @@ export function planParent(
   };
 }
 
-/** near: columns of the parent; far: the columns of its rows that hold them. */
+/** near: columns of the parent; far: the columns of its rows that refer to them. */
 export function joiningPairs(relation: ToManyRelation): readonly ColumnPair[] {
   return relation.kind === 'one-to-many' ? relation.on : relation.through.parent;
 }
 
-/** The values that join a parent's rows, where the key in the URL says them; undefined where only the parent's row does. */
+/**
+ * The values by which rows refer to a parent, if they follow from the key in the URL; undefined if the parent must be
+ * read.
+ */
 export function joiningValues(
   key: readonly Json[],
   parent: Resource,
@@ -63,22 +66,22 @@ export function joiningValues(
   return values.every((value) => value !== undefined) ? values : undefined;
 }
 
-/** Whether a row that is found by a value holds just that one, and in that form. */
+/** True if a row found by this value contains exactly the same value. */
 function isExact(type: DataType): boolean {
   return type.kind === 'integer' || type.kind === 'bigint' || (type.kind === 'string' && type.loose !== true);
 }
 
-/** Rows that belong to the parent, and to no other. */
+/** The rows that belong to the parent. */
 export function belongsTo(relation: ToManyRelation, values: ParentValues): Condition {
   return allOf(joiningPairs(relation).map((pair, index) => equalsOrNothing(pair, values[index] ?? null)));
 }
 
-/** A parent without a value has no rows; rows without one belong to nobody. */
+/** A parent without a value has no rows, and rows without one have no parent. */
 function equalsOrNothing(pair: ColumnPair, value: Json): Condition {
   return value === null ? { kind: 'never' } : equals(pair.far, value);
 }
 
-/** The rows and the order of a list, from what each backend says. */
+/** Combines the conditions and orders of all backends into the plan of a list. */
 export function planList(
   resource: Resource,
   {
@@ -115,14 +118,14 @@ function rowsOf({ rows }: FilterResult, resource: Resource): Condition {
 
 const OWN_ORDERS = new WeakMap<Resource, readonly OrderTerm[]>();
 
-/** That of the model, where nobody asks for another one. */
+/** The default order of the model, unless the request has one. */
 function ownOrder(resource: Resource): readonly OrderTerm[] {
   const known = OWN_ORDERS.get(resource) ?? totalOrder(resource.ordering, resource);
   OWN_ORDERS.set(resource, known);
   return known;
 }
 
-/** Ties are broken by the key, so that a list has one order (contract 4.11). */
+/** The key breaks ties, so that the order is total (contract 4.11). */
 function totalOrder(order: readonly OrderTerm[], resource: Resource): readonly OrderTerm[] {
   const plain = order.filter((term) => term.operand.hops.length === 0).map((term) => term.operand.column.id);
   const rest = ownKey(resource.key).filter(
@@ -131,18 +134,18 @@ function totalOrder(order: readonly OrderTerm[], resource: Resource): readonly O
   return [...order, ...rest.map((operand) => ({ operand, descending: false }))];
 }
 
-/** A key that a body names. */
+/** A key in a body. */
 export interface NamedKey extends Omit<KeyCheck, 'where'> {
-  /** The rows of this key; none where the target cannot have it. */
+  /** The rows with this key; `NEVER` if it is invalid for the target. */
   readonly rows: Condition;
 }
 
-/** A key in a body, with the rows that the caller may refer to. */
+/** Restricts the rows to which a key in a body may refer. */
 export function planKeyCheck({ rows: ofKey, ...named }: NamedKey, rows: Condition): KeyCheck {
   return { ...named, where: allOf([rows, ofKey]) };
 }
 
-/** The keys that a body names, by a relation or by the column that refers to it, those in embedded objects included. */
+/** All keys in a body, by a relation or by its foreign key column, including those in embedded objects. */
 export function keysIn(
   values: ReadonlyMap<string, unknown>,
   fields: readonly Field[],
@@ -173,13 +176,16 @@ export function keysIn(
   return named;
 }
 
-/** Of a relation of one column. Its type need not be that of the column that refers to it. */
+/** The condition for a relation of one column. Its type may differ from that of the referring column. */
 function referredBy(value: Json, { on: [pair] }: ToOneRelation): Condition {
   const outcome = pair && parseValue(value, pair.far.type);
   return pair && outcome && !outcome.errors ? equals(pair.far, outcome.value) : NEVER;
 }
 
-/** That no relation leads to a row that the caller may not name, because another one has been written that shares a column with it. */
+/**
+ * The condition that an overlapping relation, which shares a column with a written one, does not refer to a row that the
+ * caller may not refer to.
+ */
 export function leadsNowhereElse(relation: ToOneRelation, rows: Condition): Condition {
   const empty = relation.on.map(({ near }): Condition => ({
     kind: 'compare',

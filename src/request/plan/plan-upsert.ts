@@ -2,7 +2,10 @@ import type { Json } from '../../core/errors/rest-exception.js';
 import type { Field } from '../../core/schema/field.js';
 import type { ColumnValue, CreatePlan, FieldValues } from '../../core/query/plan.js';
 
-/** The values by which the row is found that is there already; undefined where one of these fields is not said, or null: nothing is equal to it. */
+/**
+ * The values that identify the existing row of an upsert; undefined if one of these fields is absent or null, because
+ * nothing equals null.
+ */
 export function upsertedValues(
   { resource, values, fixed, added }: CreatePlan,
   names: readonly string[],
@@ -19,7 +22,7 @@ export function upsertedValues(
     if (columns.length === 0) return undefined;
     const said = field ? saidOf(field, values) : [];
     for (const [index, column] of columns.entries()) {
-      // As of a new row: what the URL says first, then what the application says.
+      // In the precedence of a new row: URL, then application, then body.
       const value = [...fixed, ...added].find((each) => each.column.id === column.id)?.value ?? said[index];
       if (value === undefined || value === null) return undefined;
       const stored = storedValue(value, column);
@@ -30,14 +33,17 @@ export function upsertedValues(
   return found;
 }
 
-/** Rows are found by what a transformer stores. Null where it stores nothing, or refuses the value, which is an error of the body then. */
+/**
+ * Rows are matched by the value that a transformer stores. Null if it stores none, or throws, which is then an error of
+ * the body.
+ */
 function storedValue(value: Json, { transform }: ColumnValue['column']): Json {
   if (!transform) return value;
   const outcome = transform.stored(value);
   return outcome.errors ? null : outcome.value;
 }
 
-/** The values of the columns of a field, or of the plain column that bodies say in its place. */
+/** The values of the columns of a field, or of the foreign key column that bodies may use instead. */
 function saidOf(field: Field, values: FieldValues): readonly Json[] {
   const given = values.get(field.name);
   if (given !== undefined && given !== null)

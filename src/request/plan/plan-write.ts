@@ -32,7 +32,10 @@ const NO_FIELDS: ReadonlySet<string> = new Set();
 
 const UNREFERABLE_PARENT = 'The object in the URL has no value by which another object could refer to it.';
 
-/** A new row. What is wrong with the body stands in the plan, so that all of it is told together. */
+/**
+ * Plans a new row. Errors of the body are part of the plan, so that they are reported together with those of the
+ * database.
+ */
 export function planCreate(context: RestContext, body: JsonObject): MaybePromise<CreatePlan> {
   const { resource, requester } = context;
   const fixed = columnsOfUrl(context);
@@ -46,7 +49,7 @@ export function planCreate(context: RestContext, body: JsonObject): MaybePromise
       );
       return mapMaybe(keyChecks(parsed, context), (keys) =>
         mapMaybe(rowsAfter(context, parsed), (where) => {
-          // What the URL says wins over what a hook says.
+          // Values of the URL have precedence over those of hooks.
           const added = planAddedValues(given, resource).filter(
             ({ column }) => !fixed.some((each) => each.column.id === column.id),
           );
@@ -70,7 +73,7 @@ export function planCreate(context: RestContext, body: JsonObject): MaybePromise
   );
 }
 
-/** What the parent in the URL says of a new row. */
+/** The columns of a new row that the parent in the URL sets. */
 function columnsOfUrl({ parent, route }: RestContext): readonly ColumnValue[] {
   return parent && route.relation
     ? joiningPairs(route.relation).map((pair, index) => ({ column: pair.far, value: parent[index] ?? null }))
@@ -88,12 +91,12 @@ function withErrors(
   const errors = emptyFieldErrors();
   addErrors(errors, parsed.errors);
   if (wrongKey) addErrors(errors, wrongKey);
-  // The row would belong to no parent, or the database would refuse it.
+  // The row would have no parent, or the database would refuse it.
   if (unreferable) addErrors(errors, errorAt([NON_FIELD_ERRORS], UNREFERABLE_PARENT));
   return { ...parsed, errors };
 }
 
-/** The row that `where` names. */
+/** Plans the update of the row that `where` selects. */
 export function planUpdate(
   context: RestContext,
   {
@@ -120,10 +123,10 @@ export function planUpdate(
   );
 }
 
-/** The row that `where` names. */
+/** Plans the deletion of the row that `where` selects. */
 export function planDelete(context: RestContext, where: Condition): DeletePlan {
   const { resource, access } = context;
-  // A permission that fails for this caller lets him view nothing.
+  // A permission that throws for this caller counts as a refusal.
   const mayView = (model: Resource): Promise<boolean> =>
     access.tryAuthorize(model, 'GET').then(
       (granted) => granted !== undefined,
@@ -139,7 +142,7 @@ export function planDelete(context: RestContext, where: Condition): DeletePlan {
   };
 }
 
-/** `added`: fields that the application fills. */
+/** `added` has the fields that the application sets. */
 export function parseBody(
   { resource, route, actor }: RestContext,
   operation: 'create' | 'update' | 'partialUpdate',
@@ -153,7 +156,7 @@ export function parseBody(
 
 const GIVEN = new WeakMap<Through, ReadonlySet<string>>();
 
-/** Fields that the URL fills: the parent's side of a through object, and what else stands on its columns alone. */
+/** The fields that the URL sets: the parent's side of a through object, and other fields on the same columns only. */
 export function givenFields({ relation }: Route): ReadonlySet<string> {
   if (relation?.kind !== 'many-to-many') return NO_FIELDS;
   const { through } = relation;
@@ -168,7 +171,7 @@ export function givenFields({ relation }: Route): ReadonlySet<string> {
   return given;
 }
 
-/** What fills a relation fills the plain column of its foreign key, and the other way round. */
+/** A given relation includes the plain column of its foreign key, and vice versa. */
 export function withOtherNames(names: readonly string[], { standIns }: Resource): ReadonlySet<string> {
   const given = new Set(names);
   for (const { within, names: both } of standIns)
@@ -176,7 +179,7 @@ export function withOtherNames(names: readonly string[], { standIns }: Resource)
   return given;
 }
 
-/** The keys of a body, each among the rows that the caller may name. */
+/** The keys in a body, each with the rows to which the caller may refer. */
 function keyChecks(
   { values }: ParsedBody,
   { resource, access }: RestContext,
@@ -184,7 +187,7 @@ function keyChecks(
   return checked(keysIn(values, resource.fields), access, []);
 }
 
-/** One behind the other, as permissions are asked. */
+/** In sequence, as permissions are evaluated. */
 function checked(
   named: readonly NamedKey[],
   access: AccessControl,
@@ -198,7 +201,7 @@ function checked(
     : checks;
 }
 
-/** What must hold of a row when these values are written. */
+/** The condition that the row must meet after the write. */
 function rowsAfter(
   { resource, scope, access }: RestContext,
   { values }: ParsedBody,

@@ -2,8 +2,8 @@ import { HELD_CHARACTERS } from '../../core/schema/limits.js';
 import type { Representation, Row } from '../../core/contracts/serializer.js';
 
 /**
- * Pages as texts, held back until they end, or have become too long for that: what goes wrong with a later page of a list of
- * ordinary length is still an ordinary error answer.
+ * Buffers pages until they end or exceed the limit: an error on a later page of an ordinary list still becomes an error
+ * response.
  */
 export async function* bufferStream(
   pages: AsyncIterable<readonly Row[]>,

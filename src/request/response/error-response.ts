@@ -6,21 +6,21 @@ import { problemResponse } from './problem-details.js';
 import { jsonResponse } from './rest-response.js';
 import type { RestResponse } from './rest-response.js';
 
-/** What an error of Nest's own, or of the application's, looks like from here. */
+/** The shape of an error of Nest or of the application. */
 interface HttpExceptionLike {
   getStatus(): number;
   getResponse(): unknown;
 }
 
-/** The answer to a request that failed, and whether the cause belongs into the log. */
+/** The response to a failed request, and whether its cause is logged. */
 export interface ErrorResponse {
   readonly response: RestResponse;
   readonly logged: boolean;
 }
 
 /**
- * Every error as a JSON body of contract 6.1, or as a problem of RFC 9457 with the same words. An HttpException of the application keeps its status and its message; of
- * anything unforeseen nothing gets out.
+ * Converts any error into a JSON body of contract 6.1, or into problem details of RFC 9457 with the same messages. An
+ * HttpException of the application keeps its status and message; details of unforeseen errors are not disclosed.
  */
 export function errorResponse(error: unknown, format: ErrorFormat): ErrorResponse {
   const { answer, logged } = judged(error);
@@ -50,7 +50,7 @@ function isHttpException(error: unknown): error is HttpExceptionLike {
   );
 }
 
-/** An error of middleware that is meant for the client, in the form that Express and its libraries use. */
+/** An error of middleware that is intended for the client, in the format of Express and its libraries. */
 function exposedError(error: unknown): RestErrorResponse | undefined {
   const { status, expose, message } = (error ?? {}) as {
     status?: unknown;
@@ -61,7 +61,7 @@ function exposedError(error: unknown): RestErrorResponse | undefined {
   return { status, body: { detail: String(message) } };
 }
 
-/** What Nest says where a guard answers false and the application has no words of its own. */
+/** Nest's default message for a guard that returns false. */
 const NEST_FORBIDDEN = 'Forbidden resource';
 
 function fromHttpException(error: HttpExceptionLike): RestErrorResponse {

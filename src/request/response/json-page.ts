@@ -1,7 +1,7 @@
 import type { PageResponse } from '../../core/contracts/pagination.js';
 import type { RestResponse } from './rest-response.js';
 
-/** A page whose rows are JSON already, with commas between. It is whole, so that its length can be told. */
+/** A page of JSON rows separated by commas. A complete text, so that its length is known. */
 export function renderPage(rows: string, { headers, envelope }: PageResponse): RestResponse {
   const body = { kind: 'text', text: envelope ? enclosed(rows, envelope) : `[${rows}]` } as const;
   return headers ? { status: 200, headers, body } : { status: 200, body };
@@ -12,7 +12,7 @@ function enclosed(rows: string, { members, rows: name }: NonNullable<PageRespons
   return `${begun}${begun === '{' ? '' : ','}${JSON.stringify(name)}:[${rows}]}`;
 }
 
-/** The same as a value. */
+/** The page as a value. */
 export function pageValue(rows: readonly unknown[], { envelope }: PageResponse): unknown {
   return envelope ? { ...envelope.members, [envelope.rows]: rows } : rows;
 }

@@ -2,7 +2,7 @@ import type { Row, Representation } from '../../core/contracts/serializer.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import type { ResponseBody } from './rest-response.js';
 
-/** Rows as JSON with commas between, a text for each page. */
+/** Rows as JSON separated by commas, one text for each page. */
 export async function* textsOf(
   pages: AsyncIterable<readonly Row[]>,
   represent: (row: Row) => Representation,
@@ -11,9 +11,9 @@ export async function* textsOf(
 }
 
 /**
- * A JSON array of any length, of texts of its pages: rows as JSON with commas between. An empty one is a page without rows.
- * A list of one page is one text; a longer one is made page by page while it is sent. What goes wrong before the second page
- * is thrown here, and is still an ordinary error answer.
+ * Joins texts of pages into a JSON array of any length. An empty text is a page without rows. A list of one page is one
+ * text; a longer one is streamed. An error before the second page is thrown, so that it becomes an ordinary error
+ * response.
  */
 export function renderTexts(texts: string | AsyncIterable<string>): MaybePromise<ResponseBody> {
   return typeof texts === 'string' ? { kind: 'text', text: `[${texts}]` } : renderPages(texts);
@@ -25,7 +25,7 @@ async function renderPages(texts: AsyncIterable<string>): Promise<ResponseBody> 
   const second = first.done === true ? first : await iterator.next();
   if (first.done === true) return { kind: 'text', text: '[]' };
   if (second.done === true) return { kind: 'text', text: `[${first.value}]` };
-  // Both are made here, so that a row that cannot be represented is still an ordinary error answer.
+  // Both are read here, so that an error of serialization becomes an ordinary error response.
   return { kind: 'stream', pieces: pieces([first.value, second.value], iterator) };
 }
 

@@ -1,9 +1,8 @@
 import type { PageLink } from '../../core/contracts/pagination.js';
 
 /**
- * Links to other pages of a list. `query` is as it was sent, and stands for a query that could be read: its parameters stay
- * in their order, escaped anew, so that nothing of them breaks out of a header. It is read when the first link is asked for: what is
- * wrong with it has been told by then.
+ * Builds links to other pages of a list from the received query string, which has been validated: parameters keep their
+ * order and are escaped again, so that none can break out of a header. Parsed when the first link is built.
  */
 export function pageLink(url: string, query: string): PageLink {
   let sent: readonly (readonly [name: string, value: string])[] | undefined;

@@ -5,8 +5,8 @@ import { jsonResponse } from './rest-response.js';
 import type { RestResponse } from './rest-response.js';
 
 /**
- * An error as RFC 9457 has it: `type` is `about:blank`, so `title` says what the status says, and `detail` what happened. Errors
- * of fields stand under `errors`, as they are in a body of contract 6.1.
+ * An error as problem details of RFC 9457: `type` is `about:blank`, so `title` is the phrase of the status, and `detail`
+ * the message. Errors of fields are under `errors`, as in a body of contract 6.1.
  */
 export function problemResponse({ status, body, headers }: RestErrorResponse): RestResponse {
   const detail = 'detail' in body ? body.detail : undefined;

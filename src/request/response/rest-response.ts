@@ -1,16 +1,18 @@
-/** What is sent for one request, independent of the HTTP library. The headers of contract 7.1 are added when it is sent. */
+/**
+ * The response to one request, independent of the HTTP library. The headers of contract 7.1 are added when it is sent.
+ */
 export interface RestResponse {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: ResponseBody;
 }
 
-/** A whole text, or pieces that are made while they are sent. */
+/** A complete text, or chunks generated while they are sent. */
 export type ResponseBody =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'stream'; readonly pieces: AsyncIterable<string> };
 
-/** What an operation or a method of the application's gave: nothing is 204. */
+/** The response for the value of an operation or of a method of the application: undefined is 204. */
 export function valueResponse(
   status: number,
   value: unknown,
@@ -19,7 +21,7 @@ export function valueResponse(
   return value === undefined ? { status: 204, headers } : jsonResponse(status, value, headers);
 }
 
-/** What JSON has no form for, such as a function, is null. */
+/** A value that JSON cannot represent, such as a function, becomes null. */
 export function jsonResponse(
   status: number,
   value: unknown,
