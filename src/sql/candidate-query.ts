@@ -7,29 +7,32 @@ import { Scope } from './query-scope.js';
 import type { Statement } from './statement.js';
 import type { TableRegistry } from './table-names.js';
 
-/** What a column of a row that is not written would hold. */
+/** The value of a column in a candidate row. */
 export type CandidateValue =
-  /** As the driver takes it. */
+  /** A bound value in the driver's form. */
   | { readonly kind: 'value'; readonly raw: unknown }
-  /** The default that the entity declares. */
+  /** The column default declared by the entity, as SQL. */
   | { readonly kind: 'default'; readonly sql: string }
-  /** A number that no row has. */
+  /** The next generated key: one more than the greatest. */
   | { readonly kind: 'next' }
-  /** What the row holds that is changed. */
+  /** The current value of the updated row. */
   | { readonly kind: 'stored' }
-  /** One more than that. */
+  /** The current value plus one, for version columns. */
   | { readonly kind: 'counted' };
 
-/** A row that is not written. */
+/** The state that a row would have after an INSERT or UPDATE, before it is executed. */
 export interface CandidateRow {
   readonly resource: Resource;
-  /** Of every column that the condition looks at. */
+  /** The values of every column that the condition refers to. */
   readonly held: ReadonlyMap<Column, CandidateValue>;
-  /** Names the row that is changed. */
+  /** Identifies the updated row; undefined for an INSERT. */
   readonly stored?: Condition;
 }
 
-/** One record where the condition holds for the row. It stands below a SELECT of no row, so that its values have the types and collations of the columns. */
+/**
+ * A statement that returns one record if the candidate row matches the condition. The row is combined with an empty SELECT
+ * from the table by UNION ALL, so that its values take the types and collations of the columns.
+ */
 export function candidateStatement(
   { resource, held, stored }: CandidateRow,
   where: Condition,

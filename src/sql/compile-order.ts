@@ -2,12 +2,12 @@ import type { Json } from '../core/errors/rest-exception.js';
 import type { Key, OrderTerm } from '../core/schema/resource.js';
 import type { Scope } from './query-scope.js';
 
-/** The list of an ORDER BY. */
+/** The expressions of an ORDER BY clause. */
 export function compileOrder(order: readonly OrderTerm[], scope: Scope): string {
   return order.flatMap((term) => compileTerm(term, scope)).join(', ');
 }
 
-/** Where nulls stand is said only where the database would put them elsewhere: an index serves its own way. */
+/** Specifies the position of NULL only if it differs from the database's default, because an index provides the default order alone. */
 function compileTerm(term: OrderTerm, scope: Scope): readonly string[] {
   const { column, compared } = cursorOf(term, scope);
   const sorted = `${compared}${term.descending ? ' DESC' : ' ASC'}`;
@@ -18,9 +18,9 @@ function compileTerm(term: OrderTerm, scope: Scope): readonly string[] {
     : [`${column} IS NULL ${first ? 'DESC' : 'ASC'}`, sorted];
 }
 
-/** The same rows from the last to the first. */
+/** The inverse order. */
 export function reverseOrder(order: readonly OrderTerm[]): readonly OrderTerm[] {
-  // Whatever else a term comes to say has to be turned around here too.
+  // `rest` is empty, which the type checks: a new property of a term has to be inverted here too.
   return order.map(({ operand, descending, nulls, ...rest }) => ({
     operand,
     descending: !descending,
@@ -29,15 +29,16 @@ export function reverseOrder(order: readonly OrderTerm[]): readonly OrderTerm[] 
   }));
 }
 
-/** What each term of the order is selected as, so that the next page can begin behind a row. */
+/** The select expressions of the cursor values, from which the next page starts. */
 export function cursorColumns(order: readonly OrderTerm[], scope: Scope): readonly string[] {
   return order.map(({ operand }) => scope.dialect.cursor(scope.operand(operand), operand.column.type).read);
 }
 
 /**
- * The rows behind the one with these cursor values, and that one too where it is asked for: (a > x) OR (a = x AND b > y) OR …,
- * with NULL where the database puts it. Exact for every type, because the values are the database's own. Before several terms stands a >= x: no
- * database sees through the alternatives that an index of `a` can begin there.
+ * The keyset condition: the rows after the one with these cursor values, and that row too if `inclusive`, as
+ * (a > x) OR (a = x AND b > y) OR …, with NULL in the position where the database sorts it. Exact for every type, because the
+ * values were read by the database itself. For several terms, a >= x is added: no database infers from the alternatives
+ * that a scan of an index on `a` can start there.
  */
 export function compileAfter(
   order: readonly OrderTerm[],
@@ -75,7 +76,7 @@ function compileEqual(term: OrderTerm, value: Json, scope: Scope): string {
   return value === null ? `${column} IS NULL` : `${compared} = ${bind(value)}`;
 }
 
-/** Undefined where rows behind this one may hold NULL, which no comparison finds. */
+/** The lower bound of the first term; undefined if later rows may hold NULL, which no comparison matches. */
 function compileBound(term: OrderTerm, value: Json, scope: Scope): string | undefined {
   if (value === null || (isNullable(term) && !isNullsFirst(term, scope))) return undefined;
   const { compared, bind } = cursorOf(term, scope);
@@ -102,7 +103,7 @@ function isNullable({ operand }: OrderTerm): boolean {
   return operand.column.nullable || operand.hops.length > 0;
 }
 
-/** The only term of an order that is the key alone, where that is one whole number. */
+/** The term of an order by a single-column integer primary key; undefined for every other order. */
 export function keyOrder([first, ...more]: readonly OrderTerm[], { columns }: Key): OrderTerm | undefined {
   const [key, ...others] = columns;
   if (

@@ -12,7 +12,7 @@ const FALSE = '1 = 0';
 
 const TEXT: DataType = { kind: 'string', trim: false };
 
-/** A condition as SQL. Values become parameters; everything else is a name of the compiled model. */
+/** Compiles a condition to SQL. Values become parameters; everything else is an identifier of the compiled model. */
 export function compileCondition(condition: Condition, scope: Scope): string {
   switch (condition.kind) {
     case 'always':
@@ -23,7 +23,7 @@ export function compileCondition(condition: Condition, scope: Scope): string {
     case 'or':
       return compileSeveral(condition.conditions, condition.kind, scope);
     case 'not':
-      // Two-valued: a comparison with NULL is no match, and so its opposite is one.
+      // Two-valued logic: a comparison with NULL does not match, so its negation does.
       return `(${compileCondition(condition.condition, scope)}) IS NOT TRUE`;
     case 'compare':
       return compileComparison(condition, scope);
@@ -37,8 +37,8 @@ export function compileCondition(condition: Condition, scope: Scope): string {
 }
 
 /**
- * The whole WHERE: the condition, and what leaves out soft-deleted rows and those of other entities. `order` is that of the
- * rows, empty where they have none; without it nothing is known of it.
+ * The WHERE clause: the condition, and the conditions that exclude soft-deleted rows and those of other entities in the same
+ * table. `order` is the ORDER BY of the statement, empty if there is none, undefined if it is not known.
  */
 export function compileWhere(condition: Condition, scope: Scope, order?: readonly OrderTerm[]): string {
   const compiled = compileCondition(condition, scope);
@@ -50,8 +50,8 @@ export function compileWhere(condition: Condition, scope: Scope, order?: readonl
 }
 
 /**
- * Whether the rows are those of one parent, in the order of the key or in none: an index of the foreign key serves every
- * value, whatever the statistics (docs/decisions/0028).
+ * Whether the rows are the children of one parent, unordered or ordered by the primary key: the index of the foreign key is
+ * then right for every value, whatever the statistics (docs/decisions/0028).
  */
 function isForeignKeyAlone(
   condition: Condition,
@@ -106,7 +106,7 @@ function compileComparison(
       return `${column} <= ${bind(value, type)}`;
     case 'in': {
       const values = value as readonly Json[];
-      // Each value by the rules of `exact`, which some databases write in their own way.
+      // Each value follows the rules of `exact`, which some dialects compile in their own way.
       if (
         values.every(
           (each) =>
@@ -170,7 +170,7 @@ function compileTerm({ operand, match, term }: Extract<Condition, { kind: 'term'
   );
 }
 
-/** EXISTS, and never a join: a row is listed once, however many related rows fit. */
+/** An EXISTS subquery instead of a join, so that a row is listed once, however many related rows match. */
 function compileRelated(
   { hops, relation, condition, through = ALWAYS }: Extract<Condition, { kind: 'related' }>,
   scope: Scope,
@@ -181,7 +181,7 @@ function compileRelated(
     const inner = compileWhere(condition, far);
     return `EXISTS (SELECT 1 FROM ${far.from()} WHERE ${far.pairs(relation.on, near, far)} AND ${inner})`;
   }
-  // A many-to-many is two steps: from the parent to the junction, from there to the target.
+  // A many-to-many relation needs two steps: from the parent to the junction table, and from there to the target.
   const { resource, parent, other } = relation.through;
   const junction = scope.within(resource);
   const conditions = [

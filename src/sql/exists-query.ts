@@ -5,7 +5,7 @@ import { Scope } from './query-scope.js';
 import type { Statement } from './statement.js';
 import type { TableRegistry } from './table-names.js';
 
-/** One record where there is such a row, and none where there is not. */
+/** A statement that returns one record if a matching row exists, otherwise none. */
 export function existsStatement(
   { resource, where }: ExistsPlan,
   dialect: Dialect,

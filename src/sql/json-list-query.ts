@@ -9,11 +9,11 @@ import type { JsonPage, JsonRowOptions } from './json-page-query.js';
 import type { Scope } from './query-scope.js';
 import type { Records, Statement } from './statement.js';
 
-/** Rows as JSON with commas between, and where they end. */
+/** One page of a list: its rows as comma-separated JSON, and the cursor of its end. */
 export interface JsonListPage {
   readonly text: string;
   readonly count: number;
-  /** The cursor values of the last row of a full page. */
+  /** The cursor values of the last row if the page is full. */
   readonly last: readonly unknown[];
 }
 
@@ -22,18 +22,18 @@ export interface JsonListQueryOptions extends JsonRowOptions {
   scope(): Scope;
 }
 
-/** The rows of one page of a list. */
+/** The position and size of one page of a list. */
 export interface ListPageOptions {
-  /** The cursor values of the row before; undefined for the first page. */
+  /** The cursor values of the preceding row; undefined for the first page. */
   readonly after: readonly unknown[] | undefined;
   readonly limit: number;
-  /** Whether the cursor values of its last row are read, which takes memory for each row. */
+  /** Whether the cursor values of its last row are read, which takes memory for each row in the database. */
   readonly readsCursor: boolean;
 }
 
-/** The statements of a list whose rows the database writes itself: each brings out a whole page as one text. */
+/** Builds the statements of a list that the database serializes: each returns a whole page as one JSON string. */
 export class JsonListQuery {
-  /** Where the order is the key alone, all pages after the first have one statement. */
+  /** Set if the list is ordered by the key alone: all pages after the first then share one cached statement. */
   private readonly key: OrderTerm | undefined;
 
   constructor(
@@ -47,13 +47,13 @@ export class JsonListQuery {
     return listKind(this.plan, this.options.basePath);
   }
 
-  /** Whose values stand at the end of the parameters of the first statement. */
+  /** The conditions whose values are the last parameters of the first page's statement. */
   get conditions(): readonly Condition[] {
     const { where, parent } = this.plan;
     return parent ? [where, parent.where] : [where];
   }
 
-  /** As `conditions`, of the statement behind a row; undefined where that one is another for other values. */
+  /** The same for a page after a row; undefined if the SQL of that statement depends on the values. */
   conditionsAfter([value]: readonly unknown[]): readonly Condition[] | undefined {
     return (
       this.key && [
@@ -72,7 +72,11 @@ export class JsonListQuery {
     return jsonPageStatement(this.pageOf(part), this.options.scope(), this.options);
   }
 
-  /** Undefined for a page with a row that the database cannot write. Throws 404 where the parent is not there. */
+  /**
+   * Undefined if the page has a row that the database cannot serialize.
+   *
+   * @throws NotFound if the parent does not exist.
+   */
   read(records: Records, part: ListPageOptions): JsonListPage | undefined {
     const { json, dialect } = this.options;
     const { resource } = this.plan;
@@ -83,7 +87,7 @@ export class JsonListQuery {
     return text === undefined ? undefined : { text, count: size, last };
   }
 
-  /** The first one looks for the parent too. */
+  /** The first page also checks that the parent exists. */
   private pageOf({ after, limit, readsCursor }: ListPageOptions): JsonPage {
     const { where, order, parent } = this.plan;
     return {
@@ -100,12 +104,12 @@ export class JsonListQuery {
   }
 }
 
-/** Tells apart what lists of one resource ask of the same condition. */
+/** The part of the cache key that distinguishes lists of one resource with the same condition. */
 export function listKind({ order, parent }: Pick<ListPlan, 'order' | 'parent'>, basePath: string): string {
   return `list ${basePath} ${parent?.resource.id ?? ''}${orderText(order)}`;
 }
 
-/** Of the orders that models have of their own; others are another list for each request. */
+/** Cached for the orders that the compiled model declares; orders of a request are a new array each time. */
 const ORDER_TEXTS = new WeakMap<readonly OrderTerm[], string>();
 
 function orderText(order: readonly OrderTerm[]): string {

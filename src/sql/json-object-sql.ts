@@ -6,22 +6,22 @@ import { isPlainName } from './dialects/json-writer.js';
 import type { JsonMember, JsonWriter } from './dialects/json-writer.js';
 import type { Scope } from './query-scope.js';
 
-/** The rows of a resource as JSON, by the database. */
+/** Serialization of the rows of a resource as JSON by the database. */
 export interface JsonRows {
-  /** SQL of a row's whole object; NULL for a row that only the process can write. */
+  /** SQL of a row's JSON object; NULL for a row that only the process can serialize. */
   sql(scope: Scope, basePath: string): string;
-  /** Whether rows that were written so, with commas between, are what the process would have written. */
+  /** Whether comma-separated rows from the database equal what the process would have serialized. */
   isValidJson(rows: string): boolean;
-  /** Several such rows without one at an end. */
+  /** Removes the first or the last of several comma-separated rows. */
   removeRow(end: 'first' | 'last', rows: string): string;
 }
 
-/** A function of SQL has a bounded number of arguments, in every build at least 127. */
+/** Limits the arguments of one SQL function call; every build of SQLite admits at least 127. */
 const MAX_FIELDS = 60;
 
 /**
- * The rows of a resource as the database itself writes them, as `ModelSerializer` would. Undefined where one of its
- * fields has no such form; made once a resource.
+ * Compiles the serialization of a resource, with the same result as `ModelSerializer`. Undefined if the database cannot
+ * serialize one of its fields. Called once per resource.
  */
 export function jsonRows(resource: Resource, dialect: Dialect): JsonRows | undefined {
   const writer = dialect.json;
@@ -39,8 +39,8 @@ export function jsonRows(resource: Resource, dialect: Dialect): JsonRows | undef
 }
 
 /**
- * Where one row ends and the next begins. Inside a row no such text can stand: rows hold no arrays, and inside a string a
- * quotation mark is escaped; one that ends a string is not followed by a name.
+ * Splits rows at the boundary between two objects. The boundary cannot occur inside a row: rows hold no arrays, inside a
+ * string a quotation mark is escaped, and one that ends a string is not followed by a name.
  */
 function rowRemover(first: Member | undefined): JsonRows['removeRow'] {
   const boundary = first ? `},{"${first.name}":` : '},{}';
@@ -50,7 +50,7 @@ function rowRemover(first: Member | undefined): JsonRows['removeRow'] {
       : rows.slice(0, rows.lastIndexOf(boundary) + '}'.length);
 }
 
-/** Looked at as a whole: one pass over the text of a page costs less than a look of the database's at each value. */
+/** Checks the whole text: one pass over a page costs less than a check of each value in the database. */
 function patternTest(form: string | undefined): (rows: string) => boolean {
   if (form === undefined) return () => true;
   const rows = new RegExp(`^(?:${form}(?:,(?=\\{)|$))*$`);
@@ -58,13 +58,13 @@ function patternTest(form: string | undefined): (rows: string) => boolean {
     try {
       return rows.test(text);
     } catch {
-      // A page with millions of escapes is more than it can go back over.
+      // A page with millions of escapes exceeds the backtracking stack of the regular expression.
       return false;
     }
   };
 }
 
-/** A member whose SQL stands in an object, and what it looks like there. */
+/** A member of the JSON object: its SQL, and the pattern of its serialized value. */
 interface Member {
   readonly name: string;
   sql(scope: Scope, basePath: string): JsonMember;
@@ -82,7 +82,7 @@ function membersOf(
     : undefined;
 }
 
-/** Undefined where the database vouches for all of it. */
+/** The pattern of an object; undefined if the column types guarantee its form. */
 function objectPattern(members: readonly Member[]): string | undefined {
   if (members.some(({ form }) => form === undefined)) return undefined;
   return `\\{${members.map(({ name, form }) => `"${name}":${String(form)}`).join(',')}\\}`;
@@ -103,7 +103,7 @@ function memberOf(field: Field, resource: Resource, writer: JsonWriter): Member 
       return keyMember(field.name, field.relation, writer);
     case 'link':
       return linkMember(field, resource, writer);
-    // Their values stand in other rows, or are the application's.
+    // Their values come from other rows or from the application.
     case 'reverse-one':
     case 'computed':
       return undefined;
@@ -131,7 +131,7 @@ function embeddedMember(field: EmbeddedField, resource: Resource, writer: JsonWr
   );
 }
 
-/** The related key, where it stands in this row and is one column. */
+/** The related key, if it is a single foreign key column of this row. */
 function keyMember(name: string, relation: ToOneRelation, writer: JsonWriter): Member | undefined {
   const [key, ...more] = relation.target.key.columns;
   const near = relation.on.find((pair) => pair.far.id === key?.id)?.near;
@@ -161,7 +161,7 @@ function linkMember(
       keyText.pattern === undefined ? undefined : `"[^"\\\\]*(?:\\\\.[^"\\\\]*)*/${keyText.pattern}${end}"`,
     sql: (scope, basePath) => {
       const begin = scope.bindText(writer.linkPrefix(`${basePath}/`));
-      // Whatever keeps the key from being written keeps its link, too.
+      // The guards of the key apply to its link too.
       const { sql, ...kept } = keyText.of(scope.own(key));
       return { ...kept, name, sql: writer.link(begin, sql, end) };
     },

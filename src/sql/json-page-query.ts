@@ -10,15 +10,15 @@ import type { Scope } from './query-scope.js';
 import type { Records, Statement } from './statement.js';
 import type { PickedValues } from './dialects/json-writer.js';
 
-/** Rows of a list. */
+/** The window of rows of one page. */
 export interface PageRows extends Pick<PagePlan, 'where' | 'order' | 'from' | 'offset' | 'limit'> {
-  /** Reads one row more than the page has, which tells whether there are more. */
+  /** Reads one row more than the page has, to detect a next page. */
   readonly lookahead: boolean;
 }
 
-/** A page that one statement reads as JSON, with what else it reads. */
+/** A page that one statement reads as JSON, together with its parent check, count and cursors. */
 export interface JsonPage extends PageRows, Pick<PagePlan, 'parent' | 'count'> {
-  /** The rows whose cursor values are read: the last one where the page is full. */
+  /** The rows whose cursor values are read; the last row only if the page is full. */
   readonly edges: 'none' | 'last' | 'both';
 }
 
@@ -27,7 +27,7 @@ export interface JsonRowOptions {
   readonly basePath: string;
 }
 
-/** Rows that are selected, in the order of reading. */
+/** The SELECT of the rows of a page, in reading order. */
 export function pageRows(page: PageRows, scope: Scope, expressions: readonly string[]): string {
   const { where, from } = page;
   const order = readingOrder(page);
@@ -43,17 +43,17 @@ function limitClause({ limit, lookahead, offset }: PageRows): string {
   return ` LIMIT ${lookahead ? limit + 1 : limit}${offset > 0 ? ` OFFSET ${offset}` : ''}`;
 }
 
-/** What is selected beside the rows, so that pages can go on from this one. */
+/** The cursor columns that are selected with each row. */
 export function edgeColumns({ edges, order }: PagePlan, scope: Scope): readonly string[] {
   return edges ? cursorColumns(order, scope) : [];
 }
 
-/** A page that ends somewhere is read from its end. */
+/** A backward page is read from its end, in inverse order. */
 function readingOrder({ order, from }: Pick<PagePlan, 'order' | 'from'>): readonly OrderTerm[] {
   return from?.backward === true ? reverseOrder(order) : order;
 }
 
-/** How many rows fit, but no more than one above what is counted. */
+/** Counts the matching rows, exactly or up to one more than `COUNTED_ROWS`. */
 export function countStatement(
   { where }: Pick<ListPlan, 'where'>,
   scope: Scope,
@@ -71,25 +71,25 @@ function countSql(where: ListPlan['where'], scope: Scope, count: CountPlan): str
     : `(SELECT count(*) FROM (SELECT 1 AS c0 ${found} LIMIT ${COUNTED_ROWS + 1}) counted)`;
 }
 
-/** All rows that fit, for a planner to look at. */
+/** A SELECT of all matching rows, for the estimate of the query planner. */
 export function matchingRows({ where }: Pick<ListPlan, 'where'>, scope: Scope): string {
   const condition = compileWhere(where, scope);
   return `SELECT 1 AS c0 FROM ${scope.from()} WHERE ${condition}`;
 }
 
-/** How many rows a plan finds, inside a statement. */
+/** A scalar subquery that counts the rows of an existence check. */
 function countExisting({ resource, where }: ExistsPlan, scope: Scope): string {
   const rows = scope.within(resource);
   const condition = compileWhere(where, rows);
   return `(SELECT count(*) FROM ${rows.from()} WHERE ${condition})`;
 }
 
-/** No table's: inside the statement it would stand in that one's place. */
+/** The name of the CTE. It must differ from every table name, because inside the statement it would shadow the table. */
 const PAGE = 'restify_page';
 
 /**
- * A whole page as one record, its rows as one text. The page is referred to once wherever that is possible: PostgreSQL and
- * SQLite keep a copy of the rows where it is referred to twice, and SQLite then writes rows as JSON that the page does not hold.
+ * A statement that returns a whole page as one record, its rows as one JSON string. The CTE is referred to once wherever
+ * possible: PostgreSQL and SQLite materialize one that is referred to twice, and SQLite then also serializes rows outside of the page.
  */
 export function jsonPageStatement(page: JsonPage, scope: Scope, writing: JsonRowOptions): Statement {
   const { parent, count, where } = page;
@@ -113,7 +113,7 @@ export function jsonPageStatement(page: JsonPage, scope: Scope, writing: JsonRow
   };
 }
 
-/** A database writes what it then leaves out as an offset: here it leaves out first, and writes then. */
+/** Applies an offset in a subquery, so that the database does not serialize the skipped rows. */
 function jsonRowsOf(
   page: JsonPage,
   scope: Scope,
@@ -126,11 +126,11 @@ function jsonRowsOf(
   return `SELECT ${selectList([text])} FROM (SELECT ${scope.alias}.* FROM ${scope.from()} WHERE ${condition} ORDER BY ${sorted}${limitClause(page)}) ${scope.alias}`;
 }
 
-/** How the cursor values of the rows at the ends are read. */
+/** How the cursor values of the first and last row are read. */
 interface Edges {
-  /** What is selected beside each row. */
+  /** The columns selected with each row. */
   columns(scope: Scope): readonly string[];
-  /** Of each term of the order. */
+  /** The aggregates, one per term of the order. */
   readonly picked: readonly PickedValues[];
 }
 
@@ -141,7 +141,7 @@ function edgesOf(page: JsonPage, { dialect, resource }: Pick<Scope, 'dialect' | 
   if (edges === 'none') return NO_EDGES;
   const key = edges === 'last' && !lookahead ? keyOrder(order, resource.key) : undefined;
   if (key) {
-    // In the order of the key alone, the greatest key of a page is that of its last row.
+    // Ordered by the key alone, the last row of a page has its greatest key (the least in descending order).
     const { read } = dialect.cursor(`${key.descending ? 'min' : 'max'}(p.c1)`, key.operand.column.type);
     return {
       columns: (scope) => [scope.operand(key.operand)],
@@ -150,7 +150,7 @@ function edgesOf(page: JsonPage, { dialect, resource }: Pick<Scope, 'dialect' | 
   }
   const rows = edges === 'last' ? [limit] : [1, limit];
   const columns = order.map(({ operand }, index) => ({ name: `c${index + 1}`, type: operand.column.type }));
-  // Backward, the aggregates see the rows in the other order.
+  // For a backward page, the aggregates see the rows in inverse order.
   const picked =
     from?.backward === true
       ? []
@@ -161,7 +161,7 @@ function edgesOf(page: JsonPage, { dialect, resource }: Pick<Scope, 'dialect' | 
   };
 }
 
-/** By looking into the page once more. */
+/** Reads the values by a second reference to the CTE. */
 function readByOffset(name: string, rows: readonly number[]): PickedValues {
   return {
     sql: rows.map((row) => `(SELECT e.${name} FROM ${PAGE} e LIMIT 1 OFFSET ${row - 1})`),
@@ -170,7 +170,7 @@ function readByOffset(name: string, rows: readonly number[]): PickedValues {
 }
 
 export interface JsonPageRecord {
-  /** Undefined where a row of it is none that the database can write. */
+  /** Undefined if the database could not serialize one of its rows. */
   readonly text: string | undefined;
   readonly size: number;
   readonly more: boolean;
@@ -179,7 +179,11 @@ export interface JsonPageRecord {
   readonly last: readonly unknown[];
 }
 
-/** What the statement of the page has brought out. Throws 404 where the parent is not there. */
+/**
+ * Decodes the record that the statement of the page returned.
+ *
+ * @throws NotFound if the parent does not exist.
+ */
 export function readJsonPage(
   [record = []]: Records,
   page: JsonPage,
@@ -212,7 +216,7 @@ function endsOf(
   };
 }
 
-/** The values of each term of the order; undefined where the database cannot write one of them. */
+/** The cursor values of each term of the order; undefined if one of them cannot be read exactly. */
 function readEdges(raw: readonly unknown[], { picked }: Edges): readonly (readonly unknown[])[] | undefined {
   let at = 0;
   const read = picked.map((each) => each.read(raw.slice(at, (at += each.sql.length))));

@@ -7,23 +7,23 @@ import type { DataType } from '../core/schema/data-type.js';
 import type { Dialect } from './dialects/dialect.js';
 import type { TableNames, TableRegistry } from './table-names.js';
 
-/** What one statement shares with its subqueries: parameters and alias numbers. */
+/** The state that a statement shares with its subqueries: parameters and the alias counter. */
 interface Statement {
   readonly parameters: unknown[];
   aliases: number;
 }
 
 /**
- * One FROM of a statement being written: an alias of a table, and the to-one joins that its columns ask for. Hands out
- * placeholders in the order in which the SQL text is written, which is the order that `?` needs: write every part of a
- * statement in the order in which it stands.
+ * One FROM clause of a statement under construction: the alias of a table, and the to-one joins that its columns require.
+ * Placeholders are numbered in the order of the calls, and `?` binds by position: build the parts of a statement in the
+ * order in which they appear in the SQL.
  */
 export class Scope {
   readonly alias: string;
   readonly table: TableNames;
   private readonly joined = new Map<string, { alias: string; table: TableNames }>();
   private readonly joinTexts: string[] = [];
-  /** Where its rows come from. */
+  /** The quoted table, or a subquery. */
   private source: string;
 
   private constructor(
@@ -42,17 +42,17 @@ export class Scope {
     return new Scope(dialect, tables, resource, { parameters: [], aliases: 0 });
   }
 
-  /** Of an INSERT or UPDATE, in which the table goes by its own name: not every database takes an alias in RETURNING. */
+  /** The scope of an INSERT or UPDATE, which refers to the table by its own name: not every database admits an alias in RETURNING. */
   static ofTable(dialect: Dialect, tables: TableRegistry, resource: Resource): Scope {
     return new Scope(dialect, tables, resource, { parameters: [], aliases: 0 }, true);
   }
 
-  /** A subquery of the same statement. */
+  /** The scope of a subquery in the same statement. */
   within(resource: Resource): Scope {
     return new Scope(this.dialect, this.tables, resource, this.statement);
   }
 
-  /** Over a row that stands in the statement itself: `select` writes it under the names of the table's columns. */
+  /** A scope over a derived table: `select` builds its SELECT, with the column names of the table. */
   static over(
     dialect: Dialect,
     tables: TableRegistry,
@@ -93,17 +93,17 @@ export class Scope {
     return at.table.column(at.alias, column);
   }
 
-  /** `table alias` and its joins. Call it after everything that may ask for a join has been written. */
+  /** `table alias` and its joins. Call it after all parts that may add a join have been built. */
   from(): string {
     return [`${this.source} ${this.alias}`, ...this.joinTexts].join(' ');
   }
 
-  /** The conditions that leave out soft-deleted rows and those of other entities in the same table. */
+  /** The conditions that exclude soft-deleted rows and those of other entities in the same table. */
   rows(): readonly string[] {
     return this.table.rows(this.alias);
   }
 
-  /** The alias and table where the hops lead, joined once however often they are asked for. */
+  /** The alias and table at the end of a path of relations; each path is joined once. */
   join(hops: readonly Relation[]): { alias: string; table: TableNames } {
     let here = { alias: this.alias, table: this.table };
     let path = '';
@@ -115,7 +115,7 @@ export class Scope {
     return here;
   }
 
-  /** SQL of: these rows belong together. */
+  /** The join condition of two tables. */
   pairs(
     on: readonly ColumnPair[],
     near: { alias: string; table: TableNames },

@@ -10,8 +10,8 @@ import type { Scope } from './query-scope.js';
 import type { Statement } from './statement.js';
 
 /**
- * Rows with the identity of the parent that each belongs to behind their `expressions`. The database joins them, by its own
- * idea of what is equal; of many each parent's first ones are numbered.
+ * A statement for the related rows of several parents: their `expressions`, followed by the identity of the parent. The
+ * database joins them, so that its own equality applies; `most` limits the rows per parent by `row_number()`.
  */
 export function relatedStatement(plan: RelatedPlan, scope: Scope, expressions: readonly string[]): Statement {
   const { parent, on, where, order, identities, most, limit } = plan;
@@ -34,10 +34,10 @@ function rowNumberIn({ identity }: Resource, near: Scope, order: string): string
   return `row_number() OVER (PARTITION BY ${identity.map((column) => near.own(column)).join(', ')} ORDER BY ${order})`;
 }
 
-/** Alternatives of one group: a chain of them is as deep as it is long, and SQLite bounds how deep an expression is. */
+/** Alternatives per group: a chain of OR is as deep as it is long, and SQLite limits the depth of an expression. */
 const GROUP_SIZE = 50;
 
-/** Rows of these identities. */
+/** The condition that selects rows by identity. */
 function identityCondition({ identity }: Resource, identities: readonly (readonly Json[])[]): Condition {
   const [column, ...more] = identity;
   if (column && more.length === 0)

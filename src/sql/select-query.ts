@@ -10,9 +10,9 @@ import type { Dialect } from './dialects/dialect.js';
 import { decodeColumn, readColumns } from './select-columns.js';
 import type { Scope } from './query-scope.js';
 
-/** What a SELECT brings out, and how a record of it becomes the values of a row. */
+/** The select list of a resource, and the conversion of its records to row values. */
 export interface Selection {
-  /** SQL of the select list, without aliases. */
+  /** The expressions of the select list, without aliases. */
   expressions(scope: Scope): readonly string[];
   /** `record` holds the driver's values in the order of the expressions. */
   readKey(record: readonly unknown[]): readonly Json[];
@@ -26,10 +26,10 @@ interface Part {
   read(record: readonly unknown[], at: number): unknown;
 }
 
-/** The key, what else names the row, then every readable field, in order. Made once a resource. */
+/** Selects the key, the identity if it differs, and every readable field, in order. Called once per resource. */
 export function selectRows(resource: Resource, dialect: Dialect): Selection {
   const key = ownKey(resource.key).map((operand) => operandPart(operand, dialect));
-  // Selected once more only where it is not the key.
+  // Selected separately only if it differs from the key.
   const identity =
     resource.identity === resource.key.columns
       ? []
@@ -105,7 +105,7 @@ function embeddedPart(field: EmbeddedField, dialect: Dialect): Part {
   };
 }
 
-/** The related key stands in this row. */
+/** The related key as foreign key columns of this row. */
 function localKeyPart(relation: ToOneRelation, dialect: Dialect): Part {
   const columns = relation.target.key.columns.map(
     (key) => relation.on.find((pair) => pair.far.id === key.id)?.near ?? key,
@@ -118,7 +118,7 @@ function localKeyPart(relation: ToOneRelation, dialect: Dialect): Part {
   };
 }
 
-/** The related key stands in the other row: one scalar subquery a column of the key. */
+/** The related key read from the other row, by one scalar subquery per key column. */
 function remoteKeyPart(relation: ToOneRelation | ReverseOneRelation, dialect: Dialect): Part {
   const columns = relation.target.key.columns;
   return {
@@ -126,7 +126,7 @@ function remoteKeyPart(relation: ToOneRelation | ReverseOneRelation, dialect: Di
     sql: (scope) =>
       columns.map((column) => {
         const far = scope.within(relation.target);
-        // A key in this row is told though its row is deleted; so is one that has to be looked up.
+        // A local foreign key is included even if its row is soft-deleted; a key that has to be looked up likewise.
         const conditions = [
           scope.pairs(relation.on, scope, far),
           ...(relation.kind === 'to-one' ? far.table.rowsEvenDeleted(far.alias) : far.rows()),

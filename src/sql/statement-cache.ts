@@ -4,21 +4,21 @@ import type { Lookup } from '../core/query/row-filter.js';
 import type { Dialect } from './dialects/dialect.js';
 import type { Statement } from './statement.js';
 
-/** A statement whose condition's values stand at the end of its parameters. */
+/** SQL whose last parameters are the values of its conditions. */
 interface CachedStatement {
   readonly sql: string;
   readonly constants: readonly unknown[];
 }
 
-/** A resource has a bounded number of filters, and they can be put together in any number of ways. */
+/** The maximum number of statements per cache: filters can be combined in an unbounded number of ways. */
 const MAX_STATEMENTS = 200;
 
-/** Of each of the many resources that clients may make by choosing fields. */
+/** The same for a resource with fields selected by a client, of which there may be many. */
 const MAX_CHOSEN_STATEMENTS = 20;
 
 /**
- * Statements by the shape of their condition: what differs by a compared value alone is written once. Whether a shape can
- * be kept is tried on the first of its kind.
+ * A cache of compiled statements by the structure of their conditions: statements that differ in compared values alone are
+ * compiled once. The first statement of each structure determines whether it can be cached.
  */
 export class StatementCache {
   private readonly statements = new Map<string, CachedStatement | undefined>();
@@ -29,8 +29,8 @@ export class StatementCache {
   ) {}
 
   /**
-   * `kind` tells apart what is asked of the same conditions. `write` must write the leading values before all others, and
-   * those of the conditions behind them.
+   * Returns the cached statement with new values, or compiles it. `kind` distinguishes statements with the same conditions.
+   * `write` must bind the `leading` values first, and the values of the conditions last.
    */
   of(
     kind: string,
@@ -70,7 +70,7 @@ export class StatementCache {
     return { ...statement, reusable: fits, chosen: this.chosen };
   }
 
-  /** Undefined where the SQL may depend on a value. */
+  /** The cache key of a condition; undefined if the SQL may depend on a value. */
   private conditionKey(condition: Condition, values: unknown[]): string | undefined {
     switch (condition.kind) {
       case 'always':
@@ -120,7 +120,7 @@ export class StatementCache {
   }
 }
 
-/** Those that bind each value once, as it is. */
+/** Lookups that bind each value once and unchanged. */
 const REUSABLE_LOOKUPS: ReadonlySet<Lookup> = new Set(['exact', 'ne', 'gt', 'gte', 'lt', 'lte', 'in']);
 
 function nameOf({ hops, column }: Operand): string {

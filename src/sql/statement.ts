@@ -1,12 +1,12 @@
-/** Each an array of the driver's values, in the order of the select list. */
+/** Result records: each an array of the driver's values, in the order of the select list. */
 export type Records = readonly (readonly unknown[])[];
 
-/** SQL text and the values of its placeholders, as the driver takes them. */
+/** SQL text and the values of its placeholders, in the driver's form. */
 export interface Statement {
   readonly sql: string;
   readonly parameters: readonly unknown[];
-  /** Its text comes again with other values. */
+  /** Whether the same SQL is executed again with other values, so that it is worth preparing. */
   readonly reusable?: boolean;
-  /** A client has chosen what it brings out: such statements may not push others out. */
+  /** Whether a client has selected the fields: such statements must not evict others from the caches. */
   readonly chosen?: boolean;
 }

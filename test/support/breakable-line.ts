@@ -3,27 +3,27 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { DataSourceOptions } from 'typeorm';
 import type { OpenedDatabase, TestDatabase } from './databases.js';
 
-/** A way to a database server that can be cut and mended while an application uses it. */
+/** A TCP proxy in front of a database server, whose connections tests can break and restore. */
 export interface BreakableLine {
   readonly database: TestDatabase;
-  /** The options of the database that was opened last, past the line. */
+  /** Options for a direct connection to the database that was opened last. */
   direct(): DataSourceOptions;
-  /** All connections end, and new ones are refused. */
+  /** Closes all connections and refuses new ones. */
   cut(): Promise<void>;
   mend(): Promise<void>;
-  /** Nothing gets through any more, and nobody is told: connections stay open, new ones are taken and not answered. */
+  /** Drops all data silently: connections stay open, new ones are accepted without a response. */
   stall(): void;
   flow(): void;
-  /** To the application, on all connections, as if the server said it. */
+  /** Sends bytes to the application on all connections, in place of the server. */
   say(bytes: Buffer): void;
-  /** Of connections that open from now on: what the server says is replaced by what is given, and the connection ends behind it. */
+  /** For new connections: replaces chunks of the server, and closes the connection afterwards. */
   replaceOf(replacement: Replacement | undefined): void;
 }
 
-/** What comes in the place of a chunk of the server's; undefined where it comes as it is. */
+/** The replacement of a chunk from the server; undefined to forward it unchanged. */
 export type Replacement = (chunk: Buffer) => Buffer | undefined;
 
-/** For a database that is reached by a `url`. */
+/** Requires a database that is configured by a `url`. */
 export function breakableLine(database: TestDatabase): BreakableLine {
   const sockets = new Set<Socket>();
   let opened: OpenedDatabase | undefined;

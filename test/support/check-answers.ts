@@ -11,7 +11,7 @@ import type { Route } from '../../src/core/schema/route.js';
 import { comparedRead } from './compared-reads.js';
 import type { Read } from './compared-reads.js';
 
-/** What is looked at of an answer. */
+/** The checked parts of a response. */
 interface CheckedAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, unknown>>;
@@ -23,9 +23,9 @@ interface Described {
   readonly pattern: RegExp;
   readonly path: string;
   readonly item: Readonly<Record<string, DescribedOperation | undefined>>;
-  /** Methods of HTTP whose answers are the application's own. */
+  /** HTTP methods handled by controllers of the application. */
   readonly free: ReadonlySet<string>;
-  /** The counter that a GET of it raises, as far as it can be known without the request. */
+  /** The counter that a GET increments, if it does not depend on the request. */
   read(): Read | undefined;
 }
 
@@ -43,15 +43,15 @@ interface Document {
   };
 }
 
-/** How many answers of one application were checked. */
+/** The number of checked responses of one application. */
 export interface Checked {
-  /** Against what the document says of their URL and method. */
+  /** Responses checked against the documented operation. */
   readonly described: number;
-  /** For being errors, because the document does not have the method at their URL. */
+  /** Responses checked to be errors, because the document has no such operation. */
   readonly refused: number;
 }
 
-/** Compares every answer of one application to its `Client` with the document: so each feature test is a test of the document. */
+/** Validates every response of one application to its `Client` against the OpenAPI document, so that each feature test also tests the document. */
 export class AnswerCheck {
   private readonly validators = new Map<string, ValidateFunction>();
   private loaded:
@@ -59,7 +59,7 @@ export class AnswerCheck {
     | undefined;
 
   readonly checked = { described: 0, refused: 0 };
-  /** How many answers came from a reading path whose results an application that compares must have compared. */
+  /** The number of responses from read paths that must have been compared. */
   readonly read: Record<Read, number> = { pages: 0, rows: 0, askedPages: 0 };
   private readonly found: string[] = [];
 
@@ -68,7 +68,7 @@ export class AnswerCheck {
     private readonly undescribed: readonly number[] = [],
   ) {}
 
-  /** Every difference, whether or not a test has looked at the call that failed of it. */
+  /** All differences, including those of calls whose failure a test ignored. */
   get differences(): readonly string[] {
     return this.found;
   }
@@ -77,7 +77,7 @@ export class AnswerCheck {
     return this.app.get(REST_SERVER);
   }
 
-  /** Throws where the answer is another than the document says. */
+  /** @throws if the response does not conform to the document. */
   check(call: { readonly method: string; readonly path: string }, answer: CheckedAnswer): void {
     try {
       this.compare(call, answer);
@@ -91,14 +91,14 @@ export class AnswerCheck {
     { method, path }: { readonly method: string; readonly path: string },
     answer: CheckedAnswer,
   ): void {
-    // They are the same at every URL, and not described.
+    // These are the same at every URL, and not documented.
     if (method === 'HEAD' || method === 'OPTIONS' || this.undescribed.includes(answer.status)) return;
     const { described, document } = this.load();
     const [plain = ''] = path.split('?');
     const found = described.find(({ pattern }) =>
       pattern.test(plain.length > 1 && plain.endsWith('/') ? plain.slice(0, -1) : plain),
     );
-    // A route of the application's own wins over an object whose key has its text.
+    // A custom route takes precedence over an object with the same key.
     if (!found || this.server.foreign.has(plain)) return;
     const operation = found.item[method.toLowerCase()];
     const text = `${method} ${path} answers ${answer.status} ${answer.text.slice(0, 500)}\n`;
@@ -107,7 +107,7 @@ export class AnswerCheck {
       if (answer.status < 400) throw new Error(`${text}The document has no ${method} at ${found.path}.`);
       return;
     }
-    // Methods and interceptors of the application's own answer what they like.
+    // Custom methods and interceptors may return any response.
     if (found.free.has(method)) return;
     this.checked.described++;
     if (method === 'GET' && answer.status === 200) this.countRead(found);
@@ -132,7 +132,7 @@ export class AnswerCheck {
       throw new Error(
         `${text}It is ${type}, and by the document ${Object.keys(response.content).join(' or ')}.`,
       );
-    // Other forms than JSON are texts.
+    // Media types other than JSON are strings.
     if (!/[/+]json$/.test(media)) return;
     const validate = this.validator(`${pointer}/content/${escaped(media)}/schema`);
     if (!validate(answer.json))
@@ -152,7 +152,7 @@ export class AnswerCheck {
     return known;
   }
 
-  /** Made at the first answer: an application without one costs nothing. */
+  /** Created lazily at the first response. */
   private load(): NonNullable<AnswerCheck['loaded']> {
     if (this.loaded) return this.loaded;
     const empty = { openapi: '3.1.0', info: { title: 'Test', version: '1' }, paths: {} };
@@ -179,7 +179,7 @@ export class AnswerCheck {
         read: () => found && comparedRead(found.route, found.pipeline),
       };
     });
-    // Concrete paths win over those with keys.
+    // Concrete paths take precedence over templated ones.
     described.sort((a, b) => keys(a.path) - keys(b.path));
     this.loaded = { document, ajv, described };
     return this.loaded;
@@ -208,7 +208,7 @@ function escaped(path: string): string {
   return path.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-/** The same, and nothing beside what is described. */
+/** The same schema without additional properties. */
 function closed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closed);
   if (typeof value !== 'object' || value === null) return value;

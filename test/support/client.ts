@@ -5,24 +5,24 @@ export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** The parsed body; undefined where there is none. */
+  /** The parsed body; undefined if it is empty. */
   readonly json: unknown;
 }
 
 export interface RequestOptions {
   /** Sent as JSON, with its Content-Type. */
   readonly body?: unknown;
-  /** Sent as it is. */
+  /** Sent unchanged. */
   readonly raw?: string | Buffer;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Looks at every answer, and throws where it is wrong. */
+/** Validates every response, and throws if it is wrong. */
 export type LookAtAnswer = (call: { readonly method: string; readonly path: string }, answer: Answer) => void;
 
-/** Sends paths as they are written: nothing is normalised or escaped on the way. */
+/** An HTTP client that sends paths verbatim, without normalization or escaping. */
 export class Client {
-  /** `look` of the client that `startApp` makes compares answers with the application's document. */
+  /** `startApp` passes a `look` that validates responses against the application's document. */
   constructor(
     readonly port: number,
     private readonly look?: LookAtAnswer,
@@ -48,7 +48,7 @@ export class Client {
     return this.send('DELETE', path, options);
   }
 
-  /** Closes the connections that are kept for later requests: a server that closes waits for what may come over them. */
+  /** Closes keep-alive connections, for which a closing server would wait. */
   endIdle(): void {
     for (const [address, sockets] of Object.entries(globalAgent.freeSockets)) {
       if (!address.startsWith(`127.0.0.1:${this.port}:`)) continue;

@@ -17,8 +17,8 @@ const fastStamped = Object.getOwnPropertyDescriptor(RowReader.prototype, 'retrie
 const fastPage = Object.getOwnPropertyDescriptor(PageReader.prototype, 'json')?.value as PageReader['json'];
 
 /**
- * In an application that compares, every list that the database writes itself is read on the general path too, while it is
- * read, and both must be the same to the byte: so each feature test is a test of both.
+ * In an application with comparison, every list that the database serializes is also read on the general path, and both must
+ * be equal byte for byte, so that each feature test covers both.
  */
 RowReader.prototype.listJson = function (this: RowReader, plan, writing) {
   const texts = fast.call(this, plan, writing);
@@ -54,7 +54,7 @@ async function comparedText(
   }
 }
 
-/** The same for one with its stamps, which the general path finds among its values. */
+/** The same for a row with its validator columns, which the general path takes from its values. */
 RowReader.prototype.retrieveStamped = function (this: RowReader, where, writing) {
   const comparison = comparisonFor(this);
   return comparison
@@ -80,7 +80,7 @@ async function comparedStamped(
   }
 }
 
-/** The same for a page that is asked for; what was counted is compared too. */
+/** The same for a requested page, including its count. */
 PageReader.prototype.json = function (this: PageReader, plan, writing) {
   const comparison = comparisonFor(this['reader']);
   return comparison ? comparedPage(this, comparison, { plan, writing }) : fastPage.call(this, plan, writing);
@@ -113,7 +113,7 @@ function reportDifference(comparison: Comparison, written: string, expected: str
   return comparison.report(`The database writes\n${written}\nand the process\n${expected}`);
 }
 
-/** Where nothing is read, and behind the last row, no edge means anything. */
+/** Cursor values are compared only if the page has rows, and those of the last row only if there are more. */
 function toText({ rows, size, more, count, first, last }: PageOf<string>): string {
   return JSON.stringify([rows, size, more, count, size > 0 ? first : [], more ? last : []]);
 }
@@ -125,7 +125,7 @@ interface ComparedList {
   readonly writing: RowEncoder;
 }
 
-/** The two may turn their pages at different rows. */
+/** Compares incrementally, because the page boundaries of the two paths may differ. */
 async function* both(list: ComparedList, texts: AsyncIterable<string>): AsyncGenerator<string> {
   const { reader, comparison, plan, writing } = list;
   const general = generalTexts(reader, plan, writing);
@@ -148,7 +148,7 @@ async function* both(list: ComparedList, texts: AsyncIterable<string>): AsyncGen
   await general.return(undefined);
 }
 
-/** One text is a list of one page. */
+/** A single string is a list of one page. */
 async function* iterated(given: MaybePromise<string | AsyncIterable<string>>): AsyncGenerator<string> {
   const texts = await given;
   if (typeof texts === 'string') yield texts;
@@ -168,7 +168,7 @@ async function* generalTexts(
     yield rows.map((row) => JSON.stringify(represent(row))).join(',');
 }
 
-/** Another request may have written between the two reads: what differs in each of several attempts is a difference. */
+/** Repeats the comparison, because another request may write between the two reads; only a persistent difference is reported. */
 async function verifyAgreement({ reader, comparison, plan, writing }: ComparedList): Promise<void> {
   let last: readonly [string, string] | undefined;
   for (let attempt = 0; attempt < 5; attempt++) {

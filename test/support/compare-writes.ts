@@ -31,10 +31,10 @@ type Inside = {
 };
 type Stored = Readonly<Record<string, unknown>>;
 
-/** Thrown to take back what was written for a look at it. */
+/** Thrown to roll back a write after inspection. */
 class TakenBack extends Error {}
 
-/** The row that TypeORM would store, taken back again; undefined where it stores none. */
+/** The row that TypeORM would store, rolled back again; undefined if it stores none. */
 async function storedByTypeOrm(inside: Inside, plan: CreatePlan): Promise<Stored | undefined> {
   const { resource, metadata, tools } = inside;
   const { referenced } = await tools.lookups.lookUp(plan.keys);
@@ -54,7 +54,7 @@ async function storedByTypeOrm(inside: Inside, plan: CreatePlan): Promise<Stored
   return stored;
 }
 
-/** PostgreSQL does not take back what a sequence has given. */
+/** Restores sequences, which PostgreSQL does not roll back. */
 async function takeSequenceBack(
   { metadata, tools }: Inside,
   [id]: readonly Json[],
@@ -77,7 +77,7 @@ async function storedRow(
   const { dialect } = tools;
   const table = tools.tables.of(resource);
   const quote = (name: string): string => table.dataSource.driver.escape(name);
-  // The bytes as they are stored, and on SQLite their kind.
+  // The stored bytes, and on SQLite their storage class.
   const columns = metadata.columns.map(({ databaseName }) =>
     dialect.oneConnection
       ? `typeof(${quote(databaseName)}) || ' ' || quote(${quote(databaseName)}) AS ${quote(databaseName)}`
@@ -96,7 +96,7 @@ async function storedRow(
   return row;
 }
 
-/** What is not given is compared where it does not depend on when, or by chance. */
+/** Generated values are compared unless they depend on time or randomness. */
 function isComparable(metadata: EntityMetadata, given: ReadonlySet<string>, name: string): boolean {
   const column = metadata.columns.find((each) => each.databaseName === name);
   return (
@@ -104,7 +104,7 @@ function isComparable(metadata: EntityMetadata, given: ReadonlySet<string>, name
   );
 }
 
-/** In an application that compares, a row that is created by one statement must be the row that TypeORM would store. */
+/** In an application with comparison, a row created by a direct INSERT must equal the row that TypeORM would store. */
 DirectWriter.prototype.create = function (this: DirectWriter, plan) {
   const inside = this as unknown as Inside;
   const comparison = comparisonFor(inside);
@@ -122,7 +122,7 @@ async function comparedCreate(writer: DirectWriter, comparison: Comparison, plan
     storedRow(inside, row.key, runner),
   );
   const given = new Set([...plan.values.keys()].flatMap((name) => columnNames(inside.resource, name)));
-  // Written in a second statement there, which is one of ours.
+  // The general path writes it in a second statement of the adapter.
   const finer = new Set(
     highPrecisionValues(plan.values, inside.resource, { change: false, loses: () => false }).map(
       ({ column }) => column.id,
@@ -147,7 +147,7 @@ function columnNames(resource: Resource, name: string): readonly string[] {
   return field?.kind === 'to-one' ? field.relation.on.map(({ near }) => near.id) : [];
 }
 
-/** The row that a statement returns must be the one that is read. */
+/** The row from RETURNING must equal the row that is read. */
 Object.defineProperty(DirectWriter.prototype, 'execute', {
   value: function (this: DirectWriter, ...given: readonly unknown[]) {
     const comparison = comparisonFor(this as unknown as Inside);

@@ -50,7 +50,7 @@ function replace(prototype: object, name: string, value: unknown): void {
   replaced.push(() => Object.defineProperty(prototype, name, before));
 }
 
-/** What the process makes of a row differs from what the database writes from now on. */
+/** Changes the serialization in the process, so that it differs from that of the database. */
 function plantInReads(): void {
   replace(ModelSerializer.prototype, 'represent', () => ({ id: 1, text: 'planted' }));
 }
@@ -130,7 +130,7 @@ describe('a planted difference fails the request, and the end of the application
 
   test('of a body from the document', async () => {
     const started = await start();
-    // SQLite takes any value into any column, and both paths show it.
+    // SQLite stores any value in any column, and both paths return it.
     await started.dataSource.query("UPDATE compared_thing SET whole = 'seven'");
     await expect(started.client.get(`${THINGS}1/`)).rejects.toThrow('The document says otherwise');
     await expect(started.close()).rejects.toThrow('The document says otherwise');

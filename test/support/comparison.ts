@@ -2,19 +2,19 @@ import type { INestApplication } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import { DataSource } from 'typeorm';
 
-/** How many lists and rows of one application were read and written on a fast path, each compared with the general path. */
+/** Counters of the fast-path reads and writes of one application that were compared with the general path. */
 export interface Compared {
   /** Pages of whole lists. */
   readonly pages: number;
   readonly rows: number;
-  /** Pages that clients ask for. */
+  /** Pages requested by clients. */
   readonly askedPages: number;
   readonly created: number;
-  /** Rows that a statement which wrote them has returned. */
+  /** Rows returned by the statement that wrote them. */
   readonly changed: number;
 }
 
-/** What the comparison of one application has done and found. */
+/** The counters and differences of the comparison of one application. */
 export class Comparison implements Compared {
   pages = 0;
   rows = 0;
@@ -23,7 +23,7 @@ export class Comparison implements Compared {
   changed = 0;
   private readonly found: string[] = [];
 
-  /** Every difference, whether or not a test has looked at the answer that failed of it. */
+  /** All differences, including those of responses that a test ignored. */
   get differences(): readonly string[] {
     return this.found;
   }
@@ -37,12 +37,12 @@ export class Comparison implements Compared {
 
 const BY_DATA_SOURCE = new WeakMap<DataSource, Comparison>();
 
-/** Undefined where the data source belongs to an application that does not compare. */
+/** Undefined if the data source belongs to an application without comparison. */
 export function comparisonOf(dataSource: DataSource): Comparison | undefined {
   return BY_DATA_SOURCE.get(dataSource);
 }
 
-/** Compares what is read and written over all data sources of the application from now on. Other applications of the process are not affected. */
+/** Enables the comparison for all data sources of the application. Other applications in the process are not affected. */
 export function compareIn(app: INestApplication): Comparison {
   return compareOver(dataSourcesOf(app));
 }

@@ -25,11 +25,11 @@ import type { TestDatabase } from './databases.js';
 export interface ConnectedAdapter {
   readonly adapter: TypeOrmAdapter;
   readonly dataSource: DataSource;
-  /** What was read and written on a fast path, each compared with the general path. */
+  /** Counters of fast-path reads and writes compared with the general path. */
   readonly compared: Compared;
   /** The compiled resource of this `app.model`. */
   resource(id: string): Resource;
-  /** Throws where a comparison has found a difference, whatever the tests have seen of it. */
+  /** @throws if a comparison has found a difference, even one that the tests ignored. */
   close(): Promise<void>;
 }
 
@@ -37,8 +37,8 @@ const OPTIONS = resolveOptions('rest/v1', {});
 const NO_PERMISSION: CompiledPermission = { kind: 'all-of', permissions: [] };
 
 /**
- * The adapter over a connected data source and the compiled resources of its declared entities: what an application has
- * below HTTP and Nest. Nothing of Nest's injector is there, so everybody may do everything, and no controller joins.
+ * The adapter with a connected data source and the compiled resources of its declared entities, without HTTP and Nest.
+ * There is no injector, so permissions are not enforced and there are no controllers.
  */
 export async function connectAdapter({
   entities,

@@ -4,7 +4,7 @@ import pg from 'pg';
 import type { DataSourceOptions } from 'typeorm';
 import { PLATFORM } from './platform.js';
 
-/** A place of its own for one test application, and the way to leave nothing behind. */
+/** An isolated schema or database for one test application, and its removal. */
 export interface OpenedDatabase {
   readonly options: DataSourceOptions;
   drop(): Promise<void>;
@@ -12,7 +12,7 @@ export interface OpenedDatabase {
 
 export interface TestDatabase {
   readonly name: 'sqlite' | 'postgres' | 'mariadb';
-  /** Undefined where it answers; else why it does not. */
+  /** The reason why the server is not available; undefined if it is. */
   readonly missing: string | undefined;
   open(): Promise<OpenedDatabase>;
 }
@@ -20,8 +20,8 @@ export interface TestDatabase {
 const SQLITE: TestDatabase = { name: 'sqlite', missing: undefined, open: openSqlite };
 
 /**
- * SQLite always; the servers where they answered `find-servers.mjs`. Each run has names of its own, so that two at once do no
- * harm. What an HTTP library does has nothing to do with the database: on Fastify there is SQLite alone.
+ * The databases of the tests: SQLite always, and the servers that `find-servers.mjs` could connect to. Each run uses unique
+ * names, so that runs can be concurrent. The HTTP library is independent of the database: on Fastify only SQLite is used.
  */
 export const DATABASES: readonly TestDatabase[] =
   PLATFORM === 'fastify'
@@ -51,7 +51,7 @@ function openSqlite(): Promise<OpenedDatabase> {
   });
 }
 
-/** What a test writes is to be seen, and need not survive the server: a commit does not wait for the disk. */
+/** Disables synchronous commits, because test data need not survive a crash of the server. */
 const NOT_DURABLE = '-c synchronous_commit=off';
 
 async function openPostgres(): Promise<OpenedDatabase> {

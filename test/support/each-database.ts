@@ -3,8 +3,8 @@ import { DATABASES } from './databases.js';
 import type { TestDatabase } from './databases.js';
 
 /**
- * The same tests on every database. One that is away is said loudly and counted as skipped; under CI it fails, because
- * CI is expected to have them all. `only` where others have no such thing.
+ * Runs the same tests on every database. For an unavailable one, the tests are skipped with a warning; in CI they fail,
+ * because CI must have all databases. `only` restricts the tests to databases that support the feature.
  */
 export function onEachDatabase(
   title: string,
@@ -18,7 +18,7 @@ export function onEachDatabase(
   );
 }
 
-/** The same on those that are servers of their own, which can go away. */
+/** The same on the database servers, whose connections can be lost. */
 export function onEachServer(title: string, tests: (database: TestDatabase) => void): void {
   onEach(
     DATABASES.filter(({ name }) => name !== 'sqlite'),

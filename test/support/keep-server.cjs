@@ -62,7 +62,7 @@ function end() {
 }
 
 function fail(reason) {
-  // Nobody may be there to read it.
+  // The reader may have exited.
   process.stderr.on('error', () => undefined);
   process.stderr.write(`${reason}\n`, () => leave(1));
 }

@@ -32,7 +32,7 @@ exports.launchPostgres = async function launchPostgres() {
   return { ...primary, replica: () => launchReplica(binaries, primary.url) };
 };
 
-/** A copy of all that the primary has, which then follows it; `-R` writes into it from whom it streams. */
+/** Creates a base backup of the primary as a standby; `-R` writes its connection settings. */
 async function launchReplica(binaries, url) {
   const program = join(binaries, 'pg_basebackup');
   if (!existsSync(program)) return undefined;
@@ -57,7 +57,7 @@ async function launch(binaries, name, fill) {
           args: ['-D', data, ...settings.flatMap((each) => ['-c', each])],
         },
         ready: 'database system is ready to accept (read-only )?connections',
-        // Fast shutdown: connections are ended, and shared memory is given back.
+        // Fast shutdown: closes connections and releases shared memory.
         signal: 'SIGINT',
       };
     },

@@ -15,7 +15,7 @@ export type Shown = Readonly<Record<string, unknown>>;
 
 const BASE_PATH = '/rest/v1/app/model';
 
-/** The rows of one resource by plans of the adapter, with what stands around the plans: bodies are parsed, queries filtered, rows represented. */
+/** Reads and writes the rows of one resource by plans of the adapter, including body parsing, filters and serialization. */
 export class ModelRows {
   readonly writing: RowEncoder;
 
@@ -41,7 +41,7 @@ export class ModelRows {
     return rows.map((row) => this.shown(row));
   }
 
-  /** `update`: the whole object; else the fields of the body alone. */
+  /** `update` replaces the whole object; otherwise only the fields of the body are written. */
   async change(
     key: readonly Json[],
     body: Shown,
@@ -81,7 +81,7 @@ export class ModelRows {
     });
   }
 
-  /** All rows; where the database writes them, as the database has written them. */
+  /** All rows, serialized by the database if it supports them. */
   async list(parameters: Readonly<Record<string, string>> = {}): Promise<readonly Shown[]> {
     const plan = await this.plan(parameters);
     const texts: string[] = [];
@@ -94,7 +94,7 @@ export class ModelRows {
     return JSON.parse(`[${texts.filter((text) => text !== '').join(',')}]`) as readonly Shown[];
   }
 
-  /** One page, and the values of the order of the rows that were read first and last. */
+  /** One page, and the cursor values of its first and last row. */
   async page(
     parameters: Readonly<Record<string, string>>,
     { limit, from }: { readonly limit: number; readonly from?: CursorPosition | undefined },
@@ -150,7 +150,7 @@ export class ModelRows {
 
   private parsed(operation: 'create' | 'update' | 'partialUpdate', body: Shown): ParsedBody {
     const { resource } = this;
-    // As it comes over a line: nothing that JSON does not hold.
+    // As transferred over HTTP: only JSON values.
     const given = JSON.parse(JSON.stringify(body)) as Shown;
     return resource.serializer.parse(given, { resource, operation, actor: null, given: new Set() });
   }
@@ -160,13 +160,13 @@ export class ModelRows {
   }
 }
 
-/** The status and body that an error of a request is answered with; what is given, where there is none. */
+/** The status and body of the error response; the argument if it is not an error. */
 export async function refusalOf(run: () => Promise<unknown>): Promise<unknown> {
   try {
     return { answered: await run() };
   } catch (error) {
     if (!isRestException(error)) throw error;
-    // Errors have no prototype, and are compared as they are sent.
+    // Compared in serialized form, without a prototype.
     return [error.answer.status, JSON.parse(JSON.stringify(error.answer.body))];
   }
 }

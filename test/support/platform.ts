@@ -1,2 +1,2 @@
-/** The HTTP library that applications of a test stand on: `express`, or what `RESTIFY_TEST_PLATFORM` says. */
+/** The HTTP library of test applications: `express`, or the value of `RESTIFY_TEST_PLATFORM`. */
 export const PLATFORM = process.env.RESTIFY_TEST_PLATFORM === 'fastify' ? 'fastify' : 'express';

@@ -3,8 +3,8 @@ import passport from 'passport';
 import { declarations } from '../../src/decorators/metadata-storage.js';
 
 /**
- * Undoes, when the file has ended, what its tests declare of classes that other files use too: registries of the process outlive
- * a file where many files run in one process. A class that the file defines itself needs none of it.
+ * Reverts, at the end of the file, declarations on classes that other files use too: global registries outlive a file if many
+ * files run in one process. Classes that the file defines itself do not need it.
  */
 export function restoreDeclarationsOf(...targets: readonly object[]): void {
   const before = targets.map((target) => [target, declarations().get(target)] as const);

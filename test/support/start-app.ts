@@ -20,7 +20,7 @@ import { DATABASES } from './databases.js';
 import type { TestDatabase } from './databases.js';
 import { PLATFORM } from './platform.js';
 
-/** Those of Fastify that tests use. */
+/** The Fastify options used by tests. */
 export interface FastifyOptions {
   readonly bodyLimit?: number;
   readonly exposeHeadRoutes?: boolean;
@@ -36,29 +36,29 @@ export interface AppSettings {
   readonly entities: MixedList<Type | EntitySchema>;
   /** Default: SQLite in memory. */
   readonly database?: TestDatabase;
-  /** Added to the data source's options. */
+  /** Additional options of the data source. */
   readonly dataSource?: Partial<DataSourceOptions>;
   /** Default: `rest/v1`. */
   readonly prefix?: string;
   readonly restify?: RestifyModuleOptions;
-  /** In place of `RestifyModule.forRoot`. */
+  /** Replaces `RestifyModule.forRoot`. */
   readonly restifyModules?: readonly DynamicModule[];
   readonly imports?: readonly (DynamicModule | Type)[];
   readonly controllers?: readonly Type[];
   readonly providers?: readonly Provider[];
   readonly nest?: NestApplicationOptions;
-  /** Options of Fastify, on which it stands then whatever `PLATFORM` says. */
+  /** Options of Fastify, which is then used regardless of `PLATFORM`. */
   readonly fastify?: FastifyOptions;
-  /** Whether `X-Forwarded-*` is believed. */
+  /** Whether `X-Forwarded-*` headers are trusted. */
   readonly trustProxy?: boolean;
-  /** Statuses of which no document can know, because the application has more to say than its models: a guard before all routes. `all`: it changes everything. */
+  /** Status codes that the document cannot contain, such as those of a global guard. `all` disables the check. */
   readonly undescribed?: 'all' | readonly number[];
   /**
-   * Default: true: what this application reads and writes on a fast path is compared with the general path. `false` where time,
-   * order or number of statements matter, and where writers never rest.
+   * Whether fast-path reads and writes are compared with the general path. Default: true. Use `false` if the timing, order or
+   * number of statements matters, and with continuous concurrent writers.
    */
   readonly compare?: boolean;
-  /** Before the application is initialised: global prefix, middleware, guards. */
+  /** Called before the application is initialised: global prefix, middleware, guards. */
   configure?(app: INestApplication): void;
 }
 
@@ -67,18 +67,18 @@ export interface StartedApp {
   readonly client: Client;
   readonly dataSource: DataSource;
   readonly port: number;
-  /** Counts what this application has compared: nothing where it does not compare. */
+  /** The counters of the comparison; all zero without it. */
   readonly compared: Compared;
-  /** Counts the answers to `client` that were checked against the document. */
+  /** The counters of responses to `client` that were checked against the document. */
   readonly checked: Checked;
-  /** Throws where a comparison or a check has found a difference, or has not run, whatever the tests have seen of it. */
+  /** @throws if a comparison or check has found a difference, or did not run, even if the tests ignored it. */
   close(): Promise<void>;
 }
 
-/** As Express has it by default. */
+/** Express's default. */
 const BODY_LIMIT = 100 * 1024;
 
-/** On the HTTP library that is tested. */
+/** Creates the application on the tested HTTP library. */
 async function createApp(
   module: Type,
   { nest, fastify, trustProxy = false }: AppSettings,
@@ -97,7 +97,7 @@ async function createApp(
   return app;
 }
 
-/** A real application on a real database and a free port of the loopback. Close it when the test is done. */
+/** Starts an application with a database, on a free port of the loopback interface. Close it at the end of the test. */
 export async function startApp(settings: AppSettings): Promise<StartedApp> {
   const database = settings.database ?? DATABASES[0];
   if (!database) throw new Error('No database');
@@ -163,7 +163,7 @@ export async function startApp(settings: AppSettings): Promise<StartedApp> {
   };
 }
 
-/** A difference fails the file, and so does a comparison that did not run: a test may not have looked at the answer. */
+/** Fails the file on a difference or a comparison that did not run, because a test may have ignored the response. */
 function refuseFindings(comparison: Comparison | undefined, check: AnswerCheck | undefined): void {
   const missing = READS.filter((name) => comparison && check && comparison[name] < check.read[name]).map(
     (name) =>

@@ -82,7 +82,7 @@ function freePort() {
   });
 }
 
-/** Rejects with what the server has written where it ends before it is ready. */
+/** Rejects with the output of the server if it exits before it is ready. */
 function ready(keeper, name) {
   return new Promise((resolve, reject) => {
     let reason = '';
@@ -102,9 +102,9 @@ function ready(keeper, name) {
       clearTimeout(timer);
       keeper.removeAllListeners('close');
       keeper.stdout.destroy();
-      // A server that ends before it is stopped says why.
+      // Reports the output of a server that exits before it is stopped.
       keeper.stderr.off('data', collect).on('data', (chunk) => process.stderr.write(chunk));
-      // What is never stopped must not hold the process of the tests.
+      // A server that is never stopped must not keep the test process alive.
       for (const handle of [keeper, keeper.stdin, keeper.stderr]) handle.unref();
       resolve();
     });

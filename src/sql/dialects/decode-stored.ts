@@ -1,13 +1,13 @@
 import type { Json } from '../../core/errors/rest-exception.js';
 import type { TypeOf, DataType } from '../../core/schema/data-type.js';
 
-/** What TypeORM keeps in the same form on every database, and what needs no form of its own. */
+/** Decodes values that TypeORM stores in the same form on every database. */
 export function decodeStored(raw: unknown, type: DataType): Json {
   switch (type.kind) {
     case 'time':
       return decodeTime(raw);
     case 'json':
-      // Read as text by every dialect, and parsed once.
+      // Every dialect reads JSON as text, so that it is parsed once.
       return JSON.parse(String(raw)) as Json;
     case 'list':
       return decodeItems(raw, type.of);
@@ -22,7 +22,7 @@ export function decodeStored(raw: unknown, type: DataType): Json {
   }
 }
 
-/** TypeORM's simple-array: one text, commas between; an empty text is an empty array. */
+/** TypeORM's `simple-array`: a comma-separated string; an empty one is an empty array. */
 function decodeItems(raw: unknown, of?: DataType): Json {
   if (Array.isArray(raw)) return raw as Json;
   const text = String(raw);
@@ -30,18 +30,18 @@ function decodeItems(raw: unknown, of?: DataType): Json {
   return of?.kind === 'enum' ? items.map((item) => decodeEnum(item, of)) : items;
 }
 
-/** The enum's own value: numbers come back from text columns as text. */
+/** The declared value of an enum: text columns return numbers as strings. */
 function decodeEnum(raw: unknown, type: TypeOf<'enum'>): Json {
   return type.values.find((each) => String(each) === String(raw)) ?? (raw as Json);
 }
 
-/** JSON has no such number: its name, which no body may have, is better than a `null` that may be written back. */
+/** NaN and infinity become strings: JSON has no such numbers, and a client could write a `null` back. */
 export function decodeFloat(raw: unknown): Json {
   const number = Number(raw);
   return Number.isFinite(number) ? number : String(number);
 }
 
-/** `09:23:28[.ffffff]` without zeros behind it. */
+/** `09:23:28[.ffffff]` without trailing zeros. */
 function decodeTime(raw: unknown): string {
   return String(raw)
     .replace(/(\.\d*?)0+$/, '$1')

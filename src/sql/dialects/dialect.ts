@@ -6,10 +6,10 @@ import { isConnectionLost, isSystemCode } from './error-codes.js';
 import type { JsonWriter } from './json-writer.js';
 import type { StatementCanceller } from './statement-canceller.js';
 
-/** Adds a value to the statement and gives the SQL that stands for it. */
+/** Adds a parameter to the statement and returns its placeholder. */
 export type Bind = (value: Json, type: DataType) => string;
 
-/** A comparison that a dialect writes in its own way. */
+/** A comparison of a column with a value. */
 export interface Comparison {
   /** SQL of the column. */
   readonly column: string;
@@ -18,114 +18,114 @@ export interface Comparison {
   readonly type: DataType;
 }
 
-/** Why the database said no, in words that every dialect shares. Columns are names in the database. */
+/** A database error, classified independently of the dialect. Columns are database names. */
 export type DatabaseError =
   | { readonly kind: 'unique'; readonly columns?: readonly string[]; readonly constraint?: string }
   | { readonly kind: 'foreign-key' }
   | { readonly kind: 'not-null'; readonly column?: string }
   | { readonly kind: 'check' }
-  /** A value that the column cannot hold. */
+  /** The value is out of range or malformed for the column. */
   | { readonly kind: 'data'; readonly column?: string }
-  /** Another transaction stood in the way: the same one may pass when it is tried again. */
+  /** A serialization failure or deadlock: the transaction may succeed when retried. */
   | { readonly kind: 'conflict' }
-  /** Another process holds the file: the same statement may pass when it is tried again. */
+  /** Another process has locked the database file: the statement may succeed when retried. */
   | { readonly kind: 'locked' }
-  /** There is no room for what the statement writes or sorts. */
+  /** Out of disk space or memory. */
   | { readonly kind: 'full' }
-  /** A statement that was kept prepared is not there any more, or no longer fits the tables. */
+  /** A prepared statement no longer exists or no longer matches the tables. */
   | { readonly kind: 'unprepared' }
-  /** The database has given a statement up: it ran too long, or waited too long for a lock. */
+  /** The database aborted the statement after a statement or lock timeout. */
   | { readonly kind: 'timeout' }
-  /** There is no connection, or the one that was used is of no more use. */
+  /** No connection is available, or the current one is broken. */
   | { readonly kind: 'away' };
 
-/** `path` is quoted, and the names are not. */
+/** A table: `path` is quoted, the names are not. */
 export interface NamedTable {
   readonly path: string;
   readonly name: string;
   readonly database: string | undefined;
 }
 
-/** What a transaction that writes needs of its session, where the session may be another. */
+/** Session settings that a write transaction requires. */
 export interface SessionSetup {
-  /** One value as `c0`: how the session is. Asked once a data source. */
+  /** A query for the current setting, as `c0`. Executed once per data source. */
   readonly question: string;
-  /** Statements behind BEGIN, and before the connection goes back. None where the session is as it should be. */
+  /** Statements after BEGIN, and before the connection is released. Empty if the setting is already right. */
   statements(answer: string): { readonly begin: readonly string[]; readonly end: readonly string[] };
 }
 
 /**
- * What differs between databases, one file each. Everything that reaches SQL through here is a name of the compiled
- * model, already quoted, or a placeholder.
+ * The differences between databases, one file each. All strings that are put into SQL here are quoted identifiers of the
+ * compiled model or placeholders.
  */
 export interface Dialect {
-  /** All statements share one connection, so that a transaction must keep all others out. */
+  /** Whether all statements share one connection, so that a transaction needs exclusive access. */
   readonly oneConnection: boolean;
-  /** Where NULL stands in ascending order. */
+  /** Whether NULL sorts first in ascending order. */
   readonly nullsFirst: boolean;
-  /** `NULLS FIRST` and `NULLS LAST` are known behind a column of an order. */
+  /** Whether ORDER BY supports `NULLS FIRST` and `NULLS LAST`. */
   readonly nullsClause: boolean;
-  /** Behind a SELECT of a row that is about to be written. */
+  /** The locking clause of a SELECT before a write. */
   readonly lockRow: string;
   readonly session: SessionSetup | undefined;
-  /** Whether different values of this type are still different when TypeORM has loaded them. */
+  /** Whether distinct values of this type stay distinct when TypeORM loads them. */
   loadsExactly(type: DataType): boolean;
   placeholder(position: number): string;
-  /** The expression that brings a column's value out without loss. */
+  /** The expression that reads a column's value without loss. */
   read(column: string, type: DataType): string;
-  /** From the driver's value of `read`, never null, to the canonical one. */
+  /** Converts the driver's value of `read`, never null, to the canonical one. */
   decode(raw: unknown, type: DataType): Json;
-  /** From a canonical value, never null, to the driver's. */
+  /** Converts a canonical value, never null, to the driver's. */
   encode(value: Json, type: DataType): unknown;
-  /** The placeholder as a value of this type. */
+  /** Casts a placeholder to this type where necessary. */
   parameter(placeholder: string, type: DataType): string;
-  /** A value as a column of this type keeps it: what the column rounds is rounded. */
+  /** Casts a value as a column of this type stores it, including rounding. */
   stored(value: string, type: DataType): string;
-  /** SQL of a comparison that this dialect writes otherwise than the standard; undefined where it does not. */
+  /** The SQL of a comparison in which this dialect deviates from the standard, otherwise undefined. */
   compare(comparison: Comparison, bind: Bind): string | undefined;
-  /** A comparison that is to be served by an index, whatever the statistics tell of its value. */
+  /** Marks a comparison as selective, so that the planner uses its index whatever the statistics. */
   selective(comparison: string): string;
-  /** A text that is matched without regard to case (`insensitive`) or exactly. `part` says which part must fit. */
+  /** A text match at the position of `part`, case-insensitive or exact. */
   matchText(column: string, part: TextPart, bindText: (text: string) => string): string;
-  /** A search term by regular expression or full text; boot has made sure that this dialect has it. */
+  /** A search by regular expression or full text; validated at boot for this dialect. */
   matchSpecial(column: string, match: Extract<TermMatch, 'regex' | 'fulltext'>, placeholder: string): string;
-  /** How an ordered column is read and compared to go on behind a row. */
+  /** How the cursor value of an ordered column is read and compared. */
   cursor(column: string, type: DataType): CursorColumn;
   /**
-   * A question whose answer is 1 where a table has no trigger, no rule, no column that is made of others and no table below it,
-   * and is a table; undefined where the database does not bring a written row out. `path` is quoted, and `name` is not.
+   * A query that returns 1 for an ordinary table without triggers, rules, generated columns and child tables; undefined if
+   * the dialect does not use RETURNING. `path` is quoted, `name` is not.
    */
   readonly plainTable:
     | ((name: string, path: string) => { readonly sql: string; readonly parameters: readonly unknown[] })
     | undefined;
-  /** Whether a comparison with a value of this type is the same SQL whatever the value, bound once and as it is encoded. */
+  /** Whether a comparison with this type compiles to the same SQL for every value, bound once in its encoded form. */
   isReusable(type: DataType): boolean;
-  /** Undefined where the database cannot write rows as JSON. */
+  /** Undefined if this dialect does not serialize rows as JSON. */
   readonly json: JsonWriter | undefined;
-  /** How many rows the planner expects of a SELECT; undefined where it does not say. */
+  /** The query planner's row estimate; undefined if it is not available. */
   readonly estimate: RowEstimate | undefined;
   errorFor(error: unknown): DatabaseError | undefined;
-  /** A question for the columns of an index in their order, as `c0`, NULL for an expression; undefined where a refusal names all columns that there are. */
+  /** A query for the columns of an index in order, as `c0`, NULL for an expression; undefined if error messages name all columns. */
   readonly indexColumns:
     | ((
         table: NamedTable,
         index: string,
       ) => { readonly sql: string; readonly parameters: readonly unknown[] })
     | undefined;
-  /** Breaks a driver's connection off, so that its pool makes another one. */
+  /** Closes a driver's connection, so that its pool opens another one. */
   discard(connection: unknown): void;
-  /** Undefined where a statement that runs lets nobody else run, and so cannot be cancelled. */
+  /** Undefined if statements are executed synchronously and so cannot be cancelled. */
   readonly canceller: StatementCanceller | undefined;
-  /** Two texts as one. */
+  /** Concatenates two strings. */
   concat(first: string, second: string): string;
-  /** A statement behind which those who would change the shape of this tree at the same time wait; undefined where they do anyway. */
+  /** A statement that serializes concurrent changes to the structure of a tree; undefined if writes are serialized anyway. */
   lockTree(
     tree: { readonly table: string; readonly key: string },
     bindText: (text: string) => string,
   ): string | undefined;
 }
 
-/** A statement that asks the planner, and what its only value says. */
+/** An EXPLAIN statement, and how its result is read. */
 export interface RowEstimate {
   question(select: string): string;
   rows(answer: unknown): number | undefined;
@@ -138,16 +138,16 @@ export interface TextPart {
 }
 
 export interface CursorColumn {
-  /** SQL of what is selected. */
+  /** The select expression. */
   readonly read: string;
-  /** SQL of what is compared. */
+  /** The operand of comparisons. */
   readonly compared: string;
   parameter(placeholder: string): string;
 }
 
 const LIKE_ESCAPE = '!';
 
-/** A LIKE pattern in which `%` and `_` of the text are literal; goes with `ESCAPE '!'`. */
+/** A LIKE pattern with `%` and `_` of the text escaped, for `ESCAPE '!'`. */
 export function likePattern({ text, where }: TextPart): string {
   const literal = text.replace(/[!%_]/g, (each) => LIKE_ESCAPE + each);
   switch (where) {
@@ -164,7 +164,7 @@ export function likePattern({ text, where }: TextPart): string {
   }
 }
 
-/** A property of an error that a driver threw, wherever TypeORM has put the driver's own. */
+/** A property of a driver error, whether or not TypeORM has wrapped it. */
 export function driverErrorProperty(error: unknown, name: string): unknown {
   const own = (error as { driverError?: unknown } | undefined)?.driverError;
   return (
@@ -173,7 +173,7 @@ export function driverErrorProperty(error: unknown, name: string): unknown {
   );
 }
 
-/** Refusals that say nothing of the request: the same one may pass later. */
+/** Errors that are independent of the request, which may succeed when retried. */
 const TEMPORARY: ReadonlySet<string | undefined> = new Set<DatabaseError['kind']>([
   'away',
   'full',
@@ -188,8 +188,8 @@ export function isTemporary(refusal: DatabaseError | undefined): boolean {
 }
 
 /**
- * Whether a statement ended because the operating system has lost the server. Told by the driver's error inside of TypeORM's alone:
- * by itself, the same code may come from any file or server that the application's own code asks.
+ * Whether the connection to the server was lost. System codes count only inside of TypeORM's wrapper: elsewhere, the same
+ * code may come from any file or server that application code uses.
  */
 export function isServerLost(error: unknown): boolean {
   return (

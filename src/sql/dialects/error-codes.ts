@@ -1,11 +1,11 @@
 /**
- * Why a statement failed although nothing is wrong with it, so that the same one may pass later: there is no connection, or it is of
- * no more use; there is no room, on the disk or in memory; it waited or ran too long;
- * another transaction stood in the way; or another process holds the file.
+ * A temporary cause of a failed statement, which may succeed when retried: `away`, no connection or a broken one; `full`, no
+ * disk space or memory; `timeout`, a statement or lock timeout; `conflict`, a concurrent transaction; `locked`, a database
+ * file locked by another process.
  */
 export type FaultKind = 'away' | 'full' | 'timeout' | 'conflict' | 'locked';
 
-/** The error codes of a driver by what they mean, each under the name that its source has for it. */
+/** The error codes of a database by cause, each under its name in the source of the database. */
 export type FaultCodes<Code> = Readonly<Record<FaultKind, Readonly<Record<string, Code>>>>;
 
 export function kindsByCode<Code>(codes: FaultCodes<Code>): ReadonlyMap<Code, FaultKind> {
@@ -14,8 +14,8 @@ export function kindsByCode<Code>(codes: FaultCodes<Code>): ReadonlyMap<Code, Fa
 }
 
 /**
- * Node's codes for a server that is not there, or not any more: of libuv (uv.h), of getaddrinfo, and of Node's own streams. The last
- * five of libuv's: this process cannot open a socket.
+ * Node's codes for an unreachable server or a lost connection: of libuv (uv.h), of getaddrinfo, and of Node's streams. With
+ * the last five of libuv, this process cannot open a socket.
  */
 const SYSTEM_CODES: ReadonlySet<unknown> = new Set([
   'ECONNREFUSED',
@@ -55,12 +55,12 @@ const SYSTEM_CODES: ReadonlySet<unknown> = new Set([
   'ERR_TLS_HANDSHAKE_TIMEOUT',
 ]);
 
-/** Whether the operating system says that there is no server. It says the same of every other server, and of files. */
+/** Whether this is a system code of a lost connection. The same codes occur for every other server, and for files. */
 export function isSystemCode(code: unknown): boolean {
   return SYSTEM_CODES.has(code);
 }
 
-/** What drivers say without a code: pg and pg-pool, mysql2, better-sqlite3, TypeORM. */
+/** Messages of errors without a code: pg and pg-pool, mysql2, better-sqlite3, TypeORM. */
 const LOST: readonly RegExp[] = [
   /^Connection terminated( unexpectedly| due to connection timeout)?$/,
   /^timeout exceeded when trying to connect$/,
@@ -75,7 +75,7 @@ const LOST: readonly RegExp[] = [
   /^Driver not connected/i,
 ];
 
-/** TypeORM gives a connection of PostgreSQL back by itself when it breaks, also in the middle of a transaction: then it is released already. */
+/** TypeORM releases a broken connection of PostgreSQL itself, also within a transaction; later uses throw AlreadyReleased errors. */
 const LOST_NAMES: ReadonlySet<unknown> = new Set([
   'ConnectionIsNotSetError',
   'CannotConnectAlreadyConnectedError',
@@ -84,7 +84,7 @@ const LOST_NAMES: ReadonlySet<unknown> = new Set([
   'QueryRunnerProviderAlreadyReleasedError',
 ]);
 
-/** Whether the ORM or a driver says, without a code, that there is no connection. */
+/** Whether an error without a code of TypeORM or a driver means a lost connection. */
 export function isConnectionLost(error: unknown): boolean {
   const { name, message, driverError } = (error ?? {}) as {
     name?: unknown;

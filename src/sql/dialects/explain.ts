@@ -1,4 +1,4 @@
-/** The first number of this name in what a planner answers, JSON as a text or parsed; from the outermost object inwards. */
+/** The first number of this name in the JSON output of EXPLAIN (text or parsed), searched breadth-first. */
 export function numberIn(answer: unknown, name: string): number | undefined {
   const level: unknown[] = [typeof answer === 'string' ? JSON.parse(answer) : answer];
   for (let each = level.shift(); each !== undefined; each = level.shift()) {

@@ -1,62 +1,62 @@
 import type { DataType } from '../../core/schema/data-type.js';
 
-/** SQL of one value's JSON form. */
+/** SQL of a value as JSON. */
 export interface JsonSql {
   readonly sql: string;
-  /** SQL of whether the form is right for this row; left out where it always is. */
+  /** A SQL condition under which the JSON is correct; undefined if it always is. */
   readonly guard?: string;
-  /** SQL of a column that must hold no bytes: as JSON they could look like something else. */
+  /** A column that must not hold a BLOB, which could be mistaken for other JSON. */
   readonly bytes?: string;
 }
 
-/** How the values of a column become JSON, or parts of a path. */
+/** The conversion of a column to JSON or to a path segment. */
 export interface JsonColumn {
   of(column: string): JsonSql;
   /**
-   * The source of a regular expression, for a database that takes values of any kind: what is written looks so only if
-   * the process would have written the same. It has no alternatives outside groups, and what it repeats ends where the next thing begins.
+   * The source of a regular expression, for databases with dynamic types: it matches only if the process would have
+   * serialized the same text. No alternatives outside of groups, and unambiguous repetitions, to avoid backtracking.
    */
   readonly pattern?: string;
 }
 
-/** A member of a JSON object: its name is one of the compiled model. */
+/** A member of a JSON object; its name comes from the compiled model. */
 export interface JsonMember extends JsonSql {
   readonly name: string;
 }
 
 /**
- * How a database writes JSON itself: byte for byte what `JSON.stringify` makes of the canonical values. What it cannot
- * write so has no form here, and the rows are read and written in process.
+ * JSON serialization in SQL, byte for byte equal to `JSON.stringify` of the canonical values. Rows with types that are not
+ * supported here are serialized in the process.
  */
 export interface JsonWriter {
-  /** Undefined for kinds whose text only `decode` can make. */
+  /** Undefined for types that only `decode` can convert. */
   columnOf(type: DataType): JsonColumn | undefined;
-  /** A key as a part of a path; undefined for kinds that a path would escape. `shown`: it stands in the object itself, too. */
+  /** A key as a path segment; undefined for types that need URL encoding. `shown`: the key is also a member of the object. */
   keyTextOf(type: DataType, shown: boolean): JsonColumn | undefined;
-  /** A text: `begin` is a placeholder that is bound to `textBegin(text)`, `key` is of `keyText`, `end` has letters, digits, `_` and `/` alone. */
+  /** A URL: `begin` is a placeholder bound to `linkPrefix(text)`, `key` comes from `keyTextOf`, `end` consists of letters, digits, `_` and `/`. */
   link(begin: string, key: string, end: string): string;
   linkPrefix(text: string): string;
-  /** NULL where a guard does not hold. */
+  /** The JSON object; NULL if a guard is false. */
   object(members: readonly JsonMember[]): JsonSql;
-  /** Where values of some columns may be marked as JSON: SQL of the tables (`name`) that have columns which are made when they are read. */
+  /** A query for the tables (`name`) with virtual generated columns, whose values may carry a JSON subtype (SQLite). */
   readonly subtypeTables?: string;
-  /** The rows of a subquery in their order, commas between; NULL is left out. */
+  /** An aggregate that joins the rows of a subquery with commas, in order, without NULLs. */
   joinRows(column: string): string;
   /**
-   * The values of a column in some rows of the subquery, counted from 1, by aggregates of the same pass; null where there is no
-   * such row. Undefined for a type that has no such form here.
+   * Aggregates that read a column in the given rows of the subquery, counted from 1, in the same pass; null for missing
+   * rows. Undefined for types that are not supported.
    */
   valuesAt(column: string, type: DataType, rows: readonly number[]): PickedValues | undefined;
 }
 
-/** Values of some rows. */
+/** The aggregates and the decoder of values in selected rows. */
 export interface PickedValues {
   readonly sql: readonly string[];
-  /** From the driver's values of `sql`, in the order of the rows; undefined where one of them cannot be read so. */
+  /** Decodes the driver's values of `sql`, in the order of the rows; undefined if one of them cannot be decoded. */
   read(raw: readonly unknown[]): readonly unknown[] | undefined;
 }
 
-/** Names that stand in SQL texts and in JSON as they are. */
+/** Whether a name needs no escaping in SQL strings and in JSON. */
 export function isPlainName(name: string): boolean {
   return /^[A-Za-z0-9_]+$/.test(name);
 }

@@ -17,10 +17,10 @@ function parse(text: string): WallClock | undefined {
   };
 }
 
-/** A column without a zone holds the clock on somebody's wall: in UTC, or where this process runs. */
+/** The time zone of a column without one: UTC, or the zone of this process. */
 export type WallZone = 'utc' | 'local';
 
-/** The canonical instant of a database's `2022-10-02 09:23:28.297`. What ISO 8601 has no form for stays as the database says it. */
+/** Converts a database's `2022-10-02 09:23:28.297` to the canonical instant. Values without an ISO 8601 form are returned unchanged. */
 export function instantOf(text: string, zone: WallZone, digits: number): string {
   const clock = parse(text);
   if (!clock || !isDay(clock)) return text;
@@ -29,12 +29,12 @@ export function instantOf(text: string, zone: WallZone, digits: number): string 
   return year < 1 || year > 9999 ? text : formatInstant(time, clock.micros, digits);
 }
 
-/** MySQL and MariaDB can keep days that do not exist. */
+/** Excludes zero dates, which MySQL and MariaDB can store. */
 function isDay({ parts: [year, month, day] }: WallClock): boolean {
   return year > 0 && month >= 0 && day > 0;
 }
 
-/** Not by the constructor, which takes the years below 100 for those of the last century. */
+/** Avoids the constructor of Date, which maps years below 100 to the 20th century. */
 function timeOf({ parts: [year, month, day, hours, minutes, seconds] }: WallClock, zone: WallZone): number {
   const date = new Date(zone === 'utc' ? Date.UTC(2000, 0, 1) : new Date(2000, 0, 1).getTime());
   if (zone === 'utc') {
@@ -45,7 +45,7 @@ function timeOf({ parts: [year, month, day, hours, minutes, seconds] }: WallCloc
   return date.setHours(hours, minutes, seconds, 0);
 }
 
-/** The other way: the text that a column without a zone holds for a canonical instant. */
+/** The inverse: the text that a column without a time zone stores for a canonical instant. */
 export function wallClockOf(instant: string, zone: WallZone): string {
   const fraction = /\.(\d+)Z$/.exec(instant)?.[1] ?? '000';
   if (zone === 'utc') return instant.replace('T', ' ').replace(/Z$/, '');

@@ -1,6 +1,6 @@
 import type { StatementCanceller } from './statement-canceller.js';
 
-/** Of mysql2's connection. */
+/** The used part of mysql2's connection. */
 interface Connection {
   readonly threadId: number | null | undefined;
   readonly config: ConnectionConfig;
@@ -11,7 +11,7 @@ interface Connection {
   destroy(): void;
 }
 
-/** Where a connection leads, and as whom. */
+/** The server and credentials of a connection. */
 type ConnectionConfig = Readonly<Partial<Record<(typeof COPIED_OPTIONS)[number], unknown>>>;
 
 const COPIED_OPTIONS = [
@@ -31,7 +31,7 @@ const COPIED_OPTIONS = [
   'enableCleartextPlugin',
 ] as const;
 
-/** Of mysql2, as TypeORM has loaded it. */
+/** The used part of the mysql2 module that TypeORM has loaded. */
 export interface MysqlModule {
   createConnection(config: ConnectionConfig & { readonly connectTimeout: number }): Connection;
 }
@@ -47,10 +47,11 @@ interface SharedConnection {
   users: number;
 }
 
+/** In milliseconds. */
 const CONNECT_TIMEOUT = 2000;
 const INTERRUPTED = 'ER_QUERY_INTERRUPTED';
 
-/** `KILL QUERY` over one connection to each server, outside of the pool, for as long as there is something to cancel. */
+/** Sends `KILL QUERY` over one connection per server outside of the pool, which is open while there are statements to cancel. */
 export function mysqlCanceller(driver: MysqlModule): StatementCanceller {
   const shared = new Map<string, SharedConnection>();
 
@@ -105,7 +106,7 @@ export function mysqlCanceller(driver: MysqlModule): StatementCanceller {
       });
     },
 
-    // Its `destroy` tells nobody who waits for an answer.
+    // mysql2's `destroy` would not call the callbacks of pending queries.
     closeSocket(connection) {
       (connection as Connection).stream.destroy();
     },

@@ -3,7 +3,7 @@ import type { FaultCodes, FaultKind } from './error-codes.js';
 
 /**
  * Error numbers of MariaDB (errmsg-utf8.txt) and MySQL (messages_to_clients.txt, and the global ones of mysys), under their names.
- * By number, because mysql2 knows the names of MySQL's alone. Where the two give a number to different errors, the other one's
+ * Matched by number, because mysql2 knows only the names of MySQL. If both use a number for different errors, the other one
  * belongs to statements that write no rows.
  */
 export const MYSQL_FAULTS: FaultCodes<number> = {
@@ -11,7 +11,7 @@ export const MYSQL_FAULTS: FaultCodes<number> = {
     ER_CON_COUNT_ERROR: 1040,
     ER_BAD_HOST_ERROR: 1042,
     ER_HANDSHAKE_ERROR: 1043,
-    // Galera, while its node is no part of the cluster.
+    // Galera, while the node is not part of the cluster.
     ER_UNKNOWN_COM_ERROR: 1047,
     ER_SERVER_SHUTDOWN: 1053,
     ER_NORMAL_SHUTDOWN: 1077,
@@ -92,7 +92,7 @@ export const MYSQL_FAULTS: FaultCodes<number> = {
 
 const KINDS = kindsByCode(MYSQL_FAULTS);
 
-/** mysql2's own, which have no number. */
+/** Errors of mysql2 itself, which have no number. */
 const AWAY_IN_DRIVER: ReadonlySet<unknown> = new Set([
   'PROTOCOL_CONNECTION_LOST',
   'PROTOCOL_SEQUENCE_TIMEOUT',
@@ -104,7 +104,7 @@ const AWAY_IN_DRIVER: ReadonlySet<unknown> = new Set([
   'HANDSHAKE_UNKNOWN_ERROR',
 ]);
 
-/** A file could not be written, or the storage engine failed, for the reason that the text tells: of the operating system, ENOSPC. */
+/** Write errors of files and the storage engine, whose message holds the error of the operating system, such as ENOSPC. */
 const WRITE_ERRORS: ReadonlySet<unknown> = new Set([3, 1026, 1030]);
 const NO_SPACE = /no space left|(?:errno|errcode|error):? 28\b/i;
 

@@ -12,7 +12,10 @@ import { decodeFloat, decodeStored } from './decode-stored.js';
 import { instantOf, wallClockOf } from './local-time.js';
 import type { WallZone } from './local-time.js';
 
-/** MariaDB and MySQL, by mysql2. `zone` is the driver's `timezone`: the clock that it takes DATETIME columns for; without the driver nothing is cancelled. */
+/**
+ * MariaDB and MySQL through mysql2. `zone` is the `timezone` option of the driver, in which it interprets DATETIME columns.
+ * Statements can be cancelled only if the driver is given.
+ */
 export function mysql(zone: WallZone, driver?: MysqlModule): Dialect {
   const exactly = (column: string, parameter: string): string => `${asBytes(column)} = ${asBytes(parameter)}`;
 
@@ -21,7 +24,7 @@ export function mysql(zone: WallZone, driver?: MysqlModule): Dialect {
     if (type.kind !== 'string') return undefined;
     switch (lookup) {
       case 'exact':
-        // The first half finds the row by index, whatever the column's collation; the second makes it exact.
+        // The first comparison uses an index, whatever the column's collation; the second one is exact.
         return `(${column} = ${bind(value, type)} AND ${exactly(column, bind(value, type))})`;
       case 'ne':
         return `(NOT (${exactly(column, bind(value, type))}) OR ${column} IS NULL)`;
@@ -51,7 +54,7 @@ export function mysql(zone: WallZone, driver?: MysqlModule): Dialect {
     concat: (first, second) => `CONCAT(${first}, ${second})`,
     lockTree: ({ table, key }) => `SELECT ${key} FROM ${table} ORDER BY ${key} LIMIT 1 FOR UPDATE`,
     session: { question: 'SELECT @@SESSION.sql_mode AS c0', statements: strictMode },
-    // Days are loaded as Dates of the driver's zone, and of 32 bits six digits.
+    // The driver loads a DATE as a Date in its time zone, and a FLOAT with six digits.
     loadsExactly: (type) => type.kind !== 'date' && !(type.kind === 'float' && type.single === true),
     placeholder: () => '?',
     read,
@@ -79,7 +82,7 @@ export function mysql(zone: WallZone, driver?: MysqlModule): Dialect {
   };
 }
 
-/** MySQL says what is left of a table, MariaDB what is read and how much of it, in hundredths, is left. */
+/** MySQL estimates the rows after filtering, MariaDB the rows read and the percentage that remains. */
 function expectedRows(answer: unknown): number | undefined {
   const left = numberIn(answer, 'rows_produced_per_join');
   const read = numberIn(answer, 'rows');
@@ -89,7 +92,7 @@ function expectedRows(answer: unknown): number | undefined {
   );
 }
 
-/** Otherwise the server cuts what does not fit without a word. */
+/** Enables the strict SQL mode, without which the server truncates values silently. */
 function strictMode(mode: string): { begin: readonly string[]; end: readonly string[] } {
   if (/STRICT_(TRANS|ALL)_TABLES/.test(mode) || !/^[A-Z0-9_,]*$/.test(mode)) return { begin: [], end: [] };
   return {
@@ -102,7 +105,7 @@ function strictMode(mode: string): { begin: readonly string[]; end: readonly str
 
 const SIGNS: Readonly<Partial<Record<Lookup, string>>> = { gt: '>', gte: '>=', lt: '<', lte: '<=' };
 
-/** By the position in the declaration, as it is ordered: as texts they would compare otherwise. */
+/** Compares an ENUM by its position in the declaration, as ORDER BY does; a comparison as text would differ. */
 function compareEnum({ column, lookup, value, type }: Comparison, bind: Bind): string | undefined {
   const sign = SIGNS[lookup];
   if (sign === undefined || type.kind !== 'enum') return undefined;
@@ -110,12 +113,12 @@ function compareEnum({ column, lookup, value, type }: Comparison, bind: Bind): s
   return `${column}+0 ${sign} ${bind(position, { kind: 'integer', min: 0, max: type.values.length })}`;
 }
 
-/** Of mysql2's pool. */
+/** A connection of the mysql2 pool. */
 interface MysqlConnection {
   destroy(): void;
 }
 
-/** Compared byte by byte: no collation, and no padding with blanks, whatever the column and the server say. */
+/** Converts to bytes for a comparison without collation and without padding. */
 function asBytes(text: string): string {
   return `CAST(${asUtf8(text)} AS BINARY)`;
 }
@@ -131,20 +134,20 @@ function read(column: string, type: DataType): string {
     case 'date':
     case 'time':
     case 'bigint':
-    // The driver reads long numbers inexactly; the server's own text has the right digits.
+    // The driver parses long numbers inexactly; the server's text is exact.
     case 'decimal':
-    // Parsed once, and here: the driver would parse a json column itself, and not a text one.
+    // Read as text and parsed once here: the driver would parse a json column, but not a text one.
     case 'json':
       return `CAST(${column} AS CHAR)`;
     case 'float':
-      // Of 32 bits the server's text has six digits only.
+      // The server's text of a 32-bit FLOAT has only six digits.
       return type.single === true ? `CAST(CAST(${column} AS DOUBLE) AS CHAR)` : `CAST(${column} AS CHAR)`;
     default:
       return column;
   }
 }
 
-/** MariaDB keeps days that do not exist: one without any number stands for none. */
+/** Reads the zero date, which MariaDB can store, as null. */
 function decodeDatetime(text: string, zone: WallZone, digits: number): Json {
   return text.startsWith(NO_DAY) ? null : instantOf(text, zone, digits);
 }
@@ -175,7 +178,7 @@ function encode(value: Json, type: DataType): unknown {
     case 'json':
       return JSON.stringify(value);
     case 'enum':
-      // A number would be the position in the declaration.
+      // A number would be interpreted as the position in the declaration.
       return String(value);
     case 'list':
     case 'set':
@@ -185,7 +188,7 @@ function encode(value: Json, type: DataType): unknown {
   }
 }
 
-/** A number given as text would be compared as a double. */
+/** Casts numeric placeholders, because a number bound as text is compared as a double. */
 function parameter(placeholder: string, type: DataType): string {
   if (type.kind === 'bigint')
     return type.min === 0n ? `CAST(${placeholder} AS UNSIGNED)` : `CAST(${placeholder} AS SIGNED)`;
@@ -219,13 +222,13 @@ function cursor(column: string, type: DataType): ReturnType<Dialect['cursor']> {
         parameter: (placeholder) => `CAST(${placeholder} AS DOUBLE)`,
       };
     case 'string': {
-      // Sorting looks at `max_sort_length` bytes only (1024 where nobody has changed it): behind them, the key decides.
+      // ORDER BY uses only the first `max_sort_length` bytes (1024 by default); after them, the key decides.
       const sorted =
         (type.maxLength ?? Infinity) > SORTED_LETTERS ? `LEFT(${column}, ${SORTED_LETTERS})` : column;
       return { read: sorted, compared: sorted, parameter: (placeholder) => placeholder };
     }
     case 'enum':
-      // Ordered by the position in the declaration, and compared by it.
+      // Ordered and compared by the position in the declaration.
       return { read: `${column}+0`, compared: `${column}+0`, parameter: (placeholder) => placeholder };
     case 'datetime':
     case 'date':
@@ -262,7 +265,7 @@ function errorFor(error: unknown): DatabaseError | undefined {
   if (kind) return { kind };
   if (typeof code !== 'string') return undefined;
   if (code === 'ER_DUP_ENTRY') {
-    // In the server's language; MySQL puts the table before it.
+    // The message is localized; MySQL prefixes the table.
     const key = /'(?:[^']*\.)?([^']*)'[^']*$/.exec(message)?.[1];
     return { kind: 'unique', ...(key === undefined ? {} : { constraint: key }) };
   }

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { StatementCanceller } from './statement-canceller.js';
 
-/** Of pg's client. */
+/** The used part of pg's client. */
 interface Client {
   readonly processID: number | null | undefined;
   readonly secretKey: number | null | undefined;
@@ -11,7 +11,7 @@ interface Client {
   query(text: string, answered: (error: Error | null | undefined) => void): unknown;
 }
 
-/** Of pg's connection: one socket, with or without TLS. */
+/** The used part of pg's connection: one socket, with or without TLS. */
 interface Wire {
   readonly ssl: unknown;
   readonly sslNegotiation: string | undefined;
@@ -26,7 +26,10 @@ type MakeWire = new (config: { readonly ssl: unknown; readonly sslNegotiation: s
 
 const CANCELLED = '57014';
 
-/** A CancelRequest of the protocol over a socket of its own. `pg_cancel_backend` knows the sessions of the server, which behind a pooler are those of others too. */
+/**
+ * Sends a CancelRequest of the protocol over a separate socket. `pg_cancel_backend` addresses sessions of the
+ * server, which behind a connection pooler also serve other clients.
+ */
 export const postgresCanceller: StatementCanceller = {
   cancel(connection, given) {
     const client = connection as Client;
@@ -40,7 +43,7 @@ export const postgresCanceller: StatementCanceller = {
       const send = (): void => {
         wire.cancel(processID, secretKey);
       };
-      // Whoever waits no longer is not told; the socket need not stay.
+      // After an abort, the result is not needed and the socket can be closed.
       given.addEventListener('abort', () => wire.stream.destroy(), { once: true });
       wire.on('error', reject);
       wire.on('end', () => {
@@ -70,7 +73,7 @@ export const postgresCanceller: StatementCanceller = {
   },
 };
 
-/** Of the driver that made the other one, with the TLS of its pool. */
+/** A new connection of the same driver class, with the same TLS options. */
 function copyWire(wire: Wire): Wire {
   const { ssl, sslNegotiation } = wire;
   return new (wire.constructor as unknown as MakeWire)({ ssl, sslNegotiation });

@@ -1,13 +1,13 @@
 import { kindsByCode } from './error-codes.js';
 import type { FaultCodes, FaultKind } from './error-codes.js';
 
-/** SQLSTATE of PostgreSQL (errcodes.txt). Two letters stand for a whole class: whatever of it is not here itself. */
+/** SQLSTATEs of PostgreSQL (errcodes.txt). Two characters denote a class, for all codes of it that are not listed themselves. */
 export const POSTGRES_FAULTS: FaultCodes<string> = {
   away: {
     connection_exception: '08',
     operator_intervention: '57',
     too_many_connections: '53300',
-    // Nobody knows what became of the statement.
+    // The outcome of the statement is unknown.
     statement_completion_unknown: '40003',
     idle_in_transaction_session_timeout: '25P03',
     // PostgreSQL 17; ends the session.

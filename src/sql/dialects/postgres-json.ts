@@ -1,7 +1,7 @@
 import type { TypeOf, DataType } from '../../core/schema/data-type.js';
 import type { JsonMember, JsonSql, JsonWriter } from './json-writer.js';
 
-/** By joining texts: PostgreSQL's own JSON functions are slower, and put blanks between. */
+/** Serialization by string concatenation: PostgreSQL's JSON functions are slower, and insert blanks. */
 export const postgresJson: JsonWriter = {
   columnOf: (type) => {
     const text = textOf(type);
@@ -25,7 +25,7 @@ function nullable({ sql, guard }: JsonSql): JsonSql {
   return { sql: `coalesce(${sql}, 'null')`, ...(guard === undefined ? {} : { guard }) };
 }
 
-/** NULL for NULL. */
+/** The JSON text of a value; NULL for NULL. */
 function textOf(type: DataType): ((column: string) => JsonSql) | undefined {
   switch (type.kind) {
     case 'integer':
@@ -54,12 +54,12 @@ function escaped(column: string): JsonSql {
   return { sql: `to_json(${column}::text)::text` };
 }
 
-/** What ISO 8601 has no form for: infinity, and years before 1 and after 9999. */
+/** Excludes values without an ISO 8601 form: infinity, and years before 1 or after 9999. */
 function isIsoYear(column: string): string {
   return `(${column} IS NULL OR (${column} >= '0001-01-02' AND ${column} < '9999-12-31'))`;
 }
 
-/** A column without a zone holds the clock on this process's wall, which is known to SQL where it is UTC. */
+/** A column without a time zone holds local time of this process, which SQL can format only if it is UTC. */
 function datetimeOf({ zoned, digits }: TypeOf<'datetime'>): ((column: string) => JsonSql) | undefined {
   if ((!zoned && !runsInUtc()) || (digits !== 6 && digits !== 3)) return undefined;
   return (column) => {
@@ -78,6 +78,6 @@ function object(members: readonly JsonMember[]): JsonSql {
   const guards = [...new Set(members.flatMap(({ guard }) => guard ?? []))];
   const parts = members.map(({ name, sql }, index) => `'${index === 0 ? '{' : ','}"${name}":' || ${sql}`);
   const whole = parts.length === 0 ? `'{}'` : `${parts.join(' || ')} || '}'`;
-  // Where a guard fails, nothing of it is worked out: the object may stand in another one.
+  // The guards are passed on instead of applied here, because the object may be nested in another one.
   return guards.length === 0 ? { sql: whole } : { sql: whole, guard: guards.join(' AND ') };
 }

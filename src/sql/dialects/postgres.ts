@@ -10,7 +10,7 @@ import { numberIn } from './explain.js';
 import { decodeFloat, decodeStored } from './decode-stored.js';
 import { instantOf, wallClockOf } from './local-time.js';
 
-/** PostgreSQL, by pg. */
+/** PostgreSQL through pg. */
 export const postgres: Dialect = {
   oneConnection: false,
   nullsFirst: false,
@@ -33,7 +33,7 @@ export const postgres: Dialect = {
     match === 'regex'
       ? `${column} ~* ${placeholder}`
       : `to_tsvector(${column}) @@ plainto_tsquery(${placeholder})`,
-  // The text of a value goes back in exactly, and a parameter takes the type of what it is compared with.
+  // The text of a value converts back exactly, and a parameter takes the type of the compared column.
   cursor: (column) => ({
     read: `${column}::text`,
     compared: column,
@@ -66,7 +66,7 @@ const REUSABLE_KINDS: ReadonlySet<DataKind> = new Set([
   'datetime',
 ]);
 
-/** A column without a zone holds the clock of this process, and so must what the database fills it with: `now()` goes by the session's. */
+/** Sets the session time zone to that of this process, so that `now()` in columns without a time zone agrees with written values. */
 function processTimeZone(sessionZone: string): { begin: readonly string[]; end: readonly string[] } {
   const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const differs = /^[\w+/-]+$/.test(own) && own !== canonicalZone(sessionZone);
@@ -81,7 +81,7 @@ function canonicalZone(name: string): string | undefined {
   }
 }
 
-/** Of pg's client; its end breaks off what runs. */
+/** pg's client; `end()` closes it, also with a running statement. */
 interface PgClient {
   end(): Promise<void>;
 }
@@ -89,7 +89,7 @@ interface PgClient {
 function read(column: string, type: DataType): string {
   switch (type.kind) {
     case 'datetime':
-      // The last hours of the year 9999 are of the next year on some walls.
+      // In some time zones, the last hours of the year 9999 in UTC belong to the next year.
       return readDate(type.zoned ? `(${column} AT TIME ZONE 'UTC')` : column, {
         form: 'YYYY-MM-DD HH24:MI:SS.US',
         end: '10000-01-02',
@@ -113,12 +113,12 @@ function read(column: string, type: DataType): string {
   }
 }
 
-/** In one form whatever the server's DateStyle; what has no such form (infinity, before the year 1) comes as the server writes it. */
+/** Formats a date independently of DateStyle; values without such a form (infinity, before the year 1) are cast to text. */
 function readDate(column: string, { form, end }: { form: string; end: string }): string {
   return `CASE WHEN ${column} >= '0001-01-01' AND ${column} < '${end}' THEN to_char(${column}, '${form}') ELSE ${column}::text END`;
 }
 
-/** Whole numbers, so that no IntervalStyle of the server has a say. */
+/** Parts read as integers, which are independent of IntervalStyle. */
 const INTERVAL_PARTS = ['year', 'month', 'day', 'hour', 'minute', 'microseconds'] as const;
 
 function decodeInterval(raw: unknown): string {
@@ -151,7 +151,7 @@ function decode(raw: unknown, type: DataType): Json {
   }
 }
 
-/** Items as texts, so that the driver makes nothing else of them. */
+/** Reads items as text, so that the driver does not parse them. */
 function readArray(column: string, of: DataType): string {
   if (of.kind === 'binary') return column;
   if (of.kind !== 'datetime' && of.kind !== 'date' && of.kind !== 'interval') return `${column}::text[]`;
@@ -159,7 +159,7 @@ function readArray(column: string, of: DataType): string {
 }
 
 function decodeArray(raw: unknown, of: DataType): Json {
-  // PostgreSQL counts no dimensions: an array may hold arrays.
+  // PostgreSQL does not enforce the number of dimensions: an array may hold arrays.
   return (raw as readonly unknown[]).map((item) =>
     item === null ? null : Array.isArray(item) ? decodeArray(item, of) : decode(item, of),
   );
@@ -199,7 +199,7 @@ function stored(value: string, type: DataType): string {
   }
 }
 
-/** A padded column takes blanks at the end for nothing, and `citext` another case; as text neither is taken. */
+/** Compares exactly: `char(n)` ignores trailing blanks and `citext` ignores case, a cast to text does neither. */
 function compare({ column, lookup, value, type }: Comparison, bind: Bind): string | undefined {
   if (type.kind !== 'string' || type.loose !== true) return undefined;
   const text = `${column}::text COLLATE "C"`;
@@ -230,7 +230,7 @@ function errorFor(error: unknown): DatabaseError | undefined {
   return kind && { kind };
 }
 
-/** Where the refusal names none: in another language than English, and without the right to read the table. */
+/** Reads the columns of an index if the error message does not name them: it is localized, and omits them without the right to read the table. */
 const INDEX_COLUMNS =
   'SELECT a.attname AS c0 FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid CROSS JOIN unnest(i.indkey::int2[]) WITH ORDINALITY k (number, place) LEFT JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.number AND k.number > 0 WHERE i.indrelid = to_regclass($1) AND c.relname = $2 AND k.place <= i.indnkeyatts ORDER BY k.place';
 

@@ -1,7 +1,7 @@
 import { kindsByCode } from './error-codes.js';
 import type { FaultCodes, FaultKind } from './error-codes.js';
 
-/** SQLite's result codes (sqlite3.h), as better-sqlite3 gives them. One stands for its extended ones that are not here themselves. */
+/** SQLite's result codes (sqlite3.h), as in errors of better-sqlite3. A primary code includes all of its extended codes that are not listed themselves. */
 export const SQLITE_FAULTS: FaultCodes<string> = {
   away: {
     SQLITE_IOERR: 'SQLITE_IOERR',
@@ -20,7 +20,7 @@ export const SQLITE_FAULTS: FaultCodes<string> = {
     SQLITE_LOCKED: 'SQLITE_LOCKED',
     SQLITE_INTERRUPT: 'SQLITE_INTERRUPT',
   },
-  // The transaction has read a state that another process has written over since.
+  // Another process has changed the database since the transaction read it.
   conflict: {
     SQLITE_BUSY_SNAPSHOT: 'SQLITE_BUSY_SNAPSHOT',
     SQLITE_ERROR_SNAPSHOT: 'SQLITE_ERROR_SNAPSHOT',
@@ -32,7 +32,7 @@ export const SQLITE_FAULTS: FaultCodes<string> = {
 
 const KINDS = kindsByCode(SQLITE_FAULTS);
 
-/** The texts of `sqlite3_errstr`: all that sql.js gives. */
+/** The messages of `sqlite3_errstr`, because errors of sql.js have no code. */
 const CODES_OF_TEXTS: ReadonlyMap<string, string> = new Map([
   ['disk I/O error', 'SQLITE_IOERR'],
   ['unable to open database file', 'SQLITE_CANTOPEN'],

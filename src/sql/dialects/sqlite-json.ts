@@ -2,8 +2,8 @@ import type { DataType } from '../../core/schema/data-type.js';
 import type { JsonColumn, JsonMember, JsonSql, JsonWriter, PickedValues } from './json-writer.js';
 
 /**
- * By SQLite's own JSON functions. A column can hold values of any kind, and each kind looks different as JSON: that each value
- * is of the column's kind is read off the text. Bytes alone do not show there, where they are such as SQLite keeps JSON in.
+ * Serialization by SQLite's JSON functions. A column can hold values of any storage class, and each class has a distinct JSON
+ * form, so the types are checked in the resulting text. The exception is a BLOB in SQLite's JSONB format, which needs a guard.
  */
 export const sqliteJson: JsonWriter = {
   columnOf,
@@ -16,7 +16,7 @@ export const sqliteJson: JsonWriter = {
   subtypeTables: `SELECT DISTINCT t.name AS name FROM (SELECT name, type FROM sqlite_master UNION ALL SELECT name, type FROM sqlite_temp_master) t, pragma_table_xinfo(t.name) c WHERE t.type = 'table' AND c.hidden = 2`,
 };
 
-/** Up to 9e15, which the process reads exactly. What is above goes through it. */
+/** Integers up to 9e15, which JavaScript represents exactly. Rows with greater ones are serialized in the process. */
 const INTEGER_PATTERN = '-?(?:0|[1-9]\\d{0,14}|[1-8]\\d{15})';
 const TEXT_PATTERN = '(?:null|"[^"\\\\]*(?:\\\\.[^"\\\\]*)*")';
 
@@ -30,7 +30,7 @@ function columnOf(type: DataType): JsonColumn | undefined {
         pattern: '(?:null|"-?\\d+")',
       };
     case 'boolean':
-      // Without its affinity: a text is no truth.
+      // The unary plus removes the affinity, so that a text is not compared as a number.
       return {
         of: (column) => ({
           sql: `CASE WHEN +${column} = 1 THEN json('true') WHEN +${column} = 0 THEN json('false') ELSE ${column} END`,
@@ -65,7 +65,7 @@ function unchanged(column: string): JsonSql {
 function keyTextOf({ kind }: DataType, shown: boolean): JsonColumn | undefined {
   switch (kind) {
     case 'integer':
-      // Where it is shown, its own form tells it from a text such as `x/5`, of which a path shows the end.
+      // If the key is also a member, its own pattern excludes texts such as `x/5`, whose end would match in the path.
       return {
         of: shown ? unchanged : (column) => ({ sql: column, guard: isKind(column, 'integer') }),
         pattern: INTEGER_PATTERN,
@@ -94,7 +94,7 @@ function isoInstant(column: string): string {
   return `replace(${column}, ' ', 'T') || CASE length(${column}) WHEN 23 THEN 'Z' ELSE '.000Z' END`;
 }
 
-/** The days of each month, the 29th of February those of leap years, and no year 0, which the process has other words for. */
+/** Valid dates: the days of each month, February 29 in leap years only, and no year 0, which `decode` returns in another form. */
 const DAY_OF_YEAR =
   '(?:0[1-9]|1[0-2])-(?:0[1-9]|1\\d|2[0-8])|(?:0[469]|11)-(?:29|30)|(?:0[13578]|1[02])-(?:29|30|31)';
 const LEAP_YEAR = '(?:\\d\\d(?:0[48]|[2468][048]|[13579][26])|(?:0[48]|[2468][048]|[13579][26])00)';
@@ -110,12 +110,12 @@ function object(members: readonly JsonMember[]): JsonSql {
   return guards.length === 0 ? { sql } : { sql, guard: guards.join(' AND ') };
 }
 
-/** Bytes are greater than all else. */
+/** A BLOB sorts after all other storage classes. */
 function containNoBytes(columns: readonly string[]): string {
   return `(${columns.map((column) => `${column} >= x''`).join(' OR ')}) IS NOT TRUE`;
 }
 
-/** All values of the column as one array. JSON has no bytes, and not every build of SQLite writes all digits of a number there. */
+/** Reads all values of the column as one JSON array, without BLOB and REAL: not every build of SQLite writes all digits of a number. */
 function valuesAt(column: string, { kind }: DataType, rows: readonly number[]): PickedValues | undefined {
   if (kind === 'float' || kind === 'decimal') return undefined;
   return {

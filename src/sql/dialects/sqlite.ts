@@ -8,7 +8,7 @@ import { decodeFloat, decodeStored } from './decode-stored.js';
 import { plainNumberText } from '../../core/values/numbers.js';
 import { instantOf, wallClockOf } from './local-time.js';
 
-/** SQLite, by better-sqlite3 or sql.js. */
+/** SQLite through better-sqlite3 or sql.js. */
 export const sqlite: Dialect = {
   oneConnection: true,
   nullsFirst: true,
@@ -26,7 +26,7 @@ export const sqlite: Dialect = {
   stored: (value, type) =>
     type.kind === 'integer' || type.kind === 'boolean' ? `CAST(${value} AS INTEGER)` : parameter(value, type),
   compare,
-  // With a probability the planner asks no statistics, which for a parameter means that each execution prepares the statement again.
+  // With an explicit probability, the planner ignores the statistics, which for a parameter would re-prepare the statement at each execution.
   selective: (comparison) => `likelihood(${comparison}, 0.001)`,
   matchText,
   matchSpecial: () => {
@@ -46,7 +46,7 @@ export const sqlite: Dialect = {
   estimate: undefined,
   errorFor,
   indexColumns: undefined,
-  // The one that all statements share stays.
+  // The shared connection is not closed.
   discard: () => undefined,
   canceller: undefined,
 };
@@ -61,7 +61,7 @@ const REUSABLE_KINDS: ReadonlySet<DataKind> = new Set([
   'date',
 ]);
 
-/** What is kept as a whole number of 64 bits comes out as text, for JavaScript's numbers have 53. */
+/** Reads 64-bit integers as text, because JavaScript's numbers have 53 bits. */
 function read(column: string, type: DataType): string {
   if (type.kind === 'bigint') return `CAST(${column} AS TEXT)`;
   if (type.kind === 'json' && type.packed === true) return `json(${column})`;
@@ -70,7 +70,7 @@ function read(column: string, type: DataType): string {
     : column;
 }
 
-/** Without an exponent, and with the column's places. */
+/** Formats a decimal without an exponent, with the scale of the column. */
 function decimalText(raw: unknown, scale: number | undefined): string {
   if (typeof raw === 'number') return scale === undefined ? plainNumberText(raw) : raw.toFixed(scale);
   const text = String(raw);
@@ -105,7 +105,7 @@ function encode(value: Json, type: DataType): unknown {
     case 'binary':
       return Buffer.from(String(value), 'base64');
     case 'enum':
-      // The driver gives numbers as floating-point ones, which as texts are others.
+      // The driver binds numbers as REAL, whose text form differs.
       return String(value);
     case 'list':
       return type.storage === 'text' ? (value as readonly Json[]).join(',') : value;
@@ -124,8 +124,8 @@ function parameter(placeholder: string, type: DataType): string {
 }
 
 /**
- * TypeORM writes `09:23:28.000`, SQLite's own `datetime('now')` writes `09:23:28`; both are one instant, and as texts
- * they differ. The shorter one sorts first, so every comparison picks the text that takes both in, and an index serves it.
+ * Compares both text forms of a whole second: TypeORM writes `09:23:28.000`, SQLite's `datetime('now')` writes `09:23:28`. The
+ * shorter one sorts first, so each comparison uses the text that includes both, and can use an index.
  */
 function compare({ column, lookup, value, type }: Comparison, bind: Bind): string | undefined {
   if (type.kind === 'string' && lookup === 'exact') return `${column} = ${bind(value, type)} COLLATE BINARY`;
@@ -157,7 +157,7 @@ function bindShort(value: string, bind: Bind): string {
   return bind(wallClockOf(value, 'utc').slice(0, -'.000'.length), { kind: 'string', trim: false });
 }
 
-/** As one list: alternatives nest, and SQLite bounds how deep. */
+/** Compiles to one IN list: alternatives nest, and SQLite limits the depth of an expression. */
 function compareList(
   { column, values, type }: { column: string; values: readonly Json[]; type: DataType },
   bind: Bind,
@@ -171,9 +171,9 @@ function compareList(
 }
 
 /**
- * LIKE has no regard for the case of ASCII letters; `instr` and `substr` compare exactly. A pattern that is a bare parameter
- * makes SQLite prepare the statement again for each execution, to look for a prefix that an index can serve. With a unary
- * plus, which changes nothing else, it does not look: a pattern that begins with a wildcard has none.
+ * LIKE ignores the case of ASCII letters; `instr` and `substr` compare exactly. If the pattern is a bare parameter, SQLite
+ * re-prepares the statement at each execution, to search for a prefix that an index can serve. A unary plus, which has no
+ * other effect, prevents this for patterns that begin with a wildcard and so have no prefix.
  */
 function matchText(column: string, part: TextPart, bindText: (text: string) => string): string {
   if (part.insensitive) {

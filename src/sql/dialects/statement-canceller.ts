@@ -1,12 +1,12 @@
-/** Ends from outside what a connection runs. */
+/** Cancels the running statement of a connection from outside of it. */
 export interface StatementCanceller {
   /**
-   * Asks the server to cancel what this connection runs. Resolves when the server has dealt with it, so that it can hit nothing
-   * that the connection runs behind an empty statement; rejects where that is not known. `given` aborts when nothing waits for it any more.
+   * Sends a cancel request for the running statement. Resolves once the server has processed it, so that it cannot affect
+   * statements after an empty one; rejects if that is not known. `given` aborts when the result is no longer needed.
    */
   cancel(connection: unknown, given: AbortSignal): Promise<void>;
-  /** Runs an empty statement on this connection: a cancel that comes late hits it, which is no error. */
+  /** Runs an empty statement on this connection, which absorbs a late cancel request without an error. */
   runEmpty(connection: unknown): Promise<void>;
-  /** Closes this connection's socket, so that what it runs fails. */
+  /** Closes the socket of this connection, so that its running statement fails. */
   closeSocket(connection: unknown): void;
 }
