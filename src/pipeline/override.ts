@@ -11,7 +11,7 @@ import { HttpRequester } from '../request/http-requester.js';
 import type { JsonObject } from '../request/parse/parse-body.js';
 import { parseUrlKeys } from '../request/parse/parse-url-keys.js';
 import { keyCondition } from '../request/plan/plan-read.js';
-import { etagWithBody } from '../request/rest-context.js';
+import { withBody } from '../request/rest-context.js';
 import type { RestContext } from '../request/rest-context.js';
 import type { RequestHandler } from './request-handler.js';
 import { reauthorize } from './reauthorize.js';
@@ -95,7 +95,7 @@ function operateFrom(
   let hasWritten = false;
   return async (operation, body) => {
     const here = operation === replaced ? context : await authorizeOther(context, operation, services);
-    const run = here.fork(body ? { input: etagWithBody(here.input, body) } : {});
+    const run = here.fork(body ? { input: withBody(here.input, body) } : {});
     // The precondition applies to the first write only: that write has changed the row.
     if (hasWritten) run.precondition = undefined;
     else if (here !== context)

@@ -1,7 +1,7 @@
 import { takesMany } from '../core/contracts/bulk.js';
 import { MethodNotAllowed, NotFound } from '../core/errors/http-exceptions.js';
 import type { Method, Operation } from '../core/schema/operation.js';
-import { METHODS, servedMethod } from '../core/schema/operation.js';
+import { METHODS } from '../core/schema/operation.js';
 import type { Route } from '../core/schema/route.js';
 import { authenticate, throwGuardError } from '../features/authentication/authenticate.stage.js';
 import { challengeOf } from '../features/authentication/challenge.js';
@@ -52,9 +52,10 @@ export function compileRoute(route: Route, services: PipelineServices): RouteHan
   const { resource, operations, actions } = route;
   const byMethod = new Map<Method, RequestHandler>();
   for (const method of METHODS) {
-    const operation = operations.get(servedMethod(method));
+    // HEAD is looked up as GET.
+    const operation = operations.get(method);
     // An action has permissions of its own: the operation that it replaces is not served in its place.
-    if (actions.has(servedMethod(method)))
+    if (actions.has(method))
       byMethod.set(
         method,
         rejecting(() => new NotFound()),

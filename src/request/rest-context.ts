@@ -238,7 +238,7 @@ export type ContextChanges = Partial<
 >;
 
 /** The input with another body and the same parameters. */
-export function etagWithBody(input: RequestInput, body: JsonObject): RequestInput {
+export function withBody(input: RequestInput, body: JsonObject): RequestInput {
   return {
     parameters: () => input.parameters(),
     body: () => body,

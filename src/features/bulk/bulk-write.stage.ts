@@ -24,7 +24,7 @@ import type { Representation, Row } from '../../core/contracts/serializer.js';
 import { inSlices } from '../../core/event-loop.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import { keyText, noSuchKey, parseKeySegment } from '../../core/values/keys.js';
-import { etagWithBody } from '../../request/rest-context.js';
+import { withBody } from '../../request/rest-context.js';
 import type { OperationResult, RestContext } from '../../request/rest-context.js';
 import type { Stage } from '../../request/stage.js';
 import { hasWriteCondition } from '../conditional-requests/conditional.stages.js';
@@ -118,7 +118,7 @@ class BulkWrites {
     await selectFields(selector, false)(context);
     const body = await context.items();
     if (!Array.isArray(body) && !upserts) {
-      const single = context.fork({ input: etagWithBody(context.input, objectOf(body)) });
+      const single = context.fork({ input: withBody(context.input, objectOf(body)) });
       await one(single);
       context.result = single.result;
       return;
