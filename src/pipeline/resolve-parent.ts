@@ -16,12 +16,13 @@ export function resolveParent(route: Route, adapter: DataAdapter): Stage {
 
 /**
  * As `resolveParent`, for a list: if the key in the URL determines the rows of the parent, the statement of the list
- * checks that the parent exists.
+ * checks that the parent exists. Not if the list is rendered: a renderer may yield text before it reads the first row, or
+ * read none.
  */
 export function resolveParentOfList(route: Route, adapter: DataAdapter): Stage {
   return route.parent && route.relation
     ? (context) => {
-        const values = joiningValuesOf(context);
+        const values = context.renderer ? undefined : joiningValuesOf(context);
         return values ? deferParent(context, values, adapter) : findParent(context, adapter);
       }
     : useGrantedRows;
