@@ -83,11 +83,11 @@ export function compileHandler(
   const { adapter } = services;
   const negotiate = [negotiateFormat(resource, operation.name)];
   const keys = [parseKeys, ...identifyRequest(resource, operation.method)];
-  const conditions = takesMany(route, operation.name)
-    ? []
-    : readPrecondition(resource, operation.name, adapter);
+  const isBulk = takesMany(route, operation.name);
+  const conditions = isBulk ? [] : readPrecondition(resource, operation.name, adapter);
   const findParent = (operation.name === 'list' ? resolveParentOfList : resolveParent)(route, adapter);
-  const validators = resource.conditional ? [addValidators(adapter)] : [];
+  // A bulk write adds them itself, to the result of a body of one object.
+  const validators = resource.conditional && !isBulk ? [addValidators(adapter)] : [];
   const operate = [...operateStages(route, operation.name, services), ...validators];
   const respond = [
     ...(resource.renderers.length > 0 ? [renderResult] : []),
