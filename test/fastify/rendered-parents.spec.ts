@@ -1,0 +1,3 @@
+// @tags http
+import './on-fastify.js';
+import '../features/rendered-parents.spec.js';
