@@ -58,8 +58,8 @@ let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'wall-clock-'));
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-  for (const path of ['adapters/typeorm/dialects/wall-clock', 'values/dates', 'values/outcome']) {
-    const source = fileURLToPath(new URL(`../../../${path}.ts`, import.meta.url));
+  for (const path of ['sql/dialects/local-time', 'core/values/dates', 'core/values/parse-result']) {
+    const source = fileURLToPath(new URL(`../../${path}.ts`, import.meta.url));
     const { code } = transformFileSync(source, {
       swcrc: false,
       jsc: { target: 'es2022', parser: { syntax: 'typescript' } },
@@ -83,7 +83,7 @@ interface Clocks {
 
 /** What a process that runs in this zone makes of the instants. */
 function clocksIn(zone: string, instants: readonly string[]): Clocks {
-  const module = pathToFileURL(join(folder, 'adapters/typeorm/dialects/wall-clock.js')).href;
+  const module = pathToFileURL(join(folder, 'sql/dialects/local-time.js')).href;
   const script = `import { instantOf, wallClockOf } from ${JSON.stringify(module)};
     const clocks = ${JSON.stringify(instants)}.map((instant) => wallClockOf(instant, 'local'));
     const digits = ${JSON.stringify(instants)}.map((instant) => instant.length - '2022-10-02T09:23:28.Z'.length);
