@@ -58,7 +58,7 @@ const SPEC = `
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { INestApplication } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
-import { isRestError, InvalidInput } from 'nestjs-restify';
+import { isRestException, InvalidInput } from 'nestjs-restify';
 import { DataSource } from 'typeorm';
 import { AppModule, Post } from './app.module.js';
 
@@ -81,7 +81,7 @@ test('serves the entity', async () => {
 });
 
 test('knows the errors of the package', () => {
-  expect(isRestError(InvalidInput.of('title', 'no'))).toBe(true);
+  expect(isRestException(InvalidInput.of('title', 'no'))).toBe(true);
 });
 `;
 
