@@ -48,10 +48,10 @@ export class RestServer {
   private readonly locations = new RouteMatcher();
   readonly mounts = this.locations.mounts;
   readonly foreign = this.locations.foreign;
-  /** By the path of each generated route as Nest was told it, without the global prefix (`/rest/v1/polls/question/:pk`), that of its model. */
+  /** Paths of models by the registered path of each generated route, without the global prefix: `/rest/v1/polls/question/:pk`. */
   readonly models = new Map<string, string>();
   private readonly states = new RequestStates(this.locations);
-  /** Routes whose generated answer nothing that the model declares stands around. */
+  /** Routes of models without interceptors, guards or throttles. */
   readonly alone = new Set<Route>();
   readonly claims = new PrefixRegistry();
   /** Of requests for which Nest calls no handler. */
@@ -76,12 +76,12 @@ export class RestServer {
     );
   }
 
-  /** When the routes are registered: nobody reads off the code what a global prefix and a version make of them. */
+  /** Logs the URLs with global prefix and version, when the routes are registered. */
   addMethodLocations(): void {
     try {
       this.logger.log(methodLocations(this.apis, this.mounts.all));
     } catch {
-      // Nobody is left to be told.
+      // A logger that throws must not fail the request.
     }
   }
 
@@ -90,7 +90,7 @@ export class RestServer {
     try {
       this.logger.warn(text);
     } catch {
-      // Nobody is left to be told.
+      // A logger that throws must not fail the request.
     }
   }
 
@@ -121,7 +121,7 @@ export class RestServer {
     return this.owns(this.states.of(exchange).location);
   }
 
-  /** What a path leads to; undefined for what is somebody else's. */
+  /** The route of a path; undefined for paths of the application. */
   placeOf(exchange: ServerExchange): Place | undefined {
     const { location } = this.states.of(exchange);
     if (location.kind === 'route')
@@ -129,7 +129,7 @@ export class RestServer {
     return this.owns(location) ? { kind: 'rest' } : undefined;
   }
 
-  /** The prefix below which a request stands, and what comes before it; undefined for one of somebody else's. */
+  /** The prefix of a request's path, and the path before it; undefined for paths of the application. */
   baseOf(exchange: ServerExchange): { readonly prefix: string; readonly base: string } | undefined {
     const { location } = this.states.of(exchange);
     if (location.kind !== 'route') return undefined;
@@ -145,9 +145,12 @@ export class RestServer {
     state.hasBegun = true;
   }
 
-  /** Authenticates and authorizes, run by the guard of every generated route. Throws the errors of contract 6.1. */
+  /**
+   * Authenticates and authorizes, run by the guard of every generated route: each time, because the application may dispatch a
+   * request again with another method. Throws the errors of contract 6.1.
+   */
   async admit(exchange: ServerExchange, nestContext: ExecutionContext): Promise<Resource> {
-    const { context } = await this.authorized(exchange, nestContext);
+    const { context } = await this.authorizedAnew(exchange, nestContext);
     return context.route.resource;
   }
 
@@ -227,7 +230,7 @@ export class RestServer {
     await this.send(exchange, operation ? served.pipeline.applyCacheHeaders(context, response) : response);
   }
 
-  /** What no route of Nest's has answered. False where it is none of our business. */
+  /** Responds to a request that no route of Nest matched. False for paths of the application. */
   async handleRest(exchange: ServerExchange): Promise<boolean> {
     const { location } = this.states.of(exchange);
     switch (location.kind) {
@@ -250,7 +253,10 @@ export class RestServer {
     }
   }
 
-  /** A URL of ours that Nest has not routed: a method that Nest does not know, or a path that the HTTP library cannot decode. Only ever refused: what the application put before its routes has not seen this request. */
+  /**
+   * A generated URL that Nest did not match: an unknown method, or a path that the HTTP library cannot decode. Always rejected,
+   * because middleware of the application has not seen the request.
+   */
   private async rejectUnrouted(exchange: ServerExchange): Promise<void> {
     await this.writing(exchange, async () => {
       const { context } = await this.authorizedAnew(exchange);
@@ -316,12 +322,12 @@ export class RestServer {
     this.report(`${method} ${path} failed`, error);
   }
 
-  /** Whatever a logger makes of it, and whatever was thrown: an answer follows. */
+  /** Logs an error. Never throws. */
   report(what: string, error: unknown): void {
     try {
       this.logger.error(`${what}: ${describeError(error)}`);
     } catch {
-      // Nobody is left to be told.
+      // A logger that throws must not fail the request.
     }
   }
 
@@ -334,14 +340,11 @@ export class RestServer {
   }
 
   /** The request's context, authorized once. */
-  private authorized(
-    exchange: ServerExchange,
-    nestContext?: ExecutionContext,
-  ): MaybePromise<AuthorizedRequest> {
+  private authorized(exchange: ServerExchange): MaybePromise<AuthorizedRequest> {
     const state = this.states.of(exchange);
     const { context, location } = state;
     if (location.kind !== 'route') throw new NotFound();
-    return context ? { context, state, served: location.served } : this.authorizedAnew(exchange, nestContext);
+    return context ? { context, state, served: location.served } : this.authorizedAnew(exchange);
   }
 
   private authorizedAnew(
