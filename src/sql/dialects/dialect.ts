@@ -174,16 +174,11 @@ export function driverErrorProperty(error: unknown, name: string): unknown {
 }
 
 /** Errors that are independent of the request, which may succeed when retried. */
-const TEMPORARY: ReadonlySet<string | undefined> = new Set<DatabaseError['kind']>([
-  'away',
-  'full',
-  'timeout',
-  'conflict',
-  'locked',
-  'unprepared',
-]);
+const TEMPORARY_KINDS = ['away', 'full', 'timeout', 'conflict', 'locked', 'unprepared'] as const;
+type TemporaryError = Extract<DatabaseError, { kind: (typeof TEMPORARY_KINDS)[number] }>;
+const TEMPORARY: ReadonlySet<string | undefined> = new Set(TEMPORARY_KINDS);
 
-export function isTemporary(refusal: DatabaseError | undefined): boolean {
+export function isTemporary(refusal: DatabaseError | undefined): refusal is TemporaryError {
   return TEMPORARY.has(refusal?.kind);
 }
 

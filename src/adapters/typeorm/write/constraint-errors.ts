@@ -9,6 +9,7 @@ import { isEverTaken } from '../../../core/schema/field.js';
 import type { Field } from '../../../core/schema/field.js';
 import type { FieldValues } from '../../../core/query/plan.js';
 import type { Resource } from '../../../core/schema/resource.js';
+import { isTemporary } from '../../../sql/dialects/dialect.js';
 import type { DatabaseError, Dialect } from '../../../sql/dialects/dialect.js';
 
 /**
@@ -20,6 +21,7 @@ export function constraintError(
   resource: Resource,
   sent: FieldValues,
 ): RestException | undefined {
+  if (isTemporary(refusal)) return new DatabaseUnavailable();
   switch (refusal.kind) {
     case 'unique':
       return duplicate(refusal.columns ?? [], resource, sent);
@@ -37,13 +39,6 @@ export function constraintError(
       );
     case 'check':
       return InvalidInput.ofNoField('These values break a rule of the database.');
-    case 'conflict':
-    case 'locked':
-    case 'full':
-    case 'unprepared':
-    case 'timeout':
-    case 'away':
-      return new DatabaseUnavailable();
     case 'foreign-key':
       return undefined;
     default:

@@ -1,0 +1,155 @@
+import type { EntityMetadata, ObjectLiteral, QueryRunner } from 'typeorm';
+import type { RelationMetadata } from 'typeorm/metadata/RelationMetadata.js';
+import type { Json } from '../../../core/errors/rest-exception.js';
+import type { ColumnValue, FieldValues } from '../../../core/query/plan.js';
+import type { Resource } from '../../../core/schema/resource.js';
+import { classOf } from '../metadata/inheritance.js';
+import { savesEmbedded } from './embedded-keys.js';
+import { withoutEmptyRelations } from './empty-relations.js';
+import { applyValues, columnIds, identityOf, whereIdentity } from './entity-values.js';
+import type { ReferencedValues } from './entity-values.js';
+import { withArrayPlaceholders } from './json-arrays.js';
+import type { ListenerRelations } from './listener-relations.js';
+import type { WriterTools } from './row-writer.js';
+import { sharesColumns, withoutSharedColumns, writtenIds } from './shared-columns.js';
+import type { TreeKeeper } from './trees/tree-keeper.js';
+
+/** The update of one row. */
+export interface Change {
+  readonly identity: readonly Json[];
+  /** Whether TypeORM has loaded this key exactly. */
+  readonly isKeyExact: boolean;
+  readonly values: FieldValues;
+  readonly referenced: ReferencedValues;
+  /** The relations that were null before the update. */
+  readonly empty: readonly RelationMetadata[];
+  /** Whether a hook has received the entity, and may have changed more than the body. */
+  readonly hooked: boolean;
+}
+
+/** Inserts and updates entities by TypeORM's own statements. */
+export class EntitySaver {
+  private readonly metadata: EntityMetadata;
+  private readonly model: { readonly resource: Resource; readonly metadata: EntityMetadata };
+  /** Whether a column belongs to several relations. */
+  private readonly sharesColumns: boolean;
+  /** False if TypeORM cannot `save` the entity, which is then updated by a single statement. */
+  private readonly saves: boolean;
+
+  constructor(
+    private readonly resource: Resource,
+    private readonly tools: WriterTools,
+    private readonly parts: {
+      readonly tree: TreeKeeper | undefined;
+      readonly related: ListenerRelations | undefined;
+    },
+  ) {
+    this.metadata = tools.tables.of(resource).metadata;
+    this.model = { resource, metadata: this.metadata };
+    this.sharesColumns = sharesColumns(this.metadata);
+    this.saves = savesEmbedded(this.metadata);
+  }
+
+  /** Inserts the entity. Returns the values that TypeORM has not written. */
+  insert(entity: ObjectLiteral, runner: QueryRunner): Promise<readonly ColumnValue[]> {
+    return withArrayPlaceholders(entity, this.model, () => this.insertOnce(entity, runner));
+  }
+
+  /**
+   * Saves the entity. Returns the values that TypeORM has not written. An update of a junction row's related side
+   * changes its primary key, which `save` would take for another row (contract 2.11).
+   */
+  update(entity: ObjectLiteral, change: Change, runner: QueryRunner): Promise<readonly ColumnValue[]> {
+    const hasSameKey = identityOf(entity, this.resource, this.metadata).every(
+      (value, index) => value === change.identity[index],
+    );
+    return hasSameKey && change.isKeyExact && this.saves
+      ? this.saveEntity(entity, change, runner)
+      : this.updateByKey(entity, change, runner);
+  }
+
+  /** Never with `save`, which would overwrite a row with the same key. */
+  private async insertOnce(entity: ObjectLiteral, runner: QueryRunner): Promise<void> {
+    const { columns, target } = this.metadata;
+    // TypeORM would write a value into a generated column, which SQLite rejects.
+    const made = this.tools.dialect.oneConnection && columns.some((column) => column.asExpression);
+    const given = made
+      ? columns
+          .filter((column) => column.isInsert && !column.asExpression)
+          .map((column) => column.propertyPath)
+      : undefined;
+    await runner.manager.createQueryBuilder().insert().into(target, given).values(entity).execute();
+  }
+
+  private async saveEntity(
+    entity: ObjectLiteral,
+    change: Change,
+    runner: QueryRunner,
+  ): Promise<readonly ColumnValue[]> {
+    // Changes by a hook are not known by name.
+    const only = change.hooked
+      ? undefined
+      : new Set([...change.values.keys()].flatMap((name) => this.columnsOf(name)));
+    await this.parts.related?.load(entity, runner);
+    const save = (): Promise<void> =>
+      withoutEmptyRelations(entity, change.empty, () =>
+        this.saveColumnsOnce(entity, change, () =>
+          runner.manager.save(classOf(entity, this.metadata), entity, { reload: false }),
+        ),
+      );
+    return withArrayPlaceholders(entity, { ...this.model, ...(only ? { only } : {}) }, () =>
+      this.saveInTree(entity, { change, runner, save }),
+    );
+  }
+
+  private updateByKey(
+    entity: ObjectLiteral,
+    change: Change,
+    runner: QueryRunner,
+  ): Promise<readonly ColumnValue[]> {
+    const changed = change.hooked ? entity : (this.metadata.create() as ObjectLiteral);
+    applyValues(changed, this.model, change);
+    const where = [whereIdentity(change.identity, this.resource, this.metadata)];
+    const execute = (): Promise<unknown> =>
+      runner.manager
+        .createQueryBuilder()
+        .update(this.metadata.target)
+        .set(changed)
+        .whereInIds(where)
+        .execute();
+    const save = (): Promise<void> => this.saveColumnsOnce(changed, change, execute);
+    return withArrayPlaceholders(changed, this.model, () =>
+      this.saveInTree(entity, { change, runner, save }),
+    );
+  }
+
+  /** Saves with each column written once. */
+  private async saveColumnsOnce(
+    entity: ObjectLiteral,
+    { values }: Change,
+    save: () => Promise<unknown>,
+  ): Promise<void> {
+    if (!this.sharesColumns) {
+      await save();
+      return;
+    }
+    const fields = [...values.keys()].flatMap((name) => this.resource.fieldsByName.get(name) ?? []);
+    const written = new Set(fields.flatMap(writtenIds));
+    await withoutSharedColumns(entity, { metadata: this.metadata, written }, save);
+  }
+
+  private async saveInTree(
+    entity: ObjectLiteral,
+    { change, runner, save }: { change: Change; runner: QueryRunner; save: () => Promise<void> },
+  ): Promise<void> {
+    const { tree } = this.parts;
+    await (tree
+      ? tree.save(entity, change.identity[0] ?? null, { mayMove: tree.mayMove(change), runner, save })
+      : save());
+  }
+
+  private columnsOf(name: string): readonly string[] {
+    const field = this.resource.fieldsByName.get(name);
+    return field ? columnIds(field) : [];
+  }
+}
