@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { PageNumberPagination, Restify } from 'nestjs-restify';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { RowReader } from '../../src/adapters/typeorm/read/row-reader.js';
+import { DirectStatements } from '../../src/adapters/typeorm/write/direct-statements.js';
 import { DirectWriter } from '../../src/adapters/typeorm/write/direct-writer.js';
 import { ModelSerializer } from '../../src/features/serialization/model-serializer.js';
 import { startApp } from './start-app.js';
@@ -102,19 +103,20 @@ describe('a planted difference fails the request, and the end of the application
     await expect(started.close()).rejects.toThrow(/The database writes\n.*\nand the process\n.*planted/);
   });
 
-  test('of what a write stores', async () => {
+  test.each([
+    ['insert', 'POST', THINGS],
+    ['changesOf', 'PATCH', `${THINGS}1/`],
+  ])('of what a write stores: %s', async (name, method, path) => {
     const started = await start();
-    const insertStatement = Reflect.get(DirectWriter.prototype, 'insertStatement') as (
-      plan: object,
-    ) => object;
+    const build = Reflect.get(DirectStatements.prototype, name) as (plan: object) => object;
     replace(
-      DirectWriter.prototype,
-      'insertStatement',
-      function (this: DirectWriter, plan: { readonly values: ReadonlyMap<string, unknown> }) {
-        return insertStatement.call(this, { ...plan, values: new Map([['text', 'planted']]) });
+      DirectStatements.prototype,
+      name,
+      function (this: DirectStatements, plan: { readonly values: ReadonlyMap<string, unknown> }) {
+        return build.call(this, { ...plan, values: new Map([['text', 'planted']]) });
       },
     );
-    expect((await started.client.post(THINGS, { text: 'd' })).status).toBe(500);
+    expect((await started.client.send(method, path, { body: { text: 'd' } })).status).toBe(500);
     await expect(started.close()).rejects.toThrow(/text is written as .*planted.*, and by TypeORM as .*'d'/);
   });
 

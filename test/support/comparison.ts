@@ -12,6 +12,8 @@ export interface Compared {
   readonly created: number;
   /** Rows returned by the statement that wrote them. */
   readonly changed: number;
+  /** Rows changed by one statement that were compared with an update by TypeORM. */
+  readonly compared: number;
 }
 
 /** The counters and differences of the comparison of one application. */
@@ -21,6 +23,9 @@ export class Comparison implements Compared {
   askedPages = 0;
   created = 0;
   changed = 0;
+  compared = 0;
+  /** Updates that were begun by either path. */
+  updates = 0;
   private readonly found: string[] = [];
 
   /** All differences, including those of responses that a test ignored. */

@@ -236,6 +236,8 @@ function writerOf(
   const { metadata, dataSource } = tools.tables.of(resource);
   if (metadata.isJunction) return new JunctionWriter(resource, tools);
   const general = new EntityWriter(resource, tools);
-  const rules = directWriterRules(resource, metadata, { dataSource, dialect: tools.dialect, validates });
-  return rules ? new DirectWriter(resource, tools, { general, rules }) : general;
+  const rules = directWriterRules(resource, metadata, { dataSource, dialect: tools.dialect });
+  return rules
+    ? new DirectWriter(resource, tools, { general, rules, validates: validates(metadata.target) })
+    : general;
 }

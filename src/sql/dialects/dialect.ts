@@ -4,6 +4,7 @@ import type { Lookup } from '../../core/query/row-filter.js';
 import type { DataType } from '../../core/schema/data-type.js';
 import { isConnectionLost, isSystemCode } from './error-codes.js';
 import type { JsonWriter } from './json-writer.js';
+import type { ReturningSyntax } from './returning-syntax.js';
 import type { StatementCanceller } from './statement-canceller.js';
 
 /** Adds a parameter to the statement and returns its placeholder. */
@@ -91,13 +92,8 @@ export interface Dialect {
   matchSpecial(column: string, match: Extract<TermMatch, 'regex' | 'fulltext'>, placeholder: string): string;
   /** How the cursor value of an ordered column is read and compared. */
   cursor(column: string, type: DataType): CursorColumn;
-  /**
-   * A query that returns 1 for an ordinary table without triggers, rules, generated columns and child tables; undefined if
-   * the dialect does not use RETURNING. `path` is quoted, `name` is not.
-   */
-  readonly plainTable:
-    | ((name: string, path: string) => { readonly sql: string; readonly parameters: readonly unknown[] })
-    | undefined;
+  /** Undefined if rows are not written by statements that return them. */
+  readonly returning: ReturningSyntax | undefined;
   /** Whether a comparison with this type compiles to the same SQL for every value, bound once in its encoded form. */
   isReusable(type: DataType): boolean;
   /** Undefined if this dialect does not serialize rows as JSON. */

@@ -46,7 +46,7 @@ export function mysql(zone: WallZone, driver?: MysqlModule): Dialect {
     oneConnection: false,
     json: undefined,
     estimate: { question: (select) => `EXPLAIN FORMAT=JSON ${select}`, rows: expectedRows },
-    plainTable: undefined,
+    returning: undefined,
     isReusable: ({ kind }) => kind === 'integer' || kind === 'bigint',
     nullsFirst: true,
     nullsClause: false,

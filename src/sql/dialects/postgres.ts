@@ -6,6 +6,7 @@ import type { Bind, Comparison, DatabaseError, Dialect, TextPart } from './diale
 import { formatInterval } from '../../core/values/intervals.js';
 import { postgresFault } from './postgres-error-codes.js';
 import { postgresJson } from './postgres-json.js';
+import { postgresReturning } from './postgres-returning.js';
 import { numberIn } from './explain.js';
 import { decodeFloat, decodeStored } from './decode-stored.js';
 import { instantOf, wallClockOf } from './local-time.js';
@@ -39,10 +40,7 @@ export const postgres: Dialect = {
     compared: column,
     parameter: (placeholder) => placeholder,
   }),
-  plainTable: (_name, path) => ({
-    sql: `SELECT (relkind = 'r' AND NOT relhassubclass AND NOT relhasrules AND NOT EXISTS (SELECT 1 FROM pg_trigger WHERE tgrelid = pg_class.oid AND NOT tgisinternal) AND NOT EXISTS (SELECT 1 FROM information_schema.columns WHERE table_schema = (SELECT nspname FROM pg_namespace WHERE oid = relnamespace) AND table_name = relname AND is_generated = 'ALWAYS'))::int AS c0 FROM pg_class WHERE oid = to_regclass($1)`,
-    parameters: [path],
-  }),
+  returning: postgresReturning,
   isReusable: (type) => REUSABLE_KINDS.has(type.kind) && !(type.kind === 'string' && type.loose === true),
   json: postgresJson,
   estimate: {

@@ -4,6 +4,7 @@ import { driverErrorProperty, isServerLost, likePattern } from './dialect.js';
 import type { Bind, Comparison, DatabaseError, Dialect, TextPart } from './dialect.js';
 import { sqliteFault } from './sqlite-error-codes.js';
 import { sqliteJson } from './sqlite-json.js';
+import { sqliteReturning } from './sqlite-returning.js';
 import { decodeFloat, decodeStored } from './decode-stored.js';
 import { plainNumberText } from '../../core/values/numbers.js';
 import { instantOf, wallClockOf } from './local-time.js';
@@ -37,10 +38,7 @@ export const sqlite: Dialect = {
     compared: column,
     parameter: (placeholder) => parameter(placeholder, type),
   }),
-  plainTable: (name) => ({
-    sql: `SELECT count(*) = 1 AND NOT EXISTS (SELECT 1 FROM (SELECT * FROM sqlite_master UNION ALL SELECT * FROM sqlite_temp_master) WHERE type = 'trigger' AND lower(tbl_name) = lower(?)) AND NOT EXISTS (SELECT 1 FROM pragma_table_xinfo(?) WHERE hidden <> 0) AS c0 FROM sqlite_master WHERE type = 'table' AND lower(name) = lower(?)`,
-    parameters: [name, name, name],
-  }),
+  returning: sqliteReturning,
   isReusable: ({ kind }) => REUSABLE_KINDS.has(kind),
   json: sqliteJson,
   estimate: undefined,

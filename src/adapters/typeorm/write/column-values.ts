@@ -1,24 +1,25 @@
+import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { Json } from '../../../core/errors/rest-exception.js';
 import type { Column } from '../../../core/schema/column.js';
 import type { ColumnValue, FieldValues } from '../../../core/query/plan.js';
 import type { Resource } from '../../../core/schema/resource.js';
 import type { DataKind } from '../../../core/schema/data-type.js';
 
-/** The kinds of values that TypeORM and `encode` write identically. */
-const ALIKE: ReadonlySet<DataKind> = new Set([
-  'integer',
-  'bigint',
-  'boolean',
-  'string',
-  'uuid',
-  'date',
-  'datetime',
-  'float',
-  'decimal',
-]);
-
-export function isAlike({ type }: Column): boolean {
-  return ALIKE.has(type.kind);
+/** Whether TypeORM and `encode` store every value of the column identically. */
+export function isStoredAlike({ type }: Column, metadata: ColumnMetadata): boolean {
+  switch (type.kind) {
+    case 'enum':
+      // TypeORM writes numbers as text into its own enum types only.
+      return (
+        metadata.type === 'enum' ||
+        metadata.type === 'simple-enum' ||
+        type.values.every((value) => typeof value === 'string')
+      );
+    case 'json':
+      return type.packed !== true;
+    default:
+      return true;
+  }
 }
 
 /**
@@ -40,12 +41,19 @@ export function isKeptAsGiven({ type }: Column): boolean {
   return KEPT.has(type.kind) && !(type.kind === 'string' && type.loose === true);
 }
 
-/** The values of a body by column, including keys; undefined if only an entity determines what is written. */
-export function columnsOf(values: FieldValues, resource: Resource): readonly ColumnValue[] | undefined {
+/**
+ * The values of a body by column, including keys; undefined if only an entity determines what is written. `alike`: the
+ * ids of the columns that TypeORM and `encode` write identically.
+ */
+export function columnsOf(
+  values: FieldValues,
+  resource: Resource,
+  alike: ReadonlySet<string>,
+): readonly ColumnValue[] | undefined {
   const columns: ColumnValue[] = [];
   for (const [name, value] of values) {
     const field = resource.fieldsByName.get(name);
-    if (field?.kind === 'column' && isAlike(field.column))
+    if (field?.kind === 'column' && alike.has(field.column.id))
       columns.push({ column: field.column, value: value as Json });
     else if (field?.kind === 'to-one' && field.relation.byKey) {
       const { on, target } = field.relation;

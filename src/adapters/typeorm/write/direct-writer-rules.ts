@@ -1,29 +1,22 @@
-import { randomUUID } from 'node:crypto';
 import type { DataSource, EntityMetadata, ObjectLiteral } from 'typeorm';
-import type { ColumnValue } from '../../../core/query/plan.js';
 import type { Field } from '../../../core/schema/field.js';
 import type { Resource } from '../../../core/schema/resource.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
-import { isAlike } from './column-values.js';
+import { isStoredAlike } from './column-values.js';
+import { insertRules } from './insert-rules.js';
+import type { InsertRules } from './insert-rules.js';
 import { listensTo } from './subscriber-events.js';
-
-/** The default that TypeORM would write into an omitted column. */
-interface ColumnDefault {
-  readonly columnId: string;
-  /** The quoted name of the column. */
-  readonly name: string;
-  readonly sql: string;
-}
+import { updateRules } from './update-rules.js';
+import type { UpdateRules } from './update-rules.js';
 
 /** The conditions under which an entity's rows can be written without TypeORM. */
 export interface DirectWriterRules {
-  readonly create: boolean;
-  readonly update: boolean;
-  readonly defaults: readonly ColumnDefault[];
-  /** Whether TypeORM would write these values, which are not part of the body, unchanged. */
-  acceptsValues(values: readonly ColumnValue[]): boolean;
-  /** The values that are generated in the process, for the columns without a value. */
-  generate(given: readonly ColumnValue[]): readonly ColumnValue[];
+  /** The ids of the columns that TypeORM and `encode` write identically. */
+  readonly alike: ReadonlySet<string>;
+  /** Undefined if TypeORM has to write new rows. */
+  readonly create: InsertRules | undefined;
+  /** Undefined if TypeORM has to update rows. */
+  readonly update: UpdateRules | undefined;
   /** Evaluated for each write: subscribers may be added and removed while the application runs. */
   isListenedTo(): boolean;
 }
@@ -32,40 +25,22 @@ export interface DirectWriterRules {
 export function directWriterRules(
   resource: Resource,
   metadata: EntityMetadata,
-  {
-    dataSource,
-    dialect,
-    validates,
-  }: { dataSource: DataSource; dialect: Dialect; validates: (target: unknown) => boolean },
+  { dataSource, dialect }: { dataSource: DataSource; dialect: Dialect },
 ): DirectWriterRules | undefined {
-  if (!dialect.plainTable || !isSimpleTable(metadata) || !hasOwnRows(resource) || validates(metadata.target))
-    return undefined;
+  if (!dialect.returning || !isSimpleTable(metadata) || !hasOwnRows(resource)) return undefined;
   const classDefaults = hasClassDefaults(metadata);
   if (classDefaults === 'all') return undefined;
-  const create =
-    classDefaults === 'none' &&
-    metadata.beforeInsertListeners.length + metadata.afterInsertListeners.length === 0 &&
-    !metadata.versionColumn &&
-    metadata.columns.every(
-      (column) => !column.isGenerated || column.isPrimary || column.generationStrategy === 'uuid',
-    );
-  const update =
-    metadata.beforeUpdateListeners.length + metadata.afterUpdateListeners.length === 0 &&
-    !metadata.versionColumn &&
-    !metadata.updateDateColumn;
-  const { defaults, generated } = omittedColumns(resource, metadata, { dataSource, dialect });
+  const alike = new Set(
+    metadata.columns.flatMap((each) => {
+      const column = resource.columns.get(each.databaseName);
+      return column && isStoredAlike(column, each) ? column.id : [];
+    }),
+  );
+  const context = { dataSource, dialect, alike };
   return {
-    create: create && defaults !== undefined,
-    update,
-    defaults: defaults ?? [],
-    acceptsValues: (values) =>
-      values.every(
-        ({ column }) => isAlike(column) && metadata.findColumnWithDatabaseName(column.id)?.isInsert === true,
-      ),
-    generate: (given) =>
-      generated
-        .filter((column) => !given.some((each) => each.column.id === column.id))
-        .map((column) => ({ column, value: randomUUID() })),
+    alike,
+    create: classDefaults === 'none' ? insertRules(resource, metadata, context) : undefined,
+    update: updateRules(resource, metadata, context),
     isListenedTo: () =>
       dataSource.subscribers.some(
         (each) => listensTo(each, metadata) || STATEMENT_HOOKS.some((hook) => each[hook] !== undefined),
@@ -134,37 +109,4 @@ function isOwn(field: Field): boolean {
   return (
     field.kind === 'column' || field.kind === 'link' || (field.kind === 'to-one' && field.relation.byKey)
   );
-}
-
-/**
- * The defaults and generated columns of an INSERT without a value for them. PostgreSQL fills them itself; on SQLite
- * TypeORM writes the entity's defaults, and NULL.
- */
-function omittedColumns(
-  resource: Resource,
-  metadata: EntityMetadata,
-  { dataSource, dialect }: { dataSource: DataSource; dialect: Dialect },
-): {
-  readonly defaults: readonly ColumnDefault[] | undefined;
-  readonly generated: readonly ColumnValue['column'][];
-} {
-  if (!dialect.oneConnection) return { defaults: [], generated: [] };
-  const columns = metadata.columns.filter((column) => column.isInsert);
-  const made = columns.filter((column) => column.isGenerated && column.generationStrategy === 'uuid');
-  const generated = made.flatMap(({ databaseName }) => resource.columns.get(databaseName) ?? []);
-  const defaults = columns
-    .filter((column) => !made.includes(column))
-    .map((column) => ({
-      columnId: column.databaseName,
-      name: dataSource.driver.escape(column.databaseName),
-      sql:
-        column.default === undefined || column.default === null
-          ? 'NULL'
-          : dataSource.driver.normalizeDefault(column),
-    }));
-  const known = defaults.filter((each): each is ColumnDefault => each.sql !== undefined);
-  return {
-    defaults: known.length === defaults.length && generated.length === made.length ? known : undefined,
-    generated,
-  };
 }

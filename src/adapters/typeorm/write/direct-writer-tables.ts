@@ -28,7 +28,7 @@ export class DirectWriterTables {
     metadata: EntityMetadata,
     { dialect, connections, tables }: WriterTools,
   ): Promise<boolean> {
-    const question = dialect.plainTable?.(metadata.tableName, tables.pathOf(metadata));
+    const question = dialect.returning?.plainTable(metadata.tableName, tables.pathOf(metadata));
     try {
       const answer =
         question !== undefined &&

@@ -73,5 +73,10 @@ export async function writeWithin<Result>(
 }
 
 function throwStepError(errors: FieldErrors): void {
-  for (const _ in errors) throw new InvalidInput(errors);
+  if (hasErrors(errors)) throw new InvalidInput(errors);
+}
+
+export function hasErrors(errors: FieldErrors): boolean {
+  for (const _ in errors) return true;
+  return false;
 }

@@ -1,0 +1,152 @@
+import { touches } from '../../../core/query/condition.js';
+import { evaluateCondition } from '../../../core/query/evaluate-condition.js';
+import type { ColumnValue, CreatePlan, KeyCheck, UpdatePlan } from '../../../core/query/plan.js';
+import type { Json } from '../../../core/errors/rest-exception.js';
+import type { Column } from '../../../core/schema/column.js';
+import type { Resource } from '../../../core/schema/resource.js';
+import { compileWhere } from '../../../sql/compile-where.js';
+import { selectList } from '../../../sql/select-columns.js';
+import { Scope } from '../../../sql/query-scope.js';
+import type { Statement } from '../../../sql/statement.js';
+import { StatementCache } from '../../../sql/statement-cache.js';
+import type { ChangeDetection } from './change-detection.js';
+import { columnsOf, isKeptAsGiven } from './column-values.js';
+import type { DirectWriterRules } from './direct-writer-rules.js';
+import { compileChanges, parametersOfChanges } from './set-clause.js';
+import type { ColumnChange, RowChanges } from './set-clause.js';
+import type { StoredRow, StoredRows } from './stored-rows.js';
+import type { WriterTools } from './row-writer.js';
+
+/** Builds the statements that write one row and return it. */
+export class DirectStatements {
+  private readonly shapes: StatementCache;
+
+  constructor(
+    private readonly resource: Resource,
+    private readonly tools: WriterTools,
+    private readonly rules: DirectWriterRules,
+  ) {
+    this.shapes = new StatementCache(tools.dialect);
+  }
+
+  /** Undefined if the values need TypeORM, or it is unknown before the write whether the caller may have the row. */
+  insert({ values, fixed, added, keys, where }: CreatePlan): Statement | undefined {
+    const { create, alike } = this.rules;
+    const given = columnsOf(values, this.resource, alike);
+    if (!create || !given || !create.acceptsValues([...fixed, ...added])) return undefined;
+    const columns = distinct([...given, ...fixed, ...added, ...create.generate(given)]);
+    if (!columns || evaluateCondition(where, (id) => keptValue(columns.get(id))) !== true) return undefined;
+    const parameters = [...columns.values()].map((each) => this.encode(each));
+    return this.shapes.of(
+      JSON.stringify(['insert', [...columns.keys()], targetsOf(keys)]),
+      keys.map((key) => key.where),
+      () => {
+        const scope = Scope.ofTable(this.tools.dialect, this.tools.tables, this.resource);
+        const names = [...columns.values()].map(({ column }) => scope.table.name(column));
+        const placed = [...columns.values()].map(({ column }, index) =>
+          this.tools.dialect.parameter(scope.bindRaw(parameters[index]), column.type),
+        );
+        for (const { columnId, name, sql } of create.defaults) {
+          if (columns.has(columnId)) continue;
+          names.push(name);
+          placed.push(sql);
+        }
+        const found = existing(keys, scope);
+        const rows =
+          names.length === 0
+            ? ' DEFAULT VALUES'
+            : ` (${names.join(', ')}) SELECT ${placed.join(', ')}${found.length === 0 ? '' : ` WHERE ${found.join(' AND ')}`}`;
+        return {
+          sql: `INSERT INTO ${scope.table.path}${rows} RETURNING ${this.returned(scope)}`,
+          parameters: scope.parameters,
+        };
+      },
+      parameters,
+    );
+  }
+
+  /** The changes of an update; undefined if it needs TypeORM, or a condition that UPDATE cannot evaluate. */
+  changesOf({ values, where, after }: UpdatePlan): RowChanges | undefined {
+    const { update, alike } = this.rules;
+    const given = columnsOf(values, this.resource, alike);
+    const columns = given && distinct(given);
+    if (!update || !columns || columns.size === 0) return undefined;
+    const computed = update.computed.filter(({ columnId }) => !columns.has(columnId));
+    const isChanged = (id: string): boolean =>
+      columns.has(id) || computed.some(({ columnId }) => columnId === id);
+    // A condition over other rows would need a join, which UPDATE does not have.
+    if (touches(where, () => false) || touches(after, isChanged)) return undefined;
+    const changes: ColumnChange[] = [];
+    for (const each of columns.values()) {
+      const detection = update.detections.get(each.column.id);
+      if (detection === undefined && (computed.length > 0 || needsDetection(each.column))) return undefined;
+      changes.push({ column: each.column, raw: this.encode(each), detection });
+    }
+    return { changes, computed };
+  }
+
+  /** `as`: the state that the row must still have. */
+  update(
+    { keys, where }: UpdatePlan,
+    changes: RowChanges,
+    as?: { readonly rows: StoredRows; readonly row: StoredRow },
+  ): Statement {
+    return this.shapes.of(
+      JSON.stringify(['update', changes.changes.map(shapeOf), targetsOf(keys), as !== undefined]),
+      [where, ...keys.map((key) => key.where)],
+      () => {
+        const scope = Scope.ofTable(this.tools.dialect, this.tools.tables, this.resource);
+        const assignments = compileChanges(changes, scope);
+        const state = as ? as.rows.isUnchanged(as.row, scope) : [];
+        const conditions = [...state, compileWhere(where, scope), ...existing(keys, scope)];
+        return {
+          sql: `UPDATE ${scope.table.path} SET ${assignments.join(', ')} WHERE ${conditions.join(' AND ')} RETURNING ${this.returned(scope)}`,
+          parameters: scope.parameters,
+        };
+      },
+      [...parametersOfChanges(changes), ...(as ? as.row.state : [])],
+    );
+  }
+
+  private encode({ column, value }: ColumnValue): unknown {
+    return value === null ? null : this.tools.dialect.encode(value, column.type);
+  }
+
+  private returned(scope: Scope): string {
+    return selectList(this.tools.reader.selection.expressions(scope));
+  }
+}
+
+/** JSON that differs only in the order of its keys stays as it is stored. */
+function needsDetection({ type }: Column): boolean {
+  return type.kind === 'json';
+}
+
+/** The parts of a change on which the SQL depends. */
+function shapeOf({ column, raw, detection }: ColumnChange): readonly [string, ChangeDetection?, boolean?] {
+  return detection === 'always' ? [column.id, detection, raw === null] : [column.id];
+}
+
+function targetsOf(keys: readonly KeyCheck[]): readonly string[] {
+  return keys.map(({ relation }) => relation.target.id);
+}
+
+/** Undefined if the stored value has to be read back. */
+function keptValue(given: ColumnValue | undefined): Json | undefined {
+  return given && isKeptAsGiven(given.column) ? given.value : undefined;
+}
+
+/** The values by column; undefined if a column occurs twice. */
+function distinct(values: readonly ColumnValue[]): ReadonlyMap<string, ColumnValue> | undefined {
+  const byColumn = new Map(values.map((each) => [each.column.id, each]));
+  return byColumn.size === values.length ? byColumn : undefined;
+}
+
+/** Conditions that the rows exist to which the keys of the body refer. */
+function existing(keys: readonly KeyCheck[], scope: Scope): readonly string[] {
+  return keys.map(({ relation, where }) => {
+    const target = scope.within(relation.target);
+    const condition = compileWhere(where, target);
+    return `EXISTS (SELECT 1 FROM ${target.from()} WHERE ${condition})`;
+  });
+}

@@ -1,0 +1,145 @@
+import type { DataSource, EntityMetadata, ObjectLiteral } from 'typeorm';
+import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
+import type { RelationMetadata } from 'typeorm/metadata/RelationMetadata.js';
+import type { Json } from '../../../core/errors/rest-exception.js';
+import type { Condition } from '../../../core/query/condition.js';
+import type { Resource } from '../../../core/schema/resource.js';
+import { compileWhere } from '../../../sql/compile-where.js';
+import { decodeRecord, readColumns, selectList } from '../../../sql/select-columns.js';
+import { Scope } from '../../../sql/query-scope.js';
+import type { Statement } from '../../../sql/statement.js';
+import { StatementCache } from '../../../sql/statement-cache.js';
+import { identityOf, setRelation } from './entity-values.js';
+import type { WriterTools } from './row-writer.js';
+
+/** A row as it was read, without a lock. */
+export interface StoredRow {
+  /** As `findOne` of TypeORM loads it, with the keys of its relations. */
+  readonly entity: ObjectLiteral;
+  /** The values that `isUnchanged` compares. */
+  readonly state: readonly unknown[];
+}
+
+/**
+ * Reads rows as entities by one statement of its own, together with their state, so that an UPDATE can be made dependent
+ * on it instead of a lock.
+ */
+export class StoredRows {
+  private readonly shapes: StatementCache;
+
+  private constructor(
+    private readonly resource: Resource,
+    private readonly tools: WriterTools,
+    private readonly parts: EntityParts,
+  ) {
+    this.shapes = new StatementCache(tools.dialect);
+  }
+
+  /** Undefined if only TypeORM can build the entities. */
+  static of(resource: Resource, tools: WriterTools): StoredRows | undefined {
+    const { metadata, dataSource } = tools.tables.of(resource);
+    const parts = entityParts(metadata, dataSource);
+    return parts && new StoredRows(resource, tools, parts);
+  }
+
+  select(where: Condition): Statement {
+    return this.shapes.of('stored row', [where], () => {
+      const scope = Scope.begin(this.tools.dialect, this.tools.tables, this.resource);
+      const version = this.tools.dialect.returning?.rowVersion?.read(scope.alias);
+      const list = selectList([
+        ...readColumns(this.resource.identity, scope),
+        ...(version === undefined ? [] : [version]),
+        ...this.columnsIn(scope.alias),
+      ]);
+      const condition = compileWhere(where, scope);
+      return {
+        sql: `SELECT ${list} FROM ${scope.from()} WHERE ${condition} LIMIT 1`,
+        parameters: scope.parameters,
+      };
+    });
+  }
+
+  /** Undefined if the driver has rounded the key, by which the row would not be found. */
+  read(record: readonly unknown[]): StoredRow | undefined {
+    const { identity } = this.resource;
+    const key = decodeRecord(record, identity, this.tools.dialect);
+    const hasVersion = this.tools.dialect.returning?.rowVersion !== undefined;
+    const values = record.slice(identity.length + (hasVersion ? 1 : 0));
+    const entity = this.build(values);
+    const { metadata } = this.parts;
+    return identityOf(entity, this.resource, metadata).every((value, index) => value === key[index])
+      ? { entity, state: hasVersion ? [record[identity.length]] : values }
+      : undefined;
+  }
+
+  /** Conditions that the row is as it was read. They bind exactly its state. */
+  isUnchanged({ state }: StoredRow, scope: Scope): readonly string[] {
+    const { alias } = scope;
+    const version = this.tools.dialect.returning?.rowVersion;
+    if (version) return [version.equals(alias, scope.bindRaw(state[0]))];
+    return this.columnsIn(alias).map(
+      (column, index) => `${column} IS ${scope.bindRaw(state[index])} COLLATE BINARY`,
+    );
+  }
+
+  private columnsIn(alias: string): readonly string[] {
+    const { driver } = this.parts.dataSource;
+    return this.parts.columns.map(({ databaseName }) => `${alias}.${driver.escape(databaseName)}`);
+  }
+
+  private build(values: readonly unknown[]): ObjectLiteral {
+    const { metadata, dataSource, columns, relations } = this.parts;
+    const entity = metadata.create(undefined, { fromDeserializer: true }) as ObjectLiteral;
+    const byName = new Map(columns.map(({ databaseName }, index) => [databaseName, values[index]]));
+    const load = (name: string, as: ColumnMetadata): Json =>
+      dataSource.driver.prepareHydratedValue(byName.get(name), as) as Json;
+    for (const column of columns)
+      if (!column.isVirtual) column.setEntityValue(entity, load(column.databaseName, column));
+    for (const relation of relations) setRelation(entity, relation, relatedKey(relation, load));
+    return entity;
+  }
+}
+
+/** The object with the related row's key; null if the relation is empty. */
+function relatedKey(
+  { joinColumns }: RelationMetadata,
+  load: (name: string, as: ColumnMetadata) => Json,
+): ObjectLiteral | null {
+  const key: ObjectLiteral = {};
+  let isEmpty = true;
+  for (const { databaseName, referencedColumn } of joinColumns) {
+    if (!referencedColumn) continue;
+    const value = load(databaseName, referencedColumn);
+    Object.assign(key, referencedColumn.createValueMap(value));
+    isEmpty &&= value === null;
+  }
+  return isEmpty ? null : key;
+}
+
+/** The columns and relations of an entity that TypeORM would load. */
+interface EntityParts {
+  readonly metadata: EntityMetadata;
+  readonly dataSource: DataSource;
+  readonly columns: readonly ColumnMetadata[];
+  readonly relations: readonly RelationMetadata[];
+}
+
+/** Undefined if TypeORM loads some value by an expression or a query of its own. */
+function entityParts(metadata: EntityMetadata, dataSource: DataSource): EntityParts | undefined {
+  const { spatialTypes } = dataSource.driver;
+  const columns = metadata.columns.filter(({ isSelect }) => isSelect);
+  const relations = metadata.relations.filter((relation) => relation.isWithJoinColumn);
+  const joined = relations.flatMap(({ joinColumns }) => joinColumns);
+  const isSimple =
+    metadata.relations.every((relation) => !relation.isLazy) &&
+    columns.every(({ type }) => type !== 'jsonb' || !dataSource.options.type.includes('sqlite')) &&
+    columns.every(({ type }) => !spatialTypes.includes(type)) &&
+    metadata.primaryColumns.every((column) => columns.includes(column) && !column.isVirtual) &&
+    joined.every(
+      (column) =>
+        columns.includes(column) &&
+        column.referencedColumn?.embeddedMetadata === undefined &&
+        column.referencedColumn?.referencedColumn === undefined,
+    );
+  return isSimple ? { metadata, dataSource, columns, relations } : undefined;
+}

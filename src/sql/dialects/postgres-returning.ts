@@ -1,0 +1,32 @@
+import type { ComparedValue, ReturningSyntax, ValueComparison } from './returning-syntax.js';
+
+export const postgresReturning: ReturningSyntax = {
+  plainTable: (_name, path) => ({
+    sql: `SELECT (relkind = 'r' AND NOT relhassubclass AND NOT relhasrules AND NOT EXISTS (SELECT 1 FROM pg_trigger WHERE tgrelid = pg_class.oid AND NOT tgisinternal) AND NOT EXISTS (SELECT 1 FROM information_schema.columns WHERE table_schema = (SELECT nspname FROM pg_namespace WHERE oid = relnamespace) AND table_name = relname AND is_generated = 'ALWAYS'))::int AS c0 FROM pg_class WHERE oid = to_regclass($1)`,
+    parameters: [path],
+  }),
+  differs,
+  rowVersion: {
+    read: (alias) => `${alias}.xmin::text`,
+    equals: (alias, placeholder) => `${alias}.xmin = ${placeholder}::xid`,
+  },
+};
+
+function differs(comparison: ValueComparison, { column, placeholder, type }: ComparedValue): string {
+  switch (comparison) {
+    case 'value':
+    case 'json-text':
+      return `${column} IS DISTINCT FROM ${placeholder}`;
+    case 'text':
+      return `${column}::text IS DISTINCT FROM ${placeholder}`;
+    case 'instant': {
+      const zoned = type.kind === 'datetime' && type.zoned;
+      const milliseconds = (value: string): string => `date_trunc('milliseconds', ${value})`;
+      return `${milliseconds(column)} IS DISTINCT FROM ${milliseconds(`${placeholder}::${zoned ? 'timestamptz' : 'timestamp'}`)}`;
+    }
+    case 'json':
+      return `${column}::jsonb IS DISTINCT FROM ${placeholder}::jsonb`;
+    default:
+      return comparison satisfies never;
+  }
+}
