@@ -1,4 +1,4 @@
-// @tags db
+// @tags db nest
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Restify } from 'nestjs-restify';
 import { MinLength } from 'class-validator';
