@@ -36,7 +36,7 @@ async function findParent(context: RestContext, adapter: DataAdapter): Promise<v
   const { route, keys, access, rows, isReading, requester } = context;
   const { parent: model, relation } = route;
   if (!model || !relation || !keys.key) throw new NotFound();
-  const parent = await adapter.findParent(
+  const parent = await adapter.read(
     planParent(keys.key, {
       parent: model,
       relation,

@@ -27,6 +27,6 @@ export function pipelineServices(
     authenticator,
     selector: new FieldSelector(adapter, planRowsOf),
     preconditions: new Preconditions(adapter),
-    idempotentWrites: new IdempotentWrites(adapter, adapter.answers),
+    idempotentWrites: new IdempotentWrites(adapter, adapter.responses),
   };
 }

@@ -1,5 +1,4 @@
 import type { Representation, Row } from '../core/contracts/serializer.js';
-import type { RowEncoder } from '../core/data-adapter.js';
 import { mapMaybe } from '../core/maybe-promise.js';
 import type { MaybePromise } from '../core/maybe-promise.js';
 import type { RestContext } from './rest-context.js';
@@ -20,11 +19,7 @@ export function representExpanded(row: Row, context: RestContext): MaybePromise<
     : represent(row, context);
 }
 
-/** Serializes a row in process. */
-export function rowEncoder(context: RestContext): RowEncoder {
-  return { basePath: basePathOf(context), represent: (row) => represent(row, context) };
-}
-
+/** The path prefix of the links in a row. */
 export function basePathOf({ base, resource }: Pick<RestContext, 'base' | 'resource'>): string {
   return `${base}/${resource.app}/${resource.model}`;
 }

@@ -1,103 +1,77 @@
+import { JsonReader } from '../../src/adapters/typeorm/read/json-reader.js';
 import { PageReader } from '../../src/adapters/typeorm/read/page-reader.js';
-import { RowReader } from '../../src/adapters/typeorm/read/row-reader.js';
-import { validatorColumnsIn } from '../../src/core/contracts/conditional.js';
-import type { ListPlan, PagePlan } from '../../src/core/query/plan.js';
-import type { PageOf, RowEncoder, ValidatedJson } from '../../src/core/data-adapter.js';
+import type { RowReader } from '../../src/adapters/typeorm/read/row-reader.js';
+import type { JsonOutput, JsonRow, PageOf } from '../../src/core/data-adapter.js';
 import type { MaybePromise } from '../../src/core/maybe-promise.js';
+import type { ListPlan, PagePlan, RetrievePlan } from '../../src/core/query/plan.js';
+import { rowsToJson } from '../../src/core/values/rows-to-json.js';
 import { comparisonOf } from './comparison.js';
 import type { Comparison } from './comparison.js';
 
-const fast = Object.getOwnPropertyDescriptor(RowReader.prototype, 'listJson')?.value as RowReader['listJson'];
-const fastRow = Object.getOwnPropertyDescriptor(RowReader.prototype, 'retrieveJson')
-  ?.value as RowReader['retrieveJson'];
-
-const fastStamped = Object.getOwnPropertyDescriptor(RowReader.prototype, 'retrieveStamped')
-  ?.value as RowReader['retrieveStamped'];
-
+const fastList = Object.getOwnPropertyDescriptor(JsonReader.prototype, 'list')?.value as JsonReader['list'];
+const fastRow = Object.getOwnPropertyDescriptor(JsonReader.prototype, 'retrieve')
+  ?.value as JsonReader['retrieve'];
 const fastPage = Object.getOwnPropertyDescriptor(PageReader.prototype, 'json')?.value as PageReader['json'];
 
 /**
  * In an application with comparison, every list that the database serializes is also read on the general path, and both must
  * be equal byte for byte, so that each feature test covers both.
  */
-RowReader.prototype.listJson = function (this: RowReader, plan, writing) {
-  const texts = fast.call(this, plan, writing);
-  const comparison = comparisonFor(this);
-  return texts === undefined || !comparison
-    ? texts
-    : both({ reader: this, comparison, plan, writing }, iterated(texts));
+JsonReader.prototype.list = function (this: JsonReader, plan, output) {
+  const texts = fastList.call(this, plan, output);
+  const comparison = comparisonFor(this['rows']);
+  return this.inDatabase(output) && comparison
+    ? both({ reader: this, comparison, plan, output }, iterated(texts))
+    : texts;
 };
 
-/** The same for a single row. */
-RowReader.prototype.retrieveJson = function (this: RowReader, where, writing) {
-  const comparison = comparisonFor(this);
-  return comparison ? comparedText(this, comparison, { where, writing }) : fastRow.call(this, where, writing);
+/** The same for a single row, with its validator columns where they are read. */
+JsonReader.prototype.retrieve = function (this: JsonReader, plan, output) {
+  const comparison = comparisonFor(this['rows']);
+  return comparison && output.isDefault
+    ? comparedRow(this, comparison, { plan, output })
+    : fastRow.call(this, plan, output);
 };
 
 interface ReadOfOne {
-  readonly where: Parameters<RowReader['retrieveJson']>[0];
-  readonly writing: RowEncoder;
+  readonly plan: RetrievePlan;
+  readonly output: JsonOutput;
 }
 
-async function comparedText(
-  reader: RowReader,
+async function comparedRow(
+  reader: JsonReader,
   comparison: Comparison,
-  { where, writing }: ReadOfOne,
-): Promise<string | undefined> {
+  { plan, output }: ReadOfOne,
+): Promise<JsonRow | undefined> {
   for (let attempt = 0; ; attempt++) {
-    const text = await fastRow.call(reader, where, writing);
-    const row = await reader.retrieve(where);
-    const expected = row && JSON.stringify(writing.represent(row));
+    const fast = await fastRow.call(reader, plan, output);
+    const general = await reader['serializeRow'](plan, output);
     comparison.rows++;
-    if (text === expected) return text;
-    if (attempt === 5) reportDifference(comparison, text ?? 'nothing', expected ?? 'nothing');
-  }
-}
-
-/** The same for a row with its validator columns, which the general path takes from its values. */
-RowReader.prototype.retrieveStamped = function (this: RowReader, where, writing) {
-  const comparison = comparisonFor(this);
-  return comparison
-    ? comparedStamped(this, comparison, { where, writing })
-    : fastStamped.call(this, where, writing);
-};
-
-async function comparedStamped(
-  reader: RowReader,
-  comparison: Comparison,
-  { where, writing }: ReadOfOne,
-): Promise<ValidatedJson | undefined> {
-  for (let attempt = 0; ; attempt++) {
-    const stamped = await fastStamped.call(reader, where, writing);
-    const row = await reader.retrieve(where);
-    const expected = row && {
-      text: JSON.stringify(writing.represent(row)),
-      stamps: validatorColumnsIn(row, reader['resource']),
-    };
-    comparison.rows++;
-    if (JSON.stringify(stamped) === JSON.stringify(expected)) return stamped;
-    if (attempt === 5) reportDifference(comparison, JSON.stringify(stamped), JSON.stringify(expected));
+    if (JSON.stringify(fast) === JSON.stringify(general)) return fast;
+    if (attempt === 5) reportDifference(comparison, JSON.stringify(fast), JSON.stringify(general));
   }
 }
 
 /** The same for a requested page, including its count. */
-PageReader.prototype.json = function (this: PageReader, plan, writing) {
-  const comparison = comparisonFor(this['reader']);
-  return comparison ? comparedPage(this, comparison, { plan, writing }) : fastPage.call(this, plan, writing);
+PageReader.prototype.json = function (this: PageReader, plan, output) {
+  const comparison = comparisonFor(this['readers'].rows);
+  return comparison && output.isDefault
+    ? comparedPage(this, comparison, { plan, output })
+    : fastPage.call(this, plan, output);
 };
 
 async function comparedPage(
   reader: PageReader,
   comparison: Comparison,
-  { plan, writing }: { readonly plan: PagePlan; readonly writing: RowEncoder },
+  { plan, output }: { readonly plan: PagePlan; readonly output: JsonOutput },
 ): Promise<PageOf<string>> {
   for (let attempt = 0; ; attempt++) {
-    const page = await fastPage.call(reader, plan, writing);
+    const page = await fastPage.call(reader, plan, output);
     const general = await reader.rows(plan);
     const written = toText(page);
     const expected = toText({
       ...general,
-      rows: general.rows.map((row) => JSON.stringify(writing.represent(row))).join(','),
+      rows: rowsToJson(general.rows, output.represent),
     });
     comparison.askedPages++;
     if (written === expected) return page;
@@ -106,7 +80,7 @@ async function comparedPage(
 }
 
 function comparisonFor(reader: RowReader): Comparison | undefined {
-  return comparisonOf(reader['tables'].of(reader['resource']).dataSource);
+  return comparisonOf(reader['tables'].of(reader.resource).dataSource);
 }
 
 function reportDifference(comparison: Comparison, written: string, expected: string): never {
@@ -119,16 +93,16 @@ function toText({ rows, size, more, count, first, last }: PageOf<string>): strin
 }
 
 interface ComparedList {
-  readonly reader: RowReader;
+  readonly reader: JsonReader;
   readonly comparison: Comparison;
   readonly plan: ListPlan;
-  readonly writing: RowEncoder;
+  readonly output: JsonOutput;
 }
 
 /** Compares incrementally, because the page boundaries of the two paths may differ. */
 async function* both(list: ComparedList, texts: AsyncIterable<string>): AsyncGenerator<string> {
-  const { reader, comparison, plan, writing } = list;
-  const general = generalTexts(reader, plan, writing);
+  const { reader, comparison, plan, output } = list;
+  const general = generalTexts(reader, plan, output);
   let [expected, differed] = ['', false];
   for await (const text of texts) {
     const written = withComma(text);
@@ -160,22 +134,20 @@ function withComma(text: string): string {
 }
 
 async function* generalTexts(
-  reader: RowReader,
+  reader: JsonReader,
   plan: ListPlan,
-  { represent }: RowEncoder,
+  { represent }: JsonOutput,
 ): AsyncGenerator<string> {
-  for await (const rows of reader.list(plan))
-    yield rows.map((row) => JSON.stringify(represent(row))).join(',');
+  for await (const rows of reader['rows'].list(plan)) yield rowsToJson(rows, represent);
 }
 
 /** Repeats the comparison, because another request may write between the two reads; only a persistent difference is reported. */
-async function verifyAgreement({ reader, comparison, plan, writing }: ComparedList): Promise<void> {
+async function verifyAgreement({ reader, comparison, plan, output }: ComparedList): Promise<void> {
   let last: readonly [string, string] | undefined;
   for (let attempt = 0; attempt < 5; attempt++) {
-    const texts = fast.call(reader, plan, writing);
     last = [
-      await whole(texts === undefined ? generalTexts(reader, plan, writing) : iterated(texts)),
-      await whole(generalTexts(reader, plan, writing)),
+      await whole(iterated(fastList.call(reader, plan, output))),
+      await whole(generalTexts(reader, plan, output)),
     ];
     if (last[0] === last[1]) return;
   }

@@ -22,6 +22,6 @@ export function comparedRead({ resource, operations }: Route, pipeline: RestPipe
   const operation = operations.get('GET');
   if (operation !== 'list') return operation === 'retrieve' ? 'rows' : undefined;
   if (pagination) return 'askedPages';
-  const isWritten = adapter['of'](resource).reader.json !== undefined && adapter.readsAsStored(resource);
+  const isWritten = adapter['jsonOf'](resource).inDatabase({ isDefault: true }) !== undefined;
   return isWritten && !conditional ? 'pages' : undefined;
 }

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { PageNumberPagination, Restify } from 'nestjs-restify';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
-import { RowReader } from '../../src/adapters/typeorm/read/row-reader.js';
+import { JsonReader } from '../../src/adapters/typeorm/read/json-reader.js';
 import { DirectStatements } from '../../src/adapters/typeorm/write/direct-statements.js';
 import { DirectWriter } from '../../src/adapters/typeorm/write/direct-writer.js';
 import { ModelSerializer } from '../../src/features/serialization/model-serializer.js';
@@ -140,11 +140,15 @@ describe('a planted difference fails the request, and the end of the application
 });
 
 test.each([
-  ['listJson', THINGS, () => undefined],
-  ['retrieveJson', `${THINGS}1/`, () => Promise.resolve('{"id":1,"text":"a","whole":7}')],
+  ['list', THINGS, () => ''],
+  [
+    'retrieve',
+    `${THINGS}1/`,
+    () => Promise.resolve({ text: '{"id":1,"text":"a","whole":7}', validatorValues: [] }),
+  ],
 ])('a comparison that does not run fails the end of the application: %s', async (name, path, read) => {
   const started = await start();
-  replace(RowReader.prototype, name, read);
+  replace(JsonReader.prototype, name, read);
   expect((await started.client.get(path)).status).toBe(200);
   await expect(started.close()).rejects.toThrow('1 answers to GET should have been compared');
 });

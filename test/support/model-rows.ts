@@ -6,7 +6,7 @@ import type { CursorPosition } from '../../src/core/contracts/pagination.js';
 import type { CreatePlan, ListPlan, UpdatePlan } from '../../src/core/query/plan.js';
 import type { Resource } from '../../src/core/schema/resource.js';
 import type { ParsedBody, Row } from '../../src/core/contracts/serializer.js';
-import type { DataAdapter, PageOf, RowEncoder } from '../../src/core/data-adapter.js';
+import type { DataAdapter, JsonOutput, PageOf } from '../../src/core/data-adapter.js';
 import { planPage } from '../../src/request/plan/plan-page.js';
 import { keyCondition, planList } from '../../src/request/plan/plan-read.js';
 
@@ -17,21 +17,22 @@ const BASE_PATH = '/rest/v1/app/model';
 
 /** Reads and writes the rows of one resource by plans of the adapter, including body parsing, filters and serialization. */
 export class ModelRows {
-  readonly writing: RowEncoder;
+  readonly output: JsonOutput;
 
   constructor(
     private readonly adapter: DataAdapter,
     private readonly resource: Resource,
   ) {
     const { serializer } = resource;
-    this.writing = {
+    this.output = {
       basePath: BASE_PATH,
+      isDefault: true,
       represent: (row) => serializer.represent(row, { resource, basePath: BASE_PATH, actor: null }),
     };
   }
 
   async create(body: Shown): Promise<Shown> {
-    return this.shown(await this.adapter.create(this.creation(body)));
+    return this.shown(await this.adapter.write(this.creation(body)));
   }
 
   /** In one transaction. */
@@ -47,7 +48,7 @@ export class ModelRows {
     body: Shown,
     operation: 'update' | 'partialUpdate' = 'partialUpdate',
   ): Promise<Shown> {
-    const row = await this.adapter.update(this.alteration(key, body, operation));
+    const row = await this.adapter.write(this.alteration(key, body, operation));
     if (!row) throw new Error(`No row ${JSON.stringify(key)}`);
     return this.shown(row);
   }
@@ -65,14 +66,14 @@ export class ModelRows {
   async retrieve(key: readonly Json[]): Promise<Shown | undefined> {
     const { adapter, resource } = this;
     const where = keyCondition(key, resource);
-    const text = await adapter.retrieveText({ kind: 'retrieve', resource, where }, this.writing);
-    return text === undefined ? undefined : (JSON.parse(text) as Shown);
+    const row = await adapter.read({ kind: 'retrieve', resource, where }, this.output);
+    return row && (JSON.parse(row.text) as Shown);
   }
 
   async delete(key: readonly Json[]): Promise<boolean> {
     const { adapter, resource } = this;
     const where = keyCondition(key, resource);
-    return adapter.delete({
+    return adapter.write({
       kind: 'delete',
       resource,
       where,
@@ -85,12 +86,9 @@ export class ModelRows {
   async list(parameters: Readonly<Record<string, string>> = {}): Promise<readonly Shown[]> {
     const plan = await this.plan(parameters);
     const texts: string[] = [];
-    const given = await this.adapter.listTexts(plan, this.writing);
-    if (typeof given === 'string') texts.push(given);
-    else if (given) for await (const text of given) texts.push(text);
-    else
-      for await (const rows of this.adapter.list(plan))
-        texts.push(rows.map((row) => JSON.stringify(this.writing.represent(row))).join(','));
+    const pages = await this.adapter.read(plan, this.output);
+    if (typeof pages === 'string') texts.push(pages);
+    else for await (const text of pages) texts.push(text);
     return JSON.parse(`[${texts.filter((text) => text !== '').join(',')}]`) as readonly Shown[];
   }
 
@@ -101,7 +99,7 @@ export class ModelRows {
   ): Promise<PageOf<readonly Shown[]>> {
     const list = await this.plan(parameters);
     const plan = planPage(list, { window: { kind: 'cursor', limit, position: from } }, true);
-    const page = await this.adapter.pageText(plan, this.writing);
+    const page = await this.adapter.read(plan, this.output);
     return { ...page, rows: JSON.parse(`[${page.rows}]`) as readonly Shown[] };
   }
 
@@ -156,7 +154,7 @@ export class ModelRows {
   }
 
   private shown(row: Row): Shown {
-    return JSON.parse(JSON.stringify(this.writing.represent(row))) as Shown;
+    return JSON.parse(JSON.stringify(this.output.represent(row))) as Shown;
   }
 }
 

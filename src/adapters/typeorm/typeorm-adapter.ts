@@ -10,13 +10,15 @@ import type {
   PagePlan,
   ParentPlan,
   ParentValues,
+  ReadPlan,
   RelatedPlan,
   RetrievePlan,
   UpdatePlan,
+  WritePlan,
 } from '../../core/query/plan.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { Row } from '../../core/contracts/serializer.js';
-import type { DataAdapter, PageOf, RelatedRow, RowEncoder, ValidatedJson } from '../../core/data-adapter.js';
+import type { DataAdapter, JsonOutput, JsonRow, PageOf, RelatedRow } from '../../core/data-adapter.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import type { AskedClasses } from './metadata/describe-model.js';
 import { describeModel } from './metadata/describe-model.js';
@@ -31,6 +33,7 @@ import { EntityWriter } from './write/entity-writer.js';
 import { IndexColumns } from './metadata/index-columns.js';
 import { KeyLookups } from './write/foreign-key-lookup.js';
 import { JsonSubtypeTables } from './read/json-subtype-tables.js';
+import { JsonReader } from './read/json-reader.js';
 import { PageReader } from './read/page-reader.js';
 import { directWriterRules } from './write/direct-writer-rules.js';
 import { DirectWriter } from './write/direct-writer.js';
@@ -40,12 +43,12 @@ import { RowReader } from './read/row-reader.js';
 import type { RowWriter, ValidateEntity, WriterTools } from './write/row-writer.js';
 import { Tables } from './table-metadata.js';
 
+/** The readers and the writer of a resource or of a view. All but the first are created when they are first used. */
 interface Prepared {
-  readonly reader: RowReader;
-  /** Made when a page is asked for: most models have no pagination. */
-  pages: PageReader | undefined;
-  /** Made when a row is written: of views that clients choose to read none is. */
-  writer: RowWriter | undefined;
+  readonly rows: RowReader;
+  json?: JsonReader;
+  pages?: PageReader;
+  writer?: RowWriter;
 }
 
 export interface AdapterSettings extends ConnectionLimits {
@@ -56,14 +59,14 @@ export interface AdapterSettings extends ConnectionLimits {
 
 /** `DataAdapter` over a connected TypeORM data source. */
 export class TypeOrmAdapter implements DataAdapter {
-  readonly answers: TypeOrmIdempotencyStore;
+  readonly responses: TypeOrmIdempotencyStore;
   private readonly dialect: Dialect;
   private readonly tables: Tables;
   private readonly connections: ConnectionManager;
   private readonly lookups: KeyLookups;
   private readonly indexes: IndexColumns;
-  private readonly marked: JsonSubtypeTables;
-  /** By resource, and by each view of one that some caller's grants leave. */
+  private readonly subtypeTables: JsonSubtypeTables;
+  /** By resource, and by view of a resource with the fields that a caller may read. */
   private readonly prepared = new WeakMap<Resource, Prepared>();
   private readonly resources = new Set<Resource>();
 
@@ -73,11 +76,11 @@ export class TypeOrmAdapter implements DataAdapter {
   ) {
     this.dialect = chooseDialect(dataSource);
     this.tables = new Tables(dataSource);
-    this.marked = new JsonSubtypeTables(this.dialect.json);
+    this.subtypeTables = new JsonSubtypeTables(this.dialect.json);
     this.connections = new ConnectionManager(dataSource, this.dialect, settings);
     this.lookups = new KeyLookups(this.tables, this.dialect, this.connections);
     this.indexes = new IndexColumns(this.tables, this.dialect, this.connections);
-    this.answers = new TypeOrmIdempotencyStore(dataSource, {
+    this.responses = new TypeOrmIdempotencyStore(dataSource, {
       connections: this.connections,
       dialect: this.dialect,
     });
@@ -87,16 +90,17 @@ export class TypeOrmAdapter implements DataAdapter {
     return describeModel(this.dataSource, asked);
   }
 
-  /** What the application should know of its data source, and is no reason not to start. */
+  /** Warnings about options of the data source, which do not prevent the start. */
   warnings(): readonly string[] {
     return warningsOfOptions(this.dataSource);
   }
 
-  /** What the database alone can tell of its tables, before any resource is prepared. */
+  /** Reads facts about the tables from the database; called before any resource is prepared. */
   learn(): Promise<void> {
-    return this.marked.load(this.dataSource);
+    return this.subtypeTables.load(this.dataSource);
   }
 
+  /** Converts an error of the application's own statement: a `RestException` if the database is unavailable or has aborted it, else the same error. */
   reported(error: unknown): unknown {
     return this.connections.failures.report(error);
   }
@@ -108,12 +112,8 @@ export class TypeOrmAdapter implements DataAdapter {
   }
 
   private prepareView(resource: Resource): Prepared {
-    const { tables, dialect, connections, marked } = this;
-    const prepared: Prepared = {
-      reader: new RowReader(resource, { tables, dialect, connections, marked }),
-      pages: undefined,
-      writer: undefined,
-    };
+    const { tables, dialect, connections } = this;
+    const prepared: Prepared = { rows: new RowReader(resource, { tables, dialect, connections }) };
     this.prepared.set(resource, prepared);
     return prepared;
   }
@@ -136,72 +136,74 @@ export class TypeOrmAdapter implements DataAdapter {
       connections,
       lookups,
       indexes,
-      reader: this.of(resource).reader,
-      readerOf: (view: Resource) => this.of(view).reader,
+      reader: this.of(resource).rows,
+      readerOf: (view: Resource) => this.of(view).rows,
       resources,
       ...(validate ? { validate } : {}),
     };
   }
 
-  findParent(plan: ParentPlan): Promise<ParentValues | undefined> {
-    return this.lookups.findParent(plan);
+  readsAsStored(resource: Resource): boolean {
+    return !this.of(resource).rows.needsEntities();
+  }
+
+  read(plan: ParentPlan): Promise<ParentValues | undefined>;
+  read(plan: RetrievePlan, output: 'rows'): Promise<Row | undefined>;
+  read(plan: RetrievePlan, output: JsonOutput): MaybePromise<JsonRow | undefined>;
+  read(plan: PagePlan, output: 'rows'): Promise<PageOf<readonly Row[]>>;
+  read(plan: PagePlan, output: JsonOutput): Promise<PageOf<string>>;
+  read(plan: ListPlan, output: 'rows'): AsyncIterable<readonly Row[]>;
+  read(plan: ListPlan, output: JsonOutput): MaybePromise<string | AsyncIterable<string>>;
+  read(plan: ReadPlan, output: 'rows' | JsonOutput = 'rows'): unknown {
+    const { resource } = plan;
+    switch (plan.kind) {
+      case 'parent':
+        return this.lookups.findParent(plan);
+      case 'retrieve':
+        return output === 'rows'
+          ? this.of(resource).rows.retrieve(plan)
+          : this.jsonOf(resource).retrieve(plan, output);
+      case 'page':
+        return output === 'rows'
+          ? this.pagesOf(resource).rows(plan)
+          : this.pagesOf(resource).json(plan, output);
+      case 'list':
+        return output === 'rows'
+          ? this.of(resource).rows.list(plan)
+          : this.jsonOf(resource).list(plan, output);
+      default:
+        return plan satisfies never;
+    }
+  }
+
+  count(plan: PagePlan): Promise<CountResult> {
+    return this.pagesOf(plan.resource).count(plan);
   }
 
   exists(plan: ExistsPlan): Promise<boolean> {
     return this.lookups.exists(plan);
   }
 
-  list(plan: ListPlan): AsyncIterable<readonly Row[]> {
-    return this.of(plan.resource).reader.list(plan);
-  }
-
-  listTexts(plan: ListPlan, writing: RowEncoder): MaybePromise<string | AsyncIterable<string>> | undefined {
-    return this.of(plan.resource).reader.listJson(plan, writing);
-  }
-
-  page(plan: PagePlan): Promise<PageOf<readonly Row[]>> {
-    return this.pagesOf(plan.resource).rows(plan);
-  }
-
-  pageText(plan: PagePlan, writing: RowEncoder): Promise<PageOf<string>> {
-    return this.pagesOf(plan.resource).json(plan, writing);
-  }
-
-  countRows(plan: PagePlan): Promise<CountResult> {
-    return this.pagesOf(plan.resource).count(plan);
-  }
-
   related(plan: RelatedPlan): Promise<readonly RelatedRow[]> {
     const { tables, dialect, connections } = this;
-    return readRelated(plan, { reader: this.of(plan.resource).reader, tables, dialect, connections });
+    return readRelated(plan, { reader: this.of(plan.resource).rows, tables, dialect, connections });
   }
 
-  retrieve(plan: RetrievePlan): Promise<Row | undefined> {
-    return this.of(plan.resource).reader.retrieve(plan);
-  }
-
-  retrieveText(plan: RetrievePlan, writing: RowEncoder): MaybePromise<string | undefined> {
-    return this.of(plan.resource).reader.retrieveJson(plan, writing);
-  }
-
-  retrieveStamped(plan: RetrievePlan, writing: RowEncoder): Promise<ValidatedJson | undefined> {
-    return this.of(plan.resource).reader.retrieveStamped(plan, writing);
-  }
-
-  readsAsStored(resource: Resource): boolean {
-    return !this.of(resource).reader.needsEntities();
-  }
-
-  create(plan: CreatePlan): MaybePromise<Row> {
-    return this.writerOf(plan.resource).create(plan);
-  }
-
-  update(plan: UpdatePlan): MaybePromise<Row | undefined> {
-    return this.writerOf(plan.resource).update(plan);
-  }
-
-  delete(plan: DeletePlan): Promise<boolean> {
-    return this.writerOf(plan.resource).delete(plan);
+  write(plan: CreatePlan): MaybePromise<Row>;
+  write(plan: UpdatePlan): MaybePromise<Row | undefined>;
+  write(plan: DeletePlan): Promise<boolean>;
+  write(plan: WritePlan): MaybePromise<Row | undefined | boolean> {
+    const writer = this.writerOf(plan.resource);
+    switch (plan.kind) {
+      case 'create':
+        return writer.create(plan);
+      case 'update':
+        return writer.update(plan);
+      case 'delete':
+        return writer.delete(plan);
+      default:
+        return plan satisfies never;
+    }
   }
 
   writeAll(plan: BatchPlan): Promise<readonly Row[]> {
@@ -214,13 +216,19 @@ export class TypeOrmAdapter implements DataAdapter {
     return new BatchWriter(parts).write(plan);
   }
 
-  private pagesOf(resource: Resource): PageReader {
+  private jsonOf(resource: Resource): JsonReader {
+    const { tables, dialect, connections, subtypeTables } = this;
     const prepared = this.of(resource);
-    return (prepared.pages ??= new PageReader(prepared.reader, {
-      tables: this.tables,
-      dialect: this.dialect,
-      connections: this.connections,
-    }));
+    return (prepared.json ??= new JsonReader(prepared.rows, { tables, dialect, connections, subtypeTables }));
+  }
+
+  private pagesOf(resource: Resource): PageReader {
+    const { tables, dialect, connections } = this;
+    const prepared = this.of(resource);
+    return (prepared.pages ??= new PageReader(
+      { rows: prepared.rows, json: this.jsonOf(resource) },
+      { tables, dialect, connections },
+    ));
   }
 
   private of(resource: Resource): Prepared {

@@ -18,6 +18,7 @@ export interface ExistsPlan {
 
 /** Reads the parent that the URL names, within the caller's grants. */
 export interface ParentPlan extends ExistsPlan {
+  readonly kind: 'parent';
   /** near: join columns of the parent; far: the columns that get their values. */
   readonly on: readonly ColumnPair[];
 }
@@ -82,6 +83,8 @@ export interface RetrievePlan {
   readonly where: Condition;
   /** As in `ExistsPlan`. */
   readonly forWriting?: boolean;
+  /** Whether the values of the validator columns are read, too. */
+  readonly readsValidators?: boolean;
   readonly requester?: Requester | undefined;
 }
 
@@ -230,5 +233,9 @@ export interface BatchPlan {
 }
 
 /** A complete description of a database operation. Its `where` combines the grants of every hop of the URL, the request's filter, and the key. */
-export type Plan =
-  ListPlan | PagePlan | RelatedPlan | RetrievePlan | CreatePlan | UpdatePlan | DeletePlan | BatchPlan;
+export type Plan = ReadPlan | RelatedPlan | WritePlan | BatchPlan;
+
+export type ReadPlan = ParentPlan | RetrievePlan | PagePlan | ListPlan;
+
+/** A write of one row. */
+export type WritePlan = CreatePlan | UpdatePlan | DeletePlan;

@@ -14,6 +14,7 @@ import type {
   CreatePlan,
   DeletePlan,
   ListPlan,
+  PagePlan,
   RefusedPlan,
   UpdatePlan,
   UpsertPlan,
@@ -286,7 +287,7 @@ class BulkWrites {
         conditions: keys.map((key) => allOf([within, keyCondition(key, resource)])),
       };
     if (!list) throw new Error('Nothing names the objects.');
-    const page = await this.adapter.page({
+    const plan: PagePlan = {
       ...list,
       kind: 'page',
       limit: bulk.max,
@@ -295,7 +296,8 @@ class BulkWrites {
       edges: false,
       count: undefined,
       forWriting: true,
-    });
+    };
+    const page = await this.adapter.read(plan, 'rows');
     if (page.more)
       throw InvalidInput.ofNoField(`More than ${bulk.max} objects fit: name fewer of them at a time.`);
     return {

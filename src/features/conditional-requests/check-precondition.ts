@@ -34,12 +34,10 @@ export class Preconditions {
     )
       return false;
     if (!expected) return true;
-    const row = await this.adapter.retrieve({
-      kind: 'retrieve',
-      resource: expected.resource,
-      where,
-      forWriting: true,
-    });
+    const row = await this.adapter.read(
+      { kind: 'retrieve', resource: expected.resource, where, forWriting: true },
+      'rows',
+    );
     return row !== undefined && expected.holds(row);
   }
 }

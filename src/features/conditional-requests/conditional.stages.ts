@@ -10,17 +10,23 @@ import type { Operation } from '../../core/schema/operation.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { Row } from '../../core/contracts/serializer.js';
 import { objectCondition, planRetrieve } from '../../request/plan/object-condition.js';
-import { rowEncoder } from '../../request/represent-row.js';
+import { basePathOf, represent } from '../../request/represent-row.js';
 import type { RestContext } from '../../request/rest-context.js';
 import type { RestResponse } from '../../request/response/rest-response.js';
 import type { Stage } from '../../request/stage.js';
 import { restrictFields } from '../permissions/restrict-fields.js';
-import { hasDefaultSerializer } from '../serialization/has-default-serializer.js';
+import { hasDefaultSerializer, jsonOutput } from '../serialization/json-output.js';
 import { Preconditions } from './check-precondition.js';
 import { cacheControlFor, isNotModified } from './is-not-modified.js';
 import { planPrecondition } from './plan-precondition.js';
 import { etagFor, etagWithBody, lastModified, quoteTag, showTheSame } from './validators.js';
 import type { ObjectView, Validators } from './validators.js';
+
+interface ValidatorSource {
+  readonly adapter: DataAdapter;
+  readonly validatorValues: readonly Json[];
+  readonly content: () => string;
+}
 
 const CHANGES: readonly Operation[] = ['update', 'partialUpdate', 'destroy'];
 
@@ -70,7 +76,7 @@ export function addValidators(adapter: DataAdapter): Stage {
       const { value } = result;
       const validators = validatorsOf(context, {
         adapter,
-        stamps: validatorColumnsIn(row, context.resource),
+        validatorValues: validatorColumnsIn(row, context.resource),
         content: () => JSON.stringify(value),
       });
       context.result = { ...result, headers: { ...result.headers, ...validators } };
@@ -81,12 +87,13 @@ export function addValidators(adapter: DataAdapter): Stage {
 /** One object as JSON that the database writes, with its validators, of the same state of the row. Throws 404. */
 export function respondWithValidatedJson(adapter: DataAdapter): Stage {
   return async (context) => {
-    const read = await adapter.retrieveStamped(planRetrieve(context), rowEncoder(context));
-    if (!read) throw new NotFound();
-    const { text, stamps } = read;
+    const plan = { ...planRetrieve(context), readsValidators: true };
+    const object = await adapter.read(plan, jsonOutput(context));
+    if (!object) throw new NotFound();
+    const { text, validatorValues } = object;
     context.response = {
       status: 200,
-      headers: validatorsOf(context, { adapter, stamps, content: () => text }),
+      headers: validatorsOf(context, { adapter, validatorValues, content: () => text }),
       body: { kind: 'text', text },
     };
   };
@@ -96,10 +103,9 @@ export function respondWithValidatedJson(adapter: DataAdapter): Stage {
 async function preconditionOf(context: RestContext, adapter: DataAdapter): Promise<Precondition | undefined> {
   const { resource, rows } = await viewToRead(context);
   const read = context.fork({ resource });
-  const { represent } = rowEncoder(read);
   const view = viewOf(read, adapter);
   const state = (row: Row): string =>
-    etagFor(view, validatorColumnsIn(row, resource), () => JSON.stringify(represent(row)));
+    etagFor(view, validatorColumnsIn(row, resource), () => JSON.stringify(represent(row, read)));
   const asked = planPrecondition((name) => context.header(name), { view, stateOf: state }, Date.now());
   const compares = asked && (asked.where.kind !== 'always' || asked.expected !== undefined);
   return compares === true ? { ...asked, where: allOf([asked.where, rows]) } : asked;
@@ -107,17 +113,13 @@ async function preconditionOf(context: RestContext, adapter: DataAdapter): Promi
 
 function validatorsOf(
   context: RestContext,
-  {
-    adapter,
-    stamps,
-    content,
-  }: { readonly adapter: DataAdapter; readonly stamps: readonly Json[]; readonly content: () => string },
+  { adapter, validatorValues, content }: ValidatorSource,
 ): Validators {
   const { resource } = context;
   const isDated = hasDefaultSerializer(context) && adapter.readsAsStored(resource);
   return {
-    ETag: quoteTag(etagFor(viewOf(context, adapter), stamps, content)),
-    ...(isDated ? lastModified(resource, stamps, Date.now()) : {}),
+    ETag: quoteTag(etagFor(viewOf(context, adapter), validatorValues, content)),
+    ...(isDated ? lastModified(resource, validatorValues, Date.now()) : {}),
   };
 }
 
@@ -128,7 +130,7 @@ function viewOf(context: RestContext, adapter: DataAdapter): ObjectView {
     validatorColumnsOf(resource).version !== undefined &&
     hasDefaultSerializer(context) &&
     adapter.readsAsStored(resource);
-  return { resource, basePath: rowEncoder(context).basePath, versioned };
+  return { resource, basePath: basePathOf(context), versioned };
 }
 
 /**

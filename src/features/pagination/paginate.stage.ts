@@ -11,13 +11,14 @@ import type { Row } from '../../core/contracts/serializer.js';
 import type { DataAdapter, PageOf } from '../../core/data-adapter.js';
 import { InvalidPage } from '../../core/errors/http-exceptions.js';
 import type { PagePlan } from '../../core/query/plan.js';
+import { rowsToJson } from '../../core/values/rows-to-json.js';
 import { placeOf, planPage } from '../../request/plan/plan-page.js';
-import { rowEncoder } from '../../request/represent-row.js';
+import { represent } from '../../request/represent-row.js';
 import { pageLinks } from '../../request/resource-urls.js';
 import type { RestContext } from '../../request/rest-context.js';
 import { pageValue, renderPage } from '../../request/response/json-page.js';
 import type { Stage } from '../../request/stage.js';
-import { hasDefaultSerializer } from '../serialization/has-default-serializer.js';
+import { jsonOutput } from '../serialization/json-output.js';
 
 /** A page to read. */
 interface PageToRead {
@@ -44,11 +45,13 @@ export function respondWithPage(pagination: Pagination, adapter: DataAdapter): S
 export function readPage(pagination: Pagination, adapter: DataAdapter): Stage {
   return async (context) => {
     const toRead = await planRequestedPage(context, pagination, adapter);
-    const { represent } = rowEncoder(context);
     const page = await readRows(context, toRead.plan, adapter);
     const response = presentPage(page, toRead, pagination);
     context.result = {
-      value: pageValue(page.rows.map(represent), response),
+      value: pageValue(
+        page.rows.map((row) => represent(row, context)),
+        response,
+      ),
       headers: response.headers,
       rowsMember: response.envelope?.rows,
     };
@@ -79,7 +82,7 @@ async function placePage(
   adapter: DataAdapter,
 ): Promise<Pick<PageToRead, 'plan' | 'count'>> {
   if (window.kind !== 'last') return { plan, count: undefined };
-  const count = await adapter.countRows({ ...plan, count: 'exact' });
+  const count = await adapter.count({ ...plan, count: 'exact' });
   const offset = Math.floor(Math.max(count.rows - 1, 0) / window.limit) * window.limit;
   if (offset > window.maxOffset) throw new InvalidPage();
   return { plan: { ...plan, offset, count: undefined }, count };
@@ -90,15 +93,15 @@ async function readRows(
   plan: PagePlan,
   adapter: DataAdapter,
 ): Promise<PageOf<readonly Row[]>> {
-  const page = await adapter.page(plan);
+  const page = await adapter.read(plan, 'rows');
   return shape ? { ...page, rows: await shape.expanded(page.rows) } : page;
 }
 
 async function readText(context: RestContext, plan: PagePlan, adapter: DataAdapter): Promise<PageOf<string>> {
-  const encoder = rowEncoder(context);
-  if (hasDefaultSerializer(context)) return adapter.pageText(plan, encoder);
+  const output = jsonOutput(context);
+  if (context.shape?.expands !== true) return adapter.read(plan, output);
   const page = await readRows(context, plan, adapter);
-  return { ...page, rows: page.rows.map((row) => JSON.stringify(encoder.represent(row))).join(',') };
+  return { ...page, rows: rowsToJson(page.rows, output.represent) };
 }
 
 function presentPage(

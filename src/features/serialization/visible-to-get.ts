@@ -19,12 +19,10 @@ export async function visibleToGet(
   const access = await context.access.tryAuthorize(route.resource, 'GET');
   if (!access) return keyOnly(context);
   const resource = restrictFields(route.resource, access);
-  const row = await adapter.retrieve({
-    kind: 'retrieve',
-    resource,
-    where: allOf([where, access.rows]),
-    forWriting: true,
-  });
+  const row = await adapter.read(
+    { kind: 'retrieve', resource, where: allOf([where, access.rows]), forWriting: true },
+    'rows',
+  );
   return row ? represent(row, context.fork({ resource, shape: undefined })) : keyOnly(context);
 }
 

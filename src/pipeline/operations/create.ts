@@ -46,7 +46,7 @@ function insert(
   completed: CompletedRows | undefined,
 ): MaybePromise<Row> {
   return mapMaybe(context.body(), (body) =>
-    mapMaybe(planCreate(context, body), (plan) => adapter.create(completed ? { ...plan, completed } : plan)),
+    mapMaybe(planCreate(context, body), (plan) => adapter.write(completed ? { ...plan, completed } : plan)),
   );
 }
 

@@ -29,7 +29,7 @@ function deleteRow({ adapter, preconditions }: PipelineServices): Stage {
     const where = objectCondition(context);
     const value = resource.returnDeleted ? await visibleToGet(context, where, adapter) : undefined;
     const plan = planDelete(context, precondition ? allOf([where, precondition.where]) : where);
-    const isDeleted = await adapter.delete({ ...plan, expected: precondition?.expected });
+    const isDeleted = await adapter.write({ ...plan, expected: precondition?.expected });
     if (!isDeleted) throw await preconditions.explainFailure(context, where);
     context.result = { value };
   };

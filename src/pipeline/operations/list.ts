@@ -7,10 +7,10 @@ import { selectFields } from '../../features/field-selection/select-fields.stage
 import type { RowPages } from '../../features/field-selection/expanded-list.js';
 import { authorizeQueries, planRows } from '../../features/filtering/list-planner.js';
 import { readPage, respondWithPage } from '../../features/pagination/paginate.stage.js';
-import { hasDefaultSerializer } from '../../features/serialization/has-default-serializer.js';
-import { rowEncoder } from '../../request/represent-row.js';
+import { jsonOutput } from '../../features/serialization/json-output.js';
+import { represent } from '../../request/represent-row.js';
 import type { RestContext } from '../../request/rest-context.js';
-import { renderTexts, textsOf } from '../../request/response/json-stream.js';
+import { renderTexts } from '../../request/response/json-stream.js';
 import type { Stage } from '../../request/stage.js';
 import type { Route } from '../../core/schema/route.js';
 import type { PipelineServices } from '../services.js';
@@ -43,10 +43,10 @@ export function planList({ resource }: Route, { selector }: PipelineServices): r
 
 /** Reads all rows, whatever the pagination of the model. The statement includes the deferred checks. */
 export function openList(context: RestContext, adapter: DataAdapter): RowPages {
-  const rows = adapter.list(takePlan(context));
+  const pages = adapter.read(takePlan(context), 'rows');
   return context.shape?.expands === true
-    ? expandedList(rows, context.shape)
-    : { pages: rows, represent: rowEncoder(context).represent };
+    ? expandedList(pages, context.shape)
+    : { pages, represent: (row) => represent(row, context) };
 }
 
 /** Reads all rows into memory. */
@@ -63,12 +63,10 @@ export function readAll(adapter: DataAdapter): Stage {
 function respondWithList(adapter: DataAdapter): Stage {
   return (context) => {
     const plan = takePlan(context);
-    const encoder = rowEncoder(context);
     const texts =
       context.shape?.expands === true
-        ? expandedTexts(adapter.list(plan), context.shape)
-        : ((hasDefaultSerializer(context) ? adapter.listTexts(plan, encoder) : undefined) ??
-          textsOf(adapter.list(plan), encoder.represent));
+        ? expandedTexts(adapter.read(plan, 'rows'), context.shape)
+        : adapter.read(plan, jsonOutput(context));
     return mapMaybe(texts, (read) =>
       mapMaybe(renderTexts(read), (body) => {
         context.response = { status: 200, body };

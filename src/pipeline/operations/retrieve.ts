@@ -4,9 +4,9 @@ import { mapMaybe } from '../../core/maybe-promise.js';
 import type { Route } from '../../core/schema/route.js';
 import { respondWithValidatedJson } from '../../features/conditional-requests/conditional.stages.js';
 import { selectFields } from '../../features/field-selection/select-fields.stage.js';
-import { hasDefaultSerializer } from '../../features/serialization/has-default-serializer.js';
+import { jsonOutput } from '../../features/serialization/json-output.js';
 import { objectCondition, planRetrieve } from '../../request/plan/object-condition.js';
-import { representExpanded, rowEncoder } from '../../request/represent-row.js';
+import { representExpanded } from '../../request/represent-row.js';
 import type { Stage } from '../../request/stage.js';
 import type { PipelineServices } from '../services.js';
 import type { OperationDefinition } from './operation-definition.js';
@@ -44,7 +44,7 @@ function parseQuery({ resource }: Route, { adapter, selector }: PipelineServices
 /** Reads the object as a value. Throws 404. */
 function readObject(adapter: DataAdapter): Stage {
   return async (context) => {
-    const row = await adapter.retrieve(planRetrieve(context));
+    const row = await adapter.read(planRetrieve(context), 'rows');
     if (!row) throw new NotFound();
     context.result = { value: await representExpanded(row, context), row };
   };
@@ -55,12 +55,12 @@ function respondWithObject({ resource }: Route, adapter: DataAdapter): Stage {
   const readValue = readObject(adapter);
   const readValidated = respondWithValidatedJson(adapter);
   return (context) => {
-    // A field selection has no entity tag: expanded objects change independently.
-    if (!hasDefaultSerializer(context)) return readValue(context);
+    if (context.shape?.expands === true) return readValue(context);
+    // A field selection has no entity tag.
     if (resource.conditional && !context.shape) return readValidated(context);
-    return mapMaybe(adapter.retrieveText(planRetrieve(context), rowEncoder(context)), (text) => {
-      if (text === undefined) throw new NotFound();
-      context.response = { status: 200, body: { kind: 'text', text } };
+    return mapMaybe(adapter.read(planRetrieve(context), jsonOutput(context)), (object) => {
+      if (!object) throw new NotFound();
+      context.response = { status: 200, body: { kind: 'text', text: object.text } };
     });
   };
 }

@@ -64,7 +64,7 @@ async function updateRow(
     body,
     where: precondition ? allOf([where, precondition.where]) : where,
   });
-  const row = await adapter.update({ ...plan, expected: precondition?.expected });
+  const row = await adapter.write({ ...plan, expected: precondition?.expected });
   if (!row) throw await preconditions.explainFailure(context, where);
   context.result = { value: await representExpanded(row, context), row };
 }

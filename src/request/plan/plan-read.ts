@@ -37,6 +37,7 @@ export function planParent(
   },
 ): ParentPlan {
   return {
+    kind: 'parent',
     resource: parent,
     where: allOf([rows, keyCondition(key, parent)]),
     on: joiningPairs(relation),

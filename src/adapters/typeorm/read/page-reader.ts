@@ -3,7 +3,8 @@ import { COUNTED_ROWS } from '../../../core/schema/limits.js';
 import type { CountResult } from '../../../core/contracts/pagination.js';
 import type { PagePlan } from '../../../core/query/plan.js';
 import type { Row } from '../../../core/contracts/serializer.js';
-import type { PageOf, RowEncoder } from '../../../core/data-adapter.js';
+import type { JsonOutput, PageOf } from '../../../core/data-adapter.js';
+import { rowsToJson } from '../../../core/values/rows-to-json.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
 import {
   countStatement,
@@ -21,74 +22,79 @@ import type { Records, Statement } from '../../../sql/statement.js';
 import type { Tables } from '../table-metadata.js';
 import { listKind } from '../../../sql/json-list-query.js';
 import type { ConnectionManager } from '../connection/connection-manager.js';
-import type { RowReader } from './row-reader.js';
+import type { JsonReader } from './json-reader.js';
+import type { RowReader, RowReaderTools } from './row-reader.js';
 
-/** Nobody waits for it. */
-const UNWANTED = { size: 0, more: false, count: undefined, first: [], last: [] } as const;
+/** The result once the client has disconnected. */
+const EMPTY = { size: 0, more: false, count: undefined, first: [], last: [] } as const;
 
-export interface PageReaderTools {
-  readonly tables: Tables;
-  readonly dialect: Dialect;
-  readonly connections: ConnectionManager;
+export interface PageReaders {
+  readonly rows: RowReader;
+  readonly json: JsonReader;
 }
 
-/** Reads the pages of one resource that clients ask for, each by itself. */
+interface JsonPageQuery {
+  readonly plan: PagePlan;
+  readonly output: JsonOutput;
+  readonly statement: Statement;
+  readonly json: JsonRows;
+}
+
+/** Reads single pages of one resource. */
 export class PageReader {
   private readonly tables: Tables;
   private readonly dialect: Dialect;
   private readonly connections: ConnectionManager;
-  private readonly shapes: StatementCache;
+  private readonly statements: StatementCache;
 
   constructor(
-    private readonly reader: RowReader,
-    { tables, dialect, connections }: PageReaderTools,
+    private readonly readers: PageReaders,
+    { tables, dialect, connections }: RowReaderTools,
   ) {
     this.tables = tables;
     this.dialect = dialect;
     this.connections = connections;
-    this.shapes = new StatementCache(dialect, reader.chosen);
+    this.statements = new StatementCache(dialect, readers.rows.isClientSelected);
   }
 
   async rows(plan: PagePlan): Promise<PageOf<readonly Row[]>> {
-    await this.reader.findParent(plan);
-    const read = (runner: QueryRunner): Promise<PageOf<readonly Row[]>> => this.rowsBy(runner, plan);
+    await this.readers.rows.assertParentExists(plan);
+    const read = (runner: QueryRunner): Promise<PageOf<readonly Row[]>> => this.readRows(runner, plan);
     if (plan.forWriting === true) return this.connections.reading('primary', read, plan.requester);
-    return (await this.connections.readingUnlessAborted(read, plan.requester)) ?? { ...UNWANTED, rows: [] };
+    return (await this.connections.readingUnlessAborted(read, plan.requester)) ?? { ...EMPTY, rows: [] };
   }
 
-  /** Written by the database where it writes such rows. */
-  async json(plan: PagePlan, writing: RowEncoder): Promise<PageOf<string>> {
-    const json = this.reader.needsEntities() ? undefined : this.reader.json;
-    const statement = json && this.jsonStatement(plan, writing, json);
-    if (!statement) return textOf(await this.rows(plan), writing);
-    const read = this.connections.readingUnlessAborted(
-      (runner) => this.readJson(runner, { plan, writing, statement, json }),
-      plan.requester,
-    );
-    return (
-      (await read.catch((error: unknown) => this.reader.afterParent(plan, error))) ?? {
-        ...UNWANTED,
-        rows: '',
-      }
-    );
+  /** As `rows`, with the rows as one text, which the database writes where possible. */
+  async json(plan: PagePlan, output: JsonOutput): Promise<PageOf<string>> {
+    const { rows, json: reader } = this.readers;
+    const json = reader.inDatabase(output);
+    if (!json) return serializePage(await this.rows(plan), output);
+    const statement = this.jsonStatement(plan, output, json);
+    const page = await this.connections
+      .readingUnlessAborted(
+        (runner) => this.readJson(runner, { plan, output, statement, json }),
+        plan.requester,
+      )
+      .catch((error: unknown) => rows.rethrowAfterParent(plan, error));
+    return page ?? { ...EMPTY, rows: '' };
   }
 
-  /** The plan's own `count`, without its page. */
+  /** Counts as the plan's `count` says, without reading the page. */
   count(plan: PagePlan): Promise<CountResult> {
-    return this.connections.reading('replica', (runner) => this.countBy(runner, plan), plan.requester);
+    return this.connections.reading('replica', (runner) => this.countRows(runner, plan), plan.requester);
   }
 
-  private async rowsBy(runner: QueryRunner, plan: PagePlan): Promise<PageOf<readonly Row[]>> {
+  private async readRows(runner: QueryRunner, plan: PagePlan): Promise<PageOf<readonly Row[]>> {
     const scope = this.begin(plan);
     const sql = pageRows({ ...plan, lookahead: true }, scope, [
-      ...this.reader.selection.expressions(scope),
+      ...this.readers.rows.selection.expressions(scope),
       ...edgeColumns(plan, scope),
     ]);
     const read = await this.connections.records(runner, { sql, parameters: scope.parameters });
     const records = read.slice(0, plan.limit);
-    const rows = await this.reader.rowsOf(records, runner);
+    const rows = await this.readers.rows.rowsOf(records, runner);
     const edges = edgesOf(records, plan);
-    const count = plan.count && (await this.countBy(runner, plan));
+    const count = plan.count && (await this.countRows(runner, plan));
     return {
       rows: plan.from?.backward === true ? [...rows].reverse() : rows,
       size: rows.length,
@@ -100,48 +106,48 @@ export class PageReader {
 
   private async readJson(
     runner: QueryRunner,
-    {
-      plan,
-      writing,
-      statement,
-      json,
-    }: { plan: PagePlan; writing: RowEncoder; statement: Statement; json: JsonRows },
+    { plan, output, statement, json }: JsonPageQuery,
   ): Promise<PageOf<string>> {
     const { text, counted, ...page } = readJsonPage(
       await this.connections.records(runner, statement),
       jsonPageOf(plan),
       { json, scope: { dialect: this.dialect, resource: plan.resource } },
     );
-    // A page with a row that only the process can write.
-    if (text === undefined) return textOf(await this.rowsBy(runner, plan), writing);
-    return { ...page, rows: text, count: plan.count && (await this.judged(runner, plan, counted)) };
+    // The page has a row that the database cannot serialize.
+    if (text === undefined) return serializePage(await this.readRows(runner, plan), output);
+    return { ...page, rows: text, count: plan.count && (await this.resolveCount(runner, plan, counted)) };
   }
 
-  private jsonStatement(plan: PagePlan, { basePath }: RowEncoder, json: JsonRows): Statement {
-    const write = (): Statement => jsonPageStatement(jsonPageOf(plan), this.begin(plan), { json, basePath });
+  private jsonStatement(plan: PagePlan, { basePath }: JsonOutput, json: JsonRows): Statement {
+    const compile = (): Statement =>
+      jsonPageStatement(jsonPageOf(plan), this.begin(plan), { json, basePath });
     const { resource, where, parent, count, edges, limit } = plan;
-    // Where a page begins, and how many rows it has, is in the text of its statement: only usual first pages come again.
+    // The statement's text contains position and size of the page: only the default first page is cached.
     if (
       plan.oneOff === true ||
       plan.from ||
       plan.offset > 0 ||
       limit !== (resource.pagination?.pageSize ?? limit)
     )
-      return write();
+      return compile();
     const conditions = [where, ...(parent ? [parent.where] : []), ...(count ? [where] : [])];
-    return this.shapes.of(`${limit} ${edges} ${count ?? ''} ${listKind(plan, basePath)}`, conditions, write);
+    return this.statements.of(
+      `${limit} ${edges} ${count ?? ''} ${listKind(plan, basePath)}`,
+      conditions,
+      compile,
+    );
   }
 
-  private async countBy(runner: QueryRunner, plan: PagePlan): Promise<CountResult> {
+  private async countRows(runner: QueryRunner, plan: PagePlan): Promise<CountResult> {
     const [record = []] = await this.connections.records(
       runner,
       countStatement(plan, this.begin(plan), plan.count ?? 'exact'),
     );
-    return this.judged(runner, plan, Number(record[0]));
+    return this.resolveCount(runner, plan, Number(record[0]));
   }
 
-  /** What was counted up to a bound, and what is known behind it. */
-  private async judged(runner: QueryRunner, plan: PagePlan, rows: number): Promise<CountResult> {
+  /** The count up to the bound; beyond it, the estimate of the database. */
+  private async resolveCount(runner: QueryRunner, plan: PagePlan, rows: number): Promise<CountResult> {
     if (plan.count === 'exact' || rows <= COUNTED_ROWS) return { rows, exact: true };
     const { estimate } = this.dialect;
     if (plan.count === 'bounded' || !estimate) return { rows: COUNTED_ROWS, exact: false };
@@ -162,11 +168,11 @@ function jsonPageOf(plan: PagePlan): JsonPage {
   return { ...plan, lookahead: true, edges: plan.edges ? 'both' : 'none' };
 }
 
-function textOf({ rows, ...page }: PageOf<readonly Row[]>, { represent }: RowEncoder): PageOf<string> {
-  return { ...page, rows: rows.map((row) => JSON.stringify(represent(row))).join(',') };
+function serializePage({ rows, ...page }: PageOf<readonly Row[]>, { represent }: JsonOutput): PageOf<string> {
+  return { ...page, rows: rowsToJson(rows, represent) };
 }
 
-/** The values of the order stand at the end of a record. */
+/** The order values are the last columns of a record. */
 function edgesOf(
   records: Records,
   { edges, order }: PagePlan,

@@ -1,5 +1,7 @@
+import type { JsonOutput } from '../../core/data-adapter.js';
 import type { Resource } from '../../core/schema/resource.js';
-import type { ResponseShape } from '../../request/rest-context.js';
+import { basePathOf, represent } from '../../request/represent-row.js';
+import type { ResponseShape, RestContext } from '../../request/rest-context.js';
 import { ModelSerializer } from './model-serializer.js';
 
 /**
@@ -14,4 +16,13 @@ export function hasDefaultSerializer({
   readonly shape: ResponseShape | undefined;
 }): boolean {
   return resource.serializer.constructor === ModelSerializer && shape?.expands !== true;
+}
+
+/** The JSON of a response: written by the database where possible. */
+export function jsonOutput(context: RestContext): JsonOutput {
+  return {
+    basePath: basePathOf(context),
+    isDefault: hasDefaultSerializer(context),
+    represent: (row) => represent(row, context),
+  };
 }
