@@ -3,7 +3,7 @@ import type { JunctionDescription, ManyToManyDescription } from '../core/schema/
 import type { ColumnField, Field, ToOneField } from '../core/schema/field.js';
 import { OPERATIONS } from '../core/schema/operation.js';
 import type { ColumnPair, Through, ToOneRelation } from '../core/schema/relation.js';
-import type { Key } from '../core/schema/resource.js';
+import type { Key } from '../core/schema/resource-schema.js';
 import type { Serializer } from '../core/contracts/serializer.js';
 import type { RestifyOptions, ThroughOptions } from '../decorators/restify-options.js';
 import type { RestifyDefaults } from '../restify.options.js';

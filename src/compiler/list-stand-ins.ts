@@ -1,5 +1,5 @@
 import type { Field } from '../core/schema/field.js';
-import type { Placeholder } from '../core/schema/resource.js';
+import type { Placeholder } from '../core/schema/resource-schema.js';
 
 /** All placeholders of a model, including those in embedded objects. */
 export function placeholderNames(

@@ -3,7 +3,8 @@ import type { Column } from '../core/schema/column.js';
 import type { Operand } from '../core/query/condition.js';
 import type { Field } from '../core/schema/field.js';
 import type { Relation } from '../core/schema/relation.js';
-import type { QueriedPath, Resource, ExistsStep } from '../core/schema/resource.js';
+import type { QueriedPath, ExistsStep } from '../core/schema/resource-schema.js';
+import type { ResourceSchema } from '../core/schema/resource-schema.js';
 
 /** The target of a path from a resource over to-one relations. */
 export interface ResolvedPath {
@@ -20,13 +21,13 @@ export type FilterPath = ResolvedPath & QueriedPath;
  * Resolves a dotted path over readable fields. Undefined if a step is unknown, hidden, or a to-many relation, which clients
  * must not be able to distinguish.
  */
-export function resolveReadablePath(path: string, resource: Resource): ResolvedPath | undefined {
+export function resolveReadablePath(path: string, resource: ResourceSchema): ResolvedPath | undefined {
   const resolved = resolveFilterPath(path, resource);
   return resolved?.some.length === 0 ? resolved : undefined;
 }
 
 /** As `resolveReadablePath`, and over to-many relations too, where at least one related row must match. */
-export function resolveFilterPath(path: string, resource: Resource): FilterPath | undefined {
+export function resolveFilterPath(path: string, resource: ResourceSchema): FilterPath | undefined {
   return resolve(path.split('.'), resource.fields, { some: [], hops: [] });
 }
 
@@ -82,7 +83,7 @@ export function keyOperands(relation: Relation, hops: readonly Relation[]): read
 }
 
 /** The default paths of filters and orders: plain readable columns and forward relations (contract 4.2). */
-export function plainPaths(resource: Resource): readonly string[] {
+export function plainPaths(resource: ResourceSchema): readonly string[] {
   return resource.fields.flatMap((field) => pathsOf(field, ''));
 }
 

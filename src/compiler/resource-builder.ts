@@ -16,15 +16,8 @@ import type { Operation } from '../core/schema/operation.js';
 import type { AuthenticationScheme } from '../core/contracts/authentication.js';
 import type { CompiledPermission } from '../core/contracts/compiled-permission.js';
 import type { Relation, ToManyRelation, ToOneRelation } from '../core/schema/relation.js';
-import type {
-  FilterTerm,
-  Key,
-  OrderingField,
-  OrderTerm,
-  Resource,
-  SearchField,
-  Placeholder,
-} from '../core/schema/resource.js';
+import type { FilterTerm, Key, OrderTerm, OrderingField, Placeholder, SearchField } from '../core/schema/resource-schema.js';
+import type { Resource } from '../core/schema/resource.js';
 import { placeholderNames } from './list-stand-ins.js';
 import type { Serializer } from '../core/contracts/serializer.js';
 import type { FieldSelection } from '../core/contracts/field-selection.js';

@@ -2,7 +2,8 @@ import { bulkParameters } from '../core/contracts/bulk.js';
 import { GROUPS_PARAMETER } from '../core/contracts/filter-backend.js';
 import { parameterName } from '../core/schema/parameter-names.js';
 import { FORMAT_PARAMETER } from '../core/contracts/renderer.js';
-import type { FilterTerm, Resource } from '../core/schema/resource.js';
+import type { FilterTerm } from '../core/schema/resource-schema.js';
+import type { Resource } from '../core/schema/resource.js';
 import { fieldSelectionParameters } from '../core/contracts/field-selection.js';
 
 /**

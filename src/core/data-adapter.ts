@@ -17,7 +17,7 @@ import type {
   UpdatePlan,
 } from './query/plan.js';
 import type { ModelDescription } from './schema/entity-metadata.js';
-import type { Resource } from './schema/resource.js';
+import type { ResourceSchema } from './schema/resource-schema.js';
 
 /** The JSON that a read returns: byte for byte the output of `JSON.stringify` for `represent`, whoever writes it. */
 export interface JsonOutput {
@@ -64,9 +64,9 @@ export interface DataAdapter {
   readonly responses: IdempotencyStore;
   describe(): ModelDescription;
   /** Prepares a resource; called once at boot for each. Views of resources need no preparation. */
-  prepare(resource: Resource): void;
+  prepare(resource: ResourceSchema): void;
   /** Whether rows are read without application code such as listeners and subscribers. Evaluated for each request, because subscribers change at run time. */
-  readsAsStored(resource: Resource): boolean;
+  readsAsStored(resource: ResourceSchema): boolean;
 
   /** Reads the values of the parent's join columns; undefined if there is no such row. */
   read(plan: ParentPlan): Promise<ParentValues | undefined>;

@@ -3,6 +3,7 @@ import { isOfMany } from '../core/contracts/bulk.js';
 import { METHODS } from '../core/schema/operation.js';
 import type { Method, Operation } from '../core/schema/operation.js';
 import type { ToManyRelation } from '../core/schema/relation.js';
+import { resourceOf } from '../core/schema/resource.js';
 import type { Resource } from '../core/schema/resource.js';
 import type { Api, Route, RouteKind, RouteMatch } from '../core/schema/route.js';
 
@@ -140,9 +141,10 @@ function nestedRoutes(parent: Resource, relation: ToManyRelation, own: OwnAnswer
   const name = `${parent.model}-${relation.name.toLowerCase()}`;
   const actions = (kind: RouteKind): ReadonlyMap<Method, RouteAction> => actionsAt(all, kind, relation.name);
   if (relation.kind === 'one-to-many') {
-    const replacements = own.replacementsOf(relation.target);
+    const target = resourceOf(relation.target);
+    const replacements = own.replacementsOf(target);
     return {
-      list: routeOf('one-to-many', relation.target, {
+      list: routeOf('one-to-many', target, {
         name: `${name}-list`,
         parent,
         relation,
@@ -152,16 +154,17 @@ function nestedRoutes(parent: Resource, relation: ToManyRelation, own: OwnAnswer
       object: undefined,
     };
   }
-  const replacements = own.replacementsOf(relation.through.resource);
+  const through = resourceOf(relation.through.resource);
+  const replacements = own.replacementsOf(through);
   return {
-    list: routeOf('through-list', relation.through.resource, {
+    list: routeOf('through-list', through, {
       name: `${name}-list`,
       parent,
       relation,
       actions: actions('through-list'),
       replacements,
     }),
-    object: routeOf('through-object', relation.through.resource, {
+    object: routeOf('through-object', through, {
       name: `${name}-detail`,
       parent,
       relation,

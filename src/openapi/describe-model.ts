@@ -1,4 +1,5 @@
 import type { ColumnField, Field, InnerField } from '../core/schema/field.js';
+import { resourceOf } from '../core/schema/resource.js';
 import type { Resource } from '../core/schema/resource.js';
 import { isTaken, isWritable } from '../core/schema/field.js';
 import {
@@ -85,9 +86,11 @@ function expandedObject(target: Resource, standing: Omit<Standing, 'whole'>): Sc
 
 /** Whose objects stand in the place of a field: behind a many-to-many its through objects. */
 function expandedTo(field: Field): Resource | undefined {
-  if (field.kind === 'to-one' || field.kind === 'reverse-one') return field.relation.target;
+  if (field.kind === 'to-one' || field.kind === 'reverse-one') return resourceOf(field.relation.target);
   if (field.kind !== 'link') return undefined;
-  return field.relation.kind === 'one-to-many' ? field.relation.target : field.relation.through.resource;
+  return resourceOf(
+    field.relation.kind === 'one-to-many' ? field.relation.target : field.relation.through.resource,
+  );
 }
 
 /** The path of the object, and whether all of its fields are always there. */

@@ -1,4 +1,4 @@
-import type { Key } from '../core/schema/resource.js';
+import type { Key } from '../core/schema/resource-schema.js';
 import type { TypeOf } from '../core/schema/data-type.js';
 import type { Schema } from './open-api-types.js';
 

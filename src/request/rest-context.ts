@@ -11,6 +11,7 @@ import type { Condition } from '../core/query/condition.js';
 import type { ExistsPlan, ListPlan, PagePlan, ParentValues, Precondition } from '../core/query/plan.js';
 import type { Access } from '../core/contracts/access-control.js';
 import type { Actor } from '../core/schema/actor.js';
+import type { ResourceSchema } from '../core/schema/resource-schema.js';
 import type { Resource } from '../core/schema/resource.js';
 import type { Route } from '../core/schema/route.js';
 import type { HttpExchange } from './http-exchange.js';
@@ -128,7 +129,7 @@ export class RestContext {
   parentCheck: ExistsPlan | undefined;
 
   /** Grants on the models that filters reach; undefined until they are evaluated. */
-  queryAccess: ReadonlyMap<Resource, Access | undefined> | undefined;
+  queryAccess: ReadonlyMap<ResourceSchema, Access | undefined> | undefined;
   /** Undefined for the model's default representation. */
   shape: ResponseShape | undefined;
   idempotency: IdempotentRequest | undefined;

@@ -1,6 +1,6 @@
 import type { Column } from '../core/schema/column.js';
 import type { Condition } from '../core/query/condition.js';
-import type { Resource } from '../core/schema/resource.js';
+import type { ResourceSchema } from '../core/schema/resource-schema.js';
 import type { Dialect } from './dialects/dialect.js';
 import { compileCondition } from './compile-where.js';
 import { Scope } from './query-scope.js';
@@ -22,7 +22,7 @@ export type CandidateValue =
 
 /** The state that a row would have after an INSERT or UPDATE, before it is executed. */
 export interface CandidateRow {
-  readonly resource: Resource;
+  readonly resource: ResourceSchema;
   /** The values of every column that the condition refers to. */
   readonly held: ReadonlyMap<Column, CandidateValue>;
   /** Identifies the updated row; undefined for an INSERT. */

@@ -1,5 +1,5 @@
 import type { Json } from '../core/errors/rest-exception.js';
-import type { Key, OrderTerm } from '../core/schema/resource.js';
+import type { Key, OrderTerm } from '../core/schema/resource-schema.js';
 import type { Scope } from './query-scope.js';
 
 /** The expressions of an ORDER BY clause. */

@@ -2,7 +2,7 @@ import type { Json } from '../core/errors/rest-exception.js';
 import { ALWAYS } from '../core/query/condition.js';
 import type { Condition, TermMatch } from '../core/query/condition.js';
 import type { DataType } from '../core/schema/data-type.js';
-import type { OrderTerm, Resource } from '../core/schema/resource.js';
+import type { OrderTerm, ResourceSchema } from '../core/schema/resource-schema.js';
 import { keyOrder } from './compile-order.js';
 import type { TextPart } from './dialects/dialect.js';
 import type { Scope } from './query-scope.js';
@@ -56,7 +56,7 @@ export function compileWhere(condition: Condition, scope: Scope, order?: readonl
 function isForeignKeyAlone(
   condition: Condition,
   order: readonly OrderTerm[],
-  { relations, key }: Resource,
+  { relations, key }: ResourceSchema,
 ): boolean {
   if (condition.kind !== 'compare' || condition.lookup !== 'exact' || condition.operand.hops.length > 0)
     return false;

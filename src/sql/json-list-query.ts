@@ -1,7 +1,7 @@
 import type { Json } from '../core/errors/rest-exception.js';
 import type { Condition } from '../core/query/condition.js';
 import type { ListPlan } from '../core/query/plan.js';
-import type { OrderTerm } from '../core/schema/resource.js';
+import type { OrderTerm } from '../core/schema/resource-schema.js';
 import { keyOrder } from './compile-order.js';
 import type { Dialect } from './dialects/dialect.js';
 import { jsonPageStatement, readJsonPage } from './json-page-query.js';

@@ -1,6 +1,6 @@
 import type { ColumnField, EmbeddedField, Field, LinkField } from '../core/schema/field.js';
 import type { ToOneRelation } from '../core/schema/relation.js';
-import type { Resource } from '../core/schema/resource.js';
+import type { ResourceSchema } from '../core/schema/resource-schema.js';
 import type { Dialect } from './dialects/dialect.js';
 import { isPlainName } from './dialects/json-writer.js';
 import type { JsonMember, JsonWriter } from './dialects/json-writer.js';
@@ -23,7 +23,7 @@ const MAX_FIELDS = 60;
  * Compiles the serialization of a resource, with the same result as `ModelSerializer`. Undefined if the database cannot
  * serialize one of its fields. Called once per resource.
  */
-export function jsonRows(resource: Resource, dialect: Dialect): JsonRows | undefined {
+export function jsonRows(resource: ResourceSchema, dialect: Dialect): JsonRows | undefined {
   const writer = dialect.json;
   if (!writer) return undefined;
   const members = membersOf(readable(resource.fields), resource, writer);
@@ -73,7 +73,7 @@ interface Member {
 
 function membersOf(
   fields: readonly Field[],
-  resource: Resource,
+  resource: ResourceSchema,
   writer: JsonWriter,
 ): readonly Member[] | undefined {
   const members = fields.map((field) => memberOf(field, resource, writer));
@@ -92,7 +92,7 @@ function readable<Each extends Field>(fields: readonly Each[]): readonly Each[] 
   return fields.filter((field) => field.readable);
 }
 
-function memberOf(field: Field, resource: Resource, writer: JsonWriter): Member | undefined {
+function memberOf(field: Field, resource: ResourceSchema, writer: JsonWriter): Member | undefined {
   if (!isPlainName(field.name)) return undefined;
   switch (field.kind) {
     case 'column':
@@ -119,7 +119,7 @@ function columnMember(name: string, column: ColumnField['column'], writer: JsonW
   );
 }
 
-function embeddedMember(field: EmbeddedField, resource: Resource, writer: JsonWriter): Member | undefined {
+function embeddedMember(field: EmbeddedField, resource: ResourceSchema, writer: JsonWriter): Member | undefined {
   const { name } = field;
   const inner = membersOf(readable(field.fields), resource, writer);
   return (
@@ -141,7 +141,7 @@ function keyMember(name: string, relation: ToOneRelation, writer: JsonWriter): M
 
 function linkMember(
   { name, relation }: LinkField,
-  resource: Resource,
+  resource: ResourceSchema,
   writer: JsonWriter,
 ): Member | undefined {
   const [key, ...more] = resource.identity;

@@ -1,7 +1,7 @@
 import { NotFound } from '../core/errors/http-exceptions.js';
 import { COUNTED_ROWS } from '../core/schema/limits.js';
 import type { CountPlan, ExistsPlan, ListPlan, PagePlan } from '../core/query/plan.js';
-import type { OrderTerm } from '../core/schema/resource.js';
+import type { OrderTerm } from '../core/schema/resource-schema.js';
 import { compileWhere } from './compile-where.js';
 import { compileAfter, compileOrder, cursorColumns, keyOrder, reverseOrder } from './compile-order.js';
 import type { JsonRows } from './json-object-sql.js';

@@ -2,7 +2,7 @@ import type { Json } from '../core/errors/rest-exception.js';
 import type { Column } from '../core/schema/column.js';
 import type { Operand } from '../core/query/condition.js';
 import type { ColumnPair, ManyToManyRelation, Relation } from '../core/schema/relation.js';
-import type { Resource } from '../core/schema/resource.js';
+import type { ResourceSchema } from '../core/schema/resource-schema.js';
 import type { DataType } from '../core/schema/data-type.js';
 import type { Dialect } from './dialects/dialect.js';
 import type { TableNames, TableRegistry } from './table-names.js';
@@ -29,7 +29,7 @@ export class Scope {
   private constructor(
     readonly dialect: Dialect,
     readonly tables: TableRegistry,
-    readonly resource: Resource,
+    readonly resource: ResourceSchema,
     private readonly statement: Statement,
     named = false,
   ) {
@@ -38,17 +38,17 @@ export class Scope {
     this.alias = named ? this.table.ownAlias : this.nextAlias();
   }
 
-  static begin(dialect: Dialect, tables: TableRegistry, resource: Resource): Scope {
+  static begin(dialect: Dialect, tables: TableRegistry, resource: ResourceSchema): Scope {
     return new Scope(dialect, tables, resource, { parameters: [], aliases: 0 });
   }
 
   /** The scope of an INSERT or UPDATE, which refers to the table by its own name: not every database admits an alias in RETURNING. */
-  static ofTable(dialect: Dialect, tables: TableRegistry, resource: Resource): Scope {
+  static ofTable(dialect: Dialect, tables: TableRegistry, resource: ResourceSchema): Scope {
     return new Scope(dialect, tables, resource, { parameters: [], aliases: 0 }, true);
   }
 
   /** The scope of a subquery in the same statement. */
-  within(resource: Resource): Scope {
+  within(resource: ResourceSchema): Scope {
     return new Scope(this.dialect, this.tables, resource, this.statement);
   }
 
@@ -56,7 +56,7 @@ export class Scope {
   static over(
     dialect: Dialect,
     tables: TableRegistry,
-    resource: Resource,
+    resource: ResourceSchema,
     select: (scope: Scope) => string,
   ): Scope {
     const scope = Scope.begin(dialect, tables, resource);

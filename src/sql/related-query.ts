@@ -2,7 +2,7 @@ import type { Json } from '../core/errors/rest-exception.js';
 import { allOf, equals, oneOf } from '../core/query/condition.js';
 import type { Condition } from '../core/query/condition.js';
 import type { RelatedPlan } from '../core/query/plan.js';
-import type { Resource } from '../core/schema/resource.js';
+import type { ResourceSchema } from '../core/schema/resource-schema.js';
 import { compileCondition, compileWhere } from './compile-where.js';
 import { compileOrder } from './compile-order.js';
 import { readColumns, selectList } from './select-columns.js';
@@ -30,7 +30,7 @@ export function relatedStatement(plan: RelatedPlan, scope: Scope, expressions: r
   return { sql, parameters: scope.parameters };
 }
 
-function rowNumberIn({ identity }: Resource, near: Scope, order: string): string {
+function rowNumberIn({ identity }: ResourceSchema, near: Scope, order: string): string {
   return `row_number() OVER (PARTITION BY ${identity.map((column) => near.own(column)).join(', ')} ORDER BY ${order})`;
 }
 
@@ -38,7 +38,7 @@ function rowNumberIn({ identity }: Resource, near: Scope, order: string): string
 const GROUP_SIZE = 50;
 
 /** The condition that selects rows by identity. */
-function identityCondition({ identity }: Resource, identities: readonly (readonly Json[])[]): Condition {
+function identityCondition({ identity }: ResourceSchema, identities: readonly (readonly Json[])[]): Condition {
   const [column, ...more] = identity;
   if (column && more.length === 0)
     return {

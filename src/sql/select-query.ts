@@ -4,7 +4,7 @@ import { ownKey } from '../core/query/condition.js';
 import type { Operand } from '../core/query/condition.js';
 import type { EmbeddedField, Field } from '../core/schema/field.js';
 import type { ReverseOneRelation, ToOneRelation } from '../core/schema/relation.js';
-import type { Resource } from '../core/schema/resource.js';
+import type { ResourceSchema } from '../core/schema/resource-schema.js';
 import { keyRepresentation } from '../core/values/keys.js';
 import type { Dialect } from './dialects/dialect.js';
 import { decodeColumn, readColumns } from './select-columns.js';
@@ -27,7 +27,7 @@ interface Part {
 }
 
 /** Selects the key, the identity if it differs, and every readable field, in order. Called once per resource. */
-export function selectRows(resource: Resource, dialect: Dialect): Selection {
+export function selectRows(resource: ResourceSchema, dialect: Dialect): Selection {
   const key = ownKey(resource.key).map((operand) => operandPart(operand, dialect));
   // Selected separately only if it differs from the key.
   const identity =

@@ -1,5 +1,5 @@
 import type { Column } from '../core/schema/column.js';
-import type { Resource } from '../core/schema/resource.js';
+import type { ResourceSchema } from '../core/schema/resource-schema.js';
 
 /** The quoted identifiers of one entity's table. They are quoted once, at boot; no other code builds identifiers. */
 export interface TableNames {
@@ -22,7 +22,7 @@ export interface TableNames {
 
 /** The tables of one database. Throws if an entity has none. */
 export interface TableRegistry {
-  of(resource: Resource): TableNames;
+  of(resource: ResourceSchema): TableNames;
   /** Looks a table up by the adapter's name of the entity. */
   named(entity: string): TableNames;
 }

@@ -2,7 +2,7 @@ import { emptyFieldErrors } from '../../core/errors/rest-exception.js';
 import type { FieldErrors } from '../../core/errors/rest-exception.js';
 import { isEverTaken } from '../../core/schema/field.js';
 import type { Field } from '../../core/schema/field.js';
-import type { Resource } from '../../core/schema/resource.js';
+import type { ResourceSchema } from '../../core/schema/resource-schema.js';
 import type { AskRules } from '../../core/schema/value-rules.js';
 import { readRules } from './read-rules.js';
 import type { ValidationMetadataLike } from './read-rules.js';
@@ -33,7 +33,7 @@ interface ClassValidator {
 
 /** Runs class-validator's decorators over an entity that is about to be written. */
 export interface EntityValidator {
-  validate(entity: object, resource: Resource, written: Written): Promise<FieldErrors>;
+  validate(entity: object, resource: ResourceSchema, written: Written): Promise<FieldErrors>;
   /** Whether a class has any. */
   validates(target: unknown): boolean;
   /** What of it a schema can say. */

@@ -1,6 +1,6 @@
 import type { DataSource, EntityMetadata } from 'typeorm';
 import type { Column } from '../../core/schema/column.js';
-import type { Resource } from '../../core/schema/resource.js';
+import type { ResourceSchema } from '../../core/schema/resource-schema.js';
 import type { TableNames, TableRegistry } from '../../sql/table-names.js';
 import { entityIdOf } from './metadata/entity-id.js';
 import { kindLiterals } from './metadata/inheritance.js';
@@ -20,7 +20,7 @@ export class Tables implements TableRegistry {
       this.byEntity.set(entityIdOf(metadata, dataSource), this.tableOf(metadata));
   }
 
-  of(resource: Resource): Table {
+  of(resource: ResourceSchema): Table {
     return this.named(resource.entity);
   }
 

@@ -16,7 +16,7 @@ import type {
   UpdatePlan,
   WritePlan,
 } from '../../core/query/plan.js';
-import type { Resource } from '../../core/schema/resource.js';
+import type { ResourceSchema } from '../../core/schema/resource-schema.js';
 import type { Row } from '../../core/contracts/serializer.js';
 import type { DataAdapter, JsonOutput, JsonRow, PageOf, RelatedRow } from '../../core/data-adapter.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
@@ -67,8 +67,8 @@ export class TypeOrmAdapter implements DataAdapter {
   private readonly indexes: IndexColumns;
   private readonly subtypeTables: JsonSubtypeTables;
   /** By resource, and by view of a resource with the fields that a caller may read. */
-  private readonly prepared = new WeakMap<Resource, Prepared>();
-  private readonly resources = new Set<Resource>();
+  private readonly prepared = new WeakMap<ResourceSchema, Prepared>();
+  private readonly resources = new Set<ResourceSchema>();
 
   constructor(
     private readonly dataSource: DataSource,
@@ -105,20 +105,20 @@ export class TypeOrmAdapter implements DataAdapter {
     return this.connections.failures.report(error);
   }
 
-  prepare(resource: Resource): void {
+  prepare(resource: ResourceSchema): void {
     this.resources.add(resource);
     this.prepareView(resource);
     this.writerOf(resource);
   }
 
-  private prepareView(resource: Resource): Prepared {
+  private prepareView(resource: ResourceSchema): Prepared {
     const { tables, dialect, connections } = this;
     const prepared: Prepared = { rows: new RowReader(resource, { tables, dialect, connections }) };
     this.prepared.set(resource, prepared);
     return prepared;
   }
 
-  private writerOf(resource: Resource): RowWriter {
+  private writerOf(resource: ResourceSchema): RowWriter {
     const prepared = this.of(resource);
     return (prepared.writer ??= writerOf(
       resource,
@@ -127,7 +127,7 @@ export class TypeOrmAdapter implements DataAdapter {
     ));
   }
 
-  private toolsOf(resource: Resource): WriterTools {
+  private toolsOf(resource: ResourceSchema): WriterTools {
     const { tables, dialect, connections, lookups, indexes, resources } = this;
     const { validate } = this.settings;
     return {
@@ -137,13 +137,13 @@ export class TypeOrmAdapter implements DataAdapter {
       lookups,
       indexes,
       reader: this.of(resource).rows,
-      readerOf: (view: Resource) => this.of(view).rows,
+      readerOf: (view: ResourceSchema) => this.of(view).rows,
       resources,
       ...(validate ? { validate } : {}),
     };
   }
 
-  readsAsStored(resource: Resource): boolean {
+  readsAsStored(resource: ResourceSchema): boolean {
     return !this.of(resource).rows.needsEntities();
   }
 
@@ -209,20 +209,20 @@ export class TypeOrmAdapter implements DataAdapter {
   writeAll(plan: BatchPlan): Promise<readonly Row[]> {
     const { connections, dialect, lookups } = this;
     const parts = {
-      writerOf: (view: Resource) => this.writerOf(view),
-      toolsOf: (view: Resource) => this.toolsOf(view),
+      writerOf: (view: ResourceSchema) => this.writerOf(view),
+      toolsOf: (view: ResourceSchema) => this.toolsOf(view),
       tools: { connections, dialect, lookups },
     };
     return new BatchWriter(parts).write(plan);
   }
 
-  private jsonOf(resource: Resource): JsonReader {
+  private jsonOf(resource: ResourceSchema): JsonReader {
     const { tables, dialect, connections, subtypeTables } = this;
     const prepared = this.of(resource);
     return (prepared.json ??= new JsonReader(prepared.rows, { tables, dialect, connections, subtypeTables }));
   }
 
-  private pagesOf(resource: Resource): PageReader {
+  private pagesOf(resource: ResourceSchema): PageReader {
     const { tables, dialect, connections } = this;
     const prepared = this.of(resource);
     return (prepared.pages ??= new PageReader(
@@ -231,13 +231,13 @@ export class TypeOrmAdapter implements DataAdapter {
     ));
   }
 
-  private of(resource: Resource): Prepared {
+  private of(resource: ResourceSchema): Prepared {
     return this.prepared.get(resource) ?? this.prepareView(resource);
   }
 }
 
 function writerOf(
-  resource: Resource,
+  resource: ResourceSchema,
   tools: WriterTools,
   validates: (target: unknown) => boolean,
 ): RowWriter {

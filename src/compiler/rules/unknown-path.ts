@@ -1,6 +1,6 @@
 import { didYouMean } from '../../core/errors/declaration-error.js';
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
-import type { Resource } from '../../core/schema/resource.js';
+import type { ResourceSchema } from '../../core/schema/resource-schema.js';
 import type { EntityDeclaration } from '../blueprint.js';
 import { plainPaths } from '../resolve-path.js';
 
@@ -8,7 +8,7 @@ import { plainPaths } from '../resolve-path.js';
 export interface QueryPlace {
   readonly where: string;
   readonly draft: EntityDeclaration;
-  readonly resource: Resource;
+  readonly resource: ResourceSchema;
 }
 
 /** The problem of a path that leads to no readable field. `reach`: whether it may lead over to-many relations. */

@@ -2,6 +2,7 @@ import { didYouMean } from '../../core/errors/declaration-error.js';
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { Field } from '../../core/schema/field.js';
 import { MAX_EXPANDED_DEPTH } from '../../core/schema/limits.js';
+import { resourceOf } from '../../core/schema/resource.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { Expandable } from '../../core/contracts/field-selection.js';
 import type { CompiledModel } from '../compile-resources.js';
@@ -97,7 +98,8 @@ function pathProblems(
 
 function targetOf(field: Field): Resource | undefined {
   if (!('relation' in field)) return undefined;
-  return field.relation.kind === 'many-to-many' ? field.relation.through.resource : field.relation.target;
+  const { relation } = field;
+  return resourceOf(relation.kind === 'many-to-many' ? relation.through.resource : relation.target);
 }
 
 function unknownRelation(

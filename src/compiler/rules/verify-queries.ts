@@ -1,6 +1,7 @@
 import type { ThroughOptions } from '../../decorators/restify-options.js';
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { ModelDescription } from '../../core/schema/entity-metadata.js';
+import { resourceOf } from '../../core/schema/resource.js';
 import type { Resource } from '../../core/schema/resource.js';
 import { isScalar } from '../../core/schema/data-type.js';
 import { filterEntries, orderEntry, orderOperands, searchEntry, withNulls } from '../compile-queries.js';
@@ -45,7 +46,7 @@ function junctionsOf(
           ...draft,
           declaration: { ...declaration, name: `${declaration.name}.through.${name}`, options },
         },
-        resource: relation.through.resource,
+        resource: resourceOf(relation.through.resource),
       },
     ];
   });

@@ -1,7 +1,7 @@
 import type { MaybePromise } from '../maybe-promise.js';
 import { NEVER } from '../query/condition.js';
 import type { Condition } from '../query/condition.js';
-import type { Resource } from '../schema/resource.js';
+import type { ResourceSchema } from '../schema/resource-schema.js';
 import type { CompiledPermission } from './compiled-permission.js';
 import type { FieldSet } from './permission.js';
 import { PermissionDenied } from '../errors/http-exceptions.js';
@@ -16,16 +16,16 @@ export interface Access {
 /** The permissions of one caller, evaluated model by model and cached for one request. */
 export interface AccessControl {
   /** Throws 401, 403 or 404 where access is denied. An action may have permissions in place of the model's. */
-  authorize(resource: Resource, method: string, permission?: CompiledPermission): MaybePromise<Access>;
+  authorize(resource: ResourceSchema, method: string, permission?: CompiledPermission): MaybePromise<Access>;
   /**
    * As `authorize`, for a request whose response shows the written object: fields that GET lets the caller read too, and the
    * key; where GET is denied, those of the write (contract 8.7).
    */
-  authorizeWrite(resource: Resource, method: string, permission?: CompiledPermission): MaybePromise<Access>;
+  authorizeWrite(resource: ResourceSchema, method: string, permission?: CompiledPermission): MaybePromise<Access>;
   /** Undefined where access is denied. */
-  tryAuthorize(resource: Resource, method: string): Promise<Access | undefined>;
+  tryAuthorize(resource: ResourceSchema, method: string): Promise<Access | undefined>;
   /** Rows that the caller may name from elsewhere: as a parent in a URL, or as a key in a body (contract 8.6). */
-  readScope(resource: Resource): MaybePromise<Condition>;
+  readScope(resource: ResourceSchema): MaybePromise<Condition>;
 }
 
 /** Denies everything: the access of a request before `authorize` has run. */

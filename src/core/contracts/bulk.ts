@@ -1,6 +1,6 @@
 import type { Operation } from '../schema/operation.js';
 import { parameterName } from '../schema/parameter-names.js';
-import type { Resource } from '../schema/resource.js';
+import type { ResourceSchema } from '../schema/resource-schema.js';
 import type { Route } from '../schema/route.js';
 
 /** Operations that have a bulk variant, which writes many objects in one request. */
@@ -32,8 +32,12 @@ export const KEYS_PARAMETER = 'keys';
 /** The query parameter that turns a POST into an upsert. */
 export const UPSERT_PARAMETER = 'upsert';
 
+interface BulkModel extends Pick<ResourceSchema, 'renamed'> {
+  readonly bulk: Bulk | undefined;
+}
+
 /** The query parameters of a model's bulk writes, in addition to those of its lists. */
-export function bulkParameters(resource: Pick<Resource, 'bulk' | 'renamed'>): readonly string[] {
+export function bulkParameters(resource: BulkModel): readonly string[] {
   const { bulk } = resource;
   if (!bulk) return [];
   const writes = bulk.operations.has('partialUpdate') || bulk.operations.has('destroy');

@@ -1,6 +1,6 @@
 import type { Json } from '../errors/rest-exception.js';
 import type { Column } from '../schema/column.js';
-import type { Resource } from '../schema/resource.js';
+import type { ResourceSchema } from '../schema/resource-schema.js';
 import type { Row } from './serializer.js';
 
 /** Options of a model's conditional requests (RFC 9110, 13). */
@@ -35,10 +35,15 @@ export interface ValidatorColumns {
   readonly places: readonly number[];
 }
 
-const VALIDATOR_COLUMNS = new WeakMap<Resource, ValidatorColumns>();
+/** A model or a view of it. */
+interface ConditionalModel extends Pick<ResourceSchema, 'fields'> {
+  readonly conditional: Conditional | undefined;
+}
+
+const VALIDATOR_COLUMNS = new WeakMap<ConditionalModel, ValidatorColumns>();
 
 /** The validator columns of a view. Excludes unreadable columns, so that no validator discloses a change of them. */
-export function validatorColumnsOf(resource: Resource): ValidatorColumns {
+export function validatorColumnsOf(resource: ConditionalModel): ValidatorColumns {
   const known = VALIDATOR_COLUMNS.get(resource);
   if (known) return known;
   const shown = resource.fields.filter((field) => field.readable);
@@ -59,6 +64,6 @@ export function validatorColumnsOf(resource: Resource): ValidatorColumns {
 }
 
 /** The values of the validator columns in a row of the view. */
-export function validatorColumnsIn(row: Row, resource: Resource): readonly Json[] {
-  return validatorColumnsOf(resource).places.map((place) => (row.values[place] ?? null) as Json);
+export function validatorValuesIn(row: Row, { places }: ValidatorColumns): readonly Json[] {
+  return places.map((place) => (row.values[place] ?? null) as Json);
 }

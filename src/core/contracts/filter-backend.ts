@@ -1,6 +1,6 @@
 import type { Actor } from '../schema/actor.js';
 import type { Condition } from '../query/condition.js';
-import type { OrderTerm, Resource } from '../schema/resource.js';
+import type { OrderTerm, ResourceSchema } from '../schema/resource-schema.js';
 import type { RowFilter } from '../query/row-filter.js';
 
 /** The query parameter with filter groups, in models that enable them. */
@@ -8,7 +8,7 @@ export const GROUPS_PARAMETER = 'filter';
 
 /** The context that is passed to a filter backend for each list request. */
 export interface FilterContext {
-  readonly resource: Resource;
+  readonly resource: ResourceSchema;
   /** Decoded query parameters; the last value of a repeated one. */
   readonly parameters: ReadonlyMap<string, string>;
   /** All values of a parameter in the order of the query string; `[]` if absent. After a pipe, which sees the last value or the whole list, only its result. */
@@ -51,7 +51,7 @@ export interface FilterBackend {
   /** @throws InvalidInput for an invalid parameter */
   filter(context: FilterContext): FilterResult | Promise<FilterResult>;
   /** The parameters that it reads in this model. A `strict` model rejects others; a field of such a name is filtered with `<name>__exact`. */
-  parameters?(resource: Resource): readonly string[];
+  parameters?(resource: ResourceSchema): readonly string[];
   /** The parameters that take several values; for all others the last value is used. */
-  lists?(resource: Resource): ReadonlyMap<string, ListKind>;
+  lists?(resource: ResourceSchema): ReadonlyMap<string, ListKind>;
 }

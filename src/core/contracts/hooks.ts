@@ -1,12 +1,12 @@
 import type { Json } from '../errors/rest-exception.js';
 import type { Actor } from '../schema/actor.js';
 import type { Operation } from '../schema/operation.js';
-import type { Resource } from '../schema/resource.js';
+import type { ResourceSchema } from '../schema/resource-schema.js';
 
 /** The context that is passed to the application's hooks. */
 export interface HookContext {
   readonly actor: Actor;
-  readonly resource: Resource;
+  readonly resource: ResourceSchema;
   /** The request of the HTTP library; undefined in calls by the application itself. */
   readonly request: object | undefined;
 }

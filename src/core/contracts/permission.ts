@@ -1,5 +1,5 @@
 import type { Actor } from '../schema/actor.js';
-import type { Resource } from '../schema/resource.js';
+import type { ResourceSchema } from '../schema/resource-schema.js';
 import type { RowFilter } from '../query/row-filter.js';
 
 /** The context that is passed to a permission. */
@@ -8,7 +8,7 @@ export interface AccessContext {
   /** The method as the client sent it, with HEAD as GET. It may be one that the URL does not support. */
   readonly method: string;
   /** The resource to authorize: on a nested URL the child or the through model (contract 8.1). */
-  readonly resource: Resource;
+  readonly resource: ResourceSchema;
   /** The request of the HTTP library; undefined in calls without one. */
   readonly request: object | undefined;
   /** Whether the application's `PermissionSource` gives the actor this permission, as `polls.view_question`. */

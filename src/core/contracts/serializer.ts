@@ -1,6 +1,6 @@
 import type { FieldErrors, Json } from '../errors/rest-exception.js';
 import type { Actor } from '../schema/actor.js';
-import type { Resource } from '../schema/resource.js';
+import type { ResourceSchema } from '../schema/resource-schema.js';
 
 /** The serialized JSON object of a row. */
 export type Representation = Record<string, unknown>;
@@ -25,14 +25,14 @@ export interface Row {
 }
 
 export interface RepresentContext {
-  readonly resource: Resource;
+  readonly resource: ResourceSchema;
   /** The path prefix of the resource's links: `/rest/v1/polls/question`. */
   readonly basePath: string;
   readonly actor: Actor;
 }
 
 export interface ParseContext {
-  readonly resource: Resource;
+  readonly resource: ResourceSchema;
   readonly operation: 'create' | 'update' | 'partialUpdate';
   readonly actor: Actor;
   /** Fields whose values come from the URL: they are neither read from the body nor required in it. */

@@ -1,15 +1,16 @@
 import type { FieldErrors, Json, RestException } from '../errors/rest-exception.js';
+import type { ValidatorColumns } from '../contracts/conditional.js';
 import type { Column } from '../schema/column.js';
 import type { Condition } from './condition.js';
 import type { CursorPosition } from '../contracts/pagination.js';
 import type { ColumnPair, ToOneRelation } from '../schema/relation.js';
 import type { Requester } from '../contracts/requester.js';
-import type { OrderTerm, Resource } from '../schema/resource.js';
+import type { OrderTerm, ResourceSchema } from '../schema/resource-schema.js';
 import type { Row } from '../contracts/serializer.js';
 
 /** Tests whether a row exists. */
 export interface ExistsPlan {
-  readonly resource: Resource;
+  readonly resource: ResourceSchema;
   readonly where: Condition;
   /** True for a write request: reads from the primary, so that recently written rows are visible. */
   readonly forWriting: boolean;
@@ -28,13 +29,13 @@ export type ParentValues = readonly Json[];
 
 export interface ListPlan {
   readonly kind: 'list';
-  readonly resource: Resource;
+  readonly resource: ResourceSchema;
   readonly where: Condition;
   /** A total order: ends with the key. */
   readonly order: readonly OrderTerm[];
   /** A row that must exist: without it the list is 404. */
   readonly parent?: ExistsPlan | undefined;
-  /** True if its statement is not cached, because the shape of its filter comes from the caller. */
+  /** True if its statement is not cached, because its text depends on the caller's filter or page size. */
   readonly oneOff?: boolean;
   readonly requester?: Requester | undefined;
 }
@@ -59,11 +60,11 @@ export interface PagePlan extends Omit<ListPlan, 'kind'> {
 /** Reads the related rows of rows that were read before. */
 export interface RelatedPlan {
   readonly kind: 'related';
-  readonly resource: Resource;
+  readonly resource: ResourceSchema;
   readonly where: Condition;
   /** The order of the rows of each parent; empty if a parent has at most one. */
   readonly order: readonly OrderTerm[];
-  readonly parent: Resource;
+  readonly parent: ResourceSchema;
   /** near: columns of the parent; far: columns of the related rows. */
   readonly on: readonly ColumnPair[];
   /** The `identity` values of the parents. */
@@ -79,19 +80,19 @@ export interface RelatedPlan {
 
 export interface RetrievePlan {
   readonly kind: 'retrieve';
-  readonly resource: Resource;
+  readonly resource: ResourceSchema;
   readonly where: Condition;
   /** As in `ExistsPlan`. */
   readonly forWriting?: boolean;
-  /** Whether the values of the validator columns are read, too. */
-  readonly readsValidators?: boolean;
+  /** Columns whose values are read beside the JSON of the row. */
+  readonly validators?: ValidatorColumns;
   readonly requester?: Requester | undefined;
 }
 
 /** A predicate on the current row, evaluated once it is locked and before any other validation. */
 export interface Expectation {
   /** The view with which the row is read. */
-  readonly resource: Resource;
+  readonly resource: ResourceSchema;
   readonly holds: (row: Row) => boolean;
 }
 
@@ -156,7 +157,7 @@ export type CompletedRows = (rows: readonly Row[], transaction: object) => Promi
 
 export interface CreatePlan {
   readonly kind: 'create';
-  readonly resource: Resource;
+  readonly resource: ResourceSchema;
   readonly requester?: Requester | undefined;
   readonly values: FieldValues;
   /** The raw body, if known. */
@@ -178,7 +179,7 @@ export interface CreatePlan {
 
 export interface UpdatePlan {
   readonly kind: 'update';
-  readonly resource: Resource;
+  readonly resource: ResourceSchema;
   readonly requester?: Requester | undefined;
   /** The condition that selects the row, evaluated before the update. */
   readonly where: Condition;
@@ -199,11 +200,11 @@ export interface UpdatePlan {
 
 export interface DeletePlan {
   readonly kind: 'delete';
-  readonly resource: Resource;
+  readonly resource: ResourceSchema;
   readonly requester?: Requester | undefined;
   readonly where: Condition;
   /** Whether the caller may view a model, so that an error may name it as referring to the row. */
-  readonly mayView: (resource: Resource) => Promise<boolean>;
+  readonly mayView: (resource: ResourceSchema) => Promise<boolean>;
   /** As in `UpdatePlan`. */
   readonly expected?: Expectation | undefined;
   readonly hooks: TransactionHooks;

@@ -1,7 +1,7 @@
 import type { Field } from '../schema/field.js';
 import type { FieldSet } from '../contracts/permission.js';
 import type { Relation } from '../schema/relation.js';
-import type { FilterTerm, QueriedPath, Resource } from '../schema/resource.js';
+import type { FilterTerm, QueriedPath, ResourceSchema } from '../schema/resource-schema.js';
 
 /** The top-level field of a relation: the embedded object, if it is in one. */
 export function topOf({ name }: Relation): string {
@@ -26,7 +26,7 @@ export function columnsOf(field: Field): readonly string[] {
 }
 
 /** The fields that make up the key. */
-export function keyNames({ key, identity, fields }: Resource): readonly string[] {
+export function keyNames({ key, identity, fields }: ResourceSchema): readonly string[] {
   // The key of a junction row in a nested URL is its other side, with the name `id`.
   if (identity.length > key.columns.length || key.via) return ['id'];
   const ids = new Set(key.columns.map(({ id }) => id));
@@ -34,7 +34,7 @@ export function keyNames({ key, identity, fields }: Resource): readonly string[]
 }
 
 /** Whether a grant on a model makes one of its columns readable. A key is readable wherever the row is. */
-export function isReadable(columnId: string, target: Resource, readable: FieldSet): boolean {
+export function isReadable(columnId: string, target: ResourceSchema, readable: FieldSet): boolean {
   if (readable === 'all') return true;
   return (
     target.fields.some((field) => readable.has(field.name) && columnsOf(field).includes(columnId)) ||

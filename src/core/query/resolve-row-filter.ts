@@ -3,7 +3,7 @@ import { allOf, ALWAYS, oneOf } from './condition.js';
 import type { Condition, Operand } from './condition.js';
 import type { Column } from '../schema/column.js';
 import type { Relation } from '../schema/relation.js';
-import type { Resource } from '../schema/resource.js';
+import type { ResourceSchema } from '../schema/resource-schema.js';
 import { LOOKUPS, TEXT_LOOKUPS } from './row-filter.js';
 import type { RowFilter } from './row-filter.js';
 import { parseStored } from '../values/parse-compared.js';
@@ -24,7 +24,7 @@ export class UnfitValue extends Error {
  * at least one related row.
  * @throws Error for an unknown name or an invalid filter, which is an error of the application
  */
-export function resolveRowFilter(filter: RowFilter | 'all', resource: Resource): Condition {
+export function resolveRowFilter(filter: RowFilter | 'all', resource: ResourceSchema): Condition {
   if (filter === 'all') return ALWAYS;
   switch (filter.kind) {
     case 'and':
@@ -46,11 +46,11 @@ export function resolveRowFilter(filter: RowFilter | 'all', resource: Resource):
 type Comparison = Extract<RowFilter, { kind: 'where' }>;
 
 interface Place {
-  readonly resource: Resource;
+  readonly resource: ResourceSchema;
   readonly hops: readonly Relation[];
 }
 
-function resolveComparison(filter: Comparison, resource: Resource): Condition {
+function resolveComparison(filter: Comparison, resource: ResourceSchema): Condition {
   return resolveStep(filter.path, filter, { resource, hops: [] });
 }
 
@@ -74,7 +74,7 @@ function resolveStep(path: string, filter: Comparison, place: Place): Condition 
   return rest === '' ? keyCondition(filter, next, relation) : resolveStep(rest, filter, next);
 }
 
-function relationAt(path: string, resource: Resource): Relation | undefined {
+function relationAt(path: string, resource: ResourceSchema): Relation | undefined {
   return [...resource.relations.values()].find(
     (relation) => path === relation.name || path.startsWith(`${relation.name}.`),
   );

@@ -1,5 +1,5 @@
 import type { Column } from './column.js';
-import type { Resource } from './resource.js';
+import type { ResourceSchema } from './resource-schema.js';
 
 /** A pair of join columns, which are equal in related rows. */
 export interface ColumnPair {
@@ -10,7 +10,7 @@ export interface ColumnPair {
 interface RelationBase {
   /** The property's path; also the segment of its nested URL. */
   readonly name: string;
-  readonly target: Resource;
+  readonly target: ResourceSchema;
 }
 
 /** This row holds the foreign key: many-to-one, or the owning side of a one-to-one. */
@@ -45,7 +45,7 @@ export interface ManyToManyRelation extends RelationBase {
 }
 
 export interface Through {
-  readonly resource: Resource;
+  readonly resource: ResourceSchema;
   /** near: column of the parent; far: column of the junction. */
   readonly parent: readonly ColumnPair[];
   /** near: column of the junction; far: column of the target. */

@@ -1,154 +1,25 @@
+import type { AuthenticationScheme } from '../contracts/authentication.js';
 import type { Bulk } from '../contracts/bulk.js';
-import type { Column } from './column.js';
-import type { Condition, NullsPlace, Operand, TermMatch } from '../query/condition.js';
+import type { CompiledPermission } from '../contracts/compiled-permission.js';
 import type { CacheControl, Conditional } from '../contracts/conditional.js';
-import type { Field } from './field.js';
-import type { Idempotency } from '../contracts/idempotency.js';
-import type { QueryLimits } from './limits.js';
-import type { CustomFilterRows } from '../contracts/custom-filter.js';
-import type { RequestCounter, Throttle } from '../contracts/throttle.js';
+import type { FieldSelection } from '../contracts/field-selection.js';
+import type { FilterBackend } from '../contracts/filter-backend.js';
 import type { GuardLike } from '../contracts/guard.js';
 import type { ResourceHooks } from '../contracts/hooks.js';
+import type { Idempotency } from '../contracts/idempotency.js';
 import type { InterceptorLike } from '../contracts/interceptor.js';
 import type { Pagination } from '../contracts/pagination.js';
 import type { Piping } from '../contracts/pipe.js';
-import type { FilterBackend } from '../contracts/filter-backend.js';
-import type { Operation } from './operation.js';
 import type { Renderer } from '../contracts/renderer.js';
-import type { AuthenticationScheme } from '../contracts/authentication.js';
-import type { CompiledPermission } from '../contracts/compiled-permission.js';
-import type { Relation, ToManyRelation, ToOneRelation } from './relation.js';
-import type { Lookup } from '../query/row-filter.js';
-import type { DataType } from './data-type.js';
 import type { Serializer } from '../contracts/serializer.js';
-import type { FieldSelection } from '../contracts/field-selection.js';
-
-/** The columns that identify a row in a URL. The values of a composite key are in the order of its columns. */
-export interface Key {
-  readonly columns: readonly Column[];
-  /** The relation to the row with the columns: for a junction that refers to its other side by other columns than the key. */
-  readonly via?: ToOneRelation;
-}
-
-/** A step over a to-many relation: at least one of its rows matches the conditions. */
-export interface ExistsStep {
-  /** To-one relations that lead to its beginning. */
-  readonly hops: readonly Relation[];
-  readonly relation: ToManyRelation;
-  /** The caller's grants: on the models along `hops`, on the related rows, and on the junction's. */
-  readonly near?: Condition;
-  readonly rows?: Condition;
-  readonly through?: Condition;
-}
-
-/** The path to a value that a query reads. Several operands are the columns of a composite related key. */
-export interface QueriedPath {
-  /** To-many relations of the path, from the outside in; the operands are in the rows of the last one. */
-  readonly some: readonly ExistsStep[];
-  readonly operands: readonly Operand[];
-}
-
-/** A parameter that compares a field. */
-export interface FieldTerm extends QueriedPath {
-  readonly kind: 'field';
-  readonly lookup: Lookup;
-  /** True if it compares the key of a related row: an out-of-range number then matches no row rather than being invalid. */
-  readonly isKey: boolean;
-  /** True if the path ends with its last to-many relation itself, so that `isnull` tests for the absence of related rows. */
-  readonly isMany: boolean;
-  /** The caller's grants on the models along the operands, AND-ed with the comparison. */
-  readonly within?: Condition;
-}
-
-/** A parameter whose row filter is returned by a function of the model. */
-export interface CustomTerm {
-  readonly kind: 'own';
-  readonly type: DataType;
-  readonly isList: boolean;
-  /** The paths that it discloses, all of which the caller must be allowed to read. */
-  readonly reads: readonly QueriedPath[];
-  readonly rows: CustomFilterRows;
-  /** The condition for the rows at the end of these to-one relations that the caller may see; undefined if it may see all. */
-  readonly visible?: (hops: readonly Relation[]) => Condition;
-}
-
-/** The compiled filter of a query parameter. */
-export type FilterTerm = FieldTerm | CustomTerm;
-
-export interface SearchField {
-  readonly operand: Operand;
-  readonly match: TermMatch;
-  /** As in `FieldTerm`. */
-  readonly within?: Condition;
-}
-
-export interface OrderTerm {
-  readonly operand: Operand;
-  readonly descending: boolean;
-  /** Default: that of the database. */
-  readonly nulls?: NullsPlace;
-}
-
-/** A field that a client may order by. */
-export interface OrderingField {
-  /** Several for a composite related key. */
-  readonly operands: readonly Operand[];
-  /** The position of nulls in both directions, if the model declares it. */
-  readonly nulls?: NullsPlace;
-}
-
-/** A relation that bodies may reference by the plain column of its foreign key (contract 5.13). */
-export interface Placeholder {
-  /** Names of the embedded objects that contain both. */
-  readonly within: readonly string[];
-  readonly relation: ToOneRelation;
-  /** The field of the relation, and that of the column. */
-  readonly names: readonly [relation: string, column: string];
-}
+import type { RequestCounter, Throttle } from '../contracts/throttle.js';
+import type { ResourceSchema } from './resource-schema.js';
 
 /**
- * An exposed entity, compiled and frozen at boot. Requests use only this, and neither decorators nor the ORM's metadata.
+ * An exposed entity with the features of its interface, compiled and frozen at boot. Requests use only this, and neither
+ * decorators nor the ORM's metadata.
  */
-export interface Resource {
-  /** `polls.question`, unique below a prefix. */
-  readonly id: string;
-  readonly app: string;
-  readonly model: string;
-  /** The class name, for messages. */
-  readonly label: string;
-  /** The adapter's id of the entity. */
-  readonly entity: string;
-  /** Whether it has its own collection. A through model that is not registered has none. */
-  readonly registered: boolean;
-  readonly key: Key;
-  /** The columns that identify a row in its table: those of `key`, except for a junction, whose key is its other side alone. */
-  readonly identity: readonly Column[];
-  readonly columns: ReadonlyMap<string, Column>;
-  /** In the order of bodies (contract 2.2). */
-  readonly fields: readonly Field[];
-  readonly fieldsByName: ReadonlyMap<string, Field>;
-  /** Relations that bodies may reference by the plain columns of their foreign keys. */
-  readonly standIns: readonly Placeholder[];
-  /** Exposed to-many relations, which have nested URLs if their models have the operations. */
-  readonly nested: readonly ToManyRelation[];
-  /** All relations of the entity by name, exposed or not. The exposed ones have a field. */
-  readonly relations: ReadonlyMap<string, Relation>;
-  /** Relations to served models that share a column with another relation, so that writing one changes the other. */
-  readonly overlapping: readonly ToOneRelation[];
-  readonly operations: ReadonlySet<Operation>;
-  /** New names of its query parameters by their default names. */
-  readonly renamed: ReadonlyMap<string, string>;
-  /** By query parameter: `votes`, `question__pub_date__gte`, `votes!`. */
-  readonly filterTerms: ReadonlyMap<string, FilterTerm>;
-  /** Whether clients may combine filters with `and`, `or` and `not`. */
-  readonly filterGroups: boolean;
-  readonly queryLimits: QueryLimits;
-  readonly searchFields: readonly SearchField[];
-  readonly orderingFields: ReadonlyMap<string, OrderingField>;
-  /** Whether clients may set the position of nulls. */
-  readonly orderingNulls: boolean;
-  /** The default order. Planning appends the key, so that a list's order is total. */
-  readonly ordering: readonly OrderTerm[];
+export interface Resource extends ResourceSchema {
   readonly backends: readonly FilterBackend[];
   /** Undefined if lists are not paginated. */
   readonly pagination: Pagination | undefined;
@@ -156,8 +27,6 @@ export interface Resource {
   readonly renderers: readonly Renderer[];
   /** Undefined if clients can neither select fields nor expand relations. */
   readonly shape: FieldSelection | undefined;
-  /** True if its fields were selected by a client: its statements are cached separately. */
-  readonly chosen?: boolean;
   /** Undefined if conditional requests are disabled. */
   readonly conditional: Conditional | undefined;
   /** Undefined if bulk writes are disabled. */
@@ -184,13 +53,19 @@ export interface Resource {
   /** Undefined if it has no pipes. */
   readonly piping: Piping | undefined;
   readonly hooks: ResourceHooks;
-  /** Relations that are loaded on an entity before its listeners are called; with dots for nested ones. */
-  readonly listenerRelations: readonly string[];
   readonly throttle: Throttle | undefined;
   /** Counts the requests for `throttle`. */
   readonly counter: RequestCounter | undefined;
   /** Whether DELETE of an object responds with the deleted object. */
   readonly returnDeleted: boolean;
-  /** Whether unknown body fields and query parameters are errors. */
-  readonly strict: boolean;
+}
+
+/** The resource of a schema that a relation refers to. */
+export function resourceOf(schema: ResourceSchema): Resource {
+  if (!isResource(schema)) throw new Error(`${schema.label} is the schema of no resource.`);
+  return schema;
+}
+
+function isResource(schema: ResourceSchema): schema is Resource {
+  return 'permission' in schema;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Json } from '../errors/rest-exception.js';
-import type { Key } from '../schema/resource.js';
+import type { Key } from '../schema/resource-schema.js';
 import type { DataType } from '../schema/data-type.js';
 import {
   decodedSegment,

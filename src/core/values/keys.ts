@@ -1,5 +1,5 @@
 import type { Json } from '../errors/rest-exception.js';
-import type { Key } from '../schema/resource.js';
+import type { Key } from '../schema/resource-schema.js';
 import type { DataType } from '../schema/data-type.js';
 import type { Outcome } from './parse-result.js';
 import { invalid, valid } from './parse-result.js';

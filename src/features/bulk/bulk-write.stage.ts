@@ -329,12 +329,8 @@ class BulkWrites {
     // A parameter may also disable what a backend excludes by default.
     if ([all.where, asked.scope].some((where) => isDeepStrictEqual(list.where, where)))
       throw InvalidInput.ofNoField('These filters leave no object out.');
-    await assertNoIgnoredParameters({
-      resource: view,
-      parameters: filters,
-      values: (name) => valuesOf(name, filters),
-      actor,
-    });
+    const values = (name: string): readonly string[] => valuesOf(name, filters);
+    await assertNoIgnoredParameters({ resource: view, parameters: filters, values, actor }, view.backends);
     return list;
   }
 

@@ -1,4 +1,4 @@
-import { validatorColumnsIn, validatorColumnsOf } from '../../core/contracts/conditional.js';
+import { validatorColumnsOf, validatorValuesIn } from '../../core/contracts/conditional.js';
 import type { DataAdapter } from '../../core/data-adapter.js';
 import { NotFound } from '../../core/errors/http-exceptions.js';
 import type { Json } from '../../core/errors/rest-exception.js';
@@ -76,7 +76,7 @@ export function addValidators(adapter: DataAdapter): Stage {
       const { value } = result;
       const validators = validatorsOf(context, {
         adapter,
-        validatorValues: validatorColumnsIn(row, context.resource),
+        validatorValues: validatorValuesIn(row, validatorColumnsOf(context.resource)),
         content: () => JSON.stringify(value),
       });
       context.result = { ...result, headers: { ...result.headers, ...validators } };
@@ -87,7 +87,7 @@ export function addValidators(adapter: DataAdapter): Stage {
 /** One object as JSON that the database writes, with its validators, of the same state of the row. Throws 404. */
 export function respondWithValidatedJson(adapter: DataAdapter): Stage {
   return async (context) => {
-    const plan = { ...planRetrieve(context), readsValidators: true };
+    const plan = { ...planRetrieve(context), validators: validatorColumnsOf(context.resource) };
     const object = await adapter.read(plan, jsonOutput(context));
     if (!object) throw new NotFound();
     const { text, validatorValues } = object;
@@ -105,7 +105,7 @@ async function preconditionOf(context: RestContext, adapter: DataAdapter): Promi
   const read = context.fork({ resource });
   const view = viewOf(read, adapter);
   const state = (row: Row): string =>
-    etagFor(view, validatorColumnsIn(row, resource), () => JSON.stringify(represent(row, read)));
+    etagFor(view, validatorValuesIn(row, validatorColumnsOf(resource)), () => JSON.stringify(represent(row, read)));
   const asked = planPrecondition((name) => context.header(name), { view, stateOf: state }, Date.now());
   const compares = asked && (asked.where.kind !== 'always' || asked.expected !== undefined);
   return compares === true ? { ...asked, where: allOf([asked.where, rows]) } : asked;

@@ -5,7 +5,9 @@ import { MAX_EXPANSIONS } from '../../core/schema/limits.js';
 import type { Condition } from '../../core/query/condition.js';
 import type { Field } from '../../core/schema/field.js';
 import type { ListPlan } from '../../core/query/plan.js';
-import type { OrderTerm, Resource } from '../../core/schema/resource.js';
+import type { OrderTerm } from '../../core/schema/resource-schema.js';
+import { resourceOf } from '../../core/schema/resource.js';
+import type { Resource } from '../../core/schema/resource.js';
 import type { Representation, Row } from '../../core/contracts/serializer.js';
 import type { Expandable, FieldSelection } from '../../core/contracts/field-selection.js';
 import { withParameters } from '../../request/rest-context.js';
@@ -153,7 +155,9 @@ export class FieldSelector {
   ): Promise<Expansion | undefined> {
     if (!('relation' in field)) return undefined;
     const { relation } = field;
-    const target = relation.kind === 'many-to-many' ? relation.through.resource : relation.target;
+    const target = resourceOf(
+      relation.kind === 'many-to-many' ? relation.through.resource : relation.target,
+    );
     const access = await context.access.tryAuthorize(target, 'GET');
     if (!access) return undefined;
     const resource = restrictFields(target, access);

@@ -8,7 +8,7 @@ import type {
   ListKind,
 } from '../../core/contracts/filter-backend.js';
 import { parameterName } from '../../core/schema/parameter-names.js';
-import type { Resource } from '../../core/schema/resource.js';
+import type { ResourceSchema } from '../../core/schema/resource-schema.js';
 import { parseGroups } from './filter-groups.js';
 import { holdsList, parseTerm } from './parse-filter.js';
 import { groupByRelation } from './join-conditions.js';
@@ -40,12 +40,12 @@ export class FieldFilter implements FilterBackend {
     return { rows: groupByRelation(placed), ...(outcome ? { oneOff: true } : {}) };
   }
 
-  parameters(resource: Resource): readonly string[] {
+  parameters(resource: ResourceSchema): readonly string[] {
     const fields = [...resource.filterTerms.keys()];
     return resource.filterGroups ? [...fields, parameterName(GROUPS_PARAMETER, resource)] : fields;
   }
 
-  lists({ filterTerms }: Resource): ReadonlyMap<string, ListKind> {
+  lists({ filterTerms }: ResourceSchema): ReadonlyMap<string, ListKind> {
     return new Map(
       [...filterTerms].flatMap(([name, term]) => (holdsList(term) ? [[name, 'values'] as const] : [])),
     );

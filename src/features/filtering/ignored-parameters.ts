@@ -7,10 +7,13 @@ import type { FilterBackend, FilterContext, FilterResult } from '../../core/cont
  * Refuses parameters that exclude no row, and values overridden by a later one of the same parameter: a bulk write must
  * not select more rows than intended. Parameters of an ordering need not exclude rows.
  */
-export async function assertNoIgnoredParameters(question: FilterContext): Promise<void> {
+export async function assertNoIgnoredParameters(
+  question: FilterContext,
+  backends: readonly FilterBackend[],
+): Promise<void> {
   const { resource, parameters, values } = question;
   const errors = emptyFieldErrors();
-  for (const backend of resource.backends) {
+  for (const backend of backends) {
     const names = (backend.parameters?.(resource) ?? []).filter((name) => parameters.has(name));
     if (names.length === 0) continue;
     const { rows, order } = await backend.filter(question);

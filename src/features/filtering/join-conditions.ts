@@ -1,6 +1,6 @@
 import { allOf, ALWAYS } from '../../core/query/condition.js';
 import type { Condition } from '../../core/query/condition.js';
-import type { ExistsStep } from '../../core/schema/resource.js';
+import type { ExistsStep } from '../../core/schema/resource-schema.js';
 
 /** A condition on a row of a model, or on rows reached over these to-many relations. */
 export interface PlacedCondition {

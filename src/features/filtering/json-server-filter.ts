@@ -7,7 +7,7 @@ import type {
   FilterResult,
   ListKind,
 } from '../../core/contracts/filter-backend.js';
-import type { FilterTerm, Resource } from '../../core/schema/resource.js';
+import type { FilterTerm, ResourceSchema } from '../../core/schema/resource-schema.js';
 import { invalid, valid } from '../../core/values/parse-result.js';
 import type { Outcome } from '../../core/values/parse-result.js';
 import { holdsList, parseTerm } from './parse-filter.js';
@@ -53,7 +53,7 @@ export class JsonServerFilter implements FilterBackend {
     return { rows: groupByRelation(placed), ...(repeated > 0 ? { oneOff: true } : {}) };
   }
 
-  parameters({ filterTerms }: Resource): readonly string[] {
+  parameters({ filterTerms }: ResourceSchema): readonly string[] {
     return [...filterTerms].flatMap(([name, term]) => {
       if (isPlain(name, term)) return [name];
       return ENDINGS.filter(([, ours]) => name.endsWith(ours)).map(
@@ -62,7 +62,7 @@ export class JsonServerFilter implements FilterBackend {
     });
   }
 
-  lists(resource: Resource): ReadonlyMap<string, ListKind> {
+  lists(resource: ResourceSchema): ReadonlyMap<string, ListKind> {
     return new Map(
       this.parameters(resource).flatMap((name): readonly (readonly [string, ListKind])[] => {
         const term = jsonServerTerm(name, resource);
@@ -74,7 +74,7 @@ export class JsonServerFilter implements FilterBackend {
 }
 
 /** The filter of a parameter. The name of a field or custom filter has precedence over a suffix. */
-export function jsonServerTerm(name: string, { filterTerms }: Resource): FilterTerm | undefined {
+export function jsonServerTerm(name: string, { filterTerms }: ResourceSchema): FilterTerm | undefined {
   const named = filterTerms.get(name);
   if (named && isPlain(name, named)) return named;
   const ending = ENDINGS.find(([theirs]) => name.endsWith(theirs));

@@ -5,7 +5,7 @@ import type {
   ListKind,
 } from '../../core/contracts/filter-backend.js';
 import { parameterName } from '../../core/schema/parameter-names.js';
-import type { Resource } from '../../core/schema/resource.js';
+import type { ResourceSchema } from '../../core/schema/resource-schema.js';
 import { parseOrdering } from './ordering-filter.js';
 
 /**
@@ -23,11 +23,11 @@ export class JsonServerOrdering implements FilterBackend {
     return order.length > 0 ? { order } : {};
   }
 
-  parameters(resource: Resource): readonly string[] {
+  parameters(resource: ResourceSchema): readonly string[] {
     return ['_sort', '_order'].map((name) => parameterName(name, resource));
   }
 
-  lists(resource: Resource): ReadonlyMap<string, ListKind> {
+  lists(resource: ResourceSchema): ReadonlyMap<string, ListKind> {
     return new Map(this.parameters(resource).map((name) => [name, 'names']));
   }
 }

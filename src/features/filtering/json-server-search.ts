@@ -1,6 +1,6 @@
 import type { FilterBackend, FilterContext, FilterResult } from '../../core/contracts/filter-backend.js';
 import { parameterName } from '../../core/schema/parameter-names.js';
-import type { Resource } from '../../core/schema/resource.js';
+import type { ResourceSchema } from '../../core/schema/resource-schema.js';
 import { searched } from './search-filter.js';
 
 /** `q=<text>`: the `search` of `SearchFilter` by json-server's name. */
@@ -9,7 +9,7 @@ export class JsonServerSearch implements FilterBackend {
     return searched(parameterName('q', question.resource), question);
   }
 
-  parameters(resource: Resource): readonly string[] {
+  parameters(resource: ResourceSchema): readonly string[] {
     return [parameterName('q', resource)];
   }
 }

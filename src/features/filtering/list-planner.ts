@@ -3,6 +3,7 @@ import type { FilterBackend, FilterContext, FilterResult } from '../../core/cont
 import { mapMaybe } from '../../core/maybe-promise.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import type { ListPlan } from '../../core/query/plan.js';
+import type { ResourceSchema } from '../../core/schema/resource-schema.js';
 import type { Resource } from '../../core/schema/resource.js';
 import { foldLists } from '../../request/parse/list-parameters.js';
 import { valuesOf } from '../../request/parse/parse-query-string.js';
@@ -59,7 +60,7 @@ export function queriedResource(context: RestContext): MaybePromise<Resource> {
 async function queryAccess(
   { access }: RestContext,
   resource: Resource,
-): Promise<ReadonlyMap<Resource, Access | undefined>> {
+): Promise<ReadonlyMap<ResourceSchema, Access | undefined>> {
   const targets = queriedTargets(resource);
   return new Map(
     await Promise.all(

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Operand } from '../../core/query/condition.js';
-import type { OrderingField } from '../../core/schema/resource.js';
+import type { OrderingField } from '../../core/schema/resource-schema.js';
 import { parseOrdering } from './ordering-filter.js';
 
 const LONG = 200_000;

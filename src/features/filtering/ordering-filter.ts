@@ -6,7 +6,7 @@ import type {
   ListKind,
 } from '../../core/contracts/filter-backend.js';
 import { parameterName } from '../../core/schema/parameter-names.js';
-import type { OrderTerm, Resource } from '../../core/schema/resource.js';
+import type { OrderTerm, ResourceSchema } from '../../core/schema/resource-schema.js';
 
 /**
  * `ordering=name,-other` (contract 4.10). Names that are not orderable are dropped; of duplicate names the first one
@@ -19,11 +19,11 @@ export class OrderingFilter implements FilterBackend {
     return order.length > 0 ? { order } : {};
   }
 
-  parameters(resource: Resource): readonly string[] {
+  parameters(resource: ResourceSchema): readonly string[] {
     return [parameterName('ordering', resource)];
   }
 
-  lists(resource: Resource): ReadonlyMap<string, ListKind> {
+  lists(resource: ResourceSchema): ReadonlyMap<string, ListKind> {
     return new Map([[parameterName('ordering', resource), 'names']]);
   }
 }
@@ -32,7 +32,7 @@ const PLACES: Readonly<Record<NullsPlace, string>> = { first: '.nullsfirst', las
 
 export function parseOrdering(
   text: string,
-  { orderingFields, orderingNulls }: Pick<Resource, 'orderingFields' | 'orderingNulls'>,
+  { orderingFields, orderingNulls }: Pick<ResourceSchema, 'orderingFields' | 'orderingNulls'>,
 ): readonly OrderTerm[] {
   const seen = new Set<string>();
   return text.split(',').flatMap((part): readonly OrderTerm[] => {

@@ -3,7 +3,7 @@ import { allOf, NEVER } from '../../core/query/condition.js';
 import type { Condition, Operand } from '../../core/query/condition.js';
 import type { Column } from '../../core/schema/column.js';
 import type { FilterContext } from '../../core/contracts/filter-backend.js';
-import type { FieldTerm, FilterTerm, CustomTerm } from '../../core/schema/resource.js';
+import type { FieldTerm, FilterTerm, CustomTerm } from '../../core/schema/resource-schema.js';
 import type { DataType } from '../../core/schema/data-type.js';
 import { TEXT_LOOKUPS } from '../../core/query/row-filter.js';
 import { decodedSegment } from '../../core/values/keys.js';

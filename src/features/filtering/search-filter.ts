@@ -2,7 +2,7 @@ import { InvalidInput } from '../../core/errors/http-exceptions.js';
 import { allOf, oneOf } from '../../core/query/condition.js';
 import type { FilterBackend, FilterContext, FilterResult } from '../../core/contracts/filter-backend.js';
 import { parameterName } from '../../core/schema/parameter-names.js';
-import type { Resource } from '../../core/schema/resource.js';
+import type { ResourceSchema } from '../../core/schema/resource-schema.js';
 import { combineTerms } from './combine-terms.js';
 
 /**
@@ -14,7 +14,7 @@ export class SearchFilter implements FilterBackend {
     return searched(parameterName('search', question.resource), question);
   }
 
-  parameters(resource: Resource): readonly string[] {
+  parameters(resource: ResourceSchema): readonly string[] {
     return [parameterName('search', resource)];
   }
 }

@@ -70,7 +70,11 @@ async function planRequestedPage(
   // A pagination of the application may return a promise.
   const request = await Promise.resolve(pagination.page(query));
   const isOpen = rows.kind === 'always' && !route.parent;
-  const { plan, count } = await placePage(planPage(list, request, isOpen), request, adapter);
+  const { plan, count } = await placePage(
+    planPage(list, request, { open: isOpen, defaultSize: pagination.pageSize }),
+    request,
+    adapter,
+  );
   context.clearDeferredChecks();
   return { plan, request, count, context: { ...query, link: pageLinks(context, exchange) } };
 }

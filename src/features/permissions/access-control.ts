@@ -5,7 +5,8 @@ import type { Condition } from '../../core/query/condition.js';
 import { servedMethod } from '../../core/schema/operation.js';
 import type { AccessContext, FieldSet, Grant, Denial } from '../../core/contracts/permission.js';
 import type { PermissionSource } from '../../core/contracts/permission-source.js';
-import type { Resource } from '../../core/schema/resource.js';
+import { resourceOf } from '../../core/schema/resource.js';
+import type { ResourceSchema } from '../../core/schema/resource-schema.js';
 import type { RowFilter } from '../../core/query/row-filter.js';
 import { mapMaybe } from '../../core/maybe-promise.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
@@ -15,7 +16,7 @@ import { visibleRows } from './visible-rows.js';
 import type { RefusalRules } from './visible-rows.js';
 
 /** Compiles the row filter of a grant into a condition; injected, because planning is another layer. */
-export type ResolveRows = (rows: 'all' | RowFilter, resource: Resource) => Condition;
+export type ResolveRows = (rows: 'all' | RowFilter, resource: ResourceSchema) => Condition;
 
 /** The permission rules of one prefix. */
 export interface PermissionRules extends RefusalRules {
@@ -34,8 +35,8 @@ export interface Caller {
 export class CallerAccess implements AccessControl {
   // Created on first use: most requests need none of them.
   private held: Map<string, Promise<boolean>> | undefined;
-  private seen: Map<Resource, MaybePromise<Condition>> | undefined;
-  private read: Map<Resource, { readonly access: MaybePromise<Access | undefined> }> | undefined;
+  private seen: Map<ResourceSchema, MaybePromise<Condition>> | undefined;
+  private read: Map<ResourceSchema, { readonly access: MaybePromise<Access | undefined> }> | undefined;
 
   constructor(
     private readonly caller: Caller,
@@ -44,7 +45,7 @@ export class CallerAccess implements AccessControl {
   ) {}
 
   /** Throws 401, 403 or 404 for a refusal. An action may have permissions that replace the model's. */
-  authorize(resource: Resource, method: string, permission = resource.permission): MaybePromise<Access> {
+  authorize(resource: ResourceSchema, method: string, permission = resourceOf(resource).permission): MaybePromise<Access> {
     return mapMaybe(decide(permission, this.contextOf(resource, method)), (answer) => {
       if (answer.kind !== 'grant') throw this.denialOf(answer);
       return this.accessOf(answer, resource);
@@ -55,9 +56,9 @@ export class CallerAccess implements AccessControl {
    * As `authorize`, for a request whose response contains the written object: its readable fields are also restricted by
    * the grant of GET, except for the key; if GET is refused, by the write's alone (contract 8.7).
    */
-  authorizeWrite(resource: Resource, method: string, permission = resource.permission): MaybePromise<Access> {
+  authorizeWrite(resource: ResourceSchema, method: string, permission = resourceOf(resource).permission): MaybePromise<Access> {
     const written = this.authorize(resource, method, permission);
-    if (!resource.grantsSomeFields) return written;
+    if (!resourceOf(resource).grantsSomeFields) return written;
     return mapMaybe(written, (access) =>
       mapMaybe(this.reading(resource), (read) => ({
         ...access,
@@ -67,12 +68,12 @@ export class CallerAccess implements AccessControl {
   }
 
   /** Undefined for a refusal. */
-  async tryAuthorize(resource: Resource, method: string): Promise<Access | undefined> {
+  async tryAuthorize(resource: ResourceSchema, method: string): Promise<Access | undefined> {
     return method === 'GET' ? this.reading(resource) : this.asked(resource, method);
   }
 
   /** Evaluated once: the response to a write, its entity tag, its expansions and its filters all depend on it. */
-  private reading(resource: Resource): MaybePromise<Access | undefined> {
+  private reading(resource: ResourceSchema): MaybePromise<Access | undefined> {
     this.read ??= new Map();
     const known = this.read.get(resource);
     if (known) return known.access;
@@ -81,18 +82,18 @@ export class CallerAccess implements AccessControl {
     return access;
   }
 
-  private asked(resource: Resource, method: string): MaybePromise<Access | undefined> {
-    return mapMaybe(decide(resource.permission, this.contextOf(resource, method)), (answer) =>
+  private asked(resource: ResourceSchema, method: string): MaybePromise<Access | undefined> {
+    return mapMaybe(decide(resourceOf(resource).permission, this.contextOf(resource, method)), (answer) =>
       answer.kind === 'grant' ? this.accessOf(answer, resource) : undefined,
     );
   }
 
   /** Rows that the caller may refer to: as a parent in a URL, or as a key in a body (contract 8.6). */
-  readScope(resource: Resource): MaybePromise<Condition> {
+  readScope(resource: ResourceSchema): MaybePromise<Condition> {
     this.seen ??= new Map();
     let seen = this.seen.get(resource);
     if (!seen) {
-      seen = mapMaybe(visibleRows(resource.permission, this.contextOf(resource, 'GET'), this.rules), (rows) =>
+      seen = mapMaybe(visibleRows(resourceOf(resource).permission, this.contextOf(resource, 'GET'), this.rules), (rows) =>
         this.resolveRows(rows, resource),
       );
       this.seen.set(resource, seen);
@@ -100,7 +101,7 @@ export class CallerAccess implements AccessControl {
     return seen;
   }
 
-  private contextOf(resource: Resource, method: string): AccessContext {
+  private contextOf(resource: ResourceSchema, method: string): AccessContext {
     return {
       actor: this.caller.actor,
       method: servedMethod(method),
@@ -120,7 +121,7 @@ export class CallerAccess implements AccessControl {
     return held;
   }
 
-  private accessOf({ rows, readable, writable }: Grant, resource: Resource): Access {
+  private accessOf({ rows, readable, writable }: Grant, resource: ResourceSchema): Access {
     return { rows: this.resolveRows(rows, resource), readable, writable };
   }
 
@@ -133,7 +134,7 @@ export class CallerAccess implements AccessControl {
   }
 }
 
-function answeredFields(resource: Resource, written: FieldSet, read: FieldSet): FieldSet {
+function answeredFields(resource: ResourceSchema, written: FieldSet, read: FieldSet): FieldSet {
   const fields = both(written, read);
   return fields === 'all' ? fields : new Set([...fields, ...keyNames(resource)]);
 }

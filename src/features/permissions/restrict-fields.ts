@@ -1,7 +1,8 @@
 import type { Operand } from '../../core/query/condition.js';
 import type { Field, StandsFor } from '../../core/schema/field.js';
 import type { FieldSet } from '../../core/contracts/permission.js';
-import type { QueriedPath, Resource } from '../../core/schema/resource.js';
+import type { QueriedPath } from '../../core/schema/resource-schema.js';
+import type { Resource } from '../../core/schema/resource.js';
 import type { Access } from '../../core/contracts/access-control.js';
 import { columnsOf, has, pathsOf, topOf } from '../../core/query/readable-paths.js';
 

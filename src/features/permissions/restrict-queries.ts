@@ -1,26 +1,21 @@
 import { allOf, ALWAYS } from '../../core/query/condition.js';
 import type { Condition, Operand } from '../../core/query/condition.js';
 import type { Relation } from '../../core/schema/relation.js';
-import type {
-  FilterTerm,
-  QueriedPath,
-  Resource,
-  SearchField,
-  ExistsStep,
-} from '../../core/schema/resource.js';
+import type { FilterTerm, QueriedPath, SearchField, ExistsStep, ResourceSchema } from '../../core/schema/resource-schema.js';
+import type { Resource } from '../../core/schema/resource.js';
 import type { Access } from '../../core/contracts/access-control.js';
 import { has, isReadable, pathsOf, topOf } from '../../core/query/readable-paths.js';
 
-const TARGETS = new WeakMap<Resource, readonly Resource[]>();
+const TARGETS = new WeakMap<ResourceSchema, readonly ResourceSchema[]>();
 
 /** The models that filters, searches and orders of a resource reach over relations, junctions included. */
-export function queriedTargets(resource: Resource): readonly Resource[] {
+export function queriedTargets(resource: ResourceSchema): readonly ResourceSchema[] {
   const known = TARGETS.get(resource) ?? targetsOf(resource);
   TARGETS.set(resource, known);
   return known;
 }
 
-function targetsOf(resource: Resource): readonly Resource[] {
+function targetsOf(resource: ResourceSchema): readonly ResourceSchema[] {
   const paths = [...resource.filterTerms.values()].flatMap(pathsOf);
   const operands = [
     ...paths.flatMap((path) => path.operands),
@@ -37,7 +32,7 @@ function targetsOf(resource: Resource): readonly Resource[] {
   ];
 }
 
-function targetsOfStep({ hops, relation }: ExistsStep): readonly Resource[] {
+function targetsOfStep({ hops, relation }: ExistsStep): readonly ResourceSchema[] {
   return [
     ...hops.map((hop) => hop.target),
     relation.target,
@@ -46,7 +41,7 @@ function targetsOfStep({ hops, relation }: ExistsStep): readonly Resource[] {
 }
 
 /** The caller's access to each reached model; undefined if refused. */
-type QueryAccess = ReadonlyMap<Resource, Access | undefined>;
+type QueryAccess = ReadonlyMap<ResourceSchema, Access | undefined>;
 
 /**
  * The resource with queries over relations restricted by the grants on the related models: a filter on a field that the
@@ -125,7 +120,7 @@ function restrictedPath({ some, operands }: QueriedPath, accesses: QueryAccess):
 }
 
 /** True if the caller may read the columns of the target that the next step or operand uses. */
-function opens(target: Resource, next: ExistsStep | readonly Operand[], accesses: QueryAccess): boolean {
+function opens(target: ResourceSchema, next: ExistsStep | readonly Operand[], accesses: QueryAccess): boolean {
   const access = accesses.get(target);
   if (!access) return false;
   if ('relation' in next) return has(access.readable, topOf(next.hops[0] ?? next.relation));
@@ -153,7 +148,7 @@ function conditionOver({ hops, column }: Operand, accesses: QueryAccess): Condit
 
 function overHops(
   hops: readonly Relation[],
-  opensLast: (access: Access, target: Resource) => boolean,
+  opensLast: (access: Access, target: ResourceSchema) => boolean,
   accesses: QueryAccess,
 ): Condition | undefined {
   const conditions: Condition[] = [];

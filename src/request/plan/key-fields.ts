@@ -2,7 +2,7 @@ import { InvalidInput } from '../../core/errors/http-exceptions.js';
 import { emptyFieldErrors, errorAt } from '../../core/errors/rest-exception.js';
 import type { FieldErrors, Json } from '../../core/errors/rest-exception.js';
 import type { Field } from '../../core/schema/field.js';
-import type { Key, Resource } from '../../core/schema/resource.js';
+import type { Key, ResourceSchema } from '../../core/schema/resource-schema.js';
 import { parseKeyValue } from '../../core/values/keys.js';
 
 /** A field that identifies an object of a list. */
@@ -12,7 +12,7 @@ export interface KeyField {
 }
 
 /** The fields of the key: `id`, or one for each of its columns. Empty if they are not readable. */
-export function keyFieldsOf({ key, fields }: Resource): readonly KeyField[] {
+export function keyFieldsOf({ key, fields }: ResourceSchema): readonly KeyField[] {
   const whole = fields.find((field) => field.name === 'id' && isWhole(field, key));
   if (whole) return [{ name: whole.name, key }];
   const found = key.columns.flatMap((column): readonly KeyField[] => {
@@ -47,7 +47,7 @@ const DOTS: readonly unknown[] = ['.', '..'];
 /** The error of a key chosen by the client that no URL could address. */
 export function keyErrorsIn(
   values: ReadonlyMap<string, unknown>,
-  { key, fields }: Resource,
+  { key, fields }: ResourceSchema,
 ): FieldErrors | undefined {
   const [column, ...more] = key.columns;
   const path =
@@ -77,7 +77,7 @@ function pathOfDots(
 export function keyOfItem(
   item: Readonly<Record<string, unknown>>,
   fields: readonly KeyField[],
-  { label }: Resource,
+  { label }: ResourceSchema,
 ): readonly Json[] {
   if (fields.length === 0) throw InvalidInput.ofNoField(`Objects of ${label} cannot be named in a list.`);
   const errors = emptyFieldErrors();

@@ -4,7 +4,7 @@ import type { Json } from '../../core/errors/rest-exception.js';
 import { NEVER } from '../../core/query/condition.js';
 import type { Field } from '../../core/schema/field.js';
 import type { KeyCheck, NamedTwice } from '../../core/query/plan.js';
-import type { Resource, Placeholder } from '../../core/schema/resource.js';
+import type { Placeholder, ResourceSchema } from '../../core/schema/resource-schema.js';
 import type { ParsedBody } from '../../core/contracts/serializer.js';
 import { contradiction, isKeyOf, valueAt, withoutValue } from '../../core/values/named-rows.js';
 import { keyCondition } from './plan-read.js';
@@ -19,7 +19,7 @@ export interface OnceNamed {
  * Keeps one name for each related row that a body sets both by the relation and by the plain column of its foreign key
  * (contract 5.13), as far as the body alone determines it. What depends on rows is checked by the adapter.
  */
-export function nameOnce(body: ParsedBody, resource: Resource, kind: 'create' | 'change'): OnceNamed {
+export function nameOnce(body: ParsedBody, resource: ResourceSchema, kind: 'create' | 'change'): OnceNamed {
   if (resource.standIns.length === 0) return { body, twice: [] };
   let { values, errors } = body;
   const twice: NamedTwice[] = [];
@@ -63,7 +63,7 @@ export function divideChecks(
 function namedTwice(
   { within, relation, names }: Placeholder,
   values: ParsedBody['values'],
-  { fields }: Resource,
+  { fields }: ResourceSchema,
 ): NamedTwice | undefined {
   const [byRelation, byColumn] = names.map((name) => {
     const path = [...within, name];

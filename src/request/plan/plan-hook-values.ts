@@ -1,7 +1,7 @@
 import type { Json } from '../../core/errors/rest-exception.js';
 import { outwardType } from '../../core/schema/column.js';
 import type { ColumnValue } from '../../core/query/plan.js';
-import type { Resource } from '../../core/schema/resource.js';
+import type { ResourceSchema } from '../../core/schema/resource-schema.js';
 import { parseKeyValue } from '../../core/values/keys.js';
 import { parseValue } from '../../core/values/parse-value.js';
 
@@ -11,12 +11,12 @@ import { parseValue } from '../../core/values/parse-value.js';
  */
 export function planAddedValues(
   values: Readonly<Record<string, Json>>,
-  resource: Resource,
+  resource: ResourceSchema,
 ): readonly ColumnValue[] {
   return Object.entries(values).flatMap(([name, value]) => addedValue(name, value, resource));
 }
 
-function addedValue(name: string, value: Json, resource: Resource): readonly ColumnValue[] {
+function addedValue(name: string, value: Json, resource: ResourceSchema): readonly ColumnValue[] {
   const column = [...resource.columns.values()].find((each) => each.path === name);
   if (column) {
     if (value === null) return [{ column, value }];

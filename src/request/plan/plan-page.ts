@@ -4,15 +4,28 @@ import type { PageRequest, PageWindow } from '../../core/contracts/pagination.js
 import type { CountPlan, ListPlan, PagePlan } from '../../core/query/plan.js';
 import type { Route } from '../../core/schema/route.js';
 
+export interface PlanPageOptions {
+  /** Whether no grant hides a row of the resource from the caller. */
+  readonly open: boolean;
+  /** The number of rows unless the client asks for another one: statements with other numbers are not cached. */
+  readonly defaultSize: number | undefined;
+}
+
 /**
- * Plans one page of the list. `open`: no grant hides a row of the resource from the caller. Throws a plain error for an
- * invalid request of a custom pagination, which is a mistake in the application.
+ * Plans one page of the list. Throws a plain error for an invalid request of a custom pagination, which is a mistake in the
+ * application.
  */
-export function planPage(list: ListPlan, { window, count }: PageRequest, open: boolean): PagePlan {
+export function planPage(
+  list: ListPlan,
+  { window, count }: PageRequest,
+  { open, defaultSize }: PlanPageOptions,
+): PagePlan {
+  const rows = rowsOf(window, list.order.length);
   return {
     ...list,
     kind: 'page',
-    ...rowsOf(window, list.order.length),
+    ...rows,
+    oneOff: list.oneOff === true || rows.limit !== defaultSize,
     count: count && countPlan(list, count, open),
   };
 }

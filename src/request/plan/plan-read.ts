@@ -5,13 +5,13 @@ import type { Field } from '../../core/schema/field.js';
 import type { FilterResult } from '../../core/contracts/filter-backend.js';
 import type { KeyCheck, ListPlan, ParentPlan, ParentValues } from '../../core/query/plan.js';
 import type { ColumnPair, ToManyRelation, ToOneRelation } from '../../core/schema/relation.js';
-import type { OrderTerm, Resource } from '../../core/schema/resource.js';
+import type { OrderTerm, ResourceSchema } from '../../core/schema/resource-schema.js';
 import type { DataType } from '../../core/schema/data-type.js';
 import { parseValue } from '../../core/values/parse-value.js';
 import { resolveRowFilter } from '../../core/query/resolve-row-filter.js';
 
 /** The rows with this key. */
-export function keyCondition(key: readonly Json[], resource: Resource): Condition {
+export function keyCondition(key: readonly Json[], resource: ResourceSchema): Condition {
   return allOf(
     ownKey(resource.key).map((operand, index) => ({
       kind: 'compare',
@@ -31,7 +31,7 @@ export function planParent(
     rows,
     ...asked
   }: Pick<ParentPlan, 'forWriting' | 'requester'> & {
-    readonly parent: Resource;
+    readonly parent: ResourceSchema;
     readonly relation: ToManyRelation;
     readonly rows: Condition;
   },
@@ -56,7 +56,7 @@ export function joiningPairs(relation: ToManyRelation): readonly ColumnPair[] {
  */
 export function joiningValues(
   key: readonly Json[],
-  parent: Resource,
+  parent: ResourceSchema,
   relation: ToManyRelation,
 ): ParentValues | undefined {
   if (parent.key.via) return undefined;
@@ -84,7 +84,7 @@ function equalsOrNothing(pair: ColumnPair, value: Json): Condition {
 
 /** Combines the conditions and orders of all backends into the plan of a list. */
 export function planList(
-  resource: Resource,
+  resource: ResourceSchema,
   {
     within,
     filterings,
@@ -111,23 +111,23 @@ export function planList(
   };
 }
 
-function rowsOf({ rows }: FilterResult, resource: Resource): Condition {
+function rowsOf({ rows }: FilterResult, resource: ResourceSchema): Condition {
   if (rows === undefined) return { kind: 'always' };
   const authored = rows.kind === 'where' || 'filters' in rows || 'filter' in rows;
   return authored ? resolveRowFilter(rows, resource) : rows;
 }
 
-const OWN_ORDERS = new WeakMap<Resource, readonly OrderTerm[]>();
+const OWN_ORDERS = new WeakMap<ResourceSchema, readonly OrderTerm[]>();
 
 /** The default order of the model, unless the request has one. */
-function ownOrder(resource: Resource): readonly OrderTerm[] {
+function ownOrder(resource: ResourceSchema): readonly OrderTerm[] {
   const known = OWN_ORDERS.get(resource) ?? totalOrder(resource.ordering, resource);
   OWN_ORDERS.set(resource, known);
   return known;
 }
 
 /** The key breaks ties, so that the order is total (contract 4.11). */
-function totalOrder(order: readonly OrderTerm[], resource: Resource): readonly OrderTerm[] {
+function totalOrder(order: readonly OrderTerm[], resource: ResourceSchema): readonly OrderTerm[] {
   const plain = order.filter((term) => term.operand.hops.length === 0).map((term) => term.operand.column.id);
   const rest = ownKey(resource.key).filter(
     ({ hops, column }) => hops.length > 0 || !plain.includes(column.id),

@@ -14,7 +14,7 @@ import type {
   UpdatePlan,
 } from '../../core/query/plan.js';
 import type { Through } from '../../core/schema/relation.js';
-import type { Resource } from '../../core/schema/resource.js';
+import type { ResourceSchema } from '../../core/schema/resource-schema.js';
 import type { Route } from '../../core/schema/route.js';
 import type { ParsedBody } from '../../core/contracts/serializer.js';
 import { mapMaybe } from '../../core/maybe-promise.js';
@@ -127,7 +127,7 @@ export function planUpdate(
 export function planDelete(context: RestContext, where: Condition): DeletePlan {
   const { resource, access } = context;
   // A permission that throws for this caller counts as a refusal.
-  const mayView = (model: Resource): Promise<boolean> =>
+  const mayView = (model: ResourceSchema): Promise<boolean> =>
     access.tryAuthorize(model, 'GET').then(
       (granted) => granted !== undefined,
       () => false,
@@ -172,7 +172,7 @@ export function givenFields({ relation }: Route): ReadonlySet<string> {
 }
 
 /** A given relation includes the plain column of its foreign key, and vice versa. */
-export function withOtherNames(names: readonly string[], { standIns }: Resource): ReadonlySet<string> {
+export function withOtherNames(names: readonly string[], { standIns }: ResourceSchema): ReadonlySet<string> {
   const given = new Set(names);
   for (const { within, names: both } of standIns)
     if (within.length === 0 && both.some((name) => given.has(name))) for (const name of both) given.add(name);

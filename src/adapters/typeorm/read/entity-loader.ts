@@ -1,7 +1,7 @@
 import type { DataSource, EntityMetadata, ObjectLiteral, QueryRunner, SelectQueryBuilder } from 'typeorm';
 import type { Json } from '../../../core/errors/rest-exception.js';
 import type { ColumnField, EmbeddedField, Field } from '../../../core/schema/field.js';
-import type { Resource } from '../../../core/schema/resource.js';
+import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import { keyText } from '../../../core/values/keys.js';
 import { identityOf, whereIdentity } from '../write/entity-values.js';
@@ -24,7 +24,7 @@ export class EntityLoader {
   private readonly numberKey: string | undefined;
 
   constructor(
-    private readonly resource: Resource,
+    private readonly resource: ResourceSchema,
     private readonly metadata: EntityMetadata,
     private readonly dataSource: DataSource,
   ) {
@@ -112,7 +112,7 @@ export class EntityLoader {
   }
 }
 
-function numberKeyOf({ identity }: Resource, { primaryColumns }: EntityMetadata): string | undefined {
+function numberKeyOf({ identity }: ResourceSchema, { primaryColumns }: EntityMetadata): string | undefined {
   const [key, ...more] = primaryColumns;
   if (!key || more.length > 0 || key.relationMetadata || key.transformer !== undefined) return undefined;
   return identity.length === 1 && identity[0]?.id === key.databaseName && identity[0].type.kind === 'integer'

@@ -1,4 +1,4 @@
-import { validatorColumnsIn, validatorColumnsOf } from '../../../core/contracts/conditional.js';
+import { validatorValuesIn } from '../../../core/contracts/conditional.js';
 import type { Representation, Row } from '../../../core/contracts/serializer.js';
 import type { JsonOutput, JsonRow } from '../../../core/data-adapter.js';
 import { BlockingTime, nextTurn } from '../../../core/event-loop.js';
@@ -85,11 +85,11 @@ export class JsonReader {
   retrieve(plan: RetrievePlan, output: JsonOutput): MaybePromise<JsonRow | undefined> {
     const json = this.inDatabase(output);
     if (!json) return this.serializeRow(plan, output);
-    const { where, requester, readsValidators = false } = plan;
-    const columns = readsValidators ? validatorColumnsOf(this.rows.resource).columns : [];
+    const { where, requester, validators } = plan;
+    const columns = validators?.columns ?? [];
     const { basePath } = output;
     const statement = this.statements.of(
-      `${readsValidators ? 'validated' : 'row'} ${basePath}`,
+      `${validators ? 'validated' : 'row'} ${basePath}`,
       [where],
       () => {
         const scope = this.beginScope();
@@ -105,7 +105,7 @@ export class JsonReader {
       if (!record) return undefined;
       const text = record[0];
       if (!isValidJson(text, json)) return this.serializeRow(plan, output);
-      const validatorValues = readsValidators ? decodeRecord(record.slice(1), columns, this.dialect) : [];
+      const validatorValues = validators ? decodeRecord(record.slice(1), columns, this.dialect) : [];
       return { text, validatorValues };
     });
   }
@@ -115,7 +115,7 @@ export class JsonReader {
     return (
       row && {
         text: JSON.stringify(represent(row)),
-        validatorValues: plan.readsValidators === true ? validatorColumnsIn(row, this.rows.resource) : [],
+        validatorValues: plan.validators ? validatorValuesIn(row, plan.validators) : [],
       }
     );
   }

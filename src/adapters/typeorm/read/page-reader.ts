@@ -121,15 +121,9 @@ export class PageReader {
   private jsonStatement(plan: PagePlan, { basePath }: JsonOutput, json: JsonRows): Statement {
     const compile = (): Statement =>
       jsonPageStatement(jsonPageOf(plan), this.begin(plan), { json, basePath });
-    const { resource, where, parent, count, edges, limit } = plan;
-    // The statement's text contains position and size of the page: only the default first page is cached.
-    if (
-      plan.oneOff === true ||
-      plan.from ||
-      plan.offset > 0 ||
-      limit !== (resource.pagination?.pageSize ?? limit)
-    )
-      return compile();
+    const { where, parent, count, edges, limit } = plan;
+    // The text of the statement contains the position of the page: only the first page is cached.
+    if (plan.oneOff === true || plan.from || plan.offset > 0) return compile();
     const conditions = [where, ...(parent ? [parent.where] : []), ...(count ? [where] : [])];
     return this.statements.of(
       `${limit} ${edges} ${count ?? ''} ${listKind(plan, basePath)}`,

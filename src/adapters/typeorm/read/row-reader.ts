@@ -6,7 +6,7 @@ import { BlockingTime, nextTurn } from '../../../core/event-loop.js';
 import type { Condition } from '../../../core/query/condition.js';
 import type { ListPlan, RetrievePlan } from '../../../core/query/plan.js';
 import type { Requester } from '../../../core/contracts/requester.js';
-import type { OrderTerm, Resource } from '../../../core/schema/resource.js';
+import type { OrderTerm, ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { compileAfter, compileOrder, cursorColumns } from '../../../sql/compile-order.js';
 import { compileWhere } from '../../../sql/compile-where.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
@@ -66,7 +66,7 @@ export class RowReader {
   private readonly statements: StatementCache;
 
   constructor(
-    readonly resource: Resource,
+    readonly resource: ResourceSchema,
     { tables, dialect, connections }: RowReaderTools,
   ) {
     this.tables = tables;

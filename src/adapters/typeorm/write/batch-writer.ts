@@ -4,7 +4,7 @@ import { isRestException } from '../../../core/errors/rest-exception.js';
 import type { Condition } from '../../../core/query/condition.js';
 import type { BatchPlan, CreatePlan, DeletePlan, UpdatePlan, UpsertPlan } from '../../../core/query/plan.js';
 import type { Requester } from '../../../core/contracts/requester.js';
-import type { Resource } from '../../../core/schema/resource.js';
+import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import { inSlices } from '../../../core/event-loop.js';
 import { selectForUpdate } from './select-for-update.js';
@@ -24,8 +24,8 @@ import {
 import type { Outcome } from './batch-steps.js';
 
 export interface BatchTools {
-  readonly writerOf: (resource: Resource) => RowWriter;
-  readonly toolsOf: (resource: Resource) => WriterTools;
+  readonly writerOf: (resource: ResourceSchema) => RowWriter;
+  readonly toolsOf: (resource: ResourceSchema) => WriterTools;
   readonly tools: Pick<WriterTools, 'connections' | 'dialect' | 'lookups'>;
 }
 

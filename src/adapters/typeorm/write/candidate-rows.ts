@@ -7,7 +7,7 @@ import type { Column } from '../../../core/schema/column.js';
 import type { Condition } from '../../../core/query/condition.js';
 import { mayMatch, ownColumns } from '../../../core/query/may-match.js';
 import type { ColumnValue } from '../../../core/query/plan.js';
-import type { Resource } from '../../../core/schema/resource.js';
+import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { candidateStatement } from '../../../sql/candidate-query.js';
 import type { CandidateRow, CandidateValue } from '../../../sql/candidate-query.js';
 import { listensTo } from './subscriber-events.js';
@@ -35,7 +35,7 @@ interface ChangedRow {
 /** Checks whether the caller is permitted to have a row that the database has rejected. */
 export class CandidateRows {
   constructor(
-    private readonly resource: Resource,
+    private readonly resource: ResourceSchema,
     private readonly metadata: EntityMetadata,
     private readonly tools: WriterTools,
   ) {}
@@ -196,7 +196,7 @@ export function areValuesPermitted(
     resource,
     where,
     tools,
-  }: { readonly resource: Resource; readonly where: Condition; readonly tools: WriterTools },
+  }: { readonly resource: ResourceSchema; readonly where: Condition; readonly tools: WriterTools },
 ): Promise<boolean> {
   const held = new Map(
     values.map(({ column, value }): [Column, CandidateValue] => [

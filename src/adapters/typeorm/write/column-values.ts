@@ -2,7 +2,7 @@ import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { Json } from '../../../core/errors/rest-exception.js';
 import type { Column } from '../../../core/schema/column.js';
 import type { ColumnValue, FieldValues } from '../../../core/query/plan.js';
-import type { Resource } from '../../../core/schema/resource.js';
+import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import type { DataKind } from '../../../core/schema/data-type.js';
 
 /** Whether TypeORM and `encode` store every value of the column identically. */
@@ -47,7 +47,7 @@ export function isKeptAsGiven({ type }: Column): boolean {
  */
 export function columnsOf(
   values: FieldValues,
-  resource: Resource,
+  resource: ResourceSchema,
   alike: ReadonlySet<string>,
 ): readonly ColumnValue[] | undefined {
   const columns: ColumnValue[] = [];

@@ -8,7 +8,7 @@ import type { RestException } from '../../../core/errors/rest-exception.js';
 import { isEverTaken } from '../../../core/schema/field.js';
 import type { Field } from '../../../core/schema/field.js';
 import type { FieldValues } from '../../../core/query/plan.js';
-import type { Resource } from '../../../core/schema/resource.js';
+import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { isTemporary } from '../../../sql/dialects/dialect.js';
 import type { DatabaseError, Dialect } from '../../../sql/dialects/dialect.js';
 
@@ -18,7 +18,7 @@ import type { DatabaseError, Dialect } from '../../../sql/dialects/dialect.js';
  */
 export function constraintError(
   refusal: DatabaseError,
-  resource: Resource,
+  resource: ResourceSchema,
   sent: FieldValues,
 ): RestException | undefined {
   if (isTemporary(refusal)) return new DatabaseUnavailable();
@@ -50,7 +50,7 @@ function atField(field: Field | undefined, message: string, otherwise: string): 
   return field ? InvalidInput.of(field.name, message) : InvalidInput.ofNoField(otherwise);
 }
 
-function duplicate(columns: readonly string[], resource: Resource, sent: FieldValues): InvalidInput {
+function duplicate(columns: readonly string[], resource: ResourceSchema, sent: FieldValues): InvalidInput {
   const fields = columns.map((column) => fieldOfColumn(column, resource, sent));
   const names = [...new Set(fields.flatMap((field) => field?.name ?? []))];
   if (names.length === 1 && fields.every(Boolean) && names[0] !== undefined)
@@ -64,7 +64,7 @@ function duplicate(columns: readonly string[], resource: Resource, sent: FieldVa
  * The client's field for a column: the relation rather than the plain column that shares it, unless the body contains
  * the plain one.
  */
-function fieldOfColumn(column: string | undefined, resource: Resource, sent: FieldValues): Field | undefined {
+function fieldOfColumn(column: string | undefined, resource: ResourceSchema, sent: FieldValues): Field | undefined {
   const shown = resource.fields.filter((field) => field.readable || isEverTaken(field));
   const relation = shown.find(
     (field) => field.kind === 'to-one' && field.relation.on.some((pair) => pair.near.id === column),

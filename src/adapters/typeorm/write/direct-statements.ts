@@ -3,7 +3,7 @@ import { evaluateCondition } from '../../../core/query/evaluate-condition.js';
 import type { ColumnValue, CreatePlan, KeyCheck, UpdatePlan } from '../../../core/query/plan.js';
 import type { Json } from '../../../core/errors/rest-exception.js';
 import type { Column } from '../../../core/schema/column.js';
-import type { Resource } from '../../../core/schema/resource.js';
+import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { compileWhere } from '../../../sql/compile-where.js';
 import { selectList } from '../../../sql/select-columns.js';
 import { Scope } from '../../../sql/query-scope.js';
@@ -22,7 +22,7 @@ export class DirectStatements {
   private readonly shapes: StatementCache;
 
   constructor(
-    private readonly resource: Resource,
+    private readonly resource: ResourceSchema,
     private readonly tools: WriterTools,
     private readonly rules: DirectWriterRules,
   ) {

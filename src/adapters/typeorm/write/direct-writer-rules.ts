@@ -1,6 +1,6 @@
 import type { DataSource, EntityMetadata, ObjectLiteral } from 'typeorm';
 import type { Field } from '../../../core/schema/field.js';
-import type { Resource } from '../../../core/schema/resource.js';
+import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
 import { isStoredAlike } from './column-values.js';
 import { insertRules } from './insert-rules.js';
@@ -23,7 +23,7 @@ export interface DirectWriterRules {
 
 /** The rules of a resource, built once; undefined if the entity's rows always need TypeORM. */
 export function directWriterRules(
-  resource: Resource,
+  resource: ResourceSchema,
   metadata: EntityMetadata,
   { dataSource, dialect }: { dataSource: DataSource; dialect: Dialect },
 ): DirectWriterRules | undefined {
@@ -97,7 +97,7 @@ function isSimpleTable(metadata: EntityMetadata): boolean {
 }
 
 /** Whether all readable values of a row are stored in the row itself. */
-function hasOwnRows({ fields, identity, key }: Resource): boolean {
+function hasOwnRows({ fields, identity, key }: ResourceSchema): boolean {
   return (
     identity === key.columns &&
     key.via === undefined &&

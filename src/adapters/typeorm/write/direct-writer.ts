@@ -2,7 +2,7 @@ import type { EntityMetadata, QueryRunner } from 'typeorm';
 import { InvalidInput } from '../../../core/errors/http-exceptions.js';
 import type { CreatePlan, DeletePlan, UpdatePlan } from '../../../core/query/plan.js';
 import type { Requester } from '../../../core/contracts/requester.js';
-import type { Resource } from '../../../core/schema/resource.js';
+import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import { mapMaybe } from '../../../core/maybe-promise.js';
 import type { MaybePromise } from '../../../core/maybe-promise.js';
@@ -40,7 +40,7 @@ export class DirectWriter implements RowWriter {
   private readonly storedRows: StoredRows | undefined;
 
   constructor(
-    private readonly resource: Resource,
+    private readonly resource: ResourceSchema,
     private readonly tools: WriterTools,
     private readonly parts: DirectWriterParts,
   ) {

@@ -3,7 +3,7 @@ import { addErrors, emptyFieldErrors } from '../../../core/errors/rest-exception
 import type { FieldErrors, Json } from '../../../core/errors/rest-exception.js';
 import { equals, NEVER } from '../../../core/query/condition.js';
 import type { FieldValues, KeyCheck, NamedTwice, UpdatePlan } from '../../../core/query/plan.js';
-import type { Resource } from '../../../core/schema/resource.js';
+import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import { contradiction, isKeyOf, withoutValue } from '../../../core/values/named-rows.js';
 import { selectForUpdate } from './select-for-update.js';
@@ -29,7 +29,7 @@ export function contradictionErrors(twice: readonly NamedTwice[], { referenced }
 /** Maps errors of a foreign key with two names to the name that the body contains. */
 export function underSentNames(
   errors: FieldErrors,
-  { standIns }: Pick<Resource, 'standIns'>,
+  { standIns }: Pick<ResourceSchema, 'standIns'>,
   plan: { readonly values: FieldValues; readonly errors: FieldErrors },
 ): FieldErrors {
   if (standIns.length === 0) return errors;

@@ -1,7 +1,7 @@
 import type { EntityMetadata, ObjectLiteral, QueryRunner } from 'typeorm';
 import type { Column } from '../../../core/schema/column.js';
 import type { Condition } from '../../../core/query/condition.js';
-import type { Resource } from '../../../core/schema/resource.js';
+import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { setColumns } from './entity-values.js';
 import { selectForUpdate } from './select-for-update.js';
 import type { WriterTools } from './row-writer.js';
@@ -14,7 +14,7 @@ export class EmbeddedKeys {
   private readonly columns: readonly Column[];
 
   constructor(
-    private readonly resource: Resource,
+    private readonly resource: ResourceSchema,
     private readonly metadata: EntityMetadata,
     private readonly tools: WriterTools,
   ) {

@@ -2,7 +2,7 @@ import type { ObjectLiteral } from 'typeorm';
 import { addErrors, emptyFieldErrors } from '../../../core/errors/rest-exception.js';
 import type { FieldErrors } from '../../../core/errors/rest-exception.js';
 import type { CreatePlan } from '../../../core/query/plan.js';
-import type { Resource } from '../../../core/schema/resource.js';
+import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { underSentNames } from './duplicate-rows.js';
 import type { WriterTools } from './row-writer.js';
 
@@ -16,7 +16,7 @@ export async function entityErrors(
     tools,
   }: {
     readonly ofKeys: readonly FieldErrors[];
-    readonly resource: Resource;
+    readonly resource: ResourceSchema;
     readonly tools: WriterTools;
   },
 ): Promise<FieldErrors> {

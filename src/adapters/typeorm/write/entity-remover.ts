@@ -1,7 +1,7 @@
 import type { EntityMetadata, ObjectLiteral, QueryRunner } from 'typeorm';
 import type { Json } from '../../../core/errors/rest-exception.js';
 import type { DataSource } from 'typeorm';
-import type { Resource } from '../../../core/schema/resource.js';
+import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { unjoinedRelations } from '../metadata/describe-relations.js';
 import { classOf } from '../metadata/inheritance.js';
 import { whereIdentity } from './entity-values.js';
@@ -22,7 +22,7 @@ export class EntityRemover {
   private readonly isUnjoined: boolean;
 
   constructor(
-    private readonly resource: Resource,
+    private readonly resource: ResourceSchema,
     tools: WriterTools,
     private readonly tree: TreeKeeper | undefined,
   ) {

@@ -2,7 +2,7 @@ import type { EntityMetadata, ObjectLiteral, QueryRunner } from 'typeorm';
 import type { RelationMetadata } from 'typeorm/metadata/RelationMetadata.js';
 import type { Json } from '../../../core/errors/rest-exception.js';
 import type { ColumnValue, FieldValues } from '../../../core/query/plan.js';
-import type { Resource } from '../../../core/schema/resource.js';
+import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { classOf } from '../metadata/inheritance.js';
 import { savesEmbedded } from './embedded-keys.js';
 import { withoutEmptyRelations } from './empty-relations.js';
@@ -30,14 +30,14 @@ export interface Change {
 /** Inserts and updates entities by TypeORM's own statements. */
 export class EntitySaver {
   private readonly metadata: EntityMetadata;
-  private readonly model: { readonly resource: Resource; readonly metadata: EntityMetadata };
+  private readonly model: { readonly resource: ResourceSchema; readonly metadata: EntityMetadata };
   /** Whether a column belongs to several relations. */
   private readonly sharesColumns: boolean;
   /** False if TypeORM cannot `save` the entity, which is then updated by a single statement. */
   private readonly saves: boolean;
 
   constructor(
-    private readonly resource: Resource,
+    private readonly resource: ResourceSchema,
     private readonly tools: WriterTools,
     private readonly parts: {
       readonly tree: TreeKeeper | undefined;

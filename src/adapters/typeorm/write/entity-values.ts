@@ -4,7 +4,7 @@ import type { Json } from '../../../core/errors/rest-exception.js';
 import { outwardType } from '../../../core/schema/column.js';
 import type { EmbeddedField, Field } from '../../../core/schema/field.js';
 import type { ColumnValue, FieldValues } from '../../../core/query/plan.js';
-import type { Resource } from '../../../core/schema/resource.js';
+import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import type { DataType } from '../../../core/schema/data-type.js';
 import { fromProperty, toProperty } from './property-values.js';
 
@@ -20,7 +20,7 @@ export interface WriteMode {
 /** Assigns a body's values to an entity. A to-one field becomes an object with the related row's referenced columns. */
 export function applyValues(
   entity: ObjectLiteral,
-  { resource, metadata }: { readonly resource: Resource; readonly metadata: EntityMetadata },
+  { resource, metadata }: { readonly resource: ResourceSchema; readonly metadata: EntityMetadata },
   { values, referenced }: { readonly values: FieldValues; readonly referenced: ReferencedValues },
 ): void {
   for (const [name, value] of values) {
@@ -85,7 +85,7 @@ function applyEmbedded(
  */
 export function highPrecisionValues(
   values: FieldValues,
-  resource: Resource,
+  resource: ResourceSchema,
   mode: WriteMode,
 ): readonly ColumnValue[] {
   return [...values].flatMap(([name, value]) => {
@@ -201,7 +201,7 @@ export function setRelation(
 /** The `where` option by which TypeORM finds the row. */
 export function whereIdentity(
   identity: readonly Json[],
-  resource: Resource,
+  resource: ResourceSchema,
   metadata: EntityMetadata,
 ): ObjectLiteral {
   const where: ObjectLiteral = {};
@@ -225,7 +225,7 @@ export function whereIdentity(
 /** The canonical values of an entity's primary key. */
 export function identityOf(
   entity: ObjectLiteral,
-  resource: Resource,
+  resource: ResourceSchema,
   metadata: EntityMetadata,
 ): readonly Json[] {
   return resource.identity.map((column) => {

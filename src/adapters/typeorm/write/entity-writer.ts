@@ -5,7 +5,7 @@ import type { FieldErrors, Json } from '../../../core/errors/rest-exception.js';
 import { allOf } from '../../../core/query/condition.js';
 import type { Condition } from '../../../core/query/condition.js';
 import type { CreatePlan, DeletePlan, FieldValues, UpdatePlan } from '../../../core/query/plan.js';
-import type { Resource } from '../../../core/schema/resource.js';
+import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import { CandidateRows } from './candidate-rows.js';
 import type { WrittenValues } from './candidate-rows.js';
@@ -44,7 +44,7 @@ interface Changed {
  */
 export class EntityWriter extends StepWriter {
   private readonly metadata: EntityMetadata;
-  private readonly model: { readonly resource: Resource; readonly metadata: EntityMetadata };
+  private readonly model: { readonly resource: ResourceSchema; readonly metadata: EntityMetadata };
   private readonly entities: LoadedEntities;
   private readonly saver: EntitySaver;
   private readonly remover: EntityRemover;
@@ -54,7 +54,7 @@ export class EntityWriter extends StepWriter {
   private readonly candidates: CandidateRows;
 
   constructor(
-    private readonly resource: Resource,
+    private readonly resource: ResourceSchema,
     tools: WriterTools,
   ) {
     super(tools);

@@ -1,7 +1,7 @@
 import type { EntityMetadata } from 'typeorm';
 import { entityIdOf } from '../metadata/entity-id.js';
 import type { DeletePlan } from '../../../core/query/plan.js';
-import type { Resource } from '../../../core/schema/resource.js';
+import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { compileWhere } from '../../../sql/compile-where.js';
 import { Scope } from '../../../sql/query-scope.js';
 import type { WriterTools } from './row-writer.js';
@@ -42,7 +42,7 @@ function restrictsDelete({ onDelete }: EntityMetadata['foreignKeys'][number]): b
 }
 
 /** The entity's own resource, or that of another entity in the same table. */
-function servedAs(metadata: EntityMetadata, { resources, tables }: WriterTools): Resource | undefined {
+function servedAs(metadata: EntityMetadata, { resources, tables }: WriterTools): ResourceSchema | undefined {
   const served = [...resources].filter(({ registered }) => registered);
   return (
     served.find((each) => tables.of(each).metadata === metadata) ??

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { DataSource, EntityMetadata } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { ColumnValue } from '../../../core/query/plan.js';
-import type { Resource } from '../../../core/schema/resource.js';
+import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
 
 /** What TypeORM would write into an omitted column. */
@@ -31,7 +31,7 @@ export interface RulesContext {
 
 /** Undefined if TypeORM has to write new rows. */
 export function insertRules(
-  resource: Resource,
+  resource: ResourceSchema,
   metadata: EntityMetadata,
   context: RulesContext,
 ): InsertRules | undefined {
@@ -69,7 +69,7 @@ interface OmittedColumns {
  * the version; on SQLite TypeORM writes the entity's defaults, and NULL. Undefined if a default has no SQL.
  */
 function omittedColumns(
-  resource: Resource,
+  resource: ResourceSchema,
   metadata: EntityMetadata,
   { dataSource, dialect }: RulesContext,
 ): OmittedColumns | undefined {

@@ -2,7 +2,7 @@ import type { EntityMetadata, ObjectLiteral } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { Json } from '../../../core/errors/rest-exception.js';
 import type { ColumnValue } from '../../../core/query/plan.js';
-import type { Resource } from '../../../core/schema/resource.js';
+import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 
 /**
  * A placeholder for an array of JSON values while TypeORM writes: TypeORM would serialize the array as one JSON text,
@@ -22,7 +22,7 @@ class ArrayPlaceholder {
  */
 export async function withArrayPlaceholders(
   entity: ObjectLiteral,
-  { resource, metadata, only }: { resource: Resource; metadata: EntityMetadata; only?: ReadonlySet<string> },
+  { resource, metadata, only }: { resource: ResourceSchema; metadata: EntityMetadata; only?: ReadonlySet<string> },
   write: () => Promise<void>,
 ): Promise<readonly ColumnValue[]> {
   const columns = [...resource.columns.values()].filter(

@@ -6,7 +6,7 @@ import { allOf, equals } from '../../../core/query/condition.js';
 import type { Condition } from '../../../core/query/condition.js';
 import type { Column } from '../../../core/schema/column.js';
 import type { ColumnValue, CreatePlan, DeletePlan, UpdatePlan } from '../../../core/query/plan.js';
-import type { Resource } from '../../../core/schema/resource.js';
+import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import type { DatabaseError } from '../../../sql/dialects/dialect.js';
 import type { ReferencedValues } from './entity-values.js';
@@ -30,7 +30,7 @@ const ROW_DEPENDENT: ReadonlySet<DatabaseError['kind']> = new Set(['unique', 'ch
  */
 export class JunctionWriter extends StepWriter {
   constructor(
-    private readonly resource: Resource,
+    private readonly resource: ResourceSchema,
     tools: WriterTools,
   ) {
     super(tools);

@@ -1,6 +1,6 @@
 import type { EntityMetadata, ObjectLiteral, QueryRunner } from 'typeorm';
 import type { RelationMetadata } from 'typeorm/metadata/RelationMetadata.js';
-import type { Resource } from '../../../core/schema/resource.js';
+import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 
 /** The relations of a loaded object, as the `relations` option of TypeORM's `find`. */
 interface Tree {
@@ -20,7 +20,7 @@ export class ListenerRelations {
   private constructor(private readonly wanted: readonly Wanted[]) {}
 
   /** Undefined if the listeners need none. */
-  static of({ listenerRelations }: Resource, { relations }: EntityMetadata): ListenerRelations | undefined {
+  static of({ listenerRelations }: ResourceSchema, { relations }: EntityMetadata): ListenerRelations | undefined {
     const wanted = new Map<RelationMetadata, Tree>();
     for (const path of listenerRelations) {
       const relation = relations.find(

@@ -2,7 +2,7 @@ import type { EntityMetadata, ObjectLiteral, QueryRunner } from 'typeorm';
 import type { Json } from '../../../core/errors/rest-exception.js';
 import { allOf, equals } from '../../../core/query/condition.js';
 import type { Condition } from '../../../core/query/condition.js';
-import type { Resource } from '../../../core/schema/resource.js';
+import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { EmbeddedKeys } from './embedded-keys.js';
 import { emptyRelationsAreNull } from './empty-relations.js';
 import { identityOf, setColumns, whereIdentity } from './entity-values.js';
@@ -15,7 +15,7 @@ export class LoadedEntities {
   private readonly embedded: EmbeddedKeys;
 
   constructor(
-    private readonly resource: Resource,
+    private readonly resource: ResourceSchema,
     tools: WriterTools,
   ) {
     this.metadata = tools.tables.of(resource).metadata;

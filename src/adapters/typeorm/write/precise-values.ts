@@ -3,7 +3,7 @@ import type { Json } from '../../../core/errors/rest-exception.js';
 import type { Column } from '../../../core/schema/column.js';
 import type { DataType } from '../../../core/schema/data-type.js';
 import type { ColumnValue, FieldValues } from '../../../core/query/plan.js';
-import type { Resource } from '../../../core/schema/resource.js';
+import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { Scope } from '../../../sql/query-scope.js';
 import { highPrecisionValues, stillMatches } from './entity-values.js';
 import { toProperty } from './property-values.js';
@@ -14,7 +14,7 @@ export class PreciseValues {
   private readonly metadata: EntityMetadata;
 
   constructor(
-    private readonly resource: Resource,
+    private readonly resource: ResourceSchema,
     private readonly tools: WriterTools,
   ) {
     this.metadata = tools.tables.of(resource).metadata;

@@ -1,6 +1,6 @@
 import type { FieldErrors } from '../../../core/errors/rest-exception.js';
 import type { CreatePlan, DeletePlan, UpdatePlan } from '../../../core/query/plan.js';
-import type { Resource } from '../../../core/schema/resource.js';
+import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import type { MaybePromise } from '../../../core/maybe-promise.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
@@ -30,7 +30,7 @@ export interface RowWriter {
 /** Runs the application's validators on an entity before it is written. Empty if it is valid. */
 export type ValidateEntity = (
   entity: object,
-  resource: Resource,
+  resource: ResourceSchema,
   written: Pick<CreatePlan, 'values' | 'sent'>,
 ) => Promise<FieldErrors>;
 
@@ -42,8 +42,8 @@ export interface WriterTools {
   readonly indexes: IndexColumns;
   readonly reader: RowReader;
   /** The reader of another view of the same rows. */
-  readerOf(view: Resource): RowReader;
+  readerOf(view: ResourceSchema): RowReader;
   readonly validate?: ValidateEntity;
   /** Every resource of the adapter, for finding the models that still refer to a row. */
-  readonly resources: ReadonlySet<Resource>;
+  readonly resources: ReadonlySet<ResourceSchema>;
 }

@@ -3,7 +3,7 @@ import type { Json } from '../../../core/errors/rest-exception.js';
 import type { Column } from '../../../core/schema/column.js';
 import type { Condition } from '../../../core/query/condition.js';
 import type { Expectation } from '../../../core/query/plan.js';
-import type { Resource } from '../../../core/schema/resource.js';
+import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { compileWhere } from '../../../sql/compile-where.js';
 import { lockOf } from '../../../sql/lock-clause.js';
 import { decodeRecord, readColumns, selectList } from '../../../sql/select-columns.js';
@@ -15,7 +15,7 @@ import type { WriterTools } from './row-writer.js';
  * matches, or it differs from the expected version.
  */
 export async function selectForUpdate(
-  resource: Resource,
+  resource: ResourceSchema,
   {
     columns,
     where,

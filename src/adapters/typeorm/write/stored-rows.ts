@@ -3,7 +3,7 @@ import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { RelationMetadata } from 'typeorm/metadata/RelationMetadata.js';
 import type { Json } from '../../../core/errors/rest-exception.js';
 import type { Condition } from '../../../core/query/condition.js';
-import type { Resource } from '../../../core/schema/resource.js';
+import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { compileWhere } from '../../../sql/compile-where.js';
 import { decodeRecord, readColumns, selectList } from '../../../sql/select-columns.js';
 import { Scope } from '../../../sql/query-scope.js';
@@ -28,7 +28,7 @@ export class StoredRows {
   private readonly shapes: StatementCache;
 
   private constructor(
-    private readonly resource: Resource,
+    private readonly resource: ResourceSchema,
     private readonly tools: WriterTools,
     private readonly parts: EntityParts,
   ) {
@@ -36,7 +36,7 @@ export class StoredRows {
   }
 
   /** Undefined if only TypeORM can build the entities. */
-  static of(resource: Resource, tools: WriterTools): StoredRows | undefined {
+  static of(resource: ResourceSchema, tools: WriterTools): StoredRows | undefined {
     const { metadata, dataSource } = tools.tables.of(resource);
     const parts = entityParts(metadata, dataSource);
     return parts && new StoredRows(resource, tools, parts);

@@ -2,7 +2,7 @@ import type { EntityMetadata } from 'typeorm';
 import { InvalidInput, NotFound, PermissionDenied } from '../../../core/errors/http-exceptions.js';
 import { errorAt, isRestException } from '../../../core/errors/rest-exception.js';
 import type { CreatePlan, UpdatePlan } from '../../../core/query/plan.js';
-import type { Resource } from '../../../core/schema/resource.js';
+import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { noSuchKey } from '../../../core/values/keys.js';
 import type { DatabaseError } from '../../../sql/dialects/dialect.js';
 import { underSentNames } from './duplicate-rows.js';
@@ -28,7 +28,7 @@ export async function translateWriteError(
     resource,
     metadata,
     tools,
-  }: { readonly resource: Resource; readonly metadata: EntityMetadata; readonly tools: WriterTools },
+  }: { readonly resource: ResourceSchema; readonly metadata: EntityMetadata; readonly tools: WriterTools },
 ): Promise<unknown> {
   const refusal = isRestException(error) ? undefined : tools.dialect.errorFor(error);
   if (!refusal) return underSentName(error, plan, resource);
@@ -49,13 +49,13 @@ export async function translateWriteError(
 }
 
 /** Renames an error that was thrown before the write. */
-function underSentName(error: unknown, plan: TranslatedWriteError['plan'], resource: Resource): unknown {
+function underSentName(error: unknown, plan: TranslatedWriteError['plan'], resource: ResourceSchema): unknown {
   return error instanceof InvalidInput && resource.standIns.length > 0
     ? new InvalidInput(underSentNames(error.fields, resource, plan))
     : error;
 }
 
-function danglingKey(plan: TranslatedWriteError['plan'], resource: Resource): NotFound | InvalidInput {
+function danglingKey(plan: TranslatedWriteError['plan'], resource: ResourceSchema): NotFound | InvalidInput {
   // The body is valid, but the parent in the URL has been deleted.
   if (plan.kind === 'create' && plan.fixed.length > 0) return new NotFound();
   const unchecked = uncheckedKey(plan, resource);

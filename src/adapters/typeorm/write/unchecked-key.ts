@@ -1,7 +1,7 @@
 import type { Json } from '../../../core/errors/rest-exception.js';
 import type { Field } from '../../../core/schema/field.js';
 import type { CreatePlan, FieldValues, UpdatePlan } from '../../../core/query/plan.js';
-import type { Resource } from '../../../core/schema/resource.js';
+import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 
 /** A foreign key of a body that was not looked up, because its model is not served. */
 interface UncheckedKey {
@@ -15,7 +15,7 @@ interface UncheckedKey {
  */
 export function uncheckedKey(
   plan: CreatePlan | UpdatePlan,
-  { relations, fields }: Resource,
+  { relations, fields }: ResourceSchema,
 ): UncheckedKey | undefined {
   const added = plan.kind === 'create' && plan.added.length > 0;
   if (added || plan.hooks.before || plan.hooks.after) return undefined;

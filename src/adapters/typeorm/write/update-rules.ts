@@ -1,6 +1,6 @@
 import type { EntityMetadata } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
-import type { Resource } from '../../../core/schema/resource.js';
+import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { dialectFamily } from '../dialect-family.js';
 import { changeDetection } from './change-detection.js';
 import type { ChangeDetection } from './change-detection.js';
@@ -24,7 +24,7 @@ export interface UpdateRules {
 
 /** Undefined if TypeORM has to update rows. */
 export function updateRules(
-  resource: Resource,
+  resource: ResourceSchema,
   metadata: EntityMetadata,
   context: RulesContext,
 ): UpdateRules | undefined {
@@ -35,7 +35,7 @@ export function updateRules(
 
 /** Undefined for a date of the last update whose column is no date-time: its expression would need another type. */
 function computedColumns(
-  resource: Resource,
+  resource: ResourceSchema,
   { versionColumn, updateDateColumn }: EntityMetadata,
   { dataSource, dialect }: RulesContext,
 ): readonly ComputedColumn[] | undefined {
@@ -56,7 +56,7 @@ function computedColumns(
 }
 
 function detectionsOf(
-  resource: Resource,
+  resource: ResourceSchema,
   metadata: EntityMetadata,
   { dataSource }: RulesContext,
 ): ReadonlyMap<string, ChangeDetection> {

@@ -3,7 +3,7 @@ import { InvalidInput } from '../../../../core/errors/http-exceptions.js';
 import type { Json } from '../../../../core/errors/rest-exception.js';
 import { isWritable } from '../../../../core/schema/field.js';
 import type { FieldValues } from '../../../../core/query/plan.js';
-import type { Resource } from '../../../../core/schema/resource.js';
+import type { ResourceSchema } from '../../../../core/schema/resource-schema.js';
 import { fromProperty } from '../property-values.js';
 import type { WriterTools } from '../row-writer.js';
 import { ClosureTable } from './closure-table.js';
@@ -24,7 +24,7 @@ export class TreeKeeper {
   ) {}
 
   /** Undefined for an entity that is not a tree, or an adjacency list, which stores parent keys only. */
-  static of(resource: Resource, metadata: EntityMetadata, tools: WriterTools): TreeKeeper | undefined {
+  static of(resource: ResourceSchema, metadata: EntityMetadata, tools: WriterTools): TreeKeeper | undefined {
     if (metadata.treeType === undefined || metadata.treeType === 'adjacency-list') return undefined;
     const table = new TreeTable(resource, metadata, tools);
     const invalidInput = (message: string): InvalidInput => parentError(resource, metadata, message);
@@ -102,7 +102,7 @@ function shapeOf(table: TreeTable, invalidInput: (message: string) => InvalidInp
 
 /** An error of the parent's field, if the client can see it. */
 function parentError(
-  resource: Resource,
+  resource: ResourceSchema,
   { treeParentRelation }: EntityMetadata,
   message: string,
 ): InvalidInput {

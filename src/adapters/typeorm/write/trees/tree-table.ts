@@ -2,7 +2,7 @@ import type { EntityMetadata, QueryRunner } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { Json } from '../../../../core/errors/rest-exception.js';
 import type { Column } from '../../../../core/schema/column.js';
-import type { Resource } from '../../../../core/schema/resource.js';
+import type { ResourceSchema } from '../../../../core/schema/resource-schema.js';
 import { decodeColumn } from '../../../../sql/select-columns.js';
 import { Scope } from '../../../../sql/query-scope.js';
 import type { WriterTools } from '../row-writer.js';
@@ -23,7 +23,7 @@ export class TreeTable {
   private readonly keyColumn: Column;
 
   constructor(
-    readonly resource: Resource,
+    readonly resource: ResourceSchema,
     readonly metadata: EntityMetadata,
     readonly tools: WriterTools,
   ) {
