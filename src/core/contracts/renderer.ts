@@ -3,6 +3,14 @@ import type { Representation } from './serializer.js';
 /** The query parameter that selects a format, in models with other renderers than JSON. */
 export const FORMAT_PARAMETER = 'format';
 
+/** A format of responses. */
+export interface ResponseFormat {
+  /** Its name in `?format=`: letters, digits, `_` and `-`. */
+  readonly format: string;
+  /** Its media type in `Accept`: `text/csv`. */
+  readonly mediaType: string;
+}
+
 /** The input of a renderer: serialized rows, in pages of any length. */
 export interface RenderedRows {
   readonly pages: AsyncIterable<readonly Representation[]>;
@@ -14,7 +22,8 @@ export interface RenderedRows {
 
 /**
  * Renders the rows of a list, or the row of an object, in another format than JSON. Given as `renderers`; JSON precedes
- * them and is the default.
+ * them and is the default. JSON has no renderer: it represents any value (pages, errors, results of interceptors), and the
+ * database writes it where possible.
  *
  * ```ts
  * export class TabRenderer implements Renderer {
@@ -27,11 +36,7 @@ export interface RenderedRows {
  * }
  * ```
  */
-export interface Renderer {
-  /** Its name in `?format=`: letters, digits, `_` and `-`. */
-  readonly format: string;
-  /** Its media type in `Accept`: `text/csv`. */
-  readonly mediaType: string;
+export interface Renderer extends ResponseFormat {
   /** The value of `Content-Type`. Default: `mediaType`. */
   readonly contentType?: string;
   /** Additional headers of the response. */

@@ -1,5 +1,5 @@
 import { NotAcceptable, NotFound } from '../../core/errors/http-exceptions.js';
-import type { Renderer } from '../../core/contracts/renderer.js';
+import type { Renderer, ResponseFormat } from '../../core/contracts/renderer.js';
 import { parseQueryString } from '../../request/parse/parse-query-string.js';
 import { JSON_MEDIA_TYPE } from '../../core/media-type.js';
 
@@ -8,42 +8,62 @@ interface Range {
   readonly quality: number;
 }
 
+const ANY_TYPE: Range = { type: '*/*', quality: 1 };
+
 interface Fit {
   readonly quality: number;
   /** 0 for any type, 1 for any subtype, 2 for the type itself. */
   readonly specific: number;
 }
 
+const JSON_FORMAT: ResponseFormat = { format: 'json', mediaType: JSON_MEDIA_TYPE };
+
+/** The parts of a request that name a format. */
+interface RequestedFormat {
+  readonly accept: string | undefined;
+  /** The value of the format parameter. */
+  readonly format: string | undefined;
+}
+
 /**
- * Chooses the format of a response; undefined for JSON. A format by name (`?format=csv`) has precedence over `Accept`. Of
- * several acceptable ones, the order is: highest quality, most specific range, then JSON before the others (RFC 9110,
- * 12.5.1). Throws 404 for an unknown format, as DRF does, and 406 if none is acceptable.
+ * Chooses the renderer of a response; undefined for JSON. A format by name (`?format=csv`) has precedence over `Accept`.
+ * Throws 404 for an unknown format, as DRF does, and 406 if none is acceptable.
  */
 export function chooseRenderer(
   renderers: readonly Renderer[],
-  { accept, format }: { readonly accept: string | undefined; readonly format: string | undefined },
+  { accept, format }: RequestedFormat,
 ): Renderer | undefined {
-  if (format !== undefined && format !== '') {
-    const named = renderers.find((each) => each.format === format);
-    if (!named && format !== 'json') throw new NotFound();
-    return named;
-  }
-  if (accept === undefined || accept.trim() === '') return undefined;
-  const ranges = accept.split(',').map(rangeOf);
-  let best: { readonly fit: Fit; readonly renderer: Renderer | undefined } | undefined;
-  for (const renderer of [undefined, ...renderers]) {
-    const fit = fitOf(renderer?.mediaType ?? JSON_MEDIA_TYPE, ranges);
-    if (fit && fit.quality > 0 && (!best || isBetter(fit, best.fit))) best = { fit, renderer };
+  const chosen =
+    format === undefined || format === ''
+      ? acceptedFormat([JSON_FORMAT, ...renderers], accept)
+      : namedFormat([JSON_FORMAT, ...renderers], format);
+  return renderers.find((renderer) => renderer === chosen);
+}
+
+function namedFormat(formats: readonly ResponseFormat[], name: string): ResponseFormat {
+  const named = formats.find(({ format }) => format === name);
+  if (!named) throw new NotFound();
+  return named;
+}
+
+/** Of several acceptable formats: highest quality, most specific range, then the first (RFC 9110, 12.5.1). */
+function acceptedFormat(formats: readonly ResponseFormat[], accept: string | undefined): ResponseFormat {
+  const ranges =
+    accept === undefined || accept.trim() === '' ? [ANY_TYPE] : accept.split(',').map(parseRange);
+  let best: { readonly fit: Fit; readonly format: ResponseFormat } | undefined;
+  for (const format of formats) {
+    const fit = fitOf(format.mediaType, ranges);
+    if (fit && fit.quality > 0 && (!best || isBetter(fit, best.fit))) best = { fit, format };
   }
   if (!best) throw new NotAcceptable();
-  return best.renderer;
+  return best.format;
 }
 
 function isBetter(one: Fit, other: Fit): boolean {
   return one.quality > other.quality || (one.quality === other.quality && one.specific > other.specific);
 }
 
-function rangeOf(text: string): Range {
+function parseRange(text: string): Range {
   const [type = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase());
   const quality = parameters.find((parameter) => parameter.startsWith('q='));
   const value = quality === undefined ? 1 : Number(quality.slice(2));

@@ -70,11 +70,8 @@ async function* onePage(rows: readonly Representation[]): AsyncGenerator<readonl
 function rowsOf(value: unknown, name: string | undefined): readonly Representation[] | undefined {
   const enclosed =
     name !== undefined && isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
-  const rows: readonly unknown[] = Array.isArray(enclosed)
-    ? (enclosed as unknown[])
-    : Array.isArray(value)
-      ? (value as unknown[])
-      : [value];
+  const found = Array.isArray(enclosed) ? enclosed : value;
+  const rows: readonly unknown[] = Array.isArray(found) ? found : [found];
   return rows.every(isObject) ? rows : undefined;
 }
 

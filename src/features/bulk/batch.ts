@@ -1,0 +1,103 @@
+import type { Bulk } from '../../core/contracts/bulk.js';
+import type { Representation, Row } from '../../core/contracts/serializer.js';
+import type { DataAdapter } from '../../core/data-adapter.js';
+import { BulkWriteError } from '../../core/errors/bulk-write-error.js';
+import type { BulkStepError } from '../../core/errors/bulk-write-error.js';
+import { InvalidInput, InvalidItems } from '../../core/errors/http-exceptions.js';
+import { emptyFieldErrors, isRestException, NON_FIELD_ERRORS } from '../../core/errors/rest-exception.js';
+import type { FieldErrors } from '../../core/errors/rest-exception.js';
+import { inSlices } from '../../core/event-loop.js';
+import type { MaybePromise } from '../../core/maybe-promise.js';
+import type { BatchPlan, RefusedPlan } from '../../core/query/plan.js';
+import { objectOf } from '../../request/parse/parse-body.js';
+import type { JsonObject } from '../../request/parse/parse-body.js';
+import { represent } from '../../request/represent-row.js';
+import type { RestContext } from '../../request/rest-context.js';
+
+/** Throws 400 for more objects than the model allows in one request. */
+export function refuseTooMany(count: number, { max }: Bulk): void {
+  if (count > max) throw InvalidInput.ofNoField(`Ensure this field has no more than ${max} elements.`);
+}
+
+/** Plans each item of a list; the errors of an item that cannot be planned are reported with those of the others. */
+export async function planItems<Plan>(
+  items: readonly unknown[],
+  plan: (item: JsonObject, index: number) => MaybePromise<Plan>,
+): Promise<readonly (Plan | RefusedPlan)[]> {
+  const plans: (Plan | RefusedPlan)[] = [];
+  for await (const [index, item] of inSlices(items.entries())) {
+    try {
+      plans.push(await plan(objectOf(item), index));
+    } catch (error) {
+      if (!isRestException(error) || !('fields' in error)) throw error;
+      plans.push({ kind: 'refused', errors: (error as InvalidInput).fields });
+    }
+  }
+  return plans;
+}
+
+/** Refuses two items of one list that identify the same row: the result would depend on their order. */
+export function refuseDuplicates<Plan extends { readonly kind: string }>(
+  plans: readonly Plan[],
+  textOf: (plan: Plan, index: number) => string | undefined,
+  where: string,
+): readonly (Plan | RefusedPlan)[] {
+  const seen = new Set<string>();
+  return plans.map((plan, index) => {
+    const text = textOf(plan, index);
+    if (text === undefined) return plan;
+    const isKnown = seen.has(text);
+    seen.add(text);
+    return isKnown
+      ? { kind: 'refused', errors: errorsAt(where, 'This object is in the list already.') }
+      : plan;
+  });
+}
+
+/** Runs the writes in one transaction. `toError` creates the error of the request from the errors of single writes. */
+export async function writeBatch(
+  adapter: DataAdapter,
+  plan: BatchPlan,
+  toError: (refusals: ReadonlyMap<number, BulkStepError>) => Error,
+): Promise<readonly Row[]> {
+  if (plan.steps.length === 0) return [];
+  try {
+    return await adapter.writeAll(plan);
+  } catch (error) {
+    throw error instanceof BulkWriteError ? toError(error.refusals) : error;
+  }
+}
+
+/** The representations in the order of the rows; expanded objects are read once for the rows of each view. */
+export async function representRows(
+  rows: readonly Row[],
+  viewOf: (row: Row) => RestContext,
+): Promise<readonly Representation[]> {
+  const represented = new Map<Row, Representation>();
+  for (const context of new Set(rows.map(viewOf))) {
+    const ofView = rows.filter((row) => viewOf(row) === context);
+    const expanded = context.shape ? await context.shape.expanded(ofView) : ofView;
+    for await (const [index, row] of inSlices(ofView.entries()))
+      represented.set(row, represent(expanded[index] ?? row, context));
+  }
+  return rows.map((row) => represented.get(row) ?? {});
+}
+
+/** The error of a list, with the errors of each item. */
+export function itemErrors(
+  refusals: ReadonlyMap<number, BulkStepError>,
+  count: number,
+  missing: (index: number) => FieldErrors = () => errorsAt(NON_FIELD_ERRORS, 'Not found.'),
+): InvalidItems {
+  return new InvalidItems(
+    Array.from({ length: count }, (_, index) => {
+      const refusal = refusals.get(index);
+      return refusal === 'missing' ? missing(index) : (refusal ?? emptyFieldErrors());
+    }),
+  );
+}
+
+/** The messages of one field. */
+export function errorsAt(name: string, ...messages: string[]): FieldErrors {
+  return InvalidInput.of(name, ...messages).fields;
+}

@@ -1,0 +1,125 @@
+import type { Bulk } from '../../core/contracts/bulk.js';
+import { fieldSelectionParameters } from '../../core/contracts/field-selection.js';
+import type { DataAdapter } from '../../core/data-adapter.js';
+import { InvalidInput } from '../../core/errors/http-exceptions.js';
+import { NON_FIELD_ERRORS } from '../../core/errors/rest-exception.js';
+import type { Json } from '../../core/errors/rest-exception.js';
+import { inSlices } from '../../core/event-loop.js';
+import { allOf } from '../../core/query/condition.js';
+import type { BatchPlan, DeletePlan, UpdatePlan } from '../../core/query/plan.js';
+import { keyText, noSuchKey } from '../../core/values/keys.js';
+import { foldFieldSelection } from '../../request/parse/list-parameters.js';
+import { objectOf } from '../../request/parse/parse-body.js';
+import { refuseParametersBut } from '../../request/parse/parse-url-keys.js';
+import { keyFieldsOf, keyOfItem } from '../../request/plan/key-fields.js';
+import { keyCondition } from '../../request/plan/plan-read.js';
+import { parseBody, planDelete, planUpdate } from '../../request/plan/plan-write.js';
+import type { OperationResult, RestContext } from '../../request/rest-context.js';
+import { selectFields } from '../field-selection/select-fields.stage.js';
+import type { FieldSelector } from '../field-selection/select-fields.stage.js';
+import {
+  errorsAt,
+  itemErrors,
+  planItems,
+  refuseDuplicates,
+  refuseTooMany,
+  representRows,
+  writeBatch,
+} from './batch.js';
+import { selectionErrors, selectObjects } from './select-objects.js';
+
+export interface ChangeServices {
+  readonly adapter: DataAdapter;
+  readonly selector: FieldSelector;
+}
+
+/**
+ * Changes a list of objects with their keys, each by its own values; or all objects that the parameters select, by one
+ * body.
+ */
+export async function changeMany(
+  context: RestContext,
+  bulk: Bulk,
+  { adapter, selector }: ChangeServices,
+): Promise<OperationResult> {
+  await selectFields(selector, false)(context);
+  const body = await context.items();
+  if (Array.isArray(body)) {
+    const items: readonly unknown[] = body;
+    refuseParametersBut(foldFieldSelection(await context.parameters(), context.resource), true, () =>
+      fieldSelectionParameters(context.resource.shape),
+    );
+    refuseTooMany(items.length, bulk);
+    const { steps, keys, name } = await planChanges(items, context);
+    const written = await writeBatch(adapter, { kind: 'batch', steps, skipsMissing: false }, (refusals) =>
+      itemErrors(refusals, items.length, (index) =>
+        errorsAt(name, noSuchKey(keyText(keys.get(index) ?? []))),
+      ),
+    );
+    return { value: await representRows(written, () => context) };
+  }
+  const selected = await selectObjects(context, bulk, adapter);
+  const parsed = parseBody(context, 'partialUpdate', objectOf(body));
+  const steps: UpdatePlan[] = [];
+  for await (const where of inSlices(selected.conditions))
+    steps.push(await planUpdate(context, { operation: 'partialUpdate', body: parsed, where }));
+  // An invalid body is an error even if no object is selected.
+  if (steps.length === 0 && Object.keys(parsed.errors).length > 0) throw new InvalidInput(parsed.errors);
+  const written = await writeBatch(
+    adapter,
+    { kind: 'batch', steps, skipsMissing: selected.keys === undefined },
+    (refusals) => selectionErrors(refusals, selected),
+  );
+  return { value: await representRows(written, () => context) };
+}
+
+/** Deletes all objects that the parameters select. */
+export async function deleteMany(
+  context: RestContext,
+  bulk: Bulk,
+  { adapter }: ChangeServices,
+): Promise<void> {
+  const selected = await selectObjects(context, bulk, adapter);
+  const steps: readonly DeletePlan[] = selected.conditions.map((where) => planDelete(context, where));
+  await writeBatch(adapter, { kind: 'batch', steps, skipsMissing: selected.keys === undefined }, (refusals) =>
+    selectionErrors(refusals, selected),
+  );
+}
+
+/** The change of each item, applied to the object of its key. */
+async function planChanges(
+  items: readonly unknown[],
+  context: RestContext,
+): Promise<{
+  readonly steps: BatchPlan['steps'];
+  readonly keys: ReadonlyMap<number, readonly Json[]>;
+  readonly name: string;
+}> {
+  const { resource, scope } = context;
+  const fields = keyFieldsOf(resource);
+  const name = fields.length === 1 ? (fields[0]?.name ?? NON_FIELD_ERRORS) : NON_FIELD_ERRORS;
+  const keys = new Map<number, readonly Json[]>();
+  const plans = await planItems(items, async (item, index) => {
+    const key = keyOfItem(item, fields, resource);
+    keys.set(index, key);
+    // A read-only key is not part of the change.
+    const own = Object.fromEntries(
+      Object.entries(item).filter(([each]) => !fields.some((field) => field.name === each)),
+    );
+    const body = parseBody(context, 'partialUpdate', own);
+    return planUpdate(context, {
+      operation: 'partialUpdate',
+      body,
+      where: allOf([scope, keyCondition(key, resource)]),
+    });
+  });
+  return {
+    steps: refuseDuplicates(
+      plans,
+      (plan, index) => (plan.kind === 'update' ? keyText(keys.get(index) ?? []) : undefined),
+      name,
+    ),
+    keys,
+    name,
+  };
+}

@@ -1,0 +1,146 @@
+import { isDeepStrictEqual } from 'node:util';
+import { KEYS_PARAMETER } from '../../core/contracts/bulk.js';
+import type { Bulk } from '../../core/contracts/bulk.js';
+import { fieldSelectionParameters } from '../../core/contracts/field-selection.js';
+import type { DataAdapter } from '../../core/data-adapter.js';
+import type { BulkStepError } from '../../core/errors/bulk-write-error.js';
+import { InvalidInput } from '../../core/errors/http-exceptions.js';
+import { emptyFieldErrors } from '../../core/errors/rest-exception.js';
+import type { Json } from '../../core/errors/rest-exception.js';
+import type { MaybePromise } from '../../core/maybe-promise.js';
+import { allOf } from '../../core/query/condition.js';
+import type { Condition } from '../../core/query/condition.js';
+import type { ListPlan, PagePlan } from '../../core/query/plan.js';
+import { parameterName } from '../../core/schema/parameter-names.js';
+import { keyText, noSuchKey, parseKeySegment } from '../../core/values/keys.js';
+import { foldFieldSelection, foldLists } from '../../request/parse/list-parameters.js';
+import { parametersOf, valuesOf } from '../../request/parse/parse-query-string.js';
+import { refuseParametersBut } from '../../request/parse/parse-url-keys.js';
+import { keyCondition } from '../../request/plan/plan-read.js';
+import type { RestContext } from '../../request/rest-context.js';
+import { assertNoIgnoredParameters } from '../filtering/ignored-parameters.js';
+import { planRowsOf, queriedResource } from '../filtering/list-planner.js';
+import { restrictFields } from '../permissions/restrict-fields.js';
+
+/** The objects selected by a request, and the data for the error of a missing one. */
+export interface SelectedObjects {
+  readonly conditions: readonly Condition[];
+  /** Undefined if the rows were selected by a filter: a row deleted since then no longer matches it. */
+  readonly keys: readonly (readonly Json[])[] | undefined;
+  /** The name of the parameter with the keys. */
+  readonly keysParameter: string;
+}
+
+/**
+ * The objects selected by parameters: keys, filters, or both. An unknown or empty parameter would select more objects
+ * than intended: it is an error. An object that the caller may not read can be selected by its key alone.
+ */
+export async function selectObjects(
+  context: RestContext,
+  bulk: Bulk,
+  adapter: DataAdapter,
+): Promise<SelectedObjects> {
+  const { resource } = context;
+  const parameters = foldFieldSelection(await context.parameters(), resource);
+  const keysParameter = parameterName(KEYS_PARAMETER, resource);
+  const filters = parametersOf(
+    parameters,
+    (name) => name !== keysParameter && !fieldSelectionParameters(resource.shape).includes(name),
+  );
+  const keysText = parameters.get(keysParameter);
+  if (valuesOf(keysParameter, parameters).length > 1)
+    throw InvalidInput.of(keysParameter, 'Give this parameter once.');
+  if (filters.size === 0 && keysText === undefined)
+    throw InvalidInput.ofNoField(`Name the objects: by "${keysParameter}", or by filters.`);
+  const list = filters.size === 0 ? undefined : await planFilters(context, filters);
+  const keys = keysText === undefined ? undefined : parseKeyList(keysText, context, bulk);
+  const within = list?.where ?? context.scope;
+  if (keys)
+    return {
+      keys,
+      keysParameter,
+      conditions: keys.map((key) => allOf([within, keyCondition(key, resource)])),
+    };
+  if (!list) throw new Error('Nothing names the objects.');
+  const plan: PagePlan = {
+    ...list,
+    kind: 'page',
+    limit: bulk.max,
+    offset: 0,
+    from: undefined,
+    edges: false,
+    count: undefined,
+    forWriting: true,
+  };
+  const page = await adapter.read(plan, 'rows');
+  if (page.more)
+    throw InvalidInput.ofNoField(`More than ${bulk.max} objects fit: name fewer of them at a time.`);
+  return {
+    keys: undefined,
+    keysParameter,
+    conditions: page.rows.map(({ key }) => allOf([within, keyCondition(key, resource)])),
+  };
+}
+
+/** Filters by fields and rows that the caller may read: otherwise the response to the write would disclose others. */
+async function planFilters(context: RestContext, parameters: ReadonlyMap<string, string>): Promise<ListPlan> {
+  const { route, actor } = context;
+  const access = await context.access.authorize(route.resource, 'GET');
+  const fork = context.fork({
+    resource: restrictFields(route.resource, access),
+    scope: allOf([context.scope, access.rows]),
+    shape: undefined,
+    queryAccess: undefined,
+  });
+  // A list ignores parameters that its caller may not filter by; here that would select more than intended.
+  const view = await queriedResource(fork);
+  const filters = foldLists(parameters, view);
+  refuseParametersBut(filters, true, () =>
+    view.backends.flatMap((backend) => [...(backend.parameters?.(view) ?? [])]),
+  );
+  for (const name of parameters.keys())
+    if (valuesOf(name, parameters).includes('')) throw InvalidInput.of(name, 'This field may not be blank.');
+  const [list, all] = [await planWith(fork, filters), await planWith(fork, new Map())];
+  // A parameter may also disable what a backend excludes by default.
+  if ([all.where, fork.scope].some((where) => isDeepStrictEqual(list.where, where)))
+    throw InvalidInput.ofNoField('These filters leave no object out.');
+  const values = (name: string): readonly string[] => valuesOf(name, filters);
+  await assertNoIgnoredParameters({ resource: view, parameters: filters, values, actor }, view.backends);
+  return list;
+}
+
+function planWith(context: RestContext, parameters: ReadonlyMap<string, string>): MaybePromise<ListPlan> {
+  const fork = context.fork();
+  fork.setParameters(parameters);
+  return planRowsOf(fork);
+}
+
+function parseKeyList(text: string, { resource }: RestContext, bulk: Bulk): readonly (readonly Json[])[] {
+  const name = parameterName(KEYS_PARAMETER, resource);
+  const parts = text.split(resource.key.columns.length === 1 ? ',' : ';');
+  if (parts.includes('')) throw InvalidInput.of(name, 'This field may not be blank.');
+  if (parts.length > bulk.max)
+    throw InvalidInput.of(name, `Ensure this field has no more than ${bulk.max} elements.`);
+  const unknown: string[] = [];
+  const keys = new Map<string, readonly Json[]>();
+  for (const part of parts) {
+    const key = parseKeySegment(part, resource.key);
+    if (key) keys.set(keyText(key), key);
+    else unknown.push(part);
+  }
+  if (unknown.length > 0) throw InvalidInput.of(name, ...unknown.map(noSuchKey));
+  return [...keys.values()];
+}
+
+/** Reports an error of the one body once: that of the first row. */
+export function selectionErrors(
+  refusals: ReadonlyMap<number, BulkStepError>,
+  { keys, keysParameter }: SelectedObjects,
+): InvalidInput {
+  const gone = [...refusals].flatMap(([index, refusal]) =>
+    refusal === 'missing' ? [keys?.[index] ?? []] : [],
+  );
+  if (gone.length > 0) return InvalidInput.of(keysParameter, ...gone.map((key) => noSuchKey(keyText(key))));
+  const [first] = [...refusals.values()].filter((refusal) => refusal !== 'missing');
+  return new InvalidInput(first ?? emptyFieldErrors());
+}
