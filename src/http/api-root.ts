@@ -2,7 +2,7 @@ import { MethodNotAllowed } from '../core/errors/http-exceptions.js';
 import { isReading } from '../core/schema/operation.js';
 import type { Api } from '../core/schema/route.js';
 import type { HttpExchange } from '../request/http-exchange.js';
-import { negotiate } from '../features/rendering/negotiate.js';
+import { assertAcceptsJson } from '../features/rendering/negotiate-format.js';
 import { jsonResponse } from '../request/response/rest-response.js';
 import type { RestResponse } from '../request/response/rest-response.js';
 
@@ -15,7 +15,7 @@ export function respondWithIndex(
   { apis, base }: { readonly apis: readonly Api[]; readonly base: string },
 ): RestResponse {
   if (!isReading(exchange.method)) throw new MethodNotAllowed(exchange.method);
-  negotiate(exchange.header('accept'));
+  assertAcceptsJson(exchange.header('accept'));
   if (exchange.method === 'OPTIONS') {
     return jsonResponse(200, {
       name: 'Index',

@@ -6,7 +6,7 @@ import { isReading, METHOD_OF, servedMethod } from '../core/schema/operation.js'
 import type { Operation } from '../core/schema/operation.js';
 import { decodedSegment, keyRepresentation } from '../core/values/keys.js';
 import { assertPrecondition, readPrecondition } from '../features/conditional-requests/conditional.stages.js';
-import { negotiate } from '../features/rendering/negotiate.js';
+import { assertAcceptsJson } from '../features/rendering/negotiate-format.js';
 import { HttpRequester } from '../request/http-requester.js';
 import type { JsonObject } from '../request/parse/parse-body.js';
 import { parseUrlKeys } from '../request/parse/parse-url-keys.js';
@@ -47,7 +47,7 @@ export async function prepareAction(
   { adapter }: PipelineServices,
 ): Promise<ActionKeys> {
   const { route, keySegment, childSegment, exchange, actor, access, rows } = context;
-  negotiate(context.header('accept'));
+  assertAcceptsJson(context.header('accept'));
   const { key } = parseUrlKeys({ route, keySegment, childSegment: undefined });
   const childPk = childSegment === undefined ? undefined : decodedSegment(childSegment);
   if (childSegment !== undefined && childPk === undefined) throw new NotFound();
@@ -71,7 +71,7 @@ export async function prepareOverride(context: RestContext, parts: OverrideParts
   const replaced = route.actions.get(servedMethod(context.method))?.operation;
   if (!replaced)
     throw new Error(`No method replaces an operation at ${route.kind} of ${route.resource.label}.`);
-  negotiate(context.header('accept'));
+  assertAcceptsJson(context.header('accept'));
   await runStages(parts.handlerOf(replaced).prepare, context);
   await assertPrecondition(parts.services.adapter)(context);
   // The method may not call `super`, which would parse the key.

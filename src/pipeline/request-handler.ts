@@ -14,12 +14,11 @@ import {
 import { identifyRequest } from '../features/idempotency/idempotency.stage.js';
 import { authorize } from '../features/permissions/authorize.stage.js';
 import { negotiateFormat, renderResult } from '../features/rendering/render.stage.js';
-import { parseKeys } from '../request/parse/parse-keys.stage.js';
+import { parseKeys } from '../request/parse/parse-url-keys.js';
 import type { Stage } from '../request/stage.js';
 import { describeOptions } from './options-metadata.stage.js';
 import { OPERATIONS } from './operations/index.js';
 import type { OperationDefinition } from './operations/operation-definition.js';
-import { renderList } from './operations/render-list.js';
 import { reauthorize } from './reauthorize.js';
 import { resolveParent, resolveParentOfList } from './resolve-parent.js';
 import { respondWithResult } from './respond-with-result.js';
@@ -32,12 +31,12 @@ export interface RequestHandler {
   readonly negotiate: readonly Stage[];
   /** 404 400: selects the rows of the request. */
   readonly prepare: readonly Stage[];
-  /** 400 404 409 412 422 428: plans, runs and serializes the operation; sets `context.result`. */
+  /** 400 404 409 412 422 428: plans, runs and serializes the operation; sets `context.result` or `context.response`. */
   readonly operate: readonly Stage[];
   /** Status, headers, 304 and body; sets `context.response`. */
   readonly respond: readonly Stage[];
-  /** All of them for a request without interceptors: the database serializes JSON where possible. */
-  readonly answer: readonly Stage[];
+  /** All of these, for a request without interceptors. */
+  readonly all: readonly Stage[];
 }
 
 /** The handlers of one route. OPTIONS and unsupported methods have handlers too: 401 and 403 precede 405. */
@@ -81,33 +80,32 @@ export function compileHandler(
 ): RequestHandler {
   const { resource } = route;
   const { adapter } = services;
-  const negotiate = [negotiateFormat(resource, operation.name)];
-  const keys = [parseKeys, ...identifyRequest(resource, operation.method)];
   const isBulk = takesMany(route, operation.name);
-  const conditions = isBulk ? [] : readPrecondition(resource, operation.name, adapter);
-  const findParent = (operation.name === 'list' ? resolveParentOfList : resolveParent)(route, adapter);
-  // A bulk write adds them itself, to the result of a body of one object.
-  const validators = resource.conditional && !isBulk ? [addValidators(adapter)] : [];
-  const operate = [...operateStages(route, operation.name, services), ...validators];
-  const respond = [
-    ...(resource.renderers.length > 0 ? [renderResult] : []),
-    respondWithResult(operation.status),
-    ...applyCacheHeaders(resource),
-  ];
-  return {
-    negotiate,
-    prepare: [...keys, resolveParent(route, adapter), ...conditions],
-    operate,
-    respond,
-    answer: [
-      ...negotiate,
-      ...keys,
-      findParent,
-      ...conditions,
-      ...(operation.respond ? [...withRenderers(route, operation, services), ...validators] : operate),
-      ...respond,
+  const findParent = operation.name === 'list' ? resolveParentOfList : resolveParent;
+  return concatenate({
+    negotiate: [negotiateFormat(resource, operation.name)],
+    prepare: [
+      parseKeys,
+      ...identifyRequest(resource, operation.method),
+      findParent(route, adapter),
+      ...(isBulk ? [] : readPrecondition(resource, operation.name, adapter)),
     ],
-  };
+    operate: [
+      ...operateStages(route, operation.name, services),
+      // A bulk write adds them itself, to the result of a body of one object.
+      ...(resource.conditional && !isBulk ? [addValidators(adapter)] : []),
+    ],
+    respond: [
+      ...(resource.renderers.length > 0 ? [renderResult] : []),
+      respondWithResult(operation.status),
+      ...applyCacheHeaders(resource),
+    ],
+  });
+}
+
+function concatenate(handler: Omit<RequestHandler, 'all'>): RequestHandler {
+  const { negotiate, prepare, operate, respond } = handler;
+  return { ...handler, all: [...negotiate, ...prepare, ...operate, ...respond] };
 }
 
 /** The stages that set the result, for one object or for many. */
@@ -124,21 +122,6 @@ function operateStages(route: Route, name: Operation, services: PipelineServices
   ];
 }
 
-/** The database serializes JSON where possible; other formats are rendered from values. */
-function withRenderers(
-  route: Route,
-  operation: OperationDefinition,
-  services: PipelineServices,
-): readonly Stage[] {
-  const json = operation.respond?.(route, services) ?? [];
-  if (route.resource.renderers.length === 0) return json;
-  const rendered =
-    operation.name === 'list' && !route.resource.pagination
-      ? renderList(route, services)
-      : operation.operate(route, services);
-  return [(context) => runStages(context.renderer ? rendered : json, context)];
-}
-
 function rejecting(error: (method: string) => Error): RequestHandler {
   return responding([
     (context) => {
@@ -148,5 +131,5 @@ function rejecting(error: (method: string) => Error): RequestHandler {
 }
 
 function responding(stages: readonly Stage[]): RequestHandler {
-  return { negotiate: stages, prepare: [], operate: [], respond: [], answer: stages };
+  return concatenate({ negotiate: stages, prepare: [], operate: [], respond: [] });
 }

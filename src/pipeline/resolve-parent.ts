@@ -16,13 +16,14 @@ export function resolveParent(route: Route, adapter: DataAdapter): Stage {
 
 /**
  * As `resolveParent`, for a list: if the key in the URL determines the rows of the parent, the statement of the list
- * checks that the parent exists. Not if the list is rendered: a renderer may yield text before it reads the first row, or
- * read none.
+ * checks that the parent exists. Not if application code may run before that statement, or read no row: an interceptor, a
+ * method that replaces the operation, a renderer.
  */
 export function resolveParentOfList(route: Route, adapter: DataAdapter): Stage {
   return route.parent && route.relation
     ? (context) => {
-        const values = context.renderer ? undefined : joiningValuesOf(context);
+        const isRead = context.needsValue || context.renderer !== undefined;
+        const values = isRead ? undefined : joiningValuesOf(context);
         return values ? deferParent(context, values, adapter) : findParent(context, adapter);
       }
     : useGrantedRows;

@@ -52,12 +52,11 @@ export class RestPipeline {
    */
   answer(context: RestContext, interceptors?: InterceptorChain): MaybePromise<RestResponse> {
     const handler = this.handlerOf(context);
-    const { resource } = context.route;
-    return nameSearchErrors(resource, () =>
-      interceptors
-        ? intercept(handler, context, interceptors)
-        : mapMaybe(runStages(handler.answer, context), () => responseOf(context)),
-    );
+    return nameSearchErrors(context.route.resource, () => {
+      if (interceptors) return intercept(handler, context, interceptors);
+      context.needsValue = false;
+      return mapMaybe(runStages(handler.all, context), () => responseOf(context));
+    });
   }
 
   /** Prepares an action of the application: checks `Accept` and the keys in the URL. Throws 404 and 406. */

@@ -136,6 +136,8 @@ export class RestContext {
   /** The condition that the written row must meet. */
   precondition: Precondition | undefined;
 
+  /** False if nothing but the response needs the value of the operation: the database then serializes JSON where possible. */
+  needsValue: boolean;
   list: ListPlan | undefined;
   page: PagePlan | undefined;
   result: OperationResult | undefined;
@@ -172,6 +174,7 @@ export class RestContext {
     this.shape = undefined;
     this.idempotency = undefined;
     this.precondition = undefined;
+    this.needsValue = true;
     this.list = undefined;
     this.page = undefined;
     this.result = undefined;

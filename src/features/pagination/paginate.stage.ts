@@ -30,21 +30,17 @@ interface PageToRead {
 }
 
 /**
- * Responds with one page as JSON, whose rows the database serializes where possible. Throws 404 if the page does not
- * exist.
+ * Reads one page, as JSON whose rows the database serializes where possible unless its value is needed. Throws 404 if the
+ * page does not exist.
  */
-export function respondWithPage(pagination: Pagination, adapter: DataAdapter): Stage {
-  return async (context) => {
-    const toRead = await planRequestedPage(context, pagination, adapter);
-    const page = await readText(context, toRead.plan, adapter);
-    context.response = renderPage(page.rows, presentPage(page, toRead, pagination));
-  };
-}
-
-/** Sets one page as the value of the result. Throws 404 if the page does not exist. */
 export function readPage(pagination: Pagination, adapter: DataAdapter): Stage {
   return async (context) => {
     const toRead = await planRequestedPage(context, pagination, adapter);
+    if (!context.needsValue && !context.renderer) {
+      const page = await readText(context, toRead.plan, adapter);
+      context.response = renderPage(page.rows, presentPage(page, toRead, pagination));
+      return;
+    }
     const page = await readRows(context, toRead.plan, adapter);
     const response = presentPage(page, toRead, pagination);
     context.result = {

@@ -8,8 +8,7 @@ import type { Resource } from '../../core/schema/resource.js';
 import type { RestContext } from '../../request/rest-context.js';
 import type { RestResponse } from '../../request/response/rest-response.js';
 import type { Stage } from '../../request/stage.js';
-import { negotiate } from './negotiate.js';
-import { chooseRenderer, formatOf } from './negotiate-renderer.js';
+import { assertAcceptsJson, chooseRenderer, formatOf } from './negotiate-format.js';
 import { renderRows } from './render-rows.js';
 
 /** Chooses the media type of the response by `Accept`, and by the format parameter where the model has renderers. Throws 404 and 406. */
@@ -17,7 +16,7 @@ export function negotiateFormat(resource: Resource, operation: Operation | undef
   const { renderers } = resource;
   if (renderers.length === 0 || (operation !== 'list' && operation !== 'retrieve'))
     return (context) => {
-      negotiate(context.header('accept'));
+      assertAcceptsJson(context.header('accept'));
     };
   const parameter = parameterName(FORMAT_PARAMETER, resource);
   return (context) => {

@@ -1,12 +1,15 @@
 import type { DataAdapter } from '../../core/data-adapter.js';
 import { mapMaybe } from '../../core/maybe-promise.js';
-import type { Representation } from '../../core/contracts/serializer.js';
+import type { Renderer } from '../../core/contracts/renderer.js';
+import type { Representation, Row } from '../../core/contracts/serializer.js';
+import type { MaybePromise } from '../../core/maybe-promise.js';
 import type { ListPlan } from '../../core/query/plan.js';
 import { expandedList, expandedTexts } from '../../features/field-selection/expanded-list.js';
 import { selectFields } from '../../features/field-selection/select-fields.stage.js';
 import type { RowPages } from '../../features/field-selection/expanded-list.js';
 import { authorizeQueries, planRows } from '../../features/filtering/list-planner.js';
-import { readPage, respondWithPage } from '../../features/pagination/paginate.stage.js';
+import { readPage } from '../../features/pagination/paginate.stage.js';
+import { renderPages } from '../../features/rendering/render.stage.js';
 import { jsonOutput } from '../../features/serialization/json-output.js';
 import { represent } from '../../request/represent-row.js';
 import type { RestContext } from '../../request/rest-context.js';
@@ -20,20 +23,12 @@ export const list: OperationDefinition = {
   name: 'list',
   method: 'GET',
   status: 200,
-  operate: (route, services) => {
-    const { pagination } = route.resource;
-    return [
-      ...planList(route, services),
-      pagination ? readPage(pagination, services.adapter) : readAll(services.adapter),
-    ];
-  },
-  respond: (route, services) => {
-    const { pagination } = route.resource;
-    return [
-      ...planList(route, services),
-      pagination ? respondWithPage(pagination, services.adapter) : respondWithList(services.adapter),
-    ];
-  },
+  operate: (route, services) => [
+    ...planList(route, services),
+    route.resource.pagination
+      ? readPage(route.resource.pagination, services.adapter)
+      : readList(services.adapter),
+  ],
 };
 
 /** Sets `context.list`: all rows that the parameters select. Throws 400. */
@@ -49,6 +44,15 @@ export function openList(context: RestContext, adapter: DataAdapter): RowPages {
     : { pages, represent: (row) => represent(row, context) };
 }
 
+/** Streams the list, or reads all rows where their value is needed. */
+function readList(adapter: DataAdapter): Stage {
+  const readValue = readAll(adapter);
+  return (context) => {
+    if (context.needsValue) return readValue(context);
+    return context.renderer ? renderList(context, context.renderer, adapter) : writeJson(context, adapter);
+  };
+}
+
 /** Reads all rows into memory. */
 export function readAll(adapter: DataAdapter): Stage {
   return async (context) => {
@@ -60,19 +64,30 @@ export function readAll(adapter: DataAdapter): Stage {
 }
 
 /** Streams a long list page by page, as JSON that the database serializes where possible. */
-function respondWithList(adapter: DataAdapter): Stage {
-  return (context) => {
-    const plan = takePlan(context);
-    const texts =
-      context.shape?.expands === true
-        ? expandedTexts(adapter.read(plan, 'rows'), context.shape)
-        : adapter.read(plan, jsonOutput(context));
-    return mapMaybe(texts, (read) =>
-      mapMaybe(renderTexts(read), (body) => {
-        context.response = { status: 200, body };
-      }),
-    );
-  };
+function writeJson(context: RestContext, adapter: DataAdapter): MaybePromise<void> {
+  const plan = takePlan(context);
+  const texts =
+    context.shape?.expands === true
+      ? expandedTexts(adapter.read(plan, 'rows'), context.shape)
+      : adapter.read(plan, jsonOutput(context));
+  return mapMaybe(texts, (read) =>
+    mapMaybe(renderTexts(read), (body) => {
+      context.response = { status: 200, body };
+    }),
+  );
+}
+
+/** Streams a whole list in a format other than JSON. */
+async function renderList(context: RestContext, renderer: Renderer, adapter: DataAdapter): Promise<void> {
+  const { pages, represent: toObject } = openList(context, adapter);
+  context.response = await renderPages(context, renderer, representPages(pages, toObject));
+}
+
+async function* representPages(
+  pages: AsyncIterable<readonly Row[]>,
+  toObject: (row: Row) => Representation,
+): AsyncGenerator<readonly Representation[]> {
+  for await (const rows of pages) yield rows.map(toObject);
 }
 
 function takePlan(context: RestContext): ListPlan {

@@ -9,11 +9,9 @@ export interface OperationDefinition {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** The status of a response with a body. */
   readonly status: 200 | 201;
-  /** Stages that set `context.result`: the value that interceptors and methods of the application see. */
-  operate(route: Route, services: PipelineServices): readonly Stage[];
   /**
-   * Stages that set `context.response` without a value, because the database serializes JSON where possible. Undefined if
-   * the operation always needs the value.
+   * Stages that set `context.result`: the value that interceptors and methods of the application see. Unless
+   * `context.needsValue`, they may set `context.response` instead.
    */
-  respond?(route: Route, services: PipelineServices): readonly Stage[];
+  operate(route: Route, services: PipelineServices): readonly Stage[];
 }

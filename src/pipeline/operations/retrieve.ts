@@ -16,8 +16,7 @@ export const retrieve: OperationDefinition = {
   name: 'retrieve',
   method: 'GET',
   status: 200,
-  operate: (route, services) => [...parseQuery(route, services), readObject(services.adapter)],
-  respond: (route, services) => [...parseQuery(route, services), respondWithObject(route, services.adapter)],
+  operate: (route, services) => [...parseQuery(route, services), readObject(route, services.adapter)],
 };
 
 /**
@@ -41,26 +40,26 @@ function parseQuery({ resource }: Route, { adapter, selector }: PipelineServices
   ];
 }
 
-/** Reads the object as a value. Throws 404. */
-function readObject(adapter: DataAdapter): Stage {
-  return async (context) => {
-    const row = await adapter.read(planRetrieve(context), 'rows');
-    if (!row) throw new NotFound();
-    context.result = { value: await representExpanded(row, context), row };
-  };
-}
-
-/** Responds with JSON that the database serializes where possible. Throws 404. */
-function respondWithObject({ resource }: Route, adapter: DataAdapter): Stage {
-  const readValue = readObject(adapter);
+/** Reads the object, as JSON that the database serializes where possible unless its value is needed. Throws 404. */
+function readObject({ resource }: Route, adapter: DataAdapter): Stage {
+  const readValue = readObjectValue(adapter);
   const readValidated = respondWithValidatedJson(adapter);
   return (context) => {
-    if (context.shape?.expands === true) return readValue(context);
+    const { needsValue, renderer, shape } = context;
+    if (needsValue || renderer || shape?.expands === true) return readValue(context);
     // A field selection has no entity tag.
-    if (resource.conditional && !context.shape) return readValidated(context);
+    if (resource.conditional && !shape) return readValidated(context);
     return mapMaybe(adapter.read(planRetrieve(context), jsonOutput(context)), (object) => {
       if (!object) throw new NotFound();
       context.response = { status: 200, body: { kind: 'text', text: object.text } };
     });
+  };
+}
+
+function readObjectValue(adapter: DataAdapter): Stage {
+  return async (context) => {
+    const row = await adapter.read(planRetrieve(context), 'rows');
+    if (!row) throw new NotFound();
+    context.result = { value: await representExpanded(row, context), row };
   };
 }

@@ -1,13 +1,13 @@
 import { expect, test } from '@jest/globals';
 import { isRestException } from '../../core/errors/rest-exception.js';
-import { negotiate } from './negotiate.js';
+import { assertAcceptsJson } from './negotiate-format.js';
 
 const LONG = 100_000;
 
 /** Whether JSON may be sent, and the answer where it may not. */
 function outcome(accept: string | undefined): unknown {
   try {
-    negotiate(accept);
+    assertAcceptsJson(accept);
     return 'JSON';
   } catch (error) {
     if (isRestException(error)) return error.answer;

@@ -8,8 +8,6 @@ interface Range {
   readonly quality: number;
 }
 
-const ANY_TYPE: Range = { type: '*/*', quality: 1 };
-
 interface Fit {
   readonly quality: number;
   /** 0 for any type, 1 for any subtype, 2 for the type itself. */
@@ -33,11 +31,16 @@ export function chooseRenderer(
   renderers: readonly Renderer[],
   { accept, format }: RequestedFormat,
 ): Renderer | undefined {
-  const chosen =
-    format === undefined || format === ''
-      ? acceptedFormat([JSON_FORMAT, ...renderers], accept)
-      : namedFormat([JSON_FORMAT, ...renderers], format);
+  const isNamed = format !== undefined && format !== '';
+  if (!isNamed && (accept === undefined || accept.trim() === '')) return undefined;
+  const formats = [JSON_FORMAT, ...renderers];
+  const chosen = isNamed ? namedFormat(formats, format) : acceptedFormat(formats, accept ?? '');
   return renderers.find((renderer) => renderer === chosen);
+}
+
+/** Throws 406 if the `Accept` header excludes JSON, for a response without another format. */
+export function assertAcceptsJson(accept: string | undefined): void {
+  chooseRenderer([], { accept, format: undefined });
 }
 
 function namedFormat(formats: readonly ResponseFormat[], name: string): ResponseFormat {
@@ -47,9 +50,8 @@ function namedFormat(formats: readonly ResponseFormat[], name: string): Response
 }
 
 /** Of several acceptable formats: highest quality, most specific range, then the first (RFC 9110, 12.5.1). */
-function acceptedFormat(formats: readonly ResponseFormat[], accept: string | undefined): ResponseFormat {
-  const ranges =
-    accept === undefined || accept.trim() === '' ? [ANY_TYPE] : accept.split(',').map(parseRange);
+function acceptedFormat(formats: readonly ResponseFormat[], accept: string): ResponseFormat {
+  const ranges = accept.split(',').map(parseRange);
   let best: { readonly fit: Fit; readonly format: ResponseFormat } | undefined;
   for (const format of formats) {
     const fit = fitOf(format.mediaType, ranges);
