@@ -147,6 +147,7 @@ export type { Actor } from './core/schema/actor.js';
 export type { Field } from './core/schema/field.js';
 export type { Method, Operation } from './core/schema/operation.js';
 export type { Resource } from './core/schema/resource.js';
+export type { ResourceSchema } from './core/schema/resource-schema.js';
 
 export { DeclarationError } from './core/errors/declaration-error.js';
 export type { DeclarationProblem } from './core/errors/declaration-error.js';

@@ -2,7 +2,13 @@ import type { RestifyOptions } from '../decorators/restify-options.js';
 import type { EntityDescription } from '../core/schema/entity-metadata.js';
 import type { NullsPlace, Operand, TermMatch } from '../core/query/condition.js';
 import type { CustomFilterRows } from '../core/contracts/custom-filter.js';
-import type { FieldTerm, FilterTerm, OrderingField, OrderTerm, SearchField } from '../core/schema/resource-schema.js';
+import type {
+  FieldTerm,
+  FilterTerm,
+  OrderingField,
+  OrderTerm,
+  SearchField,
+} from '../core/schema/resource-schema.js';
 import type { Resource } from '../core/schema/resource.js';
 import type { Lookup } from '../core/query/row-filter.js';
 import { parameterType } from '../core/values/parameter-type.js';

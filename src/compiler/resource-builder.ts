@@ -16,7 +16,14 @@ import type { Operation } from '../core/schema/operation.js';
 import type { AuthenticationScheme } from '../core/contracts/authentication.js';
 import type { CompiledPermission } from '../core/contracts/compiled-permission.js';
 import type { Relation, ToManyRelation, ToOneRelation } from '../core/schema/relation.js';
-import type { FilterTerm, Key, OrderTerm, OrderingField, Placeholder, SearchField } from '../core/schema/resource-schema.js';
+import type {
+  FilterTerm,
+  Key,
+  OrderTerm,
+  OrderingField,
+  Placeholder,
+  SearchField,
+} from '../core/schema/resource-schema.js';
 import type { Resource } from '../core/schema/resource.js';
 import { placeholderNames } from './list-stand-ins.js';
 import type { Serializer } from '../core/contracts/serializer.js';

@@ -14,7 +14,7 @@ import {
 import { identifyRequest } from '../features/idempotency/idempotency.stage.js';
 import { authorize } from '../features/permissions/authorize.stage.js';
 import { negotiateFormat, renderResult } from '../features/rendering/render.stage.js';
-import { parseKeys } from '../request/parse/parse-url-keys.js';
+import { parseKeys } from '../request/parse/parse-keys.stage.js';
 import type { Stage } from '../request/stage.js';
 import { describeOptions } from './options-metadata.stage.js';
 import { OPERATIONS } from './operations/index.js';

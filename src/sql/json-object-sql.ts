@@ -119,7 +119,11 @@ function columnMember(name: string, column: ColumnField['column'], writer: JsonW
   );
 }
 
-function embeddedMember(field: EmbeddedField, resource: ResourceSchema, writer: JsonWriter): Member | undefined {
+function embeddedMember(
+  field: EmbeddedField,
+  resource: ResourceSchema,
+  writer: JsonWriter,
+): Member | undefined {
   const { name } = field;
   const inner = membersOf(readable(field.fields), resource, writer);
   return (

@@ -38,7 +38,10 @@ function rowNumberIn({ identity }: ResourceSchema, near: Scope, order: string): 
 const GROUP_SIZE = 50;
 
 /** The condition that selects rows by identity. */
-function identityCondition({ identity }: ResourceSchema, identities: readonly (readonly Json[])[]): Condition {
+function identityCondition(
+  { identity }: ResourceSchema,
+  identities: readonly (readonly Json[])[],
+): Condition {
   const [column, ...more] = identity;
   if (column && more.length === 0)
     return {

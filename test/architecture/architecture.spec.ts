@@ -199,11 +199,10 @@ describe('imports of src', () => {
     expect(cycles((each) => isOwn(each) && !each.typeOnly)).toEqual([]);
   });
 
-  test('form no cycle at all, but for the types of the recursive model', () => {
-    const outsideModel = cycles(isOwn).filter(
-      (cycle) => !cycle.split(' <-> ').every((path) => path.startsWith('core/')),
-    );
-    expect(outsideModel).toEqual([]);
+  test('form no cycle at all, but for the types of the schema, whose relations lead to schemas', () => {
+    expect(cycles(isOwn)).toEqual([
+      'core/contracts/custom-filter.ts <-> core/contracts/filter-backend.ts <-> core/query/condition.ts <-> core/schema/field.ts <-> core/schema/relation.ts <-> core/schema/resource-schema.ts',
+    ]);
   });
 });
 
@@ -372,6 +371,7 @@ const EXPORTED_TYPES = [
   'RepresentContext',
   'Representation',
   'Resource',
+  'ResourceSchema',
   'ResourceAccess',
   'ResourceOptions',
   'RestErrorResponse',

@@ -98,7 +98,11 @@ export class ModelRows {
     { limit, from }: { readonly limit: number; readonly from?: CursorPosition | undefined },
   ): Promise<PageOf<readonly Shown[]>> {
     const list = await this.plan(parameters);
-    const plan = planPage(list, { window: { kind: 'cursor', limit, position: from } }, { open: true, defaultSize: limit });
+    const plan = planPage(
+      list,
+      { window: { kind: 'cursor', limit, position: from } },
+      { open: true, defaultSize: limit },
+    );
     const page = await this.adapter.read(plan, this.output);
     return { ...page, rows: JSON.parse(`[${page.rows}]`) as readonly Shown[] };
   }

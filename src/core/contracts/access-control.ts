@@ -21,7 +21,11 @@ export interface AccessControl {
    * As `authorize`, for a request whose response shows the written object: fields that GET lets the caller read too, and the
    * key; where GET is denied, those of the write (contract 8.7).
    */
-  authorizeWrite(resource: ResourceSchema, method: string, permission?: CompiledPermission): MaybePromise<Access>;
+  authorizeWrite(
+    resource: ResourceSchema,
+    method: string,
+    permission?: CompiledPermission,
+  ): MaybePromise<Access>;
   /** Undefined where access is denied. */
   tryAuthorize(resource: ResourceSchema, method: string): Promise<Access | undefined>;
   /** Rows that the caller may name from elsewhere: as a parent in a URL, or as a key in a body (contract 8.6). */

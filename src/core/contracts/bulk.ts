@@ -1,7 +1,6 @@
 import type { Operation } from '../schema/operation.js';
 import { parameterName } from '../schema/parameter-names.js';
 import type { ResourceSchema } from '../schema/resource-schema.js';
-import type { Route } from '../schema/route.js';
 
 /** Operations that have a bulk variant, which writes many objects in one request. */
 export const BULK_OPERATIONS = ['create', 'partialUpdate', 'destroy'] as const satisfies readonly Operation[];
@@ -46,17 +45,20 @@ export function bulkParameters(resource: BulkModel): readonly string[] {
   );
 }
 
+interface BulkRoute {
+  /** A `RouteKind`. */
+  readonly kind: string;
+  readonly resource: Pick<BulkModel, 'bulk'>;
+}
+
 /** Whether an operation of this route may be a bulk write. */
-export function takesMany(
-  { kind, resource }: Pick<Route, 'kind' | 'resource'>,
-  operation: Operation,
-): operation is BulkOperation {
+export function takesMany({ kind, resource }: BulkRoute, operation: Operation): operation is BulkOperation {
   return (
     resource.bulk?.operations.has(operation) === true && (kind === 'collection' || kind === 'through-list')
   );
 }
 
 /** Whether an operation of this route is a bulk write regardless of the body, because its URL has no key. */
-export function isOfMany(route: Pick<Route, 'kind' | 'resource'>, operation: Operation): boolean {
+export function isOfMany(route: BulkRoute, operation: Operation): boolean {
   return operation !== 'create' && takesMany(route, operation);
 }

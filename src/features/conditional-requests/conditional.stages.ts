@@ -105,7 +105,9 @@ async function preconditionOf(context: RestContext, adapter: DataAdapter): Promi
   const read = context.fork({ resource });
   const view = viewOf(read, adapter);
   const state = (row: Row): string =>
-    etagFor(view, validatorValuesIn(row, validatorColumnsOf(resource)), () => JSON.stringify(represent(row, read)));
+    etagFor(view, validatorValuesIn(row, validatorColumnsOf(resource)), () =>
+      JSON.stringify(represent(row, read)),
+    );
   const asked = planPrecondition((name) => context.header(name), { view, stateOf: state }, Date.now());
   const compares = asked && (asked.where.kind !== 'always' || asked.expected !== undefined);
   return compares === true ? { ...asked, where: allOf([asked.where, rows]) } : asked;

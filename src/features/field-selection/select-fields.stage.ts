@@ -155,9 +155,7 @@ export class FieldSelector {
   ): Promise<Expansion | undefined> {
     if (!('relation' in field)) return undefined;
     const { relation } = field;
-    const target = resourceOf(
-      relation.kind === 'many-to-many' ? relation.through.resource : relation.target,
-    );
+    const target = resourceOf(relation.kind === 'many-to-many' ? relation.through.resource : relation.target);
     const access = await context.access.tryAuthorize(target, 'GET');
     if (!access) return undefined;
     const resource = restrictFields(target, access);

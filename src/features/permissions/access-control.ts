@@ -45,7 +45,11 @@ export class CallerAccess implements AccessControl {
   ) {}
 
   /** Throws 401, 403 or 404 for a refusal. An action may have permissions that replace the model's. */
-  authorize(resource: ResourceSchema, method: string, permission = resourceOf(resource).permission): MaybePromise<Access> {
+  authorize(
+    resource: ResourceSchema,
+    method: string,
+    permission = resourceOf(resource).permission,
+  ): MaybePromise<Access> {
     return mapMaybe(decide(permission, this.contextOf(resource, method)), (answer) => {
       if (answer.kind !== 'grant') throw this.denialOf(answer);
       return this.accessOf(answer, resource);
@@ -56,7 +60,11 @@ export class CallerAccess implements AccessControl {
    * As `authorize`, for a request whose response contains the written object: its readable fields are also restricted by
    * the grant of GET, except for the key; if GET is refused, by the write's alone (contract 8.7).
    */
-  authorizeWrite(resource: ResourceSchema, method: string, permission = resourceOf(resource).permission): MaybePromise<Access> {
+  authorizeWrite(
+    resource: ResourceSchema,
+    method: string,
+    permission = resourceOf(resource).permission,
+  ): MaybePromise<Access> {
     const written = this.authorize(resource, method, permission);
     if (!resourceOf(resource).grantsSomeFields) return written;
     return mapMaybe(written, (access) =>
@@ -93,8 +101,9 @@ export class CallerAccess implements AccessControl {
     this.seen ??= new Map();
     let seen = this.seen.get(resource);
     if (!seen) {
-      seen = mapMaybe(visibleRows(resourceOf(resource).permission, this.contextOf(resource, 'GET'), this.rules), (rows) =>
-        this.resolveRows(rows, resource),
+      seen = mapMaybe(
+        visibleRows(resourceOf(resource).permission, this.contextOf(resource, 'GET'), this.rules),
+        (rows) => this.resolveRows(rows, resource),
       );
       this.seen.set(resource, seen);
     }

@@ -1,7 +1,13 @@
 import { allOf, ALWAYS } from '../../core/query/condition.js';
 import type { Condition, Operand } from '../../core/query/condition.js';
 import type { Relation } from '../../core/schema/relation.js';
-import type { FilterTerm, QueriedPath, SearchField, ExistsStep, ResourceSchema } from '../../core/schema/resource-schema.js';
+import type {
+  FilterTerm,
+  QueriedPath,
+  SearchField,
+  ExistsStep,
+  ResourceSchema,
+} from '../../core/schema/resource-schema.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { Access } from '../../core/contracts/access-control.js';
 import { has, isReadable, pathsOf, topOf } from '../../core/query/readable-paths.js';
@@ -120,7 +126,11 @@ function restrictedPath({ some, operands }: QueriedPath, accesses: QueryAccess):
 }
 
 /** True if the caller may read the columns of the target that the next step or operand uses. */
-function opens(target: ResourceSchema, next: ExistsStep | readonly Operand[], accesses: QueryAccess): boolean {
+function opens(
+  target: ResourceSchema,
+  next: ExistsStep | readonly Operand[],
+  accesses: QueryAccess,
+): boolean {
   const access = accesses.get(target);
   if (!access) return false;
   if ('relation' in next) return has(access.readable, topOf(next.hops[0] ?? next.relation));

@@ -8,8 +8,6 @@ import type { Resource } from '../../core/schema/resource.js';
 import { fieldSelectionParameters } from '../../core/contracts/field-selection.js';
 import type { RouteMatch } from '../../core/schema/route.js';
 import { decodedSegment, parseKeySegment } from '../../core/values/keys.js';
-import { HttpRequester } from '../http-requester.js';
-import type { Stage } from '../stage.js';
 import { unstorableText } from '../../core/values/texts.js';
 
 /** The keys in a URL, in the types of their columns. */
@@ -38,12 +36,6 @@ function keyOf(segment: string, resource: Resource): readonly Json[] {
   if (!key) throw new NotFound();
   return key;
 }
-
-/** Parses the keys in the URL. Throws 404 for a text that can be no key (contract 3.8). */
-export const parseKeys: Stage = (context) => {
-  context.keys = parseUrlKeys(context);
-  if (context.exchange) context.requester = new HttpRequester(context.exchange, context.actor);
-};
 
 /** In a strict model, throws 400 for parameters that no backend reads. */
 export function refuseUnknownParameters(

@@ -88,19 +88,15 @@ export class JsonReader {
     const { where, requester, validators } = plan;
     const columns = validators?.columns ?? [];
     const { basePath } = output;
-    const statement = this.statements.of(
-      `${validators ? 'validated' : 'row'} ${basePath}`,
-      [where],
-      () => {
-        const scope = this.beginScope();
-        const list = selectList([json.sql(scope, basePath), ...readColumns(columns, scope)]);
-        const condition = compileWhere(where, scope);
-        return {
-          sql: `SELECT ${list} FROM ${scope.from()} WHERE ${condition} LIMIT 1`,
-          parameters: scope.parameters,
-        };
-      },
-    );
+    const statement = this.statements.of(`${validators ? 'validated' : 'row'} ${basePath}`, [where], () => {
+      const scope = this.beginScope();
+      const list = selectList([json.sql(scope, basePath), ...readColumns(columns, scope)]);
+      const condition = compileWhere(where, scope);
+      return {
+        sql: `SELECT ${list} FROM ${scope.from()} WHERE ${condition} LIMIT 1`,
+        parameters: scope.parameters,
+      };
+    });
     return mapMaybe(this.connections.read(statement, 'replica', requester), ([record]) => {
       if (!record) return undefined;
       const text = record[0];

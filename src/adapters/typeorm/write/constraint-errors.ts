@@ -64,7 +64,11 @@ function duplicate(columns: readonly string[], resource: ResourceSchema, sent: F
  * The client's field for a column: the relation rather than the plain column that shares it, unless the body contains
  * the plain one.
  */
-function fieldOfColumn(column: string | undefined, resource: ResourceSchema, sent: FieldValues): Field | undefined {
+function fieldOfColumn(
+  column: string | undefined,
+  resource: ResourceSchema,
+  sent: FieldValues,
+): Field | undefined {
   const shown = resource.fields.filter((field) => field.readable || isEverTaken(field));
   const relation = shown.find(
     (field) => field.kind === 'to-one' && field.relation.on.some((pair) => pair.near.id === column),

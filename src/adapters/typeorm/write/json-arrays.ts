@@ -22,7 +22,11 @@ class ArrayPlaceholder {
  */
 export async function withArrayPlaceholders(
   entity: ObjectLiteral,
-  { resource, metadata, only }: { resource: ResourceSchema; metadata: EntityMetadata; only?: ReadonlySet<string> },
+  {
+    resource,
+    metadata,
+    only,
+  }: { resource: ResourceSchema; metadata: EntityMetadata; only?: ReadonlySet<string> },
   write: () => Promise<void>,
 ): Promise<readonly ColumnValue[]> {
   const columns = [...resource.columns.values()].filter(

@@ -20,7 +20,10 @@ export class ListenerRelations {
   private constructor(private readonly wanted: readonly Wanted[]) {}
 
   /** Undefined if the listeners need none. */
-  static of({ listenerRelations }: ResourceSchema, { relations }: EntityMetadata): ListenerRelations | undefined {
+  static of(
+    { listenerRelations }: ResourceSchema,
+    { relations }: EntityMetadata,
+  ): ListenerRelations | undefined {
     const wanted = new Map<RelationMetadata, Tree>();
     for (const path of listenerRelations) {
       const relation = relations.find(

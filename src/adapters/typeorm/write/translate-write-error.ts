@@ -49,7 +49,11 @@ export async function translateWriteError(
 }
 
 /** Renames an error that was thrown before the write. */
-function underSentName(error: unknown, plan: TranslatedWriteError['plan'], resource: ResourceSchema): unknown {
+function underSentName(
+  error: unknown,
+  plan: TranslatedWriteError['plan'],
+  resource: ResourceSchema,
+): unknown {
   return error instanceof InvalidInput && resource.standIns.length > 0
     ? new InvalidInput(underSentNames(error.fields, resource, plan))
     : error;
