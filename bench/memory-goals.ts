@@ -65,22 +65,19 @@ export async function readWhole(
   await pause(500);
   const idle = watch.rss();
   watch.forgetPeak();
-  const read: LongList[] = [];
-  for (let count = 0; count < lists; count++) {
-    const list = await LongList.open(server.port, path);
-    await list.end();
-    if (!list.whole || list.rows < rows / 2)
-      throw new Error(`The list is not whole: ${list.rows} rows, ${list.bytes} bytes`);
-    read.push(list);
-  }
-  const last = read.at(-1);
-  return {
-    firstByte: read[0]?.firstByte ?? 0,
-    peak: watch.peak() - idle,
-    milliseconds: last?.milliseconds ?? 0,
-    bytes: last?.bytes ?? 0,
-    rows: last?.rows ?? 0,
-  };
+  const first = await readList(server.port, path, rows);
+  let last = first;
+  for (let count = 1; count < lists; count++) last = await readList(server.port, path, rows);
+  const { milliseconds, bytes } = last;
+  return { firstByte: first.firstByte, peak: watch.peak() - idle, milliseconds, bytes, rows: last.rows };
+}
+
+async function readList(port: number, path: string, rows: number): Promise<LongList> {
+  const list = await LongList.open(port, path);
+  await list.end();
+  if (!list.whole || list.rows < rows / 2)
+    throw new Error(`The list is not whole: ${list.rows} rows, ${list.bytes} bytes`);
+  return list;
 }
 
 /** Of clients that leave with it. */

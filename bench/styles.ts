@@ -25,13 +25,8 @@ function get(path: string): Ask {
   return { method: 'GET', path };
 }
 
-function write(
-  method: 'POST' | 'PATCH',
-  path: string,
-  body: object,
-  headers: Readonly<Record<string, string>> = JSON_BODY,
-): Ask {
-  return { method, path, body: JSON.stringify(body), headers };
+function write(method: 'POST' | 'PATCH', path: string, body: object): Ask {
+  return { method, path, body: JSON.stringify(body), headers: JSON_BODY };
 }
 
 /** `question_id` for `question`, and so on: foreign keys by the names of columns. */

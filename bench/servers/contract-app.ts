@@ -40,17 +40,19 @@ const HEADERS = Object.entries({
 const LIST = 'GET, POST, HEAD, OPTIONS';
 const OBJECT = 'GET, PUT, PATCH, DELETE, HEAD, OPTIONS';
 
-function begin(reply: Reply, allow: string, location?: string): void {
-  const set = (name: string, value: string): unknown =>
-    'raw' in reply ? reply.header(name, value) : reply.setHeader(name, value);
-  for (const [name, value] of HEADERS) set(name, value);
-  set('Allow', allow);
-  if (location !== undefined) set('Location', location);
+function setHeader(reply: Reply, name: string, value: string): void {
+  if ('raw' in reply) reply.header(name, value);
+  else reply.setHeader(name, value);
 }
 
-function send(reply: Reply, text: string | undefined, allow: string, location?: string): void {
+function setHeaders(reply: Reply, allow: string): void {
+  for (const [name, value] of HEADERS) setHeader(reply, name, value);
+  setHeader(reply, 'Allow', allow);
+}
+
+function send(reply: Reply, text: string | undefined, allow: string): void {
   if (text === undefined) throw new NotFoundException();
-  begin(reply, allow, location);
+  setHeaders(reply, allow);
   if ('raw' in reply) {
     reply.send(text);
     return;
@@ -128,7 +130,7 @@ class ContractController {
       send(reply, listOf(await database.choicesWithVotes(Number(votes))), LIST);
       return;
     }
-    begin(reply, LIST);
+    setHeaders(reply, LIST);
     const pieces = Readable.from(allChoices(), { highWaterMark: 0 });
     if ('raw' in reply) reply.send(pieces);
     else pieces.pipe(reply);
@@ -146,11 +148,11 @@ class ContractController {
     if (!Number.isSafeInteger(question)) refuse('question');
     const row = await database.createChoice([choice_text, votes, note, question]);
     if (!row) refuse('question');
+    setHeader(reply, 'Location', `/rest/v1/polls/choice/${String(row[0])}/`);
     send(
       reply,
       JSON.stringify({ id: row[0], choice_text: row[1], votes: row[2], note: row[3], question: row[4] }),
       LIST,
-      `/rest/v1/polls/choice/${String(row[0])}/`,
     );
   }
 

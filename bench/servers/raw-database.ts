@@ -8,7 +8,7 @@ type Rows = readonly Record<string, unknown>[];
 const QUESTION = 'id, question_text, pub_date';
 const CHOICE = 'id, choice_text, votes, note, question_id';
 
-/** `$n` for both databases: SQLite is given numbered parameters. */
+/** With the placeholders of PostgreSQL, which `openSqlite` replaces. */
 const STATEMENTS = {
   question: `SELECT ${QUESTION} FROM question WHERE id = $1`,
   student: 'SELECT id FROM student WHERE id = $1',
@@ -44,14 +44,18 @@ function openSqlite(): (name: StatementName) => Statement {
   prepareSqlite(database);
   return (name) => {
     const prepared = database.prepare(STATEMENTS[name].replace(/\$\d/g, '?'));
-    const instant =
-      name === 'students' ? 'enrolled_at' : name.toLowerCase().includes('question') ? 'pub_date' : undefined;
+    const instant = instantColumn(name);
     if (instant === undefined) return (values) => Promise.resolve(prepared.all(...values));
     return (values) => Promise.resolve(withInstants(prepared.all(...values), instant));
   };
 }
 
-/** SQLite has no dates: the text becomes ISO 8601, as every other contestant sends it. */
+function instantColumn(name: StatementName): string | undefined {
+  if (name === 'students') return 'enrolled_at';
+  return name.toLowerCase().includes('question') ? 'pub_date' : undefined;
+}
+
+/** Converts the texts of SQLite to ISO 8601, as every other contestant sends them. */
 function withInstants(rows: Rows, column: string): Rows {
   for (const row of rows) row[column] = `${String(row[column]).replace(' ', 'T')}Z`;
   return rows;

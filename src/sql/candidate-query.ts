@@ -24,7 +24,7 @@ export type CandidateValue =
 export interface CandidateRow {
   readonly resource: ResourceSchema;
   /** The values of every column that the condition refers to. */
-  readonly held: ReadonlyMap<Column, CandidateValue>;
+  readonly values: ReadonlyMap<Column, CandidateValue>;
   /** Identifies the updated row; undefined for an INSERT. */
   readonly stored?: Condition;
 }
@@ -34,17 +34,18 @@ export interface CandidateRow {
  * from the table by UNION ALL, so that its values take the types and collations of the columns.
  */
 export function candidateStatement(
-  { resource, held, stored }: CandidateRow,
+  { resource, values, stored }: CandidateRow,
   where: Condition,
   { dialect, tables }: { readonly dialect: Dialect; readonly tables: TableRegistry },
 ): Statement {
-  const scope = Scope.over(dialect, tables, resource, (outer) => {
-    const row = outer.within(resource);
-    const names = [...held.keys()].map((column) => outer.table.name(column));
-    const values = [...held].map(([column, value]) => candidateSql(value, column, row));
-    const from = stored ? ` FROM ${row.from()} WHERE ${compileCondition(stored, row)}` : '';
-    return `SELECT ${names.join(', ')} FROM ${outer.table.path} WHERE 1 = 0 UNION ALL SELECT ${values.join(', ')}${from}`;
-  });
+  const scope = Scope.begin(dialect, tables, resource);
+  const row = scope.within(resource);
+  const names = [...values.keys()].map((column) => scope.table.name(column));
+  const expressions = [...values].map(([column, value]) => candidateSql(value, column, row));
+  const from = stored ? ` FROM ${row.from()} WHERE ${compileCondition(stored, row)}` : '';
+  scope.setDerivedTable(
+    `SELECT ${names.join(', ')} FROM ${scope.table.path} WHERE 1 = 0 UNION ALL SELECT ${expressions.join(', ')}${from}`,
+  );
   const condition = compileCondition(where, scope);
   return {
     sql: `SELECT 1 AS c0 FROM ${scope.from()} WHERE ${condition} LIMIT 1`,
@@ -52,12 +53,12 @@ export function candidateStatement(
   };
 }
 
-function candidateSql(held: CandidateValue, column: Column, row: Scope): string {
-  switch (held.kind) {
+function candidateSql(value: CandidateValue, column: Column, row: Scope): string {
+  switch (value.kind) {
     case 'value':
-      return row.dialect.stored(row.bindRaw(held.raw), column.type);
+      return row.dialect.stored(row.bindRaw(value.raw), column.type);
     case 'default':
-      return row.dialect.stored(held.sql, column.type);
+      return row.dialect.stored(value.sql, column.type);
     case 'next':
       return `(SELECT COALESCE(MAX(${row.table.name(column)}), 0) + 1 FROM ${row.table.path})`;
     case 'stored':
@@ -65,6 +66,6 @@ function candidateSql(held: CandidateValue, column: Column, row: Scope): string 
     case 'counted':
       return `${row.own(column)} + 1`;
     default:
-      return held satisfies never;
+      return value satisfies never;
   }
 }

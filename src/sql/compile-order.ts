@@ -2,6 +2,14 @@ import type { Json } from '../core/errors/rest-exception.js';
 import type { Key, OrderTerm } from '../core/schema/resource-schema.js';
 import type { Scope } from './query-scope.js';
 
+/** The row at which a page starts. */
+export interface CursorPosition {
+  /** The cursor values of the row, one for each term of the order. */
+  readonly values: readonly unknown[];
+  /** Whether the page contains the row itself. */
+  readonly inclusive: boolean;
+}
+
 /** The expressions of an ORDER BY clause. */
 export function compileOrder(order: readonly OrderTerm[], scope: Scope): string {
   return order.flatMap((term) => compileTerm(term, scope)).join(', ');
@@ -35,16 +43,15 @@ export function cursorColumns(order: readonly OrderTerm[], scope: Scope): readon
 }
 
 /**
- * The keyset condition: the rows after the one with these cursor values, and that row too if `inclusive`, as
+ * The keyset condition: the rows after the one with the cursor values, and that row too if `inclusive`, as
  * (a > x) OR (a = x AND b > y) OR …, with NULL in the position where the database sorts it. Exact for every type, because the
  * values were read by the database itself. For several terms, a >= x is added: no database infers from the alternatives
  * that a scan of an index on `a` can start there.
  */
 export function compileAfter(
   order: readonly OrderTerm[],
-  values: readonly unknown[],
+  { values, inclusive }: CursorPosition,
   scope: Scope,
-  inclusive = false,
 ): string {
   const [first, ...more] = order;
   const bound = first && more.length > 0 ? compileBound(first, values[0] as Json, scope) : undefined;
@@ -52,14 +59,14 @@ export function compileAfter(
     const equal = order
       .slice(0, index)
       .map((each, position) => compileEqual(each, values[position] as Json, scope));
-    return [...equal, compileBeyond(term, values[index] as Json, scope)].join(' AND ');
+    return [...equal, compileTermAfter(term, values[index] as Json, scope)].join(' AND ');
   });
   if (inclusive)
     alternatives.push(
       order.map((term, index) => compileEqual(term, values[index] as Json, scope)).join(' AND '),
     );
-  const behind = `(${alternatives.map((each) => `(${each})`).join(' OR ')})`;
-  return bound === undefined ? behind : `${bound} AND ${behind}`;
+  const after = `(${alternatives.map((each) => `(${each})`).join(' OR ')})`;
+  return bound === undefined ? after : `${bound} AND ${after}`;
 }
 
 function cursorOf(
@@ -83,12 +90,12 @@ function compileBound(term: OrderTerm, value: Json, scope: Scope): string | unde
   return `${compared} ${term.descending ? '<=' : '>='} ${bind(value)}`;
 }
 
-function compileBeyond(term: OrderTerm, value: Json, scope: Scope): string {
+function compileTermAfter(term: OrderTerm, value: Json, scope: Scope): string {
   const { column, compared, bind } = cursorOf(term, scope);
   const first = isNullsFirst(term, scope);
   if (value === null) return first ? `${column} IS NOT NULL` : '1 = 0';
-  const behind = `${compared} ${term.descending ? '<' : '>'} ${bind(value)}`;
-  return isNullable(term) && !first ? `(${behind} OR ${column} IS NULL)` : behind;
+  const after = `${compared} ${term.descending ? '<' : '>'} ${bind(value)}`;
+  return isNullable(term) && !first ? `(${after} OR ${column} IS NULL)` : after;
 }
 
 function isNullsFirst(term: OrderTerm, scope: Scope): boolean {

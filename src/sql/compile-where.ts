@@ -1,6 +1,7 @@
 import type { Json } from '../core/errors/rest-exception.js';
 import { ALWAYS } from '../core/query/condition.js';
-import type { Condition, TermMatch } from '../core/query/condition.js';
+import type { Condition, Operand, TermMatch } from '../core/query/condition.js';
+import type { Lookup } from '../core/query/row-filter.js';
 import type { DataType } from '../core/schema/data-type.js';
 import type { OrderTerm, ResourceSchema } from '../core/schema/resource-schema.js';
 import { keyOrder } from './compile-order.js';
@@ -42,11 +43,11 @@ export function compileCondition(condition: Condition, scope: Scope): string {
  */
 export function compileWhere(condition: Condition, scope: Scope, order?: readonly OrderTerm[]): string {
   const compiled = compileCondition(condition, scope);
-  const found =
+  const selected =
     order && isForeignKeyAlone(condition, order, scope.resource)
       ? scope.dialect.selective(compiled)
       : compiled;
-  return [found, ...scope.rows()].join(' AND ');
+  return [selected, ...scope.rows()].join(' AND ');
 }
 
 /**
@@ -81,77 +82,84 @@ function compileComparison(
 ): string {
   const { type } = operand.column;
   const column = scope.operand(operand);
-  if (value === null)
-    return lookup === 'ne' ? `${column} IS NOT NULL` : lookup === 'exact' ? `${column} IS NULL` : FALSE;
+  if (value === null) return compileNull(column, lookup);
   if (lookup === 'in' && (value as readonly Json[]).length === 0) return FALSE;
-  const bind = (each: Json, as: DataType): string => scope.bind(each, as);
-  const own = scope.dialect.compare({ column, lookup, value, type }, bind);
-  if (own !== undefined) return own;
-  const text = (where: TextPart['where'], insensitive: boolean): string =>
-    scope.dialect.matchText(column, { text: String(value), where, insensitive }, (each) =>
-      scope.bindText(each),
-    );
+  const deviating = scope.dialect.compare({ column, lookup, value, type }, (each, as) =>
+    scope.bind(each, as),
+  );
+  if (deviating !== undefined) return deviating;
+  if (hasOperator(lookup)) return `${column} ${OPERATORS[lookup]} ${scope.bind(value, type)}`;
   switch (lookup) {
-    case 'exact':
-      return `${column} = ${bind(value, type)}`;
     case 'ne':
-      return `(${column} <> ${bind(value, type)} OR ${column} IS NULL)`;
-    case 'gt':
-      return `${column} > ${bind(value, type)}`;
-    case 'gte':
-      return `${column} >= ${bind(value, type)}`;
-    case 'lt':
-      return `${column} < ${bind(value, type)}`;
-    case 'lte':
-      return `${column} <= ${bind(value, type)}`;
-    case 'in': {
-      const values = value as readonly Json[];
-      // Each value follows the rules of `exact`, which some dialects compile in their own way.
-      if (
-        values.every(
-          (each) =>
-            scope.dialect.compare({ column, lookup: 'exact', value: each, type }, () => '') === undefined,
-        )
-      ) {
-        return `${column} IN (${values.map((each) => bind(each, type)).join(', ')})`;
-      }
-      return compileSeveral(
-        values.map((each) => ({ kind: 'compare', operand, lookup: 'exact', value: each })),
-        'or',
-        scope,
-      );
-    }
-    case 'range': {
-      const [low, high] = value as readonly [Json, Json];
-      return compileSeveral(
-        [
-          { kind: 'compare', operand, lookup: 'gte', value: low },
-          { kind: 'compare', operand, lookup: 'lte', value: high },
-        ],
-        'and',
-        scope,
-      );
-    }
+      return `(${column} <> ${scope.bind(value, type)} OR ${column} IS NULL)`;
+    case 'in':
+      return compileIn(operand, value as readonly Json[], scope);
+    case 'range':
+      return compileRange(operand, value as readonly [Json, Json], scope);
     case 'isnull':
       return value === true ? `${column} IS NULL` : `${column} IS NOT NULL`;
-    case 'iexact':
-      return text('whole', true);
-    case 'contains':
-      return text('anywhere', false);
-    case 'icontains':
-      return text('anywhere', true);
-    case 'startswith':
-      return text('start', false);
-    case 'istartswith':
-      return text('start', true);
-    case 'endswith':
-      return text('end', false);
-    case 'iendswith':
-      return text('end', true);
     default:
-      return lookup satisfies never;
+      return scope.dialect.matchText(column, { text: String(value), ...TEXT_MATCHES[lookup] }, (each) =>
+        scope.bindText(each),
+      );
   }
 }
+
+const OPERATORS = { exact: '=', gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
+
+function hasOperator(lookup: Lookup): lookup is keyof typeof OPERATORS {
+  return Object.hasOwn(OPERATORS, lookup);
+}
+
+/** A comparison with NULL: no row is greater or less than NULL, or contains it. */
+function compileNull(column: string, lookup: Lookup): string {
+  switch (lookup) {
+    case 'exact':
+      return `${column} IS NULL`;
+    case 'ne':
+      return `${column} IS NOT NULL`;
+    default:
+      return FALSE;
+  }
+}
+
+/** Each value follows the rules of `exact`, which some dialects compile in their own way. */
+function compileIn(operand: Operand, values: readonly Json[], scope: Scope): string {
+  const { type } = operand.column;
+  const column = scope.operand(operand);
+  const isStandard = values.every(
+    (value) => scope.dialect.compare({ column, lookup: 'exact', value, type }, () => '') === undefined,
+  );
+  if (isStandard) return `${column} IN (${values.map((value) => scope.bind(value, type)).join(', ')})`;
+  return compileSeveral(
+    values.map((value) => ({ kind: 'compare', operand, lookup: 'exact', value })),
+    'or',
+    scope,
+  );
+}
+
+function compileRange(operand: Operand, [low, high]: readonly [Json, Json], scope: Scope): string {
+  return compileSeveral(
+    [
+      { kind: 'compare', operand, lookup: 'gte', value: low },
+      { kind: 'compare', operand, lookup: 'lte', value: high },
+    ],
+    'and',
+    scope,
+  );
+}
+
+type TextLookup = Extract<Lookup, 'iexact' | `${'i' | ''}${'contains' | 'startswith' | 'endswith'}`>;
+
+const TEXT_MATCHES: Readonly<Record<TextLookup, Pick<TextPart, 'where' | 'insensitive'>>> = {
+  iexact: { where: 'whole', insensitive: true },
+  contains: { where: 'anywhere', insensitive: false },
+  icontains: { where: 'anywhere', insensitive: true },
+  startswith: { where: 'start', insensitive: false },
+  istartswith: { where: 'start', insensitive: true },
+  endswith: { where: 'end', insensitive: false },
+  iendswith: { where: 'end', insensitive: true },
+};
 
 const TERM_PARTS: Readonly<Record<Exclude<TermMatch, 'regex' | 'fulltext'>, TextPart['where']>> = {
   contains: 'anywhere',

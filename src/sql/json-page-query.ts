@@ -31,10 +31,7 @@ export interface JsonRowOptions {
 export function pageRows(page: PageRows, scope: Scope, expressions: readonly string[]): string {
   const { where, from } = page;
   const order = readingOrder(page);
-  const conditions = [
-    compileWhere(where, scope, order),
-    ...(from ? [compileAfter(order, from.values, scope, from.inclusive)] : []),
-  ];
+  const conditions = [compileWhere(where, scope, order), ...(from ? [compileAfter(order, from, scope)] : [])];
   const sorted = compileOrder(order, scope);
   return `SELECT ${selectList(expressions)} FROM ${scope.from()} WHERE ${conditions.join(' AND ')} ORDER BY ${sorted}${limitClause(page)}`;
 }

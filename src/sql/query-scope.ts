@@ -7,10 +7,18 @@ import type { DataType } from '../core/schema/data-type.js';
 import type { Dialect } from './dialects/dialect.js';
 import type { TableNames, TableRegistry } from './table-names.js';
 
-/** The state that a statement shares with its subqueries: parameters and the alias counter. */
-interface Statement {
+/** The state that a statement shares with its subqueries. */
+interface StatementState {
+  readonly dialect: Dialect;
+  readonly tables: TableRegistry;
   readonly parameters: unknown[];
   aliases: number;
+}
+
+/** A table of a FROM clause, and the alias of its occurrence. */
+interface AliasedTable {
+  readonly alias: string;
+  readonly table: TableNames;
 }
 
 /**
@@ -18,50 +26,43 @@ interface Statement {
  * Placeholders are numbered in the order of the calls, and `?` binds by position: build the parts of a statement in the
  * order in which they appear in the SQL.
  */
-export class Scope {
+export class Scope implements AliasedTable {
+  readonly dialect: Dialect;
   readonly alias: string;
   readonly table: TableNames;
-  private readonly joined = new Map<string, { alias: string; table: TableNames }>();
+  private readonly joined = new Map<string, AliasedTable>();
   private readonly joinTexts: string[] = [];
   /** The quoted table, or a subquery. */
   private source: string;
 
   private constructor(
-    readonly dialect: Dialect,
-    readonly tables: TableRegistry,
     readonly resource: ResourceSchema,
-    private readonly statement: Statement,
-    named = false,
+    private readonly statement: StatementState,
+    usesOwnName = false,
   ) {
-    this.table = tables.of(resource);
+    this.dialect = statement.dialect;
+    this.table = statement.tables.of(resource);
     this.source = this.table.path;
-    this.alias = named ? this.table.ownAlias : this.nextAlias();
+    this.alias = usesOwnName ? this.table.ownAlias : this.nextAlias();
   }
 
   static begin(dialect: Dialect, tables: TableRegistry, resource: ResourceSchema): Scope {
-    return new Scope(dialect, tables, resource, { parameters: [], aliases: 0 });
+    return new Scope(resource, { dialect, tables, parameters: [], aliases: 0 });
   }
 
   /** The scope of an INSERT or UPDATE, which refers to the table by its own name: not every database admits an alias in RETURNING. */
   static ofTable(dialect: Dialect, tables: TableRegistry, resource: ResourceSchema): Scope {
-    return new Scope(dialect, tables, resource, { parameters: [], aliases: 0 }, true);
+    return new Scope(resource, { dialect, tables, parameters: [], aliases: 0 }, true);
   }
 
   /** The scope of a subquery in the same statement. */
   within(resource: ResourceSchema): Scope {
-    return new Scope(this.dialect, this.tables, resource, this.statement);
+    return new Scope(resource, this.statement);
   }
 
-  /** A scope over a derived table: `select` builds its SELECT, with the column names of the table. */
-  static over(
-    dialect: Dialect,
-    tables: TableRegistry,
-    resource: ResourceSchema,
-    select: (scope: Scope) => string,
-  ): Scope {
-    const scope = Scope.begin(dialect, tables, resource);
-    scope.source = `(${select(scope)})`;
-    return scope;
+  /** Reads from a derived table instead of the table. `select` has the column names of the table. */
+  setDerivedTable(select: string): void {
+    this.source = `(${select})`;
   }
 
   get parameters(): readonly unknown[] {
@@ -89,8 +90,8 @@ export class Scope {
   }
 
   operand({ hops, column }: Operand): string {
-    const at = this.join(hops);
-    return at.table.column(at.alias, column);
+    const { table, alias } = this.join(hops);
+    return table.column(alias, column);
   }
 
   /** `table alias` and its joins. Call it after all parts that may add a join have been built. */
@@ -104,23 +105,19 @@ export class Scope {
   }
 
   /** The alias and table at the end of a path of relations; each path is joined once. */
-  join(hops: readonly Relation[]): { alias: string; table: TableNames } {
-    let here = { alias: this.alias, table: this.table };
+  join(hops: readonly Relation[]): AliasedTable {
+    let end: AliasedTable | undefined;
     let path = '';
     for (const relation of hops) {
       if (relation.kind === 'many-to-many') throw new Error(`${relation.name} is no to-one relation`);
       path += `/${relation.name}`;
-      here = this.joined.get(path) ?? this.addJoin(path, here, relation);
+      end = this.joined.get(path) ?? this.addJoin(path, end ?? this, relation);
     }
-    return here;
+    return end ?? this;
   }
 
   /** The join condition of two tables. */
-  pairs(
-    on: readonly ColumnPair[],
-    near: { alias: string; table: TableNames },
-    far: { alias: string; table: TableNames },
-  ): string {
+  pairs(on: readonly ColumnPair[], near: AliasedTable, far: AliasedTable): string {
     return on
       .map((pair) => `${far.table.column(far.alias, pair.far)} = ${near.table.column(near.alias, pair.near)}`)
       .join(' AND ');
@@ -128,10 +125,10 @@ export class Scope {
 
   private addJoin(
     path: string,
-    near: { alias: string; table: TableNames },
+    near: AliasedTable,
     relation: Exclude<Relation, ManyToManyRelation>,
-  ): { alias: string; table: TableNames } {
-    const far = { alias: this.nextAlias(), table: this.tables.of(relation.target) };
+  ): AliasedTable {
+    const far = { alias: this.nextAlias(), table: this.statement.tables.of(relation.target) };
     const evenDeleted = relation.kind === 'to-one' && relation.evenDeleted === true;
     this.joined.set(path, far);
     const conditions = [

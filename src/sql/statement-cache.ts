@@ -14,7 +14,15 @@ interface CachedStatement {
 const MAX_STATEMENTS = 200;
 
 /** The same for a resource with fields selected by a client, of which there may be many. */
-const MAX_CHOSEN_STATEMENTS = 20;
+const MAX_CLIENT_SELECTED_STATEMENTS = 20;
+
+/** The parameters of a write: the written values, and the conditions. */
+export interface WriteParameters {
+  readonly written: readonly unknown[];
+  readonly conditions: readonly Condition[];
+}
+
+const NO_VALUES: readonly unknown[] = [];
 
 /**
  * A cache of compiled statements by the structure of their conditions: statements that differ in compared values alone are
@@ -25,49 +33,66 @@ export class StatementCache {
 
   constructor(
     private readonly dialect: Dialect,
-    private readonly chosen = false,
+    private readonly isClientSelected = false,
   ) {}
 
   /**
    * Returns the cached statement with new values, or compiles it. `kind` distinguishes statements with the same conditions.
-   * `write` must bind the `leading` values first, and the values of the conditions last.
+   * `compile` must bind the values of the conditions last.
    */
-  of(
+  of(kind: string, conditions: readonly Condition[], compile: () => Statement): Statement {
+    const values: unknown[] = [];
+    const key = this.statementKey(kind, conditions, values);
+    if (key === undefined) return compile();
+    const cached = this.statements.get(key);
+    if (!cached) return this.add(key, compile(), { written: NO_VALUES, values });
+    return this.reuse(cached.sql, cached.constants.length === 0 ? values : [...cached.constants, ...values]);
+  }
+
+  /** The same for an INSERT or UPDATE. `compile` must bind the written values first. */
+  ofWrite(kind: string, { written, conditions }: WriteParameters, compile: () => Statement): Statement {
+    const values: unknown[] = [];
+    const key = this.statementKey(kind, conditions, values);
+    if (key === undefined) return compile();
+    const cached = this.statements.get(key);
+    if (!cached) return this.add(key, compile(), { written, values });
+    return this.reuse(cached.sql, [...written, ...cached.constants, ...values]);
+  }
+
+  private reuse(sql: string, parameters: readonly unknown[]): Statement {
+    return { sql, parameters, reusable: true, isClientSelected: this.isClientSelected };
+  }
+
+  /** Adds a statement that was compiled for the first time, if its parameters are in the required order. */
+  private add(
+    key: string,
+    statement: Statement,
+    { written, values }: { readonly written: readonly unknown[]; readonly values: readonly unknown[] },
+  ): Statement {
+    const { isClientSelected } = this;
+    const capacity = isClientSelected ? MAX_CLIENT_SELECTED_STATEMENTS : MAX_STATEMENTS;
+    if (this.statements.size >= capacity || this.statements.has(key)) return statement;
+    const constants = statement.parameters.slice(written.length, statement.parameters.length - values.length);
+    const reusable = [...written, ...constants, ...values].every(
+      (value, index) => statement.parameters[index] === value,
+    );
+    this.statements.set(key, reusable ? { sql: statement.sql, constants } : undefined);
+    return { ...statement, reusable, isClientSelected };
+  }
+
+  /** The cache key of a statement; undefined if the SQL may depend on a value. Appends the compared values to `values`. */
+  private statementKey(
     kind: string,
     conditions: readonly Condition[],
-    write: () => Statement,
-    leading: readonly unknown[] = [],
-  ): Statement {
-    const values: unknown[] = [];
+    values: unknown[],
+  ): string | undefined {
     let key = kind;
     for (const condition of conditions) {
       const text = this.conditionKey(condition, values);
-      if (text === undefined) return write();
+      if (text === undefined) return undefined;
       key += ` ${text}`;
     }
-    const shape = this.statements.get(key);
-    if (shape)
-      return {
-        sql: shape.sql,
-        parameters:
-          leading.length + shape.constants.length === 0
-            ? values
-            : [...leading, ...shape.constants, ...values],
-        reusable: true,
-        chosen: this.chosen,
-      };
-    const statement = write();
-    if (
-      this.statements.size >= (this.chosen ? MAX_CHOSEN_STATEMENTS : MAX_STATEMENTS) ||
-      this.statements.has(key)
-    )
-      return statement;
-    const constants = statement.parameters.slice(leading.length, statement.parameters.length - values.length);
-    const fits = [...leading, ...constants, ...values].every(
-      (value, index) => statement.parameters[index] === value,
-    );
-    this.statements.set(key, fits ? { sql: statement.sql, constants } : undefined);
-    return { ...statement, reusable: fits, chosen: this.chosen };
+    return key;
   }
 
   /** The cache key of a condition; undefined if the SQL may depend on a value. */
@@ -79,25 +104,15 @@ export class StatementCache {
         return '0';
       case 'and':
       case 'or': {
-        let text: string = condition.kind;
-        for (const each of condition.conditions) {
-          const inner = this.conditionKey(each, values);
-          if (inner === undefined) return undefined;
-          text += ` ${inner}`;
-        }
-        return `(${text})`;
+        const text = this.statementKey(condition.kind, condition.conditions, values);
+        return text === undefined ? undefined : `(${text})`;
       }
       case 'not': {
         const inner = this.conditionKey(condition.condition, values);
         return inner === undefined ? undefined : `(not ${inner})`;
       }
-      case 'related': {
-        const through = condition.through ? this.conditionKey(condition.through, values) : '';
-        const inner = this.conditionKey(condition.condition, values);
-        return through === undefined || inner === undefined
-          ? undefined
-          : `(${pathOf(condition.hops)}${condition.relation.name} has ${inner} through ${through})`;
-      }
+      case 'related':
+        return this.relatedKey(condition, values);
       case 'compare':
         return this.comparisonKey(condition, values);
       case 'term':
@@ -105,6 +120,16 @@ export class StatementCache {
       default:
         return condition satisfies never;
     }
+  }
+
+  private relatedKey(
+    { hops, relation, condition, through }: Extract<Condition, { kind: 'related' }>,
+    values: unknown[],
+  ): string | undefined {
+    const junction = through ? this.conditionKey(through, values) : '';
+    const target = this.conditionKey(condition, values);
+    if (junction === undefined || target === undefined) return undefined;
+    return `(${pathOf(hops)}${relation.name} has ${target} through ${junction})`;
   }
 
   private comparisonKey(

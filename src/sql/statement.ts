@@ -8,5 +8,5 @@ export interface Statement {
   /** Whether the same SQL is executed again with other values, so that it is worth preparing. */
   readonly reusable?: boolean;
   /** Whether a client has selected the fields: such statements must not evict others from the caches. */
-  readonly chosen?: boolean;
+  readonly isClientSelected?: boolean;
 }

@@ -70,17 +70,17 @@ test.each<readonly [string, () => void, RegExp]>([
     check('GET', '/rest/v1/held/held/', 200, [{ ...HELD, at: 'yesterday' }]),
     /must match format/,
   ],
-  ['another status', check('GET', '/rest/v1/held/held/', 202, []), /does not know this status/],
+  ['another status', check('GET', '/rest/v1/held/held/', 202, []), /does not have this status/],
   [
     'another media type',
     check('GET', '/rest/v1/held/held/', 200, [], 'text/json'),
-    /by the document application\/json/,
+    /in the document application\/json/,
   ],
   ['a method that is not described', check('POST', '/rest/v1/held/held/', 201, HELD), /has no POST/],
   [
     'an error of another form',
     check('GET', '/rest/v1/held/held/9/', 404, { error: 'Not found.' }),
-    /says otherwise/,
+    /does not match the schema/,
   ],
 ])('%s is refused', (_, answer, message) => {
   expect(answer).toThrow(message);

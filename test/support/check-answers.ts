@@ -30,9 +30,21 @@ interface Described {
 }
 
 interface DescribedOperation {
-  readonly responses: Readonly<
-    Record<string, { readonly $ref?: string; readonly content?: object } | undefined>
-  >;
+  readonly responses: Readonly<Record<string, DescribedResponse | undefined>>;
+}
+
+interface DescribedResponse {
+  readonly $ref?: string;
+  readonly content?: object;
+}
+
+/** The documented content of a response. */
+interface ExpectedContent {
+  /** The beginning of error messages. */
+  readonly text: string;
+  /** The JSON pointer of the response in the document. */
+  readonly pointer: string;
+  readonly content: object | undefined;
 }
 
 interface Document {
@@ -93,50 +105,59 @@ export class AnswerCheck {
   ): void {
     // These are the same at every URL, and not documented.
     if (method === 'HEAD' || method === 'OPTIONS' || this.undescribed.includes(answer.status)) return;
-    const { described, document } = this.load();
-    const [plain = ''] = path.split('?');
-    const found = described.find(({ pattern }) =>
-      pattern.test(plain.length > 1 && plain.endsWith('/') ? plain.slice(0, -1) : plain),
-    );
-    // A custom route takes precedence over an object with the same key.
-    if (!found || this.server.foreign.has(plain)) return;
-    const operation = found.item[method.toLowerCase()];
+    const described = this.describedAt(path);
+    if (!described) return;
+    const operation = described.item[method.toLowerCase()];
     const text = `${method} ${path} answers ${answer.status} ${answer.text.slice(0, 500)}\n`;
     if (!operation) {
       this.checked.refused++;
-      if (answer.status < 400) throw new Error(`${text}The document has no ${method} at ${found.path}.`);
+      if (answer.status < 400) throw new Error(`${text}The document has no ${method} at ${described.path}.`);
       return;
     }
     // Custom methods and interceptors may return any response.
-    if (found.free.has(method)) return;
+    if (described.free.has(method)) return;
     this.checked.described++;
-    if (method === 'GET' && answer.status === 200) this.countRead(found);
-    const said = operation.responses[String(answer.status)];
-    if (!said)
+    if (method === 'GET' && answer.status === 200) this.countRead(described);
+    const response = operation.responses[String(answer.status)];
+    if (!response)
       throw new Error(
-        `${text}The document does not know this status of ${method} ${found.path}, only ${Object.keys(operation.responses).join(', ')}.`,
+        `${text}The document does not have this status of ${method} ${described.path}, only ${Object.keys(operation.responses).join(', ')}.`,
       );
     const pointer =
-      said.$ref ?? `#/paths/${escaped(found.path)}/${method.toLowerCase()}/responses/${answer.status}`;
-    const response =
-      said.$ref === undefined ? said : document.components.responses[said.$ref.split('/').at(-1) ?? ''];
-    if (!response?.content) {
-      if (answer.text !== '') throw new Error(`${text}By the document there is no body.`);
+      response.$ref ??
+      `#/paths/${escaped(described.path)}/${method.toLowerCase()}/responses/${answer.status}`;
+    this.compareContent(answer, { text, pointer, content: this.contentOf(response) });
+  }
+
+  /** The documented path of a URL; undefined for a custom route, which takes precedence over an object with the same key. */
+  private describedAt(path: string): Described | undefined {
+    const [plain = ''] = path.split('?');
+    if (this.server.foreign.has(plain)) return undefined;
+    const trimmed = plain.length > 1 && plain.endsWith('/') ? plain.slice(0, -1) : plain;
+    return this.load().described.find(({ pattern }) => pattern.test(trimmed));
+  }
+
+  private contentOf({ $ref, content }: DescribedResponse): object | undefined {
+    if ($ref === undefined) return content;
+    return this.load().document.components.responses[$ref.split('/').at(-1) ?? '']?.content;
+  }
+
+  private compareContent(answer: CheckedAnswer, { text, pointer, content }: ExpectedContent): void {
+    if (!content) {
+      if (answer.text !== '') throw new Error(`${text}The document has no body.`);
       return;
     }
     const type = String(answer.headers['content-type']);
-    const media = Object.keys(response.content).find((each) =>
+    const media = Object.keys(content).find((each) =>
       each.endsWith('json') ? each === type : each === type.split(';')[0],
     );
     if (media === undefined)
-      throw new Error(
-        `${text}It is ${type}, and by the document ${Object.keys(response.content).join(' or ')}.`,
-      );
+      throw new Error(`${text}It is ${type}, and in the document ${Object.keys(content).join(' or ')}.`);
     // Media types other than JSON are strings.
     if (!/[/+]json$/.test(media)) return;
     const validate = this.validator(`${pointer}/content/${escaped(media)}/schema`);
     if (!validate(answer.json))
-      throw new Error(`${text}The document says otherwise: ${JSON.stringify(validate.errors?.slice(0, 5))}`);
+      throw new Error(`${text}It does not match the schema: ${JSON.stringify(validate.errors?.slice(0, 5))}`);
   }
 
   private countRead(found: Described): void {

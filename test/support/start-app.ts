@@ -97,49 +97,61 @@ async function createApp(
   return app;
 }
 
+function createModule(
+  {
+    entities,
+    dataSource,
+    restify,
+    prefix = 'rest/v1',
+    // A test file declares the entities of several applications.
+    restifyModules = [RestifyModule.forRoot(prefix, { unknownEntities: 'ignore', ...restify })],
+    imports = [],
+    controllers = [],
+    providers = [],
+  }: AppSettings,
+  connection: Partial<DataSourceOptions>,
+): Type {
+  const options = { ...connection, entities, synchronize: true, ...dataSource } as DataSourceOptions;
+  @Module({
+    imports: [TypeOrmModule.forRoot({ ...options, retryAttempts: 0 }), ...restifyModules, ...imports],
+    controllers: [...controllers],
+    providers: [...providers],
+  })
+  class AppModule {}
+  return AppModule;
+}
+
+interface ListeningApp {
+  readonly app: INestApplication;
+  readonly comparison: Comparison | undefined;
+}
+
+async function listen(module: Type, settings: AppSettings): Promise<ListeningApp> {
+  let app: INestApplication | undefined;
+  try {
+    app = await createApp(module, settings);
+    const comparison = settings.compare === false ? undefined : compareIn(app);
+    settings.configure?.(app);
+    await app.listen(0, '127.0.0.1');
+    return { app, comparison };
+  } catch (error) {
+    await app?.close();
+    throw error;
+  }
+}
+
 /** Starts an application with a database, on a free port of the loopback interface. Close it at the end of the test. */
 export async function startApp(settings: AppSettings): Promise<StartedApp> {
   const database = settings.database ?? DATABASES[0];
   if (!database) throw new Error('No database');
   const opened = await database.open();
-  const options = {
-    ...opened.options,
-    entities: settings.entities,
-    synchronize: true,
-    ...settings.dataSource,
-  } as DataSourceOptions;
-  @Module({
-    imports: [
-      TypeOrmModule.forRoot({ ...options, retryAttempts: 0 }),
-      ...(settings.restifyModules ?? [
-        // A file of tests declares the entities of several applications.
-        RestifyModule.forRoot(settings.prefix ?? 'rest/v1', {
-          unknownEntities: 'ignore',
-          ...settings.restify,
-        }),
-      ]),
-      ...(settings.imports ?? []),
-    ],
-    controllers: [...(settings.controllers ?? [])],
-    providers: [...(settings.providers ?? [])],
-  })
-  class AppModule {}
-  let app: INestApplication | undefined;
-  let comparison: Comparison | undefined;
-  try {
-    app = await createApp(AppModule, settings);
-    if (settings.compare !== false) comparison = compareIn(app);
-    settings.configure?.(app);
-    await app.listen(0, '127.0.0.1');
-  } catch (error) {
-    await app?.close();
+  const module = createModule(settings, opened.options);
+  const { app, comparison } = await listen(module, settings).catch(async (error: unknown) => {
     await opened.drop();
     throw error;
-  }
-  const started = app;
-  const { port } = (started.getHttpServer() as Server).address() as AddressInfo;
-  const check =
-    settings.undescribed === 'all' ? undefined : new AnswerCheck(started, settings.undescribed ?? []);
+  });
+  const { port } = (app.getHttpServer() as Server).address() as AddressInfo;
+  const check = settings.undescribed === 'all' ? undefined : new AnswerCheck(app, settings.undescribed ?? []);
   const client = new Client(
     port,
     check &&
@@ -148,15 +160,15 @@ export async function startApp(settings: AppSettings): Promise<StartedApp> {
       }),
   );
   return {
-    app: started,
+    app,
     client,
-    dataSource: started.get(DataSource),
+    dataSource: app.get(DataSource),
     port,
     compared: comparison ?? new Comparison(),
     checked: check?.checked ?? { described: 0, refused: 0 },
     close: async () => {
       client.endIdle();
-      await started.close();
+      await app.close();
       await opened.drop();
       refuseFindings(comparison, check);
     },

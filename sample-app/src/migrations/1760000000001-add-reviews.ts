@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { cascading, create, integerType } from './tables.js';
+import { cascading, createTable, integerType } from './tables.js';
 
-/** A file that an earlier version of this application has made gets the new table as well. */
+/** Adds the table to databases that an earlier version of this application has created. */
 export class AddReviews1760000000001 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     const type = integerType(runner);
@@ -11,7 +11,11 @@ export class AddReviews1760000000001 implements MigrationInterface {
       { name: 'stars', type, default: 0 },
       { name: 'bookId', type },
     ];
-    await create(runner, 'library_review', columns, { foreignKeys: [cascading('bookId', 'library_book')] });
+    await createTable(runner, {
+      name: 'library_review',
+      columns,
+      foreignKeys: [cascading('bookId', 'library_book')],
+    });
   }
 
   async down(runner: QueryRunner): Promise<void> {

@@ -7,19 +7,19 @@ import type {
   TableForeignKeyOptions,
 } from 'typeorm';
 
-interface Constraints {
+interface TableDefinition {
+  readonly name: string;
+  readonly columns: TableColumnOptions[];
   readonly foreignKeys?: TableForeignKeyOptions[];
   readonly unique?: { readonly name: string; readonly columnNames: string[] };
 }
 
-/** Makes the table, where it is not there yet. */
-export async function create(
+/** Creates the table if it does not exist. */
+export async function createTable(
   runner: QueryRunner,
-  name: string,
-  columns: TableColumnOptions[],
-  { foreignKeys = [], unique }: Constraints = {},
+  { name, columns, foreignKeys = [], unique }: TableDefinition,
 ): Promise<void> {
-  // MariaDB keeps unique constraints as indices, and TypeORM asks to be told so.
+  // MariaDB implements unique constraints as indexes, and TypeORM expects them as such.
   const asIndex = isMySql(runner);
   const table = new Table({
     name,
@@ -54,8 +54,8 @@ export function instantDefault(runner: QueryRunner): Pick<TableColumnOptions, 'd
 }
 
 /**
- * The name that TypeORM gives the unique columns of a one-to-one. Where MariaDB refuses a row it names the index alone,
- * so that this has to be the name that the entity knows.
+ * The name that TypeORM gives the unique constraint of a one-to-one relation. The constraint must have this name, because
+ * MariaDB's error for a duplicate contains only the name of the index.
  */
 export function oneToOneName(runner: QueryRunner, table: string, column: string): string {
   return dataSourceOf(runner).namingStrategy.relationConstraintName(table, [column]);

@@ -1,4 +1,4 @@
-import type { AskExposures } from '../../core/schema/exposure.js';
+import type { ReadExposures } from '../../core/schema/exposure.js';
 import { askClass } from './probe-class.js';
 import type { ClassTransformer, TransformOptions } from './probe-class.js';
 
@@ -10,7 +10,7 @@ interface Library {
 }
 
 /** What the application's decorators of class-transformer say of classes; undefined where it is not installed. */
-export async function loadExposures(): Promise<AskExposures | undefined> {
+export async function loadExposures(): Promise<ReadExposures | undefined> {
   const library = await importClassTransformer();
   const toPlain = library?.instanceToPlain ?? library?.classToPlain;
   if (!library || !toPlain) return undefined;

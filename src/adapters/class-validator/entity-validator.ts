@@ -3,7 +3,7 @@ import type { FieldErrors } from '../../core/errors/rest-exception.js';
 import { isEverTaken } from '../../core/schema/field.js';
 import type { Field } from '../../core/schema/field.js';
 import type { ResourceSchema } from '../../core/schema/resource-schema.js';
-import type { AskRules } from '../../core/schema/value-rules.js';
+import type { ReadRules } from '../../core/schema/value-rules.js';
 import { readRules } from './read-rules.js';
 import type { ValidationMetadataLike } from './read-rules.js';
 import { validatedView, writtenWithin } from './validated-view.js';
@@ -37,7 +37,7 @@ export interface EntityValidator {
   /** Whether a class has any. */
   validates(target: unknown): boolean;
   /** What of it a schema can say. */
-  readonly rulesOf: AskRules;
+  readonly rulesOf: ReadRules;
 }
 
 /** Where every copy of class-validator in a process keeps what its decorators record. Without any there is nothing. */

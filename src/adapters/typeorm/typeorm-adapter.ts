@@ -20,7 +20,7 @@ import type { ResourceSchema } from '../../core/schema/resource-schema.js';
 import type { Row } from '../../core/contracts/serializer.js';
 import type { DataAdapter, JsonOutput, JsonRow, PageOf, RelatedRow } from '../../core/data-adapter.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
-import type { AskedClasses } from './metadata/describe-model.js';
+import type { DecoratorReaders } from './metadata/describe-model.js';
 import { describeModel } from './metadata/describe-model.js';
 import { warningsOfOptions } from './metadata/warn-of-options.js';
 import { chooseDialect } from './choose-dialect.js';
@@ -86,7 +86,7 @@ export class TypeOrmAdapter implements DataAdapter {
     });
   }
 
-  describe(asked?: AskedClasses): ModelDescription {
+  describe(asked?: DecoratorReaders): ModelDescription {
     return describeModel(this.dataSource, asked);
   }
 

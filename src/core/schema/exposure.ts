@@ -15,7 +15,7 @@ export type ExposedClass = abstract new (...given: never[]) => object;
  * Determines the exposure of the properties of a class with sample values for each of them. Properties without decorators
  * are omitted.
  */
-export type AskExposures = (
+export type ReadExposures = (
   type: ExposedClass,
   samples: ReadonlyMap<string, readonly unknown[]>,
 ) => ReadonlyMap<string, Exposure>;

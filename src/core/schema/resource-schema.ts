@@ -123,7 +123,7 @@ export interface ResourceSchema {
   readonly overlapping: readonly ToOneRelation[];
   readonly operations: ReadonlySet<Operation>;
   /** True if its fields were selected by a client: its statements are cached separately. */
-  readonly chosen?: boolean;
+  readonly isClientSelected?: boolean;
   /** Relations that are loaded on an entity before its listeners are called; with dots for nested ones. */
   readonly listenerRelations: readonly string[];
   /** Whether unknown body fields and query parameters are errors. */

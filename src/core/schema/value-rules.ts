@@ -25,4 +25,4 @@ export interface ClassRules {
   readonly nested: ReadonlySet<string>;
 }
 
-export type AskRules = (type: unknown) => ClassRules;
+export type ReadRules = (type: unknown) => ClassRules;

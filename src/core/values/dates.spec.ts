@@ -264,15 +264,17 @@ test.each([
   ]);
 });
 
+const SECOND = Date.UTC(2022, 9, 2, 9, 23, 28);
+
 describe('formatInstant', () => {
   test.each([
-    [0, '', 3, '1970-01-01T00:00:00.000Z'],
-    [0, '5', 3, '1970-01-01T00:00:00.500Z'],
-    [-1000, '999999', 6, '1969-12-31T23:59:59.999999Z'],
-    [Date.UTC(2022, 9, 2, 9, 23, 28), '297123', 3, '2022-10-02T09:23:28.297Z'],
-    [Date.UTC(2022, 9, 2, 9, 23, 28), '297123', 4, '2022-10-02T09:23:28.2971Z'],
-    [Date.UTC(2022, 9, 2, 9, 23, 28), '297', 6, '2022-10-02T09:23:28.297000Z'],
-  ])('writes %d and %j with %d digits as %s', (instant, micros, digits, text) => {
+    { instant: 0, micros: '', digits: 3, text: '1970-01-01T00:00:00.000Z' },
+    { instant: 0, micros: '5', digits: 3, text: '1970-01-01T00:00:00.500Z' },
+    { instant: -1000, micros: '999999', digits: 6, text: '1969-12-31T23:59:59.999999Z' },
+    { instant: SECOND, micros: '297123', digits: 3, text: '2022-10-02T09:23:28.297Z' },
+    { instant: SECOND, micros: '297123', digits: 4, text: '2022-10-02T09:23:28.2971Z' },
+    { instant: SECOND, micros: '297', digits: 6, text: '2022-10-02T09:23:28.297000Z' },
+  ])('writes $instant and $micros with $digits digits as $text', ({ instant, micros, digits, text }) => {
     expect(formatInstant(instant, micros, digits)).toBe(text);
   });
 });

@@ -16,7 +16,7 @@ import type { JsonObject } from '../../request/parse/parse-body.js';
 import { refuseParametersBut } from '../../request/parse/parse-url-keys.js';
 import { asksForUpsert } from '../../request/parse/upsert-parameter.js';
 import { upsertedValues } from '../../request/plan/plan-upsert.js';
-import { parseBody, planCreate, planUpdate, withOtherNames } from '../../request/plan/plan-write.js';
+import { givenFieldsWith, planCreate, planUpdate, withOtherNames } from '../../request/plan/plan-write.js';
 import { withBody } from '../../request/rest-context.js';
 import type { OperationResult, RestContext } from '../../request/rest-context.js';
 import type { Stage } from '../../request/stage.js';
@@ -163,7 +163,9 @@ async function planUpsert(
   const values = upsertedValues(create, bulk.upsert);
   if (!values) return create;
   // These fields identify the row, and the application may have set them: they are not part of the change.
-  const body = parseBody(changing, 'update', item, bulk.upsert);
+  const { resource, actor } = changing;
+  const given = givenFieldsWith(changing, bulk.upsert);
+  const body = resource.serializer.parse(item, { resource, operation: 'update', actor, given });
   const update = await planUpdate(changing, {
     operation: 'update',
     body,

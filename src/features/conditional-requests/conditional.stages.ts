@@ -163,24 +163,32 @@ export function applyCacheHeaders(resource: Resource): readonly Stage[] {
 }
 
 export function withCacheHeaders(response: RestResponse, context: RestContext): RestResponse {
-  const { status, body, headers = {} } = response;
-  const { isReading, isIntercepted, actor } = context;
-  const { cacheControl } = context.route.resource;
+  const { status, headers = {} } = response;
   if (status >= 300) return response;
+  const { isReading, actor } = context;
+  const { cacheControl } = context.route.resource;
   const cached: Validators =
     isReading && cacheControl ? { 'Cache-Control': cacheControlFor(cacheControl, actor) } : {};
-  const { ETag: tag, 'Last-Modified': modified, ...others } = headers;
+  const { ETag: tag, 'Last-Modified': date, ...others } = headers;
   if (tag === undefined) return cacheControl ? { ...response, headers: { ...headers, ...cached } } : response;
-  const opaque =
-    isIntercepted && body?.kind === 'text' ? etagWithBody(tag.slice(1, -1), body.text) : tag.slice(1, -1);
+  const state = stateOfResponse(response, { opaque: tag.slice(1, -1), date }, context);
   const validated: Validators = {
     ...others,
-    ETag: quoteTag(opaque),
-    ...(isIntercepted || modified === undefined ? {} : { 'Last-Modified': modified }),
+    ETag: quoteTag(state.tag),
+    ...(state.modified === undefined ? {} : { 'Last-Modified': state.modified }),
     ...cached,
   };
-  const state = { tag: opaque, modified: isIntercepted ? undefined : modified };
   return isReading && status === 200 && isNotModified((name) => context.header(name), state, Date.now())
     ? { status: 304, headers: validated }
     : { ...response, headers: validated };
+}
+
+/** A response that an interceptor may have changed is identified by a hash of its body too, and has no date. */
+function stateOfResponse(
+  { body }: RestResponse,
+  { opaque, date }: { readonly opaque: string; readonly date: string | undefined },
+  { isIntercepted }: RestContext,
+): { readonly tag: string; readonly modified: string | undefined } {
+  if (!isIntercepted) return { tag: opaque, modified: date };
+  return { tag: body?.kind === 'text' ? etagWithBody(opaque, body.text) : opaque, modified: undefined };
 }

@@ -16,23 +16,25 @@ export function isNotModified(
   { tag, modified }: { readonly tag: string; readonly modified: string | undefined },
   now: number,
 ): boolean {
-  const [match, none] = [tagsIn(header('if-match')), tagsIn(header('if-none-match'))];
-  const changed = modified === undefined ? undefined : Date.parse(modified);
-  if (header('if-match') !== undefined) {
-    if (
-      match !== 'any' &&
-      match?.some(({ weak, opaque }) => !weak && etagIn(opaque) === etagIn(tag)) !== true
-    )
-      throw new PreconditionFailed();
-  } else if (changed !== undefined && changed > (dateIn(header('if-unmodified-since'), now) ?? Infinity))
+  const instant = modified === undefined ? undefined : Date.parse(modified);
+  const ifMatch = header('if-match');
+  if (ifMatch !== undefined) {
+    if (!matchesStrongly(ifMatch, tag)) throw new PreconditionFailed();
+  } else if (instant !== undefined && instant > (dateIn(header('if-unmodified-since'), now) ?? Infinity))
     throw new PreconditionFailed();
-  if (header('if-none-match') !== undefined)
-    return none === 'any' || none?.some(({ opaque }) => opaque === tag) === true;
-  return changed !== undefined && changed <= (dateIn(header('if-modified-since'), now) ?? -Infinity);
+  const ifNoneMatch = header('if-none-match');
+  if (ifNoneMatch !== undefined) return matchesWeakly(ifNoneMatch, tag);
+  return instant !== undefined && instant <= (dateIn(header('if-modified-since'), now) ?? -Infinity);
 }
 
-function tagsIn(text: string | undefined): ReturnType<typeof parseEntityTags> {
-  return text === undefined ? undefined : parseEntityTags(text);
+function matchesStrongly(list: string, tag: string): boolean {
+  const tags = parseEntityTags(list);
+  return tags === 'any' || tags?.some(({ weak, opaque }) => !weak && etagIn(opaque) === etagIn(tag)) === true;
+}
+
+function matchesWeakly(list: string, tag: string): boolean {
+  const tags = parseEntityTags(list);
+  return tags === 'any' || tags?.some(({ opaque }) => opaque === tag) === true;
 }
 
 function dateIn(text: string | undefined, now: number): number | undefined {

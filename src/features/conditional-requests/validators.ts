@@ -75,11 +75,18 @@ function viewTag({ resource, basePath }: ObjectView): string {
 function shapeOf(fields: readonly Field[]): readonly unknown[] {
   return fields
     .filter((field) => field.readable)
-    .map((field) => [
-      field.name,
-      field.kind,
-      field.kind === 'column' ? field.type : field.kind === 'embedded' ? shapeOf(field.fields) : null,
-    ]);
+    .map((field) => [field.name, field.kind, valueShapeOf(field)]);
+}
+
+function valueShapeOf(field: Field): unknown {
+  switch (field.kind) {
+    case 'column':
+      return field.type;
+    case 'embedded':
+      return shapeOf(field.fields);
+    default:
+      return null;
+  }
 }
 
 /** True if two views have the same readable fields. */

@@ -23,7 +23,7 @@ export function chooseFields(resource: Resource, choice: Choice): Resource {
       ...resource,
       fields,
       fieldsByName: new Map(fields.map((field) => [field.name, field])),
-      chosen: true,
+      isClientSelected: true,
     });
   kept.delete(name);
   kept.set(name, view);

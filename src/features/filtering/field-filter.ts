@@ -1,5 +1,6 @@
 import { InvalidInput } from '../../core/errors/http-exceptions.js';
 import { emptyFieldErrors } from '../../core/errors/rest-exception.js';
+import type { FieldErrors } from '../../core/errors/rest-exception.js';
 import { GROUPS_PARAMETER } from '../../core/contracts/filter-backend.js';
 import type {
   FilterBackend,
@@ -20,24 +21,31 @@ import type { PlacedCondition } from './join-conditions.js';
  * are ignored, and so are empty values.
  */
 export class FieldFilter implements FilterBackend {
-  filter(question: FilterContext): FilterResult {
-    const { resource, parameters } = question;
+  filter(context: FilterContext): FilterResult {
+    const { resource, parameters } = context;
     const errors = emptyFieldErrors();
     const placed: PlacedCondition[] = [];
     for (const [name, text] of parameters) {
       if (text === '') continue;
       const term = resource.filterTerms.get(name);
-      const outcome = term ? parseTerm(text, term, question) : undefined;
+      const outcome = term ? parseTerm(text, term, context) : undefined;
       if (outcome?.errors) errors[name] = [...outcome.errors];
       else if (outcome) placed.push(outcome.value);
     }
-    const groupsParameter = parameterName(GROUPS_PARAMETER, resource);
-    const groups = resource.filterGroups ? parameters.get(groupsParameter) : undefined;
-    const outcome = groups === undefined || groups === '' ? undefined : parseGroups(groups, question);
-    if (outcome?.errors) errors[groupsParameter] = [...outcome.errors];
-    else if (outcome) placed.push(...outcome.value);
+    const hasGroups = resource.filterGroups && this.addGroups(context, placed, errors);
     if (Object.keys(errors).length > 0) throw new InvalidInput(errors);
-    return { rows: groupByRelation(placed), ...(outcome ? { oneOff: true } : {}) };
+    return hasGroups ? { rows: groupByRelation(placed), oneOff: true } : { rows: groupByRelation(placed) };
+  }
+
+  /** Adds the conditions or the errors of the parameter `filter`. False if it is absent or empty. */
+  private addGroups(context: FilterContext, placed: PlacedCondition[], errors: FieldErrors): boolean {
+    const name = parameterName(GROUPS_PARAMETER, context.resource);
+    const text = context.parameters.get(name) ?? '';
+    if (text === '') return false;
+    const outcome = parseGroups(text, context);
+    if (outcome.errors) errors[name] = [...outcome.errors];
+    else placed.push(...outcome.value);
+    return true;
   }
 
   parameters(resource: ResourceSchema): readonly string[] {

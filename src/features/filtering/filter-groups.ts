@@ -1,6 +1,7 @@
 import { oneOf } from '../../core/query/condition.js';
 import type { Condition } from '../../core/query/condition.js';
 import type { FilterContext } from '../../core/contracts/filter-backend.js';
+import type { FieldTerm, FilterTerm } from '../../core/schema/resource-schema.js';
 import { invalid, valid } from '../../core/values/parse-result.js';
 import type { Outcome } from '../../core/values/parse-result.js';
 import { GroupError, parseFilterGroup } from './filter-group-parser.js';
@@ -15,11 +16,11 @@ type Term = Extract<Expression, { kind: 'term' }>;
  * Filters of the model combined by `and`, `or` and `not`. An unknown name must not be ignored here, because that could
  * show more rows: it is an error, the same for a hidden and a missing field.
  */
-export function parseGroups(text: string, question: FilterContext): Outcome<readonly PlacedCondition[]> {
+export function parseGroups(text: string, context: FilterContext): Outcome<readonly PlacedCondition[]> {
   try {
-    const expression = parseFilterGroup(text, question.resource.queryLimits);
-    refuseManySteps(expression, question);
-    return valid(placedOf(expression, question));
+    const expression = parseFilterGroup(text, context.resource.queryLimits);
+    assertFewSteps(expression, context);
+    return valid(placedOf(expression, context));
   } catch (error) {
     if (error instanceof GroupError) return invalid(error.message);
     throw error;
@@ -27,15 +28,18 @@ export function parseGroups(text: string, question: FilterContext): Outcome<read
 }
 
 /** Limits steps over to-many relations, which cost more than comparisons do. */
-function refuseManySteps(expression: Expression, { resource }: FilterContext): void {
+function assertFewSteps(expression: Expression, { resource }: FilterContext): void {
   const limit = resource.queryLimits.groupRelated;
   let steps = 0;
   for (const { name, place } of termsOf(expression)) {
-    const term = resource.filterTerms.get(name);
-    const paths = term?.kind === 'own' ? term.reads : term ? [term] : [];
-    for (const { some } of paths) steps += some.length;
+    for (const { some } of pathsOf(resource.filterTerms.get(name))) steps += some.length;
     if (steps > limit) throw new GroupError(`Ensure there are no more than ${limit} steps over many.`, place);
   }
+}
+
+function pathsOf(term: FilterTerm | undefined): readonly Pick<FieldTerm, 'some'>[] {
+  if (!term) return [];
+  return term.kind === 'own' ? term.reads : [term];
 }
 
 function termsOf(expression: Expression): readonly Term[] {
@@ -56,29 +60,29 @@ function termsOf(expression: Expression): readonly Term[] {
  * AND-ed conditions on a to-many relation refer to the same related row; each part of an `or`, and a negated expression,
  * are independent.
  */
-function placedOf(expression: Expression, question: FilterContext): readonly PlacedCondition[] {
+function placedOf(expression: Expression, context: FilterContext): readonly PlacedCondition[] {
   switch (expression.kind) {
     case 'and':
-      return expression.parts.flatMap((part) => placedOf(part, question));
+      return expression.parts.flatMap((part) => placedOf(part, context));
     case 'or':
-      return [{ some: [], condition: oneOf(expression.parts.map((part) => conditionOf(part, question))) }];
+      return [{ some: [], condition: oneOf(expression.parts.map((part) => conditionOf(part, context))) }];
     case 'not':
-      return [{ some: [], condition: { kind: 'not', condition: conditionOf(expression.part, question) } }];
+      return [{ some: [], condition: { kind: 'not', condition: conditionOf(expression.part, context) } }];
     case 'term':
-      return [placedTerm(expression, question)];
+      return [placedTerm(expression, context)];
     default:
       return expression satisfies never;
   }
 }
 
-function conditionOf(expression: Expression, question: FilterContext): Condition {
-  return groupByRelation(placedOf(expression, question));
+function conditionOf(expression: Expression, context: FilterContext): Condition {
+  return groupByRelation(placedOf(expression, context));
 }
 
-function placedTerm({ name, text, place }: Term, question: FilterContext): PlacedCondition {
-  const term = question.resource.filterTerms.get(name);
+function placedTerm({ name, text, place }: Term, context: FilterContext): PlacedCondition {
+  const term = context.resource.filterTerms.get(name);
   if (!term) throw new GroupError(`"${name}" is no filter.`, place);
-  const outcome = parseTerm(text, term, question);
+  const outcome = parseTerm(text, term, context);
   if (outcome.errors) throw new GroupError(`${name}: ${outcome.errors.join(' ')}`, place);
   return outcome.value;
 }

@@ -24,9 +24,9 @@ export function holdsList(term: FilterTerm): boolean {
 }
 
 /** Parses the text of a parameter into a condition, or django-filter's error messages. */
-export function parseTerm(text: string, term: FilterTerm, question: FilterContext): Outcome<PlacedCondition> {
-  if (term.kind === 'own') return parseOwn(text, term, question);
-  const outcome = parseField(text, term, question.resource.queryLimits.values);
+export function parseTerm(text: string, term: FilterTerm, context: FilterContext): Outcome<PlacedCondition> {
+  if (term.kind === 'own') return parseCustom(text, term, context);
+  const outcome = parseField(text, term, context.resource.queryLimits.values);
   if (outcome.errors) return outcome;
   if (term.isMany && term.lookup === 'isnull') return valid(notExists(term.some, !isTrue(outcome.value)));
   const { some, within } = term;
@@ -42,29 +42,32 @@ function parseField(text: string, term: FieldTerm, limit: number): Outcome<Condi
   if (!first) return valid(NEVER);
   switch (term.lookup) {
     case 'isnull':
-      return compared(parseBoolean(text.toLowerCase()), first, term);
+      return compareWith(parseBoolean(text.toLowerCase()), first, term);
     case 'in':
-      return compared(parseComparedValues(text, first.column, limit), first, term);
+      return compareWith(parseComparedValues(text, first.column, limit), first, term);
     case 'range': {
       const range = parseComparedValues(text, first.column, 2);
       return !range.errors && range.value.length !== 2
         ? invalid('Enter two values with a comma between them.')
-        : compared(range, first, term);
+        : compareWith(range, first, term);
     }
-    default: {
-      if (others.length > 0) return parseCompositeKey(text, term);
-      const outcome = TEXT_LOOKUPS.has(term.lookup)
-        ? parseText(text, first.column.type)
-        : parseCompared(text, first.column);
-      const isOutOfRange = outcome.errors?.[0]?.startsWith('Ensure') === true;
-      return isOutOfRange && term.isKey && term.lookup === 'exact'
-        ? valid(NEVER)
-        : compared(outcome, first, term);
-    }
+    default:
+      return others.length > 0 ? parseCompositeKey(text, term) : parseSingleValue(text, first, term);
   }
 }
 
-function compared(outcome: Outcome<Json>, operand: Operand, { lookup }: FieldTerm): Outcome<Condition> {
+function parseSingleValue(text: string, operand: Operand, term: FieldTerm): Outcome<Condition> {
+  const outcome = TEXT_LOOKUPS.has(term.lookup)
+    ? parseText(text, operand.column.type)
+    : parseCompared(text, operand.column);
+  // No row has a key that is out of range.
+  const isOutOfRange = outcome.errors?.[0]?.startsWith('Ensure') === true;
+  return isOutOfRange && term.isKey && term.lookup === 'exact'
+    ? valid(NEVER)
+    : compareWith(outcome, operand, term);
+}
+
+function compareWith(outcome: Outcome<Json>, operand: Operand, { lookup }: FieldTerm): Outcome<Condition> {
   return outcome.errors ? outcome : valid({ kind: 'compare', operand, lookup, value: outcome.value });
 }
 
@@ -102,7 +105,7 @@ function parseCompositeKey(text: string, term: FieldTerm): Outcome<Condition> {
     return invalid(`Enter ${term.operands.length} values with commas between them.`);
   const conditions: Condition[] = [];
   for (const [index, operand] of term.operands.entries()) {
-    const outcome = compared(
+    const outcome = compareWith(
       parseText(decodedSegment(parts[index] ?? '') ?? '', operand.column.type),
       operand,
       term,
@@ -117,17 +120,17 @@ function parseCompositeKey(text: string, term: FieldTerm): Outcome<Condition> {
  * Calls the model's filter function with the typed value; a condition with a value that does not fit its column is the
  * client's error.
  */
-function parseOwn(
+function parseCustom(
   text: string,
   { type, isList, rows, visible }: CustomTerm,
-  question: FilterContext,
+  context: FilterContext,
 ): Outcome<PlacedCondition> {
   const outcome: Outcome<Json> = isList
-    ? parseValues(text, type, question.resource.queryLimits.values)
+    ? parseValues(text, type, context.resource.queryLimits.values)
     : parseText(text, type);
   if (outcome.errors) return outcome;
   try {
-    const condition = resolveRowFilter(rows(outcome.value, question), question.resource);
+    const condition = resolveRowFilter(rows(outcome.value, context), context.resource);
     return valid({ some: [], condition: visible ? eachWithinVisible(condition, visible) : condition });
   } catch (error) {
     if (error instanceof UnfitValue) return invalid(...error.messages);

@@ -165,15 +165,19 @@ function storable<Value extends Json>(value: Value, transform: Transform): Outco
   return outcome.errors ? outcome : valid(value);
 }
 
+function unknownMembers(input: object, { fields }: EmbeddedField): FieldErrors {
+  const errors = emptyFieldErrors();
+  const known = new Set(fields.filter(isKnown).map(({ name }) => name));
+  for (const name of Object.keys(input)) if (!known.has(name)) errors[name] = ['Unknown field.'];
+  return errors;
+}
+
 function parseEmbedded(input: unknown, embedded: EmbeddedField, context: ParseContext): MemberOutcome {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
     return invalid(`Invalid data. Expected a dictionary, but got ${pythonTypeName(input)}.`);
   }
   const values: Record<string, unknown> = {};
-  const errors = emptyFieldErrors();
-  const known = new Set(embedded.fields.filter(isKnown).map(({ name }) => name));
-  if (context.resource.strict)
-    for (const name of Object.keys(input)) if (!known.has(name)) errors[name] = ['Unknown field.'];
+  const errors = context.resource.strict ? unknownMembers(input, embedded) : emptyFieldErrors();
   for (const field of embedded.fields) {
     if (!isTaken(field, context.operation)) continue;
     const outcome = parseMember(input as Readonly<Record<string, unknown>>, field, context);

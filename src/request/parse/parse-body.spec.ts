@@ -20,8 +20,12 @@ function read(body: ReceivedBody, contentType: string | typeof NO_TYPE = JSON_TY
   }
 }
 
-function nested(levels: number, open = '{"a":', innermost = '1', close = '}'): string {
-  return open.repeat(levels) + innermost + close.repeat(levels);
+function nestedObjects(levels: number): string {
+  return `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
+}
+
+function nestedLists(levels: number, innermost = '1'): string {
+  return `${'['.repeat(levels)}${innermost}${']'.repeat(levels)}`;
 }
 
 const PARSE_ERROR = { status: 400, body: { detail: expect.stringMatching(/^JSON parse error - ./) } };
@@ -89,20 +93,24 @@ describe('the media type', () => {
 });
 
 describe('the order of errors', () => {
-  test.each<[name: string, body: ReceivedBody, contentType: string, status: number]>([
-    ['size before media type', { kind: 'too-large' }, 'text/plain', 413],
-    ['size before all else', { kind: 'too-large' }, JSON_TYPE, 413],
-    ['media type before JSON', text('{'), 'text/plain', 415],
-    ['media type before the kind of value', text('[]'), 'text/plain', 415],
-    ['media type before what could not be read', { kind: 'broken', reason: 'x' }, 'text/plain', 415],
+  test.each<[name: string, body: ReceivedBody, contentType: string]>([
+    ['media type', { kind: 'too-large' }, 'text/plain'],
+    ['all else', { kind: 'too-large' }, JSON_TYPE],
+  ])('is size before %s', (_name, body, contentType) => {
+    expect(read(body, contentType)).toMatchObject({ status: 413 });
+  });
+
+  test.each<[name: string, body: ReceivedBody, contentType: string]>([
+    ['before JSON', text('{'), 'text/plain'],
+    ['before the kind of value', text('[]'), 'text/plain'],
+    ['before a body that could not be read', { kind: 'broken', reason: 'x' }, 'text/plain'],
     [
-      'media type of a value that another parser made',
+      'of a value that another parser has returned',
       { kind: 'value', value: { a: 1 } },
       'application/x-www-form-urlencoded',
-      415,
     ],
-  ])('is %s', (_name, body, contentType, status) => {
-    expect(read(body, contentType)).toMatchObject({ status });
+  ])('is media type %s', (_name, body, contentType) => {
+    expect(read(body, contentType)).toMatchObject({ status: 415 });
   });
 
   test('has nothing for no body, whatever its media type', () => {
@@ -215,7 +223,7 @@ describe('a body that the HTTP layer has parsed', () => {
     expect(read({ kind: 'value', value: [] })).toMatchObject({
       body: { non_field_errors: ['Invalid data. Expected a dictionary, but got list.'] },
     });
-    expect(read({ kind: 'value', value: JSON.parse(nested(102)) })).toEqual(TOO_DEEP);
+    expect(read({ kind: 'value', value: JSON.parse(nestedObjects(102)) })).toEqual(TOO_DEEP);
   });
 
   test('or failed to read is no JSON', () => {
@@ -228,8 +236,8 @@ describe('a body that the HTTP layer has parsed', () => {
 
 describe('depth', () => {
   test.each<[name: string, body: string]>([
-    ['objects', nested(100)],
-    ['lists in an object', `{"a":${nested(99, '[', '1', ']')}}`],
+    ['objects', nestedObjects(100)],
+    ['lists in an object', `{"a":${nestedLists(99)}}`],
     ['braces inside of a text', `{"a":"${'{['.repeat(10_000)}"}`],
     ['many members', `{"a":[${'{},'.repeat(100_000)}{}]}`],
   ])('of a hundred levels is taken: %s', (_name, body) => {
@@ -237,13 +245,13 @@ describe('depth', () => {
   });
 
   test.each<[name: string, body: string]>([
-    ['objects', nested(102)],
-    ['lists in an object', `{"a":${nested(101, '[', '1', ']')}}`],
-    ['empty lists', `{"a":${nested(101, '[', '', ']')}}`],
-    ['beside what is flat', `{"b":[],"a":${nested(101, '[', '1', ']')},"c":{}}`],
-    ['a list alone', nested(102, '[', '1', ']')],
-    ['objects of a hundred thousand levels', nested(100_000)],
-    ['lists of a million levels', nested(1_000_000, '[', '', ']')],
+    ['objects', nestedObjects(102)],
+    ['lists in an object', `{"a":${nestedLists(101)}}`],
+    ['empty lists', `{"a":${nestedLists(101, '')}}`],
+    ['beside what is flat', `{"b":[],"a":${nestedLists(101)},"c":{}}`],
+    ['a list alone', nestedLists(102)],
+    ['objects of a hundred thousand levels', nestedObjects(100_000)],
+    ['lists of a million levels', nestedLists(1_000_000, '')],
   ])('of more is refused: %s', (_name, body) => {
     expect(read(text(body))).toEqual(TOO_DEEP);
   });

@@ -1,4 +1,5 @@
 import type { Json } from '../../core/errors/rest-exception.js';
+import type { Column } from '../../core/schema/column.js';
 import type { Field } from '../../core/schema/field.js';
 import type { ColumnValue, CreatePlan, FieldValues } from '../../core/query/plan.js';
 
@@ -10,41 +11,48 @@ export function upsertedValues(
   { resource, values, fixed, added }: CreatePlan,
   names: readonly string[],
 ): readonly ColumnValue[] | undefined {
-  const found: ColumnValue[] = [];
+  const identifying: ColumnValue[] = [];
   for (const name of names) {
     const field = resource.fieldsByName.get(name);
-    const columns =
-      field?.kind === 'column'
-        ? [field.column]
-        : field?.kind === 'to-one'
-          ? field.relation.on.map(({ near }) => near)
-          : [];
-    if (columns.length === 0) return undefined;
-    const said = field ? saidOf(field, values) : [];
+    const columns = columnsOfField(field);
+    if (!field || columns.length === 0) return undefined;
+    const bodyValues = bodyValuesOf(field, values);
     for (const [index, column] of columns.entries()) {
       // In the precedence of a new row: URL, then application, then body.
-      const value = [...fixed, ...added].find((each) => each.column.id === column.id)?.value ?? said[index];
-      if (value === undefined || value === null) return undefined;
+      const value =
+        [...fixed, ...added].find((each) => each.column.id === column.id)?.value ?? bodyValues[index];
       const stored = storedValue(value, column);
       if (stored === null) return undefined;
-      found.push({ column, value: stored });
+      identifying.push({ column, value: stored });
     }
   }
-  return found;
+  return identifying;
+}
+
+function columnsOfField(field: Field | undefined): readonly Column[] {
+  switch (field?.kind) {
+    case 'column':
+      return [field.column];
+    case 'to-one':
+      return field.relation.on.map(({ near }) => near);
+    default:
+      return [];
+  }
 }
 
 /**
- * Rows are matched by the value that a transformer stores. Null if it stores none, or throws, which is then an error of
- * the body.
+ * Rows are matched by the value that a transformer stores. Null if there is no value, or if the transformer stores none or
+ * throws, which is then an error of the body.
  */
-function storedValue(value: Json, { transform }: ColumnValue['column']): Json {
+function storedValue(value: Json | undefined, { transform }: Column): Json {
+  if (value === undefined || value === null) return null;
   if (!transform) return value;
   const outcome = transform.stored(value);
   return outcome.errors ? null : outcome.value;
 }
 
 /** The values of the columns of a field, or of the foreign key column that bodies may use instead. */
-function saidOf(field: Field, values: FieldValues): readonly Json[] {
+function bodyValuesOf(field: Field, values: FieldValues): readonly Json[] {
   const given = values.get(field.name);
   if (given !== undefined && given !== null)
     return field.kind === 'to-one' ? (given as readonly Json[]) : [given as Json];

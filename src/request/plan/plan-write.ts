@@ -43,7 +43,7 @@ export function planCreate(context: RestContext, body: JsonObject): MaybePromise
     resource.hooks.values?.(questionOf(context)) ?? {},
     (given: Readonly<Record<string, Json>>) => {
       const { body: parsed, twice } = nameOnce(
-        withErrors(parseBody(context, 'create', body, Object.keys(given)), context, fixed),
+        withErrors(parseNewBody(context, body, Object.keys(given)), context, fixed),
         resource,
         'create',
       );
@@ -142,16 +142,29 @@ export function planDelete(context: RestContext, where: Condition): DeletePlan {
   };
 }
 
-/** `added` has the fields that the application sets. */
+/** Parses the body of an update with the serializer of the model. */
 export function parseBody(
   { resource, route, actor }: RestContext,
-  operation: 'create' | 'update' | 'partialUpdate',
+  operation: 'update' | 'partialUpdate',
   body: JsonObject,
-  added: readonly string[] = [],
 ): ParsedBody {
-  const given =
-    added.length === 0 ? givenFields(route) : withOtherNames([...givenFields(route), ...added], resource);
-  return resource.serializer.parse(body, { resource, operation, actor, given });
+  return resource.serializer.parse(body, { resource, operation, actor, given: givenFields(route) });
+}
+
+/** The same for a new row. `added` has the fields that the application sets. */
+function parseNewBody(context: RestContext, body: JsonObject, added: readonly string[]): ParsedBody {
+  const { resource, actor } = context;
+  const given = givenFieldsWith(context, added);
+  return resource.serializer.parse(body, { resource, operation: 'create', actor, given });
+}
+
+/** The fields that the URL sets, and those of `added`. */
+export function givenFieldsWith(
+  { resource, route }: RestContext,
+  added: readonly string[],
+): ReadonlySet<string> {
+  const given = givenFields(route);
+  return added.length === 0 ? given : withOtherNames([...given, ...added], resource);
 }
 
 const GIVEN = new WeakMap<Through, ReadonlySet<string>>();

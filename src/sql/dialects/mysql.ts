@@ -245,7 +245,7 @@ function cursor(column: string, type: DataType): ReturnType<Dialect['cursor']> {
   }
 }
 
-const DATA = new Set([
+const DATA_ERRORS: ReadonlySet<string> = new Set([
   'ER_DATA_TOO_LONG',
   'ER_WARN_DATA_OUT_OF_RANGE',
   'ER_TRUNCATED_WRONG_VALUE',
@@ -263,21 +263,30 @@ function errorFor(error: unknown): DatabaseError | undefined {
     ? 'away'
     : mysqlFault({ errno: driverErrorProperty(error, 'errno'), code, message });
   if (kind) return { kind };
-  if (typeof code !== 'string') return undefined;
-  if (code === 'ER_DUP_ENTRY') {
-    // The message is localized; MySQL prefixes the table.
-    const key = /'(?:[^']*\.)?([^']*)'[^']*$/.exec(message)?.[1];
-    return { kind: 'unique', ...(key === undefined ? {} : { constraint: key }) };
+  return typeof code === 'string' ? constraintError(code, message) : undefined;
+}
+
+function constraintError(code: string, message: string): DatabaseError | undefined {
+  switch (code) {
+    case 'ER_DUP_ENTRY': {
+      // The message is localized; MySQL prefixes the table.
+      const constraint = /'(?:[^']*\.)?([^']*)'[^']*$/.exec(message)?.[1];
+      return { kind: 'unique', ...(constraint === undefined ? {} : { constraint }) };
+    }
+    case 'ER_BAD_NULL_ERROR':
+    case 'ER_NO_DEFAULT_FOR_FIELD':
+      return { kind: 'not-null', ...columnIn(message, /(?:Column|Field) '([^']*)'/) };
+    case 'ER_CONSTRAINT_FAILED':
+    case 'ER_CHECK_CONSTRAINT_VIOLATED':
+      return { kind: 'check' };
+    default:
+      if (/^ER_(NO_REFERENCED_ROW|ROW_IS_REFERENCED)/.test(code)) return { kind: 'foreign-key' };
+      if (!DATA_ERRORS.has(code)) return undefined;
+      return { kind: 'data', ...columnIn(message, /column [`']?(?:.*[`.])?([^`'.]+)[`']? at row/) };
   }
-  if (/^ER_(NO_REFERENCED_ROW|ROW_IS_REFERENCED)/.test(code)) return { kind: 'foreign-key' };
-  if (code === 'ER_BAD_NULL_ERROR' || code === 'ER_NO_DEFAULT_FOR_FIELD') {
-    const column = /(?:Column|Field) '([^']*)'/.exec(message)?.[1];
-    return { kind: 'not-null', ...(column === undefined ? {} : { column }) };
-  }
-  if (code === 'ER_CONSTRAINT_FAILED' || code === 'ER_CHECK_CONSTRAINT_VIOLATED') return { kind: 'check' };
-  if (DATA.has(code)) {
-    const column = /column [`']?(?:.*[`.])?([^`'.]+)[`']? at row/.exec(message)?.[1];
-    return { kind: 'data', ...(column === undefined ? {} : { column }) };
-  }
-  return undefined;
+}
+
+function columnIn(message: string, pattern: RegExp): { readonly column?: string } {
+  const column = pattern.exec(message)?.[1];
+  return column === undefined ? {} : { column };
 }

@@ -89,31 +89,27 @@ function read(column: string, type: DataType): string {
     case 'datetime':
       // In some time zones, the last hours of the year 9999 in UTC belong to the next year.
       return readDate(type.zoned ? `(${column} AT TIME ZONE 'UTC')` : column, {
-        form: 'YYYY-MM-DD HH24:MI:SS.US',
+        format: 'YYYY-MM-DD HH24:MI:SS.US',
         end: '10000-01-02',
       });
     case 'date':
-      return readDate(column, { form: 'YYYY-MM-DD', end: '10000-01-01' });
+      return readDate(column, { format: 'YYYY-MM-DD', end: '10000-01-01' });
     case 'interval':
       return INTERVAL_PARTS.map((part) => `extract(${part} FROM ${column})::bigint`).join(` || ' ' || `);
-    case 'time':
-    case 'bigint':
-    case 'decimal':
-    case 'enum':
-    case 'json':
-      return `${column}::text`;
     case 'string':
       return type.loose === true ? `${column}::text` : column;
     case 'list':
       return type.storage === 'text' ? column : readArray(column, type.of);
     default:
-      return column;
+      return KINDS_READ_AS_TEXT.has(type.kind) ? `${column}::text` : column;
   }
 }
 
-/** Formats a date independently of DateStyle; values without such a form (infinity, before the year 1) are cast to text. */
-function readDate(column: string, { form, end }: { form: string; end: string }): string {
-  return `CASE WHEN ${column} >= '0001-01-01' AND ${column} < '${end}' THEN to_char(${column}, '${form}') ELSE ${column}::text END`;
+const KINDS_READ_AS_TEXT: ReadonlySet<DataKind> = new Set(['time', 'bigint', 'decimal', 'enum', 'json']);
+
+/** Formats a date independently of DateStyle; values without such a format (infinity, before the year 1) are cast to text. */
+function readDate(column: string, { format, end }: { format: string; end: string }): string {
+  return `CASE WHEN ${column} >= '0001-01-01' AND ${column} < '${end}' THEN to_char(${column}, '${format}') ELSE ${column}::text END`;
 }
 
 /** Parts read as integers, which are independent of IntervalStyle. */
@@ -157,10 +153,13 @@ function readArray(column: string, of: DataType): string {
 }
 
 function decodeArray(raw: unknown, of: DataType): Json {
+  return (raw as readonly unknown[]).map((item) => decodeItem(item, of));
+}
+
+function decodeItem(item: unknown, of: DataType): Json {
+  if (item === null) return null;
   // PostgreSQL does not enforce the number of dimensions: an array may hold arrays.
-  return (raw as readonly unknown[]).map((item) =>
-    item === null ? null : Array.isArray(item) ? decodeArray(item, of) : decode(item, of),
-  );
+  return Array.isArray(item) ? decodeArray(item, of) : decode(item, of);
 }
 
 function encode(value: Json, type: DataType): unknown {
@@ -216,16 +215,31 @@ function errorFor(error: unknown): DatabaseError | undefined {
   if (isServerLost(error)) return { kind: 'away' };
   if (typeof code !== 'string') return undefined;
   const text = (name: string): string | undefined => driverErrorProperty(error, name) as string | undefined;
-  if (code === '23505') return { kind: 'unique', ...uniqueParts(text('constraint'), text('detail')) };
-  if (code === '23503' || code === '23001') return { kind: 'foreign-key' };
-  if (code === '23502')
-    return { kind: 'not-null', ...(text('column') === undefined ? {} : { column: text('column') ?? '' }) };
-  if (code === '23514' || code === '23P01') return { kind: 'check' };
-  if (code.startsWith('22')) return { kind: 'data' };
-  if (code === '26000' || code === '42P05' || (code === '0A000' && /cached plan/.test(text('message') ?? '')))
-    return { kind: 'unprepared' };
-  const kind = postgresFault(code);
-  return kind && { kind };
+  switch (code) {
+    case '23505':
+      return { kind: 'unique', ...uniqueParts(text('constraint'), text('detail')) };
+    case '23001':
+    case '23503':
+      return { kind: 'foreign-key' };
+    case '23502':
+      return notNullError(text('column'));
+    case '23514':
+    case '23P01':
+      return { kind: 'check' };
+    default: {
+      if (code.startsWith('22')) return { kind: 'data' };
+      const kind = isUnprepared(code, text('message')) ? 'unprepared' : postgresFault(code);
+      return kind && { kind };
+    }
+  }
+}
+
+function notNullError(column: string | undefined): DatabaseError {
+  return column === undefined ? { kind: 'not-null' } : { kind: 'not-null', column };
+}
+
+function isUnprepared(code: string, message = ''): boolean {
+  return code === '26000' || code === '42P05' || (code === '0A000' && /cached plan/.test(message));
 }
 
 /** Reads the columns of an index if the error message does not name them: it is localized, and omits them without the right to read the table. */

@@ -196,20 +196,26 @@ function matchText(column: string, part: TextPart, bindText: (text: string) => s
 
 function errorFor(error: unknown): DatabaseError | undefined {
   const message = String(driverErrorProperty(error, 'message') ?? '');
-  const unique = /UNIQUE constraint failed: (.*)$/.exec(message)?.[1];
-  if (unique !== undefined) {
-    const index = /^index '(.*)'$/.exec(unique)?.[1];
-    if (index !== undefined) return { kind: 'unique', constraint: index };
-    return {
-      kind: 'unique',
-      columns: unique.split(', ').map((each) => each.slice(each.lastIndexOf('.') + 1)),
-    };
-  }
-  if (message.includes('FOREIGN KEY constraint failed')) return { kind: 'foreign-key' };
-  const missing = /NOT NULL constraint failed: .*\.(.*)$/.exec(message)?.[1];
-  if (missing !== undefined) return { kind: 'not-null', column: missing };
-  if (message.includes('CHECK constraint failed')) return { kind: 'check' };
+  const violation = constraintError(message);
+  if (violation) return violation;
   if (/datatype mismatch|string or blob too big|integer overflow/.test(message)) return { kind: 'data' };
   const kind = isServerLost(error) ? 'away' : sqliteFault(driverErrorProperty(error, 'code'), message);
   return kind && { kind };
+}
+
+function constraintError(message: string): DatabaseError | undefined {
+  const unique = /UNIQUE constraint failed: (.*)$/.exec(message)?.[1];
+  if (unique !== undefined) return uniqueError(unique);
+  if (message.includes('FOREIGN KEY constraint failed')) return { kind: 'foreign-key' };
+  const column = /NOT NULL constraint failed: .*\.(.*)$/.exec(message)?.[1];
+  if (column !== undefined) return { kind: 'not-null', column };
+  return message.includes('CHECK constraint failed') ? { kind: 'check' } : undefined;
+}
+
+/** `text` is `index 'name'` or `table.column, table.column`. */
+function uniqueError(text: string): DatabaseError {
+  const constraint = /^index '(.*)'$/.exec(text)?.[1];
+  if (constraint !== undefined) return { kind: 'unique', constraint };
+  const columns = text.split(', ').map((each) => each.slice(each.lastIndexOf('.') + 1));
+  return { kind: 'unique', columns };
 }

@@ -149,9 +149,9 @@ function runOnSqlite({ sqlite }: DriverQueryOptions): Run {
   ];
   const atOnce = <Result>(isReading: boolean, run: () => Result): Result =>
     sqlite ? sqlite.runWithoutWaiting(isReading, run) : run();
-  return (connection, { sql, parameters, reusable, chosen }) => {
+  return (connection, { sql, parameters, reusable, isClientSelected }) => {
     const database = connection as SqliteDatabase;
-    const prepared = reusable === true && chosen !== true ? reusableStatements : oneTimeStatements;
+    const prepared = reusable === true && isClientSelected !== true ? reusableStatements : oneTimeStatements;
     const known = prepared.get(database) ?? new Map<string, SqliteStatement>();
     prepared.set(database, known);
     let statement = known.get(sql);
@@ -193,8 +193,8 @@ function runOnPostgres({ named }: DriverQueryOptions): Run {
   const [names, chosenNames] = [new Map<string, string>(), new Map<string, string>()];
   const nameIn = (isChosen: boolean, sql: string): string | undefined =>
     isChosen ? nameOf(sql, chosenNames, MAX_CHOSEN) : nameOf(sql, names, MAX_NAMED);
-  return (connection, { sql, parameters, reusable, chosen }) => {
-    const name = reusable === true && named() ? nameIn(chosen === true, sql) : undefined;
+  return (connection, { sql, parameters, reusable, isClientSelected }) => {
+    const name = reusable === true && named() ? nameIn(isClientSelected === true, sql) : undefined;
     const query: PostgresQuery =
       name === undefined
         ? { text: sql, values: parameters, rowMode: 'array' }

@@ -2,7 +2,7 @@ import type { DataSource, EntityMetadata } from 'typeorm';
 import type { EmbeddedMetadata } from 'typeorm/metadata/EmbeddedMetadata.js';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { RelationMetadata } from 'typeorm/metadata/RelationMetadata.js';
-import type { AskExposures, ExposedClass, Exposure } from '../../../core/schema/exposure.js';
+import type { ReadExposures, ExposedClass, Exposure } from '../../../core/schema/exposure.js';
 import type { DataKind, DataType } from '../../../core/schema/data-type.js';
 import type { Json } from '../../../core/errors/rest-exception.js';
 import { toProperty } from '../write/property-values.js';
@@ -17,14 +17,14 @@ interface Declared {
 
 interface Source {
   readonly dataSource: DataSource;
-  readonly ask: AskExposures;
+  readonly ask: ReadExposures;
 }
 
 /** What decorators of class-transformer say, by the path of the property: those of the entity's class, and of its embedded objects' classes. */
 export function describeExposures(
   metadata: EntityMetadata,
   dataSource: DataSource,
-  ask: AskExposures,
+  ask: ReadExposures,
 ): ReadonlyMap<string, Exposure> {
   const own: Declared = {
     columns: metadata.columns.filter((column) => !column.embeddedMetadata && !column.isVirtual),

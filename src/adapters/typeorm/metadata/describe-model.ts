@@ -7,10 +7,11 @@ import type {
   ModelDescription,
   Unsupported,
 } from '../../../core/schema/entity-metadata.js';
-import type { AskExposures } from '../../../core/schema/exposure.js';
-import type { AskRules } from '../../../core/schema/value-rules.js';
+import type { ReadExposures } from '../../../core/schema/exposure.js';
+import type { ReadRules } from '../../../core/schema/value-rules.js';
 import type { DataType } from '../../../core/schema/data-type.js';
 import { knownDialectFamily } from '../dialect-family.js';
+import type { DialectFamily } from '../dialect-family.js';
 import { declaredProperties, isSchema, schemaTarget } from './declared-properties.js';
 import { describeRules } from './describe-rules.js';
 import { describeExposures } from './describe-exposures.js';
@@ -22,21 +23,16 @@ import { acceptsNull, hasFittingKind, isOwnColumn, sharesTable, unsupportedKinds
 import { describeTransformer } from './describe-transformer.js';
 import { unsupportedTrees } from './trees.js';
 import { dataTypeOf } from './value-type-of.js';
-import type { ColumnDataType } from './value-type-of.js';
 import { describeValidatorColumns, isUnversioned } from './typeorm-version.js';
 
-/** What decorators of other packages say of classes, where the application has these packages. */
-export interface AskedClasses {
-  readonly exposures?: AskExposures | undefined;
-  readonly rules?: AskRules | undefined;
+/** Readers of the decorators of class-transformer and class-validator, if the application has installed them. */
+export interface DecoratorReaders {
+  readonly exposures?: ReadExposures | undefined;
+  readonly rules?: ReadRules | undefined;
 }
 
-/**
- * All that boot needs to know of a data source, as plain data. Reads metadata only, never the database. `asked` is what packages of the
- * application say of its classes.
- */
-export function describeModel(dataSource: DataSource, asked: AskedClasses = {}): ModelDescription {
-  const family = knownDialectFamily(dataSource);
+/** Describes the entities of a data source as plain data. Reads TypeORM's metadata only, never the database. */
+export function describeModel(dataSource: DataSource, readers: DecoratorReaders = {}): ModelDescription {
   const given = givenEntities(dataSource);
   const schemas = new Map(
     [...given].reverse().flatMap((each) => (isSchema(each) ? [[schemaTarget(each.options), each]] : [])),
@@ -45,12 +41,9 @@ export function describeModel(dataSource: DataSource, asked: AskedClasses = {}):
   const declared = declaredProperties(given);
   return {
     entities: dataSource.entityMetadatas.map((metadata) =>
-      describeEntity({ metadata, dataSource, tables, declared }, schemas.get(metadata.target), asked),
+      describeEntity({ metadata, dataSource, tables, declared }, schemas.get(metadata.target), readers),
     ),
-    abilities: {
-      regex: family === 'postgres' || family === 'mysql',
-      fullText: family === 'postgres' ? 'any-column' : family === 'mysql' ? 'indexed-columns' : 'none',
-    },
+    abilities: abilitiesOf(knownDialectFamily(dataSource)),
     given,
     dataSource:
       'name' in dataSource.options && typeof dataSource.options.name === 'string'
@@ -59,18 +52,32 @@ export function describeModel(dataSource: DataSource, asked: AskedClasses = {}):
   };
 }
 
-/** Classes and schemas of the options; patterns of files say nothing here. */
+function abilitiesOf(family: DialectFamily | undefined): ModelDescription['abilities'] {
+  switch (family) {
+    case 'postgres':
+      return { regex: true, fullText: 'any-column' };
+    case 'mysql':
+      return { regex: true, fullText: 'indexed-columns' };
+    case 'sqlite':
+    case undefined:
+      return { regex: false, fullText: 'none' };
+    default:
+      return family satisfies never;
+  }
+}
+
+/** The classes and schemas in the option `entities`, without file patterns. */
 function givenEntities(dataSource: DataSource): readonly unknown[] {
   const given = dataSource.options.entities ?? [];
   const values: readonly unknown[] = Array.isArray(given) ? given : Object.values(given);
   return values.filter((each) => typeof each !== 'string');
 }
 
-/** `schema` is the `EntitySchema` of the entity as it was given to the data source. */
+/** `schema` is the `EntitySchema` of the entity in the option `entities`, if there is one. */
 function describeEntity(
   source: RelationSource,
   schema: unknown,
-  { exposures, rules }: AskedClasses,
+  { exposures, rules }: DecoratorReaders,
 ): EntityDescription {
   const { metadata, dataSource } = source;
   return {
@@ -93,7 +100,7 @@ function describeEntity(
   };
 }
 
-/** Those of all rows: a partial index says nothing of the others. Relations of one to one are unique by an index of theirs. */
+/** The sets of columns that are unique over all rows, so without partial indexes. One-to-one relations have a unique index. */
 function describeUnique({
   primaryColumns,
   uniques,
@@ -111,7 +118,7 @@ function describeUnique({
     .map((columns) => columns.map(({ databaseName }) => databaseName));
 }
 
-/** TypeORM asks for a key of tables, and of views it does not. */
+/** TypeORM requires a primary key of tables, but not of views. */
 function keyless({ primaryColumns }: EntityMetadata): readonly Unsupported[] {
   return primaryColumns.length > 0
     ? []
@@ -125,7 +132,7 @@ function keyless({ primaryColumns }: EntityMetadata): readonly Unsupported[] {
       ];
 }
 
-/** The class, and the schema: either may have been declared. */
+/** The class and the schema of the entity, either of which may have been registered. */
 function targetsOf({ target }: EntityMetadata, schema: unknown): readonly unknown[] {
   return [target, schema].filter(
     (each) => typeof each === 'function' || (typeof each === 'object' && each !== null),
@@ -133,53 +140,69 @@ function targetsOf({ target }: EntityMetadata, schema: unknown): readonly unknow
 }
 
 function describeColumn(column: ColumnMetadata, source: RelationSource): ColumnDescription {
-  const { metadata, dataSource } = source;
-  const described = dataTypeOf(column, dataSource);
-  const supported = 'type' in described;
-  const unfitKey = supported && column.isPrimary ? whyNoKey(described.type, dataSource) : undefined;
+  const { metadata } = source;
   return {
     id: column.databaseName,
     path: column.propertyPath,
-    type: supported ? described.type : { kind: 'json' },
     nullable: column.isNullable || column.isVirtualProperty || (sharesTable(metadata) && !column.isPrimary),
     acceptsNull: acceptsNull(column, source),
-    internal:
-      column.isVirtual ||
-      !isOwnColumn(column, source) ||
-      column.isTreeLevel ||
-      column.isNestedSetLeft ||
-      column.isNestedSetRight ||
-      column.isMaterializedPath,
+    internal: isInternal(column) || !isOwnColumn(column, source),
     primary: column.isPrimary,
-    generated: isMadeForUs(column),
+    generated: isGenerated(column),
     hasDefault: column.default !== undefined || isFilledByOrm(column),
     selected: column.isSelect,
     insertable: column.isInsert,
     updatable: column.isUpdate,
-    unversioned:
-      !supported ||
-      isUnversioned(column, described.type, {
-        metadata,
-        dataSource,
-        settable: column.isUpdate && !isMadeForUs(column),
-      }),
-    fullText: metadata.indices.some(
-      (index) => index.isFulltext && index.columns.length === 1 && index.columns.includes(column),
-    ),
-    ...describeTransformer(column, supported ? described.type : undefined),
-    ...(supported ? {} : unsupportedOf(described)),
+    fullText: hasFullTextIndex(column, metadata),
+    ...describeType(column, source),
+  };
+}
+
+/** The properties of a column that depend on its data type. */
+function describeType(
+  column: ColumnMetadata,
+  { metadata, dataSource }: RelationSource,
+): Pick<
+  ColumnDescription,
+  'type' | 'unversioned' | 'transformer' | 'unfitKey' | 'unsupported' | 'unsupportedArray'
+> {
+  const described = dataTypeOf(column, dataSource);
+  if (!('type' in described))
+    return {
+      type: { kind: 'json' },
+      unversioned: true,
+      unsupported: described.unsupported,
+      ...(described.isArray ? { unsupportedArray: true } : {}),
+    };
+  const { type } = described;
+  const settable = column.isUpdate && !isGenerated(column);
+  const unfitKey = column.isPrimary ? whyNoKey(type, dataSource) : undefined;
+  return {
+    type,
+    unversioned: isUnversioned(column, type, { metadata, dataSource, settable }),
+    ...describeTransformer(column, type),
     ...(unfitKey === undefined ? {} : { unfitKey }),
   };
 }
 
-function unsupportedOf({
-  unsupported,
-  isArray,
-}: Exclude<ColumnDataType, { type: DataType }>): Partial<ColumnDescription> {
-  return { unsupported, ...(isArray ? { unsupportedArray: isArray } : {}) };
+/** Join columns without a property, and the columns in which TypeORM stores the structure of a tree. */
+function isInternal(column: ColumnMetadata): boolean {
+  return (
+    column.isVirtual ||
+    column.isTreeLevel ||
+    column.isNestedSetLeft ||
+    column.isNestedSetRight ||
+    column.isMaterializedPath
+  );
 }
 
-/** A row is written through TypeORM, which must find it, and it alone, by its key. */
+function hasFullTextIndex(column: ColumnMetadata, { indices }: EntityMetadata): boolean {
+  return indices.some(
+    ({ isFulltext, columns }) => isFulltext && columns.length === 1 && columns.includes(column),
+  );
+}
+
+/** Why a column of this type cannot be a primary key: TypeORM would not find exactly one row by its value. */
 function whyNoKey(type: DataType, dataSource: DataSource): string | undefined {
   switch (type.kind) {
     case 'datetime':
@@ -203,8 +226,8 @@ function whyNoKey(type: DataType, dataSource: DataSource): string | undefined {
   }
 }
 
-/** The client never gives it: generated keys and columns, virtual columns, and what TypeORM fills by itself. */
-function isMadeForUs(column: ColumnMetadata): boolean {
+/** Whether clients never set the column: the database, TypeORM or a query generates its value. */
+function isGenerated(column: ColumnMetadata): boolean {
   return (
     column.isGenerated ||
     column.generatedType !== undefined ||
@@ -220,8 +243,8 @@ function isFilledByOrm(column: ColumnMetadata): boolean {
 }
 
 function describeOrder(metadata: EntityMetadata): EntityDescription['orderBy'] {
-  return Object.entries(metadata.orderBy ?? {}).map(([path, said]) => {
-    const { order, nulls } = typeof said === 'string' ? { order: said } : said;
+  return Object.entries(metadata.orderBy ?? {}).map(([path, direction]) => {
+    const { order, nulls } = typeof direction === 'string' ? { order: direction } : direction;
     return {
       path,
       descending: order === 'DESC',

@@ -1,11 +1,11 @@
 import type { EntityMetadata } from 'typeorm';
 import type { EmbeddedMetadata } from 'typeorm/metadata/EmbeddedMetadata.js';
-import type { AskRules, ValueRules } from '../../../core/schema/value-rules.js';
+import type { ReadRules, ValueRules } from '../../../core/schema/value-rules.js';
 
 /** What validators say of the properties of an entity, by path: those of its class, and of embedded objects that are validated too. */
 export function describeRules(
   { target, embeddeds }: EntityMetadata,
-  ask: AskRules,
+  ask: ReadRules,
 ): ReadonlyMap<string, ValueRules> {
   return new Map(rulesOf({ type: target, embeddeds, within: '' }, ask));
 }
@@ -18,7 +18,7 @@ interface Described {
 
 function rulesOf(
   { type, embeddeds, within }: Described,
-  ask: AskRules,
+  ask: ReadRules,
 ): readonly (readonly [string, ValueRules])[] {
   if (typeof type !== 'function') return [];
   const { values, nested } = ask(type);

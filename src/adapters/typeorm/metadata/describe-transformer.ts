@@ -6,12 +6,12 @@ import { plainNumberText } from '../../../core/values/numbers.js';
 import { designType } from './design-type.js';
 import { fromProperty, toProperty } from '../write/property-values.js';
 
-/** What the application's transformers make of the values of a column that has some. `type`: of what is stored. */
+/** Describes the application's transformers of a column, if it has any. `type` is the type of the stored value. */
 export function describeTransformer(
   column: ColumnMetadata,
-  type: DataType | undefined,
+  type: DataType,
 ): Pick<ColumnDescription, 'transformer'> {
-  if (column.transformer === undefined || type === undefined) return {};
+  if (column.transformer === undefined) return {};
   const transformers = [column.transformer].flat();
   return {
     transformer: {

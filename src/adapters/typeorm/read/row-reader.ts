@@ -80,7 +80,7 @@ export class RowReader {
 
   /** Whether a client has selected the fields. */
   get isClientSelected(): boolean {
-    return this.resource.chosen === true;
+    return this.resource.isClientSelected === true;
   }
 
   /** Reads page after page, each once the previous one has been consumed. */
@@ -187,7 +187,7 @@ export class RowReader {
     const expressions = [...this.selection.expressions(scope), ...cursorColumns(order, scope)];
     const conditions = [
       compileWhere(where, scope, order),
-      ...(after ? [compileAfter(order, after, scope)] : []),
+      ...(after ? [compileAfter(order, { values: after, inclusive: false }, scope)] : []),
     ];
     const sorted = order.length === 0 ? '' : ` ORDER BY ${compileOrder(order, scope)}`;
     const from = scope.from();

@@ -57,7 +57,7 @@ export class CandidateRows {
       else columns.add(column.id);
     }
     return isCandidatePermitted(
-      { resource: this.resource, held },
+      { resource: this.resource, values: held },
       mayMatch(where, { columns, referring: hooked || this.hasAfterInsertHooks() }),
       this.tools,
     );
@@ -77,7 +77,7 @@ export class CandidateRows {
           (changes ? { kind: 'value', raw } : updatedValue(this.defaultOf(metadata), metadata)),
       );
     }
-    return isCandidatePermitted({ resource: this.resource, held, stored }, where, this.tools);
+    return isCandidatePermitted({ resource: this.resource, values: held, stored }, where, this.tools);
   }
 
   /** Whether a hook or listener of the application may insert rows that refer to the new one. */
@@ -204,5 +204,5 @@ export function areValuesPermitted(
       { kind: 'value', raw: value === null ? null : tools.dialect.encode(value, column.type) },
     ]),
   );
-  return isCandidatePermitted({ resource, held }, where, tools);
+  return isCandidatePermitted({ resource, values: held }, where, tools);
 }

@@ -37,9 +37,9 @@ export class DirectStatements {
     const columns = distinct([...given, ...fixed, ...added, ...create.generate(given)]);
     if (!columns || evaluateCondition(where, (id) => keptValue(columns.get(id))) !== true) return undefined;
     const parameters = [...columns.values()].map((each) => this.encode(each));
-    return this.shapes.of(
+    return this.shapes.ofWrite(
       JSON.stringify(['insert', [...columns.keys()], targetsOf(keys)]),
-      keys.map((key) => key.where),
+      { written: parameters, conditions: keys.map((key) => key.where) },
       () => {
         const scope = Scope.ofTable(this.tools.dialect, this.tools.tables, this.resource);
         const names = [...columns.values()].map(({ column }) => scope.table.name(column));
@@ -61,7 +61,6 @@ export class DirectStatements {
           parameters: scope.parameters,
         };
       },
-      parameters,
     );
   }
 
@@ -91,9 +90,12 @@ export class DirectStatements {
     changes: RowChanges,
     as?: { readonly rows: StoredRows; readonly row: StoredRow },
   ): Statement {
-    return this.shapes.of(
+    return this.shapes.ofWrite(
       JSON.stringify(['update', changes.changes.map(shapeOf), targetsOf(keys), as !== undefined]),
-      [where, ...keys.map((key) => key.where)],
+      {
+        written: [...parametersOfChanges(changes), ...(as ? as.row.state : [])],
+        conditions: [where, ...keys.map((key) => key.where)],
+      },
       () => {
         const scope = Scope.ofTable(this.tools.dialect, this.tools.tables, this.resource);
         const assignments = compileChanges(changes, scope);
@@ -104,7 +106,6 @@ export class DirectStatements {
           parameters: scope.parameters,
         };
       },
-      [...parametersOfChanges(changes), ...(as ? as.row.state : [])],
     );
   }
 
