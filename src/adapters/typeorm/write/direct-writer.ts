@@ -52,7 +52,7 @@ export class DirectWriter implements RowWriter {
 
   create(plan: CreatePlan): MaybePromise<Row> {
     return mapMaybe(this.mayWrite(plan, 'create'), (may) => {
-      const statement = may ? this.statements.insert(plan) : undefined;
+      const statement = may ? this.statements.insert(this.withKnownKeys(plan)) : undefined;
       if (!statement) return this.parts.general.create(plan);
       if (this.parts.validates) return this.createValid(plan, statement);
       return mapMaybe(
@@ -103,7 +103,7 @@ export class DirectWriter implements RowWriter {
     const changes =
       !plan.expected && (await this.mayWrite(plan, 'update')) ? this.statements.changesOf(plan) : undefined;
     if (!changes) return general;
-    const statement = this.statements.update(plan, changes);
+    const statement = this.statements.update(this.withKnownKeys(plan), changes);
     if (this.parts.validates) return this.updatingValid(general, statement);
     return {
       ...general,
@@ -137,6 +137,11 @@ export class DirectWriter implements RowWriter {
     return this.tables.isPlain(this.metadata, this.tools);
   }
 
+  /** Entities for validators contain related keys that were looked up; the statement does not check these again. */
+  private withKnownKeys<Plan extends CreatePlan | UpdatePlan>(plan: Plan): Plan {
+    return this.parts.validates ? { ...plan, keys: [] } : plan;
+  }
+
   /** Inserts a row whose entity is valid. The validators run once, also if the general writer takes over. */
   private async createValid(plan: CreatePlan, statement: Statement): Promise<Row> {
     const step = await this.parts.general.prepareCreate(plan);
@@ -150,7 +155,11 @@ export class DirectWriter implements RowWriter {
     const rows = this.storedRows;
     const row = rows && (await this.findValid(plan, rows));
     const updated =
-      row && (await this.execute(this.statements.update(plan, changes, { rows, row }), plan.requester));
+      row &&
+      (await this.execute(
+        this.statements.update(this.withKnownKeys(plan), changes, { rows, row }),
+        plan.requester,
+      ));
     return updated ?? this.parts.general.update(plan);
   }
 

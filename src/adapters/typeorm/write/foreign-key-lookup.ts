@@ -9,6 +9,7 @@ import { existsStatement } from '../../../sql/exists-query.js';
 import { decodeRecord, readColumns, selectList } from '../../../sql/select-columns.js';
 import { Scope } from '../../../sql/query-scope.js';
 import type { Statement } from '../../../sql/statement.js';
+import { StatementCache } from '../../../sql/statement-cache.js';
 import type { Tables } from '../table-metadata.js';
 import type { ReadFrom } from '../connection/cancellable-reads.js';
 import type { ConnectionManager } from '../connection/connection-manager.js';
@@ -25,13 +26,20 @@ export interface KeyLookup {
  */
 const MAX_KEYS = 100;
 
+/** The maximum number of keys in a cached statement, as bodies of single objects have them. */
+const MAX_CACHED_KEYS = 8;
+
 /** Looks up rows to which others refer: a parent in the URL, keys in a body. */
 export class KeyLookups {
+  private readonly shapes: StatementCache;
+
   constructor(
     private readonly tables: Tables,
     private readonly dialect: Dialect,
     private readonly connections: ConnectionManager,
-  ) {}
+  ) {
+    this.shapes = new StatementCache(dialect);
+  }
 
   async findParent(plan: ParentPlan): Promise<ParentValues | undefined> {
     const scope = Scope.begin(this.dialect, this.tables, plan.resource);
@@ -97,6 +105,16 @@ export class KeyLookups {
   }
 
   private statement(checks: readonly KeyCheck[]): Statement {
+    if (checks.length > MAX_CACHED_KEYS) return this.compile(checks);
+    const shape = checks.map(({ relation: { target, on } }) => [target.id, ...on.map(({ far }) => far.id)]);
+    return this.shapes.of(
+      JSON.stringify(shape),
+      checks.flatMap(({ relation: { on }, where }) => on.map(() => where)),
+      () => this.compile(checks),
+    );
+  }
+
+  private compile(checks: readonly KeyCheck[]): Statement {
     const first = checks[0];
     if (!first) throw new Error('No keys to look up');
     const outer = Scope.begin(this.dialect, this.tables, first.relation.target);
