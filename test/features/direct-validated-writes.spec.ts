@@ -198,6 +198,30 @@ onEachDatabase(
       expect((await started.client.get(`${PRODUCTS}${id}/`)).json).toMatchObject({ name: 'b', version: 2 });
     });
 
+    test('keeps each of several simultaneous changes', async () => {
+      const { json } = await started.client.post(PRODUCTS, { name: 'a', price: 1 });
+      const { id } = json as { id: number };
+      const bodies = [
+        { name: 'b' },
+        { price: 7 },
+        { day: '2022-02-03' },
+        { facts: [1] },
+        { code: 'together' },
+      ];
+      const answers = await Promise.all(
+        bodies.map((body) => started.client.patch(`${PRODUCTS}${id}/`, body)),
+      );
+      expect(answers.map(({ status }) => status)).toEqual(bodies.map(() => 200));
+      expect((await started.client.get(`${PRODUCTS}${id}/`)).json).toMatchObject({
+        name: 'b',
+        price: 7,
+        day: '2022-02-03',
+        facts: [1],
+        code: 'together',
+        version: 6,
+      });
+    });
+
     test('is missing if it has been deleted', async () => {
       const { json } = await started.client.post(PRODUCTS, { name: 'a', price: 1 });
       const { id } = json as { id: number };

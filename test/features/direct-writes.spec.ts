@@ -218,6 +218,23 @@ onEachDatabase('a write by one statement', (database) => {
   });
 });
 
+onEachDatabase('simultaneous changes of a row', (database) => {
+  test('count a version each', async () => {
+    const started = await startApp({ entities: ENTITIES, database, compare: false });
+    const { client } = started;
+    try {
+      await client.post(`${URL}versioned/`, { title: 'a' });
+      const titles = ['b', 'c', 'd', 'e', 'f', 'g'];
+      const answers = await Promise.all(titles.map((title) => client.patch(`${URL}versioned/1/`, { title })));
+      expect(answers.map(({ json }) => (json as { version: number }).version).sort()).toEqual([
+        2, 3, 4, 5, 6, 7,
+      ]);
+    } finally {
+      await started.close();
+    }
+  });
+});
+
 /** Columns of every type whose change TypeORM detects in its own way. */
 const KINDS: Readonly<
   Record<string, readonly [options: ColumnOptions, values: readonly unknown[], design?: unknown]>
