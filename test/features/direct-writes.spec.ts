@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { Restify } from 'nestjs-restify';
 import type { RestifyOptions } from 'nestjs-restify';
+import { IsOptional, MaxLength } from 'class-validator';
 import {
   Column,
   CreateDateColumn,
@@ -13,6 +14,7 @@ import {
 import { ManyToOne, PrimaryColumn } from 'typeorm';
 import type { ColumnOptions, EntitySubscriberInterface, Relation } from 'typeorm';
 import { onEachDatabase } from '../support/each-database.js';
+import { inProcessZone } from '../support/process-zone.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
 
@@ -75,7 +77,7 @@ onEachDatabase('a write by one statement', (database) => {
   let started: StartedApp;
   let wasCompared = 0;
   beforeAll(async () => {
-    started = await startApp({ entities: ENTITIES, database });
+    started = await startApp({ entities: ENTITIES, database: inProcessZone(database) });
   });
   afterAll(() => started.close());
   beforeEach(() => {
@@ -220,7 +222,7 @@ onEachDatabase('a write by one statement', (database) => {
 
 onEachDatabase('simultaneous changes of a row', (database) => {
   test('count a version each', async () => {
-    const started = await startApp({ entities: ENTITIES, database, compare: false });
+    const started = await startApp({ entities: ENTITIES, database: inProcessZone(database), compare: false });
     const { client } = started;
     try {
       await client.post(`${URL}versioned/`, { title: 'a' });
@@ -280,8 +282,10 @@ const POSTGRES_KINDS: typeof KINDS = {
   span: [{ type: 'interval' }, ['P1DT2H', 'P2D']],
 };
 
-/** An entity with nullable columns of these kinds, with or without a version. */
-function entityOf(kinds: typeof KINDS, versioned: boolean, table: string): new () => object {
+const MODELS = ['counted', 'judged', 'plain'] as const;
+
+/** An entity with nullable columns of these kinds: `counted` with a version, `judged` with a version and a validator. */
+function entityOf(kinds: typeof KINDS, name: (typeof MODELS)[number], table: string): new () => object {
   // eslint-disable-next-line @typescript-eslint/no-extraneous-class -- its columns are declared below
   class Kinds {}
   PrimaryColumn({ type: 'int' })(Kinds.prototype, 'id');
@@ -289,12 +293,16 @@ function entityOf(kinds: typeof KINDS, versioned: boolean, table: string): new (
     Reflect.defineMetadata('design:type', design, Kinds.prototype, name);
     Column({ ...options, nullable: true })(Kinds.prototype, name);
   }
-  if (versioned) {
+  if (name === 'judged') {
+    IsOptional()(Kinds.prototype, 'text');
+    MaxLength(9)(Kinds.prototype, 'text');
+  }
+  if (name !== 'plain') {
     VersionColumn()(Kinds.prototype, 'version');
     UpdateDateColumn({ precision: 3 })(Kinds.prototype, 'updated_at');
   }
   Entity(table)(Kinds);
-  Restify({ app: 'direct', name: versioned ? 'counted' : 'plain' })(Kinds);
+  Restify({ app: 'direct', name })(Kinds);
   return Kinds;
 }
 
@@ -306,18 +314,15 @@ onEachDatabase(
     let started: StartedApp;
     beforeAll(async () => {
       started = await startApp({
-        entities: [
-          entityOf(kinds, true, `direct_counted_${database.name}`),
-          entityOf(kinds, false, `direct_plain_${database.name}`),
-        ],
-        database,
+        entities: MODELS.map((name) => entityOf(kinds, name, `direct_${name}_${database.name}`)),
+        database: inProcessZone(database),
       });
     });
     afterAll(() => started.close());
 
-    // The comparison of the application fails if the version or a stored value differs from TypeORM's.
+    // The comparison of the application fails if the version, a stored value or the entity for validators differs from TypeORM's.
     test.each(cases)('is a change of %s exactly if it is one for TypeORM', async (name, [first, second]) => {
-      for (const model of ['counted', 'plain']) {
+      for (const model of MODELS) {
         const url = `/rest/v1/direct/${model}/`;
         const id = cases.findIndex(([each]) => each === name) + 1;
         expect((await started.client.post(url, { id, [name]: first })).status).toBe(201);
@@ -329,7 +334,7 @@ onEachDatabase(
     });
 
     test('is compared with TypeORM for each kind that one statement writes', () => {
-      expect(started.compared.compared).toBeGreaterThan(cases.length * 6);
+      expect(started.compared.compared).toBeGreaterThan(cases.length * 12);
     });
   },
   ['sqlite', 'postgres'],

@@ -15,6 +15,7 @@ import {
 import type { ColumnOptions } from 'typeorm';
 import { StatementLog } from '../../faults/statement-log.js';
 import { onEachDatabase } from '../../support/each-database.js';
+import { inProcessZone } from '../../support/process-zone.js';
 import { startApp } from '../../support/start-app.js';
 import type { StartedApp } from '../../support/start-app.js';
 
@@ -111,7 +112,7 @@ onEachDatabase(
       started = await startApp({
         compare: false,
         entities: [Owner, ...Object.entries(OPTIONS).map(([name, option]) => entityOf(name, option))],
-        database,
+        database: inProcessZone(database),
         dataSource: { logging: ['query'], logger: log },
       });
       await started.client.post('/rest/v1/written/owner/', { name: 'a' });
