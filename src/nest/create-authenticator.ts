@@ -1,5 +1,5 @@
 import type { ModuleRef, ModulesContainer } from '@nestjs/core';
-import { counterOf } from '../adapters/throttler/load-counter.js';
+import { findCounter } from '../adapters/throttler/load-counter.js';
 import type { RefusalLimits } from '../core/contracts/authentication.js';
 import { REFUSAL_LIMITS } from '../core/schema/limits.js';
 import { Authenticator } from '../features/authentication/authenticator.js';
@@ -36,7 +36,7 @@ function sharedRefusals(
   { perAddress, ttl }: RefusalLimits,
 ): ShareRefusal | undefined {
   const tokens = [...modules.values()].flatMap((module) => [...module.providers.keys()]);
-  const counter = counterOf(tokens, (token) => moduleRef.get<unknown>(token, { strict: false }));
+  const counter = findCounter(tokens, (token) => moduleRef.get<unknown>(token, { strict: false }));
   if (!counter) return undefined;
   let away = false;
   return async (address) => {

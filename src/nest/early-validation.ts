@@ -32,8 +32,8 @@ export async function failFast(context: EarlyContext): Promise<void> {
   const options = await typeOrmOptions(context);
   const entities = options === undefined ? undefined : entitiesOf(options, context);
   if (!options || !entities) return;
-  const { unknownTargets, doubled } = readOfflineMetadata(entities);
-  if (unknownTargets.length === 0 && !(doubled && options.synchronize === true)) return;
+  const { unknownTargets, hasDuplicateTable } = readOfflineMetadata(entities);
+  if (unknownTargets.length === 0 && !(hasDuplicateTable && options.synchronize === true)) return;
   const missing = new Set(unknownTargets.flatMap((each) => each.missing ?? []));
   const description = await describeUnconnected(options, entities, [...missing]);
   const own = [...problemsOf(unknownTargets), ...(description ? failingJunctions(description) : [])];

@@ -7,28 +7,31 @@ export interface TransformOptions {
   readonly version?: number;
 }
 
-/** The two functions of class-transformer that are asked. What its decorators record is private, and each copy of it has its own. */
+/**
+ * The functions of class-transformer by which a class is probed: the metadata of its decorators is private, and separate for
+ * each installed copy of the package.
+ */
 export interface ClassTransformer {
   readonly toPlain: (object: object, options: TransformOptions) => object;
   readonly toInstance: (target: object, plain: object, options: TransformOptions) => object;
 }
 
-/** One way through class-transformer. */
-interface Way {
+/** One direction of class-transformer: from or to an instance of the class. */
+interface Direction {
   readonly transform: (probe: object, options: TransformOptions) => object;
-  /** The prototype of probes, and what they say their class is. */
+  /** The prototype of the probe, and the value of its `constructor`. */
   readonly prototype: object;
   readonly constructed: unknown;
-  /** What becomes of a property that is not left out. */
-  readonly what: 'shown' | 'taken';
+  /** The effect on a property that is not excluded. */
+  readonly effect: 'shown' | 'taken';
 }
 
-interface Passing {
-  readonly way: Way;
+interface ProbeOptions {
+  readonly direction: Direction;
   readonly options: TransformOptions;
 }
 
-/** Every property of some group belongs to one of these. */
+/** A list of groups that matches the groups of every property. */
 class EveryGroup extends Array<string> {
   override some(): boolean {
     return true;
@@ -43,166 +46,181 @@ const IN_VERSIONS: readonly TransformOptions[] = [-Infinity, Infinity].map((vers
 }));
 const CHANGED = 'is given another value by class-transformer (@Transform, @Type), and here is not';
 
-/** The value of a probe's property that is the probe itself: where circles are looked for it is passed over, and nothing is called with it. */
+/** Stands for the probe as the value of its own property, which the circular check of class-transformer skips without calling anything. */
 const SELF = Symbol('the probe itself');
 
-/** What one way makes of a property. */
-interface Judgement {
-  readonly passes: boolean;
+/** The effect of the decorators of a property in one direction. */
+interface PropertyEffect {
+  readonly isIncluded: boolean;
   readonly unheeded: readonly string[];
 }
 
 /**
- * What class-transformer makes of the properties of a class: each is passed both ways with values that fit it, in an object whose
- * other properties are passed over.
+ * Determines the exposure of the properties of a class: each is transformed in both directions with sample values, in an object
+ * whose other properties are skipped.
  */
-export function askClass(
+export function probeClass(
   type: ExposedClass,
   samples: ReadonlyMap<string, readonly unknown[]>,
   { toPlain, toInstance }: ClassTransformer,
 ): ReadonlyMap<string, Exposure> {
-  const out: Way = {
+  const outward: Direction = {
     transform: toPlain,
     prototype: type.prototype as object,
     constructed: type,
-    what: 'shown',
+    effect: 'shown',
   };
-  const into: Way = {
-    transform: (plain, options) => toInstance(instanceOf(type), plain, options),
+  const inward: Direction = {
+    transform: (plain, options) => toInstance(instanceLike(type), plain, options),
     prototype: Object.prototype,
     constructed: Object,
-    what: 'taken',
+    effect: 'taken',
   };
-  const [shown, taken] = [judgeProperties(samples, out), judgeProperties(samples, into)];
-  const found = new Map<string, Exposure>();
+  const [shown, taken] = [probeProperties(samples, outward), probeProperties(samples, inward)];
+  const exposures = new Map<string, Exposure>();
   for (const name of samples.keys()) {
-    const ways = [shown.get(name) ?? AS_WRITTEN, taken.get(name) ?? AS_WRITTEN] as const;
-    const unheeded = [...new Set(ways.flatMap((way) => way.unheeded))];
-    if (ways.every(({ passes }) => passes) && unheeded.length === 0) continue;
-    found.set(name, { shown: ways[0].passes, taken: ways[1].passes, unheeded });
+    const effects = [shown.get(name) ?? UNDECORATED, taken.get(name) ?? UNDECORATED] as const;
+    const unheeded = [...new Set(effects.flatMap((effect) => effect.unheeded))];
+    if (effects.every(({ isIncluded }) => isIncluded) && unheeded.length === 0) continue;
+    exposures.set(name, { shown: effects[0].isIncluded, taken: effects[1].isIncluded, unheeded });
   }
-  return found;
+  return exposures;
 }
 
-const AS_WRITTEN: Judgement = { passes: true, unheeded: [] };
+const UNDECORATED: PropertyEffect = { isIncluded: true, unheeded: [] };
 
-/** Takes what it is given, and runs neither a constructor nor an accessor of the class. */
-function instanceOf(type: ExposedClass): object {
+/** An object that has the class as its `constructor`, but runs neither constructor nor accessors of the class. */
+function instanceLike(type: ExposedClass): object {
   return new Proxy(Object.create(null) as object, {
     get: (target, name) => (name === 'constructor' ? type : (Reflect.get(target, name) as unknown)),
   });
 }
 
-/** Properties of which something is said. Of most classes nothing is, which two probes tell. */
-function judgeProperties(
+/** The effects on the decorated properties. Two probes of all properties suffice for a class without decorators. */
+function probeProperties(
   samples: ReadonlyMap<string, readonly unknown[]>,
-  way: Way,
-): ReadonlyMap<string, Judgement> {
+  direction: Direction,
+): ReadonlyMap<string, PropertyEffect> {
   const names = [...samples.keys()];
   const firsts = new Map([...samples].map(([name, values]) => [name, values[0]]));
   const nulls = new Map(names.map((name) => [name, null]));
   const [first = AS_IT_IS, last = AS_IT_IS] = IN_VERSIONS;
-  if (isPassedOn(firsts, { way, options: first }) && isPassedOn(nulls, { way, options: last }))
+  if (isUnchanged(firsts, { direction, options: first }) && isUnchanged(nulls, { direction, options: last }))
     return new Map();
-  const renamed = renamedBy(names, way);
+  const renamed = renamedBy(names, direction);
   return new Map(
-    [...samples].map(([name, values]) => [name, renamed.has(name) ? AS_WRITTEN : judge(name, values, way)]),
+    [...samples].map(([name, values]) => [
+      name,
+      renamed.has(name) ? UNDECORATED : probeProperty(name, values, direction),
+    ]),
   );
 }
 
-function isPassedOn(values: ReadonlyMap<string, unknown>, { way, options }: Passing): boolean {
+/** Whether the properties of an object are all read, and have the same values afterwards. */
+function isUnchanged(values: ReadonlyMap<string, unknown>, { direction, options }: ProbeOptions): boolean {
   const read = new Set<string>();
-  const probe = probeOf([...values.keys()], way, { read, valueOf: (name) => values.get(name) });
-  const made = attempt(() => way.transform(probe, options)) as Readonly<Record<string, unknown>> | undefined;
+  const probe = probeOf([...values.keys()], direction, { read, valueOf: (name) => values.get(name) });
+  const transformed = attempt(() => direction.transform(probe, options)) as
+    Readonly<Record<string, unknown>> | undefined;
   return (
-    made !== undefined &&
+    transformed !== undefined &&
     [...values].every(
-      ([name, value]) => read.has(name) && name in made && textOf(made[name]) === textOf(value),
+      ([name, value]) => read.has(name) && name in transformed && textOf(transformed[name]) === textOf(value),
     )
   );
 }
 
-function judge(name: string, values: readonly unknown[], way: Way): Judgement {
-  const outcomes = values.map((value) => passed(name, value, { way, options: AS_IT_IS }));
-  const there = outcomes.filter((each) => each !== undefined);
-  const isPassed = (options: TransformOptions): boolean =>
-    values.some((value) => (passed(name, value, { way, options }) ?? []).length > 0);
-  if (there.some(saysSomething)) {
-    const changes = values.flatMap((value, index) => changeOf(name, value, { made: outcomes[index], way }));
-    const version = IN_VERSIONS.every(isPassed)
+function probeProperty(name: string, values: readonly unknown[], direction: Direction): PropertyEffect {
+  const outcomes = values.map((value) => transformProperty(name, value, { direction, options: AS_IT_IS }));
+  const returned = outcomes.filter((each) => each !== undefined);
+  const isIncluded = (options: TransformOptions): boolean =>
+    values.some((value) => (transformProperty(name, value, { direction, options }) ?? []).length > 0);
+  if (returned.some(hasValue)) {
+    const changes = values.flatMap((value, index) =>
+      changeOf(name, value, { entries: outcomes[index], direction }),
+    );
+    const version = IN_VERSIONS.every(isIncluded)
       ? []
-      : [`is ${way.what} in some versions only, and here in each`];
-    return { passes: true, unheeded: [...changes.slice(0, 1), ...version] };
+      : [`is ${direction.effect} in some versions only, and here in each`];
+    return { isIncluded: true, unheeded: [...changes.slice(0, 1), ...version] };
   }
-  return { passes: false, unheeded: whyLeftOut(there, { way, isPassed }) };
+  return { isIncluded: false, unheeded: ignoredEffects(returned, { direction, isIncluded }) };
 }
 
-/** What is undefined is left out of JSON. */
-function saysSomething(entries: Entries): boolean {
+/** False if the value is undefined, which JSON omits. */
+function hasValue(entries: Entries): boolean {
   return entries.some(([, value]) => value !== undefined);
 }
 
-/** What decorators say besides of a property that is left out: nothing of one that @Exclude() names. */
-function whyLeftOut(
-  there: readonly Entries[],
-  { way, isPassed }: { readonly way: Way; readonly isPassed: (options: TransformOptions) => boolean },
+/** Effects of the decorators of an excluded property that are ignored: none for one with `@Exclude()`. */
+function ignoredEffects(
+  returned: readonly Entries[],
+  {
+    direction: { effect },
+    isIncluded,
+  }: { readonly direction: Direction; readonly isIncluded: (options: TransformOptions) => boolean },
 ): readonly string[] {
-  if (there.length === 0) return [`makes class-transformer throw, and is not ${way.what}`];
-  if (there.some((entries) => entries.length > 0))
-    return [`is made undefined by class-transformer (@Transform), and is not ${way.what}`];
-  return isPassed(IN_EVERY_GROUP) ? [`is ${way.what} in groups only, and here in none`] : [];
+  if (returned.length === 0) return [`makes class-transformer throw, and is not ${effect}`];
+  if (returned.some((entries) => entries.length > 0))
+    return [`is made undefined by class-transformer (@Transform), and is not ${effect}`];
+  return isIncluded(IN_EVERY_GROUP) ? [`is ${effect} in groups only, and here in none`] : [];
 }
 
 type Entries = readonly (readonly [string, unknown])[];
 
-/** What comes of a property with this value, without the others; undefined where that throws. */
-function passed(name: string, value: unknown, { way, options }: Passing): Entries | undefined {
+/** Transforms one property with this value, without the others; undefined if class-transformer throws. */
+function transformProperty(
+  name: string,
+  value: unknown,
+  { direction, options }: ProbeOptions,
+): Entries | undefined {
   for (const others of [SELF, undefined]) {
-    const probe = probeOf([name], way, { valueOf: (each) => (each === name ? value : others) });
-    const made = attempt(() => way.transform(probe, options));
-    if (made) return Object.entries(made).filter(([, each]) => others === SELF || each !== undefined);
+    const probe = probeOf([name], direction, { valueOf: (each) => (each === name ? value : others) });
+    const transformed = attempt(() => direction.transform(probe, options));
+    if (transformed)
+      return Object.entries(transformed).filter(([, each]) => others === SELF || each !== undefined);
   }
   return undefined;
 }
 
-/** How a value comes out otherwise than it went in. */
+/** Describes how a value is changed, if it is. */
 function changeOf(
   name: string,
   value: unknown,
-  { made, way }: { readonly made: Entries | undefined; readonly way: Way },
+  { entries, direction }: { readonly entries: Entries | undefined; readonly direction: Direction },
 ): readonly string[] {
-  // What throws for whatever value is no word about this one.
-  if (!made) return passed(name, SELF, { way, options: AS_IT_IS }) ? [CHANGED] : [];
-  const [key, found] = made.find(([each]) => each === name) ?? made[0] ?? [name];
+  // If it throws for every value, the reason is not this value.
+  if (!entries) return transformProperty(name, SELF, { direction, options: AS_IT_IS }) ? [CHANGED] : [];
+  const [key, transformed] = entries.find(([each]) => each === name) ?? entries[0] ?? [name];
   if (key !== name) return [`is renamed "${key}" by class-transformer, and here is not`];
-  return textOf(found) === textOf(value) ? [] : [CHANGED];
+  return textOf(transformed) === textOf(value) ? [] : [CHANGED];
 }
 
-/** As an answer would have it: of which class an object is makes no difference, nor between nothing and null. */
+/** The value as JSON, in which neither the class of an object nor undefined instead of null makes a difference. */
 function textOf(value: unknown): string {
   return JSON.stringify(value ?? null, (_, each: unknown) =>
     typeof each === 'bigint' ? String(each) : each,
   );
 }
 
-/** Properties that a class takes by other names alone: these are read of a probe that does not have them. */
-function renamedBy(names: readonly string[], way: Way): ReadonlySet<string> {
+/** The properties that a class accepts under other names only: these names are read of a probe that does not have them. */
+function renamedBy(names: readonly string[], direction: Direction): ReadonlySet<string> {
   const read = new Set<string>();
-  if (way.what === 'taken') {
-    const probe = probeOf(names, way, { read, valueOf: () => SELF });
-    attempt(() => way.transform(probe, AS_IT_IS));
+  if (direction.effect === 'taken') {
+    const probe = probeOf(names, direction, { read, valueOf: () => SELF });
+    attempt(() => direction.transform(probe, AS_IT_IS));
   }
   const others = [...read].filter((name) => !names.includes(name));
   return new Set(
     others.flatMap((name) =>
-      (passed(name, null, { way, options: AS_IT_IS }) ?? []).flatMap(([key]) =>
+      (transformProperty(name, null, { direction, options: AS_IT_IS }) ?? []).flatMap(([key]) =>
         key !== name && names.includes(key) ? key : [],
       ),
     ),
   );
 }
 
-/** What a function gives, or nothing where it throws: it may run what the application has written. */
+/** The result of a function that may run code of the application; undefined if that throws. */
 function attempt(transform: () => object): object | undefined {
   try {
     return transform();
@@ -212,19 +230,19 @@ function attempt(transform: () => object): object | undefined {
 }
 
 interface ProbeRules {
-  /** Filled with the names that are read. */
+  /** Collects the names that are read. */
   readonly read?: Set<string>;
   readonly valueOf: (name: string) => unknown;
 }
 
-/** An object with these properties that runs nothing of its class, whatever is read of it. */
-function probeOf(names: readonly string[], way: Way, { read, valueOf }: ProbeRules): object {
+/** An object with these properties that runs no code of its class when it is read. */
+function probeOf(names: readonly string[], direction: Direction, { read, valueOf }: ProbeRules): object {
   const described = { configurable: true, enumerable: true, writable: true, value: undefined };
-  const probe: object = new Proxy(Object.create(way.prototype) as object, {
+  const probe: object = new Proxy(Object.create(direction.prototype) as object, {
     ownKeys: () => [...names],
     getOwnPropertyDescriptor: () => described,
     get: (target, name) => {
-      if (name === 'constructor') return way.constructed;
+      if (name === 'constructor') return direction.constructed;
       if (typeof name === 'symbol' || name === 'then') return Reflect.get(target, name) as unknown;
       read?.add(name);
       const value = valueOf(name);

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { loadEntityValidator } from './entity-validator.js';
 
-test('is none where nothing is decorated for class-validator, and one as soon as something is', async () => {
+test('is loaded only if a class has a decorator of class-validator', async () => {
   expect(await loadEntityValidator()).toBeUndefined();
   const { MaxLength } = await import('class-validator');
   expect(await loadEntityValidator()).toBeUndefined();

@@ -9,7 +9,7 @@ import type { ValidationMetadataLike } from './read-rules.js';
 import { validatedView, writtenWithin } from './validated-view.js';
 import type { DatesAsTexts, Written } from './validated-view.js';
 
-/** class-validator's own error, as far as it is read here: the package is an optional peer. */
+/** The used part of class-validator's error. The package is an optional peer dependency. */
 interface ValidationErrorLike {
   readonly property: string;
   readonly constraints?: Readonly<Record<string, string>>;
@@ -31,32 +31,32 @@ interface ClassValidator {
   };
 }
 
-/** Runs class-validator's decorators over an entity that is about to be written. */
+/** Validates an entity with class-validator before it is written. */
 export interface EntityValidator {
   validate(entity: object, resource: ResourceSchema, written: Written): Promise<FieldErrors>;
-  /** Whether a class has any. */
+  /** Whether a class has validation decorators. */
   validates(target: unknown): boolean;
-  /** What of it a schema can say. */
+  /** The rules of a class as far as a JSON Schema can express them. */
   readonly rulesOf: ReadRules;
 }
 
-/** Where every copy of class-validator in a process keeps what its decorators record. Without any there is nothing. */
-const RECORDS = 'classValidatorMetadataStorage';
+/** The global variable in which all copies of class-validator store the metadata of decorators. */
+const METADATA_STORAGE = 'classValidatorMetadataStorage';
 
 /**
- * The validator, or undefined where the application has not installed class-validator, or decorates nothing with it: to load it
- * takes as long as a hundred entities.
+ * Loads the validator; undefined if class-validator is not installed, or if nothing is decorated with it: loading it takes as
+ * long as a hundred entities.
  */
 export async function loadEntityValidator(): Promise<EntityValidator | undefined> {
-  if (!(RECORDS in globalThis)) return undefined;
+  if (!(METADATA_STORAGE in globalThis)) return undefined;
   const library = await importClassValidator();
   if (!library) return undefined;
   const datesAsTexts = datesAsTextsOf(library);
   return {
     validate: async (entity, resource, written) => {
-      const seen = validatedView(entity, resource.fields, { written, datesAsTexts });
-      // What is left out is filled by the database, and whether it may be is not theirs to say.
-      const found = await library.validate(seen, {
+      const view = validatedView(entity, resource.fields, { written, datesAsTexts });
+      // The database sets missing values, which therefore are not validated.
+      const found = await library.validate(view, {
         forbidUnknownValues: false,
         skipUndefinedProperties: true,
       });
@@ -69,28 +69,28 @@ export async function loadEntityValidator(): Promise<EntityValidator | undefined
   };
 }
 
-/** Of each class once: nothing is decorated while requests are answered. */
+/** Cached by class, because decorators are not added after the start. */
 function datesAsTextsOf(library: ClassValidator): DatesAsTexts {
   const known = new WeakMap<object, ReadonlySet<string>>();
   return (type) => {
     if (typeof type !== 'function') return NONE;
-    const found =
+    const properties =
       known.get(type) ??
       new Set(
         library
           .getMetadataStorage()
           .getTargetValidationMetadatas(type, '', true, false)
-          .filter(({ name }) => name !== undefined && TEXTS_OF_DATES.has(name))
+          .filter(({ name }) => name !== undefined && DATE_TEXT_VALIDATORS.has(name))
           .map(({ propertyName }) => propertyName),
       );
-    known.set(type, found);
-    return found;
+    known.set(type, properties);
+    return properties;
   };
 }
 
 const NONE: ReadonlySet<string> = new Set();
-/** Names of the validators that judge the text of a date: @IsDateString, @IsISO8601, @IsRFC3339. */
-const TEXTS_OF_DATES: ReadonlySet<string> = new Set(['isDateString', 'isIso8601', 'isRFC3339']);
+/** The names of the validators that expect a date as text: @IsDateString, @IsISO8601, @IsRFC3339. */
+const DATE_TEXT_VALIDATORS: ReadonlySet<string> = new Set(['isDateString', 'isIso8601', 'isRFC3339']);
 
 async function importClassValidator(): Promise<ClassValidator | undefined> {
   try {
@@ -102,10 +102,10 @@ async function importClassValidator(): Promise<ClassValidator | undefined> {
   }
 }
 
-/** In the place of a message about a stored value that the caller may not read: `$value` would show it. */
+/** Replaces the messages about a stored value that the caller may not read: `$value` would disclose it. */
 const NOT_VALID = 'Not a valid value.';
 
-/** Errors of fields that a client can write. What only the application can set, only the application can mend. */
+/** The errors of the fields that clients can write. Clients could not correct the others. */
 function fieldErrors(
   found: readonly ValidationErrorLike[],
   fields: readonly Field[],

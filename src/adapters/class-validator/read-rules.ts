@@ -1,7 +1,7 @@
 import type { Json } from '../../core/errors/rest-exception.js';
 import type { ClassRules, ValueRules } from '../../core/schema/value-rules.js';
 
-/** What a decorator of class-validator has recorded, as far as it is read here. */
+/** The used part of the metadata that a decorator of class-validator records. */
 export interface ValidationMetadataLike {
   readonly type: string;
   readonly propertyName: string;
@@ -13,8 +13,8 @@ export interface ValidationMetadataLike {
 }
 
 /**
- * The rules that hold for every value: not those of groups, not those that depend on the object (`@ValidateIf`, `validateIf`), and
- * not those of each item. A property with a condition of its own but `@IsOptional` has none.
+ * The rules that apply to every value: without those of groups, of each item, and with a condition (`validateIf`). A property
+ * with a condition other than `@IsOptional`, such as `@ValidateIf`, has no rules.
  */
 export function readRules(metadatas: readonly ValidationMetadataLike[]): ClassRules {
   const byProperty = new Map<string, ValidationMetadataLike[]>();
@@ -40,7 +40,7 @@ function rulesOf(metadatas: readonly ValidationMetadataLike[]): ValueRules {
   return metadatas.reduce<ValueRules>(
     (rules, { name = '', constraints = [] }) => {
       const read = Object.hasOwn(READERS, name) ? READERS[name] : undefined;
-      return read ? tightened(rules, read(constraints)) : rules;
+      return read ? combineRules(rules, read(constraints)) : rules;
     },
     { refusesNull: false, patterns: [] },
   );
@@ -48,7 +48,7 @@ function rulesOf(metadatas: readonly ValidationMetadataLike[]): ValueRules {
 
 type Read = (constraints: readonly unknown[]) => Partial<ValueRules>;
 
-/** By the name that each decorator records. What is not named here says nothing that a schema could. */
+/** By the name that each decorator records. Decorators that are missing here cannot be expressed in a schema. */
 const READERS: Readonly<Record<string, Read>> = {
   isLength: ([min, max]) => ({ ...number('minLength', min), ...number('maxLength', max) }),
   minLength: ([min]) => number('minLength', min),
@@ -89,8 +89,8 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/** Both hold. Null is none of the values that any of these takes, but for one that a list of values names. */
-function tightened(one: ValueRules, other: Partial<ValueRules>): ValueRules {
+/** Combines rules that both apply. Each of them rejects null, except a list of values that includes it. */
+function combineRules(one: ValueRules, other: Partial<ValueRules>): ValueRules {
   const { values } = one;
   const both = other.values && values ? other.values.filter((each) => values.includes(each)) : other.values;
   return {

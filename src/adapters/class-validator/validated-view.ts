@@ -2,18 +2,18 @@ import { isWritable } from '../../core/schema/field.js';
 import type { ColumnField, Field } from '../../core/schema/field.js';
 import type { DataType } from '../../core/schema/data-type.js';
 
-/** What a write says of an entity: the values of its fields, and the body that they were parsed from. */
+/** The values of the fields that a write sets, and the body from which they were parsed. */
 export interface Written {
   readonly values: ReadonlyMap<string, unknown>;
   readonly sent?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Properties of a class whose validators judge a date by its text. */
+/** The properties of a class whose validators expect a date as text. */
 export type DatesAsTexts = (type: unknown) => ReadonlySet<string>;
 
 /**
- * The entity as validators see it: a date as the text that was sent where they judge texts, and nothing where a column is empty
- * that the write does not name, for that is not theirs to say. The entity itself where both make no difference.
+ * The view of an entity that is validated: dates are the texts that were sent if the validators expect texts, and columns that
+ * are null and not written are undefined, so that they are not validated. The entity itself if there is no difference.
  */
 export function validatedView(
   entity: object,
@@ -25,8 +25,8 @@ export function validatedView(
   for (const field of fields) {
     if (!isReplaceable(field) || isLazyRelation(entity, field.name)) continue;
     const value = (entity as Readonly<Record<string, unknown>>)[field.name];
-    const seen = seenValue(field, value, { written, datesAsTexts, isText: texts.has(field.name) });
-    if (seen !== value) own.set(field.name, seen);
+    const replaced = viewValue(field, value, { written, datesAsTexts, isText: texts.has(field.name) });
+    if (replaced !== value) own.set(field.name, replaced);
   }
   return own.size === 0 ? entity : withProperties(entity, own);
 }
@@ -43,13 +43,13 @@ function isLazyRelation(entity: object, name: string): boolean {
   return Object.getOwnPropertyDescriptor(entity, name)?.get !== undefined;
 }
 
-interface Seeing {
+interface ViewOptions {
   readonly written: Written;
   readonly datesAsTexts: DatesAsTexts;
   readonly isText: boolean;
 }
 
-function seenValue(field: Field, value: unknown, { written, datesAsTexts, isText }: Seeing): unknown {
+function viewValue(field: Field, value: unknown, { written, datesAsTexts, isText }: ViewOptions): unknown {
   const isWritten = written.values.has(field.name);
   switch (field.kind) {
     case 'column':
@@ -66,7 +66,7 @@ function seenValue(field: Field, value: unknown, { written, datesAsTexts, isText
   }
 }
 
-/** What a write says of an embedded object. */
+/** The part of a write that sets an embedded object. */
 export function writtenWithin({ values, sent }: Written, name: string): Written {
   return {
     values: new Map(Object.entries(values.get(name) ?? {})),
@@ -74,7 +74,7 @@ export function writtenWithin({ values, sent }: Written, name: string): Written 
   };
 }
 
-/** The text that was sent; the canonical text of a stored date, and where the sent text is unknown. */
+/** The text that was sent, or the canonical text if the date was stored before or its text is unknown. */
 function textOfDate({ name, type }: ColumnField, value: unknown, written: Written | undefined): unknown {
   if (Array.isArray(value)) {
     const sent = written?.sent?.[name] as readonly unknown[] | undefined;
@@ -92,7 +92,7 @@ function textOfItem(value: unknown, sent: unknown, type: DataType): unknown {
   return `${String(value.getFullYear()).padStart(4, '0')}-${two(value.getMonth() + 1)}-${two(value.getDate())}`;
 }
 
-/** Inherits from the entity, so that getters and methods see the same. */
+/** The result inherits from the entity, so that getters and methods use the replaced properties. */
 function withProperties(entity: object, own: ReadonlyMap<string, unknown>): object {
   return Object.create(
     entity,

@@ -1,6 +1,6 @@
 import type { RequestCounter, Throttle } from '../../core/contracts/throttle.js';
 
-/** The part of @nestjs/throttler that is used here: the package is an optional peer. */
+/** The used part of @nestjs/throttler's storage. The package is an optional peer dependency. */
 interface ThrottlerStorageLike {
   increment(
     key: string,
@@ -11,13 +11,13 @@ interface ThrottlerStorageLike {
   ): Promise<{ readonly isBlocked: boolean; readonly timeToBlockExpire: number }>;
 }
 
-/** What the library calls the token of its storage. */
+/** The description of the injection token of the storage. */
 const STORAGE = 'ThrottlerStorage';
 
 const INSTALL =
   'A model names a throttle: install @nestjs/throttler, and import ThrottlerModule.forRoot([]) in the application.';
 
-/** The counter over the application's own throttler storage, so that it holds as far as that storage reaches. */
+/** Loads a counter that uses the application's throttler storage, so that limits have the scope of that storage. */
 export async function loadCounter(find: (token: symbol) => unknown): Promise<RequestCounter> {
   const token = await storageToken();
   const storage = find(token) as ThrottlerStorageLike | undefined;
@@ -26,10 +26,10 @@ export async function loadCounter(find: (token: symbol) => unknown): Promise<Req
 }
 
 /**
- * The same where the application has such a storage, and undefined where it has none, installed or not. It is known by
- * the name of its token, so that a package which nothing else needs is not loaded, and looked up when it is first used.
+ * The same if the application has a throttler storage, otherwise undefined. The storage is identified by the description of
+ * its token, so that the package need not be loaded, and resolved when it is first used.
  */
-export function counterOf(
+export function findCounter(
   tokens: Iterable<unknown>,
   find: (token: symbol) => unknown,
 ): RequestCounter | undefined {
@@ -38,7 +38,7 @@ export function counterOf(
   return {
     count: async (key, throttle) => {
       const storage = find(token) as ThrottlerStorageLike | undefined;
-      if (!storage) throw new Error(`The application's ${STORAGE} is not there`);
+      if (!storage) throw new Error(`The application has no provider of ${STORAGE}`);
       return countIn(storage, key, throttle);
     },
   };

@@ -7,7 +7,11 @@ import { mysql } from '../../sql/dialects/mysql.js';
 import { postgres } from '../../sql/dialects/postgres.js';
 import { sqlite } from '../../sql/dialects/sqlite.js';
 
-/** The dialect of a data source. Throws a `DeclarationError` for a driver that has none. */
+/**
+ * Chooses the dialect of a data source.
+ *
+ * @throws DeclarationError if its driver is not supported.
+ */
 export function chooseDialect(dataSource: DataSource): Dialect {
   const family = knownDialectFamily(dataSource);
   switch (family) {

@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 
-/** Databases that speak the same SQL for all that this adapter writes. */
+/** Databases with the same SQL dialect, as far as this adapter uses it. */
 export type DialectFamily = 'sqlite' | 'postgres' | 'mysql';
 
 const FAMILIES: Readonly<Record<string, DialectFamily>> = {
@@ -11,11 +11,12 @@ const FAMILIES: Readonly<Record<string, DialectFamily>> = {
   mariadb: 'mysql',
 };
 
-/** The family of a data source's driver; undefined for one that this adapter does not know. */
+/** The dialect family of a data source; undefined if its driver is not supported. */
 export function knownDialectFamily(dataSource: DataSource): DialectFamily | undefined {
   return FAMILIES[dataSource.options.type];
 }
 
+/** As `knownDialectFamily`, for a data source whose driver has been checked. */
 export function dialectFamily(dataSource: DataSource): DialectFamily {
   return knownDialectFamily(dataSource) ?? 'sqlite';
 }

@@ -3,15 +3,15 @@ import type { Column } from '../../core/schema/column.js';
 import type { ResourceSchema } from '../../core/schema/resource-schema.js';
 import type { TableNames, TableRegistry } from '../../sql/table-names.js';
 import { entityIdOf } from './metadata/entity-id.js';
-import { kindLiterals } from './metadata/inheritance.js';
+import { discriminatorLiterals } from './metadata/inheritance.js';
 
-/** One entity's table, with TypeORM's metadata. */
+/** The table of one entity, with TypeORM's metadata. */
 export interface Table extends TableNames {
   readonly dataSource: DataSource;
   readonly metadata: EntityMetadata;
 }
 
-/** The tables of a data source, by the adapter's entity names. */
+/** The tables of a data source by entity id. */
 export class Tables implements TableRegistry {
   private readonly byEntity = new Map<string, Table>();
 
@@ -30,7 +30,7 @@ export class Tables implements TableRegistry {
     return table;
   }
 
-  /** Quoted, with its schema and database. */
+  /** The quoted table name, qualified with schema and database. */
   pathOf(metadata: EntityMetadata): string {
     return pathOf(metadata, (name) => this.dataSource.driver.escape(name));
   }
@@ -46,14 +46,14 @@ export class Tables implements TableRegistry {
         .map((column) => [column.databaseName, column]),
     );
     const name = (column: Column): string => {
-      const found = quoted.get(column.id);
-      if (found === undefined) throw new Error(`No column ${column.id} of ${metadata.name}`);
-      return found;
+      const quotedName = quoted.get(column.id);
+      if (quotedName === undefined) throw new Error(`No column ${column.id} of ${metadata.name}`);
+      return quotedName;
     };
     const deleted = metadata.deleteDateColumn;
-    const ofKind = kindCondition(metadata, quote);
+    const discriminator = discriminatorCondition(metadata, quote);
     const rowsEvenDeleted = (alias: string): readonly string[] =>
-      ofKind.map((condition) => `${alias}.${condition}`);
+      discriminator.map((condition) => `${alias}.${condition}`);
     return {
       dataSource: this.dataSource,
       metadata,
@@ -74,7 +74,7 @@ export class Tables implements TableRegistry {
   }
 }
 
-/** A pair is there while both of its sides are: its key is a side's key. */
+/** A row of a junction table exists as long as neither of its sides is soft-deleted. */
 function pairConditions(
   metadata: EntityMetadata,
   { alias, quote }: { alias: string; quote: (name: string) => string },
@@ -101,9 +101,12 @@ function pathOf({ tablePath }: EntityMetadata, quote: (name: string) => string):
     .join('.');
 }
 
-/** What tells an entity's rows from those of others in its table, without the alias. The values are the model's own, checked at boot. */
-function kindCondition(metadata: EntityMetadata, quote: (name: string) => string): readonly string[] {
+/** The discriminator condition of an entity that shares its table, without the alias. Its values are checked at boot. */
+function discriminatorCondition(
+  metadata: EntityMetadata,
+  quote: (name: string) => string,
+): readonly string[] {
   const column = metadata.discriminatorColumn;
   if (!column || metadata.tableType !== 'entity-child') return [];
-  return [`${quote(column.databaseName)} IN (${kindLiterals(metadata).join(', ')})`];
+  return [`${quote(column.databaseName)} IN (${discriminatorLiterals(metadata).join(', ')})`];
 }

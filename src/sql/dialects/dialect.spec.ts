@@ -29,11 +29,11 @@ describe('likePattern', () => {
     ['\uff05\uff3f', '\uff05\uff3f'],
     ['\u{1f600}', '\u{1f600}'],
     ['$&$1', '$&$1'],
-  ])('takes %j by the letter: %j', (text, pattern) => {
+  ])('escapes wildcards in %j: %j', (text, pattern) => {
     expect(likePattern({ text, where: 'whole', insensitive: false })).toBe(pattern);
   });
 
-  test('takes a million signs by the letter', () => {
+  test('escapes a million wildcards', () => {
     expect(likePattern({ text: '%'.repeat(1_000_000), where: 'anywhere', insensitive: true })).toBe(
       `%${'!%'.repeat(1_000_000)}%`,
     );
@@ -50,6 +50,6 @@ test.each<[error: unknown, value: unknown]>([
   [undefined, undefined],
   [null, undefined],
   ['text', undefined],
-])("of %j the driver's code is %j", (error, value) => {
+])("reads the driver's code of %j: %j", (error, value) => {
   expect(driverErrorProperty(error, 'code')).toBe(value);
 });

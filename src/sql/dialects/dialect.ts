@@ -50,9 +50,9 @@ export interface NamedTable {
 /** Session settings that a write transaction requires. */
 export interface SessionSetup {
   /** A query for the current setting, as `c0`. Executed once per data source. */
-  readonly question: string;
+  readonly query: string;
   /** Statements after BEGIN, and before the connection is released. Empty if the setting is already right. */
-  statements(answer: string): { readonly begin: readonly string[]; readonly end: readonly string[] };
+  statements(result: string): { readonly begin: readonly string[]; readonly end: readonly string[] };
 }
 
 /**
@@ -123,8 +123,8 @@ export interface Dialect {
 
 /** An EXPLAIN statement, and how its result is read. */
 export interface RowEstimate {
-  question(select: string): string;
-  rows(answer: unknown): number | undefined;
+  explain(select: string): string;
+  rows(result: unknown): number | undefined;
 }
 
 export interface TextPart {
@@ -174,8 +174,8 @@ const TEMPORARY_KINDS = ['away', 'full', 'timeout', 'conflict', 'locked', 'unpre
 type TemporaryError = Extract<DatabaseError, { kind: (typeof TEMPORARY_KINDS)[number] }>;
 const TEMPORARY: ReadonlySet<string | undefined> = new Set(TEMPORARY_KINDS);
 
-export function isTemporary(refusal: DatabaseError | undefined): refusal is TemporaryError {
-  return TEMPORARY.has(refusal?.kind);
+export function isTemporary(error: DatabaseError | undefined): error is TemporaryError {
+  return TEMPORARY.has(error?.kind);
 }
 
 /**

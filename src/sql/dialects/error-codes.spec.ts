@@ -23,14 +23,14 @@ function rowsOf<Code>(
   );
 }
 
-function kindOf(refusal: DatabaseError | undefined): string | undefined {
-  // Nothing of the request is to blame.
-  if (refusal) expect(isTemporary(refusal)).toBe(true);
-  return refusal?.kind;
+/** Every fault is independent of the request. */
+function kindOf(error: DatabaseError | undefined): string | undefined {
+  if (error) expect(isTemporary(error)).toBe(true);
+  return error?.kind;
 }
 
-describe('of SQLite', () => {
-  test.each(rowsOf(SQLITE_FAULTS))('%s is told as what it means', (_, code, kind) => {
+describe('errors of SQLite', () => {
+  test.each(rowsOf(SQLITE_FAULTS))('%s is classified by its cause', (_, code, kind) => {
     expect(kindOf(sqlite.errorFor({ driverError: { code, message: '' } }))).toBe(kind);
   });
 
@@ -60,7 +60,7 @@ describe('of SQLite', () => {
     expect(sqlite.errorFor({ driverError: { message } })?.kind).toBe(kind);
   });
 
-  test('each name stands in its header', () => {
+  test('each name is defined in the header file', () => {
     const header = join(dirname(ROOT.resolve('better-sqlite3/package.json')), 'deps', 'sqlite3', 'sqlite3.h');
     expect(existsSync(header)).toBe(true);
     const text = readFileSync(header, 'utf8');
@@ -68,8 +68,8 @@ describe('of SQLite', () => {
   });
 });
 
-describe('of PostgreSQL', () => {
-  test.each(rowsOf(POSTGRES_FAULTS))('%s (%s) is told as what it means', (_, code, kind) => {
+describe('errors of PostgreSQL', () => {
+  test.each(rowsOf(POSTGRES_FAULTS))('%s (%s) is classified by its cause', (_, code, kind) => {
     expect(kindOf(postgres.errorFor({ driverError: { code: code.padEnd(5, '0') } }))).toBe(kind);
   });
 
@@ -97,13 +97,13 @@ describe('of PostgreSQL', () => {
   });
 });
 
-describe('of MariaDB and MySQL', () => {
-  test.each(rowsOf(MYSQL_FAULTS))('%s (%i) is told as what it means', (_, errno, kind) => {
+describe('errors of MariaDB and MySQL', () => {
+  test.each(rowsOf(MYSQL_FAULTS))('%s (%i) is classified by its cause', (_, errno, kind) => {
     expect(kindOf(mysql('utc').errorFor({ driverError: { errno } }))).toBe(kind);
   });
 
-  /** Where MySQL has another name for a number, or none, it is MariaDB's own. */
-  test('each name is the one of the driver, or of MariaDB alone', () => {
+  /** mysql2 knows the names of MySQL only. */
+  test('each name is known to the driver, except those of MariaDB', () => {
     const names = ROOT(
       join(dirname(ROOT.resolve('mysql2/package.json')), 'lib', 'constants', 'errors.js'),
     ) as Readonly<Record<string, unknown>>;
@@ -153,7 +153,7 @@ describe('of MariaDB and MySQL', () => {
   });
 });
 
-describe('of the operating system', () => {
+describe('errors of the operating system', () => {
   const CODES = [
     'ECONNREFUSED',
     'ECONNRESET',
@@ -171,19 +171,19 @@ describe('of the operating system', () => {
     'EMFILE',
   ];
 
-  test.each(CODES)('%s says that a server is not there', (code) => {
+  test.each(CODES)('%s means that the server cannot be reached', (code) => {
     expect(isSystemCode(code)).toBe(true);
     for (const dialect of [sqlite, postgres, mysql('utc')])
       expect(dialect.errorFor({ driverError: { code } })?.kind).toBe('away');
   });
 
-  test.each(CODES)('%s of anything but a driver says nothing of the database', (code) => {
+  test.each(CODES)('%s is not a database error unless a driver has thrown it', (code) => {
     for (const dialect of [sqlite, postgres, mysql('utc')])
       expect(dialect.errorFor(Object.assign(new Error(code), { code }))).toBeUndefined();
   });
 
   test.each(['23505', 'EISDIR', 'EADDRINUSE', '', undefined, 1, null])(
-    '%j says nothing of a server',
+    '%j is not a code of a lost connection',
     (code) => {
       expect(isSystemCode(code)).toBe(false);
     },
@@ -213,6 +213,6 @@ test.each<[error: unknown, lost: boolean]>([
   [undefined, false],
   [null, false],
   ['text', false],
-])('%p says that the connection is lost: %j', (error, lost) => {
+])('%p is a lost connection: %j', (error, lost) => {
   expect(isConnectionLost(error)).toBe(lost);
 });

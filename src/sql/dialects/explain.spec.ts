@@ -14,6 +14,6 @@ test.each<[answer: unknown, name: string, rows: number | undefined]>([
   ['{"query_block": {"message": "Impossible WHERE"}}', 'rows', undefined],
   [null, 'rows', undefined],
   [[{ rows: -1 }], 'rows', 0],
-])('of %j the number %s is %p', (answer, name, rows) => {
+])('finds in %j the number %s: %p', (answer, name, rows) => {
   expect(numberIn(answer, name)).toBe(rows);
 });

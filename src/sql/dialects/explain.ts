@@ -1,6 +1,6 @@
 /** The first number of this name in the JSON output of EXPLAIN (text or parsed), searched breadth-first. */
-export function numberIn(answer: unknown, name: string): number | undefined {
-  const level: unknown[] = [typeof answer === 'string' ? JSON.parse(answer) : answer];
+export function numberIn(result: unknown, name: string): number | undefined {
+  const level: unknown[] = [typeof result === 'string' ? JSON.parse(result) : result];
   for (let each = level.shift(); each !== undefined; each = level.shift()) {
     if (typeof each !== 'object' || each === null) continue;
     const found = (each as Record<string, unknown>)[name];

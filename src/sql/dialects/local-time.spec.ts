@@ -21,7 +21,7 @@ describe('in UTC', () => {
     ['1000-01-01 00:00:00.000', 3, '1000-01-01T00:00:00.000Z'],
     ['0100-01-01 00:00:00.000', 3, '0100-01-01T00:00:00.000Z'],
     ['9999-12-31 23:59:59.999999', 6, '9999-12-31T23:59:59.999999Z'],
-  ])('the clock %s with %d digits is %s', (text, digits, instant) => {
+  ])('converts %s with %d digits to %s', (text, digits, instant) => {
     expect(instantOf(text, 'utc', digits)).toBe(instant);
   });
 
@@ -29,7 +29,7 @@ describe('in UTC', () => {
     ['0001-01-01 00:00:00.000', '0001-01-01T00:00:00.000Z'],
     ['0050-06-01 12:00:00.500', '0050-06-01T12:00:00.500Z'],
     ['0099-12-31 23:59:59.999', '0099-12-31T23:59:59.999Z'],
-  ])('the first century is no other: %s is %s', (text, instant) => {
+  ])('converts years of the first century: %s is %s', (text, instant) => {
     expect(instantOf(text, 'utc', 3)).toBe(instant);
     expect(wallClockOf(instant, 'utc')).toBe(text);
   });
@@ -39,12 +39,12 @@ describe('in UTC', () => {
     ['2022-10-02T09:23:28.297123Z', '2022-10-02 09:23:28.297123'],
     ['0001-01-01T00:00:00.000Z', '0001-01-01 00:00:00.000'],
     ['9999-12-31T23:59:59.999999Z', '9999-12-31 23:59:59.999999'],
-  ])('%s is the clock %s', (instant, text) => {
+  ])('converts %s back to %s', (instant, text) => {
     expect(wallClockOf(instant, 'utc')).toBe(text);
   });
 
   test.each(['', 'infinity', '-infinity', 'now', '1664702608', '2022-10-02', '09:23:28'])(
-    '%j, which is no clock, is left as it is',
+    'returns %j unchanged',
     (text) => {
       expect(instantOf(text, 'utc', 3)).toBe(text);
       expect(instantOf(text, 'local', 3)).toBe(text);
@@ -52,7 +52,7 @@ describe('in UTC', () => {
   );
 });
 
-/** Where a process of its own runs: a zone is the process's, and is not changed under the feet of other tests. */
+/** The modules for child processes: the time zone belongs to a process, and other tests must keep theirs. */
 let folder: string;
 
 beforeAll(() => {
@@ -75,13 +75,13 @@ afterAll(() => {
 });
 
 interface Clocks {
-  /** The texts that a column without a zone holds. */
+  /** The texts that a column without a time zone stores. */
   readonly clocks: readonly string[];
-  /** What is read back of them. */
+  /** The instants that are read from them. */
   readonly back: readonly string[];
 }
 
-/** What a process that runs in this zone makes of the instants. */
+/** Converts the instants in a process with this time zone. */
 function clocksIn(zone: string, instants: readonly string[]): Clocks {
   const module = pathToFileURL(join(folder, 'sql/dialects/local-time.js')).href;
   const script = `import { instantOf, wallClockOf } from ${JSON.stringify(module)};
@@ -95,7 +95,7 @@ function clocksIn(zone: string, instants: readonly string[]): Clocks {
   return JSON.parse(output) as Clocks;
 }
 
-describe('in the zone of the process', () => {
+describe('in the time zone of the process', () => {
   test.each<[zone: string, clocks: readonly (readonly [instant: string, clock: string])[]]>([
     ['UTC', [['2022-10-02T09:23:28.297Z', '2022-10-02 09:23:28.297']]],
     [
@@ -126,12 +126,12 @@ describe('in the zone of the process', () => {
       ],
     ],
     ['Etc/GMT+12', [['2022-10-02T09:23:28.000Z', '2022-10-01 21:23:28.000']]],
-  ])('of %s an instant has the clock on the wall, and comes back', (zone, table) => {
+  ])('%s: an instant is stored in local time, and read back', (zone, table) => {
     const instants = table.map(([instant]) => instant);
     expect(clocksIn(zone, instants)).toEqual({ clocks: table.map(([, clock]) => clock), back: instants });
   });
 
-  test('the microseconds of instants before 1970 come back', () => {
+  test('instants before 1970 keep their microseconds', () => {
     const instants = [
       '1969-12-31T23:59:59.999999Z',
       '1900-06-01T00:00:00.000001Z',
@@ -141,7 +141,7 @@ describe('in the zone of the process', () => {
     expect(clocksIn('America/St_Johns', instants).back).toEqual(instants);
   });
 
-  test('instants of the first century come back', () => {
+  test('instants of the first century are read back', () => {
     const instants = ['0050-06-01T12:00:00.500Z', '0099-12-31T12:00:00.000Z'];
     expect(clocksIn('Asia/Kathmandu', instants).back).toEqual(instants);
   });

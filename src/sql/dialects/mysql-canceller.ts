@@ -78,19 +78,21 @@ export function mysqlCanceller(driver: MysqlModule): StatementCanceller {
   }
 
   return {
-    cancel(connection, given) {
+    cancel(connection, signal) {
       const { threadId } = connection as Connection;
       if (typeof threadId !== 'number')
-        return Promise.reject(new Error('This connection does not say by what its statements are cancelled'));
+        return Promise.reject(
+          new Error('The connection has no thread ID, so its statements cannot be cancelled'),
+        );
       const cancelling = acquireConnection(connection as Connection);
       return new Promise<void>((resolve, reject) => {
         const late = (): void => {
           cancelling.destroy();
           reject(new Error('The server has not answered KILL QUERY in time'));
         };
-        given.addEventListener('abort', late);
+        signal.addEventListener('abort', late);
         cancelling.connection.query(`KILL QUERY ${threadId}`, (error) => {
-          given.removeEventListener('abort', late);
+          signal.removeEventListener('abort', late);
           if (error) reject(error);
           else resolve();
         });
@@ -114,8 +116,8 @@ export function mysqlCanceller(driver: MysqlModule): StatementCanceller {
 }
 
 function openCopy(config: ConnectionConfig, driver: MysqlModule): Connection {
-  const said = COPIED_OPTIONS.filter((name) => config[name] !== undefined).map(
+  const options = COPIED_OPTIONS.filter((name) => config[name] !== undefined).map(
     (name) => [name, config[name]] as const,
   );
-  return driver.createConnection({ ...Object.fromEntries(said), connectTimeout: CONNECT_TIMEOUT });
+  return driver.createConnection({ ...Object.fromEntries(options), connectTimeout: CONNECT_TIMEOUT });
 }

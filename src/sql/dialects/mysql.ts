@@ -45,7 +45,7 @@ export function mysql(zone: WallZone, driver?: MysqlModule): Dialect {
   return {
     oneConnection: false,
     json: undefined,
-    estimate: { question: (select) => `EXPLAIN FORMAT=JSON ${select}`, rows: expectedRows },
+    estimate: { explain: (select) => `EXPLAIN FORMAT=JSON ${select}`, rows: expectedRows },
     returning: undefined,
     isReusable: ({ kind }) => kind === 'integer' || kind === 'bigint',
     nullsFirst: true,
@@ -53,7 +53,7 @@ export function mysql(zone: WallZone, driver?: MysqlModule): Dialect {
     lockRow: ' FOR UPDATE',
     concat: (first, second) => `CONCAT(${first}, ${second})`,
     lockTree: ({ table, key }) => `SELECT ${key} FROM ${table} ORDER BY ${key} LIMIT 1 FOR UPDATE`,
-    session: { question: 'SELECT @@SESSION.sql_mode AS c0', statements: strictMode },
+    session: { query: 'SELECT @@SESSION.sql_mode AS c0', statements: strictMode },
     // The driver loads a DATE as a Date in its time zone, and a FLOAT with six digits.
     loadsExactly: (type) => type.kind !== 'date' && !(type.kind === 'float' && type.single === true),
     placeholder: () => '?',
@@ -83,12 +83,12 @@ export function mysql(zone: WallZone, driver?: MysqlModule): Dialect {
 }
 
 /** MySQL estimates the rows after filtering, MariaDB the rows read and the percentage that remains. */
-function expectedRows(answer: unknown): number | undefined {
-  const left = numberIn(answer, 'rows_produced_per_join');
-  const read = numberIn(answer, 'rows');
+function expectedRows(result: unknown): number | undefined {
+  const left = numberIn(result, 'rows_produced_per_join');
+  const read = numberIn(result, 'rows');
   return (
     left ??
-    (read === undefined ? undefined : Math.round((read * (numberIn(answer, 'filtered') ?? 100)) / 100))
+    (read === undefined ? undefined : Math.round((read * (numberIn(result, 'filtered') ?? 100)) / 100))
   );
 }
 

@@ -31,12 +31,14 @@ const CANCELLED = '57014';
  * server, which behind a connection pooler also serve other clients.
  */
 export const postgresCanceller: StatementCanceller = {
-  cancel(connection, given) {
+  cancel(connection, signal) {
     const client = connection as Client;
     return new Promise((resolve, reject) => {
       const { processID, secretKey, host, port } = client;
       if (typeof processID !== 'number' || typeof secretKey !== 'number') {
-        reject(new Error('This client does not say by what its statements are cancelled'));
+        reject(
+          new Error('The client has no process ID and secret key, so its statements cannot be cancelled'),
+        );
         return;
       }
       const wire = copyWire(client.connection);
@@ -44,7 +46,7 @@ export const postgresCanceller: StatementCanceller = {
         wire.cancel(processID, secretKey);
       };
       // After an abort, the result is not needed and the socket can be closed.
-      given.addEventListener('abort', () => wire.stream.destroy(), { once: true });
+      signal.addEventListener('abort', () => wire.stream.destroy(), { once: true });
       wire.on('error', reject);
       wire.on('end', () => {
         resolve();

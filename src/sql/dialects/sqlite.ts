@@ -31,7 +31,7 @@ export const sqlite: Dialect = {
   selective: (comparison) => `likelihood(${comparison}, 0.001)`,
   matchText,
   matchSpecial: () => {
-    throw new Error('SQLite has no regular expressions and no full text here; boot refuses them');
+    throw new Error('Search by regular expression or full text is not supported on SQLite.');
   },
   cursor: (column, type) => ({
     read: read(column, type),

@@ -25,17 +25,17 @@ export class ConnectionLock {
   }
 
   /** Runs statements outside of every transaction except the one of the current asynchronous context. */
-  runShared<Result>(statements: () => Promise<Result>, waiting: AcquireDeadlines): Promise<Result> {
-    return this.active ? this.runSharedLater(statements, waiting) : statements();
+  runShared<Result>(statements: () => Promise<Result>, deadlines: AcquireDeadlines): Promise<Result> {
+    return this.active ? this.runSharedLater(statements, deadlines) : statements();
   }
 
   private async runSharedLater<Result>(
     statements: () => Promise<Result>,
-    waiting: AcquireDeadlines,
+    deadlines: AcquireDeadlines,
   ): Promise<Result> {
     if (this.active && this.context.getStore() === this.active) return statements();
     let deadline: number | undefined;
-    while (this.active) await waiting.withinDeadline(this.active, (deadline ??= waiting.deadline()));
+    while (this.active) await deadlines.withinDeadline(this.active, (deadline ??= deadlines.deadline()));
     return statements();
   }
 
@@ -43,8 +43,8 @@ export class ConnectionLock {
    * Runs a transaction exclusively.
    * @throws Error inside another transaction, because there is no second connection.
    */
-  acquireExclusive<Result>(transaction: () => Promise<Result>, waiting: AcquireDeadlines): Promise<Result> {
-    return this.runExclusive(transaction, waiting, (current) => this.context.run(current, transaction));
+  acquireExclusive<Result>(transaction: () => Promise<Result>, deadlines: AcquireDeadlines): Promise<Result> {
+    return this.runExclusive(transaction, deadlines, (current) => this.context.run(current, transaction));
   }
 
   /**
@@ -53,7 +53,7 @@ export class ConnectionLock {
    */
   async runExclusive<Result>(
     transaction: () => Promise<Result>,
-    waiting: AcquireDeadlines,
+    deadlines: AcquireDeadlines,
     run: (current: Promise<void>) => Promise<Result> = transaction,
   ): Promise<Result> {
     if (!this.oneConnection) return transaction();
@@ -61,8 +61,8 @@ export class ConnectionLock {
       throw new Error(
         'A write was begun inside the transaction of another one, and this database has one connection: use the manager that the hook is given.',
       );
-    const deadline = waiting.deadline();
-    while (this.active) await waiting.withinDeadline(this.active, deadline);
+    const deadline = deadlines.deadline();
+    while (this.active) await deadlines.withinDeadline(this.active, deadline);
     let release = (): void => undefined;
     const current = new Promise<void>((resolve) => {
       release = resolve;

@@ -56,11 +56,11 @@ export class ConnectionManager {
     this.failures = new DatabaseFailures(dialect);
     this.deadlines = new AcquireDeadlines(limits.acquireTimeout);
     this.errors = new ConnectionErrors(dataSource);
-    const { errors, reads, deadlines: waiting } = this;
-    const queues = new PoolQueues(dataSource, { fairShare: limits.fairShare, waiting });
+    const { errors, reads, deadlines } = this;
+    const queues = new PoolQueues(dataSource, { fairShare: limits.fairShare, deadlines });
     const sqlite = SqliteConnection.of(dataSource);
     this.sqlite = sqlite;
-    this.runnerPool = new QueryRunnerPool({ dataSource, dialect, errors, queues, reads, sqlite, waiting });
+    this.runnerPool = new QueryRunnerPool({ dataSource, dialect, errors, queues, reads, sqlite, deadlines });
     this.direct = new DriverQueries(dataSource, { named: () => this.failures.keepsPrepared, sqlite });
     // One lock for each data source: two prefixes may share its connection.
     const lock = CONNECTION_LOCKS.get(dataSource) ?? new ConnectionLock(dialect.oneConnection);
@@ -75,7 +75,7 @@ export class ConnectionManager {
   }
 
   private get poolRules(): PoolRules {
-    return { waiting: this.deadlines, isBroken: this.failures.isConnectionLost };
+    return { deadlines: this.deadlines, isBroken: this.failures.isConnectionLost };
   }
 
   /** Runs a statement on an acquired query runner. */
@@ -115,18 +115,18 @@ export class ConnectionManager {
    */
   private readPooled<Result>(
     reading: Reading,
-    work: (lent: SingleUseRunner) => MaybePromise<Result>,
+    work: (acquired: SingleUseRunner) => MaybePromise<Result>,
   ): Promise<Result> {
-    const general = (): Promise<Result> => this.readingOver(reading, async (lent) => work(lent));
+    const general = (): Promise<Result> => this.readingOver(reading, async (acquired) => work(acquired));
     const pool = this.poolFor(reading.from);
     if (!pool) return general();
     const watch = (connection: unknown): RunningRead | undefined => this.reads.watch(connection, reading);
     return this.runnerPool
-      .withPermit(reading, (turn) =>
+      .withPermit(reading, (permit) =>
         withPooledConnection(pool, async (connection) => work({ connection }), {
           ...this.poolRules,
           watch,
-          turn,
+          permit,
         }),
       )
       .catch((error: unknown) => {
@@ -137,10 +137,10 @@ export class ConnectionManager {
 
   /** Undefined if the connection is busy or the driver asynchronous, and if the error can be retried. */
   private readSync(statement: Statement): Records | undefined {
-    const lent = this.lock.isFree ? this.direct.trySync() : undefined;
-    if (!lent) return undefined;
+    const acquired = this.lock.isFree ? this.direct.trySync() : undefined;
+    if (!acquired) return undefined;
     try {
-      return this.direct.recordsOf(lent.connection, statement, lent.runner) as Records;
+      return this.direct.recordsOf(acquired.connection, statement, acquired.runner) as Records;
     } catch (error) {
       if (this.failures.isRetryable(error)) return undefined;
       throw this.failures.ofStatement(error);
@@ -168,7 +168,7 @@ export class ConnectionManager {
 
   private async readingOver<Result>(
     reading: Reading,
-    work: (lent: PooledRunner) => Promise<Result>,
+    work: (acquired: PooledRunner) => Promise<Result>,
   ): Promise<Result> {
     for (const attempts = new RetryBudget(this.limits.acquireTimeout); ;) {
       try {
@@ -184,10 +184,10 @@ export class ConnectionManager {
    * written then.
    */
   write(statement: Statement, requester: Requester | undefined): MaybePromise<Records | undefined> {
-    const lent = this.lock.isFree ? this.direct.trySync() : undefined;
-    if (!lent) return this.writeLater(statement, { from: 'primary', requester });
+    const acquired = this.lock.isFree ? this.direct.trySync() : undefined;
+    if (!acquired) return this.writeLater(statement, { from: 'primary', requester });
     try {
-      return this.direct.recordsOf(lent.connection, statement, lent.runner);
+      return this.direct.recordsOf(acquired.connection, statement, acquired.runner);
     } catch (error) {
       if (this.failures.kindOf(error) === 'locked')
         return this.writeLater(statement, { from: 'primary', requester });
@@ -196,10 +196,10 @@ export class ConnectionManager {
     }
   }
 
-  private async writeLater(statement: Statement, asked: Reading): Promise<Records | undefined> {
+  private async writeLater(statement: Statement, reading: Reading): Promise<Records | undefined> {
     for (const attempts = new RetryBudget(this.limits.acquireTimeout); ;) {
       try {
-        return await this.writeWaiting(statement, asked);
+        return await this.writeWaiting(statement, reading);
       } catch (error) {
         if (this.failures.kindOf(error) === 'locked' && (await attempts.retry('locked'))) continue;
         this.failures.assertRejected(error);
@@ -208,18 +208,18 @@ export class ConnectionManager {
     }
   }
 
-  private async writeWaiting(statement: Statement, asked: Reading): Promise<Records> {
+  private async writeWaiting(statement: Statement, reading: Reading): Promise<Records> {
     const pool = this.poolFor('primary');
     if (pool)
-      return this.runnerPool.withPermit(asked, (turn) =>
+      return this.runnerPool.withPermit(reading, (permit) =>
         withPooledConnection(pool, async (connection) => this.direct.recordsOf(connection, statement), {
           ...this.poolRules,
-          turn,
+          permit,
         }),
       );
     return this.lock.runExclusive(
       () =>
-        this.runnerPool.acquire(asked, async ({ runner, connection }) =>
+        this.runnerPool.acquire(reading, async ({ runner, connection }) =>
           this.direct.recordsOf(connection, statement, runner),
         ),
       this.deadlines,
@@ -237,7 +237,9 @@ export class ConnectionManager {
     requester?: Requester,
   ): Promise<Result> {
     const once = (): Promise<Attempt<Result>> =>
-      this.runnerPool.acquire({ from: 'primary', requester }, (lent) => this.transactOnce(lent, work));
+      this.runnerPool.acquire({ from: 'primary', requester }, (acquired) =>
+        this.transactOnce(acquired, work),
+      );
     try {
       // A conflict or deadlock is retried, because no response has been sent yet. The lock is released between
       // attempts.
@@ -262,10 +264,10 @@ export class ConnectionManager {
   }
 
   private async transactOnce<Result>(
-    lent: PooledRunner,
+    acquired: PooledRunner,
     work: (runner: QueryRunner) => Promise<Result>,
   ): Promise<Attempt<Result>> {
-    const { runner } = lent;
+    const { runner } = acquired;
     const transaction = this.transactionOn(runner);
     let restoring: readonly string[] = [];
     let begun = false;
@@ -279,20 +281,20 @@ export class ConnectionManager {
     } catch (error) {
       // After a COMMIT everything is written, and a second attempt would write it twice.
       if (!transaction.isOpen) throw error;
-      lent.broken ||= !(await transaction.rollback());
-      lent.broken ||= this.failures.isConnectionLost(error);
+      acquired.broken ||= !(await transaction.rollback());
+      acquired.broken ||= this.failures.isConnectionLost(error);
       return { kind: 'undone', error, begun };
     } finally {
-      await this.restore(lent, restoring);
+      await this.restore(acquired, restoring);
     }
   }
 
   /** Restores the session. If that fails, the connection is discarded. */
-  private async restore(lent: PooledRunner, statements: readonly string[]): Promise<void> {
+  private async restore(acquired: PooledRunner, statements: readonly string[]): Promise<void> {
     try {
-      if (!lent.broken) for (const statement of statements) await lent.runner.query(statement);
+      if (!acquired.broken) for (const statement of statements) await acquired.runner.query(statement);
     } catch {
-      lent.broken = true;
+      acquired.broken = true;
     }
   }
 }

@@ -112,7 +112,7 @@ export class DriverQueries {
     { sql, parameters }: Statement,
     runner: QueryRunner | undefined,
   ): Promise<Records> {
-    if (!runner) throw new Error('This driver has no statements but those of its query runners.');
+    if (!runner) throw new Error('Statements of this driver require a query runner.');
     return ((await runner.query(sql, [...parameters])) as readonly object[]).map(
       (record) => Object.values(record) as readonly unknown[],
     );
@@ -147,22 +147,23 @@ function runOnSqlite({ sqlite }: DriverQueryOptions): Run {
     new WeakMap<object, Map<string, SqliteStatement>>(),
     new WeakMap<object, Map<string, SqliteStatement>>(),
   ];
-  const atOnce = <Result>(isReading: boolean, run: () => Result): Result =>
+  const runNow = <Result>(isReading: boolean, run: () => Result): Result =>
     sqlite ? sqlite.runWithoutWaiting(isReading, run) : run();
   return (connection, { sql, parameters, reusable, isClientSelected }) => {
     const database = connection as SqliteDatabase;
-    const prepared = reusable === true && isClientSelected !== true ? reusableStatements : oneTimeStatements;
-    const known = prepared.get(database) ?? new Map<string, SqliteStatement>();
-    prepared.set(database, known);
+    const statements =
+      reusable === true && isClientSelected !== true ? reusableStatements : oneTimeStatements;
+    const known = statements.get(database) ?? new Map<string, SqliteStatement>();
+    statements.set(database, known);
     let statement = known.get(sql);
     if (!statement) {
-      statement = atOnce(true, () => database.prepare(sql).raw());
+      statement = runNow(true, () => database.prepare(sql).raw());
       known.set(sql, statement);
       const [oldest] = known.keys();
       if (known.size > MAX_PREPARED && oldest !== undefined) known.delete(oldest);
     }
-    const found = statement;
-    return atOnce(found.readonly, () => found.all(...parameters));
+    const prepared = statement;
+    return runNow(prepared.readonly, () => prepared.all(...parameters));
   };
 }
 
@@ -184,15 +185,17 @@ interface PostgresConnection {
 /** The maximum number of named statements: each session of the server keeps a plan for each of them in memory. */
 const MAX_NAMED = 200;
 /**
- * The same for statements whose shape the client chooses, kept separately, so that a client that varies them does not
+ * The same for statements with fields selected by a client, kept separately, so that a client that varies them does not
  * use up the names of the others.
  */
-const MAX_CHOSEN = 50;
+const MAX_CLIENT_SELECTED = 50;
 
 function runOnPostgres({ named }: DriverQueryOptions): Run {
-  const [names, chosenNames] = [new Map<string, string>(), new Map<string, string>()];
-  const nameIn = (isChosen: boolean, sql: string): string | undefined =>
-    isChosen ? nameOf(sql, chosenNames, MAX_CHOSEN) : nameOf(sql, names, MAX_NAMED);
+  const [names, clientSelectedNames] = [new Map<string, string>(), new Map<string, string>()];
+  const nameIn = (isClientSelected: boolean, sql: string): string | undefined =>
+    isClientSelected
+      ? statementName(sql, clientSelectedNames, MAX_CLIENT_SELECTED)
+      : statementName(sql, names, MAX_NAMED);
   return (connection, { sql, parameters, reusable, isClientSelected }) => {
     const name = reusable === true && named() ? nameIn(isClientSelected === true, sql) : undefined;
     const query: PostgresQuery =
@@ -214,7 +217,7 @@ function runOnPostgres({ named }: DriverQueryOptions): Run {
  * A name derived from the SQL text, because behind a connection pooler sessions are shared with processes that prepare
  * other statements.
  */
-function nameOf(sql: string, names: Map<string, string>, limit: number): string | undefined {
+function statementName(sql: string, names: Map<string, string>, limit: number): string | undefined {
   const known = names.get(sql);
   if (known !== undefined || names.size >= limit) return known;
   const name = `restify_${createHash('sha256').update(sql).digest('hex').slice(0, 40)}`;

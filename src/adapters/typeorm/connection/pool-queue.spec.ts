@@ -7,104 +7,104 @@ import { AcquireDeadlines } from './acquire-timeout.js';
 const as = (caller: string): Requester => ({ caller, isAborted: () => false });
 
 /**
- * The names of those who have a turn, in the order in which they got it. `leaveAll` gives everybody a turn: who still waits at
- * the end of a test is refused a minute later, while another file of the process runs.
+ * Records the names of granted permits, in order. `releaseAll` grants all of them: a pending one would be rejected a minute
+ * later, while the process runs another test file.
  */
-function watched(queue: PoolQueue, room = new AcquireDeadlines(60_000)) {
-  const asked: string[] = [];
-  const got: string[] = [];
-  const turns = new Map<string, Permit>();
-  const ask = (name: string): void => {
-    asked.push(name);
-    void Promise.resolve(queue.enter(as(name.slice(0, 1)), room)).then((turn) => {
-      got.push(name);
-      if (turn) turns.set(name, turn);
+function recordPermits(queue: PoolQueue, deadlines = new AcquireDeadlines(60_000)) {
+  const requested: string[] = [];
+  const granted: string[] = [];
+  const permits = new Map<string, Permit>();
+  const request = (name: string): void => {
+    requested.push(name);
+    void Promise.resolve(queue.enter(as(name.slice(0, 1)), deadlines)).then((permit) => {
+      granted.push(name);
+      if (permit) permits.set(name, permit);
     });
   };
-  const leave = async (name: string): Promise<void> => {
-    turns.get(name)?.leave();
-    turns.delete(name);
+  const release = async (name: string): Promise<void> => {
+    permits.get(name)?.leave();
+    permits.delete(name);
     await new Promise(setImmediate);
   };
-  const leaveAll = async (): Promise<void> => {
-    while (turns.size > 0) for (const name of turns.keys()) await leave(name);
-    expect([...got].sort()).toEqual([...asked].sort());
+  const releaseAll = async (): Promise<void> => {
+    while (permits.size > 0) for (const name of permits.keys()) await release(name);
+    expect([...granted].sort()).toEqual([...requested].sort());
   };
-  return { got, ask, leave, leaveAll, settle: () => new Promise(setImmediate) };
+  return { granted, request, release, releaseAll, settle: () => new Promise(setImmediate) };
 }
 
 describe('the queue of a pool', () => {
-  test('leaves one connection to others', async () => {
-    const { got, ask, leave, leaveAll, settle } = watched(new PoolQueue(4));
-    for (const name of ['a1', 'a2', 'a3', 'a4', 'a5']) ask(name);
+  test('reserves one connection for other callers', async () => {
+    const { granted, request, release, releaseAll, settle } = recordPermits(new PoolQueue(4));
+    for (const name of ['a1', 'a2', 'a3', 'a4', 'a5']) request(name);
     await settle();
-    expect(got).toEqual(['a1', 'a2', 'a3']);
-    ask('b1');
+    expect(granted).toEqual(['a1', 'a2', 'a3']);
+    request('b1');
     await settle();
-    expect(got).toEqual(['a1', 'a2', 'a3', 'b1']);
-    await leave('b1');
-    expect(got).toHaveLength(4);
-    await leave('a1');
-    expect(got).toEqual(['a1', 'a2', 'a3', 'b1', 'a4']);
-    await leaveAll();
+    expect(granted).toEqual(['a1', 'a2', 'a3', 'b1']);
+    await release('b1');
+    expect(granted).toHaveLength(4);
+    await release('a1');
+    expect(granted).toEqual(['a1', 'a2', 'a3', 'b1', 'a4']);
+    await releaseAll();
   });
 
-  test('lets those go first who have fewest, and in turns who have as few', async () => {
-    const { got, ask, leave, leaveAll, settle } = watched(new PoolQueue(3));
-    for (const name of ['a1', 'a2', 'b1', 'a3', 'a4', 'b2', 'c1', 'c2']) ask(name);
+  test('serves the caller with the fewest connections first, and callers with equally many in turn', async () => {
+    const { granted, request, release, releaseAll, settle } = recordPermits(new PoolQueue(3));
+    for (const name of ['a1', 'a2', 'b1', 'a3', 'a4', 'b2', 'c1', 'c2']) request(name);
     await settle();
-    expect(got).toEqual(['a1', 'a2', 'b1']);
-    await leave('a1');
-    expect(got.at(-1)).toBe('c1');
-    await leave('a2');
-    expect(got.at(-1)).toBe('a3');
-    await leave('c1');
-    expect(got.at(-1)).toBe('c2');
-    await leaveAll();
+    expect(granted).toEqual(['a1', 'a2', 'b1']);
+    await release('a1');
+    expect(granted.at(-1)).toBe('c1');
+    await release('a2');
+    expect(granted.at(-1)).toBe('a3');
+    await release('c1');
+    expect(granted.at(-1)).toBe('c2');
+    await releaseAll();
   });
 
-  test.each([1, 2])('of a pool of %d is one for all', async (size) => {
-    const { got, ask, leave, leaveAll, settle } = watched(new PoolQueue(size));
-    for (const name of ['a1', 'a2', 'a3']) ask(name);
+  test.each([1, 2])('reserves no connection of a pool of %d', async (size) => {
+    const { granted, request, release, releaseAll, settle } = recordPermits(new PoolQueue(size));
+    for (const name of ['a1', 'a2', 'a3']) request(name);
     await settle();
-    expect(got).toHaveLength(size);
-    await leave('a1');
-    expect(got).toHaveLength(size + 1);
-    await leaveAll();
+    expect(granted).toHaveLength(size);
+    await release('a1');
+    expect(granted).toHaveLength(size + 1);
+    await releaseAll();
   });
 
-  test('keeps nobody from the last connection who has no name', async () => {
+  test('grants the last connection to a request without a caller', async () => {
     const queue = new PoolQueue(3);
-    const room = new AcquireDeadlines(60_000);
-    const turns = Array.from({ length: 4 }, () => queue.enter(undefined, room));
+    const deadlines = new AcquireDeadlines(60_000);
+    const permits = Array.from({ length: 4 }, () => queue.enter(undefined, deadlines));
     await new Promise(setImmediate);
-    expect(turns.map((each) => each instanceof Promise)).toEqual([false, false, false, true]);
-    (turns[0] as Permit).leave();
-    expect(await turns[3]).toBeDefined();
+    expect(permits.map((each) => each instanceof Promise)).toEqual([false, false, false, true]);
+    (permits[0] as Permit).leave();
+    expect(await permits[3]).toBeDefined();
   });
 
-  test('does not keep what is asked inside of a turn waiting', async () => {
+  test('needs no second permit inside of a permit', async () => {
     const queue = new PoolQueue(1);
-    const room = new AcquireDeadlines(60_000);
-    const turn = (await queue.enter(as('a'), room)) as Permit;
-    await queue.runInside(turn, () => {
-      expect(queue.enter(as('a'), room)).toBeUndefined();
+    const deadlines = new AcquireDeadlines(60_000);
+    const permit = (await queue.enter(as('a'), deadlines)) as Permit;
+    await queue.runInside(permit, () => {
+      expect(queue.enter(as('a'), deadlines)).toBeUndefined();
       return Promise.resolve();
     });
-    queue.leave(turn);
-    await queue.runInside(turn, async () => {
-      expect(await queue.enter(as('a'), room)).toBeDefined();
+    queue.leave(permit);
+    await queue.runInside(permit, async () => {
+      expect(await queue.enter(as('a'), deadlines)).toBeDefined();
     });
   });
 
-  test('refuses who comes too late, and goes on with the others', async () => {
+  test('rejects a request at its deadline, and serves the next one', async () => {
     const queue = new PoolQueue(1);
-    const turn = (await queue.enter(as('a'), new AcquireDeadlines(1000))) as Permit;
+    const permit = (await queue.enter(as('a'), new AcquireDeadlines(1000))) as Permit;
     await expect(Promise.resolve(queue.enter(as('b'), new AcquireDeadlines(20)))).rejects.toThrow(
       'The database is away',
     );
     const later = Promise.resolve(queue.enter(as('b'), new AcquireDeadlines(5000)));
-    queue.leave(turn);
+    queue.leave(permit);
     expect(await later).toBeDefined();
   });
 });

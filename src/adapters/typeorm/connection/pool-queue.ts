@@ -39,7 +39,7 @@ export class Permit {
 }
 
 interface Waiting {
-  readonly turn: Permit;
+  readonly permit: Permit;
   readonly grant: () => void;
 }
 
@@ -67,25 +67,25 @@ export class PoolQueue {
    */
   enter(requester: Requester | undefined, deadlines: AcquireDeadlines): MaybePromise<Permit> | undefined {
     if (this.context.getStore()?.isReleased === false) return undefined;
-    const turn = new Permit(this, requester);
-    if (!this.isFreeFor(turn)) return this.wait(turn, deadlines);
-    this.held.add(turn);
-    return turn;
+    const permit = new Permit(this, requester);
+    if (!this.isFreeFor(permit)) return this.wait(permit, deadlines);
+    this.held.add(permit);
+    return permit;
   }
 
-  leave(turn: Permit): void {
-    turn.isReleased = true;
-    this.held.delete(turn);
+  leave(permit: Permit): void {
+    permit.isReleased = true;
+    this.held.delete(permit);
     while (this.waiting.size > 0 && this.serveNext());
   }
 
-  runInside<Result>(turn: Permit, work: () => Promise<Result>): Promise<Result> {
-    return this.context.run(turn, work);
+  runInside<Result>(permit: Permit, work: () => Promise<Result>): Promise<Result> {
+    return this.context.run(permit, work);
   }
 
-  private isFreeFor(turn: Permit): boolean {
+  private isFreeFor(permit: Permit): boolean {
     if (this.held.size < this.size - 1) return true;
-    return this.held.size < this.size && this.mayHoldMore(turn.resolveCaller());
+    return this.held.size < this.size && this.mayHoldMore(permit.resolveCaller());
   }
 
   private mayHoldMore(caller: string | undefined): boolean {
@@ -98,16 +98,16 @@ export class PoolQueue {
     return count;
   }
 
-  private wait(turn: Permit, deadlines: AcquireDeadlines): Promise<Permit> {
+  private wait(permit: Permit, deadlines: AcquireDeadlines): Promise<Permit> {
     return new Promise((resolve, reject) => {
       const until = deadlines.deadline();
-      turn.until = until;
-      const caller = turn.resolveCaller();
+      permit.until = until;
+      const caller = permit.resolveCaller();
       const entry: Waiting = {
-        turn,
+        permit,
         grant: () => {
           clearDeadline();
-          resolve(turn);
+          resolve(permit);
         },
       };
       const clearDeadline = deadlines.register(until, (error) => {
@@ -137,7 +137,7 @@ export class PoolQueue {
     this.waiting.delete(caller);
     if (waiting.length > 0) this.waiting.set(caller, waiting);
     if (!first) return true;
-    this.held.add(first.turn);
+    this.held.add(first.permit);
     first.grant();
     return true;
   }

@@ -16,17 +16,20 @@ const QUEUES = new WeakMap<DataSource, Map<ReadFrom, PoolQueue>>();
 export class PoolQueues {
   constructor(
     private readonly dataSource: DataSource,
-    private readonly rules: { readonly fairShare: boolean; readonly waiting: AcquireDeadlines },
+    private readonly rules: { readonly fairShare: boolean; readonly deadlines: AcquireDeadlines },
   ) {}
 
   /** Runs `use` with a permit, which `use` releases itself. */
   withPermit<Result>(
     from: ReadFrom,
     requester: Requester | undefined,
-    use: (turn: Permit | undefined) => Promise<Result>,
+    use: (permit: Permit | undefined) => Promise<Result>,
   ): Promise<Result> {
-    const turn = this.queueOf(from).enter(this.rules.fairShare ? requester : undefined, this.rules.waiting);
-    return isPromise(turn) ? turn.then(use) : use(turn);
+    const permit = this.queueOf(from).enter(
+      this.rules.fairShare ? requester : undefined,
+      this.rules.deadlines,
+    );
+    return isPromise(permit) ? permit.then(use) : use(permit);
   }
 
   private queueOf(from: ReadFrom): PoolQueue {

@@ -35,12 +35,12 @@ export function poolOf({ driver, options }: DataSource, from: 'primary' | 'repli
 }
 
 export interface PoolRules {
-  readonly waiting: AcquireDeadlines;
+  readonly deadlines: AcquireDeadlines;
   readonly isBroken: (error: unknown) => boolean;
   /** Registers a reading statement, which can be cancelled. */
   readonly watch?: (connection: unknown) => RunningRead | undefined;
   /** The permit, released when the connection is back in the pool. */
-  readonly turn?: Permit | undefined;
+  readonly permit?: Permit | undefined;
 }
 
 /**
@@ -50,20 +50,20 @@ export interface PoolRules {
 export async function withPooledConnection<Result>(
   pool: Pool,
   use: (connection: unknown) => Promise<Result>,
-  { waiting, isBroken, watch, turn }: PoolRules,
+  { deadlines, isBroken, watch, permit }: PoolRules,
 ): Promise<Result> {
   // Awaited, because a pool calls back in the asynchronous context of the request that has released the connection.
   const { client, release: backToPool } = await checkout(
     pool,
-    waiting,
-    turn?.until ?? waiting.deadline(),
+    deadlines,
+    permit?.until ?? deadlines.deadline(),
   ).catch((error: unknown) => {
-    turn?.leave();
+    permit?.leave();
     return throwUnreachable(error);
   });
   const release = (broken: boolean): void => {
     backToPool(broken);
-    turn?.leave();
+    permit?.leave();
   };
   const read = watch?.(client);
   const returnConnection = (broken: boolean): void => {
@@ -99,9 +99,9 @@ interface PoolCheckout {
   readonly release: (broken?: boolean) => void;
 }
 
-function checkout(pool: Pool, waiting: AcquireDeadlines, until: number): Promise<PoolCheckout> {
+function checkout(pool: Pool, deadlines: AcquireDeadlines, until: number): Promise<PoolCheckout> {
   return new Promise((resolve, reject) => {
-    const leave = waiting.register(until, reject);
+    const leave = deadlines.register(until, reject);
     pool.connect((error, client, release) => {
       const isInTime = leave();
       if (error || !client) reject(error ?? new Error('The pool has no connection'));

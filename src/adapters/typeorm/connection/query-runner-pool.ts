@@ -26,7 +26,7 @@ export interface QueryRunnerPoolParts {
   readonly queues: PoolQueues;
   readonly reads: CancellableReads;
   readonly sqlite: SqliteConnection | undefined;
-  readonly waiting: AcquireDeadlines;
+  readonly deadlines: AcquireDeadlines;
 }
 
 /** Acquires query runners with their connections, each with a permit of the pool's queue. */
@@ -35,7 +35,7 @@ export class QueryRunnerPool {
 
   withPermit<Result>(
     { from, requester }: Reading,
-    use: (turn: Permit | undefined) => Promise<Result>,
+    use: (permit: Permit | undefined) => Promise<Result>,
   ): Promise<Result> {
     return this.parts.dialect.oneConnection
       ? use(undefined)
@@ -43,49 +43,54 @@ export class QueryRunnerPool {
   }
 
   acquire<Result>(
-    asked: Reading,
-    use: (lent: PooledRunner) => Promise<Result>,
+    reading: Reading,
+    use: (acquired: PooledRunner) => Promise<Result>,
     cancellable = false,
   ): Promise<Result> {
-    return this.withPermit(asked, async (turn) => {
+    return this.withPermit(reading, async (permit) => {
       this.parts.errors.attach();
-      const runner = this.parts.dataSource.createQueryRunner(asked.from === 'replica' ? 'slave' : 'master');
+      const runner = this.parts.dataSource.createQueryRunner(reading.from === 'replica' ? 'slave' : 'master');
       const connecting: Promise<unknown> = runner.connect();
       const connection = this.parts.dialect.oneConnection
         ? await connecting
-        : await this.connected(runner, connecting.catch(throwUnreachable), turn);
-      const read = cancellable ? this.parts.reads.watch(connection, asked) : undefined;
-      const lent: PooledRunner = { runner, connection, broken: false };
+        : await this.connected(runner, connecting.catch(throwUnreachable), permit);
+      const read = cancellable ? this.parts.reads.watch(connection, reading) : undefined;
+      const acquired: PooledRunner = { runner, connection, broken: false };
       const { sqlite } = this.parts;
-      const useGuarded = (): Promise<Result> => (sqlite ? sqlite.asAdapter(() => use(lent)) : use(lent));
-      return this.withRunner(lent, { turn, read, use: () => (turn ? turn.run(useGuarded) : useGuarded()) });
+      const useGuarded = (): Promise<Result> =>
+        sqlite ? sqlite.asAdapter(() => use(acquired)) : use(acquired);
+      return this.withRunner(acquired, {
+        permit,
+        read,
+        use: () => (permit ? permit.run(useGuarded) : useGuarded()),
+      });
     });
   }
 
   private async withRunner<Result>(
-    lent: PooledRunner,
+    acquired: PooledRunner,
     {
-      turn,
+      permit,
       read,
       use,
     }: {
-      readonly turn: Permit | undefined;
+      readonly permit: Permit | undefined;
       readonly read: RunningRead | undefined;
       readonly use: () => Promise<Result>;
     },
   ): Promise<Result> {
-    const { runner, connection } = lent;
+    const { runner, connection } = acquired;
     try {
       return await use();
     } catch (error) {
-      lent.broken ||= this.parts.dialect.errorFor(error)?.kind === 'away';
+      acquired.broken ||= this.parts.dialect.errorFor(error)?.kind === 'away';
       throw error;
     } finally {
       const cancelled = read?.end();
-      const release = (): Promise<void> => runner.release().finally(() => turn?.leave());
+      const release = (): Promise<void> => runner.release().finally(() => permit?.leave());
       if (cancelled) void cancelled.then(release);
       else {
-        if (lent.broken) this.parts.dialect.discard(connection);
+        if (acquired.broken) this.parts.dialect.discard(connection);
         await release();
       }
     }
@@ -95,15 +100,15 @@ export class QueryRunnerPool {
   private async connected(
     runner: QueryRunner,
     connecting: Promise<unknown>,
-    turn: Permit | undefined,
+    permit: Permit | undefined,
   ): Promise<unknown> {
     try {
-      return await this.parts.waiting.withinDeadline(
+      return await this.parts.deadlines.withinDeadline(
         connecting,
-        turn?.until ?? this.parts.waiting.deadline(),
+        permit?.until ?? this.parts.deadlines.deadline(),
       );
     } catch (error) {
-      turn?.leave();
+      permit?.leave();
       void connecting.then(() => runner.release()).catch(() => undefined);
       throw error;
     }

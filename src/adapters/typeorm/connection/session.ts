@@ -38,6 +38,6 @@ async function statementsOf(
 }
 
 async function readStatements(runner: QueryRunner, session: SessionSetup): Promise<Statements> {
-  const [record] = (await runner.query(session.question)) as readonly { readonly c0?: unknown }[];
+  const [record] = (await runner.query(session.query)) as readonly { readonly c0?: unknown }[];
   return session.statements(String(record?.c0 ?? ''));
 }

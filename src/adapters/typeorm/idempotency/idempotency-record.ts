@@ -2,10 +2,10 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { STORES_RESPONSES } from '../../../core/contracts/idempotency.js';
 
 /**
- * Where answers are kept for requests with an `Idempotency-Key`: put it among the entities of the data source. Its rows
- * are nobody's to read, write or serve. Holds digests of keys, callers and requests, and no such thing itself.
+ * Stores the responses to requests with an `Idempotency-Key`. Add it to the entities of the data source; the application must
+ * neither serve nor change its rows. It contains hashes of keys, callers and requests, never their text.
  *
- * A long answer is cut into parts; part 0 is the claim.
+ * A long response is divided into several rows; part 0 is also the claim.
  */
 @Entity({ name: 'restify_idempotency' })
 export class IdempotencyRecord {
@@ -17,18 +17,18 @@ export class IdempotencyRecord {
   @PrimaryColumn({ name: 'part', type: 'int' })
   part: number;
 
-  /** Whose claim it is; null when it is answered. */
+  /** Identifies the request that holds the claim; null once the response is stored. */
   @Column({ name: 'token', type: 'varchar', length: 36, nullable: true })
   token: string | null;
 
   @Column({ name: 'fingerprint', type: 'varchar', length: 64, nullable: true })
   fingerprint: string | null;
 
-  /** When a claim that is not answered may be taken over; milliseconds of Unix time. */
+  /** When another request may take over a claim without a response; in milliseconds of Unix time. */
   @Column({ name: 'lease', type: 'bigint', nullable: true })
   lease: number | null;
 
-  /** When the record means nothing any more. */
+  /** When the record expires; in milliseconds of Unix time. */
   @Index('restify_idempotency_ends')
   @Column({ name: 'ends', type: 'bigint' })
   ends: number;

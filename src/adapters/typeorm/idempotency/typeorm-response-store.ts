@@ -15,11 +15,11 @@ import type { ConnectionManager } from '../connection/connection-manager.js';
 import { asciiJson, partsOf } from './response-columns.js';
 import type { IdempotencyRecord } from './idempotency-record.js';
 
-/** Looks at a key before a request is told that another one has it: each ends because somebody else has come first. */
-const MAX_LOOKS = 5;
+/** The maximum number of attempts to claim a key: an attempt fails if a concurrent request changes the record. */
+const MAX_ATTEMPTS = 5;
 
-/** A record as it was found, all parts of its answer together. */
-interface Found {
+/** A stored record with all parts of its response. */
+interface StoredRecord {
   readonly token: string | null;
   readonly fingerprint: string;
   readonly lease: number;
@@ -28,8 +28,8 @@ interface Found {
 }
 
 /**
- * Keeps answers in the application's own database, as rows of `IdempotencyRecord`. A claim is a row of its own key, so that of
- * two that insert it the database refuses one; every step behind it asks for the token that the claim was given.
+ * Stores responses in the application's database, as rows of `IdempotencyRecord`. The primary key ensures that only one of
+ * several requests can insert the claim; each later step requires the token of the claim.
  */
 export class TypeOrmIdempotencyStore implements IdempotencyStore {
   private readonly target: typeof IdempotencyRecord | undefined;
@@ -44,24 +44,24 @@ export class TypeOrmIdempotencyStore implements IdempotencyStore {
   }
 
   async claim(request: ClaimRequest): Promise<ClaimOutcome> {
-    const outcome = await this.claimed(request);
-    if (outcome.kind === 'claimed') await this.removeEnded();
+    const outcome = await this.tryClaim(request);
+    if (outcome.kind === 'claimed') await this.removeExpired();
     return outcome;
   }
 
-  private async claimed(request: ClaimRequest): Promise<ClaimOutcome> {
-    for (let looks = 0; looks < MAX_LOOKS; looks++) {
+  private async tryClaim(request: ClaimRequest): Promise<ClaimOutcome> {
+    for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts++) {
       const claim = { id: request.id, token: randomUUID(), ends: Date.now() + request.life * 1000 };
       if (await this.insert(claim, request)) return { kind: 'claimed', claim };
-      const found = await this.find(request.id);
-      if (!found) continue;
+      const stored = await this.find(request.id);
+      if (!stored) continue;
       const now = Date.now();
-      // Of a claim whose lease is over nothing was written, and its late request can write nothing behind the one that takes it.
-      const isOver = found.ends <= now || (found.token !== null && found.lease <= now);
-      if (!isOver && found.fingerprint !== request.fingerprint) return { kind: 'other' };
-      if (!isOver)
-        return found.token === null ? { kind: 'answered', answer: found.answer } : { kind: 'running' };
-      if (await this.takeOver(found, claim, request)) return { kind: 'claimed', claim };
+      // After the end of its lease, a claim has no effect: its request can no longer commit once another one has taken it over.
+      const isExpired = stored.ends <= now || (stored.token !== null && stored.lease <= now);
+      if (!isExpired && stored.fingerprint !== request.fingerprint) return { kind: 'other' };
+      if (!isExpired)
+        return stored.token === null ? { kind: 'answered', answer: stored.answer } : { kind: 'running' };
+      if (await this.takeOver(stored, claim, request)) return { kind: 'claimed', claim };
     }
     return { kind: 'running' };
   }
@@ -102,7 +102,7 @@ export class TypeOrmIdempotencyStore implements IdempotencyStore {
     );
   }
 
-  /** False where there is a record of this id. */
+  /** False if a record with this id exists. */
   private async insert({ id, token, ends }: Claim, { fingerprint }: ClaimRequest): Promise<boolean> {
     const values = { id, part: 0, token, fingerprint, ends, lease: Date.now() + CLAIM_LEASE * 1000 };
     try {
@@ -123,8 +123,8 @@ export class TypeOrmIdempotencyStore implements IdempotencyStore {
     }
   }
 
-  /** By one statement, so that all parts are of one answer. */
-  private async find(id: string): Promise<Found | undefined> {
+  /** Reads all parts with one statement, so that they belong to the same response. */
+  private async find(id: string): Promise<StoredRecord | undefined> {
     const parts = await this.tools.connections.reading('primary', ({ manager }) =>
       manager
         .createQueryBuilder()
@@ -136,7 +136,7 @@ export class TypeOrmIdempotencyStore implements IdempotencyStore {
         .from(this.record, 'record')
         .where({ id })
         .orderBy('record.part')
-        .getRawMany<Readonly<Record<keyof Found, string | number | null>>>(),
+        .getRawMany<Readonly<Record<keyof StoredRecord, string | number | null>>>(),
     );
     const [first] = parts;
     return (
@@ -150,9 +150,9 @@ export class TypeOrmIdempotencyStore implements IdempotencyStore {
     );
   }
 
-  /** False where the record has changed since it was found. */
+  /** False if the record has changed since it was read. */
   private takeOver(
-    found: Found,
+    stored: StoredRecord,
     { id, token, ends }: Claim,
     { fingerprint }: ClaimRequest,
   ): Promise<boolean> {
@@ -161,7 +161,7 @@ export class TypeOrmIdempotencyStore implements IdempotencyStore {
         .createQueryBuilder()
         .update(this.record)
         .set({ token, fingerprint, ends, lease: Date.now() + CLAIM_LEASE * 1000, answer: null })
-        .where({ id, part: 0, ends: found.ends, token: found.token ?? IsNull() })
+        .where({ id, part: 0, ends: stored.ends, token: stored.token ?? IsNull() })
         .callListeners(false)
         .execute();
       if (affected === 0) return false;
@@ -176,14 +176,14 @@ export class TypeOrmIdempotencyStore implements IdempotencyStore {
     });
   }
 
-  /** A few at a time, and as requests come: no timer holds the process up. That it fails is nobody's error. */
-  private async removeEnded(): Promise<void> {
+  /** Deletes some expired records. Called by requests, so that no timer is necessary. Errors are ignored. */
+  private async removeExpired(): Promise<void> {
     const now = Date.now();
     if (now < this.nextRemoval) return;
     this.nextRemoval = now + ENDED_EVERY * 1000;
     try {
       const { connections } = this.tools;
-      const ended = await connections.reading('primary', ({ manager }) =>
+      const expired = await connections.reading('primary', ({ manager }) =>
         manager
           .createQueryBuilder()
           .select('record.id', 'id')
@@ -193,9 +193,9 @@ export class TypeOrmIdempotencyStore implements IdempotencyStore {
           .limit(ENDED_ANSWERS)
           .getRawMany<{ readonly id: string }>(),
       );
-      if (ended.length === 0) return;
-      const ids = ended.map(({ id }) => id);
-      // One that was taken over meanwhile ends later.
+      if (expired.length === 0) return;
+      const ids = expired.map(({ id }) => id);
+      // A record that was taken over meanwhile expires later.
       await connections.transact(({ manager }) =>
         manager
           .createQueryBuilder()
@@ -205,13 +205,13 @@ export class TypeOrmIdempotencyStore implements IdempotencyStore {
           .callListeners(false)
           .execute(),
       );
-      if (ended.length === ENDED_ANSWERS) this.nextRemoval = now;
+      if (expired.length === ENDED_ANSWERS) this.nextRemoval = now;
     } catch {
-      // The next one looks again.
+      // Repeated by a later request.
     }
   }
 
-  /** Boot has looked whether there is one. */
+  /** Verified at boot to exist. */
   private get record(): typeof IdempotencyRecord {
     if (!this.target) throw new Error('IdempotencyRecord is not among the entities of the data source.');
     return this.target;

@@ -1,8 +1,8 @@
 import { getMetadataArgsStorage } from 'typeorm';
 
-/** A property as a class or an `EntitySchema` declares it. */
+/** A property declared by a class or an `EntitySchema`. */
 interface DeclaredProperty {
-  /** The class, or the name of a schema that has none. */
+  /** The class, or the name of a schema without a class. */
   readonly target: unknown;
   readonly propertyName: string;
 }
@@ -11,7 +11,7 @@ interface DeclaredColumn extends DeclaredProperty {
   readonly options: { readonly nullable?: boolean; readonly default?: unknown };
 }
 
-/** What decorators have recorded, and what the schemas of a data source say. */
+/** The properties declared by decorators and by the schemas of a data source. */
 export interface DeclaredProperties {
   readonly columns: readonly DeclaredColumn[];
   readonly relations: readonly DeclaredProperty[];
@@ -26,12 +26,12 @@ interface SchemaOptions {
   readonly embeddeds?: Readonly<Record<string, { readonly schema?: { readonly options: SchemaOptions } }>>;
 }
 
-/** `given`: what the data source was given as entities. */
+/** `given` has the classes and schemas in the option `entities`. */
 export function declaredProperties(given: readonly unknown[]): DeclaredProperties {
   const { columns, relations, embeddeds } = getMetadataArgsStorage();
   const all: DeclaredProperties[] = [
     { columns, relations, embeddeds },
-    ...given.flatMap((each) => (isSchema(each) ? ofSchema(each.options) : [])),
+    ...given.flatMap((each) => (isSchema(each) ? propertiesOfSchema(each.options) : [])),
   ];
   return {
     columns: all.flatMap((each) => each.columns),
@@ -40,7 +40,7 @@ export function declaredProperties(given: readonly unknown[]): DeclaredPropertie
   };
 }
 
-/** The class that a schema maps, or else its name: what TypeORM knows its entity by. */
+/** The target by which TypeORM identifies the entity of a schema: its class, or else its name. */
 export function schemaTarget({ target, name }: SchemaOptions): unknown {
   return target ?? name;
 }
@@ -54,22 +54,22 @@ export function isSchema(each: unknown): each is { readonly options: SchemaOptio
   );
 }
 
-/** With the columns of its embedded objects, which have targets of their own. */
-function ofSchema(options: SchemaOptions): readonly DeclaredProperties[] {
+/** The properties of a schema, and those of its embedded schemas, which have other targets. */
+function propertiesOfSchema(options: SchemaOptions): readonly DeclaredProperties[] {
   const target = schemaTarget(options);
   const named = (properties: object = {}): readonly DeclaredProperty[] =>
     Object.keys(properties).map((propertyName) => ({ target, propertyName }));
   const { columns = {}, relations, embeddeds = {} } = options;
   return [
     {
-      columns: Object.entries(columns).map(([propertyName, said = {}]) => ({
+      columns: Object.entries(columns).map(([propertyName, column = {}]) => ({
         target,
         propertyName,
-        options: said,
+        options: column,
       })),
       relations: named(relations),
       embeddeds: named(embeddeds),
     },
-    ...Object.values(embeddeds).flatMap(({ schema }) => (schema ? ofSchema(schema.options) : [])),
+    ...Object.values(embeddeds).flatMap(({ schema }) => (schema ? propertiesOfSchema(schema.options) : [])),
   ];
 }

@@ -8,7 +8,7 @@ import type { Json } from '../../../core/errors/rest-exception.js';
 import { toProperty } from '../write/property-values.js';
 import { dataTypeOf } from './value-type-of.js';
 
-/** The properties that a class declares: an entity's, or an embedded object's. */
+/** The properties of the class of an entity or of an embedded object. */
 interface Declared {
   readonly columns: readonly ColumnMetadata[];
   readonly relations: readonly RelationMetadata[];
@@ -17,21 +17,21 @@ interface Declared {
 
 interface Source {
   readonly dataSource: DataSource;
-  readonly ask: ReadExposures;
+  readonly readExposures: ReadExposures;
 }
 
-/** What decorators of class-transformer say, by the path of the property: those of the entity's class, and of its embedded objects' classes. */
+/** The exposure by decorators of class-transformer, by property path: in the class of the entity and of its embedded objects. */
 export function describeExposures(
   metadata: EntityMetadata,
   dataSource: DataSource,
-  ask: ReadExposures,
+  readExposures: ReadExposures,
 ): ReadonlyMap<string, Exposure> {
   const own: Declared = {
     columns: metadata.columns.filter((column) => !column.embeddedMetadata && !column.isVirtual),
     relations: metadata.relations.filter((relation) => !relation.embeddedMetadata),
     embeddeds: metadata.embeddeds,
   };
-  return new Map(exposuresOf({ type: metadata.target, within: '' }, own, { dataSource, ask }));
+  return new Map(exposuresOf({ type: metadata.target, within: '' }, own, { dataSource, readExposures }));
 }
 
 function exposuresOf(
@@ -39,23 +39,23 @@ function exposuresOf(
   declared: Declared,
   source: Source,
 ): readonly (readonly [string, Exposure])[] {
-  const found = isClass(type)
-    ? source.ask(type, samplesOf(declared, source.dataSource))
+  const exposures = isClass(type)
+    ? source.readExposures(type, samplesOf(declared, source.dataSource))
     : new Map<string, Exposure>();
   return [
-    ...[...found].map(([name, exposure]) => [within + name, exposure] as const),
+    ...[...exposures].map(([name, exposure]) => [within + name, exposure] as const),
     ...declared.embeddeds.flatMap((embedded) =>
       exposuresOf({ type: embedded.type, within: `${within}${embedded.propertyName}.` }, embedded, source),
     ),
   ];
 }
 
-/** A schema may say a name, and an embedded object of one has no class. */
+/** False for a schema, which may have a name only, and for its embedded objects. */
 function isClass(type: unknown): type is ExposedClass {
   return typeof type === 'function';
 }
 
-/** Values that the properties could hold: each is passed through what an application has written for them. */
+/** Sample values for each property, to which the application's transformations are applied. */
 function samplesOf(
   { columns, relations, embeddeds }: Declared,
   dataSource: DataSource,
@@ -67,14 +67,14 @@ function samplesOf(
   for (const column of columns) {
     const described = dataTypeOf(column, dataSource);
     const own = 'type' in described ? [sampleOf(described.type, column)] : [];
-    // Of which kind a transformer's values are is not known here.
+    // The type of the values that a transformer returns is not known here.
     const others = column.transformer ? [[], {}, 7] : [];
     samples.set(column.propertyName, [...own, ...others, null]);
   }
   return samples;
 }
 
-/** In canonical form, of each kind of value: a text has a blank at each end, upper case and lower case. */
+/** A canonical value of each kind. The text has blanks at both ends, upper and lower case, so that transformations of it are noticed. */
 const SAMPLES: Readonly<Record<DataKind, Json>> = {
   integer: 7,
   bigint: '7',

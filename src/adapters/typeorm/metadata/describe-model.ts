@@ -19,11 +19,17 @@ import { describeRelations, describeUnjoined, unmappedRelations } from './descri
 import type { RelationSource } from './describe-relations.js';
 import { entityIdOf } from './entity-id.js';
 import { MappedTables } from './mapped-tables.js';
-import { acceptsNull, hasFittingKind, isOwnColumn, sharesTable, unsupportedKinds } from './inheritance.js';
+import {
+  acceptsNull,
+  hasStorableDiscriminator,
+  isOwnColumn,
+  sharesTable,
+  unsupportedDiscriminators,
+} from './inheritance.js';
 import { describeTransformer } from './describe-transformer.js';
 import { unsupportedTrees } from './trees.js';
 import { dataTypeOf } from './value-type-of.js';
-import { describeValidatorColumns, isUnversioned } from './typeorm-version.js';
+import { describeValidatorColumns, isUnversioned } from './version-columns.js';
 
 /** Readers of the decorators of class-transformer and class-validator, if the application has installed them. */
 export interface DecoratorReaders {
@@ -85,7 +91,7 @@ function describeEntity(
     name: metadata.targetName || metadata.name,
     targets: targetsOf(metadata, schema),
     writable: metadata.tableType !== 'view',
-    creatable: metadata.tableType !== 'view' && hasFittingKind(metadata, dataSource),
+    creatable: metadata.tableType !== 'view' && hasStorableDiscriminator(metadata, dataSource),
     columns: metadata.columns.map((column) => describeColumn(column, source)),
     key: metadata.primaryColumns.map((column) => column.databaseName),
     unique: describeUnique(metadata),
@@ -96,7 +102,11 @@ function describeEntity(
     unjoined: describeUnjoined(source),
     unmapped: unmappedRelations(source),
     orderBy: describeOrder(metadata),
-    unsupported: [...keyless(metadata), ...unsupportedKinds(metadata), ...unsupportedTrees(metadata)],
+    unsupported: [
+      ...keyless(metadata),
+      ...unsupportedDiscriminators(metadata),
+      ...unsupportedTrees(metadata),
+    ],
   };
 }
 

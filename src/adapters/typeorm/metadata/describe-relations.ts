@@ -14,7 +14,7 @@ import { junctionConflict } from './junction-conflicts.js';
 import type { MappedTables } from './mapped-tables.js';
 
 export interface RelationSource {
-  /** The entity that is described: one that extends the relation's own, where they share a table. */
+  /** The described entity. If it shares a table, a base entity may have declared the relation. */
   readonly metadata: EntityMetadata;
   readonly dataSource: DataSource;
   readonly tables: MappedTables;
@@ -27,6 +27,7 @@ export function describeRelations(source: RelationSource): readonly RelationDesc
     .flatMap((relation) => describeRelation(relation, source) ?? []);
 }
 
+/** Describes the many-to-many relations without a join table. */
 export function describeUnjoined(source: RelationSource): EntityDescription['unjoined'] {
   return unjoinedRelations(source.metadata)
     .filter((relation) => isOwnRelation(relation, source))
@@ -36,7 +37,10 @@ export function describeUnjoined(source: RelationSource): EntityDescription['unj
     }));
 }
 
-/** TypeORM gives relations of embedded objects their join columns with the base of a shared table alone. */
+/**
+ * The paths of relations of embedded objects without join columns. In a shared table, TypeORM creates these join columns for
+ * the base entity only.
+ */
 export function unmappedRelations(source: RelationSource): readonly string[] {
   if (!sharesTable(source.metadata)) return [];
   return source.metadata.relations
@@ -45,7 +49,7 @@ export function unmappedRelations(source: RelationSource): readonly string[] {
     .map(({ propertyPath }) => propertyPath);
 }
 
-/** Many-to-many relations of which neither side has a join table. TypeORM connects, and fails where it looks for the pairs. */
+/** Many-to-many relations without a join table on either side. TypeORM connects nevertheless, and throws when it reads them. */
 export function unjoinedRelations({ manyToManyRelations }: EntityMetadata): readonly RelationMetadata[] {
   return manyToManyRelations.filter(({ junctionEntityMetadata }) => junctionEntityMetadata === undefined);
 }
@@ -84,11 +88,11 @@ function describeRelation(
   return {
     ...base,
     kind: relation.isOneToMany ? 'one-to-many' : 'reverse-one',
-    on: pairs(owner.joinColumns).map(turned),
+    on: pairs(owner.joinColumns).map(inverted),
   };
 }
 
-/** A join column that the entity declares itself says more than the relation, which is nullable unless it says otherwise. */
+/** Relations are nullable by default, so a join column that the entity declares itself takes precedence. */
 function isNullable(
   { isNullable: isOptional, joinColumns }: RelationMetadata,
   source: RelationSource,
@@ -100,14 +104,14 @@ function isNullable(
   );
 }
 
-/** near: the column that refers; far: the one that it refers to. */
+/** `near` is the referencing column, `far` the referenced one. */
 function pairs(columns: readonly ColumnMetadata[]): readonly PairDescription[] {
   return columns.flatMap((column) =>
     column.referencedColumn ? [{ near: column.databaseName, far: column.referencedColumn.databaseName }] : [],
   );
 }
 
-function turned({ near, far }: PairDescription): PairDescription {
+function inverted({ near, far }: PairDescription): PairDescription {
   return { near: far, far: near };
 }
 
@@ -116,7 +120,7 @@ function describeJunction(
   junction: EntityMetadata,
   { metadata, dataSource, tables }: RelationSource,
 ): JunctionDescription {
-  // Where both sides have a join table, TypeORM uses the one that it has read last.
+  // If both sides declare a join table, TypeORM uses the one that it has built last.
   const fromOwner = junction.ownerColumns.some(({ relationMetadata }) => relationMetadata === relation);
   const owner = fromOwner ? relation : (relation.inverseRelation ?? relation);
   const [parentColumns, otherColumns] = fromOwner
@@ -134,7 +138,7 @@ function describeJunction(
     ownerProperty: owner.propertyPath,
     fromOwner,
     ...(relation.inverseRelation ? { inverse: relation.inverseRelation.propertyPath } : {}),
-    parent: pairs(parentColumns).map(turned),
+    parent: pairs(parentColumns).map(inverted),
     other: pairs(otherColumns),
   };
 }

@@ -2,26 +2,26 @@ import type { EntityMetadata } from 'typeorm';
 import type { EmbeddedMetadata } from 'typeorm/metadata/EmbeddedMetadata.js';
 import type { ReadRules, ValueRules } from '../../../core/schema/value-rules.js';
 
-/** What validators say of the properties of an entity, by path: those of its class, and of embedded objects that are validated too. */
+/** The validation rules by property path: those of the class of the entity, and of its embedded objects with `@ValidateNested`. */
 export function describeRules(
   { target, embeddeds }: EntityMetadata,
-  ask: ReadRules,
+  readRules: ReadRules,
 ): ReadonlyMap<string, ValueRules> {
-  return new Map(rulesOf({ type: target, embeddeds, within: '' }, ask));
+  return new Map(rulesOf({ type: target, embeddeds, within: '' }, readRules));
 }
 
-interface Described {
+interface ValidatedClass {
   readonly type: unknown;
   readonly embeddeds: readonly EmbeddedMetadata[];
   readonly within: string;
 }
 
 function rulesOf(
-  { type, embeddeds, within }: Described,
-  ask: ReadRules,
+  { type, embeddeds, within }: ValidatedClass,
+  readRules: ReadRules,
 ): readonly (readonly [string, ValueRules])[] {
   if (typeof type !== 'function') return [];
-  const { values, nested } = ask(type);
+  const { values, nested } = readRules(type);
   return [
     ...[...values].map(([name, rules]) => [within + name, rules] as const),
     ...embeddeds
@@ -33,7 +33,7 @@ function rulesOf(
             embeddeds: embedded.embeddeds,
             within: `${within}${embedded.propertyName}.`,
           },
-          ask,
+          readRules,
         ),
       ),
   ];

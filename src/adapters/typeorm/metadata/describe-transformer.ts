@@ -53,11 +53,11 @@ function declaredBy(column: ColumnMetadata, type: DataType): TransformerDescript
   }
 }
 
-/** Undefined for what no column holds, and for SQL, of which nothing is known here. */
-function storedForm(made: unknown, type: DataType): Json | undefined {
-  if (typeof made === 'function' || typeof made === 'symbol') return undefined;
-  if (made instanceof Date && Number.isNaN(made.getTime())) return undefined;
-  if (typeof made === 'number' && type.kind === 'decimal') return plainNumberText(made);
-  const isFlag = typeof made === 'boolean' && type.kind !== 'boolean' && type.kind !== 'json';
-  return fromProperty(isFlag ? Number(made) : made, type) as Json;
+/** The canonical form of the value that a transformer returned; undefined if no column can store it, or if it is SQL. */
+function storedForm(value: unknown, type: DataType): Json | undefined {
+  if (typeof value === 'function' || typeof value === 'symbol') return undefined;
+  if (value instanceof Date && Number.isNaN(value.getTime())) return undefined;
+  if (typeof value === 'number' && type.kind === 'decimal') return plainNumberText(value);
+  const isFlag = typeof value === 'boolean' && type.kind !== 'boolean' && type.kind !== 'json';
+  return fromProperty(isFlag ? Number(value) : value, type) as Json;
 }

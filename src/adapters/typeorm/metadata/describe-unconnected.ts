@@ -3,25 +3,25 @@ import type { DataSourceOptions } from 'typeorm';
 import type { RelationMetadataArgs } from 'typeorm/metadata-args/RelationMetadataArgs.js';
 import type { ModelDescription } from '../../../core/schema/entity-metadata.js';
 import { describeModel } from './describe-model.js';
-import { lineOf } from './inheritance.js';
+import { classChain } from './inheritance.js';
 
 export type { DataSourceOptions } from 'typeorm';
 
-/** A relation that leads out of what the data source is given. TypeORM cannot connect with it. */
+/** A relation to an entity that is not registered, with which TypeORM cannot connect. */
 export interface UnknownTarget {
   /** `Post.author`. */
   readonly where: string;
   readonly target: string;
-  /** The class that is missing, where it is one. */
+  /** The target, if it is a class. */
   readonly missing: object | undefined;
-  /** The class lacks `@Entity()`. */
+  /** Whether the class has no `@Entity()`. */
   readonly unmapped: boolean;
 }
 
 export interface OfflineMetadata {
   readonly unknownTargets: readonly UnknownTarget[];
-  /** A join table has the name of an entity's table. */
-  readonly doubled: boolean;
+  /** Whether a join table has the name of an entity's table. */
+  readonly hasDuplicateTable: boolean;
 }
 
 interface SchemaLike {
@@ -29,8 +29,8 @@ interface SchemaLike {
 }
 
 /**
- * What can be told before the data source connects, and keeps it from connecting: TypeORM would try again and again, and
- * then say it in its own words. Reads what the decorators of these entities have recorded.
+ * Finds errors of the entities that prevent the data source from connecting, before TypeORM retries the connection several
+ * times. Reads the metadata that the decorators of these entities have recorded.
  */
 export function readOfflineMetadata(entities: readonly unknown[]): OfflineMetadata {
   const classes = entities.filter((each): each is EntityClass => typeof each === 'function');
@@ -50,13 +50,13 @@ export function readOfflineMetadata(entities: readonly unknown[]): OfflineMetada
   const tables = tableNames(classes, schemas);
   return {
     unknownTargets: classes.flatMap((owner) => unknownTargets(owner, relationsOf(owner), known)),
-    doubled: classes.some((owner) =>
+    hasDuplicateTable: classes.some((owner) =>
       joinTablesOf(owner).some(({ name, synchronize }) => synchronize !== false && tables.has(name)),
     ),
   };
 }
 
-/** Metadata of these entities and of `more`, from a data source that never connects; undefined where TypeORM cannot make it. */
+/** Describes these entities and `more` by a data source that never connects; undefined if TypeORM cannot build their metadata. */
 export async function describeUnconnected(
   options: DataSourceOptions,
   entities: readonly unknown[],
@@ -74,17 +74,17 @@ export async function describeUnconnected(
 
 type EntityClass = abstract new () => unknown;
 
-/** What decorators recorded, by the class: its own, behind those of the classes that it extends. */
+/** Groups recorded metadata by class: that of base classes comes first. */
 function byTarget<Recorded extends { readonly target: unknown }>(
   all: readonly Recorded[],
 ): (owner: EntityClass) => readonly Recorded[] {
-  const found = new Map<unknown, Recorded[]>();
+  const recorded = new Map<unknown, Recorded[]>();
   for (const each of all) {
-    const others = found.get(each.target);
+    const others = recorded.get(each.target);
     if (others) others.push(each);
-    else found.set(each.target, [each]);
+    else recorded.set(each.target, [each]);
   }
-  return (owner) => [...lineOf(owner)].reverse().flatMap((target) => found.get(target) ?? []);
+  return (owner) => [...classChain(owner)].reverse().flatMap((target) => recorded.get(target) ?? []);
 }
 
 function mappedTargets(): ReadonlySet<unknown> {
@@ -114,7 +114,7 @@ function unknownTargets(
   });
 }
 
-/** As they are given: a name that TypeORM makes is no entity's by chance. */
+/** The declared table names. A name that TypeORM generates is not a duplicate. */
 function tableNames(
   classes: readonly EntityClass[],
   schemas: readonly SchemaLike[],

@@ -1,6 +1,6 @@
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 
-/** The type that the entity's class gives the property, where TypeScript has told. */
+/** The TypeScript type of a property, if `emitDecoratorMetadata` has recorded it. */
 export function designType(metadata: ColumnMetadata): unknown {
   if (typeof metadata.target !== 'function') return undefined;
   const owner = metadata.embeddedMetadata

@@ -5,15 +5,15 @@ import type { ConnectionManager } from '../connection/connection-manager.js';
 
 type Duplicate = Extract<DatabaseError, { kind: 'unique' }>;
 
-/** Indexes that are remembered. Their names come from the database, and not from clients. */
+/** The maximum number of cached indexes. Their names come from the database, not from clients. */
 const MAX_INDEXES = 1000;
 
 /**
- * The columns of unique indexes by their names: as TypeORM knows them, else as the database told them with its refusal, else as it
- * tells them when it is asked, once an index. An index that a migration written by hand has made has a name that TypeORM does not know.
+ * Resolves the columns of a unique index by its name: from TypeORM's metadata, else from the error of the database, else by
+ * a query, once per index. TypeORM does not know the names of indexes in hand-written migrations.
  */
 export class IndexColumns {
-  private readonly found = new Map<string, readonly string[]>();
+  private readonly cache = new Map<string, readonly string[]>();
 
   constructor(
     private readonly tables: Tables,
@@ -21,39 +21,39 @@ export class IndexColumns {
     private readonly connections: ConnectionManager,
   ) {}
 
-  /** Names in the database; none where the index is not over columns alone, or nobody knows it. Asks outside of any transaction. */
+  /** The database names of the columns; empty if the index has expressions or cannot be found. Queries outside of a transaction. */
   async of({ constraint, columns }: Duplicate, metadata: EntityMetadata): Promise<readonly string[]> {
     if (constraint === undefined) return columns ?? [];
-    return declaredColumns(constraint, metadata) ?? columns ?? (await this.known(constraint, metadata));
+    return declaredColumns(constraint, metadata) ?? columns ?? (await this.queried(constraint, metadata));
   }
 
-  private async known(index: string, metadata: EntityMetadata): Promise<readonly string[]> {
+  private async queried(index: string, metadata: EntityMetadata): Promise<readonly string[]> {
     const path = this.tables.pathOf(metadata);
     const name = `${path} ${index}`;
-    const known = this.found.get(name);
-    if (known) return known;
-    const asked = await this.ask(index, { path, metadata });
-    // One that cannot be found now may be found another time.
-    if (!asked || asked.length === 0) return [];
-    if (this.found.size >= MAX_INDEXES) this.found.clear();
-    const columns = asked.includes(null) ? [] : asked.map(String);
-    this.found.set(name, columns);
+    const cached = this.cache.get(name);
+    if (cached) return cached;
+    const names = await this.query(index, { path, metadata });
+    // Not cached: an index that cannot be found now may be found later.
+    if (!names || names.length === 0) return [];
+    if (this.cache.size >= MAX_INDEXES) this.cache.clear();
+    const columns = names.includes(null) ? [] : names.map(String);
+    this.cache.set(name, columns);
     return columns;
   }
 
-  /** Undefined where the question itself fails: what the caller is told can do without its answer. */
-  private async ask(
+  /** Undefined if the query fails: the error message of the request does not require its result. */
+  private async query(
     index: string,
     { path, metadata }: { readonly path: string; readonly metadata: EntityMetadata },
   ): Promise<readonly unknown[] | undefined> {
-    const question = this.dialect.indexColumns?.(
+    const statement = this.dialect.indexColumns?.(
       { path, name: metadata.tableName, database: metadata.database },
       index,
     );
-    if (!question) return undefined;
+    if (!statement) return undefined;
     try {
       const rows: unknown = await this.connections.reading('primary', (runner) =>
-        runner.query(question.sql, [...question.parameters]),
+        runner.query(statement.sql, [...statement.parameters]),
       );
       return (rows as readonly { readonly c0: unknown }[]).map(({ c0 }) => c0);
     } catch {
@@ -63,14 +63,14 @@ export class IndexColumns {
 }
 
 function declaredColumns(constraint: string, metadata: EntityMetadata): readonly string[] | undefined {
-  // TypeORM keeps those of a child entity's relations with the base.
-  const sharing = [
+  // TypeORM assigns the indexes of a child entity's relations to the base entity.
+  const entities = [
     metadata,
     ...(metadata.tableType === 'entity-child' ? [metadata.parentEntityMetadata] : []),
   ];
-  const found = sharing
+  const index = entities
     .flatMap(({ uniques, indices }) => [...uniques, ...indices])
     .find((each) => each.name === constraint || each.givenName === constraint);
-  if (found) return found.columns.map((column) => column.databaseName);
+  if (index) return index.columns.map((column) => column.databaseName);
   return constraint === 'PRIMARY' ? metadata.primaryColumns.map((column) => column.databaseName) : undefined;
 }

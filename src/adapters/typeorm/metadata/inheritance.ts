@@ -11,72 +11,76 @@ export function sharesTable(metadata: EntityMetadata): boolean {
   return metadata.discriminatorColumn !== undefined;
 }
 
-/** An entity, and what the classes and schemas of its data source declare. */
-interface DeclaredIn {
+/** An entity, and the properties that the classes and schemas of its data source declare. */
+interface InheritanceContext {
   readonly metadata: EntityMetadata;
   readonly declared: DeclaredProperties;
 }
 
 /**
- * TypeORM gives every entity of a shared table the columns of all of them. An entity's own are those of its class and of
- * the classes that it extends.
+ * Whether an entity declares a column itself, in its class or a base class. In a shared table, TypeORM assigns the columns
+ * of all entities to each of them.
  */
-export function isOwnColumn(column: ColumnMetadata, within: DeclaredIn): boolean {
+export function isOwnColumn(column: ColumnMetadata, within: InheritanceContext): boolean {
   if (!sharesTable(within.metadata) || column.isDiscriminator) return true;
   if (column.relationMetadata && column.isVirtual) return isOwnRelation(column.relationMetadata, within);
   return declares(column, within, within.declared.columns);
 }
 
-export function isOwnRelation(relation: RelationMetadata, within: DeclaredIn): boolean {
+/** The same for a relation. */
+export function isOwnRelation(relation: RelationMetadata, within: InheritanceContext): boolean {
   return !sharesTable(within.metadata) || declares(relation, within, within.declared.relations);
 }
 
-/** An entity without a class extends none: all that it has is its own. */
+/** An entity without a class has no base class, so all of its properties are its own. */
 function declares(
   { embeddedMetadata, propertyName, target: declaredBy }: ColumnMetadata | RelationMetadata,
-  { metadata: { target }, declared }: DeclaredIn,
+  { metadata: { target }, declared }: InheritanceContext,
   properties: DeclaredProperties['relations'],
 ): boolean {
   if (typeof target !== 'function') return true;
-  const line = lineOf(target);
+  const chain = classChain(target);
   const top = embeddedMetadata?.embeddedMetadataTree[0]?.propertyName;
-  if (top === undefined && line.includes(declaredBy)) return true;
+  if (top === undefined && chain.includes(declaredBy)) return true;
   const [name, all] = top === undefined ? [propertyName, properties] : [top, declared.embeddeds];
-  return all.some((each) => each.propertyName === name && line.includes(each.target));
+  return all.some((each) => each.propertyName === name && chain.includes(each.target));
 }
 
-/** The class and those that it extends. */
-export function lineOf(target: unknown): readonly unknown[] {
-  const line: unknown[] = [];
+/** The class and its base classes. */
+export function classChain(target: unknown): readonly unknown[] {
+  const chain: unknown[] = [];
   for (
     let each = target;
     typeof each === 'function' && each !== Function.prototype;
     each = Object.getPrototypeOf(each) as unknown
   )
-    line.push(each);
-  return line;
+    chain.push(each);
+  return chain;
 }
 
-/** TypeORM makes the columns of children nullable, so that other entities can have rows; what was declared still holds for bodies. */
+/**
+ * Whether a column was declared as nullable. TypeORM makes the columns of child entities nullable in the table, which has
+ * rows of other entities too.
+ */
 export function acceptsNull(
   column: ColumnMetadata,
-  { metadata, declared: { columns } }: DeclaredIn,
+  { metadata, declared: { columns } }: InheritanceContext,
 ): boolean {
-  // What a query of the application makes may be nothing.
+  // A query of the application may return NULL.
   if (column.isVirtualProperty) return true;
   if (!sharesTable(metadata) || !column.isNullable || column.isDeleteDate) return column.isNullable;
   const target = column.embeddedMetadata ? column.target : metadata.target;
-  // The schema of an embedded object need not have a class.
-  const line = typeof target === 'function' ? lineOf(target) : [target];
+  // The schema of an embedded object may have no class.
+  const chain = typeof target === 'function' ? classChain(target) : [target];
   const declared = columns.find(
-    (each) => each.propertyName === column.propertyName && line.includes(each.target),
+    (each) => each.propertyName === column.propertyName && chain.includes(each.target),
   );
   if (!declared) return column.isNullable;
-  // As TypeORM has it: a default of null makes a column nullable.
+  // As in TypeORM, a default of null makes a column nullable.
   return declared.options.nullable ?? declared.options.default === null;
 }
 
-/** The entity whose class declares a relation: TypeORM keeps it with the base. */
+/** The entity whose class declares a relation. TypeORM assigns the relations of child entities to the base entity. */
 export function declaringEntity(relation: RelationMetadata): EntityMetadata {
   const { entityMetadata } = relation;
   return sharesTable(entityMetadata)
@@ -85,19 +89,22 @@ export function declaringEntity(relation: RelationMetadata): EntityMetadata {
     : entityMetadata;
 }
 
-/** A row of a shared table is loaded as the entity that it is, and is written as that one, with its listeners. */
+/** The class as which an entity of a shared table is written, so that its own listeners are called. */
 export function classOf(entity: ObjectLiteral, metadata: EntityMetadata): EntityMetadata['target'] {
   const child = metadata.childEntityMetadatas.find(({ target }) => target === entity.constructor);
   return (child ?? metadata).target;
 }
 
-/** What stands in the discriminator column of an entity's rows: its own value, and those of the entities that extend it. */
-function kindsOf(metadata: EntityMetadata): readonly unknown[] {
+/** The discriminator values of an entity's rows: its own, and those of the entities that extend it. */
+function discriminatorValuesOf(metadata: EntityMetadata): readonly unknown[] {
   return [metadata, ...metadata.childEntityMetadatas].map((each): unknown => each.discriminatorValue);
 }
 
-/** Whether the discriminator column holds the entity's own value: a root without one has its class's name, which is no number. */
-export function hasFittingKind(metadata: EntityMetadata, dataSource: DataSource): boolean {
+/**
+ * Whether the discriminator column can store the value of the entity. A base entity without a declared value has the name
+ * of its class, which is invalid in a numeric column.
+ */
+export function hasStorableDiscriminator(metadata: EntityMetadata, dataSource: DataSource): boolean {
   const { discriminatorColumn, discriminatorValue } = metadata;
   if (!discriminatorColumn) return true;
   const described = dataTypeOf(discriminatorColumn, dataSource);
@@ -108,23 +115,23 @@ export function hasFittingKind(metadata: EntityMetadata, dataSource: DataSource)
   );
 }
 
-/** As SQL. Only values that need no escaping get here: see `unsupportedKinds`. */
-export function kindLiterals(metadata: EntityMetadata): readonly string[] {
-  return kindsOf(metadata).map((kind) =>
-    typeof kind === 'number' ? String(kind) : `'${String(kind).replaceAll("'", "''")}'`,
+/** The discriminator values as SQL literals. `unsupportedDiscriminators` excludes values that would need more escaping. */
+export function discriminatorLiterals(metadata: EntityMetadata): readonly string[] {
+  return discriminatorValuesOf(metadata).map((value) =>
+    typeof value === 'number' ? String(value) : `'${String(value).replaceAll("'", "''")}'`,
   );
 }
 
-/** Discriminator values that could not stand in SQL as they are. */
-export function unsupportedKinds(metadata: EntityMetadata): readonly Unsupported[] {
+/** Discriminator values that are not safe as SQL literals. */
+export function unsupportedDiscriminators(metadata: EntityMetadata): readonly Unsupported[] {
   if (!sharesTable(metadata)) return [];
-  const kinds = kindsOf(metadata)
-    .filter((kind) => !Number.isSafeInteger(kind))
+  const values = discriminatorValuesOf(metadata)
+    .filter((value) => !Number.isSafeInteger(value))
     .map(String);
-  return kinds
-    .filter((kind) => !/^[\p{L}\p{N}_$ .:/-]+$/u.test(kind))
-    .map((kind) => ({
-      what: `its discriminator value ${JSON.stringify(kind)} has signs other than letters, digits, blanks and "_$.:/-"`,
+  return values
+    .filter((value) => !/^[\p{L}\p{N}_$ .:/-]+$/u.test(value))
+    .map((value) => ({
+      what: `its discriminator value ${JSON.stringify(value)} has signs other than letters, digits, blanks and "_$.:/-"`,
       repair:
         'Give @ChildEntity or @DiscriminatorValue another one, or leave the entity out: do not register it.',
       readable: false,

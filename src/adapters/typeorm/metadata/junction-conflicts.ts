@@ -3,8 +3,8 @@ import type { JunctionConflict } from '../../../core/schema/entity-metadata.js';
 import { knownDialectFamily } from '../dialect-family.js';
 
 /**
- * What `synchronize` does to a junction's table on which the application maps an entity with columns of its own: TypeORM
- * changes the table to the one and then to the other, whenever it connects.
+ * The effect of `synchronize` on a junction table to which the application maps an entity with more columns: TypeORM alters
+ * the table to match the one and then the other, each time it connects.
  */
 export function junctionConflict(
   junction: EntityMetadata,
@@ -19,13 +19,13 @@ export function junctionConflict(
     const keys = new Set(primaryColumns.map(({ databaseName }) => databaseName));
     const otherKey =
       knownDialectFamily(dataSource) === 'postgres' && [...kept].some((column) => !keys.has(column));
-    const counted = primaryColumns.some(
+    const hasSequence = primaryColumns.some(
       ({ isGenerated, generationStrategy }) => isGenerated && generationStrategy !== 'uuid',
     );
     return {
       entity: targetName || name,
       lost: lost.map(({ databaseName }) => databaseName),
-      fails: synchronize && (otherKey || counted),
+      fails: synchronize && (otherKey || hasSequence),
     };
   }
   return undefined;

@@ -1,6 +1,6 @@
 import type { DataSource, EntityMetadata } from 'typeorm';
 
-/** The application's entities by the table that they are mapped on, however the table's schema and database are said. */
+/** The application's entities by table. Names with and without schema and database are equal if they denote the same table. */
 export class MappedTables {
   private readonly byTable = new Map<string, EntityMetadata[]>();
 
@@ -18,7 +18,7 @@ export class MappedTables {
     return this.byTable.get(this.tableOf(junction)) ?? [];
   }
 
-  /** With the schema and the database of the connection where the metadata names none. */
+  /** The full name of a table; the schema and database default to those of the connection. */
   private tableOf(metadata: EntityMetadata): string {
     const { database, schema, tableName } = this.dataSource.driver.parseTableName(metadata);
     return JSON.stringify([database, schema, tableName]);

@@ -5,17 +5,17 @@ import { sharesTable } from './inheritance.js';
 const REPAIR =
   "Make it an adjacency list, serve it for reading (operations: ['list', 'retrieve']), or leave the entity out: do not register it.";
 
-/** Trees that TypeORM itself does not keep right. Adjacency lists are relations like any other. */
+/** Trees that TypeORM itself does not maintain correctly. Adjacency lists are ordinary relations. */
 export function unsupportedTrees(metadata: EntityMetadata): readonly Unsupported[] {
   const { treeType } = metadata;
   if (treeType === undefined || treeType === 'adjacency-list') return [];
-  const why = reason(metadata);
-  return why === undefined
+  const reason = unsupportedReason(metadata);
+  return reason === undefined
     ? []
-    : [{ what: `a ${treeType} tree ${why} is not supported`, repair: REPAIR, readable: true }];
+    : [{ what: `a ${treeType} tree ${reason} is not supported`, repair: REPAIR, readable: true }];
 }
 
-function reason(metadata: EntityMetadata): string | undefined {
+function unsupportedReason(metadata: EntityMetadata): string | undefined {
   const { treeType, treeParentRelation, primaryColumns } = metadata;
   const [key] = primaryColumns;
   if (!treeParentRelation) return 'without @TreeParent';

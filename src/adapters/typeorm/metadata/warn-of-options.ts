@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { dialectFamily } from '../dialect-family.js';
 
-/** Options of a data source under which it does not recover by itself, each as a sentence for the log. */
+/** Warnings for the log about options of a data source with which it does not recover by itself. */
 export function warningsOfOptions(dataSource: DataSource): readonly string[] {
   const { replication } = dataSource.options as {
     readonly replication?: { readonly restoreNodeTimeout?: number };

@@ -1,7 +1,7 @@
-/** Names that are remembered: as many as there are ways to order a model, and all are asked again where somebody makes up more. */
+/** More than the usual number of orders of a model. */
 const MAX_NAMES = 200;
 
-/** A bounded set, for what may be forgotten. */
+/** A set of names with a bounded size: it is cleared when it is full. */
 export class BoundedSet {
   private readonly names = new Set<string>();
 

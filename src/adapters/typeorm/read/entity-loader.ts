@@ -8,19 +8,19 @@ import { identityOf, whereIdentity } from '../write/entity-values.js';
 import { listensTo } from '../write/subscriber-events.js';
 import { fromProperty } from '../write/property-values.js';
 
-/** Composite keys become a long chain of OR, which databases bound. */
+/** TypeORM compiles composite keys to a chain of OR, whose length databases limit. */
 const LOADED_AT_ONCE = 250;
 
 /**
- * Loads the entities behind rows, through TypeORM itself, where something of the application has a say in their
- * values: a computed field, a transformer, an `@AfterLoad` listener, a subscriber. Rows of all others do without.
+ * Loads the entities of rows through TypeORM if code of the application takes part in their values: a computed field, a
+ * transformer, an `@AfterLoad` listener or a subscriber.
  */
 export class EntityLoader {
   private readonly readable: readonly Field[];
   private readonly always: boolean;
-  /** Columns whose values a transformer makes. */
+  /** The columns with a transformer. */
   private readonly transformed: ReadonlySet<string>;
-  /** The property of a key that is one whole number. */
+  /** The property of a key with a single integer column. */
   private readonly numberKey: string | undefined;
 
   constructor(
@@ -39,13 +39,13 @@ export class EntityLoader {
       this.transformed.size > 0;
   }
 
-  /** Asked for each page: subscribers may come and go while the application runs. */
+  /** Evaluated for each page, because applications may add and remove subscribers while they run. */
   isNeeded(): boolean {
-    return this.always || this.isListenedTo();
+    return this.always || this.hasLoadListeners();
   }
 
-  /** Whether something may have changed any value of an entity since it was loaded. */
-  private isListenedTo(): boolean {
+  /** Whether a listener or subscriber may change the values of loaded entities. */
+  private hasLoadListeners(): boolean {
     return (
       this.metadata.afterLoadListeners.length > 0 ||
       this.dataSource.subscribers.some(
@@ -54,7 +54,7 @@ export class EntityLoader {
     );
   }
 
-  /** The rows with their entities, and with the values that the entities hold. One that was deleted meanwhile is left out. */
+  /** Adds the entities to rows, and replaces the values that they determine. Omits rows that were deleted meanwhile. */
   async attach(
     rows: readonly Row[],
     identities: readonly (readonly Json[])[],
@@ -62,8 +62,9 @@ export class EntityLoader {
   ): Promise<readonly Row[]> {
     if (rows.length === 0) return rows;
     const byIdentity = await this.load(identities, runner);
-    const listened = this.isListenedTo();
-    const asked = (field: ColumnField): boolean => listened || this.transformed.has(field.column.id);
+    const hasListeners = this.hasLoadListeners();
+    const isReplaceable = (field: ColumnField): boolean =>
+      hasListeners || this.transformed.has(field.column.id);
     return rows.flatMap((row, position) => {
       const entity = byIdentity.get(keyText(identities[position] ?? []));
       return entity
@@ -72,7 +73,7 @@ export class EntityLoader {
               ...row,
               entity,
               values: this.readable.map((field, index) =>
-                valueOf(field, row.values[index], { entity, asked }),
+                valueOf(field, row.values[index], { entity, isReplaceable }),
               ),
             },
           ]
@@ -90,14 +91,14 @@ export class EntityLoader {
         .getRepository<ObjectLiteral>(this.metadata.target)
         .createQueryBuilder('entity')
         .setFindOptions({ loadEagerRelations: false });
-      entities.push(...(await this.narrowed(builder, identities.slice(at, at + LOADED_AT_ONCE)).getMany()));
+      entities.push(...(await this.whereKeys(builder, identities.slice(at, at + LOADED_AT_ONCE)).getMany()));
     }
     return new Map(
       entities.map((entity) => [keyText(identityOf(entity, this.resource, this.metadata)), entity]),
     );
   }
 
-  private narrowed(
+  private whereKeys(
     builder: SelectQueryBuilder<ObjectLiteral>,
     identities: readonly (readonly Json[])[],
   ): SelectQueryBuilder<ObjectLiteral> {
@@ -105,7 +106,7 @@ export class EntityLoader {
       return builder.whereInIds(
         identities.map((identity) => whereIdentity(identity, this.resource, this.metadata)),
       );
-    // On SQLite TypeORM writes numbers into the statement, which then is another one for each page, and keeps a hundred of them. Texts are bound.
+    // On SQLite, TypeORM writes numbers as literals into the SQL, so that each page would be a new prepared statement. Texts are bound.
     return builder.where(`entity.${this.numberKey} IN (:...keys)`, {
       keys: identities.map(([key]) => String(key)),
     });
@@ -120,16 +121,16 @@ function numberKeyOf({ identity }: ResourceSchema, { primaryColumns }: EntityMet
     : undefined;
 }
 
-/** `asked` says of which columns the application has a say: all others have the exact value that was read. */
-interface Loaded {
+/** `isReplaceable`: whether code of the application may change the column's value. All others keep the exact value that was read. */
+interface LoadedEntity {
   readonly entity: ObjectLiteral;
-  readonly asked: (field: ColumnField) => boolean;
+  readonly isReplaceable: (field: ColumnField) => boolean;
 }
 
-function valueOf(field: Field, read: unknown, loaded: Loaded): unknown {
+function valueOf(field: Field, read: unknown, loaded: LoadedEntity): unknown {
   switch (field.kind) {
     case 'column':
-      return loaded.asked(field) ? columnValue(field, loaded.entity, read) : read;
+      return loaded.isReplaceable(field) ? columnValue(field, loaded.entity, read) : read;
     case 'embedded':
       return embeddedValue(field, read as Record<string, unknown>, loaded);
     default:
@@ -137,31 +138,31 @@ function valueOf(field: Field, read: unknown, loaded: Loaded): unknown {
   }
 }
 
-/** The entity's value, unless that is the one that was read with fewer digits. */
+/** The property's value, unless it equals the value that was read up to the precision of the driver. */
 function columnValue(field: ColumnField, entity: ObjectLiteral, read: unknown): unknown {
   const property = field.column.path
     .split('.')
     .reduce<unknown>((at, name) => (at as Record<string, unknown> | null | undefined)?.[name], entity);
   const { transform } = field.column;
-  return transform?.outward === undefined && isMadeOf(property, read)
+  return transform?.outward === undefined && equalsExceptPrecision(property, read)
     ? read
     : fromProperty(property, field.type);
 }
 
-/** Whether this is what the driver makes of a value that we read exactly: it ends with milliseconds, and with 53 bits. */
-function isMadeOf(property: unknown, read: unknown): boolean {
+/** Whether a property has the value that the driver returns for an exact one: it truncates to milliseconds and 53 bits. */
+function equalsExceptPrecision(property: unknown, read: unknown): boolean {
   if (Array.isArray(property))
     return (
       Array.isArray(read) &&
       read.length === property.length &&
-      property.every((item, index) => isMadeOf(item, read[index]))
+      property.every((item, index) => equalsExceptPrecision(item, read[index]))
     );
   if (typeof read !== 'string') return property === read;
   if (property instanceof Date) return new Date(read).getTime() === property.getTime();
   return typeof property === 'number' ? Number(read) === property : property === read;
 }
 
-function embeddedValue(field: EmbeddedField, read: Record<string, unknown>, loaded: Loaded): unknown {
+function embeddedValue(field: EmbeddedField, read: Record<string, unknown>, loaded: LoadedEntity): unknown {
   const inner = field.fields.filter((each) => each.readable);
   return Object.fromEntries(inner.map((each) => [each.name, valueOf(each, read[each.name], loaded)]));
 }

@@ -2,29 +2,34 @@ import type { DataSource, EntityMetadata } from 'typeorm';
 import type { JsonWriter } from '../../../sql/dialects/json-writer.js';
 
 /**
- * Tables whose values may be marked as JSON when they are read. SQLite marks what its JSON functions return until it is stored,
- * and writes what is marked into JSON as it is: the text `"Bob"` would lose its quotes. Such rows the process writes.
+ * The tables whose values may have SQLite's JSON subtype: the result of a JSON function has it until it is stored, and
+ * `json_object` includes it without quoting, so that the text `"Bob"` would lose its quotes. Rows of these tables are
+ * serialized in the process.
  */
 export class JsonSubtypeTables {
   private names: ReadonlySet<string> = new Set();
 
   constructor(private readonly json: JsonWriter | undefined) {}
 
-  /** Asks which tables the database makes columns of when they are read: a migration may have made more of them than entities say. */
+  /** Reads the tables with virtual generated columns from the database: migrations may have added columns that no entity declares. */
   async load(dataSource: DataSource): Promise<void> {
     const { subtypeTables } = this.json ?? {};
     if (subtypeTables === undefined) return;
-    const found = await dataSource.query<readonly { readonly name: unknown }[]>(subtypeTables);
-    this.names = new Set(found.map(({ name }) => String(name).toLowerCase()));
+    const tables = await dataSource.query<readonly { readonly name: unknown }[]>(subtypeTables);
+    this.names = new Set(tables.map(({ name }) => String(name).toLowerCase()));
   }
 
-  /** A view may show such a column of any table. */
+  /** Whether values of an entity may have the subtype. A view may select from any table. */
   mayHaveSubtype({ columns, tableName, tableType }: EntityMetadata): boolean {
     if (this.json?.subtypeTables === undefined) return false;
-    const isMade = columns.some(
+    const hasVirtualColumn = columns.some(
       ({ isVirtualProperty, asExpression, generatedType }) =>
         isVirtualProperty || (asExpression !== undefined && generatedType !== 'STORED'),
     );
-    return isMade || this.names.has(tableName.toLowerCase()) || (tableType === 'view' && this.names.size > 0);
+    return (
+      hasVirtualColumn ||
+      this.names.has(tableName.toLowerCase()) ||
+      (tableType === 'view' && this.names.size > 0)
+    );
   }
 }

@@ -147,7 +147,7 @@ export class PageReader {
     if (plan.count === 'bounded' || !estimate) return { rows: COUNTED_ROWS, exact: false };
     const scope = this.begin(plan);
     const [record = []] = await this.connections.records(runner, {
-      sql: estimate.question(matchingRows(plan, scope)),
+      sql: estimate.explain(matchingRows(plan, scope)),
       parameters: scope.parameters,
     });
     return { rows: Math.max(estimate.rows(record[0]) ?? 0, COUNTED_ROWS), exact: false };

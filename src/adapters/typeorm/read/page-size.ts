@@ -2,20 +2,20 @@ import { PAGE_CHARACTERS, PAGE_ROWS } from '../../../core/schema/limits.js';
 import { MAX_BLOCKING_MILLISECONDS } from '../../../core/event-loop.js';
 import type { Records } from '../../../sql/statement.js';
 
-/** A row of a shorter page may take this many times as long: where it takes longer, it is not the rows that take the time. */
-const WORTH = 1.3;
+/** The tolerated increase of the time per row in a shorter page. Beyond it, the time does not depend on the number of rows. */
+const MAX_SLOWDOWN = 1.3;
 
-/** How many rows the next page of a resource has: fewer where its rows are wide, as far as the last thousand of them tell. */
+/** The number of rows of the next page of a resource: fewer if its rows are wide, by a moving average of about a thousand rows. */
 export class PageSize {
   private width = 0;
-  /** How often a page was halved because it held the process for too long, in the list that was read last. */
-  private paced = 0;
+  /** How often the size of a page was halved because it blocked the event loop for too long, in the last list that was read. */
+  private paceHalvings = 0;
 
   get rows(): number {
     return rowsOf(this.halvings);
   }
 
-  /** Halves, because each number is a statement of its own. */
+  /** Sizes are halved only, because each size needs its own prepared statement. */
   private get halvings(): number {
     let halvings = 0;
     while (rowsOf(halvings) > 1 && rowsOf(halvings) * this.width > PAGE_CHARACTERS) halvings++;
@@ -26,34 +26,35 @@ export class PageSize {
     if (count > 0) this.width += (characters / count - this.width) * Math.min(1, count / PAGE_ROWS);
   }
 
-  /** The sizes of the pages of one list, which begins as the last one of the resource went on. */
+  /** The sizes of the pages of one list, which begins with the last size of the previous list. */
   pace(): PagePace {
-    return new PagePace(this.paced, {
+    return new PagePace(this.paceHalvings, {
       widest: () => this.halvings,
-      keep: (halvings) => (this.paced = halvings),
+      keep: (halvings) => (this.paceHalvings = halvings),
     });
   }
 }
 
-/** A page of so many halvings, and how long each of its rows has held the process. */
-interface Measured {
+/** The size of a page, and how long each of its rows has blocked the event loop. */
+interface MeasuredPage {
   readonly halvings: number;
   readonly perRow: number;
 }
 
 /**
- * The sizes of the pages of one list: as small as it takes for none to hold the process for long. Where the time of a page is
- * not that of its rows, because the database sorts all rows for each page, they are as long as is worth their time.
+ * The sizes of the pages of one list: small enough that no page blocks the event loop for long. If the time of a page does not
+ * depend on its size, because the database sorts all rows for each page, longer pages are used as long as they take less time
+ * per row.
  */
 export class PagePace {
-  /** From a page that took too long to shorter ones, or from one that was too short to longer ones. */
+  /** The current search: from a page that took too long to shorter ones, or from there to longer ones. */
   private search:
-    | { readonly way: 'shorter' | 'longer'; readonly from: Measured; readonly isRepeated?: boolean }
+    | { readonly direction: 'shorter' | 'longer'; readonly from: MeasuredPage; readonly isRepeated?: boolean }
     | undefined;
-  private settled = false;
+  private isSettled = false;
 
   constructor(
-    private paced: number,
+    private paceHalvings: number,
     private readonly size: { readonly widest: () => number; readonly keep: (halvings: number) => unknown },
   ) {}
 
@@ -62,45 +63,45 @@ export class PagePace {
   }
 
   private get halvings(): number {
-    return Math.max(this.size.widest(), this.paced);
+    return Math.max(this.size.widest(), this.paceHalvings);
   }
 
-  /** How long the last page has held the process. */
+  /** Adapts the size to how long the last page has blocked the event loop. */
   learn(milliseconds: number): void {
-    if (!this.settled) this.size.keep((this.paced = this.next(milliseconds)));
+    if (!this.isSettled) this.size.keep((this.paceHalvings = this.next(milliseconds)));
   }
 
   private next(milliseconds: number): number {
     const { search, halvings } = this;
     const page = { halvings, perRow: milliseconds / rowsOf(halvings) };
-    if (search?.way === 'longer') return this.longer(page, search.from);
+    if (search?.direction === 'longer') return this.longer(page, search.from);
     this.search = undefined;
-    if (milliseconds * 2 < MAX_BLOCKING_MILLISECONDS) return Math.max(0, this.paced - 1);
-    if (milliseconds <= MAX_BLOCKING_MILLISECONDS) return this.paced;
+    if (milliseconds * 2 < MAX_BLOCKING_MILLISECONDS) return Math.max(0, this.paceHalvings - 1);
+    if (milliseconds <= MAX_BLOCKING_MILLISECONDS) return this.paceHalvings;
     const from = search?.from ?? page;
-    if (page.perRow > from.perRow * WORTH) {
-      // Once more: the machine may have been busy with something else.
+    if (page.perRow > from.perRow * MAX_SLOWDOWN) {
+      // Repeated once, because the machine may have been busy with other work.
       if (search?.isRepeated !== true) {
-        this.search = { way: 'shorter', from, isRepeated: true };
+        this.search = { direction: 'shorter', from, isRepeated: true };
         return halvings;
       }
-      this.search = { way: 'longer', from: page };
+      this.search = { direction: 'longer', from: page };
       return halvings - 1;
     }
-    if (rowsOf(halvings) === 1) return this.paced;
-    this.search = { way: 'shorter', from };
+    if (rowsOf(halvings) === 1) return this.paceHalvings;
+    this.search = { direction: 'shorter', from };
     return halvings + 1;
   }
 
-  /** Until it does not pay any more: then the list goes on with pages of the size before. */
-  private longer(page: Measured, from: Measured): number {
-    const pays = page.perRow * WORTH < from.perRow;
-    if (pays && page.halvings > this.size.widest()) {
-      this.search = { way: 'longer', from: page };
+  /** Searches longer pages until the time per row no longer improves; the list continues with the last size that improved it. */
+  private longer(page: MeasuredPage, from: MeasuredPage): number {
+    const improves = page.perRow * MAX_SLOWDOWN < from.perRow;
+    if (improves && page.halvings > this.size.widest()) {
+      this.search = { direction: 'longer', from: page };
       return page.halvings - 1;
     }
-    this.settled = true;
-    return pays ? page.halvings : from.halvings;
+    this.isSettled = true;
+    return improves ? page.halvings : from.halvings;
   }
 }
 
@@ -108,7 +109,7 @@ function rowsOf(halvings: number): number {
   return Math.max(1, Math.floor(PAGE_ROWS / 2 ** halvings));
 }
 
-/** About: what is no text is short. */
+/** The approximate size of records in characters. Values other than texts and bytes count as 8. */
 export function charactersOf(records: Records): number {
   let characters = 0;
   for (const record of records)

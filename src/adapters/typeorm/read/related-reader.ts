@@ -11,52 +11,52 @@ import type { Tables } from '../table-metadata.js';
 import type { ConnectionManager } from '../connection/connection-manager.js';
 import type { RowReader } from './row-reader.js';
 
-export interface RelatedReading {
-  /** Of the plan's resource. */
+export interface RelatedReaderTools {
+  /** The reader of the plan's resource. */
   readonly reader: RowReader;
   readonly tables: Tables;
   readonly dialect: Dialect;
   readonly connections: ConnectionManager;
 }
 
-/** Parents of one statement: it has a bounded number of parameters, and each composite key is an alternative of its own. */
-const AT_ONCE = { single: 10_000, composite: 1_000 };
+/** The maximum number of parents per statement. Databases limit the number of parameters, and a composite key needs an OR alternative. */
+const MAX_PARENTS = { single: 10_000, composite: 1_000 };
 
-/** Rows that belong to others. As many parents as an answer has by default are one statement. */
+/** Reads the related rows of several parents, with one statement for up to `MAX_PARENTS` of them. */
 export async function readRelated(
   plan: RelatedPlan,
-  reading: RelatedReading,
+  tools: RelatedReaderTools,
 ): Promise<readonly RelatedRow[]> {
-  const step = plan.parent.identity.length === 1 ? AT_ONCE.single : AT_ONCE.composite;
+  const step = plan.parent.identity.length === 1 ? MAX_PARENTS.single : MAX_PARENTS.composite;
   const related: RelatedRow[] = [];
   for (let at = 0; at < plan.identities.length && related.length < plan.limit; at += step) {
     related.push(
       ...(await readOnce(
         { ...plan, identities: plan.identities.slice(at, at + step), limit: plan.limit - related.length },
-        reading,
+        tools,
       )),
     );
   }
   return related;
 }
 
-/** A row that belongs to several of these parents is made once. */
+/** A row that belongs to several of these parents is converted once. */
 async function readOnce(
   plan: RelatedPlan,
-  { reader, tables, dialect, connections }: RelatedReading,
+  { reader, tables, dialect, connections }: RelatedReaderTools,
 ): Promise<readonly RelatedRow[]> {
   const scope = Scope.begin(dialect, tables, plan.resource);
   const expressions = reader.selection.expressions(scope);
   const statement = relatedStatement(plan, scope, expressions);
   const { identity } = plan.parent;
-  const isOwn = (record: readonly unknown[]): string => keyText(reader.selection.readIdentity(record));
+  const identityText = (record: readonly unknown[]): string => keyText(reader.selection.readIdentity(record));
   const read = async (runner: QueryRunner): Promise<readonly RelatedRow[]> => {
     const records = await connections.records(runner, statement);
-    const first = new Map(records.map((record) => [isOwn(record), record]));
-    const made = await reader.rowsOf([...first.values()], runner);
-    const rows = new Map<string, Row>(made.map((row) => [keyText(row.identity ?? row.key), row]));
+    const first = new Map(records.map((record) => [identityText(record), record]));
+    const distinct = await reader.rowsOf([...first.values()], runner);
+    const rows = new Map<string, Row>(distinct.map((row) => [keyText(row.identity ?? row.key), row]));
     return records.flatMap((record) => {
-      const row = rows.get(isOwn(record));
+      const row = rows.get(identityText(record));
       const parent = record.slice(expressions.length, expressions.length + identity.length);
       return row ? [{ identity: decodeRecord(parent, identity, dialect), row }] : [];
     });

@@ -5,48 +5,54 @@ import type { DataType } from '../../../core/schema/data-type.js';
 import { knownDialectFamily } from '../dialect-family.js';
 import { sharesTable } from './inheritance.js';
 
-/** A version counts for nothing where a listener makes what is read, or where other rows of a tree are rewritten beside it. */
+/**
+ * The columns that identify the state of a row. A version column is not sufficient if a listener changes the values that are
+ * read, or if a write changes other rows of a tree.
+ */
 export function describeValidatorColumns(
   metadata: EntityMetadata,
 ): Pick<EntityDescription, 'version' | 'modified'> {
   const { versionColumn, updateDateColumn, afterLoadListeners, treeType } = metadata;
-  const counted =
+  const isReliable =
     versionColumn &&
     afterLoadListeners.length === 0 &&
     treeType === undefined &&
     !sharesTable(metadata) &&
     !versionColumn.transformer;
   return {
-    ...(counted ? { version: versionColumn.databaseName } : {}),
+    ...(isReliable ? { version: versionColumn.databaseName } : {}),
     ...(updateDateColumn && !updateDateColumn.transformer ? { modified: updateDateColumn.databaseName } : {}),
   };
 }
 
-/** `settable`: bodies may change it. */
+/** Whether the column can change without a new version of the row. `settable`: bodies may change it. */
 export function isUnversioned(
   column: ColumnMetadata,
   type: DataType,
   { metadata, dataSource, settable }: { metadata: EntityMetadata; dataSource: DataSource; settable: boolean },
 ): boolean {
   if (column.transformer !== undefined || column.isVirtualProperty) return true;
-  return isActedOn(column, metadata) || (settable && isCoarse(type, dataSource));
+  return isChangedByForeignKey(column, metadata) || (settable && isComparedInexactly(type, dataSource));
 }
 
-/** What a foreign key does to the column when the row that it names is deleted, or gets another key. */
-function isActedOn(column: ColumnMetadata, { foreignKeys }: EntityMetadata): boolean {
+/** Whether a foreign key changes the column when the referenced row is deleted or its key is updated. */
+function isChangedByForeignKey(column: ColumnMetadata, { foreignKeys }: EntityMetadata): boolean {
   return foreignKeys.some(
     ({ columns, onDelete, onUpdate }) =>
-      columns.includes(column) && (acts(onDelete, 'CASCADE') || acts(onUpdate)),
+      columns.includes(column) && (changesRow(onDelete, 'CASCADE') || changesRow(onUpdate)),
   );
 }
 
-/** `harmless`: the row itself goes. */
-function acts(action: string | undefined, harmless?: string): boolean {
+/** `harmless`: an action that deletes the row itself. */
+function changesRow(action: string | undefined, harmless?: string): boolean {
   return action !== undefined && !['NO ACTION', 'RESTRICT', 'DEFAULT', harmless].includes(action);
 }
 
-/** The ORM compares less than the column keeps: what it does not notice is written behind its statement, and not counted. */
-function isCoarse(type: DataType, dataSource: DataSource): boolean {
+/**
+ * Whether TypeORM compares values with less precision than the column has. Changes that it does not notice are written by an
+ * additional statement, which does not increment the version.
+ */
+function isComparedInexactly(type: DataType, dataSource: DataSource): boolean {
   if (type.kind === 'list') return type.storage === 'array';
   if (type.kind === 'datetime') return type.digits > 3;
   return (
