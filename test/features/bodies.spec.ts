@@ -786,7 +786,8 @@ class Landing {
 onEachDatabase('a related row that goes between the look and the write', (database) => {
   let started: StartedApp;
   beforeAll(async () => {
-    started = await startApp({ entities: [Harbour, Ship, Landing], database });
+    // A comparison would validate each written row twice, and the first time would delete the related row.
+    started = await startApp({ entities: [Harbour, Ship, Landing], database, compare: false });
     vanishing.source = started.dataSource;
   });
   afterAll(() => started.close());
@@ -810,10 +811,7 @@ onEachDatabase('a related row that goes between the look and the write', (databa
     const ship = await made('ship', { name: 'Fram' });
     vanishing.sql = `DELETE FROM harbour WHERE id = ${home}`;
     const answer = await started.client.patch(`/rest/v1/race/ship/${ship}/`, { name: 'Gone', home });
-    // On SQLite's one connection the deletion is part of the refused transaction, and undone with it.
-    const expected =
-      database.name === 'sqlite' ? { non_field_errors: [expect.any(String)] } : { home: noSuchKey(home) };
-    expect([answer.status, answer.json]).toEqual([400, expected]);
+    expect([answer.status, answer.json]).toEqual([400, { home: noSuchKey(home) }]);
     expect((await started.client.get(`/rest/v1/race/ship/${ship}/`)).json).toMatchObject({
       name: 'Fram',
       home: null,
