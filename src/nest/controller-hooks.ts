@@ -3,7 +3,7 @@ import type { ModuleRef } from '@nestjs/core';
 import type { Type } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { HookName } from '../decorators/action.decorator.js';
-import type { ResourceHooks, PreparableWrite } from '../core/contracts/hooks.js';
+import type { ResourceHooks, WriteContext } from '../core/contracts/hooks.js';
 import { allow } from '../core/contracts/permission.js';
 import type { AccessContext, Permission } from '../core/contracts/permission.js';
 import { RowScope } from '../features/permissions/row-scope.js';
@@ -53,10 +53,7 @@ function allowed(
 }
 
 /** The adapter's handle of a transaction is TypeORM's. */
-function writeOf({
-  transaction,
-  ...step
-}: PreparableWrite): PreparableWrite & { readonly manager: EntityManager } {
+function writeOf({ transaction, ...step }: WriteContext): WriteContext & { readonly manager: EntityManager } {
   return { ...step, transaction, manager: transaction as EntityManager };
 }
 

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { REPLACES_OPERATIONS } from '../decorators/action.decorator.js';
 import type { Json } from '../core/errors/rest-exception.js';
-import type { HookContext, PreparableWrite } from '../core/contracts/hooks.js';
+import type { HookContext, WriteContext } from '../core/contracts/hooks.js';
 import type { Operation } from '../core/schema/operation.js';
 import type { AccessContext } from '../core/contracts/permission.js';
 import type { RowFilter } from '../core/query/row-filter.js';
@@ -11,10 +11,7 @@ import { operationOf } from '../http/action-context.js';
 type Given = any;
 
 /** A write on its way, inside its transaction. */
-export interface Write<Entity extends object = object> extends Omit<
-  PreparableWrite,
-  'entity' | 'transaction'
-> {
+export interface Write<Entity extends object = object> extends Omit<WriteContext, 'entity' | 'transaction'> {
   /**
    * Before a write, the entity as it will be written, and may still be changed; after it, as it was. Forward relations
    * hold the related key alone, and of a row that is deleted none is loaded.

@@ -79,7 +79,7 @@ function describeField(field: Field, operation: Operation, given: ReadonlySet<st
   switch (field.kind) {
     case 'column':
       return {
-        type: typeName(field.type),
+        type: optionsType(field.type),
         ...base,
         ...limits(field.type),
         ...(field.rules ? ruledLimits(field.type, field.rules) : {}),
@@ -96,7 +96,7 @@ function describeField(field: Field, operation: Operation, given: ReadonlySet<st
   }
 }
 
-function typeName(type: DataType): string {
+function optionsType(type: DataType): string {
   switch (type.kind) {
     case 'bigint':
     case 'uuid':
@@ -136,8 +136,8 @@ function ruledLimits(type: DataType, rules: ValueRules): Partial<FieldDescriptio
     case 'integer':
     case 'float':
       return {
-        ...bound('min_value', [limits(type).min_value, rules.minimum, above(type, rules)], Math.max),
-        ...bound('max_value', [limits(type).max_value, rules.maximum, below(type, rules)], Math.min),
+        ...tightestBound('min_value', [limits(type).min_value, rules.minimum, above(type, rules)], Math.max),
+        ...tightestBound('max_value', [limits(type).max_value, rules.maximum, below(type, rules)], Math.min),
         ...choices('number', rules),
       };
     case 'enum':
@@ -153,8 +153,8 @@ function ruledTextLimits(type: TypeOf<'string'>, rules: ValueRules): Partial<Fie
   const form = rules.format === 'email' || rules.format === 'url' ? { type: rules.format } : {};
   return {
     ...form,
-    ...bound('max_length', [type.maxLength, rules.maxLength], Math.min),
-    ...bound('min_length', [rules.minLength], Math.max),
+    ...tightestBound('max_length', [type.maxLength, rules.maxLength], Math.min),
+    ...tightestBound('min_length', [rules.minLength], Math.max),
     ...choices('string', rules),
   };
 }
@@ -167,7 +167,7 @@ function below({ kind }: DataType, { exclusiveMaximum }: ValueRules): number | u
   return kind === 'integer' && exclusiveMaximum !== undefined ? exclusiveMaximum - 1 : undefined;
 }
 
-function bound(
+function tightestBound(
   name: 'min_value' | 'max_value' | 'min_length' | 'max_length',
   bounds: readonly (number | undefined)[],
   narrower: (...bounds: number[]) => number,

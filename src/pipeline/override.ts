@@ -1,7 +1,7 @@
 import { isOfMany } from '../core/contracts/bulk.js';
 import { NotFound } from '../core/errors/http-exceptions.js';
 import type { Json } from '../core/errors/rest-exception.js';
-import { allOf } from '../core/query/condition.js';
+import { conjunction } from '../core/query/condition.js';
 import { isReading, METHOD_OF, servedMethod } from '../core/schema/operation.js';
 import type { Operation } from '../core/schema/operation.js';
 import { decodedSegment, keyRepresentation } from '../core/values/keys.js';
@@ -56,7 +56,7 @@ export async function prepareAction(
     const resource = route.parent ?? route.resource;
     const isThere = await adapter.exists({
       resource,
-      where: allOf([scope, keyCondition(key, resource)]),
+      where: conjunction([scope, keyCondition(key, resource)]),
       forWriting: !context.isReading,
       requester: new HttpRequester(exchange, actor),
     });

@@ -17,7 +17,7 @@ import { negotiateFormat, renderResult } from '../features/rendering/render.stag
 import { parseKeys } from '../request/parse/parse-keys.stage.js';
 import type { Stage } from '../request/stage.js';
 import { describeOptions } from './options-metadata.stage.js';
-import { OPERATIONS } from './operations/index.js';
+import { OPERATION_DEFINITIONS } from './operations/index.js';
 import type { OperationDefinition } from './operations/operation-definition.js';
 import { reauthorize } from './reauthorize.js';
 import { resolveParent, resolveParentOfList } from './resolve-parent.js';
@@ -59,7 +59,8 @@ export function compileRoute(route: Route, services: PipelineServices): RouteHan
         method,
         rejecting(() => new NotFound()),
       );
-    else if (operation) byMethod.set(method, compileHandler(route, OPERATIONS[operation], services));
+    else if (operation)
+      byMethod.set(method, compileHandler(route, OPERATION_DEFINITIONS[operation], services));
   }
   byMethod.set('OPTIONS', responding([negotiateFormat(resource, undefined), describeOptions(route)]));
   return {
@@ -110,7 +111,7 @@ function concatenate(handler: Omit<RequestHandler, 'all'>): RequestHandler {
 
 /** The stages that set the result, for one object or for many. */
 function operateStages(route: Route, name: Operation, services: PipelineServices): readonly Stage[] {
-  const stages = OPERATIONS[name].operate(route, services);
+  const stages = OPERATION_DEFINITIONS[name].operate(route, services);
   if (!takesMany(route, name)) return stages;
   const one = [...stages, ...(route.resource.conditional ? [addValidators(services.adapter)] : [])];
   return [

@@ -2,7 +2,7 @@ import type { DataAdapter } from '../core/data-adapter.js';
 import { NotFound } from '../core/errors/http-exceptions.js';
 import { mapMaybe } from '../core/maybe-promise.js';
 import type { MaybePromise } from '../core/maybe-promise.js';
-import { allOf } from '../core/query/condition.js';
+import { conjunction } from '../core/query/condition.js';
 import type { ParentValues } from '../core/query/plan.js';
 import type { Route } from '../core/schema/route.js';
 import { belongsTo, joiningValues, planParent } from '../request/plan/plan-read.js';
@@ -48,7 +48,7 @@ async function findParent(context: RestContext, adapter: DataAdapter): Promise<v
   );
   if (!parent) throw new NotFound();
   context.parent = parent;
-  context.scope = allOf([rows, belongsTo(relation, parent)]);
+  context.scope = conjunction([rows, belongsTo(relation, parent)]);
 }
 
 /**
@@ -68,7 +68,7 @@ function deferParent(context: RestContext, values: ParentValues, adapter: DataAd
     const { where } = planParent(key, { parent, relation, rows, forWriting: false });
     const check = { resource: parent, where, forWriting: false, requester };
     context.parent = values;
-    context.scope = allOf([context.rows, belongsTo(relation, values)]);
+    context.scope = conjunction([context.rows, belongsTo(relation, values)]);
     context.parentCheck = check;
     context.defer(async () => {
       if (!(await adapter.exists(check))) throw new NotFound();

@@ -4,7 +4,7 @@ import type { RestContext } from '../request/rest-context.js';
 import type { Stage } from '../request/stage.js';
 
 /** Header of responses that an earlier request with the same `Idempotency-Key` created. */
-const REPLAYED = { 'Idempotency-Replayed': 'true' };
+const REPLAYED_HEADER = { 'Idempotency-Replayed': 'true' };
 
 /** Responds with the result as JSON, unless an earlier stage has responded. */
 export function respondWithResult(status: 200 | 201): Stage {
@@ -22,6 +22,6 @@ export function resultHeaders(context: RestContext): Readonly<Record<string, str
   return {
     ...(result?.key ? locationHeader(result.key, context) : {}),
     ...result?.headers,
-    ...(result?.isReplayed === true ? REPLAYED : {}),
+    ...(result?.isReplayed === true ? REPLAYED_HEADER : {}),
   };
 }

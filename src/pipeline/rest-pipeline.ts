@@ -15,8 +15,8 @@ import type { PermissionRules } from '../features/permissions/access-control.js'
 import type { RestContext } from '../request/rest-context.js';
 import type { RestResponse } from '../request/response/rest-response.js';
 import type { Stage } from '../request/stage.js';
-import { OPERATIONS } from './operations/index.js';
-import { openList, planList, readAll } from './operations/list.js';
+import { OPERATION_DEFINITIONS } from './operations/index.js';
+import { openList, planListRows, readAll } from './operations/list.js';
 import { prepareAction, prepareOverride } from './override.js';
 import type { ActionKeys, Override } from './override.js';
 import { resolveParent } from './resolve-parent.js';
@@ -107,7 +107,7 @@ export class RestPipeline {
 
   /** Reads a complete list, page by page. */
   async openList(context: RestContext): Promise<RowPages> {
-    await runStages(planList(context.route, this.services), context);
+    await runStages(planListRows(context.route, this.services), context);
     return openList(context, this.services.adapter);
   }
 
@@ -147,12 +147,12 @@ interface OperationStages {
 }
 
 function compileOperation(route: Route, operation: Operation, services: PipelineServices): OperationStages {
-  const definition = OPERATIONS[operation];
+  const definition = OPERATION_DEFINITIONS[operation];
   return {
     handler: compileHandler(route, definition, services),
     alone:
       operation === 'list'
-        ? [...planList(route, services), readAll(services.adapter)]
+        ? [...planListRows(route, services), readAll(services.adapter)]
         : definition.operate(route, services),
   };
 }

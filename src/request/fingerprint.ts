@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { MalformedRequest } from '../core/errors/http-exceptions.js';
-import { namesOf } from '../core/schema/caller.js';
+import { actorNames } from '../core/schema/caller.js';
 import type { Caller } from '../core/schema/caller.js';
 import type { Idempotency } from '../core/contracts/idempotency.js';
 
@@ -29,7 +29,7 @@ export function digestOfRequest(
 /** Identifies the caller: callers that cannot be distinguished would get each other's responses. Throws 400 for them. */
 export function callerOf({ actor, address }: Caller, { key }: Idempotency): readonly unknown[] {
   if (actor === null) return ['address', address];
-  const named = key ? [key(actor)] : namesOf(actor);
+  const named = key ? [key(actor)] : actorNames(actor);
   if (named.every((each) => each === undefined))
     throw new MalformedRequest('Idempotency-Key cannot be used: nothing tells this caller from others.');
   return ['actor', ...named];

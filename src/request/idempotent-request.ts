@@ -4,7 +4,7 @@ import type { HttpExchange } from './http-exchange.js';
 import type { HttpInput } from './http-input.js';
 import { callerOf, digestOfRequest, digestOfScope } from './fingerprint.js';
 import { parseIdempotencyKey } from './parse-idempotency-key.js';
-import { readJson } from './parse/parse-body.js';
+import { readJsonValue } from './parse/parse-body.js';
 import { listPath } from './resource-urls.js';
 import type { IdempotentRequest, RestContext } from './rest-context.js';
 
@@ -35,7 +35,7 @@ export class HttpIdempotentRequest implements IdempotentRequest {
       key,
       position: this.sequence++,
     });
-    const body = readJson(await input.receivedBody());
+    const body = readJsonValue(await input.receivedBody());
     return { id, fingerprint: digestOfRequest(id, { query: exchange.query, body }), life: rules.life };
   }
 }

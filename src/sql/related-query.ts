@@ -1,5 +1,5 @@
 import type { Json } from '../core/errors/rest-exception.js';
-import { allOf, equals, oneOf } from '../core/query/condition.js';
+import { conjunction, equals, disjunction } from '../core/query/condition.js';
 import type { Condition } from '../core/query/condition.js';
 import type { RelatedPlan } from '../core/query/plan.js';
 import type { ResourceSchema } from '../core/schema/resource-schema.js';
@@ -51,11 +51,11 @@ function identityCondition(
       value: identities.map(([value]) => value ?? null),
     };
   const each = identities.map((values) =>
-    allOf(identity.map((part, index) => equals(part, values[index] ?? null))),
+    conjunction(identity.map((part, index) => equals(part, values[index] ?? null))),
   );
-  return oneOf(
+  return disjunction(
     Array.from({ length: Math.ceil(each.length / GROUP_SIZE) }, (_, group) =>
-      oneOf(each.slice(group * GROUP_SIZE, (group + 1) * GROUP_SIZE)),
+      disjunction(each.slice(group * GROUP_SIZE, (group + 1) * GROUP_SIZE)),
     ),
   );
 }

@@ -1,6 +1,6 @@
 import { DirectWriter } from '../../src/adapters/typeorm/write/direct-writer.js';
 import { highPrecisionValues } from '../../src/adapters/typeorm/write/entity-values.js';
-import { allOf, equals } from '../../src/core/query/condition.js';
+import { conjunction, equals } from '../../src/core/query/condition.js';
 import type { CreatePlan, UpdatePlan } from '../../src/core/query/plan.js';
 import type { Resource } from '../../src/core/schema/resource.js';
 import type { Row } from '../../src/core/contracts/serializer.js';
@@ -129,7 +129,7 @@ async function comparedRow(
   comparison.changed++;
   const read = await tools.connections.reading('primary', (runner) =>
     tools.reader.retrieveWithin(
-      allOf(resource.identity.map((column, index) => equals(column, row.key[index] ?? null))),
+      conjunction(resource.identity.map((column, index) => equals(column, row.key[index] ?? null))),
       runner,
     ),
   );

@@ -15,7 +15,7 @@ export interface HookContext {
 export type WriteOperation = Exclude<Operation, 'list' | 'retrieve'>;
 
 /** The context of one write, inside its transaction. */
-export interface PreparableWrite extends HookContext {
+export interface WriteContext extends HookContext {
   readonly operation: WriteOperation;
   /** The entity to be written. */
   readonly entity: object;
@@ -27,6 +27,6 @@ export interface PreparableWrite extends HookContext {
 export interface ResourceHooks {
   /** Values of a new row by property, as in a JSON body. They override those of the body. */
   readonly values?: (context: HookContext) => Promise<Readonly<Record<string, Json>>>;
-  readonly before?: (step: PreparableWrite) => Promise<void>;
-  readonly after?: (step: PreparableWrite) => Promise<void>;
+  readonly before?: (step: WriteContext) => Promise<void>;
+  readonly after?: (step: WriteContext) => Promise<void>;
 }

@@ -40,7 +40,7 @@ export const ALWAYS: Condition = { kind: 'always' };
 export const NEVER: Condition = { kind: 'never' };
 
 /** The conjunction, flattened and without the conditions that are always true. */
-export function allOf(conditions: readonly Condition[]): Condition {
+export function conjunction(conditions: readonly Condition[]): Condition {
   const left: Condition[] = [];
   for (const each of conditions) {
     if (each.kind === 'never') return NEVER;
@@ -52,7 +52,7 @@ export function allOf(conditions: readonly Condition[]): Condition {
 }
 
 /** The disjunction. */
-export function oneOf(conditions: readonly Condition[]): Condition {
+export function disjunction(conditions: readonly Condition[]): Condition {
   if (conditions.some((each) => each.kind === 'always')) return ALWAYS;
   const left = conditions.filter((each) => each.kind !== 'never');
   if (left.length === 0) return NEVER;

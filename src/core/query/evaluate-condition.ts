@@ -17,14 +17,14 @@ export function evaluateCondition(
     case 'and':
       return every(condition.conditions.map((each) => evaluateCondition(each, valueOf)));
     case 'or':
-      return opposite(every(condition.conditions.map((each) => opposite(evaluateCondition(each, valueOf)))));
+      return negate(every(condition.conditions.map((each) => negate(evaluateCondition(each, valueOf)))));
     case 'not':
-      return opposite(evaluateCondition(condition.condition, valueOf));
+      return negate(evaluateCondition(condition.condition, valueOf));
     case 'compare':
       // The stored value of a column with a transformer is only known to the database.
       return condition.operand.hops.length > 0 || condition.operand.column.transform !== undefined
         ? undefined
-        : compared(condition, valueOf(condition.operand.column.id));
+        : evaluateComparison(condition, valueOf(condition.operand.column.id));
     case 'term':
     case 'related':
       return undefined;
@@ -39,11 +39,11 @@ function every(answers: readonly (boolean | undefined)[]): boolean | undefined {
   return answers.includes(undefined) ? undefined : true;
 }
 
-function opposite(answer: boolean | undefined): boolean | undefined {
+function negate(answer: boolean | undefined): boolean | undefined {
   return answer === undefined ? undefined : !answer;
 }
 
-function compared(
+function evaluateComparison(
   { lookup, value }: Extract<Condition, { kind: 'compare' }>,
   own: Json | undefined,
 ): boolean | undefined {

@@ -1,4 +1,4 @@
-import { allOf, ALWAYS, NEVER, oneOf } from './condition.js';
+import { conjunction, ALWAYS, NEVER, disjunction } from './condition.js';
 import type { Condition } from './condition.js';
 import type { Relation } from '../schema/relation.js';
 
@@ -17,27 +17,27 @@ export function mayMatch(condition: Condition, unknown: UnknownParts, negated = 
     case 'never':
       return condition;
     case 'and':
-      return allOf(condition.conditions.map((each) => mayMatch(each, unknown, negated)));
+      return conjunction(condition.conditions.map((each) => mayMatch(each, unknown, negated)));
     case 'or':
-      return oneOf(condition.conditions.map((each) => mayMatch(each, unknown, negated)));
+      return disjunction(condition.conditions.map((each) => mayMatch(each, unknown, negated)));
     case 'not':
-      return opposite(mayMatch(condition.condition, unknown, !negated));
+      return negateCondition(mayMatch(condition.condition, unknown, !negated));
     case 'compare':
     case 'term':
     case 'related':
-      if (isKnown(condition, unknown)) return condition;
+      if (isDecidable(condition, unknown)) return condition;
       return negated ? NEVER : ALWAYS;
     default:
       return condition satisfies never;
   }
 }
 
-function opposite(condition: Condition): Condition {
+function negateCondition(condition: Condition): Condition {
   if (condition.kind === 'always') return NEVER;
   return condition.kind === 'never' ? ALWAYS : { kind: 'not', condition };
 }
 
-function isKnown(condition: Comparing, { columns, referring }: UnknownParts): boolean {
+function isDecidable(condition: Comparing, { columns, referring }: UnknownParts): boolean {
   const first = firstStep(condition);
   return (
     !(referring && first !== undefined && first.kind !== 'to-one') &&

@@ -12,12 +12,12 @@ export function has(fields: FieldSet, name: string): boolean {
   return fields === 'all' || fields.has(name);
 }
 
-export function columnsOf(field: Field): readonly string[] {
+export function fieldColumns(field: Field): readonly string[] {
   switch (field.kind) {
     case 'column':
       return [field.column.id];
     case 'embedded':
-      return field.fields.flatMap((inner) => columnsOf(inner));
+      return field.fields.flatMap((inner) => fieldColumns(inner));
     case 'to-one':
       return field.relation.on.map((pair) => pair.near.id);
     default:
@@ -30,19 +30,19 @@ export function keyNames({ key, identity, fields }: ResourceSchema): readonly st
   // The key of a junction row in a nested URL is its other side, with the name `id`.
   if (identity.length > key.columns.length || key.via) return ['id'];
   const ids = new Set(key.columns.map(({ id }) => id));
-  return fields.filter((field) => columnsOf(field).some((id) => ids.has(id))).map(({ name }) => name);
+  return fields.filter((field) => fieldColumns(field).some((id) => ids.has(id))).map(({ name }) => name);
 }
 
 /** Whether a grant on a model makes one of its columns readable. A key is readable wherever the row is. */
 export function isReadable(columnId: string, target: ResourceSchema, readable: FieldSet): boolean {
   if (readable === 'all') return true;
   return (
-    target.fields.some((field) => readable.has(field.name) && columnsOf(field).includes(columnId)) ||
+    target.fields.some((field) => readable.has(field.name) && fieldColumns(field).includes(columnId)) ||
     target.key.columns.some((column) => column.id === columnId)
   );
 }
 
 /** The paths whose values a filter discloses. */
-export function pathsOf(term: FilterTerm): readonly QueriedPath[] {
+export function disclosedPaths(term: FilterTerm): readonly QueriedPath[] {
   return term.kind === 'own' ? term.reads : [term];
 }

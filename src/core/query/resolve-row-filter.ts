@@ -1,5 +1,5 @@
 import type { Json } from '../errors/rest-exception.js';
-import { allOf, ALWAYS, oneOf } from './condition.js';
+import { conjunction, ALWAYS, disjunction } from './condition.js';
 import type { Condition, Operand } from './condition.js';
 import type { Column } from '../schema/column.js';
 import type { Relation } from '../schema/relation.js';
@@ -28,9 +28,9 @@ export function resolveRowFilter(filter: RowFilter | 'all', resource: ResourceSc
   if (filter === 'all') return ALWAYS;
   switch (filter.kind) {
     case 'and':
-      return allOf(filter.filters.map((each) => resolveRowFilter(each, resource)));
+      return conjunction(filter.filters.map((each) => resolveRowFilter(each, resource)));
     case 'or':
-      return oneOf(filter.filters.map((each) => resolveRowFilter(each, resource)));
+      return disjunction(filter.filters.map((each) => resolveRowFilter(each, resource)));
     case 'not':
       return { kind: 'not', condition: resolveRowFilter(filter.filter, resource) };
     case 'where':
@@ -43,20 +43,20 @@ export function resolveRowFilter(filter: RowFilter | 'all', resource: ResourceSc
   }
 }
 
-type Comparison = Extract<RowFilter, { kind: 'where' }>;
+type WhereFilter = Extract<RowFilter, { kind: 'where' }>;
 
-interface Place {
+interface FilterTarget {
   readonly resource: ResourceSchema;
   readonly hops: readonly Relation[];
 }
 
-function resolveComparison(filter: Comparison, resource: ResourceSchema): Condition {
+function resolveComparison(filter: WhereFilter, resource: ResourceSchema): Condition {
   return resolveStep(filter.path, filter, { resource, hops: [] });
 }
 
-function resolveStep(path: string, filter: Comparison, place: Place): Condition {
+function resolveStep(path: string, filter: WhereFilter, place: FilterTarget): Condition {
   const column = [...place.resource.columns.values()].find((each) => each.path === path);
-  if (column) return compare({ hops: place.hops, column }, filter);
+  if (column) return toCondition({ hops: place.hops, column }, filter);
   const relation = relationAt(path, place.resource);
   if (!relation)
     throw new Error(
@@ -66,12 +66,12 @@ function resolveStep(path: string, filter: Comparison, place: Place): Condition 
   if (relation.kind === 'one-to-many' || relation.kind === 'many-to-many') {
     const inner =
       rest === ''
-        ? keyCondition(filter, { resource: relation.target, hops: [] })
+        ? relatedKeyCondition(filter, { resource: relation.target, hops: [] })
         : resolveStep(rest, filter, { resource: relation.target, hops: [] });
     return { kind: 'related', hops: place.hops, relation, condition: inner };
   }
   const next = { resource: relation.target, hops: [...place.hops, relation] };
-  return rest === '' ? keyCondition(filter, next, relation) : resolveStep(rest, filter, next);
+  return rest === '' ? relatedKeyCondition(filter, next, relation) : resolveStep(rest, filter, next);
 }
 
 function relationAt(path: string, resource: ResourceSchema): Relation | undefined {
@@ -80,7 +80,7 @@ function relationAt(path: string, resource: ResourceSchema): Relation | undefine
   );
 }
 
-function compare(operand: Operand, filter: Comparison): Condition {
+function toCondition(operand: Operand, filter: WhereFilter): Condition {
   const { column } = operand;
   // Used as it is, it would become part of the SQL.
   if (!LOOKUPS.includes(filter.lookup))
@@ -91,7 +91,7 @@ function compare(operand: Operand, filter: Comparison): Condition {
     kind: 'compare',
     operand,
     lookup: filter.lookup,
-    value: column.transform?.outward ? stored(filter, column) : canonical(filter, column),
+    value: column.transform?.outward ? toStored(filter, column) : toCanonical(filter, column),
   };
 }
 
@@ -99,12 +99,12 @@ function compare(operand: Operand, filter: Comparison): Condition {
  * Converts a filter's value, which is as in a JSON body, to its canonical form.
  * @throws Error for an invalid value, which is an error of the application
  */
-function canonical({ path, lookup, value }: Comparison, { type }: Column): Json {
+function toCanonical({ path, lookup, value }: WhereFilter, { type }: Column): Json {
   if (value === null || lookup === 'isnull') return value;
   if (lookup === 'in' || lookup === 'range') {
     if (!Array.isArray(value)) throw new Error(`where("${path}", "${lookup}", …) needs an array.`);
     return value.map((each: Json) =>
-      canonical(
+      toCanonical(
         { kind: 'where', path, lookup: 'exact', value: each },
         { id: '', path, type, nullable: true },
       ),
@@ -119,12 +119,12 @@ function canonical({ path, lookup, value }: Comparison, { type }: Column): Json 
 }
 
 /** Converts a filter's value to the stored one with the column's transformer, which gets it as in a JSON body. */
-function stored({ path, lookup, value }: Comparison, column: Column): Json {
+function toStored({ path, lookup, value }: WhereFilter, column: Column): Json {
   if (lookup === 'isnull') return value;
   if (TEXT_LOOKUPS.has(lookup)) return value === null ? null : String(value);
   if (lookup === 'in' || lookup === 'range') {
     if (!Array.isArray(value)) throw new Error(`where("${path}", "${lookup}", …) needs an array.`);
-    return value.map((each: Json) => stored({ kind: 'where', path, lookup: 'exact', value: each }, column));
+    return value.map((each: Json) => toStored({ kind: 'where', path, lookup: 'exact', value: each }, column));
   }
   const outcome = parseStored(value, column);
   if (outcome.errors)
@@ -133,19 +133,19 @@ function stored({ path, lookup, value }: Comparison, column: Column): Json {
 }
 
 /** Compares a relation by its key. Uses the foreign key of this row if it refers to that key, to avoid a join. */
-function keyCondition(filter: Comparison, place: Place, relation?: Relation): Condition {
+function relatedKeyCondition(filter: WhereFilter, place: FilterTarget, relation?: Relation): Condition {
   const values: readonly Json[] =
     Array.isArray(filter.value) && place.resource.key.columns.length > 1
       ? (filter.value as readonly Json[])
       : [filter.value];
-  return allOf(
+  return conjunction(
     place.resource.key.columns.map((column, index) => {
       const near =
         relation?.kind === 'to-one' && relation.byKey
           ? relation.on.find((pair) => pair.far.id === column.id)?.near
           : undefined;
       const operand = near ? { hops: place.hops.slice(0, -1), column: near } : { hops: place.hops, column };
-      return compare(operand, {
+      return toCondition(operand, {
         ...filter,
         value: place.resource.key.columns.length > 1 ? (values[index] ?? null) : filter.value,
       });

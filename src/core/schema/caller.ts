@@ -9,7 +9,7 @@ export interface Caller {
 type Name = string | number;
 
 /** The values of an actor's `id`, `sub`, `username` and `name`; undefined for those that are no string or number. */
-export function namesOf(actor: NonNullable<Actor>): readonly (Name | undefined)[] {
+export function actorNames(actor: NonNullable<Actor>): readonly (Name | undefined)[] {
   const { id, sub, username, name } = actor as Readonly<Record<string, unknown>>;
   return [id, sub, username, name].map((each) =>
     typeof each === 'string' || typeof each === 'number' ? each : undefined,
@@ -22,6 +22,6 @@ export function callerKey(
   nameOf?: (actor: NonNullable<Actor>) => Name | undefined,
 ): string {
   const named =
-    actor === null ? undefined : (nameOf?.(actor) ?? namesOf(actor).find((each) => each !== undefined));
+    actor === null ? undefined : (nameOf?.(actor) ?? actorNames(actor).find((each) => each !== undefined));
   return named === undefined ? `address:${address}` : `actor:${named}`;
 }

@@ -47,13 +47,13 @@ export interface PairDescription {
   readonly far: string;
 }
 
-interface RelationBase {
+interface RelationDescriptionBase {
   readonly path: string;
   /** The id of the related entity. */
   readonly target: string;
 }
 
-export interface ToOneDescription extends RelationBase {
+export interface ToOneDescription extends RelationDescriptionBase {
   readonly kind: 'to-one';
   readonly nullable: boolean;
   readonly hasDefault: boolean;
@@ -62,12 +62,12 @@ export interface ToOneDescription extends RelationBase {
   readonly updatable: boolean;
 }
 
-export interface ReverseDescription extends RelationBase {
+export interface ReverseDescription extends RelationDescriptionBase {
   readonly kind: 'reverse-one' | 'one-to-many';
   readonly on: readonly PairDescription[];
 }
 
-export interface ManyToManyDescription extends RelationBase {
+export interface ManyToManyDescription extends RelationDescriptionBase {
   readonly kind: 'many-to-many';
   readonly junction: JunctionDescription;
 }
@@ -128,7 +128,7 @@ export interface EntityDescription {
   readonly modified?: string;
   readonly relations: readonly RelationDescription[];
   /** Many-to-many relations without a join table on either side. */
-  readonly unjoined: readonly RelationBase[];
+  readonly unjoined: readonly RelationDescriptionBase[];
   /** Paths of relations of embedded objects that TypeORM neither reads nor writes, in an entity that extends another in its table. */
   readonly unmapped?: readonly string[];
   /** By property path: its exposure by decorators of class-transformer, if it has any. */

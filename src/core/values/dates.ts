@@ -3,7 +3,7 @@ import { invalid, valid } from './parse-result.js';
 import type { Outcome } from './parse-result.js';
 
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
-const TIME = /^(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?$/;
+const TIME_TEXT = /^(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?$/;
 const DATETIME =
   /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)\s?([Zz]|[+-]\d{2}(?::?\d{2})?)?$/;
 
@@ -65,7 +65,7 @@ function dayNumber(text: string): number | undefined {
 }
 
 function parseClock(text: string): { text: string; seconds: number; micros: string } | undefined {
-  const match = TIME.exec(text);
+  const match = TIME_TEXT.exec(text);
   if (!match) return undefined;
   const [hours, minutes, seconds] = [Number(match[1]), Number(match[2]), Number(match[3] ?? '0')];
   if (hours > 23 || minutes > 59 || seconds > 59) return undefined;

@@ -7,17 +7,17 @@ import { parseValue } from './parse-value.js';
 /** The value at a path of a body, in embedded objects too; undefined if absent. */
 export function valueAt(values: FieldValues, [name = '', ...rest]: readonly string[]): unknown {
   const value = values.get(name);
-  return rest.length === 0 ? value : valueAt(membersOf(value), rest);
+  return rest.length === 0 ? value : valueAt(toFieldValues(value), rest);
 }
 
 export function withoutValue(values: FieldValues, [name = '', ...rest]: readonly string[]): FieldValues {
   const left = new Map(values);
   if (rest.length === 0) left.delete(name);
-  else left.set(name, Object.fromEntries(withoutValue(membersOf(values.get(name)), rest)));
+  else left.set(name, Object.fromEntries(withoutValue(toFieldValues(values.get(name)), rest)));
   return left;
 }
 
-function membersOf(value: unknown): FieldValues {
+function toFieldValues(value: unknown): FieldValues {
   return new Map(typeof value === 'object' && value !== null ? Object.entries(value) : []);
 }
 

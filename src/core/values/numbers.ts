@@ -19,7 +19,7 @@ export function parseInteger(input: unknown, type: TypeOf<'integer'>): Outcome<n
   // Fast path for keys and most filters.
   if (typeof input === 'string' && PLAIN_INTEGER.test(input)) return bounded(Number(input), type);
   if (isTooLong(input)) return invalid(TOO_LONG);
-  const whole = wholeNumber(input);
+  const whole = toBigInt(input);
   if (whole === undefined) return invalid('A valid integer is required.');
   return bounded(whole, type);
 }
@@ -34,7 +34,7 @@ export function parseBigint(input: unknown, type: TypeOf<'bigint'>): Outcome<str
   if (typeof input === 'number' && Number.isInteger(input) && !Number.isSafeInteger(input))
     return invalid(SEND_AS_STRING);
   if (isTooLong(input)) return invalid(TOO_LONG);
-  const whole = wholeNumber(input);
+  const whole = toBigInt(input);
   if (whole === undefined) return invalid('A valid integer is required.');
   if (whole > type.max) return invalid(`Ensure this value is less than or equal to ${type.max}.`);
   if (whole < type.min) return invalid(`Ensure this value is greater than or equal to ${type.min}.`);
@@ -45,7 +45,7 @@ function isTooLong(input: unknown): boolean {
   return typeof input === 'string' && input.length > NUMBER_TEXT;
 }
 
-function wholeNumber(input: unknown): bigint | undefined {
+function toBigInt(input: unknown): bigint | undefined {
   if (typeof input === 'number') return Number.isInteger(input) ? BigInt(input) : undefined;
   if (typeof input !== 'string') return undefined;
   const text = input.trim();
@@ -56,7 +56,7 @@ function wholeNumber(input: unknown): bigint | undefined {
 
 export function parseDecimal(input: unknown, type: TypeOf<'decimal'>): Outcome<string> {
   if (isTooLong(input)) return invalid(TOO_LONG);
-  const text = decimalText(input);
+  const text = toDecimalText(input);
   if (text === undefined) return invalid('A valid number is required.');
   if (text === SEND_AS_STRING) return invalid(SEND_AS_STRING);
   const parts = decimalParts(text);
@@ -76,7 +76,7 @@ function decimalParts(text: string): { sign: string; whole: string; fraction: st
   return whole + fraction === '' ? undefined : { sign, whole, fraction };
 }
 
-function decimalText(input: unknown): string | undefined {
+function toDecimalText(input: unknown): string | undefined {
   if (typeof input === 'string') return input.trim();
   if (typeof input !== 'number' || !Number.isFinite(input)) return undefined;
   const text = plainNumberText(input);

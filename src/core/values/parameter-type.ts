@@ -1,7 +1,7 @@
 import type { ParameterKind } from '../contracts/custom-filter.js';
 import type { DataType } from '../schema/data-type.js';
 
-const TYPES: Readonly<Record<ParameterKind, DataType>> = {
+const PARAMETER_TYPES: Readonly<Record<ParameterKind, DataType>> = {
   integer: { kind: 'integer', min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER },
   number: { kind: 'float' },
   decimal: { kind: 'decimal' },
@@ -12,12 +12,14 @@ const TYPES: Readonly<Record<ParameterKind, DataType>> = {
   uuid: { kind: 'uuid' },
 };
 
-export const PARAMETER_KINDS: readonly string[] = [...Object.keys(TYPES), 'choice'];
+export const PARAMETER_KINDS: readonly string[] = [...Object.keys(PARAMETER_TYPES), 'choice'];
 
 /** The data type of a custom parameter. */
 export function parameterType(
   parameter:
     { readonly type: ParameterKind } | { readonly type: 'choice'; readonly choices: readonly string[] },
 ): DataType {
-  return parameter.type === 'choice' ? { kind: 'enum', values: parameter.choices } : TYPES[parameter.type];
+  return parameter.type === 'choice'
+    ? { kind: 'enum', values: parameter.choices }
+    : PARAMETER_TYPES[parameter.type];
 }

@@ -26,7 +26,7 @@ export function parseStored(value: Json, column: Column): Outcome<Json> {
 /** Splits a list in a URL into the texts of its items. Items in JSON may contain commas and quotes. */
 export function comparedParts(text: string, column: Column): Outcome<readonly string[]> {
   const outward = column.transform?.outward;
-  const items = outward && isJson(outward) ? readJson(`[${text}]`) : undefined;
+  const items = outward && isJson(outward) ? tryParseJson(`[${text}]`) : undefined;
   return Array.isArray(items) ? valid(items.map((item) => JSON.stringify(item))) : splitValues(text);
 }
 
@@ -36,12 +36,12 @@ function isJson({ kind }: DataType): boolean {
 
 /** Parses JSON; for a column of type `json`, a text that is not valid JSON is a string. */
 function parseJsonText(text: string, type: DataType): Outcome<Json> {
-  const value = readJson(text);
+  const value = tryParseJson(text);
   if (value === undefined && type.kind !== 'json') return invalid('Value must be valid JSON.');
   return value === null ? valid(value) : parseValue(value ?? text, type);
 }
 
-function readJson(text: string): Json | undefined {
+function tryParseJson(text: string): Json | undefined {
   try {
     return JSON.parse(text) as Json;
   } catch {

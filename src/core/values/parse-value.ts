@@ -29,7 +29,7 @@ const PARSERS: Parsers = {
   uuid: parseUuid,
   enum: parseEnum,
   set: parseSet,
-  json: parseJson,
+  json: validateJson,
   list: parseList,
   binary: parseBinary,
 };
@@ -76,7 +76,7 @@ function parseEnum(input: unknown, type: TypeOf<'enum'>): Outcome<string | numbe
     typeof input === 'string' || typeof input === 'number'
       ? type.values.find((each) => String(each) === String(input))
       : undefined;
-  return found === undefined ? invalid(`"${shown(input)}" is not a valid choice.`) : valid(found);
+  return found === undefined ? invalid(`"${excerpt(input)}" is not a valid choice.`) : valid(found);
 }
 
 function parseSet(input: unknown, type: TypeOf<'set'>): Outcome<readonly string[]> {
@@ -84,15 +84,17 @@ function parseSet(input: unknown, type: TypeOf<'set'>): Outcome<readonly string[
     return invalid(`Expected a list of items but got type "${pythonTypeName(input)}".`);
   const wrong = input.filter((each) => !type.values.includes(each as string));
   if (wrong.length > 0)
-    return { errors: wrong.slice(0, MAX_MESSAGES).map((each) => `"${shown(each)}" is not a valid choice.`) };
+    return {
+      errors: wrong.slice(0, MAX_MESSAGES).map((each) => `"${excerpt(each)}" is not a valid choice.`),
+    };
   return valid(type.values.filter((each) => input.includes(each)));
 }
 
-function shown(input: unknown): string {
+function excerpt(input: unknown): string {
   return (typeof input === 'string' ? input : JSON.stringify(input)).slice(0, 100);
 }
 
-function parseJson(input: unknown): Outcome<Json> {
+function validateJson(input: unknown): Outcome<Json> {
   const texts = [input];
   while (texts.length > 0) {
     const each = texts.pop();

@@ -4,3 +4,11 @@ import type { Representation, Row } from '../contracts/serializer.js';
 export function rowsToJson(rows: readonly Row[], represent: (row: Row) => Representation): string {
   return rows.map((row) => JSON.stringify(represent(row))).join(',');
 }
+
+/** The JSON of each page of rows. */
+export async function* pagesToJson(
+  pages: AsyncIterable<readonly Row[]>,
+  represent: (row: Row) => Representation,
+): AsyncGenerator<string> {
+  for await (const rows of pages) yield rowsToJson(rows, represent);
+}

@@ -9,7 +9,7 @@ import type { Authenticator } from './authenticator.js';
 export function authenticate(resource: Resource, authenticator: Authenticator): Stage {
   if (resource.guarded) return authenticateByGuards(resource, authenticator);
   return (context) =>
-    mapMaybe(authenticator.authenticate(exchangeOf(context), resource.schemes), (actor) => {
+    mapMaybe(authenticator.authenticate(requireExchange(context), resource.schemes), (actor) => {
       context.actor = actor;
     });
 }
@@ -20,7 +20,7 @@ export function authenticate(resource: Resource, authenticator: Authenticator): 
  */
 function authenticateByGuards(resource: Resource, authenticator: Authenticator): Stage {
   return async (context) => {
-    const { request, address } = exchangeOf(context);
+    const { request, address } = requireExchange(context);
     const { actor, refusal } = await authenticator.identify(
       { request, address, context: context.nestContext },
       resource.schemes,
@@ -34,7 +34,7 @@ export const throwGuardError: Stage = ({ guardError }) => {
   if (guardError !== undefined) throw guardError;
 };
 
-function exchangeOf({ exchange }: RestContext): HttpExchange {
+function requireExchange({ exchange }: RestContext): HttpExchange {
   if (!exchange) throw new Error('Only requests over HTTP are authenticated.');
   return exchange;
 }

@@ -17,7 +17,7 @@ import type { RefusedCredentials } from './refused-credentials.js';
 import { statusOfError } from './error-status.js';
 
 /** A request and its client address, resolved by the application's trust-proxy setting. */
-export interface Asking {
+export interface AuthenticationRequest {
   readonly request: LibraryRequest;
   readonly address: string;
   /** The `ExecutionContext` that Nest guards receive. */
@@ -52,14 +52,17 @@ export class Authenticator {
    * authenticates the caller. Throws 429 if too many credentials have been refused, 401 for wrong credentials of a scheme
    * in use, on open endpoints too, and 503 if a scheme fails or times out.
    */
-  authenticate(asking: Asking, schemes: readonly AuthenticationScheme[]): MaybePromise<Actor> {
+  authenticate(asking: AuthenticationRequest, schemes: readonly AuthenticationScheme[]): MaybePromise<Actor> {
     const found = actorOn(asking.request);
     if (found) return found;
     return schemes.length === 0 ? null : this.identify(asking, schemes).then(({ actor }) => actor);
   }
 
   /** As `authenticate`, for schemes that include guards. The guards of a model always run. */
-  async identify(asking: Asking, schemes: readonly AuthenticationScheme[]): Promise<Identified> {
+  async identify(
+    asking: AuthenticationRequest,
+    schemes: readonly AuthenticationScheme[],
+  ): Promise<Identified> {
     const { request } = asking;
     const found = actorOn(request);
     const ends = performance.now() + this.rules.timeout;
@@ -77,7 +80,7 @@ export class Authenticator {
       case 'unknown':
         throw new NotAuthenticated(challengeOf(schemes));
       case 'refused':
-        return { actor: tried.actor, refusal: refusalFor(tried, schemes) };
+        return { actor: tried.actor, refusal: toAuthenticationError(tried, schemes) };
       case 'none':
         return { actor: null };
       default:
@@ -87,7 +90,7 @@ export class Authenticator {
 
   /** Checks credentials unless too many have been refused; requests without credentials are not counted. */
   private async tryCounted(
-    asking: Asking,
+    asking: AuthenticationRequest,
     schemes: readonly AuthenticationScheme[],
     ends: number,
   ): Promise<Tried> {
@@ -120,14 +123,14 @@ function presentedTo(
 
 async function trySchemes(
   schemes: readonly AuthenticationScheme[],
-  asking: Asking,
+  asking: AuthenticationRequest,
   ends: number,
 ): Promise<Tried> {
   let wrong: AuthenticationScheme | undefined;
   let unknown = false;
   for (const scheme of schemes) {
     if (wrong && haveDifferentPlaces(wrong, scheme)) continue;
-    const outcome = await outcomeOf(scheme, asking, ends - performance.now());
+    const outcome = await runScheme(scheme, asking, ends - performance.now());
     if (outcome.kind === 'actor' || outcome.kind === 'refused') return outcome;
     if (outcome.kind === 'wrong') wrong ??= scheme;
     unknown ||= outcome.kind === 'unknown';
@@ -161,7 +164,7 @@ function isWrong(tried: Tried): boolean {
  * A guard that returns false refuses as permissions do: an anonymous caller gets 401 if a scheme has a challenge. Throws
  * server errors, which are independent of permissions.
  */
-function refusalFor(
+function toAuthenticationError(
   { actor, error }: Extract<Tried, { kind: 'refused' }>,
   schemes: readonly AuthenticationScheme[],
 ): Error {
@@ -172,9 +175,9 @@ function refusalFor(
 }
 
 /** The outcome of a scheme within the time limit; a later outcome is ignored. */
-function outcomeOf(
+function runScheme(
   scheme: AuthenticationScheme,
-  { request, context }: Asking,
+  { request, context }: AuthenticationRequest,
   milliseconds: number,
 ): MaybePromise<SchemeOutcome> {
   const given = scheme.authenticate(request, context);

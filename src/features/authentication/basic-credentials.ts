@@ -6,7 +6,7 @@ export interface BasicCredentials {
   readonly password: string;
 }
 
-const TOKEN = /^basic +([A-Za-z0-9+/_-]+={0,2})$/i;
+const BASIC_CREDENTIALS = /^basic +([A-Za-z0-9+/_-]+={0,2})$/i;
 /** Control characters, which RFC 7617 excludes from user names and passwords. */
 const CONTROL = /[\0-\x1f\x7f]/;
 
@@ -15,7 +15,7 @@ const CONTROL = /[\0-\x1f\x7f]/;
  * are not valid base64 or UTF-8, contain control characters, or lack a name or a password.
  */
 export function parseBasicCredentials(authorization: string | undefined): BasicCredentials | undefined {
-  const bytes = Buffer.from(TOKEN.exec(authorization?.trim() ?? '')?.[1] ?? '', 'base64');
+  const bytes = Buffer.from(BASIC_CREDENTIALS.exec(authorization?.trim() ?? '')?.[1] ?? '', 'base64');
   if (!isUtf8(bytes)) return undefined;
   const text = bytes.toString('utf8');
   const colon = text.indexOf(':');

@@ -1,7 +1,7 @@
 import { AuthenticationUnavailable, Throttled } from '../../core/errors/http-exceptions.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 
-interface Waiting {
+interface WaitingAttempt {
   readonly admit: () => void;
   readonly refuse: (error: Error) => void;
 }
@@ -21,7 +21,7 @@ export class Attempts {
   private refusals: number[] = [];
   private checking = 0;
   private shutUntil = 0;
-  private readonly waiting = new Set<Waiting>();
+  private readonly waiting = new Set<WaitingAttempt>();
 
   constructor(private readonly rules: RefusalLimit) {}
 
@@ -80,7 +80,7 @@ export class Attempts {
 
   private wait(milliseconds: number): Promise<void> {
     return new Promise((resolve, reject) => {
-      const waiting: Waiting = {
+      const waiting: WaitingAttempt = {
         admit: () => {
           clearTimeout(timer);
           resolve();

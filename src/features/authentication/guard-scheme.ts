@@ -8,7 +8,13 @@ import type {
 import type { Actor } from '../../core/schema/actor.js';
 import type { RunGuard } from '../../core/contracts/guard.js';
 import { parseBasicCredentials } from './basic-credentials.js';
-import { challengeFor, isBasic, isPresented, placeOf, refusalFor } from './presented-credentials.js';
+import {
+  challengeFor,
+  isBasic,
+  isPresented,
+  credentialsSource,
+  wrongCredentialsMessage,
+} from './presented-credentials.js';
 import { statusOfError } from './error-status.js';
 
 interface GuardRequest extends LibraryRequest {
@@ -25,7 +31,7 @@ export function guardScheme(run: RunGuard, credentials: Credentials | undefined)
     guards: 'one',
     authenticate: async (request: GuardRequest, context) => {
       const before = request.user;
-      const outcome = await outcomeOf([run], { request, context, credentials });
+      const outcome = await runGuards([run], { request, context, credentials });
       // An actor set by a guard that did not authenticate the caller must not leak into the next scheme.
       if (outcome.kind !== 'actor' && request.user !== before) request.user = before;
       return outcome;
@@ -38,7 +44,7 @@ export function guardsScheme(runs: readonly RunGuard[]): AuthenticationScheme {
   return {
     ...placed(undefined),
     guards: 'all',
-    authenticate: (request, context) => outcomeOf(runs, { request, context, credentials: undefined }),
+    authenticate: (request, context) => runGuards(runs, { request, context, credentials: undefined }),
   };
 }
 
@@ -52,9 +58,10 @@ type Placed = Pick<AuthenticationScheme, 'name' | 'challenge' | 'refusal' | 'pre
 /** A guard that does not declare where its credentials are is assumed to read the Authorization header. */
 function placed(credentials: Credentials | undefined): Placed {
   return {
-    name: credentials && placeOf(credentials),
+    name: credentials && credentialsSource(credentials),
     challenge: credentials && challengeFor(credentials),
-    refusal: (request) => refusalFor(credentials ?? (isPresented(request, BASIC) ? BASIC : BEARER)),
+    refusal: (request) =>
+      wrongCredentialsMessage(credentials ?? (isPresented(request, BASIC) ? BASIC : BEARER)),
     presented: (request) => {
       if (!hasCredentials(request, credentials)) return undefined;
       const named = credentials === undefined || isBasic(credentials);
@@ -75,7 +82,7 @@ interface GuardedRequest {
   readonly credentials: Credentials | undefined;
 }
 
-async function outcomeOf(
+async function runGuards(
   runs: readonly RunGuard[],
   { request, context, credentials }: GuardedRequest,
 ): Promise<SchemeOutcome> {

@@ -13,7 +13,14 @@ import type { MaybePromise } from '../../core/maybe-promise.js';
 import { parseBasicCredentials } from './basic-credentials.js';
 import { basicStrategy } from './basic-strategy.js';
 import type { PassportHttpLike } from './basic-strategy.js';
-import { challengeFor, isBasic, isPresented, placeOf, REALM, refusalFor } from './presented-credentials.js';
+import {
+  challengeFor,
+  isBasic,
+  isPresented,
+  credentialsSource,
+  REALM,
+  wrongCredentialsMessage,
+} from './presented-credentials.js';
 import { statusOfError } from './error-status.js';
 
 /** The part of Passport that is used here; an optional peer dependency. */
@@ -53,9 +60,9 @@ function schemeOf(
   passport: PassportLike,
 ): AuthenticationScheme {
   return {
-    name: placeOf(credentials),
+    name: credentialsSource(credentials),
     challenge: challengeFor(credentials),
-    refusal: refusalFor(credentials),
+    refusal: wrongCredentialsMessage(credentials),
     problem: () =>
       typeof passportStrategy === 'string' ? unknownStrategy(passportStrategy, passport) : undefined,
     presented: (request) =>

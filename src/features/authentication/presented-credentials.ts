@@ -15,7 +15,7 @@ export function isPresented({ headers }: LibraryRequest, credentials: Credential
 }
 
 /** The name of the scheme or of the header that carries the credentials. */
-export function placeOf(credentials: Credentials): string {
+export function credentialsSource(credentials: Credentials): string {
   return ('header' in credentials ? `header ${credentials.header}` : credentials.scheme).toLowerCase();
 }
 
@@ -26,6 +26,6 @@ export function challengeFor(credentials: Credentials): string | undefined {
 }
 
 /** The error message for wrong credentials. */
-export function refusalFor(credentials: Credentials): string {
+export function wrongCredentialsMessage(credentials: Credentials): string {
   return isBasic(credentials) ? 'Invalid username/password.' : 'Invalid token.';
 }

@@ -9,7 +9,7 @@ import type { FieldErrors } from '../../core/errors/rest-exception.js';
 import { inSlices } from '../../core/event-loop.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import type { BatchPlan, RefusedPlan } from '../../core/query/plan.js';
-import { objectOf } from '../../request/parse/parse-body.js';
+import { requireObject } from '../../request/parse/parse-body.js';
 import type { JsonObject } from '../../request/parse/parse-body.js';
 import { represent } from '../../request/represent-row.js';
 import type { RestContext } from '../../request/rest-context.js';
@@ -27,7 +27,7 @@ export async function planItems<Plan>(
   const plans: (Plan | RefusedPlan)[] = [];
   for await (const [index, item] of inSlices(items.entries())) {
     try {
-      plans.push(await plan(objectOf(item), index));
+      plans.push(await plan(requireObject(item), index));
     } catch (error) {
       if (!isRestException(error) || !('fields' in error)) throw error;
       plans.push({ kind: 'refused', errors: (error as InvalidInput).fields });

@@ -6,12 +6,12 @@ import type { DataAdapter } from '../../core/data-adapter.js';
 import { PreconditionFailed } from '../../core/errors/http-exceptions.js';
 import { NON_FIELD_ERRORS } from '../../core/errors/rest-exception.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
-import { allOf, equals } from '../../core/query/condition.js';
+import { conjunction, equals } from '../../core/query/condition.js';
 import type { CompletedRows, CreatePlan, UpsertPlan } from '../../core/query/plan.js';
 import { parameterName } from '../../core/schema/parameter-names.js';
 import { keyText } from '../../core/values/keys.js';
 import { foldFieldSelection } from '../../request/parse/list-parameters.js';
-import { objectOf } from '../../request/parse/parse-body.js';
+import { requireObject } from '../../request/parse/parse-body.js';
 import type { JsonObject } from '../../request/parse/parse-body.js';
 import { refuseParametersBut } from '../../request/parse/parse-url-keys.js';
 import { asksForUpsert } from '../../request/parse/upsert-parameter.js';
@@ -102,7 +102,7 @@ async function createMany(
   await selectFields(selector, false)(context);
   const body = await context.items();
   if (!Array.isArray(body) && !upserts) {
-    const single = context.fork({ input: withBody(context.input, objectOf(body)) });
+    const single = context.fork({ input: withBody(context.input, requireObject(body)) });
     await one(single);
     return single.result;
   }
@@ -169,7 +169,7 @@ async function planUpsert(
   const update = await planUpdate(changing, {
     operation: 'update',
     body,
-    where: allOf([changing.scope, ...values.map(({ column, value }) => equals(column, value))]),
+    where: conjunction([changing.scope, ...values.map(({ column, value }) => equals(column, value))]),
   });
   const found = withOtherNames(bulk.upsert, changing.resource);
   const keys = create.keys.filter(({ path: [name] }) => name !== undefined && found.has(name));

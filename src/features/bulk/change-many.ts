@@ -5,11 +5,11 @@ import { InvalidInput } from '../../core/errors/http-exceptions.js';
 import { NON_FIELD_ERRORS } from '../../core/errors/rest-exception.js';
 import type { Json } from '../../core/errors/rest-exception.js';
 import { inSlices } from '../../core/event-loop.js';
-import { allOf } from '../../core/query/condition.js';
+import { conjunction } from '../../core/query/condition.js';
 import type { BatchPlan, DeletePlan, UpdatePlan } from '../../core/query/plan.js';
 import { keyText, noSuchKey } from '../../core/values/keys.js';
 import { foldFieldSelection } from '../../request/parse/list-parameters.js';
-import { objectOf } from '../../request/parse/parse-body.js';
+import { requireObject } from '../../request/parse/parse-body.js';
 import { refuseParametersBut } from '../../request/parse/parse-url-keys.js';
 import { keyFieldsOf, keyOfItem } from '../../request/plan/key-fields.js';
 import { keyCondition } from '../../request/plan/plan-read.js';
@@ -59,7 +59,7 @@ export async function changeMany(
     return { value: await representRows(written, () => context) };
   }
   const selected = await selectObjects(context, bulk, adapter);
-  const parsed = parseBody(context, 'partialUpdate', objectOf(body));
+  const parsed = parseBody(context, 'partialUpdate', requireObject(body));
   const steps: UpdatePlan[] = [];
   for await (const where of inSlices(selected.conditions))
     steps.push(await planUpdate(context, { operation: 'partialUpdate', body: parsed, where }));
@@ -110,7 +110,7 @@ async function planChanges(
     return planUpdate(context, {
       operation: 'partialUpdate',
       body,
-      where: allOf([scope, keyCondition(key, resource)]),
+      where: conjunction([scope, keyCondition(key, resource)]),
     });
   });
   return {

@@ -8,13 +8,13 @@ import { InvalidInput } from '../../core/errors/http-exceptions.js';
 import { emptyFieldErrors } from '../../core/errors/rest-exception.js';
 import type { Json } from '../../core/errors/rest-exception.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
-import { allOf } from '../../core/query/condition.js';
+import { conjunction } from '../../core/query/condition.js';
 import type { Condition } from '../../core/query/condition.js';
 import type { ListPlan, PagePlan } from '../../core/query/plan.js';
 import { parameterName } from '../../core/schema/parameter-names.js';
 import { keyText, noSuchKey, parseKeySegment } from '../../core/values/keys.js';
 import { foldFieldSelection, foldLists } from '../../request/parse/list-parameters.js';
-import { parametersOf, valuesOf } from '../../request/parse/parse-query-string.js';
+import { selectParameters, parameterValues } from '../../request/parse/parse-query-string.js';
 import { refuseParametersBut } from '../../request/parse/parse-url-keys.js';
 import { keyCondition } from '../../request/plan/plan-read.js';
 import type { RestContext } from '../../request/rest-context.js';
@@ -43,12 +43,12 @@ export async function selectObjects(
   const { resource } = context;
   const parameters = foldFieldSelection(await context.parameters(), resource);
   const keysParameter = parameterName(KEYS_PARAMETER, resource);
-  const filters = parametersOf(
+  const filters = selectParameters(
     parameters,
     (name) => name !== keysParameter && !fieldSelectionParameters(resource.shape).includes(name),
   );
   const keysText = parameters.get(keysParameter);
-  if (valuesOf(keysParameter, parameters).length > 1)
+  if (parameterValues(keysParameter, parameters).length > 1)
     throw InvalidInput.of(keysParameter, 'Give this parameter once.');
   if (filters.size === 0 && keysText === undefined)
     throw InvalidInput.ofNoField(`Name the objects: by "${keysParameter}", or by filters.`);
@@ -59,7 +59,7 @@ export async function selectObjects(
     return {
       keys,
       keysParameter,
-      conditions: keys.map((key) => allOf([within, keyCondition(key, resource)])),
+      conditions: keys.map((key) => conjunction([within, keyCondition(key, resource)])),
     };
   if (!list) throw new Error('Nothing names the objects.');
   const plan: PagePlan = {
@@ -78,7 +78,7 @@ export async function selectObjects(
   return {
     keys: undefined,
     keysParameter,
-    conditions: page.rows.map(({ key }) => allOf([within, keyCondition(key, resource)])),
+    conditions: page.rows.map(({ key }) => conjunction([within, keyCondition(key, resource)])),
   };
 }
 
@@ -88,7 +88,7 @@ async function planFilters(context: RestContext, parameters: ReadonlyMap<string,
   const access = await context.access.authorize(route.resource, 'GET');
   const fork = context.fork({
     resource: restrictFields(route.resource, access),
-    scope: allOf([context.scope, access.rows]),
+    scope: conjunction([context.scope, access.rows]),
     shape: undefined,
     queryAccess: undefined,
   });
@@ -99,12 +99,13 @@ async function planFilters(context: RestContext, parameters: ReadonlyMap<string,
     view.backends.flatMap((backend) => [...(backend.parameters?.(view) ?? [])]),
   );
   for (const name of parameters.keys())
-    if (valuesOf(name, parameters).includes('')) throw InvalidInput.of(name, 'This field may not be blank.');
+    if (parameterValues(name, parameters).includes(''))
+      throw InvalidInput.of(name, 'This field may not be blank.');
   const [list, all] = [await planWith(fork, filters), await planWith(fork, new Map())];
   // A parameter may also disable what a backend excludes by default.
   if ([all.where, fork.scope].some((where) => isDeepStrictEqual(list.where, where)))
     throw InvalidInput.ofNoField('These filters leave no object out.');
-  const values = (name: string): readonly string[] => valuesOf(name, filters);
+  const values = (name: string): readonly string[] => parameterValues(name, filters);
   await assertNoIgnoredParameters({ resource: view, parameters: filters, values, actor }, view.backends);
   return list;
 }

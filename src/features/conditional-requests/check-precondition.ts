@@ -1,5 +1,5 @@
 import { NotFound } from '../../core/errors/http-exceptions.js';
-import { allOf } from '../../core/query/condition.js';
+import { conjunction } from '../../core/query/condition.js';
 import type { Condition } from '../../core/query/condition.js';
 import type { Precondition } from '../../core/query/plan.js';
 import type { Resource } from '../../core/schema/resource.js';
@@ -30,7 +30,7 @@ export class Preconditions {
   ): Promise<boolean> {
     if (
       asked.kind !== 'always' &&
-      !(await this.adapter.exists({ resource, where: allOf([where, asked]), forWriting: true }))
+      !(await this.adapter.exists({ resource, where: conjunction([where, asked]), forWriting: true }))
     )
       return false;
     if (!expected) return true;

@@ -3,7 +3,7 @@ import type { DataAdapter } from '../../core/data-adapter.js';
 import { NotFound } from '../../core/errors/http-exceptions.js';
 import type { Json } from '../../core/errors/rest-exception.js';
 import { mapMaybe } from '../../core/maybe-promise.js';
-import { allOf, ALWAYS } from '../../core/query/condition.js';
+import { conjunction, ALWAYS } from '../../core/query/condition.js';
 import type { Condition } from '../../core/query/condition.js';
 import type { Precondition } from '../../core/query/plan.js';
 import type { Operation } from '../../core/schema/operation.js';
@@ -28,7 +28,7 @@ interface ValidatorSource {
   readonly content: () => string;
 }
 
-const CHANGES: readonly Operation[] = ['update', 'partialUpdate', 'destroy'];
+const CHANGING_OPERATIONS: readonly Operation[] = ['update', 'partialUpdate', 'destroy'];
 
 const WRITE_CONDITIONS = ['if-match', 'if-unmodified-since'];
 
@@ -41,7 +41,7 @@ export function readPrecondition(
   operation: Operation,
   adapter: DataAdapter,
 ): readonly Stage[] {
-  if (!resource.conditional || !CHANGES.includes(operation)) return [];
+  if (!resource.conditional || !CHANGING_OPERATIONS.includes(operation)) return [];
   return [
     async (context) => {
       context.precondition = await preconditionOf(context, adapter);
@@ -103,14 +103,14 @@ export function respondWithValidatedJson(adapter: DataAdapter): Stage {
 async function preconditionOf(context: RestContext, adapter: DataAdapter): Promise<Precondition | undefined> {
   const { resource, rows } = await viewToRead(context);
   const read = context.fork({ resource });
-  const view = viewOf(read, adapter);
+  const view = objectView(read, adapter);
   const state = (row: Row): string =>
     etagFor(view, validatorValuesIn(row, validatorColumnsOf(resource)), () =>
       JSON.stringify(represent(row, read)),
     );
   const asked = planPrecondition((name) => context.header(name), { view, stateOf: state }, Date.now());
   const compares = asked && (asked.where.kind !== 'always' || asked.expected !== undefined);
-  return compares === true ? { ...asked, where: allOf([asked.where, rows]) } : asked;
+  return compares === true ? { ...asked, where: conjunction([asked.where, rows]) } : asked;
 }
 
 function validatorsOf(
@@ -120,13 +120,13 @@ function validatorsOf(
   const { resource } = context;
   const isDated = hasDefaultSerializer(context) && adapter.readsAsStored(resource);
   return {
-    ETag: quoteTag(etagFor(viewOf(context, adapter), validatorValues, content)),
+    ETag: quoteTag(etagFor(objectView(context, adapter), validatorValues, content)),
     ...(isDated ? lastModified(resource, validatorValues, Date.now()) : {}),
   };
 }
 
 /** Evaluated for each request: a subscriber that changes what is read may have been added. */
-function viewOf(context: RestContext, adapter: DataAdapter): ObjectView {
+function objectView(context: RestContext, adapter: DataAdapter): ObjectView {
   const { resource } = context;
   const versioned =
     validatorColumnsOf(resource).version !== undefined &&

@@ -1,23 +1,23 @@
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
-const TIME = '(?<hour>\\d{2}):(?<minute>\\d{2}):(?<second>\\d{2})';
+const TIME_PATTERN = '(?<hour>\\d{2}):(?<minute>\\d{2}):(?<second>\\d{2})';
 
 /** The three formats of RFC 9110, 5.6.7: the one that is generated, and two obsolete ones. */
 const FORMS: readonly RegExp[] = [
-  new RegExp(`^[A-Z][a-z]{2}, (?<day>\\d{2}) (?<month>[A-Z][a-z]{2}) (?<year>\\d{4}) ${TIME} GMT$`),
-  new RegExp(`^[A-Z][a-z]{5,8}, (?<day>\\d{2})-(?<month>[A-Z][a-z]{2})-(?<year>\\d{2}) ${TIME} GMT$`),
-  new RegExp(`^[A-Z][a-z]{2} (?<month>[A-Z][a-z]{2}) (?<day>[ \\d]\\d) ${TIME} (?<year>\\d{4})$`),
+  new RegExp(`^[A-Z][a-z]{2}, (?<day>\\d{2}) (?<month>[A-Z][a-z]{2}) (?<year>\\d{4}) ${TIME_PATTERN} GMT$`),
+  new RegExp(`^[A-Z][a-z]{5,8}, (?<day>\\d{2})-(?<month>[A-Z][a-z]{2})-(?<year>\\d{2}) ${TIME_PATTERN} GMT$`),
+  new RegExp(`^[A-Z][a-z]{2} (?<month>[A-Z][a-z]{2}) (?<day>[ \\d]\\d) ${TIME_PATTERN} (?<year>\\d{4})$`),
 ];
 
 /** An HTTP date as epoch milliseconds; undefined for an invalid one, which is ignored (RFC 9110, 13.1.3). */
 export function parseHttpDate(text: string, now: number): number | undefined {
   for (const form of FORMS) {
     const found = form.exec(text.trim())?.groups;
-    if (found) return instantOf(found, now);
+    if (found) return toInstant(found, now);
   }
   return undefined;
 }
 
-function instantOf(
+function toInstant(
   { day, month, year = '', hour, minute, second }: Readonly<Record<string, string>>,
   now: number,
 ): number | undefined {

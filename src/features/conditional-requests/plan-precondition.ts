@@ -6,7 +6,7 @@ import {
 import type { Json } from '../../core/errors/rest-exception.js';
 import { validatorColumnsOf } from '../../core/contracts/conditional.js';
 import type { Column } from '../../core/schema/column.js';
-import { allOf, ALWAYS, equals, NEVER } from '../../core/query/condition.js';
+import { conjunction, ALWAYS, equals, NEVER } from '../../core/query/condition.js';
 import type { Condition } from '../../core/query/condition.js';
 import { MODIFIED_SETTLES } from '../../core/schema/limits.js';
 import type { Precondition } from '../../core/query/plan.js';
@@ -40,7 +40,7 @@ export function planPrecondition(
   else asked.push(...unmodifiedSince(header('if-unmodified-since'), object, now));
   if (asked.length === 0 && conditional?.require === true) return unmet(() => new PreconditionRequired());
   if (none !== undefined) asked.push(matching('If-None-Match', none, object));
-  return asked.length === 0 ? undefined : together(asked, object);
+  return asked.length === 0 ? undefined : combinePreconditions(asked, object);
 }
 
 function matching(name: 'If-Match' | 'If-None-Match', text: string, object: WrittenObject): Precondition {
@@ -98,7 +98,7 @@ function unmodifiedSince(
   const date = text === undefined ? undefined : parseHttpDate(text, now);
   if (!modified || date === undefined) return [];
   const told = date <= now - MODIFIED_SETTLES * 1000;
-  const value = canonical(told ? date + 1000 : date, modified);
+  const value = canonicalInstant(told ? date + 1000 : date, modified);
   return [
     {
       where: { kind: 'compare', operand: { hops: [], column: modified }, lookup: 'lt', value },
@@ -107,7 +107,7 @@ function unmodifiedSince(
   ];
 }
 
-function canonical(instant: number, { type }: Column): string {
+function canonicalInstant(instant: number, { type }: Column): string {
   const digits = type.kind === 'datetime' ? type.digits : 3;
   return new Date(instant).toISOString().replace('Z', `${'0'.repeat(digits - 3)}Z`);
 }
@@ -125,10 +125,10 @@ function expecting({ resource }: ObjectView, holds: (row: Row) => boolean): Prec
 }
 
 /** The first precondition that cannot be met determines the error. */
-function together(asked: readonly Precondition[], { view }: WrittenObject): Precondition {
+function combinePreconditions(asked: readonly Precondition[], { view }: WrittenObject): Precondition {
   const expected = asked.flatMap((each) => each.expected ?? []);
   return {
-    where: allOf(asked.map(({ where }) => where)),
+    where: conjunction(asked.map(({ where }) => where)),
     refusal: (asked.find(({ where }) => where.kind === 'never') ?? asked[0])?.refusal ?? failed,
     ...(expected.length === 0
       ? {}

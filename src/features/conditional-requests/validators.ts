@@ -64,7 +64,7 @@ function viewTag({ resource, basePath }: ObjectView): string {
   const known = VIEW_TAGS.get(resource);
   if (known?.basePath === basePath) return known.mark;
   const mark = contentHash(
-    JSON.stringify([basePath, shapeOf(resource.fields)], (_, value: unknown) =>
+    JSON.stringify([basePath, fieldSignature(resource.fields)], (_, value: unknown) =>
       typeof value === 'bigint' ? String(value) : value,
     ),
   ).slice(0, 16);
@@ -72,7 +72,7 @@ function viewTag({ resource, basePath }: ObjectView): string {
   return mark;
 }
 
-function shapeOf(fields: readonly Field[]): readonly unknown[] {
+function fieldSignature(fields: readonly Field[]): readonly unknown[] {
   return fields
     .filter((field) => field.readable)
     .map((field) => [field.name, field.kind, valueShapeOf(field)]);
@@ -83,7 +83,7 @@ function valueShapeOf(field: Field): unknown {
     case 'column':
       return field.type;
     case 'embedded':
-      return shapeOf(field.fields);
+      return fieldSignature(field.fields);
     default:
       return null;
   }
@@ -91,19 +91,21 @@ function valueShapeOf(field: Field): unknown {
 
 /** True if two views have the same readable fields. */
 export function showTheSame(one: Resource, other: Resource): boolean {
-  return one === other || JSON.stringify(namesOf(one.fields)) === JSON.stringify(namesOf(other.fields));
+  return (
+    one === other || JSON.stringify(readableNames(one.fields)) === JSON.stringify(readableNames(other.fields))
+  );
 }
 
-function namesOf(fields: readonly Field[]): readonly unknown[] {
+function readableNames(fields: readonly Field[]): readonly unknown[] {
   return fields
     .filter((field) => field.readable)
-    .map((field) => (field.kind === 'embedded' ? [field.name, namesOf(field.fields)] : field.name));
+    .map((field) => (field.kind === 'embedded' ? [field.name, readableNames(field.fields)] : field.name));
 }
 
 /** `Last-Modified`, once its second, and the time in which rows may still be written with it, have passed. */
 export function lastModified(resource: Resource, stamps: readonly Json[], now: number): Validators {
   const { modified, columns } = validatorColumnsOf(resource);
-  const instant = modified ? instantOf(stamps[columns.indexOf(modified)] ?? null) : undefined;
+  const instant = modified ? parseTimestamp(stamps[columns.indexOf(modified)] ?? null) : undefined;
   return instant === undefined || instant > now - MODIFIED_SETTLES * 1000
     ? {}
     : { 'Last-Modified': httpDate(instant) };
@@ -118,7 +120,7 @@ export function withoutValidators({
   return others;
 }
 
-function instantOf(value: Json): number | undefined {
+function parseTimestamp(value: Json): number | undefined {
   const instant = typeof value === 'string' ? Date.parse(value) : Number.NaN;
   return Number.isNaN(instant) ? undefined : instant;
 }

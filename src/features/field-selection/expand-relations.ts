@@ -37,7 +37,7 @@ interface Grown {
   readonly size: number;
 }
 
-interface Written {
+interface ExpandedObject {
   readonly body: Representation;
   readonly size: number;
 }
@@ -67,13 +67,17 @@ export class Expander {
 
   private async grown(rows: readonly Row[], shown: ShapedObject): Promise<readonly Grown[]> {
     if (rows.length === 0) return [];
-    const found = new Map<string, Found>();
+    const found = new Map<string, ExpandedByParent>();
     for (const expansion of shown.expansions)
       found.set(expansion.field, await this.found(rows, shown.resource, expansion));
     return rows.map((row) => this.grownRow(row, shown.expansions, found));
   }
 
-  private grownRow(row: Row, expansions: readonly Expansion[], found: ReadonlyMap<string, Found>): Grown {
+  private grownRow(
+    row: Row,
+    expansions: readonly Expansion[],
+    found: ReadonlyMap<string, ExpandedByParent>,
+  ): Grown {
     if (expansions.length === 0) return { row, size: 1 };
     const expanded = new Map<string, unknown>();
     let size = 1;
@@ -92,7 +96,7 @@ export class Expander {
     rows: readonly Row[],
     parent: Resource,
     { many, on, where, order, behind }: Expansion,
-  ): Promise<Found> {
+  ): Promise<ExpandedByParent> {
     if (this.work.isLong) await this.work.pause();
     const identities = [...new Map(rows.map((row) => [identityText(row), row.identity ?? row.key])).values()];
     const most = many ? this.rules.maxChildren + 1 : undefined;
@@ -113,9 +117,9 @@ export class Expander {
     const each = [...new Set(related.map(({ row }) => row))];
     const grown = await this.grown(each, behind);
     const written = new Map(
-      each.map((row, index) => [row, writtenOf(grown[index] ?? { row, size: 1 }, behind)]),
+      each.map((row, index) => [row, toExpandedObject(grown[index] ?? { row, size: 1 }, behind)]),
     );
-    const found = new Map<string, Written[]>();
+    const found = new Map<string, ExpandedObject[]>();
     for (const { identity, row } of related) {
       const object = written.get(row);
       if (!object) continue;
@@ -137,9 +141,9 @@ export class Expander {
   }
 }
 
-type Found = ReadonlyMap<string, readonly Written[]>;
+type ExpandedByParent = ReadonlyMap<string, readonly ExpandedObject[]>;
 
-function writtenOf({ row, size }: Grown, shown: ShapedObject): Written {
+function toExpandedObject({ row, size }: Grown, shown: ShapedObject): ExpandedObject {
   return { body: shown.represent(row), size };
 }
 

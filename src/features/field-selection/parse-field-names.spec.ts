@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseFieldNames, choiceBehind, choosesAll, EVERYTHING, wants } from './parse-field-names.js';
-import type { Names } from './parse-field-names.js';
+import { parseFieldNames, choiceBehind, choosesAll, ALL_FIELDS, wants } from './parse-field-names.js';
+import type { NameTree } from './parse-field-names.js';
 
 /** `id` or `size{height}`; what is named as a whole ends with `!`. */
-function shown(names: Names | undefined): string | undefined {
+function shown(names: NameTree | undefined): string | undefined {
   return (
     names &&
     [...names.inner]
@@ -43,7 +43,7 @@ describe('a choice', () => {
       'size',
       'shop',
     ]);
-    expect(wants(EVERYTHING, 'anything')).toBe(true);
+    expect(wants(ALL_FIELDS, 'anything')).toBe(true);
   });
 
   test('goes on behind a name', () => {

@@ -1,17 +1,17 @@
 /** Dotted names as a tree. */
-export interface Names {
+export interface NameTree {
   /** True if selected itself, with everything below it. */
   readonly whole: boolean;
-  readonly inner: ReadonlyMap<string, Names>;
+  readonly inner: ReadonlyMap<string, NameTree>;
 }
 
-interface Growing extends Names {
+interface MutableNameTree extends NameTree {
   whole: boolean;
-  readonly inner: Map<string, Growing>;
+  readonly inner: Map<string, MutableNameTree>;
 }
 
 /** The names in a parameter: `id,question.pub_date`. Undefined if it has none, which is the same as leaving it out. */
-export function parseFieldNames(text: string | undefined): Names | undefined {
+export function parseFieldNames(text: string | undefined): NameTree | undefined {
   if (text === undefined) return undefined;
   const root = grown();
   for (const path of text.split(',')) {
@@ -28,17 +28,17 @@ export function parseFieldNames(text: string | undefined): Names | undefined {
   return root.inner.size === 0 ? undefined : root;
 }
 
-function grown(): Growing {
+function grown(): MutableNameTree {
   return { whole: false, inner: new Map() };
 }
 
 /** The fields that a client selects: `only` these, if given, and none of `omit`. */
 export interface Choice {
-  readonly only: Names | undefined;
-  readonly omit: Names | undefined;
+  readonly only: NameTree | undefined;
+  readonly omit: NameTree | undefined;
 }
 
-export const EVERYTHING: Choice = { only: undefined, omit: undefined };
+export const ALL_FIELDS: Choice = { only: undefined, omit: undefined };
 
 export function choosesAll({ only, omit }: Choice): boolean {
   return only === undefined && omit === undefined;

@@ -20,18 +20,18 @@ import { restrictFields } from '../permissions/restrict-fields.js';
 import { foldFieldSelection } from '../../request/parse/list-parameters.js';
 import { joiningPairs } from '../../request/plan/plan-read.js';
 import { ModelSerializer } from '../serialization/model-serializer.js';
-import { parseFieldNames, choiceBehind, choosesAll, EVERYTHING } from './parse-field-names.js';
-import type { Choice, Names } from './parse-field-names.js';
+import { parseFieldNames, choiceBehind, choosesAll, ALL_FIELDS } from './parse-field-names.js';
+import type { Choice, NameTree } from './parse-field-names.js';
 import { chooseFields, chooseMembers, unknownNames } from './select-fields.js';
 
 /** Plans the rows of a list. */
 export type PlanRows = (context: RestContext) => MaybePromise<ListPlan>;
 
 /** The selection and expansions for the objects of one model. */
-interface Wanted {
+interface SelectionRequest {
   readonly resource: Resource;
   readonly choice: Choice;
-  readonly expand: Names | undefined;
+  readonly expand: NameTree | undefined;
   readonly expandable: Expandable;
   /** True if fields that are not selected need not be read. */
   readonly narrow: boolean;
@@ -44,7 +44,7 @@ interface Unknown extends Readonly<Record<keyof Choice, string[]>> {
   readonly expansions: string[];
 }
 
-const CHOICES = ['only', 'omit'] as const satisfies readonly (keyof Choice)[];
+const CHOICE_KINDS = ['only', 'omit'] as const satisfies readonly (keyof Choice)[];
 
 const NO_PARAMETERS: ReadonlyMap<string, string> = new Map();
 
@@ -69,7 +69,7 @@ export class FieldSelector {
   async select(context: RestContext, rules: FieldSelection, isReading: boolean): Promise<void> {
     const parameters = foldFieldSelection(await context.parameters(), context.resource);
     context.setParameters(parameters);
-    const named = (parameter: string | undefined): Names | undefined =>
+    const named = (parameter: string | undefined): NameTree | undefined =>
       parameter === undefined ? undefined : parseFieldNames(parameters.get(parameter));
     const choice = { only: named(rules.fieldsParameter), omit: named(rules.omitParameter) };
     const expand = named(rules.expandParameter);
@@ -88,15 +88,20 @@ export class FieldSelector {
       requester: context.requester,
     });
     if (isReading) context.resource = shown.resource;
-    context.shape = shapeOf(shown, expander, chooseFields(resource, choice));
+    context.shape = toResponseShape(shown, expander, chooseFields(resource, choice));
   }
 
-  private async shapedObject(wanted: Wanted, context: RestContext, unknown: Unknown): Promise<ShapedObject> {
+  private async shapedObject(
+    wanted: SelectionRequest,
+    context: RestContext,
+    unknown: Unknown,
+  ): Promise<ShapedObject> {
     const { resource, choice, within } = wanted;
     // A custom serializer has members of its own, and may need fields that are not selected.
     const isPlain = resource.serializer.constructor === ModelSerializer;
     if (isPlain)
-      for (const each of CHOICES) unknown[each].push(...unknownNames(choice[each], resource.fields, within));
+      for (const each of CHOICE_KINDS)
+        unknown[each].push(...unknownNames(choice[each], resource.fields, within));
     const view = chooseFields(resource, choice);
     const expansions = await this.expansionsOf(wanted, view, { context, unknown });
     const narrowed = isPlain && wanted.narrow;
@@ -105,7 +110,7 @@ export class FieldSelector {
       resource: shown,
       expansions,
       represent: (row) =>
-        represented(row, { resource: shown, choice: narrowed ? EVERYTHING : choice, context }),
+        represented(row, { resource: shown, choice: narrowed ? ALL_FIELDS : choice, context }),
     };
   }
 
@@ -114,7 +119,7 @@ export class FieldSelector {
    * unknown.
    */
   private async expansionsOf(
-    { resource, choice, expand, expandable, within }: Wanted,
+    { resource, choice, expand, expandable, within }: SelectionRequest,
     view: Resource,
     { context, unknown }: { context: RestContext; unknown: Unknown },
   ): Promise<readonly Expansion[]> {
@@ -139,7 +144,7 @@ export class FieldSelector {
       const expansion = await this.expansionOf(field, { context, behind, unknown });
       if (expansion) expansions.push(expansion);
     }
-    for (const each of CHOICES)
+    for (const each of CHOICE_KINDS)
       unknown[each].push(...namedInVain(choice[each], { offered, resource, within }));
     return expansions;
   }
@@ -151,7 +156,7 @@ export class FieldSelector {
       context,
       behind,
       unknown,
-    }: { context: RestContext; behind: Omit<Wanted, 'resource'>; unknown: Unknown },
+    }: { context: RestContext; behind: Omit<SelectionRequest, 'resource'>; unknown: Unknown },
   ): Promise<Expansion | undefined> {
     if (!('relation' in field)) return undefined;
     const { relation } = field;
@@ -217,7 +222,7 @@ function withExpanded(body: Representation, { expanded }: Row): Representation {
   );
 }
 
-function shapeOf(shown: ShapedObject, expander: Expander, view: Resource): ResponseShape {
+function toResponseShape(shown: ShapedObject, expander: Expander, view: Resource): ResponseShape {
   const expands = shown.expansions.length > 0;
   return {
     view,
@@ -229,7 +234,7 @@ function shapeOf(shown: ShapedObject, expander: Expander, view: Resource): Respo
 
 /** Names below a field that is not expanded or not a relation. */
 function namedInVain(
-  names: Names | undefined,
+  names: NameTree | undefined,
   { offered, resource, within }: { offered: ReadonlySet<string>; resource: Resource; within: string },
 ): readonly string[] {
   return [...(names?.inner ?? [])].flatMap(([name, { inner }]) => {
@@ -240,13 +245,13 @@ function namedInVain(
   });
 }
 
-function refuseMany(expand: Names | undefined, { expandParameter = 'expand' }: FieldSelection): void {
+function refuseMany(expand: NameTree | undefined, { expandParameter = 'expand' }: FieldSelection): void {
   if (expand && countOf(expand) > MAX_EXPANSIONS)
     throw InvalidInput.of(expandParameter, `Expand ${MAX_EXPANSIONS} relations at most.`);
 }
 
 /** Counts iteratively and stops above the limit, so that the cost does not depend on the input. */
-function countOf(names: Names): number {
+function countOf(names: NameTree): number {
   const waiting = [names];
   let count = -1;
   for (let at = waiting.pop(); at && count <= MAX_EXPANSIONS; at = waiting.pop()) {

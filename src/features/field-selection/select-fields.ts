@@ -3,9 +3,9 @@ import { KEPT_CHOICES } from '../../core/schema/limits.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { Representation } from '../../core/contracts/serializer.js';
 import { choiceBehind, choosesAll, wants } from './parse-field-names.js';
-import type { Choice, Names } from './parse-field-names.js';
+import type { Choice, NameTree } from './parse-field-names.js';
 
-const KEPT = new WeakMap<Resource, Map<string, Resource>>();
+const SELECTED_VIEWS = new WeakMap<Resource, Map<string, Resource>>();
 
 /**
  * The resource with the fields that a client selects of those that it may read. Other fields are not read; they can still
@@ -14,9 +14,9 @@ const KEPT = new WeakMap<Resource, Map<string, Resource>>();
 export function chooseFields(resource: Resource, choice: Choice): Resource {
   if (choosesAll(choice)) return resource;
   const fields = resource.fields.map((field) => chosen(field, choice));
-  const name = nameOf(fields);
-  const kept = KEPT.get(resource) ?? new Map<string, Resource>();
-  KEPT.set(resource, kept);
+  const name = selectionKey(fields);
+  const kept = SELECTED_VIEWS.get(resource) ?? new Map<string, Resource>();
+  SELECTED_VIEWS.set(resource, kept);
   const view =
     kept.get(name) ??
     Object.freeze({
@@ -41,7 +41,7 @@ function chosen<Some extends Field>(field: Some, choice: Choice): Some {
 }
 
 /** A cache key: equal for the same fields, in whatever order they were given. */
-function nameOf(fields: readonly Field[]): string {
+function selectionKey(fields: readonly Field[]): string {
   return JSON.stringify(shownNames(fields));
 }
 
@@ -63,7 +63,7 @@ export function chooseMembers(
       .filter(([name]) => wants(choice, name))
       .map(([name, value]) => [
         name,
-        memberOf(value, {
+        chooseEmbedded(value, {
           choice: choiceBehind(choice, name),
           field: fields.find((each) => each.name === name),
         }),
@@ -71,14 +71,17 @@ export function chooseMembers(
   );
 }
 
-function memberOf(value: unknown, { choice, field }: { choice: Choice; field: Field | undefined }): unknown {
+function chooseEmbedded(
+  value: unknown,
+  { choice, field }: { choice: Choice; field: Field | undefined },
+): unknown {
   if (field?.kind !== 'embedded' || typeof value !== 'object' || value === null) return value;
   return chooseMembers(value as Representation, choice, field.fields);
 }
 
 /** The paths that these fields do not have, or not for this caller. Names below a relation are not checked. */
 export function unknownNames(
-  names: Names | undefined,
+  names: NameTree | undefined,
   fields: readonly Field[],
   within = '',
 ): readonly string[] {

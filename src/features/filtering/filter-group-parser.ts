@@ -44,7 +44,7 @@ export function parseFilterGroup(text: string, limits: GroupLimits): Expression 
   return expression;
 }
 
-const KINDS = new Set(['and', 'or', 'not']);
+const GROUP_KINDS = new Set(['and', 'or', 'not']);
 
 class GroupReader {
   private at = 0;
@@ -60,7 +60,8 @@ class GroupReader {
     const begin = this.at;
     const name = this.until(/[=!(),"]/g);
     if (this.text[this.at] !== '(') return this.term(name, begin);
-    if (!KINDS.has(name)) throw new GroupError(`"${name}" is no group. Write and, or or not.`, begin + 1);
+    if (!GROUP_KINDS.has(name))
+      throw new GroupError(`"${name}" is no group. Write and, or or not.`, begin + 1);
     if (depth > this.limits.groupDepth)
       throw new GroupError(
         `Ensure groups stand no more than ${this.limits.groupDepth} deep in one another.`,

@@ -1,4 +1,4 @@
-import { oneOf } from '../../core/query/condition.js';
+import { disjunction } from '../../core/query/condition.js';
 import type { Condition } from '../../core/query/condition.js';
 import type { FilterContext } from '../../core/contracts/filter-backend.js';
 import type { FieldTerm, FilterTerm } from '../../core/schema/resource-schema.js';
@@ -65,9 +65,11 @@ function placedOf(expression: Expression, context: FilterContext): readonly Plac
     case 'and':
       return expression.parts.flatMap((part) => placedOf(part, context));
     case 'or':
-      return [{ some: [], condition: oneOf(expression.parts.map((part) => conditionOf(part, context))) }];
+      return [
+        { some: [], condition: disjunction(expression.parts.map((part) => groupCondition(part, context))) },
+      ];
     case 'not':
-      return [{ some: [], condition: { kind: 'not', condition: conditionOf(expression.part, context) } }];
+      return [{ some: [], condition: { kind: 'not', condition: groupCondition(expression.part, context) } }];
     case 'term':
       return [placedTerm(expression, context)];
     default:
@@ -75,7 +77,7 @@ function placedOf(expression: Expression, context: FilterContext): readonly Plac
   }
 }
 
-function conditionOf(expression: Expression, context: FilterContext): Condition {
+function groupCondition(expression: Expression, context: FilterContext): Condition {
   return groupByRelation(placedOf(expression, context));
 }
 

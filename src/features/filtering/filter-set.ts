@@ -1,7 +1,7 @@
 import { InvalidInput } from '../../core/errors/http-exceptions.js';
 import { emptyFieldErrors } from '../../core/errors/rest-exception.js';
 import type { Json } from '../../core/errors/rest-exception.js';
-import { allOf } from '../../core/query/condition.js';
+import { conjunction } from '../../core/query/condition.js';
 import type { Condition } from '../../core/query/condition.js';
 import type {
   FilterBackend,
@@ -46,12 +46,12 @@ export abstract class FilterSet implements FilterBackend {
     for (const [name, parameter] of Object.entries(this.filters)) {
       const text = question.parameters.get(name) ?? '';
       if (text === '') continue;
-      const outcome = await conditionOf(text, parameter, question);
+      const outcome = await parameterCondition(text, parameter, question);
       if (Array.isArray(outcome)) errors[name] = outcome;
       else conditions.push(outcome);
     }
     if (Object.keys(errors).length > 0) throw new InvalidInput(errors);
-    return { rows: allOf(conditions) };
+    return { rows: conjunction(conditions) };
   }
 
   parameters(): readonly string[] {
@@ -68,7 +68,7 @@ export abstract class FilterSet implements FilterBackend {
 }
 
 /** The condition, or the errors of the text. */
-async function conditionOf(
+async function parameterCondition(
   text: string,
   parameter: FilterParameters[string],
   question: FilterContext,

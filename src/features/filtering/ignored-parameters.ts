@@ -19,11 +19,11 @@ export async function assertNoIgnoredParameters(
     const { rows, order } = await backend.filter(question);
     if (order) continue;
     for (const name of names) {
-      if (isDeepStrictEqual(rows, await rowsOf(backend, without(name, question))))
+      if (isDeepStrictEqual(rows, await filterRows(backend, without(name, question))))
         errors[name] = ['This parameter leaves no object out.'];
       else if (
         values(name).length > 1 &&
-        isDeepStrictEqual(rows, await rowsOf(backend, once(name, question)))
+        isDeepStrictEqual(rows, await filterRows(backend, once(name, question)))
       )
         errors[name] = ['Give this parameter once.'];
     }
@@ -32,7 +32,7 @@ export async function assertNoIgnoredParameters(
 }
 
 /** `refused` if the backend rejects the parameters without the removed one. */
-async function rowsOf(
+async function filterRows(
   backend: FilterBackend,
   question: FilterContext,
 ): Promise<FilterResult['rows'] | 'refused'> {

@@ -1,4 +1,4 @@
-import { allOf, ALWAYS } from '../../core/query/condition.js';
+import { conjunction, ALWAYS } from '../../core/query/condition.js';
 import type { Condition } from '../../core/query/condition.js';
 import type { ExistsStep } from '../../core/schema/resource-schema.js';
 
@@ -26,7 +26,7 @@ export function groupByRelation(placed: readonly PlacedCondition[], depth = 0): 
     further.set(name, group);
     group.placed.push(each);
   }
-  return allOf([
+  return conjunction([
     ...own,
     ...[...further.values()].map(({ step, placed }) => into(step, groupByRelation(placed, depth + 1))),
   ]);
@@ -34,7 +34,7 @@ export function groupByRelation(placed: readonly PlacedCondition[], depth = 0): 
 
 /** At least one related row that the caller may see matches. */
 function into({ hops, relation, near, rows = ALWAYS, through }: ExistsStep, condition: Condition): Condition {
-  const inner = allOf([rows, condition]);
+  const inner = conjunction([rows, condition]);
   if (inner.kind === 'never') return inner;
   const related: Condition = {
     kind: 'related',
@@ -43,7 +43,7 @@ function into({ hops, relation, near, rows = ALWAYS, through }: ExistsStep, cond
     condition: inner,
     ...(through ? { through } : {}),
   };
-  return near ? allOf([near, related]) : related;
+  return near ? conjunction([near, related]) : related;
 }
 
 /** True if the last relation leads to no row that the caller may see, or (`some`) to at least one. */

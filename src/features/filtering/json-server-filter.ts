@@ -1,6 +1,6 @@
 import { InvalidInput } from '../../core/errors/http-exceptions.js';
 import { emptyFieldErrors } from '../../core/errors/rest-exception.js';
-import { oneOf } from '../../core/query/condition.js';
+import { disjunction } from '../../core/query/condition.js';
 import type {
   FilterBackend,
   FilterContext,
@@ -37,7 +37,7 @@ export class JsonServerFilter implements FilterBackend {
     let repeated = 0;
     for (const name of parameters.keys()) {
       const term = jsonServerTerm(name, resource);
-      const texts = term ? textsOf(name, term, question) : [];
+      const texts = term ? nonEmptyValues(name, term, question) : [];
       if (!term || texts.length === 0) continue;
       if (texts.length > 1) repeated += texts.length;
       const limit = resource.queryLimits.values;
@@ -87,7 +87,7 @@ function isPlain(name: string, term: FilterTerm): boolean {
 }
 
 /** Non-empty values. A custom filter takes one text, because each of its conditions may be expensive. */
-function textsOf(
+function nonEmptyValues(
   name: string,
   { kind }: FilterTerm,
   { parameters, values }: FilterContext,
@@ -108,5 +108,7 @@ function parseAll(
     placed.push(outcome.value);
   }
   if (term.kind === 'field' && term.lookup === 'ne') return valid(placed);
-  return valid([{ some: placed[0]?.some ?? [], condition: oneOf(placed.map(({ condition }) => condition)) }]);
+  return valid([
+    { some: placed[0]?.some ?? [], condition: disjunction(placed.map(({ condition }) => condition)) },
+  ]);
 }

@@ -6,7 +6,7 @@ import type { ListPlan } from '../../core/query/plan.js';
 import type { ResourceSchema } from '../../core/schema/resource-schema.js';
 import type { Resource } from '../../core/schema/resource.js';
 import { foldLists } from '../../request/parse/list-parameters.js';
-import { valuesOf } from '../../request/parse/parse-query-string.js';
+import { parameterValues } from '../../request/parse/parse-query-string.js';
 import { refuseUnknownParameters } from '../../request/parse/parse-url-keys.js';
 import { planList } from '../../request/plan/plan-read.js';
 import type { RestContext } from '../../request/rest-context.js';
@@ -79,7 +79,7 @@ function filterResults(resource: Resource, context: RestContext): MaybePromise<r
       {
         resource,
         parameters,
-        values: (name) => valuesOf(name, parameters),
+        values: (name) => parameterValues(name, parameters),
         actor: context.actor,
       },
       [],

@@ -1,5 +1,5 @@
 import type { Json } from '../../core/errors/rest-exception.js';
-import { allOf, NEVER } from '../../core/query/condition.js';
+import { conjunction, NEVER } from '../../core/query/condition.js';
 import type { Condition, Operand } from '../../core/query/condition.js';
 import type { Column } from '../../core/schema/column.js';
 import type { FilterContext } from '../../core/contracts/filter-backend.js';
@@ -113,7 +113,7 @@ function parseCompositeKey(text: string, term: FieldTerm): Outcome<Condition> {
     if (outcome.errors) return outcome;
     conditions.push(outcome.value);
   }
-  return valid(allOf(conditions));
+  return valid(conjunction(conditions));
 }
 
 /**

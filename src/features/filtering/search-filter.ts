@@ -1,5 +1,5 @@
 import { InvalidInput } from '../../core/errors/http-exceptions.js';
-import { allOf, oneOf } from '../../core/query/condition.js';
+import { conjunction, disjunction } from '../../core/query/condition.js';
 import type { FilterBackend, FilterContext, FilterResult } from '../../core/contracts/filter-backend.js';
 import { parameterName } from '../../core/schema/parameter-names.js';
 import type { ResourceSchema } from '../../core/schema/resource-schema.js';
@@ -30,11 +30,11 @@ export function searched(name: string, { resource, parameters }: FilterContext):
     resource.searchFields.map(({ match }) => match),
   );
   return {
-    rows: allOf(
+    rows: conjunction(
       needed.map((term) =>
-        oneOf(
+        disjunction(
           resource.searchFields.map(({ operand, match, within }) =>
-            allOf([{ kind: 'term', operand, match, term }, ...(within ? [within] : [])]),
+            conjunction([{ kind: 'term', operand, match, term }, ...(within ? [within] : [])]),
           ),
         ),
       ),

@@ -1,4 +1,4 @@
-import { allOf, ALWAYS, NEVER, oneOf } from '../../core/query/condition.js';
+import { conjunction, ALWAYS, NEVER, disjunction } from '../../core/query/condition.js';
 import type { Condition } from '../../core/query/condition.js';
 import type { Relation } from '../../core/schema/relation.js';
 
@@ -7,7 +7,7 @@ import type { Relation } from '../../core/schema/relation.js';
  * keep the rows that refer to them (contract 10.3).
  */
 export function withinVisible(compared: Condition, visible: Condition): Condition {
-  return keepsNull(compared) ? oneOf([compared, notOf(visible)]) : allOf([compared, visible]);
+  return keepsNull(compared) ? disjunction([compared, notOf(visible)]) : conjunction([compared, visible]);
 }
 
 /** Applies `withinVisible` to each comparison in the condition of a custom filter. */
@@ -32,7 +32,7 @@ export function eachWithinVisible(
       return withinVisible(condition, visible(condition.operand.hops));
     case 'related':
       // A filter over to-many relations exists only if the caller may see all related rows.
-      return allOf([condition, visible(condition.hops)]);
+      return conjunction([condition, visible(condition.hops)]);
     default:
       return condition satisfies never;
   }

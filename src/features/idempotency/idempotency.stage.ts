@@ -4,7 +4,7 @@ import {
   PermissionDenied,
 } from '../../core/errors/http-exceptions.js';
 import type { Json } from '../../core/errors/rest-exception.js';
-import { allOf } from '../../core/query/condition.js';
+import { conjunction } from '../../core/query/condition.js';
 import { evaluateCondition } from '../../core/query/evaluate-condition.js';
 import type { CompletedRows } from '../../core/query/plan.js';
 import type { Resource } from '../../core/schema/resource.js';
@@ -48,7 +48,7 @@ export interface MadeRows {
 }
 
 /** A stored row: its representation, and its values by field. */
-interface StoredRow {
+interface ResponseRow {
   readonly value: Representation;
   readonly key: readonly Json[];
   readonly identity?: readonly Json[];
@@ -97,10 +97,10 @@ export class IdempotentWrites {
   }
 
   private async write(claim: Claim, views: Views, write: WriteRows): Promise<readonly Row[]> {
-    let kept: readonly StoredRow[] | undefined;
+    let kept: readonly ResponseRow[] | undefined;
     try {
       const made = await write(views.made, async (rows, transaction) => {
-        kept = rows.map((row) => keptRow(row, viewOf(row, views)));
+        kept = rows.map((row) => toResponseRow(row, viewContext(row, views)));
         if (!(await this.answers.complete(claim, JSON.stringify(kept), transaction)))
           throw new IdempotencyKeyConflict();
       });
@@ -116,11 +116,11 @@ export class IdempotentWrites {
   }
 
   private async restored(answer: string, views: Views): Promise<readonly Row[]> {
-    const kept = JSON.parse(answer) as readonly StoredRow[];
+    const kept = JSON.parse(answer) as readonly ResponseRow[];
     for await (const each of inSlices(kept))
-      if (!(await this.mayHave(each, viewOf(each, views)))) throw new PermissionDenied();
+      if (!(await this.mayHave(each, viewContext(each, views)))) throw new PermissionDenied();
     return kept.map(({ value, key, identity, values, changed = false }) => {
-      const { resource } = viewOf({ changed }, views);
+      const { resource } = viewContext({ changed }, views);
       return {
         key,
         changed,
@@ -133,27 +133,27 @@ export class IdempotentWrites {
 
   /** True if the current grants include the row. A deleted row discloses nothing new. */
   private async mayHave(
-    { key, values }: StoredRow,
+    { key, values }: ResponseRow,
     { resource, scope, route, parent }: RestContext,
   ): Promise<boolean> {
     const holds = evaluateCondition(scope, (id) => valueOfColumn(id, resource, values));
     if (holds !== undefined) return holds;
-    const named = allOf([
+    const named = conjunction([
       keyCondition(key, resource),
       ...(parent && route.relation ? [belongsTo(route.relation, parent)] : []),
     ]);
     const isThere = (where = named): Promise<boolean> =>
       this.adapter.exists({ resource, where, forWriting: true });
-    return (await isThere(allOf([named, scope]))) || !(await isThere());
+    return (await isThere(conjunction([named, scope]))) || !(await isThere());
   }
 }
 
-function viewOf({ changed }: Pick<Row, 'changed'>, views: Views): RestContext {
+function viewContext({ changed }: Pick<Row, 'changed'>, views: Views): RestContext {
   return changed === true ? views.changed : views.made;
 }
 
 /** The rows as JSON-compatible values; field selections are applied, and expansions read, again on replay. */
-function keptRow(row: Row, context: RestContext): StoredRow {
+function toResponseRow(row: Row, context: RestContext): ResponseRow {
   const shown = context.resource.fields.filter(({ readable }) => readable);
   return {
     value: represent(row, context.fork({ shape: undefined })),
@@ -170,7 +170,7 @@ function keptRow(row: Row, context: RestContext): StoredRow {
  */
 function readableNow(
   value: Representation,
-  values: StoredRow['values'],
+  values: ResponseRow['values'],
   { fieldsByName, serializer }: Resource,
 ): Representation | undefined {
   const hidden = new Set(Object.keys(values).filter((name) => fieldsByName.get(name)?.readable !== true));
@@ -180,7 +180,7 @@ function readableNow(
 }
 
 /** Undefined if the stored values are not sufficient. */
-function valueOfColumn(id: string, { fields }: Resource, values: StoredRow['values']): Json | undefined {
+function valueOfColumn(id: string, { fields }: Resource, values: ResponseRow['values']): Json | undefined {
   for (const field of fields) {
     const value = values[field.name] as Json | undefined;
     if (field.kind === 'column' && field.column.id === id) return value;

@@ -61,9 +61,9 @@ export class CursorCipher {
     for (const keys of this.#keys) {
       const plain = opened(bytes, place, keys);
       if (plain === undefined) continue;
-      const [flags, ...values] = JSON.parse(plain) as readonly [number, ...Written[]];
+      const [flags, ...values] = JSON.parse(plain) as readonly [number, ...EncodedValue[]];
       return {
-        values: values.map(read),
+        values: values.map(decodeValue),
         backward: (flags & BACKWARD) !== 0,
         inclusive: (flags & INCLUSIVE) !== 0,
       };
@@ -92,7 +92,7 @@ function opened(bytes: Buffer, place: string, keys: Keys): string | undefined {
 }
 
 /** JSON values as they are; bytes, and numbers that JSON cannot represent, as objects. */
-type Written =
+type EncodedValue =
   | string
   | number
   | boolean
@@ -101,7 +101,7 @@ type Written =
   | { readonly whole: string }
   | { readonly number: string };
 
-function written(value: unknown): Written {
+function written(value: unknown): EncodedValue {
   if (Buffer.isBuffer(value)) return { bytes: value.toString('base64') };
   if (typeof value === 'bigint') return { whole: String(value) };
   if (typeof value === 'number' && !Number.isFinite(value)) return { number: String(value) };
@@ -110,7 +110,7 @@ function written(value: unknown): Written {
   throw new Error(`A cursor cannot hold a ${typeof value}.`);
 }
 
-function read(value: Written): unknown {
+function decodeValue(value: EncodedValue): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if ('bytes' in value) return Buffer.from(value.bytes, 'base64');
   return 'whole' in value ? BigInt(value.whole) : Number(value.number);

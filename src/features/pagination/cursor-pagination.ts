@@ -11,7 +11,7 @@ import type {
   PaginationDescription,
   PaginationProblem,
 } from '../../core/contracts/pagination.js';
-import { envelopeOf, headersOf } from './page-envelope.js';
+import { createEnvelope, createPageHeaders } from './page-envelope.js';
 import { CursorCipher } from './cursor-cipher.js';
 import { describePages } from './describe-pagination.js';
 import { namesProblems, PageSettings } from './pagination-options.js';
@@ -70,8 +70,8 @@ export class CursorPagination implements Pagination {
 
   present(page: Page, context: PageContext): PageResponse {
     const links = { next: this.at(page.after, context), previous: this.at(page.before, context) };
-    if (this.settings.style === 'envelope') return envelopeOf(links, page.count, false);
-    return headersOf({ ...links, first: context.link({ [this.cursorParameter]: undefined }) }, page);
+    if (this.settings.style === 'envelope') return createEnvelope(links, page.count, false);
+    return createPageHeaders({ ...links, first: context.link({ [this.cursorParameter]: undefined }) }, page);
   }
 
   describe(): PaginationDescription {

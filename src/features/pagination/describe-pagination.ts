@@ -34,13 +34,13 @@ export function describePages({
     ...(countParameter === false ? {} : { [countParameter]: counting }),
   };
   return settings.style === 'envelope'
-    ? { parameters, envelope: envelopeOf(settings, always), missing }
-    : { parameters, headers: headersOf(settings, always), missing };
+    ? { parameters, envelope: describeEnvelope(settings, always), missing }
+    : { parameters, headers: describeHeaders(settings, always), missing };
 }
 
 const LINK: PageSchema = { type: ['string', 'null'], format: 'uri' };
 
-function envelopeOf(
+function describeEnvelope(
   { counts, countParameter }: PageSettings,
   always: boolean,
 ): NonNullable<PaginationDescription['envelope']> {
@@ -50,7 +50,7 @@ function envelopeOf(
   return { members, optional: !always && chosen ? ['count'] : [], rows: 'results' };
 }
 
-function headersOf(
+function describeHeaders(
   { counts, countParameter }: PageSettings,
   hasRange: boolean,
 ): NonNullable<PaginationDescription['headers']> {

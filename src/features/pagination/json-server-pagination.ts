@@ -10,11 +10,11 @@ import type {
   PaginationDescription,
   PaginationProblem,
 } from '../../core/contracts/pagination.js';
-import { headersOf } from './page-envelope.js';
+import { createPageHeaders } from './page-envelope.js';
 import { describePages } from './describe-pagination.js';
 import { offsetProblems, PageSettings } from './pagination-options.js';
 import type { PageOptions } from './pagination-options.js';
-import { wholeNumber } from './parse-positive-integer.js';
+import { parseIntegerParameter } from './parse-positive-integer.js';
 
 export interface JsonServerOptions extends Pick<PageOptions, 'count'> {
   /** Rows of a page without `_end`. Default: `maxPageSize`. */
@@ -49,8 +49,8 @@ export class JsonServerPagination implements Pagination {
   }
 
   page({ parameters }: PageQuery): PageRequest {
-    const offset = wholeNumber('_start', parameters, { min: 0, max: this.maxOffset }) ?? 0;
-    const end = wholeNumber('_end', parameters, { min: offset + 1 });
+    const offset = parseIntegerParameter('_start', parameters, { min: 0, max: this.maxOffset }) ?? 0;
+    const end = parseIntegerParameter('_end', parameters, { min: offset + 1 });
     const limit = end === undefined ? this.pageSize : Math.min(end - offset, this.settings.maxPageSize);
     return { window: { kind: 'offset', limit, offset }, count: this.settings.counting(parameters) };
   }
@@ -63,7 +63,7 @@ export class JsonServerPagination implements Pagination {
       count?.exact === true
         ? at(Math.floor(Math.max(count.rows - 1, 0) / limit) * limit, limit, link)
         : undefined;
-    return headersOf({ next, previous, first: at(0, limit, link), last }, page);
+    return createPageHeaders({ next, previous, first: at(0, limit, link), last }, page);
   }
 
   describe(): PaginationDescription {

@@ -10,11 +10,11 @@ import type {
   PaginationDescription,
   PaginationProblem,
 } from '../../core/contracts/pagination.js';
-import { envelopeOf, headersOf } from './page-envelope.js';
+import { createEnvelope, createPageHeaders } from './page-envelope.js';
 import { describePages } from './describe-pagination.js';
 import { namesProblems, offsetProblems, PageSettings } from './pagination-options.js';
 import type { PageOptions } from './pagination-options.js';
-import { wholeNumber } from './parse-positive-integer.js';
+import { parseIntegerParameter } from './parse-positive-integer.js';
 
 export interface LimitOffsetOptions extends PageOptions {
   /** The query parameter for the number of rows. Default: `limit`. */
@@ -51,7 +51,8 @@ export class LimitOffsetPagination implements Pagination {
 
   page({ parameters }: PageQuery): PageRequest {
     const limit = this.settings.size(parameters);
-    const offset = wholeNumber(this.offsetParameter, parameters, { min: 0, max: this.maxOffset }) ?? 0;
+    const offset =
+      parseIntegerParameter(this.offsetParameter, parameters, { min: 0, max: this.maxOffset }) ?? 0;
     return { window: { kind: 'offset', limit, offset }, count: this.settings.counting(parameters) };
   }
 
@@ -59,13 +60,13 @@ export class LimitOffsetPagination implements Pagination {
     const { limit, offset = 0, more, count } = page;
     const next = more ? this.at(offset + limit, limit, link) : undefined;
     const previous = offset > 0 ? this.at(offset - limit, limit, link) : undefined;
-    if (this.settings.style === 'envelope') return envelopeOf({ next, previous }, count, true);
+    if (this.settings.style === 'envelope') return createEnvelope({ next, previous }, count, true);
     // The offset of the last page is a multiple of the limit, whatever the offset of this page.
     const last =
       count?.exact === true
         ? this.at(Math.floor(Math.max(count.rows - 1, 0) / limit) * limit, limit, link)
         : undefined;
-    return headersOf({ next, previous, first: this.at(0, limit, link), last }, page);
+    return createPageHeaders({ next, previous, first: this.at(0, limit, link), last }, page);
   }
 
   describe(): PaginationDescription {

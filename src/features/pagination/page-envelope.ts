@@ -10,7 +10,7 @@ export interface PageLinks {
 }
 
 /** DRF's pagination envelope. Without a count, `count` is absent, or null where DRF has one. */
-export function envelopeOf(
+export function createEnvelope(
   { next, previous }: PageLinks,
   count: CountResult | undefined,
   always: boolean,
@@ -23,7 +23,7 @@ export function envelopeOf(
 }
 
 /** `Link` (RFC 8288), `X-Total-Count` if rows are counted, `Content-Range` if the position is known. */
-export function headersOf({ first, previous, next, last }: PageLinks, page: Page): PageResponse {
+export function createPageHeaders({ first, previous, next, last }: PageLinks, page: Page): PageResponse {
   const links = [
     ['first', first],
     ['prev', previous],

@@ -11,11 +11,11 @@ import type {
   PaginationDescription,
   PaginationProblem,
 } from '../../core/contracts/pagination.js';
-import { envelopeOf, headersOf } from './page-envelope.js';
+import { createEnvelope, createPageHeaders } from './page-envelope.js';
 import { describePages } from './describe-pagination.js';
 import { namesProblems, offsetProblems, PageSettings } from './pagination-options.js';
 import type { PageOptions } from './pagination-options.js';
-import { digitsOf } from './parse-positive-integer.js';
+import { parseDigits } from './parse-positive-integer.js';
 
 export interface PageNumberOptions extends PageOptions {
   /** The query parameter for the page: a number from 1, or `last` if rows are counted exactly. Default: `page`. */
@@ -58,7 +58,7 @@ export class PageNumberPagination implements Pagination {
     const text = parameters.get(this.pageParameter) ?? '';
     if (text === LAST && count === 'exact')
       return { window: { kind: 'last', limit, maxOffset: this.maxOffset }, count };
-    const number = text === '' ? 1 : (digitsOf(text) ?? 0);
+    const number = text === '' ? 1 : (parseDigits(text) ?? 0);
     const offset = (number - 1) * limit;
     if (number < 1 || offset > this.maxOffset) throw new InvalidPage();
     return { window: { kind: 'offset', limit, offset }, count };
@@ -70,10 +70,10 @@ export class PageNumberPagination implements Pagination {
     const number = Math.floor(offset / limit) + 1;
     const next = more ? this.at(number + 1, link) : undefined;
     const previous = number > 1 ? this.at(number - 1, link) : undefined;
-    if (this.settings.style === 'envelope') return envelopeOf({ next, previous }, count, true);
+    if (this.settings.style === 'envelope') return createEnvelope({ next, previous }, count, true);
     const last =
       count?.exact === true ? this.at(Math.max(Math.ceil(count.rows / limit), 1), link) : undefined;
-    return headersOf({ next, previous, first: this.at(1, link), last }, page);
+    return createPageHeaders({ next, previous, first: this.at(1, link), last }, page);
   }
 
   describe(): PaginationDescription {

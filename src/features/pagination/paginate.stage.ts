@@ -12,7 +12,7 @@ import type { DataAdapter, PageOf } from '../../core/data-adapter.js';
 import { InvalidPage } from '../../core/errors/http-exceptions.js';
 import type { PagePlan } from '../../core/query/plan.js';
 import { rowsToJson } from '../../core/values/rows-to-json.js';
-import { placeOf, planPage } from '../../request/plan/plan-page.js';
+import { listIdentity, planPage } from '../../request/plan/plan-page.js';
 import { represent } from '../../request/represent-row.js';
 import { pageLinks } from '../../request/resource-urls.js';
 import type { RestContext } from '../../request/rest-context.js';
@@ -62,7 +62,7 @@ async function planRequestedPage(
   const { list, route, keys, exchange, rows } = context;
   if (!list || !exchange) throw new Error(`A page of ${route.resource.label} is read before it is planned.`);
   const parameters = await context.parameters();
-  const query = { parameters, place: placeOf(list, route, keys.key) };
+  const query = { parameters, place: listIdentity(list, route, keys.key) };
   // A pagination of the application may return a promise.
   const request = await Promise.resolve(pagination.page(query));
   const isOpen = rows.kind === 'always' && !route.parent;

@@ -1,7 +1,7 @@
 import { InvalidInput } from '../../core/errors/http-exceptions.js';
 import { MAX_PAGE_SIZE, PAGE_SIZE } from '../../core/schema/limits.js';
 import type { CountKind, PaginationProblem } from '../../core/contracts/pagination.js';
-import { wholeNumber } from './parse-positive-integer.js';
+import { parseIntegerParameter } from './parse-positive-integer.js';
 
 /** The options that the standard paginations share. */
 export interface PageOptions {
@@ -24,7 +24,7 @@ export interface PageOptions {
 }
 
 const COUNTS: readonly unknown[] = ['exact', 'estimated', false];
-const CHOICES: Readonly<Record<string, CountKind | false>> = {
+const COUNT_CHOICES: Readonly<Record<string, CountKind | false>> = {
   exact: 'exact',
   estimated: 'estimated',
   none: false,
@@ -58,13 +58,13 @@ export class PageSettings {
   /** The size of a page; as in DRF, reduced to the maximum. Throws 400 for an invalid number. */
   size(parameters: ReadonlyMap<string, string>): number {
     if (this.sizeParameter === false) return this.pageSize;
-    const asked = wholeNumber(this.sizeParameter, parameters, { min: 1 });
+    const asked = parseIntegerParameter(this.sizeParameter, parameters, { min: 1 });
     return asked === undefined ? this.pageSize : Math.min(asked, this.maxPageSize);
   }
 
   counting(parameters: ReadonlyMap<string, string>): CountKind | undefined {
     const text = this.countParameter === false ? '' : (parameters.get(this.countParameter) ?? '');
-    const asked = Object.hasOwn(CHOICES, text) ? CHOICES[text] : undefined;
+    const asked = Object.hasOwn(COUNT_CHOICES, text) ? COUNT_CHOICES[text] : undefined;
     if (text !== '' && asked === undefined)
       throw InvalidInput.of(String(this.countParameter), `"${text.slice(0, 100)}" is not a valid choice.`);
     const count = asked ?? this.count;

@@ -23,7 +23,7 @@ export interface PermissionRules extends RefusalRules {
   readonly source: PermissionSource;
 }
 
-export interface Caller {
+export interface AccessCaller {
   readonly actor: Actor;
   /** The challenge of an authentication scheme in use, if one has any. */
   readonly challenge: string | undefined;
@@ -39,7 +39,7 @@ export class CallerAccess implements AccessControl {
   private read: Map<ResourceSchema, { readonly access: MaybePromise<Access | undefined> }> | undefined;
 
   constructor(
-    private readonly caller: Caller,
+    private readonly caller: AccessCaller,
     private readonly rules: PermissionRules,
     private readonly resolveRows: ResolveRows,
   ) {}

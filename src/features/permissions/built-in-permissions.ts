@@ -68,7 +68,7 @@ export class ModelPermissionsOrAnonReadOnly extends ModelPermissions {
   }
 }
 
-const BUILT_IN: ReadonlySet<unknown> = new Set([
+const BUILT_IN_PERMISSIONS: ReadonlySet<unknown> = new Set([
   AllowAny,
   IsAuthenticated,
   IsAuthenticatedOrReadOnly,
@@ -79,5 +79,5 @@ const BUILT_IN: ReadonlySet<unknown> = new Set([
 
 /** True if the class is known to grant all rows and fields, or to refuse. A subclass may decide otherwise. */
 export function isBuiltIn(type: unknown): boolean {
-  return BUILT_IN.has(type);
+  return BUILT_IN_PERMISSIONS.has(type);
 }

@@ -46,7 +46,7 @@ async function decideAny(
 }
 
 async function decideOpposite(permission: CompiledPermission, question: AccessContext): Promise<Decision> {
-  return opposite(await decide(permission, question));
+  return negateDecision(await decide(permission, question));
 }
 
 /** Evaluates in order until the first refusal. */
@@ -95,7 +95,7 @@ function anyGrant(answers: readonly (Grant | Denial)[]): Grant | Denial {
   };
 }
 
-export function opposite(answer: Grant | Denial): Grant | Denial {
+export function negateDecision(answer: Grant | Denial): Grant | Denial {
   if (answer.kind === 'refusal') return allow();
   return answer.rows === 'all' ? deny() : allow({ rows: { kind: 'not', filter: answer.rows } });
 }

@@ -4,7 +4,7 @@ import type { FieldSet } from '../../core/contracts/permission.js';
 import type { QueriedPath } from '../../core/schema/resource-schema.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { Access } from '../../core/contracts/access-control.js';
-import { columnsOf, has, pathsOf, topOf } from '../../core/query/readable-paths.js';
+import { fieldColumns, has, disclosedPaths, topOf } from '../../core/query/readable-paths.js';
 
 const RESTRICTED = new WeakMap<Resource, Map<string, Resource>>();
 
@@ -23,25 +23,25 @@ export function restrictFields(
   if (readable === 'all' && writable === 'all') return resource;
   const views = RESTRICTED.get(resource) ?? new Map<string, Resource>();
   RESTRICTED.set(resource, views);
-  const name = `${textOf(readable)}|${textOf(writable)}`;
+  const name = `${fieldSetKey(readable)}|${fieldSetKey(writable)}`;
   const known = views.get(name);
   if (known) return known;
   if (views.size >= MAX_VIEWS) views.clear();
-  const view = viewOf(resource, readable, writable);
+  const view = createView(resource, readable, writable);
   views.set(name, view);
   return view;
 }
 
-function textOf(fields: FieldSet): string {
+function fieldSetKey(fields: FieldSet): string {
   return JSON.stringify(fields === 'all' ? fields : [...fields].sort());
 }
 
-function viewOf(resource: Resource, readable: FieldSet, writable: FieldSet): Resource {
+function createView(resource: Resource, readable: FieldSet, writable: FieldSet): Resource {
   const fields = resource.fields.map((field) =>
     restricted(field, { reads: (name) => has(readable, name), writes: (name) => has(writable, name) }),
   );
   const unreadable = new Set(
-    resource.fields.filter((field) => !has(readable, field.name)).flatMap(columnsOf),
+    resource.fields.filter((field) => !has(readable, field.name)).flatMap(fieldColumns),
   );
   const isOpen = (operand: Operand): boolean => {
     const [first] = operand.hops;
@@ -53,7 +53,9 @@ function viewOf(resource: Resource, readable: FieldSet, writable: FieldSet): Res
     ...resource,
     fields,
     fieldsByName: new Map(fields.map((field) => [field.name, field])),
-    filterTerms: new Map([...resource.filterTerms].filter(([, term]) => pathsOf(term).every(isOpenPath))),
+    filterTerms: new Map(
+      [...resource.filterTerms].filter(([, term]) => disclosedPaths(term).every(isOpenPath)),
+    ),
     searchFields: resource.searchFields.filter(({ operand }) => isOpen(operand)),
     orderingFields: new Map(
       [...resource.orderingFields].filter(([, { operands }]) => operands.every(isOpen)),

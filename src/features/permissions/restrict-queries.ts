@@ -1,4 +1,4 @@
-import { allOf, ALWAYS } from '../../core/query/condition.js';
+import { conjunction, ALWAYS } from '../../core/query/condition.js';
 import type { Condition, Operand } from '../../core/query/condition.js';
 import type { Relation } from '../../core/schema/relation.js';
 import type {
@@ -10,19 +10,19 @@ import type {
 } from '../../core/schema/resource-schema.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { Access } from '../../core/contracts/access-control.js';
-import { has, isReadable, pathsOf, topOf } from '../../core/query/readable-paths.js';
+import { has, isReadable, disclosedPaths, topOf } from '../../core/query/readable-paths.js';
 
 const TARGETS = new WeakMap<ResourceSchema, readonly ResourceSchema[]>();
 
 /** The models that filters, searches and orders of a resource reach over relations, junctions included. */
 export function queriedTargets(resource: ResourceSchema): readonly ResourceSchema[] {
-  const known = TARGETS.get(resource) ?? targetsOf(resource);
+  const known = TARGETS.get(resource) ?? findTargets(resource);
   TARGETS.set(resource, known);
   return known;
 }
 
-function targetsOf(resource: ResourceSchema): readonly ResourceSchema[] {
-  const paths = [...resource.filterTerms.values()].flatMap(pathsOf);
+function findTargets(resource: ResourceSchema): readonly ResourceSchema[] {
+  const paths = [...resource.filterTerms.values()].flatMap(disclosedPaths);
   const operands = [
     ...paths.flatMap((path) => path.operands),
     ...resource.searchFields.map(({ operand }) => operand),
@@ -83,15 +83,15 @@ function restrictedTerm(
   term: FilterTerm,
   accesses: QueryAccess,
 ): readonly (readonly [string, FilterTerm])[] {
-  const paths = pathsOf(term).map((path) => restrictedPath(path, accesses));
+  const paths = disclosedPaths(term).map((path) => restrictedPath(path, accesses));
   if (!paths.every((path) => path !== undefined)) return [];
-  const within = allOf(paths.map((path) => path.within));
+  const within = conjunction(paths.map((path) => path.within));
   if (term.kind === 'field') return paths.map((path) => [name, { ...term, some: path.some, within }]);
   if (within.kind === 'always' && paths.every(({ some }) => some.length === 0)) return [[name, term]];
   // The condition of a custom filter on related rows cannot be restricted: the filter is removed if some of them are hidden.
   // Relations after a to-many relation cannot be either: `within` is a condition of the row itself.
   return paths.every(
-    ({ some, within: far }) => some.length === 0 || (some.every(isWhole) && far.kind === 'always'),
+    ({ some, within: far }) => some.length === 0 || (some.every(isUnrestricted) && far.kind === 'always'),
   )
     ? [[name, { ...term, visible: (hops) => visibleOver(hops, accesses) }]]
     : [];
@@ -99,12 +99,12 @@ function restrictedTerm(
 
 /** The rows over these relations that the caller may see; all rows of models that the filter does not declare. */
 function visibleOver(hops: readonly Relation[], accesses: QueryAccess): Condition {
-  return allOf(
+  return conjunction(
     hops.map(({ target }, index) => behind(hops.slice(0, index + 1), accesses.get(target)?.rows ?? ALWAYS)),
   );
 }
 
-function isWhole({ near, rows, through }: ExistsStep): boolean {
+function isUnrestricted({ near, rows, through }: ExistsStep): boolean {
   return [near, rows, through].every((condition) => condition === undefined || condition.kind === 'always');
 }
 
@@ -122,7 +122,7 @@ function restrictedPath({ some, operands }: QueriedPath, accesses: QueryAccess):
   const isOpen = some.every(({ relation }, index) =>
     opens(relation.target, some[index + 1] ?? operands, accesses),
   );
-  return isOpen ? { some: steps, within: allOf(conditions) } : undefined;
+  return isOpen ? { some: steps, within: conjunction(conditions) } : undefined;
 }
 
 /** True if the caller may read the columns of the target that the next step or operand uses. */
@@ -170,7 +170,7 @@ function overHops(
     if (!readable) return undefined;
     conditions.push(behind(hops.slice(0, index + 1), access.rows));
   }
-  return allOf(conditions);
+  return conjunction(conditions);
 }
 
 /** A condition of a related model, expressed on the model from which the hops start. */

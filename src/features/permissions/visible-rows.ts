@@ -3,7 +3,7 @@ import type { CompiledPermission } from '../../core/contracts/compiled-permissio
 import type { RowFilter } from '../../core/query/row-filter.js';
 import { mapMaybe } from '../../core/maybe-promise.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
-import { bothRows, decide, opposite } from './evaluate-permission.js';
+import { bothRows, decide, negateDecision } from './evaluate-permission.js';
 
 /** How refusals hide rows, for all permissions of a prefix. */
 export interface RefusalRules {
@@ -13,20 +13,20 @@ export interface RefusalRules {
   readonly failed: (error: unknown, question: AccessContext) => void;
 }
 
-interface Asking {
+interface PermissionQuestion {
   readonly question: AccessContext;
   readonly rules: RefusalRules;
 }
 
 /** The row conditions of a permission expression. */
-interface Statement {
+interface VisibleRows {
   readonly refuses: boolean;
   /** Undefined if it refuses and hides nothing: an `anyOf` ignores it. */
   readonly rows: 'all' | RowFilter | undefined;
 }
 
 const NO_ROWS: RowFilter = { kind: 'or', filters: [] };
-const HIDES_ALL: Statement = { refuses: true, rows: NO_ROWS };
+const HIDES_ALL: VisibleRows = { refuses: true, rows: NO_ROWS };
 
 /**
  * The rows of a model that the caller may refer to: as a parent in a URL, or as a key in a body. Every row condition
@@ -40,7 +40,7 @@ export function visibleRows(
   return mapMaybe(stated(permission, { question, rules }), ({ rows }) => (rows === undefined ? 'all' : rows));
 }
 
-function stated(permission: CompiledPermission, asking: Asking): MaybePromise<Statement> {
+function stated(permission: CompiledPermission, asking: PermissionQuestion): MaybePromise<VisibleRows> {
   const { question, rules } = asking;
   switch (permission.kind) {
     case 'one':
@@ -51,14 +51,14 @@ function stated(permission: CompiledPermission, asking: Asking): MaybePromise<St
       return statedByAny(permission.permissions, asking);
     case 'not':
       return mapMaybe(decide(permission.permission, question), (answer) =>
-        statementOf(opposite(answer), rules),
+        statementOf(negateDecision(answer), rules),
       );
     default:
       return permission satisfies never;
   }
 }
 
-function statementOf(answer: Grant | Denial, { refusalsHide }: RefusalRules): Statement {
+function statementOf(answer: Grant | Denial, { refusalsHide }: RefusalRules): VisibleRows {
   switch (answer.kind) {
     case 'grant':
       return (answer.rows as unknown) === undefined ? HIDES_ALL : { refuses: false, rows: answer.rows };
@@ -75,16 +75,16 @@ function statementOf(answer: Grant | Denial, { refusalsHide }: RefusalRules): St
 /** Evaluates in order. After the first refusal only row conditions count. */
 function statedByAll(
   permissions: readonly CompiledPermission[],
-  asking: Asking,
-  said: readonly Statement[],
-): MaybePromise<Statement> {
+  asking: PermissionQuestion,
+  said: readonly VisibleRows[],
+): MaybePromise<VisibleRows> {
   const next = permissions[said.length];
-  if (!next) return together(said);
+  if (!next) return intersectVisible(said);
   const statement = said.some(({ refuses }) => refuses) ? statedBehind(next, asking) : stated(next, asking);
   return mapMaybe(statement, (one) => statedByAll(permissions, asking, [...said, one]));
 }
 
-function together(said: readonly Statement[]): Statement {
+function intersectVisible(said: readonly VisibleRows[]): VisibleRows {
   const refuses = said.some((one) => one.refuses);
   const rows = said
     .flatMap((one) => (one.rows === undefined ? [] : [one.rows]))
@@ -93,7 +93,10 @@ function together(said: readonly Statement[]): Statement {
 }
 
 /** It may depend on what the refusing permission found missing: if it throws, no row is visible. */
-async function statedBehind(permission: CompiledPermission, asking: Asking): Promise<Statement> {
+async function statedBehind(
+  permission: CompiledPermission,
+  asking: PermissionQuestion,
+): Promise<VisibleRows> {
   try {
     return await stated(permission, asking);
   } catch (error) {
@@ -105,7 +108,10 @@ async function statedBehind(permission: CompiledPermission, asking: Asking): Pro
 /**
  * The rows hidden by all members that hide any: `anyOf(IsAdmin, OwnRows)` hides from other callers what they do not own.
  */
-async function statedByAny(permissions: readonly CompiledPermission[], asking: Asking): Promise<Statement> {
+async function statedByAny(
+  permissions: readonly CompiledPermission[],
+  asking: PermissionQuestion,
+): Promise<VisibleRows> {
   const said = await Promise.all(permissions.map(async (each) => stated(each, asking)));
   const refuses = said.every((one) => one.refuses);
   const rows = said.flatMap((one) => (one.rows === undefined ? [] : [one.rows]));

@@ -25,17 +25,17 @@ export class CsvRenderer implements Renderer {
       for (const row of rows) {
         if (!names) {
           names = Object.keys(row);
-          lines.push(lineOf(names));
+          lines.push(csvLine(names));
         }
-        lines.push(lineOf(names.map((name) => row[name])));
+        lines.push(csvLine(names.map((name) => row[name])));
       }
       if (lines.length > 0) yield lines.join('');
     }
-    if (!names) yield lineOf(fields);
+    if (!names) yield csvLine(fields);
   }
 }
 
-function lineOf(values: readonly unknown[]): string {
+function csvLine(values: readonly unknown[]): string {
   return `${values.map(cellOf).join(',')}\r\n`;
 }
 
@@ -43,11 +43,11 @@ function lineOf(values: readonly unknown[]): string {
 const SEPARATES = /[",;\t\r\n]/;
 
 function cellOf(value: unknown): string {
-  const text = textOf(value);
+  const text = cellText(value);
   return SEPARATES.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-function textOf(value: unknown): string {
+function cellText(value: unknown): string {
   switch (typeof value) {
     case 'string':
       return safe(value);

@@ -7,7 +7,7 @@ export async function renderRows(
   rows: RenderedRows,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<RestResponse> {
-  const body = await bodyOf(renderer.render(rows));
+  const body = await readRenderedBody(renderer.render(rows));
   return {
     status: 200,
     body,
@@ -19,7 +19,7 @@ export async function renderRows(
   };
 }
 
-async function bodyOf(pieces: AsyncIterable<string>): Promise<ResponseBody> {
+async function readRenderedBody(pieces: AsyncIterable<string>): Promise<ResponseBody> {
   const iterator = pieces[Symbol.asyncIterator]();
   const first = await iterator.next();
   if (first.done === true) return { kind: 'text', text: '' };

@@ -28,7 +28,7 @@ export function negotiateFormat(resource: Resource, operation: Operation | undef
 }
 
 /** Renders pages of rows in another format than JSON. */
-export async function renderPages(
+export async function renderFormat(
   context: RestContext,
   renderer: Renderer,
   pages: AsyncIterable<readonly Representation[]>,
@@ -41,8 +41,8 @@ export async function renderPages(
  * has changed it to something else, which is sent as JSON.
  */
 export function renderValue(context: RestContext, renderer: Renderer): Promise<RestResponse> | undefined {
-  const rows = rowsOf(context.result?.value, context.result?.rowsMember);
-  return rows && renderPages(context, renderer, onePage(rows));
+  const rows = rowsInValue(context.result?.value, context.result?.rowsMember);
+  return rows && renderFormat(context, renderer, onePage(rows));
 }
 
 /** Renders the result, where another format than JSON was negotiated. */
@@ -66,14 +66,14 @@ async function* onePage(rows: readonly Representation[]): AsyncGenerator<readonl
 }
 
 /** `name` is the member of a page's envelope with the rows. Without it, an object is a row itself. */
-function rowsOf(value: unknown, name: string | undefined): readonly Representation[] | undefined {
+function rowsInValue(value: unknown, name: string | undefined): readonly Representation[] | undefined {
   const enclosed =
-    name !== undefined && isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+    name !== undefined && isRepresentation(value) && Object.hasOwn(value, name) ? value[name] : undefined;
   const found = Array.isArray(enclosed) ? enclosed : value;
   const rows: readonly unknown[] = Array.isArray(found) ? found : [found];
-  return rows.every(isObject) ? rows : undefined;
+  return rows.every(isRepresentation) ? rows : undefined;
 }
 
-function isObject(value: unknown): value is Representation {
+function isRepresentation(value: unknown): value is Representation {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -95,13 +95,13 @@ function unknownFields(
   const errors = emptyFieldErrors();
   for (const name of Object.keys(body)) {
     const field = resource.fieldsByName.get(name);
-    const known = given.has(name) || (field !== undefined && isKnown(field));
+    const known = given.has(name) || (field !== undefined && isExposed(field));
     if (!known) errors[name] = ['Unknown field.'];
   }
   return errors;
 }
 
-function isKnown(field: Field): boolean {
+function isExposed(field: Field): boolean {
   return field.readable || isEverTaken(field);
 }
 
@@ -167,7 +167,7 @@ function storable<Value extends Json>(value: Value, transform: Transform): Outco
 
 function unknownMembers(input: object, { fields }: EmbeddedField): FieldErrors {
   const errors = emptyFieldErrors();
-  const known = new Set(fields.filter(isKnown).map(({ name }) => name));
+  const known = new Set(fields.filter(isExposed).map(({ name }) => name));
   for (const name of Object.keys(input)) if (!known.has(name)) errors[name] = ['Unknown field.'];
   return errors;
 }

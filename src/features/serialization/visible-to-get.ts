@@ -1,5 +1,5 @@
 import type { Json } from '../../core/errors/rest-exception.js';
-import { allOf } from '../../core/query/condition.js';
+import { conjunction } from '../../core/query/condition.js';
 import type { Condition } from '../../core/query/condition.js';
 import type { Representation } from '../../core/contracts/serializer.js';
 import { keyText } from '../../core/values/keys.js';
@@ -20,7 +20,7 @@ export async function visibleToGet(
   if (!access) return keyOnly(context);
   const resource = restrictFields(route.resource, access);
   const row = await adapter.read(
-    { kind: 'retrieve', resource, where: allOf([where, access.rows]), forWriting: true },
+    { kind: 'retrieve', resource, where: conjunction([where, access.rows]), forWriting: true },
     'rows',
   );
   return row ? represent(row, context.fork({ resource, shape: undefined })) : keyOnly(context);

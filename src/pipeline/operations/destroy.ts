@@ -1,4 +1,4 @@
-import { allOf } from '../../core/query/condition.js';
+import { conjunction } from '../../core/query/condition.js';
 import { visibleToGet } from '../../features/serialization/visible-to-get.js';
 import { objectCondition } from '../../request/plan/object-condition.js';
 import { planDelete } from '../../request/plan/plan-write.js';
@@ -28,7 +28,7 @@ function deleteRow({ adapter, preconditions }: PipelineServices): Stage {
     const { precondition, resource } = context;
     const where = objectCondition(context);
     const value = resource.returnDeleted ? await visibleToGet(context, where, adapter) : undefined;
-    const plan = planDelete(context, precondition ? allOf([where, precondition.where]) : where);
+    const plan = planDelete(context, precondition ? conjunction([where, precondition.where]) : where);
     const isDeleted = await adapter.write({ ...plan, expected: precondition?.expected });
     if (!isDeleted) throw await preconditions.explainFailure(context, where);
     context.result = { value };

@@ -7,7 +7,7 @@ import { retrieve } from './retrieve.js';
 import { partialUpdate, update } from './update.js';
 
 /** The definitions of all operations by name. */
-export const OPERATIONS: Readonly<Record<Operation, OperationDefinition>> = {
+export const OPERATION_DEFINITIONS: Readonly<Record<Operation, OperationDefinition>> = {
   list,
   create,
   retrieve,

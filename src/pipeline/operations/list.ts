@@ -9,7 +9,7 @@ import { selectFields } from '../../features/field-selection/select-fields.stage
 import type { RowPages } from '../../features/field-selection/expanded-list.js';
 import { authorizeQueries, planRows } from '../../features/filtering/list-planner.js';
 import { readPage } from '../../features/pagination/paginate.stage.js';
-import { renderPages } from '../../features/rendering/render.stage.js';
+import { renderFormat } from '../../features/rendering/render.stage.js';
 import { jsonOutput } from '../../features/serialization/json-output.js';
 import { represent } from '../../request/represent-row.js';
 import type { RestContext } from '../../request/rest-context.js';
@@ -24,7 +24,7 @@ export const list: OperationDefinition = {
   method: 'GET',
   status: 200,
   operate: (route, services) => [
-    ...planList(route, services),
+    ...planListRows(route, services),
     route.resource.pagination
       ? readPage(route.resource.pagination, services.adapter)
       : readList(services.adapter),
@@ -32,7 +32,7 @@ export const list: OperationDefinition = {
 };
 
 /** Sets `context.list`: all rows that the parameters select. Throws 400. */
-export function planList({ resource }: Route, { selector }: PipelineServices): readonly Stage[] {
+export function planListRows({ resource }: Route, { selector }: PipelineServices): readonly Stage[] {
   return [...authorizeQueries(resource), ...(resource.shape ? [selectFields(selector, true)] : []), planRows];
 }
 
@@ -80,7 +80,7 @@ function writeJson(context: RestContext, adapter: DataAdapter): MaybePromise<voi
 /** Streams a whole list in a format other than JSON. */
 async function renderList(context: RestContext, renderer: Renderer, adapter: DataAdapter): Promise<void> {
   const { pages, represent: toObject } = openList(context, adapter);
-  context.response = await renderPages(context, renderer, representPages(pages, toObject));
+  context.response = await renderFormat(context, renderer, representPages(pages, toObject));
 }
 
 async function* representPages(

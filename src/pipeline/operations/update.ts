@@ -1,5 +1,5 @@
 import type { ParsedBody } from '../../core/contracts/serializer.js';
-import { allOf } from '../../core/query/condition.js';
+import { conjunction } from '../../core/query/condition.js';
 import type { Resource } from '../../core/schema/resource.js';
 import { selectFields } from '../../features/field-selection/select-fields.stage.js';
 import { objectCondition } from '../../request/plan/object-condition.js';
@@ -62,7 +62,7 @@ async function updateRow(
   const plan = await planUpdate(context, {
     operation,
     body,
-    where: precondition ? allOf([where, precondition.where]) : where,
+    where: precondition ? conjunction([where, precondition.where]) : where,
   });
   const row = await adapter.write({ ...plan, expected: precondition?.expected });
   if (!row) throw await preconditions.explainFailure(context, where);

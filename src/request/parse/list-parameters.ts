@@ -2,7 +2,7 @@ import type { ListKind } from '../../core/contracts/filter-backend.js';
 import type { Resource } from '../../core/schema/resource.js';
 import { fieldSelectionParameters } from '../../core/contracts/field-selection.js';
 import { splitValues } from '../../core/values/split-values.js';
-import { isRepeated, parametersFrom, valuesOf } from './parse-query-string.js';
+import { isRepeated, parametersFrom, parameterValues } from './parse-query-string.js';
 
 /** The suffix of list parameters as written by generated clients and axios. */
 const BRACKETS = '[]';
@@ -46,7 +46,7 @@ export function joinLists(
     new Map(
       [...parameters.keys()].map(
         (name) =>
-          [name, folded(valuesOf(name, parameters), lists.kinds.get(plainName(name, lists)))] as const,
+          [name, folded(parameterValues(name, parameters), lists.kinds.get(plainName(name, lists)))] as const,
       ),
     ),
   );
@@ -60,7 +60,7 @@ function fold(parameters: ReadonlyMap<string, string>, lists: Lists): ReadonlyMa
   const values = new Map<string, readonly string[]>();
   for (const given of parameters.keys()) {
     const name = plainName(given, lists);
-    values.set(name, [...(values.get(name) ?? []), ...valuesOf(given, parameters)]);
+    values.set(name, [...(values.get(name) ?? []), ...parameterValues(given, parameters)]);
   }
   return parametersFrom(
     new Map([...values].map(([name, each]) => [name, folded(each, lists.kinds.get(name))] as const)),

@@ -23,7 +23,7 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Parses the JSON object of a body, `{}` without one. Throws 413, 415 and 400 in this order (contract 6.3). */
 export function readJsonObject(body: ReceivedBody, contentType: string | undefined): JsonObject {
-  return objectOf(readBody(body, contentType));
+  return requireObject(decodeBody(body, contentType));
 }
 
 /** As `readJsonObject`, but also accepts a list, whose items are not checked. */
@@ -31,12 +31,12 @@ export function readJsonItems(
   body: ReceivedBody,
   contentType: string | undefined,
 ): JsonObject | readonly unknown[] {
-  const value = readBody(body, contentType);
-  return Array.isArray(value) ? (value as readonly unknown[]) : objectOf(value);
+  const value = decodeBody(body, contentType);
+  return Array.isArray(value) ? (value as readonly unknown[]) : requireObject(value);
 }
 
 /** Throws 400 if the value is not an object. */
-export function objectOf(value: unknown): JsonObject {
+export function requireObject(value: unknown): JsonObject {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw InvalidInput.ofNoField(
       value === null
@@ -47,7 +47,7 @@ export function objectOf(value: unknown): JsonObject {
   return value as JsonObject;
 }
 
-function readBody(body: ReceivedBody, contentType: string | undefined): unknown {
+function decodeBody(body: ReceivedBody, contentType: string | undefined): unknown {
   if (body.kind === 'none') return {};
   if (body.kind === 'too-large') throw new BodyTooLarge();
   if (!isJsonType(contentType) || body.kind === 'unsupported')
@@ -59,7 +59,7 @@ function readBody(body: ReceivedBody, contentType: string | undefined): unknown 
 }
 
 /** Parses any JSON value; an empty body is null. Throws 400 for invalid JSON. */
-export function readJson(body: ReceivedBody): unknown {
+export function readJsonValue(body: ReceivedBody): unknown {
   const value = jsonValue(body) ?? null;
   refuseDepth(value);
   return value;
@@ -80,7 +80,7 @@ function jsonValue(body: ReceivedBody): unknown {
     case 'value':
       return body.value;
     case 'text':
-      return parseJson(body.text);
+      return parseJsonBody(body.text);
     case 'broken':
       throw MalformedRequest.json(body.reason);
     default:
@@ -88,7 +88,7 @@ function jsonValue(body: ReceivedBody): unknown {
   }
 }
 
-function parseJson(text: string): unknown {
+function parseJsonBody(text: string): unknown {
   if (text === '') return {};
   try {
     return JSON.parse(text) as unknown;

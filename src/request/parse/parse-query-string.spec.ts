@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { isRestException } from '../../core/errors/rest-exception.js';
-import { parseQueryString, valuesOf } from './parse-query-string.js';
+import { parseQueryString, parameterValues } from './parse-query-string.js';
 
 const LONG = 1_000_000;
 
@@ -82,22 +82,22 @@ describe('all values of a parameter', () => {
     ['a=1&a=2', ['1', '2']],
     ['a=2&b=x&%61=1&a=&a=2', ['2', '1', '', '2']],
   ])('of %j are those in its order', (query, values) => {
-    expect(valuesOf('a', parseQueryString(query))).toEqual(values);
+    expect(parameterValues('a', parseQueryString(query))).toEqual(values);
   });
 
   test('are those of one query string, and its last values stay', () => {
     const [first, second] = [parseQueryString('a=1&a=2&__proto__=1&__proto__=2'), parseQueryString('a=3')];
     expect([
-      valuesOf('a', first),
-      valuesOf('__proto__', first),
-      valuesOf('constructor', first),
-      valuesOf('a', second),
+      parameterValues('a', first),
+      parameterValues('__proto__', first),
+      parameterValues('constructor', first),
+      parameterValues('a', second),
     ]).toEqual([['1', '2'], ['1', '2'], [], ['3']]);
     expect(first.get('a')).toBe('2');
   });
 
   test('are the one that there is where they are no query string', () => {
-    expect(valuesOf('a', new Map([['a', '1']]))).toEqual(['1']);
+    expect(parameterValues('a', new Map([['a', '1']]))).toEqual(['1']);
   });
 });
 

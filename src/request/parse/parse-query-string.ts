@@ -44,7 +44,7 @@ function repeat(
 }
 
 /** All values of a parameter, in the order of the query string; for parameters from another source, their only value. */
-export function valuesOf(name: string, parameters: ReadonlyMap<string, string>): readonly string[] {
+export function parameterValues(name: string, parameters: ReadonlyMap<string, string>): readonly string[] {
   const value = parameters.get(name);
   return REPEATED.get(parameters)?.get(name) ?? (value === undefined ? [] : [value]);
 }
@@ -64,7 +64,7 @@ export function parametersFrom(given: ReadonlyMap<string, readonly string[]>): R
 }
 
 /** The parameters of these names, with all their values. */
-export function parametersOf(
+export function selectParameters(
   parameters: ReadonlyMap<string, string>,
   isWanted: (name: string) => boolean,
 ): ReadonlyMap<string, string> {

@@ -22,12 +22,12 @@ export interface UrlKeys {
 export function parseUrlKeys({ route, keySegment, childSegment }: RouteMatch): UrlKeys {
   const named = route.parent ?? route.resource;
   return {
-    key: keySegment === undefined ? undefined : keyOf(keySegment, named),
-    childKey: childSegment === undefined ? undefined : keyOf(childSegment, route.resource),
+    key: keySegment === undefined ? undefined : parseKey(keySegment, named),
+    childKey: childSegment === undefined ? undefined : parseKey(childSegment, route.resource),
   };
 }
 
-function keyOf(segment: string, resource: Resource): readonly Json[] {
+function parseKey(segment: string, resource: Resource): readonly Json[] {
   const text = decodedSegment(segment);
   const key =
     text === undefined || unstorableText(text) !== undefined

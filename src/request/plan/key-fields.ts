@@ -13,7 +13,7 @@ export interface KeyField {
 
 /** The fields of the key: `id`, or one for each of its columns. Empty if they are not readable. */
 export function keyFieldsOf({ key, fields }: ResourceSchema): readonly KeyField[] {
-  const whole = fields.find((field) => field.name === 'id' && isWhole(field, key));
+  const whole = fields.find((field) => field.name === 'id' && hasWholeKey(field, key));
   if (whole) return [{ name: whole.name, key }];
   const found = key.columns.flatMap((column): readonly KeyField[] => {
     const field = fields.find((each) => each.readable && isOf(each, column.id));
@@ -23,7 +23,7 @@ export function keyFieldsOf({ key, fields }: ResourceSchema): readonly KeyField[
 }
 
 /** True if the field contains the whole key: its only column, or a relation, as in through objects. */
-function isWhole(field: Field, key: Key): boolean {
+function hasWholeKey(field: Field, key: Key): boolean {
   if (!field.readable) return false;
   if (field.kind === 'to-one')
     return (

@@ -1,6 +1,6 @@
 import { NotFound } from '../../core/errors/http-exceptions.js';
 import type { Json } from '../../core/errors/rest-exception.js';
-import { allOf } from '../../core/query/condition.js';
+import { conjunction } from '../../core/query/condition.js';
 import type { Condition } from '../../core/query/condition.js';
 import type { RetrievePlan } from '../../core/query/plan.js';
 import type { RestContext } from '../rest-context.js';
@@ -10,7 +10,7 @@ import { keyCondition } from './plan-read.js';
 export function objectCondition({ route, resource, keys, scope }: RestContext): Condition {
   const key: readonly Json[] | undefined = route.parent ? keys.childKey : keys.key;
   if (!key) throw new NotFound();
-  return allOf([scope, keyCondition(key, resource)]);
+  return conjunction([scope, keyCondition(key, resource)]);
 }
 
 export function planRetrieve(context: RestContext): RetrievePlan {

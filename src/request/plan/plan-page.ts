@@ -20,7 +20,7 @@ export function planPage(
   { window, count }: PageRequest,
   { open, defaultSize }: PlanPageOptions,
 ): PagePlan {
-  const rows = rowsOf(window, list.order.length);
+  const rows = planWindow(window, list.order.length);
   return {
     ...list,
     kind: 'page',
@@ -30,7 +30,10 @@ export function planPage(
   };
 }
 
-function rowsOf(window: PageWindow, terms: number): Pick<PagePlan, 'limit' | 'offset' | 'from' | 'edges'> {
+function planWindow(
+  window: PageWindow,
+  terms: number,
+): Pick<PagePlan, 'limit' | 'offset' | 'from' | 'edges'> {
   const offset = window.kind === 'offset' ? window.offset : 0;
   // These numbers become part of the text of the statement.
   if (!Number.isSafeInteger(window.limit) || window.limit < 1 || !Number.isSafeInteger(offset) || offset < 0)
@@ -56,20 +59,20 @@ function rowsOf(window: PageWindow, terms: number): Pick<PagePlan, 'limit' | 'of
 /** The planner's statistics include all rows of all tables: an estimate is limited to callers who may see them. */
 function countPlan({ where, parent }: ListPlan, count: 'exact' | 'estimated', open: boolean): CountPlan {
   if (count === 'exact') return count;
-  return open && !parent && isOwn(where) ? count : 'bounded';
+  return open && !parent && dependsOnOwnRows(where) ? count : 'bounded';
 }
 
 /** True if the condition does not depend on rows of other models. */
-function isOwn(condition: Condition): boolean {
+function dependsOnOwnRows(condition: Condition): boolean {
   switch (condition.kind) {
     case 'always':
     case 'never':
       return true;
     case 'and':
     case 'or':
-      return condition.conditions.every(isOwn);
+      return condition.conditions.every(dependsOnOwnRows);
     case 'not':
-      return isOwn(condition.condition);
+      return dependsOnOwnRows(condition.condition);
     case 'compare':
     case 'term':
       return condition.operand.hops.length === 0;
@@ -81,7 +84,7 @@ function isOwn(condition: Condition): boolean {
 }
 
 /** Identifies a list and its order, types included: a cursor is only valid for the same comparison. */
-export function placeOf(
+export function listIdentity(
   { resource, order }: ListPlan,
   { parent, relation }: Route,
   key: readonly Json[] | undefined,

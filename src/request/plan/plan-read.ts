@@ -1,5 +1,5 @@
 import type { Json } from '../../core/errors/rest-exception.js';
-import { allOf, equals, NEVER, oneOf, ownKey } from '../../core/query/condition.js';
+import { conjunction, equals, NEVER, disjunction, ownKey } from '../../core/query/condition.js';
 import type { Condition } from '../../core/query/condition.js';
 import type { Field } from '../../core/schema/field.js';
 import type { FilterResult } from '../../core/contracts/filter-backend.js';
@@ -12,7 +12,7 @@ import { resolveRowFilter } from '../../core/query/resolve-row-filter.js';
 
 /** The rows with this key. */
 export function keyCondition(key: readonly Json[], resource: ResourceSchema): Condition {
-  return allOf(
+  return conjunction(
     ownKey(resource.key).map((operand, index) => ({
       kind: 'compare',
       operand,
@@ -39,7 +39,7 @@ export function planParent(
   return {
     kind: 'parent',
     resource: parent,
-    where: allOf([rows, keyCondition(key, parent)]),
+    where: conjunction([rows, keyCondition(key, parent)]),
     on: joiningPairs(relation),
     ...asked,
   };
@@ -74,7 +74,9 @@ function isExact(type: DataType): boolean {
 
 /** The rows that belong to the parent. */
 export function belongsTo(relation: ToManyRelation, values: ParentValues): Condition {
-  return allOf(joiningPairs(relation).map((pair, index) => equalsOrNothing(pair, values[index] ?? null)));
+  return conjunction(
+    joiningPairs(relation).map((pair, index) => equalsOrNothing(pair, values[index] ?? null)),
+  );
 }
 
 /** A parent without a value has no rows, and rows without one have no parent. */
@@ -95,7 +97,7 @@ export function planList(
     readonly filterings: readonly FilterResult[];
   },
 ): ListPlan {
-  const rows = filterings.map((filtering) => rowsOf(filtering, resource));
+  const rows = filterings.map((filtering) => resolveFilterRows(filtering, resource));
   const asked = filterings.find(
     (filtering) => filtering.order !== undefined && filtering.order.length > 0,
   )?.order;
@@ -103,7 +105,7 @@ export function planList(
   return {
     kind: 'list',
     resource,
-    where: allOf([within, ...rows]),
+    where: conjunction([within, ...rows]),
     order: asked ? totalOrder(asked, resource) : ownOrder(resource),
     parent,
     requester,
@@ -111,7 +113,7 @@ export function planList(
   };
 }
 
-function rowsOf({ rows }: FilterResult, resource: ResourceSchema): Condition {
+function resolveFilterRows({ rows }: FilterResult, resource: ResourceSchema): Condition {
   if (rows === undefined) return { kind: 'always' };
   const authored = rows.kind === 'where' || 'filters' in rows || 'filter' in rows;
   return authored ? resolveRowFilter(rows, resource) : rows;
@@ -143,7 +145,7 @@ export interface NamedKey extends Omit<KeyCheck, 'where'> {
 
 /** Restricts the rows to which a key in a body may refer. */
 export function planKeyCheck({ rows: ofKey, ...named }: NamedKey, rows: Condition): KeyCheck {
-  return { ...named, where: allOf([rows, ofKey]) };
+  return { ...named, where: conjunction([rows, ofKey]) };
 }
 
 /** All keys in a body, by a relation or by its foreign key column, including those in embedded objects. */
@@ -171,14 +173,14 @@ export function keysIn(
         relation: field.refers,
         path,
         key: [value as Json],
-        rows: referredBy(value as Json, field.refers),
+        rows: foreignKeyCondition(value as Json, field.refers),
       });
   }
   return named;
 }
 
 /** The condition for a relation of one column. Its type may differ from that of the referring column. */
-function referredBy(value: Json, { on: [pair] }: ToOneRelation): Condition {
+function foreignKeyCondition(value: Json, { on: [pair] }: ToOneRelation): Condition {
   const outcome = pair && parseValue(value, pair.far.type);
   return pair && outcome && !outcome.errors ? equals(pair.far, outcome.value) : NEVER;
 }
@@ -194,5 +196,5 @@ export function leadsNowhereElse(relation: ToOneRelation, rows: Condition): Cond
     lookup: 'isnull',
     value: true,
   }));
-  return oneOf([...empty, { kind: 'related', hops: [], relation, condition: rows }]);
+  return disjunction([...empty, { kind: 'related', hops: [], relation, condition: rows }]);
 }

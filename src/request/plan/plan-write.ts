@@ -1,6 +1,6 @@
 import { addErrors, emptyFieldErrors, errorAt, NON_FIELD_ERRORS } from '../../core/errors/rest-exception.js';
 import type { Json } from '../../core/errors/rest-exception.js';
-import { allOf } from '../../core/query/condition.js';
+import { conjunction } from '../../core/query/condition.js';
 import type { Condition } from '../../core/query/condition.js';
 import type { AccessControl } from '../../core/contracts/access-control.js';
 import type { Field } from '../../core/schema/field.js';
@@ -21,7 +21,7 @@ import { mapMaybe } from '../../core/maybe-promise.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import type { RestContext } from '../rest-context.js';
 import type { JsonObject } from '../parse/parse-body.js';
-import { columnsOf } from '../../core/query/readable-paths.js';
+import { fieldColumns } from '../../core/query/readable-paths.js';
 import { keyErrorsIn } from './key-fields.js';
 import { divideChecks, nameOnce } from './name-once.js';
 import { planAddedValues } from './plan-hook-values.js';
@@ -220,13 +220,13 @@ function rowsAfter(
   { values }: ParsedBody,
 ): MaybePromise<Condition> {
   if (resource.overlapping.length === 0) return scope;
-  const written = new Set(resource.fields.filter(({ name }) => values.has(name)).flatMap(columnsOf));
+  const written = new Set(resource.fields.filter(({ name }) => values.has(name)).flatMap(fieldColumns));
   const moved = resource.overlapping.filter(({ on }) => on.some(({ near }) => written.has(near.id)));
   return moved.reduce<MaybePromise<Condition>>(
     (rows, relation) =>
       mapMaybe(rows, (before) =>
         mapMaybe(access.readScope(relation.target), (target) =>
-          allOf([before, leadsNowhereElse(relation, target)]),
+          conjunction([before, leadsNowhereElse(relation, target)]),
         ),
       ),
     scope,

@@ -1,3 +1,4 @@
+import { rowsToJson } from '../../core/values/rows-to-json.js';
 import { HELD_CHARACTERS } from '../../core/schema/limits.js';
 import type { Representation, Row } from '../../core/contracts/serializer.js';
 
@@ -12,7 +13,7 @@ export async function* bufferStream(
   const held: string[] = [];
   let characters = 0;
   for await (const rows of pages) {
-    const text = rows.map((row) => JSON.stringify(represent(row))).join(',');
+    const text = rowsToJson(rows, represent);
     characters += text.length;
     held.push(text);
     if (characters > HELD_CHARACTERS) yield* held.splice(0);

@@ -23,7 +23,7 @@ export interface ErrorResponse {
  * HttpException of the application keeps its status and message; details of unforeseen errors are not disclosed.
  */
 export function errorResponse(error: unknown, format: ErrorFormat): ErrorResponse {
-  const { answer, logged } = judged(error);
+  const { answer, logged } = classifyError(error);
   return {
     response:
       format === 'problem'
@@ -33,7 +33,7 @@ export function errorResponse(error: unknown, format: ErrorFormat): ErrorRespons
   };
 }
 
-function judged(error: unknown): { readonly answer: RestErrorResponse; readonly logged: boolean } {
+function classifyError(error: unknown): { readonly answer: RestErrorResponse; readonly logged: boolean } {
   if (isRestException(error)) return { answer: error.answer, logged: error.answer.status >= 500 };
   if (isHttpException(error)) return { answer: fromHttpException(error), logged: error.getStatus() >= 500 };
   const exposed = exposedError(error);

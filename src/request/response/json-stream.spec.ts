@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Representation, Row } from '../../core/contracts/serializer.js';
-import { renderTexts, textsOf } from './json-stream.js';
+import { pagesToJson } from '../../core/values/rows-to-json.js';
+import { renderTexts } from './json-stream.js';
 import type { ResponseBody } from './rest-response.js';
 
 function row(id: number): Row {
@@ -49,7 +50,7 @@ async function rendered(...pages: readonly (readonly Row[])[]): Promise<string> 
 
 /** As an operation and its answer do it together. */
 async function renderList(pages: Pages, represent: (row: Row) => Representation): Promise<ResponseBody> {
-  return renderTexts(textsOf(pages, represent));
+  return renderTexts(pagesToJson(pages, represent));
 }
 
 describe('a list', () => {

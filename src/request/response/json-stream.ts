@@ -1,14 +1,5 @@
-import type { Row, Representation } from '../../core/contracts/serializer.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import type { ResponseBody } from './rest-response.js';
-
-/** Rows as JSON separated by commas, one text for each page. */
-export async function* textsOf(
-  pages: AsyncIterable<readonly Row[]>,
-  represent: (row: Row) => Representation,
-): AsyncGenerator<string> {
-  for await (const rows of pages) yield rows.map((row) => JSON.stringify(represent(row))).join(',');
-}
 
 /**
  * Joins texts of pages into a JSON array of any length. An empty text is a page without rows. A list of one page is one

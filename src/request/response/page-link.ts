@@ -7,7 +7,7 @@ import type { PageLink } from '../../core/contracts/pagination.js';
 export function pageLink(url: string, query: string): PageLink {
   let sent: readonly (readonly [name: string, value: string])[] | undefined;
   return (changes) => {
-    sent ??= query.split('&').flatMap((part) => (part === '' ? [] : [pairOf(part)]));
+    sent ??= query.split('&').flatMap((part) => (part === '' ? [] : [parsePair(part)]));
     const kept = sent.filter(([name]) => !Object.hasOwn(changes, name));
     const added = Object.entries(changes).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, value] as const],
@@ -19,7 +19,7 @@ export function pageLink(url: string, query: string): PageLink {
   };
 }
 
-function pairOf(part: string): readonly [name: string, value: string] {
+function parsePair(part: string): readonly [name: string, value: string] {
   const equals = part.indexOf('=');
   const decoded = (text: string): string => decodeURIComponent(text.replaceAll('+', ' '));
   return equals < 0 ? [decoded(part), ''] : [decoded(part.slice(0, equals)), decoded(part.slice(equals + 1))];

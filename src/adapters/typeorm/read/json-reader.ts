@@ -1,11 +1,10 @@
 import { validatorValuesIn } from '../../../core/contracts/conditional.js';
-import type { Representation, Row } from '../../../core/contracts/serializer.js';
 import type { JsonOutput, JsonRow } from '../../../core/data-adapter.js';
 import { BlockingTime, nextTurn } from '../../../core/event-loop.js';
 import { isPromise, mapMaybe } from '../../../core/maybe-promise.js';
 import type { MaybePromise } from '../../../core/maybe-promise.js';
 import type { ListPlan, RetrievePlan } from '../../../core/query/plan.js';
-import { rowsToJson } from '../../../core/values/rows-to-json.js';
+import { pagesToJson, rowsToJson } from '../../../core/values/rows-to-json.js';
 import { compileWhere } from '../../../sql/compile-where.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
 import { JsonListQuery } from '../../../sql/json-list-query.js';
@@ -65,7 +64,7 @@ export class JsonReader {
   /** As declared by `DataAdapter.read`. */
   list(plan: ListPlan, output: JsonOutput): MaybePromise<string | AsyncIterable<string>> {
     const json = this.inDatabase(output);
-    if (!json) return serializePages(this.rows.list(plan), output.represent);
+    if (!json) return pagesToJson(this.rows.list(plan), output.represent);
     const query = new JsonListQuery(plan, {
       json,
       basePath: output.basePath,
@@ -197,13 +196,6 @@ export class JsonReader {
   private beginScope(): Scope {
     return Scope.begin(this.dialect, this.tables, this.rows.resource);
   }
-}
-
-async function* serializePages(
-  pages: AsyncIterable<readonly Row[]>,
-  represent: (row: Row) => Representation,
-): AsyncGenerator<string> {
-  for await (const rows of pages) yield rowsToJson(rows, represent);
 }
 
 function isValidJson(text: unknown, json: JsonRows): text is string {

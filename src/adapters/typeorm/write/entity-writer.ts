@@ -2,7 +2,7 @@ import type { EntityMetadata, ObjectLiteral, QueryRunner } from 'typeorm';
 import { PermissionDenied, RestrictedDeletion } from '../../../core/errors/http-exceptions.js';
 import { isRestException } from '../../../core/errors/rest-exception.js';
 import type { FieldErrors, Json } from '../../../core/errors/rest-exception.js';
-import { allOf } from '../../../core/query/condition.js';
+import { conjunction } from '../../../core/query/condition.js';
 import type { Condition } from '../../../core/query/condition.js';
 import type { CreatePlan, DeletePlan, FieldValues, UpdatePlan } from '../../../core/query/plan.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
@@ -234,7 +234,7 @@ export class EntityWriter extends StepWriter {
    */
   private async readBack(identity: readonly Json[], condition: Condition, runner: QueryRunner): Promise<Row> {
     const row = await this.tools.reader.retrieveWithin(
-      allOf([this.entities.conditionOf(identity), condition]),
+      conjunction([this.entities.conditionOf(identity), condition]),
       runner,
     );
     if (!row) throw new PermissionDenied();

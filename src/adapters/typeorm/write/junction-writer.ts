@@ -2,7 +2,7 @@ import type { QueryRunner } from 'typeorm';
 import { InvalidInput, PermissionDenied } from '../../../core/errors/http-exceptions.js';
 import { addErrors, emptyFieldErrors, isRestException } from '../../../core/errors/rest-exception.js';
 import type { FieldErrors, Json } from '../../../core/errors/rest-exception.js';
-import { allOf, equals } from '../../../core/query/condition.js';
+import { conjunction, equals } from '../../../core/query/condition.js';
 import type { Condition } from '../../../core/query/condition.js';
 import type { Column } from '../../../core/schema/column.js';
 import type { ColumnValue, CreatePlan, DeletePlan, UpdatePlan } from '../../../core/query/plan.js';
@@ -158,7 +158,7 @@ export class JunctionWriter extends StepWriter {
     runner: QueryRunner,
   ): Promise<Row> {
     const named = columns.map(({ column, value }: { column: Column; value: Json }) => equals(column, value));
-    const row = await this.tools.reader.retrieveWithin(allOf([...named, condition]), runner);
+    const row = await this.tools.reader.retrieveWithin(conjunction([...named, condition]), runner);
     if (!row) throw new PermissionDenied();
     return row;
   }

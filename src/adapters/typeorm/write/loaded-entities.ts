@@ -1,6 +1,6 @@
 import type { EntityMetadata, ObjectLiteral, QueryRunner } from 'typeorm';
 import type { Json } from '../../../core/errors/rest-exception.js';
-import { allOf, equals } from '../../../core/query/condition.js';
+import { conjunction, equals } from '../../../core/query/condition.js';
 import type { Condition } from '../../../core/query/condition.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { EmbeddedKeys } from './embedded-keys.js';
@@ -70,6 +70,8 @@ export class LoadedEntities {
   }
 
   conditionOf(identity: readonly Json[]): Condition {
-    return allOf(this.resource.identity.map((column, index) => equals(column, identity[index] ?? null)));
+    return conjunction(
+      this.resource.identity.map((column, index) => equals(column, identity[index] ?? null)),
+    );
   }
 }
