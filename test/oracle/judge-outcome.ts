@@ -106,7 +106,7 @@ export class OutcomeJudge {
 
   private ofRefused(exchange: Exchange, field: string | undefined): readonly Problem[] {
     const { answer } = exchange;
-    if (answer.status === 400) return this.namesField(answer, field);
+    if (answer.status === 400) return this.isUnknownParameter(exchange) ? [] : this.namesField(answer, field);
     return refused(answer, {
       status: 400,
       rule: 'does not judge a body',
@@ -136,6 +136,14 @@ export class OutcomeJudge {
   private changesNothing({ step, answer }: Exchange): boolean {
     if (step.method !== 'PATCH' || answer.text !== '[]') return false;
     this.count('a change of no objects');
+    return true;
+  }
+
+  /** A parameter that the caller may not filter by is unknown, and precedes the errors of the body (contract 6.3). */
+  private isUnknownParameter({ actor, answer }: Exchange): boolean {
+    if (actor.mayAll || !messagesOf(answer.json).every((message) => message === 'Unknown parameter.'))
+      return false;
+    this.count('a parameter that the caller may not use');
     return true;
   }
 
