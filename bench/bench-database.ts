@@ -7,12 +7,12 @@ import type { BenchOptions } from './options.js';
 import type { DatabaseResult } from './report.js';
 import { startServer } from './server-process.js';
 
-/** Starts all, measures all, and leaves nothing behind. */
+/** Starts and measures all contestants, and removes everything that was created for the run. */
 export async function benchDatabase(name: DatabaseName, options: BenchOptions): Promise<DatabaseResult> {
   const database = await openDatabase(name);
   const entrants: Entrant[] = [];
   const interrupted = (): void => {
-    // The servers end with their runner; the schema would stay.
+    // The servers exit with their runner; the schema would remain.
     void database.drop().finally(() => process.exit(130));
   };
   process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
@@ -41,7 +41,7 @@ export async function benchDatabase(name: DatabaseName, options: BenchOptions): 
   }
 }
 
-/** Fills `entrants` as it goes, so that those which started are stopped whatever happens. Returns why the others did not. */
+/** Adds each started contestant to `entrants`, so that it is stopped even after an error. Returns why the others failed to start. */
 async function startAll(
   contestants: readonly Contestant[],
   { environment }: BenchDatabase,

@@ -8,10 +8,10 @@ import { startServer } from './server-process.js';
 import type { RunningServer } from './server-process.js';
 
 const SERVER = 'dist/bench/servers/boot.js';
-/** As many as compiling and the first large collections of garbage take, and as many as hide a single one. */
+/** Enough requests for compilation and the first major garbage collections, and enough to average a single one. */
 const WARM_UP = 20_000;
 const REQUESTS = 2000;
-/** Short turns of both, for what else the machine does changes from one second to the next: of each pair the ratio is taken. */
+/** Short alternating rounds, because the load of the machine changes within seconds: the ratio is computed for each pair. */
 const TURNS = 8;
 
 const KINDS = ['restify', 'empty-typeorm', 'empty'] as const;
@@ -33,7 +33,7 @@ function start({ kind, platform, entities }: Start): Promise<RunningServer> {
   return startServer(SERVER, { BOOT_KIND: kind, BOOT_PLATFORM: platform, BOOT_ENTITIES: String(entities) });
 }
 
-/** The medians of what several fresh processes needed, in turns, so that what else the machine does meets all alike. */
+/** The medians of several fresh processes, started alternately, so that other load on the machine affects all alike. */
 async function startTimes(
   platform: string,
   { entities, rounds }: { readonly entities: number; readonly rounds: number },
@@ -65,11 +65,11 @@ async function startTimes(
 interface RequestCost {
   readonly large: number;
   readonly small: number;
-  /** The median of what pairs of turns give. */
+  /** The median of the ratios of all pairs of rounds. */
   readonly ratio: number;
 }
 
-/** CPU per request: the last of many entities in turns with the only one of a small application. */
+/** CPU per request: the last of many entities, alternating with the only entity of a small application. */
 async function requestCost(
   platform: string,
   { entities, rounds }: { readonly entities: number; readonly rounds: number },

@@ -1,24 +1,24 @@
 import type { Contestant } from './contestants.js';
 import type { BenchDatabase } from './databases.js';
 import type { Row } from './rows.js';
-import type { Ask, Fields, Json } from './styles.js';
+import type { StyledRequest, Fields, Json } from './styles.js';
 import { expectedRows, samplesOf } from './workloads.js';
 import type { Order, Workload } from './workloads.js';
 
 const STATUS = { GET: 200, POST: 201, PATCH: 200 } as const;
 
-/** Refuses with the first difference between what a contestant answers and what was seeded: status, number of rows, and each value of each row. */
+/** Throws at the first difference between the responses of a contestant and the seeded rows: status, number of rows, and each value. */
 export async function checkAnswers(contestant: Contestant, port: number, workload: Workload): Promise<void> {
   for (const order of samplesOf(workload)) {
-    const ask = contestant.style.ask(order);
-    if (!ask) return;
-    const problem = await differenceOf(contestant, port, { order, ask });
+    const request = contestant.style.requestFor(order);
+    if (!request) return;
+    const problem = await differenceOf(contestant, port, { order, request });
     if (problem !== undefined)
-      throw new Error(`${contestant.name} is not measured: ${ask.method} ${ask.path} ${problem}`);
+      throw new Error(`${contestant.name} is not measured: ${request.method} ${request.path} ${problem}`);
   }
 }
 
-/** A write that answers well and writes nothing is no write. */
+/** Checks that a successful write has changed the database. */
 export async function checkWritten(
   database: BenchDatabase,
   contestant: Contestant,
@@ -35,7 +35,7 @@ export async function checkWritten(
   const missing = samples
     .map((order) => `${order.n} ${writtenText(order)}`)
     .filter((row) => !found.includes(row));
-  // A sample that a later one writes over is not looked for: the last version of a key stands.
+  // A sample that a later one overwrites is not checked: only the last version of a key remains.
   const last = missing.filter(
     (row) =>
       !samples.some(
@@ -57,15 +57,15 @@ function writtenText(order: Order): string {
 async function differenceOf(
   { style }: Contestant,
   port: number,
-  { order, ask }: { readonly order: Order; readonly ask: Ask },
+  { order, request }: { readonly order: Order; readonly request: StyledRequest },
 ): Promise<string | undefined> {
-  const response = await fetch(`http://127.0.0.1:${port}${ask.path}`, {
-    method: ask.method,
-    ...(ask.body === undefined ? {} : { body: ask.body }),
-    ...(ask.headers ? { headers: ask.headers } : {}),
+  const response = await fetch(`http://127.0.0.1:${port}${request.path}`, {
+    method: request.method,
+    ...(request.body === undefined ? {} : { body: request.body }),
+    ...(request.headers ? { headers: request.headers } : {}),
   });
   const text = await response.text();
-  if (response.status !== STATUS[ask.method]) return `answers ${response.status}: ${text.slice(0, 300)}`;
+  if (response.status !== STATUS[request.method]) return `answers ${response.status}: ${text.slice(0, 300)}`;
   const given = style.rows(JSON.parse(text) as Json, order.workload);
   const expected = expectedRows(order);
   if (given.length !== expected.length)
@@ -82,7 +82,7 @@ function differentField(expected: Row, given: Fields): string | undefined {
   return Object.keys(expected).find((name) => !same(expected[name], given[name], name));
 }
 
-/** Instants are the same however they are written. */
+/** Compares instants independently of their format. */
 function same(expected: Row[string] | undefined, given: Json | undefined, name: string): boolean {
   if (name === 'pub_date' || name === 'enrolled_at')
     return typeof given === 'string' && Date.parse(given) === Date.parse(String(expected));

@@ -30,7 +30,7 @@ interface Settings {
   readonly warmUp: number;
 }
 
-/** Rounds of all clusters in turns, so that what else the machine does meets all alike. Those that have no turn wait, and use nothing. */
+/** Alternates rounds of all clusters, so that other load on the machine affects all alike. The others are idle meanwhile. */
 async function measure(
   workload: Workload,
   clusters: readonly SampleCluster[],
@@ -41,7 +41,7 @@ async function measure(
     await loadSeconds(each.cluster.port, RESTIFY, { workload, seconds: settings.warmUp });
     const { requests, seconds } = await loadSeconds(each.cluster.port, RESTIFY, { workload, seconds: 1 });
     each.amount = Math.ceil((requests / seconds) * settings.seconds);
-    // What the end of a load by the clock has left behind.
+    // Requests that were still running at the end of a timed load.
     await pause(500);
   }
   for (let round = 0; round < settings.rounds; round++) {
@@ -123,7 +123,7 @@ const database = await openSampleDatabase(values.replica);
 const clusters: SampleCluster[] = [];
 const lines: string[][] = [];
 try {
-  // One after the other: the first makes the tables.
+  // In sequence: the first one creates the tables.
   for (const count of counts) clusters.push(await startSampleCluster(count, database.environment));
   await database.fill();
   for (const workload of workloads) {

@@ -12,7 +12,7 @@ import type { DatabaseResult } from './report.js';
 import { ROOT } from './root.js';
 import { WORKLOADS } from './workloads.js';
 
-/** Ratios of CPU by database, workload and pair (`restify-express ÷ handwritten`): another machine has other times, and nearly the same ratios. */
+/** Ratios of CPU by database, workload and pair (`restify-express ÷ handwritten`): unlike times, they hardly differ between machines. */
 interface Accepted {
   readonly machine: string;
   readonly ratios: Readonly<
@@ -24,7 +24,7 @@ type Result = Pick<DatabaseResult, 'name' | 'measured'>;
 
 const FILE = join(ROOT, 'bench/accepted.json');
 
-/** A ratio is a regression where it is less than this part of the accepted one: runs on one machine differ by up to a tenth. */
+/** A ratio below this fraction of the accepted one is a regression: runs on one machine differ by up to a tenth. */
 const DEFAULT_TOLERANCE = 0.85;
 
 const COMPARED = [...new Set(COMPARISONS.flatMap(({ fast, slow }) => [fast, slow]))];
@@ -51,7 +51,7 @@ function pairsOf(result: Result, workload: (typeof WORKLOADS)[number]): Record<s
   );
 }
 
-/** What `npm run bench -- --json` has written, or what is measured now. */
+/** The file that `npm run bench -- --json` has written, or a new measurement. */
 async function resultsOf(from: string | undefined, rest: readonly string[]): Promise<readonly Result[]> {
   if (from !== undefined)
     return (JSON.parse(readFileSync(from, 'utf8')) as { readonly results: readonly Result[] }).results;
@@ -62,7 +62,7 @@ async function resultsOf(from: string | undefined, rest: readonly string[]): Pro
   return results;
 }
 
-/** Those options are taken out that are not of `npm run bench`. */
+/** Removes the options that `npm run bench` does not have. */
 function parsed(args: readonly string[]): {
   readonly from: string | undefined;
   readonly accept: boolean;

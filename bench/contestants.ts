@@ -3,10 +3,10 @@ import type { Style } from './styles.js';
 
 export interface Contestant {
   readonly name: string;
-  /** Below the project. */
+  /** The path relative to the project. */
   readonly file: string;
   readonly style: Style;
-  /** Another package for the same task, which this one wants to be faster than. */
+  /** Whether it is another package for the same task, with which this one is compared. */
   readonly rival?: true;
 }
 

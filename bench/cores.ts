@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 const SERVER_CORE = '0';
 const LOAD_CORE = '1';
 
-/** Linux with a second core: the server has one for itself, as far as other processes let it. */
+/** Whether the server gets a core of its own: on Linux with at least two cores. */
 export const PINNED =
   availableParallelism() > 1 && spawnSync('taskset', ['-c', SERVER_CORE, 'true']).status === 0;
 
@@ -16,7 +16,7 @@ export function serverCommand(words: readonly string[]): {
   return { command, args };
 }
 
-/** This process makes the load: it leaves the server's core. */
+/** Moves this process, which generates the load, to the other cores. */
 export function leaveServerCore(): void {
   if (PINNED) spawnSync('taskset', ['-a', '-p', '-c', LOAD_CORE, String(process.pid)]);
 }

@@ -24,19 +24,19 @@ import type { Row } from './rows.js';
 export const DATABASES = ['sqlite', 'postgres'] as const;
 export type DatabaseName = (typeof DATABASES)[number];
 
-/** A database of its own for one run, which `drop` takes away. */
+/** A database for one run. `drop` removes it. */
 export interface BenchDatabase {
   readonly name: DatabaseName;
   readonly version: string;
-  /** What servers read to find it. */
+  /** The environment variables by which servers connect to it. */
   readonly environment: Readonly<Record<string, string>>;
   run(sql: string): Promise<void>;
   rows(sql: string): Promise<readonly Readonly<Record<string, unknown>>[]>;
-  /** Gathers the statistics that users get from `ANALYZE` or `PRAGMA optimize`. */
+  /** Updates the statistics of the query planner, as `ANALYZE` or `PRAGMA optimize` do. */
   analyze(): Promise<void>;
-  /** Takes back what creates and updates did. */
+  /** Reverts the changes of creates and updates. */
   restore(): Promise<void>;
-  /** CPU time of each of the database's own processes that work for the application of that name; undefined where there are none, or they cannot be seen. */
+  /** CPU time of each process of the database that serves the application of that name; undefined if there are none, or if it cannot be measured. */
   cpuByProcess(application: string): Promise<CpuByProcess | undefined>;
   drop(): Promise<void>;
 }
@@ -111,7 +111,7 @@ async function openSqlite(): Promise<BenchDatabase> {
   const folder = mkdtempSync(join(tmpdir(), 'restify-bench-'));
   const file = join(folder, 'bench.sqlite');
   const connection = new Sqlite(file);
-  // The mode stays with the file: readers do not wait for the writer, in whichever server.
+  // The mode is stored in the file: readers do not wait for the writer, in every server.
   connection.pragma('journal_mode = WAL');
   const run = (sql: string): Promise<void> => {
     connection.exec(
@@ -215,12 +215,12 @@ function columnNames(rows: readonly Row[]): string[] {
   return Object.keys(rows[0] ?? {});
 }
 
-/** Foreign keys are named after the relation in rows, and have `_id` in the tables. */
+/** Foreign keys have the name of the relation in rows, and the suffix `_id` in tables. */
 function columnOf(name: string): string {
   return ['question', 'student', 'course'].includes(name) ? `${name}_id` : name;
 }
 
-/** TypeORM's own text for an instant on SQLite. */
+/** The text that TypeORM stores for an instant on SQLite. */
 function sqliteValue(column: string, value: string | number | null | undefined): string | number | null {
   if (typeof value === 'string' && (column === 'pub_date' || column === 'enrolled_at'))
     return value.replace('T', ' ').replace('Z', '');

@@ -3,9 +3,9 @@ import type { Workload } from './workloads.js';
 export interface Comparison {
   readonly fast: string;
   readonly slow: string;
-  /** What shows how far the ratio can go at all behind this HTTP library. */
+  /** The contestant that shows the highest possible ratio with this HTTP library. */
   readonly limit: string;
-  /** The same answers, written by hand for the tables of the benchmark alone. */
+  /** The contestant with the same responses, hand-written for the tables of the benchmark. */
   readonly same: string;
 }
 
@@ -15,7 +15,7 @@ export const COMPARISONS = [
   { fast: 'restify-fastify', slow: 'raw', limit: 'bare-fastify', same: 'contract-fastify' },
 ] as const satisfies readonly Comparison[];
 
-/** At least so many times as fast, in the order of `COMPARISONS`. A goal is what is wanted, not what is promised. */
+/** The minimum speed-up, in the order of `COMPARISONS`. A goal is not a guarantee. */
 export const GOALS: Readonly<Record<Exclude<Workload, 'constant'>, readonly [number, number, number]>> = {
   retrieve: [1.6, 2.4, 0.6],
   'list-100': [3, 5, 1.8],

@@ -1,15 +1,15 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { ROOT } from './root.js';
-import type { Ask, Style } from './styles.js';
+import type { StyledRequest, Style } from './styles.js';
 import { ordersOf } from './workloads.js';
 import type { Workload } from './workloads.js';
 
 export const CONNECTIONS = 32;
-/** Milliseconds after which autocannon notices that all requests are answered, instead of a second: short loads follow each other. */
+/** The interval in milliseconds in which autocannon checks for the end of a load, instead of a second, because the loads are short. */
 const TICK = 20;
 
-/** Arguments of autocannon's listener of one response. */
+/** The arguments of autocannon's response listener. */
 export type LoadResponse = readonly [
   status: number,
   body: string,
@@ -17,13 +17,13 @@ export type LoadResponse = readonly [
   headers: Readonly<Record<string, string>>,
 ];
 
-/** A request of autocannon. The two functions make it depend on earlier answers. */
-export interface LoadRequest extends Ask {
+/** A request of autocannon. The two functions make it depend on earlier responses. */
+export interface LoadRequest extends StyledRequest {
   setupRequest?(request: LoadRequest): LoadRequest;
   onResponse?(...answer: LoadResponse): void;
 }
 
-/** What the benchmark uses of autocannon, which stands in the packages of `bench/`. */
+/** The used part of autocannon, which is installed in `bench/`. */
 interface LoadClient {
   setRequests(requests: readonly LoadRequest[]): void;
   on(event: 'body', listener: (body: Buffer) => void): void;
@@ -58,7 +58,7 @@ function autocannon(): Autocannon {
   return loaded;
 }
 
-/** Exactly `amount` requests are sent and answered: none is cut off at the end, whose work would be counted and whose answer not. */
+/** Sends exactly `amount` requests and waits for all responses: an aborted request would use CPU without being counted. */
 export function loadAmount(
   port: number,
   style: Style,
@@ -67,7 +67,7 @@ export function loadAmount(
   return load(port, style, { workload, limit: { amount: Math.max(amount, CONNECTIONS) } });
 }
 
-/** For the warm-up, which finds out how many requests fit into a second. */
+/** For the warm-up, which determines the number of requests per second. */
 export function loadSeconds(
   port: number,
   style: Style,
@@ -76,12 +76,12 @@ export function loadSeconds(
   return load(port, style, { workload, limit: { duration: seconds } });
 }
 
-/** One path, again and again. */
+/** Repeats one path. */
 export function loadPath(port: number, path: string, amount: number): Promise<Load> {
   return run(port, { amount }, () => [{ method: 'GET', path }]);
 }
 
-/** Requests of each connection, in its order, again and again. */
+/** Repeats the requests of each connection in their order. */
 export function loadRequests(
   port: number,
   amount: number,
@@ -97,17 +97,17 @@ function load(
   style: Style,
   { workload, limit }: { readonly workload: Workload; readonly limit: Limit },
 ): Promise<Load> {
-  return run(port, limit, (connection) => asksOf(style, workload, connection));
+  return run(port, limit, (connection) => requestsOf(style, workload, connection));
 }
 
 async function run(
   port: number,
   limit: Limit,
-  asks: (connection: number) => readonly LoadRequest[],
+  requestsFor: (connection: number) => readonly LoadRequest[],
 ): Promise<Load> {
   let connection = 0;
   const failed: string[] = [];
-  // The load client tells times by its own clock, which ticks once a second.
+  // The clock of the load client has a resolution of one second.
   const begun = performance.now();
   let last = begun;
   const result = await autocannon()({
@@ -116,7 +116,7 @@ async function run(
     timeout: 60,
     ...limit,
     setupClient: (client) => {
-      client.setRequests(asks(connection++ % CONNECTIONS));
+      client.setRequests(requestsFor(connection++ % CONNECTIONS));
       let body = '';
       client.on('body', (part) => (body = part.subarray(0, 300).toString('utf8')));
       client.on('response', (status) => {
@@ -133,10 +133,10 @@ async function run(
   return { requests: result['2xx'], seconds: (last - begun) / 1000 };
 }
 
-function asksOf(style: Style, workload: Workload, connection: number): Ask[] {
+function requestsOf(style: Style, workload: Workload, connection: number): StyledRequest[] {
   return ordersOf(workload, connection, CONNECTIONS).map((order) => {
-    const ask = style.ask(order);
-    if (!ask) throw new Error(`No endpoint for ${workload}`);
-    return ask;
+    const request = style.requestFor(order);
+    if (!request) throw new Error(`No endpoint for ${workload}`);
+    return request;
   });
 }

@@ -7,29 +7,29 @@ export function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
 
-/** One answer that is read as it comes, and not kept. */
+/** A response that is read as a stream, without keeping it. */
 export class LongList {
   bytes = 0;
   rows = 0;
   milliseconds = 0;
-  /** It came to its end, and was not broken off. */
+  /** Whether the response ended without being aborted. */
   whole = false;
 
   private constructor(
     private readonly incoming: IncomingMessage,
-    private readonly asked: number,
+    private readonly requestedAt: number,
     readonly firstByte: number,
   ) {}
 
   /** Resolves with the first byte of the body. */
   static open(port: number, path: string): Promise<LongList> {
-    const asked = performance.now();
+    const requestedAt = performance.now();
     return new Promise((resolve, reject) => {
       const outgoing = get({ host: '127.0.0.1', port, path, agent: false }, (incoming) => {
         if (incoming.statusCode !== 200)
           reject(new Error(`${path} is answered with ${incoming.statusCode ?? 0}`));
         incoming.once('readable', () => {
-          resolve(new LongList(incoming, asked, performance.now() - asked));
+          resolve(new LongList(incoming, requestedAt, performance.now() - requestedAt));
         });
         incoming.on('error', () => undefined);
       });
@@ -37,7 +37,7 @@ export class LongList {
     });
   }
 
-  /** Reads all that is left, and counts the rows by their keys. */
+  /** Reads the rest, and counts the rows by their keys. */
   end(): Promise<void> {
     return new Promise((resolve) => {
       let tail = '';
@@ -48,14 +48,14 @@ export class LongList {
         tail = text.slice(-5);
       });
       this.incoming.once('close', () => {
-        this.milliseconds = performance.now() - this.asked;
+        this.milliseconds = performance.now() - this.requestedAt;
         this.whole = this.incoming.complete;
         resolve();
       });
     });
   }
 
-  /** From now on a few kilobytes at a time. */
+  /** From now on, reads a few kilobytes at a time. */
   slowDown(): void {
     this.incoming.on('data', () => {
       this.incoming.pause();

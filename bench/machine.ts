@@ -5,7 +5,7 @@ import { PINNED } from './cores.js';
 import { CONNECTIONS } from './load.js';
 import { ROOT } from './root.js';
 
-/** Where and with what the figures were measured. */
+/** The machine and the versions with which the figures were measured. */
 export function machineLine(pinned = PINNED): string {
   const [cpu] = cpus();
   const packages = ['@nestjs/core', 'typeorm', 'express', 'fastify', 'better-sqlite3', 'pg'].map(

@@ -18,9 +18,9 @@ export interface Entrant {
 /** One round of one contestant. */
 export interface Sample {
   readonly requestsPerSecond: number;
-  /** CPU of the server's process. */
+  /** CPU of the server process. */
   readonly cpu: number;
-  /** CPU of the database's processes that work for it; undefined where it is in the server, or cannot be seen. */
+  /** CPU of the database processes that serve it; undefined if the database is embedded, or if it cannot be measured. */
   readonly databaseCpu: number | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface Measured {
   readonly workload: Workload;
   readonly contestant: string;
   readonly samples: readonly Sample[];
-  /** Why there are no more samples: under load an answer was no success. */
+  /** Why there are no more samples: a response under load was an error. */
   readonly failure: string | undefined;
 }
 
@@ -39,20 +39,20 @@ export interface MeasureSettings {
   readonly warmUp: number;
 }
 
-/** Requests behind which a server has compiled what all of them go through: the longer its way, the more it takes. */
+/** The number of requests after which the code of a server is compiled; more code needs more requests. */
 const SETTLED = 20_000;
 
-/** As many requests for each before anything is measured, so that the first workload is no slower for being the first. */
+/** Warms up all contestants alike before the measurements, so that the first workload has no disadvantage. */
 export async function settle(entrants: readonly Entrant[]): Promise<void> {
   for (const { contestant, server } of entrants) {
     const workload = serves(contestant, 'retrieve') ? 'retrieve' : 'constant';
-    // Who fails is told so by its first workload.
+    // An error is reported by the first workload.
     if (serves(contestant, workload))
       await loadAmount(server.port, contestant.style, { workload, amount: SETTLED }).catch(() => undefined);
   }
 }
 
-/** Checks all answers, warms all up, and measures in rounds, each of which begins with another contestant. */
+/** Checks all responses, warms up all contestants, and measures rounds, each of which begins with another contestant. */
 export async function measureWorkload(
   workload: Workload,
   entrants: readonly Entrant[],
@@ -90,7 +90,7 @@ export async function measureWorkload(
   }));
 }
 
-/** One contestant that fails under load is out for this workload, and said to be; the others go on. */
+/** A contestant that fails under load is excluded from this workload, which is reported; the others continue. */
 async function orFail(
   each: { readonly entrant: Entrant; failure: string | undefined },
   step: () => Promise<unknown>,
@@ -104,15 +104,15 @@ async function orFail(
   }
 }
 
-/** What only shows the floor has no other endpoint than `constant`. */
+/** The contestants that show the lower limit have the endpoint `constant` only. */
 function serves({ name, style }: Contestant, workload: Workload): boolean {
   const [order] = ordersOf(workload, 0, 1);
   const floor = name.startsWith('constant-');
   if (workload === 'constant') return floor || name === 'raw';
-  return !floor && order !== undefined && style.ask(order) !== undefined;
+  return !floor && order !== undefined && style.requestFor(order) !== undefined;
 }
 
-/** Two loads: the first meets code that is not compiled yet, the second tells how many requests fill a round. */
+/** Runs two loads: the first one compiles the code, the second one determines the number of requests of a round. */
 async function warmUp(
   workload: Workload,
   { contestant, server }: Entrant,
@@ -127,7 +127,7 @@ async function warmUp(
   return Math.ceil((requests / spentSeconds) * seconds);
 }
 
-/** A warm-up ends by the clock, and leaves requests behind that the server still works on: neither their CPU nor their writes may fall into a round. */
+/** Waits until the server is idle: a timed warm-up leaves running requests, whose CPU and writes must not be counted in a round. */
 async function becomeIdle(server: RunningServer): Promise<void> {
   const deadline = Date.now() + IDLE_LIMIT;
   let before = await server.usage();
@@ -145,7 +145,7 @@ async function sampleOf(
   { contestant, server }: Entrant,
   { database, amount }: { readonly database: BenchDatabase; readonly amount: number },
 ): Promise<Sample> {
-  // Pools open and close connections as they like.
+  // Pools may open and close connections meanwhile.
   const databaseBefore = await database.cpuByProcess(server.application);
   const before = await server.usage();
   const { requests, seconds } = await loadAmount(server.port, contestant.style, { workload, amount });

@@ -5,14 +5,14 @@ import { median } from './report.js';
 import type { RunningServer } from './server-process.js';
 
 export const PLAIN = '/rest/v1/log/entry/';
-/** More than a pool has connections. */
+/** More clients than a pool has connections. */
 export const SLOW_READERS = 12;
-/** Lists one after the other: what each of them left behind would add up. */
+/** The number of consecutive lists, over which a leak would accumulate. */
 const LISTS = 3;
 const FIRST_BYTES = 9;
 const ROUNDS_OF_LEAVING = 40;
 
-/** What is promised, and what was measured. */
+/** A goal, and its measurement. */
 export interface Goal {
   readonly name: string;
   readonly met: boolean;
@@ -27,7 +27,7 @@ export interface Measuring {
   readonly seconds: number;
 }
 
-/** All goals on a server that has just been started. */
+/** Measures all goals on a server that has just been started. */
 export async function measureGoals(measuring: Measuring): Promise<Goal[]> {
   const whole = await readWhole(measuring, PLAIN, LISTS);
   return [
@@ -44,7 +44,7 @@ export async function measureGoals(measuring: Measuring): Promise<Goal[]> {
 }
 
 export interface Whole {
-  /** Of the first list that the server is asked for. */
+  /** Of the first list of the server, in milliseconds. */
   readonly firstByte: number;
   /** MiB above the idle server. */
   readonly peak: number;
@@ -54,7 +54,7 @@ export interface Whole {
   readonly rows: number;
 }
 
-/** Lists read as fast as the client can, beginning with an idle server that has answered one small request. */
+/** Reads lists as fast as possible, from a server that has served one small request before. */
 export async function readWhole(
   { server, watch, rows }: Pick<Measuring, 'server' | 'watch' | 'rows'>,
   path: string,
@@ -80,7 +80,7 @@ async function readList(port: number, path: string, rows: number): Promise<LongL
   return list;
 }
 
-/** Of clients that leave with it. */
+/** The times to the first byte in milliseconds, of clients that disconnect after it. */
 export async function firstBytes(port: number, path: string, count = FIRST_BYTES): Promise<number[]> {
   const times: number[] = [];
   for (let at = 0; at < count; at++) {
@@ -102,7 +102,7 @@ async function firstByte({ server }: Measuring, cold: number): Promise<Goal> {
   };
 }
 
-/** More readers than the pool has connections, who hardly read: the server must stay as it was, for others too. */
+/** More slow readers than the pool has connections: neither the memory of the server nor other clients may be affected. */
 async function readSlowly({ server, watch, database, seconds }: Measuring): Promise<Goal[]> {
   const idle = watch.rss();
   watch.forgetPeak();
@@ -113,7 +113,7 @@ async function readSlowly({ server, watch, database, seconds }: Measuring): Prom
   await pause(2000);
   const settled = watch.rss();
   const started = performance.now();
-  let [asked, answered, slowest, longest] = [0, 0, 0, 0];
+  let [requested, answered, slowest, longest] = [0, 0, 0, 0];
   while (performance.now() - started < seconds * 1000) {
     const begun = performance.now();
     const statuses = [
@@ -121,7 +121,7 @@ async function readSlowly({ server, watch, database, seconds }: Measuring): Prom
       await status(server.port, 2, { message: 'changed', level: 1 }),
     ];
     slowest = Math.max(slowest, performance.now() - begun);
-    asked += statuses.length;
+    requested += statuses.length;
     answered += statuses.filter((each) => each === 200).length;
     longest = Math.max(longest, await longestStatement(database, server));
     await pause(50);
@@ -142,8 +142,8 @@ async function readSlowly({ server, watch, database, seconds }: Measuring): Prom
     },
     {
       name: '… reads and writes of others all answered',
-      met: answered === asked,
-      measured: `${answered} of ${asked}, the slowest pair ${slowest.toFixed(0)} ms`,
+      met: answered === requested,
+      measured: `${answered} of ${requested}, the slowest pair ${slowest.toFixed(0)} ms`,
     },
     {
       name: '… no connection of the pool kept (a statement or transaction of 1 s)',
@@ -162,7 +162,7 @@ async function status(port: number, id: number, change?: object): Promise<number
   return response.status;
 }
 
-/** How long, in milliseconds, the server's oldest statement or transaction has been going on in the database. */
+/** The age in milliseconds of the server's oldest statement or transaction in the database. */
 async function longestStatement(database: BenchDatabase, { application }: RunningServer): Promise<number> {
   if (database.name === 'sqlite') return 0;
   const [found] = await database.rows(
@@ -171,9 +171,9 @@ async function longestStatement(database: BenchDatabase, { application }: Runnin
   return Number(found?.age);
 }
 
-/** Clients that leave in the middle, several times: nothing of theirs stays. */
+/** Clients that disconnect during the response, several times: no resources may remain. */
 async function leave({ server, watch }: Measuring): Promise<Goal[]> {
-  // Those of small requests are kept alive: for 5 seconds by Node's server, for 72 by Fastify's.
+  // The connections of small requests are kept alive: for 5 seconds by Node's server, for 72 seconds by Fastify's.
   const standing = watch.clients(server.port);
   const resident: number[] = [];
   for (let round = 0; round < ROUNDS_OF_LEAVING; round++) {
@@ -189,7 +189,7 @@ async function leave({ server, watch }: Measuring): Promise<Goal[]> {
   const before = (await server.usage()).cpuMicroseconds;
   await pause(2000);
   const busy = ((await server.usage()).cpuMicroseconds - before) / 2e6;
-  // What nobody holds any more stands until the next collection of old garbage: what is never freed shows in the lowest value.
+  // Unreachable memory is freed by the next major garbage collection, so the lowest value shows what is never freed.
   const growth = Math.min(...resident.slice(ROUNDS_OF_LEAVING / 2)) - (resident[0] ?? 0);
   const left = watch.clients(server.port);
   return [
@@ -206,7 +206,7 @@ async function leave({ server, watch }: Measuring): Promise<Goal[]> {
   ];
 }
 
-/** The table is away when the server wants a later page. */
+/** A table that disappears before the server reads a later page. */
 async function breakOff({ server, database }: Measuring): Promise<Goal> {
   const list = await LongList.open(server.port, PLAIN);
   await pause(500);

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 const MEBIBYTE = 2 ** 20;
 const PAGE = 4096;
 
-/** What the operating system tells of a server from outside: a process that is busy cannot tell its own memory. */
+/** Measures a server process from outside, because a busy process could not report its own memory. */
 export class ProcessWatch {
   constructor(private readonly pid: number) {}
 
@@ -12,17 +12,17 @@ export class ProcessWatch {
     return (Number(readFileSync(`/proc/${this.pid}/statm`, 'utf8').split(' ')[1]) * PAGE) / MEBIBYTE;
   }
 
-  /** From now on `peak` tells the highest since. */
+  /** Resets `peak`. */
   forgetPeak(): void {
     writeFileSync(`/proc/${this.pid}/clear_refs`, '5');
   }
 
-  /** The highest resident memory in MiB, as the kernel keeps it. */
+  /** The peak of the resident memory in MiB, from the kernel. */
   peak(): number {
     return Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${this.pid}/status`, 'utf8'))?.[1]) / 1024;
   }
 
-  /** Clients that are connected to a port of the process. */
+  /** The number of clients that are connected to a port of the process. */
   clients(port: number): number {
     const local = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
     return ['tcp', 'tcp6']

@@ -11,14 +11,14 @@ import { median, table } from './report.js';
 import { startServer } from './server-process.js';
 import type { RunningServer } from './server-process.js';
 
-/** Lists about which nothing is promised but that their memory does not grow with their length. */
+/** Lists of which the only goal is that their memory does not grow with their length. */
 const OTHERS: readonly (readonly [name: string, path: string])[] = [
   ['under a grant of seven rows in eight', '/rest/v1/log/grantedentry/'],
   ['ordered by a column with an index', '/rest/v1/log/grantedentry/?ordering=message'],
   ['a type that the process writes', '/rest/v1/log/writtenentry/'],
   ['a computed field, and so an entity a row', '/rest/v1/log/computedentry/'],
 ];
-/** Of this one the first byte alone: the database sorts the whole table for each page. */
+/** Only the time to the first byte is measured: the database sorts the whole table for each page. */
 const UNINDEXED = '/rest/v1/log/grantedentry/?ordering=level';
 
 interface Combination {
@@ -45,7 +45,7 @@ async function fill(database: BenchDatabase, rows: number): Promise<void> {
   await database.run('ANALYZE @entry');
 }
 
-/** Each list by a server that has done nothing before, so that its peak is its own. */
+/** Measures each list with a fresh server, so that its peak includes no other list. */
 async function measureOthers(
   start: () => Promise<RunningServer>,
   rows: number,

@@ -28,7 +28,7 @@ interface Setting {
   readonly platform: Platform;
 }
 
-/** A server of one variant on a table of its own. */
+/** A server of one variant with its own table. */
 async function startVariant(
   { database, platform }: Setting,
   name: VariantName,
@@ -89,7 +89,7 @@ const options: MeasureOptions = {
 };
 leaveServerCore();
 
-/** One database and platform, and what is measured of it so far. */
+/** One database and platform, with the measurements so far. */
 interface Combination {
   readonly title: string;
   readonly runs: VariantRun[];

@@ -13,15 +13,15 @@ export interface BenchOptions {
   readonly seconds: number;
   readonly rounds: number;
   readonly warmUp: number;
-  /** SQLite has statistics of the seeded rows (`ANALYZE`); PostgreSQL always has. */
+  /** Whether SQLite has statistics of the seeded rows (`ANALYZE`). PostgreSQL always has them. */
   readonly analyze: boolean;
-  /** A file for the numbers as JSON. */
+  /** The output file for the numbers as JSON. */
   readonly json: string | undefined;
-  /** A file for what is printed, as Markdown. */
+  /** The output file for the printed report, as Markdown. */
   readonly out: string | undefined;
 }
 
-/** Refuses a name that does not exist, with those that do. */
+/** Throws for an unknown name, with the list of all names. */
 export function parseOptions(args: readonly string[]): BenchOptions {
   const { values } = parseArgs({
     args: [...args],

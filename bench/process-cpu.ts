@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 /** Microseconds by process id. */
 export type CpuByProcess = ReadonlyMap<number, number>;
 
-/** CPU time so far of each process, all its threads that live included. Undefined but on Linux, which alone tells it, and of processes on this machine. */
+/** The CPU time of each process so far, including all running threads. Undefined except for processes of this machine on Linux. */
 export function cpuOfProcesses(ids: readonly number[]): CpuByProcess | undefined {
   try {
     return new Map(ids.map((id) => [id, cpuOf(id)]));
@@ -12,7 +12,7 @@ export function cpuOfProcesses(ids: readonly number[]): CpuByProcess | undefined
   }
 }
 
-/** Between two looks. Who is new began at 0, and who has ended is not seen. */
+/** The CPU time between two measurements. New processes count from 0, and processes that have exited are not included. */
 export function spent(before: CpuByProcess, after: CpuByProcess): number {
   return [...after].map(([id, cpu]) => cpu - (before.get(id) ?? 0)).reduce((sum, each) => sum + each, 0);
 }

@@ -21,7 +21,7 @@ const SPEED: Figure = ({ requestsPerSecond }) => requestsPerSecond;
 const CPU: Figure = ({ cpu }) => cpu;
 const DATABASE_CPU: Figure = ({ databaseCpu }) => databaseCpu;
 
-/** Everything of one database, as Markdown. */
+/** The report of one database, as Markdown. */
 export function reportOf(result: DatabaseResult): string {
   const sections = [
     `## ${result.title}`,
@@ -133,7 +133,7 @@ function rivalCell(
   return value > 1 ? value.toFixed(2) : `**${value.toFixed(2)} behind**`;
 }
 
-/** How many times as fast `fast` is, by the medians; undefined where one of them was not measured. */
+/** The speed-up of `fast`, by the medians; undefined if one of them was not measured. */
 export function ratio(
   result: Pick<DatabaseResult, 'measured'>,
   { workload, fast, slow }: { readonly workload: Workload; readonly fast: string; readonly slow: string },

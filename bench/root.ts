@@ -1,4 +1,4 @@
 import { fileURLToPath } from 'node:url';
 
-/** The project's folder, as seen from `dist/bench/`. */
+/** The root folder of the project, relative to `dist/bench/`. */
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));

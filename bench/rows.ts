@@ -17,7 +17,7 @@ export function questionRow(n: number): Row {
   return { id: n, question_text: `What is the answer to question ${four(n)}?`, pub_date: instant(n) };
 }
 
-/** Zero-padded, so that every collation sorts it alike. */
+/** Zero-padded, so that the order is the same in every collation. */
 export function choiceRow(n: number): Row {
   const question = Math.ceil(n / 10);
   return {

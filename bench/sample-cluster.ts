@@ -6,20 +6,20 @@ import { cpuOfProcesses } from './process-cpu.js';
 import type { CpuByProcess } from './process-cpu.js';
 import { ROOT } from './root.js';
 
-/** The sample application as a cluster that runs. */
+/** A running cluster of the sample application. */
 export interface SampleCluster {
   readonly workers: number;
   readonly port: number;
-  /** Name under which the database sees its workers, each with its number behind it. */
+  /** The application name of its database connections, to which each worker appends its number. */
   readonly application: string;
-  /** CPU so far of those that answer, and of the one that hands them connections; undefined where it cannot be seen. */
+  /** The CPU time of the workers and of the primary so far; undefined if it cannot be measured. */
   cpu(): { readonly workers: CpuByProcess; readonly supervisor: CpuByProcess } | undefined;
   stop(): Promise<void>;
 }
 
 const START_LIMIT = 120_000;
 
-/** Starts it as `npm run start:cluster` does, on no core of its own. Fails with what it has said. */
+/** Starts it as `npm run start:cluster` does, on any core. Throws with its output if it fails. */
 export async function startSampleCluster(
   workers: number,
   environment: Readonly<Record<string, string>>,

@@ -8,28 +8,28 @@ import { ROOT } from './root.js';
 import { CHOICES, COURSES, COURSES_OF_A_STUDENT, QUESTIONS, STUDENTS } from './rows.js';
 import type * as Launching from '../test/support/launch-postgres.cjs';
 
-/** PostgreSQL for the sample application, which makes its tables itself. `drop` takes everything away. */
+/** PostgreSQL for the sample application, which creates its tables itself. `drop` removes everything. */
 export interface SampleDatabase {
   readonly version: string;
-  /** What the sample application reads to find it. */
+  /** The environment variables by which the sample application connects to it. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Rows in the tables that are there now; on the replica too, when it is done. */
+  /** Seeds the tables that exist. Resolves when the replica has the rows too. */
   fill(): Promise<void>;
-  /** Takes back what creates did. */
+  /** Deletes the created rows. */
   restore(): Promise<void>;
-  /** CPU so far of the database's processes that work for the workers of that name, on the replica too; undefined where it cannot be seen. */
+  /** The CPU time so far of the database processes that serve the workers of that name, including the replica; undefined if it cannot be measured. */
   cpuByProcess(application: string): Promise<CpuByProcess | undefined>;
   drop(): Promise<void>;
 }
 
 interface Place {
-  /** The primary, then its replica. */
+  /** The primary and its replica. */
   readonly urls: readonly string[];
   readonly schema: string;
   stop(): Promise<void>;
 }
 
-/** A schema of the server that the tests use; `replicated`: a server of its own from installed binaries, with a replica that streams. */
+/** A schema on the server of the tests; `replicated`: a separate server from installed binaries, with a streaming replica. */
 export async function openSampleDatabase(replicated: boolean): Promise<SampleDatabase> {
   const place = replicated ? await launchPair() : standing();
   const { urls, schema } = place;
@@ -79,7 +79,7 @@ export async function openSampleDatabase(replicated: boolean): Promise<SampleDat
   };
 }
 
-/** As many as the other workloads of the benchmark have. */
+/** As many rows as in the other workloads of the benchmark. */
 const ROWS: readonly string[] = [
   `INSERT INTO polls_question (id, question_text, pub_date) SELECT n, 'What is the answer to question ' || n || '?', timestamp '2022-10-02 09:23:28.297' FROM generate_series(1, ${QUESTIONS}) AS n`,
   `INSERT INTO polls_choice (id, choice_text, votes, "questionId") SELECT n, 'Choice ' || n, (n * 7) % 100, (n + 9) / 10 FROM generate_series(1, ${CHOICES}) AS n`,
@@ -129,7 +129,7 @@ async function launchPair(): Promise<Place> {
   };
 }
 
-/** Commits do not wait for the disk, as in the rest of the benchmark. */
+/** Commits do not wait for the disk, as in the other workloads of the benchmark. */
 function inSchema(url: string, schema: string): string {
   const place = new URL(url);
   place.searchParams.set('options', `-c search_path=${schema} -c synchronous_commit=off`);

@@ -10,11 +10,11 @@ export interface Usage {
   readonly rssBytes: number;
 }
 
-/** A contestant that runs. */
+/** A running contestant. */
 export interface RunningServer {
   readonly port: number;
   readonly pid: number;
-  /** Name under which the database sees its connections. */
+  /** The application name of its database connections. */
   readonly application: string;
   readonly facts: Readonly<Record<string, number>>;
   usage(): Promise<Usage>;
@@ -23,7 +23,7 @@ export interface RunningServer {
 
 const START_LIMIT = 120_000;
 
-/** Starts a server file of the project as a process of its own, on the server's core. Fails with what it wrote to its standard error. */
+/** Starts a server file as a child process, on the server's core. Throws with its standard error if it fails. */
 export async function startServer(
   file: string,
   environment: Readonly<Record<string, string>>,
@@ -75,7 +75,7 @@ function firstReport(child: ChildProcess): Promise<Extract<Report, { readonly ki
   });
 }
 
-/** The line of an uncaught error that says what it is. */
+/** The line of an uncaught error with its message. */
 function firstError(text: string): string {
   const lines = text.split('\n').map((line) => line.trim());
   return lines.find((line) => /Error\b.*:/.test(line)) ?? lines.find((line) => line !== '') ?? '';

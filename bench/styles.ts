@@ -1,7 +1,7 @@
 import { changedText, newChoice } from './workloads.js';
 import type { Order, Workload } from './workloads.js';
 
-export interface Ask {
+export interface StyledRequest {
   readonly method: 'GET' | 'POST' | 'PATCH';
   readonly path: string;
   readonly body?: string;
@@ -11,25 +11,25 @@ export interface Ask {
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 export type Fields = Readonly<Record<string, Json>>;
 
-/** How a contestant is asked, and how its answer is read. */
+/** The requests and the response format of a contestant. */
 export interface Style {
-  /** Undefined: it has no such endpoint. */
-  ask(order: Order): Ask | undefined;
-  /** The rows of an answer, by the names of the schema where they are told in another way; further fields may stay. */
+  /** Undefined if the contestant has no such endpoint. */
+  requestFor(order: Order): StyledRequest | undefined;
+  /** The rows of a response with the names of the schema. They may have additional fields. */
   rows(answer: Json, workload: Workload): readonly Fields[];
 }
 
 const JSON_BODY = { 'content-type': 'application/json' };
 
-function get(path: string): Ask {
+function get(path: string): StyledRequest {
   return { method: 'GET', path };
 }
 
-function write(method: 'POST' | 'PATCH', path: string, body: object): Ask {
+function write(method: 'POST' | 'PATCH', path: string, body: object): StyledRequest {
   return { method, path, body: JSON.stringify(body), headers: JSON_BODY };
 }
 
-/** `question_id` for `question`, and so on: foreign keys by the names of columns. */
+/** Removes the suffix `_id` from the names of foreign keys. */
 function withKeys(fields: Fields): Fields {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name.replace(/_id$/, ''), value]));
 }
@@ -47,7 +47,7 @@ function newChoiceWithKey(n: number): object {
 }
 
 export const RESTIFY: Style = {
-  ask({ workload, n, version }) {
+  requestFor({ workload, n, version }) {
     switch (workload) {
       case 'constant':
         return undefined;
@@ -75,7 +75,7 @@ export const RESTIFY: Style = {
 };
 
 export const PLAIN: Style = {
-  ask({ workload, n, version }) {
+  requestFor({ workload, n, version }) {
     switch (workload) {
       case 'constant':
         return get('/constant');
@@ -102,9 +102,9 @@ export const PLAIN: Style = {
   rows: (answer) => listOf(answer).map(withKeys),
 };
 
-/** The plain paths; what the others order by themselves is asked for here. */
+/** The plain paths, with an explicit order, which the others have by default. */
 export const DATAUI: Style = {
-  ask(order) {
+  requestFor(order) {
     switch (order.workload) {
       case 'constant':
         return undefined;
@@ -119,15 +119,15 @@ export const DATAUI: Style = {
       case 'through':
         return get(`/students/${order.n}/enrolments?sort=id,ASC`);
       default:
-        return PLAIN.ask(order);
+        return PLAIN.requestFor(order);
     }
   },
   rows: (answer, workload) => PLAIN.rows(answer, workload),
 };
 
-/** Lists only: it has nothing for the rest. */
+/** Lists only: it has no other endpoints. */
 export const PAGINATE: Style = {
-  ask({ workload, n }) {
+  requestFor({ workload, n }) {
     switch (workload) {
       case 'list-100':
         return get('/students?limit=100');
@@ -146,9 +146,9 @@ export const PAGINATE: Style = {
   rows: (answer) => listOf(listOf(answer)[0]?.data).map(withKeys),
 };
 
-/** It takes no `null`: a note is left out. */
+/** It rejects `null`, so notes are omitted. */
 export const JSON_API: Style = {
-  ask({ workload, n, version }) {
+  requestFor({ workload, n, version }) {
     switch (workload) {
       case 'constant':
         return undefined;
@@ -182,9 +182,9 @@ export const JSON_API: Style = {
     ),
 };
 
-/** Nested rows are those of a collection, filtered. */
+/** Nested rows are requested from a collection with a filter. */
 export const KAVO: Style = {
-  ask(order) {
+  requestFor(order) {
     const { workload, n } = order;
     switch (workload) {
       case 'constant':
@@ -200,7 +200,7 @@ export const KAVO: Style = {
       case 'through':
         return get(`/enrolments?filter[student_id][eq]=${n}&sort=id&limit=100`);
       default:
-        return PLAIN.ask(order);
+        return PLAIN.requestFor(order);
     }
   },
   rows: (answer) => {

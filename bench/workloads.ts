@@ -25,16 +25,16 @@ export const WORKLOADS = [
 ] as const;
 export type Workload = (typeof WORKLOADS)[number];
 
-/** One request of a workload, in no contestant's words yet. */
+/** One request of a workload, independent of the API of a contestant. */
 export interface Order {
   readonly workload: Workload;
   /** The key of the question (retrieve, nested, update, create) or student (through); the votes (filter). */
   readonly n: number;
-  /** For a write: makes its text differ from the one before, for an ORM that compares writes nothing where nothing changed. */
+  /** Makes the text of a write differ from the previous one, because an ORM that compares values skips unchanged ones. */
   readonly version: number;
 }
 
-/** How many different requests a workload has. */
+/** The number of different requests of a workload. */
 const RANGE: Readonly<Record<Workload, number>> = {
   constant: 1,
   retrieve: QUESTIONS,
@@ -48,8 +48,8 @@ const RANGE: Readonly<Record<Workload, number>> = {
 };
 
 /**
- * What one of `connections` connections asks, over and over. Each has keys of its own, so that two never write the same row
- * at once; an update goes over them twice with another text, so that each one changes its row.
+ * The requests that one of `connections` connections repeats. Each connection has its own keys, so that no two write the same
+ * row concurrently; updates use each key twice with different texts, so that each of them changes its row.
  */
 export function ordersOf(workload: Workload, connection: number, connections: number): Order[] {
   const range = RANGE[workload];
@@ -63,14 +63,14 @@ export function ordersOf(workload: Workload, connection: number, connections: nu
   return orders;
 }
 
-/** Requests whose answers are compared with the seeded rows before anything is measured. */
+/** Requests whose responses are compared with the seeded rows before the measurements. */
 export function samplesOf(workload: Workload): Order[] {
   const orders = ordersOf(workload, 0, 1);
   const last = orders[orders.length - 1];
   return orders.slice(0, 3).concat(last ? [last] : []);
 }
 
-/** The rows that the answer must hold, in this order, as the seed wrote them. A created row has no `id` here. */
+/** The expected rows of a response in order, as they were seeded. A created row has no `id` here. */
 export function expectedRows({ workload, n, version }: Order): readonly Row[] {
   switch (workload) {
     case 'constant':
@@ -97,7 +97,7 @@ export function expectedRows({ workload, n, version }: Order): readonly Row[] {
   }
 }
 
-/** The row that a create request asks for. */
+/** The row that a create request sends. */
 export function newChoice(n: number): Row {
   return { choice_text: 'A new choice', votes: 5, note: null, question: n };
 }

@@ -8,7 +8,7 @@ const ROWS = 100;
 /** Columns that no request changes. */
 const CONSTANT = ['code', 'rating', 'category', 'owner'] as const;
 
-/** Compares an answer of each workload with the rows of the database. The first difference ends the run. */
+/** Compares a response of each workload with the rows of the database. Throws at the first difference. */
 export async function checkAnswers(port: number, requests: ItemRequests): Promise<void> {
   const { variant, items } = requests;
   const send = async (request: LoadRequest, what: string): Promise<Json> => {
@@ -43,7 +43,7 @@ export async function checkAnswers(port: number, requests: ItemRequests): Promis
   if (changed.title === item.title) throw new Error(`${variant.name}, change: the title is as before`);
 }
 
-/** Selected fields alone are compared. */
+/** Compares the selected fields only. */
 function compare(where: string, row: Fields, item: Item | undefined): void {
   if (!item || row.id !== item.id) throw new Error(`${where}: the row ${String(row.id)} is not expected`);
   for (const name of CONSTANT) {
@@ -61,7 +61,7 @@ function expectValue(
 
 const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
-/** Columns differ in the digits of a second that they show. */
+/** Compares dates independently of the number of fractional digits. */
 function canonical(value: Json | undefined): Json | undefined {
   return typeof value === 'string' && INSTANT.test(value) ? new Date(value).toISOString() : value;
 }

@@ -9,7 +9,7 @@ import type { VariantName } from './variants.js';
 /** Requests after a start that are measured alone, because the code is not compiled yet. */
 export const FIRST_REQUESTS = 2000;
 
-/** Requests of a turn: about 60 ms of the plain model's CPU for each workload. */
+/** Requests of a round: about 60 ms of CPU of the plain model for each workload. */
 const TURN: Readonly<Record<ItemWorkload, number>> = { list: 192, retrieve: 576, create: 256, change: 320 };
 
 export interface Participant {
@@ -17,7 +17,7 @@ export interface Participant {
   readonly requests: ItemRequests;
 }
 
-/** Microseconds of CPU of the server for a request, and the ratio to the reference of the same turn. */
+/** Microseconds of server CPU per request, and the ratio to the reference in the same round. */
 export interface Cost {
   readonly cpu: number;
   readonly ratio: number;
@@ -27,7 +27,7 @@ export interface Cost {
 export interface VariantRun {
   readonly variant: VariantName;
   readonly costs: Readonly<Record<ItemWorkload, Cost>>;
-  /** Microseconds for one of the first requests, all four workloads in turn. */
+  /** Microseconds for one of the first requests, with all four workloads alternating. */
   readonly first: number;
 }
 
@@ -37,7 +37,7 @@ export interface MeasureOptions {
   readonly settle: number;
 }
 
-/** The first requests, the warm-up, and turns with the reference, which make the ratio independent of the machine's speed. */
+/** The first requests, the warm-up, and rounds alternating with the reference, so that the ratio is independent of the machine's speed. */
 export async function measureVariant(
   reference: Participant,
   participant: Participant,

@@ -5,9 +5,9 @@ import { ITEM_WORKLOADS } from './requests.js';
 import { variantOf } from './variants.js';
 import type { VariantName } from './variants.js';
 
-/** No option alone may cost more than so many times the plain model. */
+/** The maximum cost of one option, relative to the plain model. */
 export const OPTION_LIMIT = 1.3;
-/** The typical model is at least so many times as fast as the same by hand. */
+/** The minimum speed-up of the typical model over the hand-written one. */
 export const BY_HAND_GOAL = 1.8;
 
 const FIGURES = [...ITEM_WORKLOADS, 'first'] as const;

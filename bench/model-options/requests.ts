@@ -12,7 +12,7 @@ export type ItemWorkload = (typeof ITEM_WORKLOADS)[number];
 
 export const BASE = '/rest/v1/shop/';
 export const HAND_BASE = '/';
-/** Different requests of a workload that one connection sends again and again. */
+/** The number of different requests of a workload, which one connection repeats. */
 const REQUESTS = 24;
 const JSON_BODY = { 'content-type': 'application/json' };
 
@@ -29,12 +29,12 @@ export class ItemRequests {
     this.items = seededItems(variant);
   }
 
-  /** One workload alone. */
+  /** Requests of one workload only. */
   of(workload: ItemWorkload): RequestsOf {
     return (connection) => this.make(workload, connection);
   }
 
-  /** The four workloads in turn; with requests to two other models between them, as in an application with several. */
+  /** The four workloads alternating; with requests to two other models between them, as in an application with several models. */
   mixed(others: boolean): RequestsOf {
     return (connection) => {
       const each = ITEM_WORKLOADS.map((workload) => this.make(workload, connection));
@@ -126,7 +126,7 @@ export class ItemRequests {
     });
   }
 
-  /** By hand, the second page has a number: the controller sends no link. */
+  /** The hand-written controller sends no link, so the second page is requested by number. */
   private firstPages(count: number, numbered: boolean): LoadRequest[] {
     return Array.from({ length: count }, (_, at) => {
       const request = this.list(this.random.integer(1, READERS));

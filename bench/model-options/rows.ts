@@ -5,7 +5,7 @@ import { PLAIN_EXTRA } from './variants.js';
 import type { Variant } from './variants.js';
 
 export const CATEGORIES = 20;
-/** Rows of each reader: a list has 100 rows, or two pages of 100 and a rest. */
+/** Rows of each reader: a list has 100 rows, or two pages of 100 and a partial one. */
 const ROWS = 100;
 const PAGED_ROWS = 250;
 
@@ -42,7 +42,7 @@ export function newTitle(random: Random, owner: number): string {
   return `${random.words(1, 3)} ${wordOf(owner)} ${random.words(1, 3)}`.slice(0, 100).trim();
 }
 
-/** The rows that are seeded. Those of one user are not next to each other, as in a table to which many users write. */
+/** The seeded rows. Those of one user are not adjacent, as in a table to which many users write. */
 export function seededItems(variant: Variant): Item[] {
   const random = new Random(variant.name.length * 7919);
   const count = READERS * (variant.paged ? PAGED_ROWS : ROWS);

@@ -22,7 +22,7 @@ export async function createParents(database: BenchDatabase): Promise<void> {
     await database.run("CREATE TYPE @item_state AS ENUM ('draft', 'open', 'closed')");
 }
 
-/** The table of one variant with its rows, and statistics on PostgreSQL, where autovacuum gathers them. */
+/** Creates the table of one variant with its rows, and with statistics on PostgreSQL, where autovacuum would update them. */
 export async function createItems(
   database: BenchDatabase,
   {

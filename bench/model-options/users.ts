@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
-/** Users who read and change: each owns rows from the start. */
+/** Users who read and change rows. Each of them owns seeded rows. */
 export const READERS = 50;
-/** Users who create: as they own no rows at the start, the lists of the readers keep their length. */
+/** Users who create rows. They own no seeded rows, so that the lists of the readers keep their length. */
 export const WRITERS = 50;
 
 export interface User {

@@ -4,7 +4,7 @@ import type { Random } from './random.js';
 import { basicHeader, bearerHeader } from './users.js';
 import type { User } from './users.js';
 
-/** The plain model, each option alone, and a model with many options by this package and by hand. */
+/** The plain model, each option alone, and a model with many options, by this package and hand-written. */
 export const VARIANT_NAMES = [
   'plain',
   'page-number',
@@ -43,7 +43,7 @@ export type VariantName = (typeof VARIANT_NAMES)[number];
 
 type SqlTypes = Readonly<Record<DatabaseName, string>>;
 
-/** Column that takes the place of the plain model's text column `extra`. */
+/** The column that replaces the text column `extra` of the plain model. */
 interface ExtraColumn {
   readonly type: SqlTypes;
   value(random: Random): Json;
@@ -60,17 +60,17 @@ export interface Variant {
   readonly added?: SqlTypes;
   /** Query of a list of the rows of one user: 100 rows, or a page of 100. */
   list(user: User, word: string): string;
-  /** The rows of one user are two full pages and a rest, and every second list request follows the link to the next page. */
+  /** Whether the rows of one user are two full pages and a partial one, and every second list request follows the link to the next page. */
   readonly paged?: true;
-  /** Of reads of one object. Default: none. */
+  /** The query of requests for one object. Default: none. */
   readonly retrieve?: string;
   /** The header that identifies the user. Default: none, every client is anonymous. */
   headers?(user: User): Readonly<Record<string, string>>;
-  /** Changes send the `If-Match` of the last answer for the object. */
+  /** Whether changes send `If-Match` with the last entity tag of the object. */
   readonly etag?: true;
-  /** Rows are not in the order of the key. */
+  /** Whether rows are not in the order of the key. */
   readonly ordered?: true;
-  /** Answers of the hand-written controller, which has other URLs. */
+  /** Whether the hand-written controller responds, which has other URLs. */
   readonly byHand?: true;
 }
 

@@ -7,7 +7,7 @@ import { dataSourceOptions } from '../servers/data-source-options.js';
 import { serve } from '../servers/serve.js';
 import { startNest } from '../servers/start-nest.js';
 
-/** Relations would hide the columns of their keys, so there are none. */
+/** Without relations, which would hide the foreign key columns. */
 @Entity()
 class Question {
   @PrimaryGeneratedColumn()
@@ -92,7 +92,7 @@ class EnrolmentController {}
     TypeOrmModule.forRoot({ ...dataSourceOptions(), entities: [Question, Choice, Student, Enrolment], retryAttempts: 0 }),
     KavoModule.forRootAsync({
       inject: [DataSource],
-      // Lists without a count, as those of the others.
+      // Lists without a count, as those of the other contestants.
       useFactory: (dataSource: DataSource) => ({ infrastructure: createInfrastructure(dataSource), defaults: { pagination: { maxLimit: 10_000, count: false } } }),
     }),
   ],

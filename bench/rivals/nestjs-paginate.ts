@@ -10,7 +10,7 @@ import { startNest } from '../servers/start-nest.js';
 
 const MAX = 10_000;
 
-/** Lists alone: the package has nothing for single rows and writes. */
+/** Lists only: the package supports neither single rows nor writes. */
 @Controller()
 class ListController {
   constructor(

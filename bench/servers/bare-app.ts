@@ -16,7 +16,7 @@ import { openBareDatabase } from './bare-database.js';
 
 const database = openBareDatabase();
 
-/** Node's response, on Express and, behind Fastify's reply, on Fastify. */
+/** The response on Express, or the reply on Fastify. */
 type Reply =
   | ServerResponse
   | { readonly raw: ServerResponse; header(name: string, value: string): { send(text: string): unknown } };
@@ -33,8 +33,8 @@ function send(reply: Reply, text: string | undefined): void {
 }
 
 /**
- * The limit: what a handler of Nest's costs that checks nothing and sends what one prepared statement brings out as text. It
- * is no way to write an application, and nothing that stands behind Nest can do the same for less.
+ * The upper limit: a Nest handler without checks that sends the text which one prepared statement returns. It is not a
+ * realistic application, but no application on Nest can be faster.
  */
 @Controller()
 class BareController {

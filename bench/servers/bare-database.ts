@@ -2,10 +2,10 @@ import Sqlite from 'better-sqlite3';
 import pg from 'pg';
 import { POOL_SIZE, POSTGRES_SETTINGS, prepareSqlite } from './data-source-options.js';
 
-/** The text of an answer; undefined where the row is not there. */
+/** The text of a response; undefined if the row does not exist. */
 type Statement = (...values: readonly unknown[]) => Promise<string | undefined>;
 
-/** The columns of each table, and which of them are instants. */
+/** The columns of each table, and whether they are instants. */
 const COLUMNS = {
   question: ['id', 'question_text', 'pub_date'],
   choice: ['id', 'choice_text', 'votes', 'note', 'question_id'],
@@ -17,7 +17,7 @@ const INSTANTS: ReadonlySet<string> = new Set(['pub_date', 'enrolled_at']);
 
 type Table = keyof typeof COLUMNS;
 
-/** How a database writes JSON. */
+/** The JSON functions of a database. */
 interface Writer {
   readonly instant: (column: string) => string;
   readonly object: (members: string) => string;
@@ -48,7 +48,7 @@ function listOf(table: Table, rest: string, writer: Writer): string {
   return `SELECT ${writer.joined('row.text')} FROM (SELECT ${objectOf(table, writer)} AS text FROM ${table} ${rest}) AS row`;
 }
 
-/** Each workload as one statement that brings out the whole answer; a nested list looks for its parent in the same one. */
+/** One statement per workload, which returns the whole response; that of a nested list also checks its parent. */
 function statementsOf(writer: Writer): Readonly<Record<StatementName, string>> {
   const below = (parent: Table, list: string): string =>
     `SELECT (${list}) WHERE EXISTS (SELECT 1 FROM ${parent} WHERE id = $1)`;

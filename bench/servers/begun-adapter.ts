@@ -3,7 +3,7 @@ import { IncomingMessage, ServerResponse, createServer } from 'node:http';
 
 type Begin = (this: object, ...args: readonly unknown[]) => void;
 
-/** Requests and responses that have Express's prototypes from the beginning, without which the limit would be above what stands behind it. */
+/** Creates requests and responses with Express's prototypes, as this package does: without this, the limit would be lower than its own result. */
 export class BegunAdapter extends ExpressAdapter {
   override initHttpServer(): void {
     const application = this.getInstance<

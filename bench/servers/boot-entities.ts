@@ -2,7 +2,7 @@ import { Column, Entity, JoinColumn, ManyToOne, OneToMany, PrimaryGeneratedColum
 
 export type EntityClass = new () => object;
 
-/** Entities of 8 columns and 2 relations, in a ring: each belongs to the one before it, and has many of the one behind it. */
+/** Entities with 8 columns and 2 relations, in a ring: each belongs to the previous one, and has many of the next one. */
 export function makeEntities(count: number): EntityClass[] {
   const classes = Array.from({ length: count }, (_, at) => namedClass(`Model${at}`));
   for (const [at, model] of classes.entries()) {

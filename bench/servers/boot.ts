@@ -14,7 +14,7 @@ const { BOOT_KIND = 'restify', BOOT_PLATFORM = 'express', BOOT_ENTITIES = '500' 
 const count = Number(BOOT_ENTITIES);
 const platform: Platform = BOOT_PLATFORM === 'fastify' ? 'fastify' : 'express';
 
-/** What the generated interface serves of an entity, HEAD left out, which comes with GET, and the refusal of all other methods. */
+/** The generated routes of an entity, without HEAD, which GET includes, and without the rejection of all other methods. */
 const SERVED = [
   ...[RequestMethod.GET, RequestMethod.POST, RequestMethod.OPTIONS].map((method) => ({ path: '', method })),
   ...[
@@ -27,7 +27,7 @@ const SERVED = [
   ...[RequestMethod.GET, RequestMethod.OPTIONS].map((method) => ({ path: ':pk/children', method })),
 ];
 
-/** What 500 hand-written controllers would be, if they did nothing. */
+/** Hand-written controllers with empty methods. */
 function emptyControllers(): Type[] {
   return Array.from({ length: count }, (_, at) => {
     const controller = class {};
@@ -64,7 +64,7 @@ function application(): Type {
   }
 }
 
-/** The one table that requests ask for, made when the clock has stopped. */
+/** Creates the only table that requests read, after the measured start. */
 async function fillLast(dataSource: DataSource): Promise<void> {
   const table = `model${count - 1}`;
   await dataSource.query(
@@ -74,7 +74,7 @@ async function fillLast(dataSource: DataSource): Promise<void> {
 }
 
 await serve(async () => {
-  // Decorators are part of a start: those of hand-written controllers run before Nest does, and ours while it does.
+  // Decorators are part of the start: those of hand-written controllers run before Nest starts, ours while it starts.
   const started = performance.now();
   const before = process.cpuUsage();
   const { app, server } = await startNest(application(), platform);

@@ -8,6 +8,6 @@ class ConstantController {
   }
 }
 
-/** The floor: what Nest and its HTTP library cost where nothing is done. */
+/** The lower limit of the cost: Nest and its HTTP library with an empty handler. */
 @Module({ controllers: [ConstantController] })
 export class ConstantApp {}

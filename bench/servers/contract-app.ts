@@ -18,7 +18,7 @@ import { openContractDatabase } from './contract-database.js';
 
 const database = openContractDatabase();
 
-/** Node's response, on Express and, behind Fastify's reply, on Fastify. */
+/** The response on Express, or the reply on Fastify. */
 type Reply =
   | ServerResponse
   | {
@@ -27,7 +27,7 @@ type Reply =
       send(answer: string | Readable): unknown;
     };
 
-/** Contract 7. */
+/** The headers of contract 7. */
 const HEADERS = Object.entries({
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Referrer-Policy': 'same-origin',
@@ -65,7 +65,7 @@ function listOf(rows: string | undefined): string | undefined {
   return rows === undefined ? undefined : `[${rows}]`;
 }
 
-/** A long list, a page at a time, as the client takes it. */
+/** Streams a long list by pages, at the speed of the client. */
 async function* allChoices(): AsyncGenerator<string> {
   let glue = '[';
   for (let after: unknown = -1; after !== undefined;) {
@@ -88,8 +88,8 @@ function refuse(field: string): never {
 }
 
 /**
- * What the same answers cost where they are written by hand for these four tables: the headers of contract 7.1, links, the looks
- * at what SQLite has written, pages of long lists, Location. No permissions, no query but that of the benchmark, no other model.
+ * The same responses, hand-written for these four tables: with the headers of contract 7.1, links, checks of SQLite's JSON,
+ * pages of long lists and Location; without permissions, other queries and other models.
  */
 @Controller('rest/v1')
 class ContractController {

@@ -5,7 +5,7 @@ import { POOL_SIZE, POSTGRES_SETTINGS, prepareSqlite } from './data-source-optio
 type Records = readonly (readonly unknown[])[];
 type Run = (name: string, sql: string) => (...values: readonly unknown[]) => Records | Promise<Records>;
 
-/** The tables, with their rows as contract 3.1 and contract 4.12 show them. */
+/** The tables, with the representation of their rows by contract 3.1 and contract 4.12. */
 const TABLES = {
   question: {
     path: 'polls/question',
@@ -36,7 +36,7 @@ const TABLES = {
 type Table = keyof typeof TABLES;
 type Kind = 'integer' | 'text' | 'instant';
 
-/** How a database writes a row; whether it is right that way is asked as this package asks it. */
+/** The JSON of a row by the database, with the same checks of its correctness as in this package. */
 interface Writer {
   row(table: Table): string;
   readonly joined: string;
@@ -117,13 +117,13 @@ function postgresText(column: string, kind: Kind): string {
 
 const PAGE = 1000;
 
-/** A page of a list as text, and whether there may be another one; undefined where the parent is not there. */
+/** A page of a list as text, and whether there may be another one; undefined if the parent does not exist. */
 interface Page {
   readonly text: string;
   readonly last: unknown;
 }
 
-/** The statements of the package's own answers, for these tables alone, with the looks at what came out. */
+/** The statements of this package for these tables, with the checks of their results. */
 export interface ContractDatabase {
   question(id: number): Promise<string | undefined>;
   students(): Promise<string>;
@@ -143,13 +143,13 @@ export function openContractDatabase(): ContractDatabase {
     rest: { readonly where: string; readonly order?: string; readonly parent?: string; readonly last?: true },
   ): ((...values: readonly unknown[]) => Promise<Page | undefined>) => {
     const rows = `SELECT ${writer.row(table)} AS text, t.id AS id FROM ${table} t WHERE ${rest.where} ORDER BY ${rest.order ?? 't.id'} LIMIT ${PAGE}`;
-    const ask = run(
+    const readPage = run(
       name,
       `WITH page AS (${rows}) SELECT count(*), count(p.text), ${writer.joined}, ${rest.parent ?? '1'}, ${rest.last ? 'max(p.id)' : 'NULL'} FROM page p`,
     );
     const isRight = writer.isRight(table);
     return async (...values) => {
-      const [[count, written, text, parents, last] = []] = await ask(...values);
+      const [[count, written, text, parents, last] = []] = await readPage(...values);
       if (Number(parents) === 0) return undefined;
       const page = String(text ?? '');
       if (Number(count) !== Number(written) || !isRight(page))

@@ -1,10 +1,10 @@
 import type Sqlite from 'better-sqlite3';
 import type { DataSourceOptions } from 'typeorm';
 
-/** As many connections for every contestant that has a pool. */
+/** The number of connections of every contestant with a pool. */
 export const POOL_SIZE = 10;
 
-/** Commits do not wait for the disk, in no contestant: the disk is not what is compared. */
+/** Commits do not wait for the disk in any contestant, because the disk is not compared. */
 export const POSTGRES_SETTINGS = `-c search_path=${process.env.BENCH_POSTGRES_SCHEMA ?? 'public'} -c synchronous_commit=off`;
 
 export function prepareSqlite(database: Sqlite): void {
@@ -13,7 +13,7 @@ export function prepareSqlite(database: Sqlite): void {
   database.pragma('busy_timeout = 5000');
 }
 
-/** The database that the runner has seeded; nothing is synchronised. */
+/** The options for the database that the runner has seeded, without synchronization. */
 export function dataSourceOptions(): DataSourceOptions {
   const { BENCH_DATABASE, BENCH_SQLITE_FILE = '', BENCH_POSTGRES_URL = '' } = process.env;
   if (BENCH_DATABASE === 'sqlite')

@@ -5,7 +5,7 @@ import type { Grant, Permission } from 'nestjs-restify';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { dataSourceOptions } from './data-source-options.js';
 
-/** Grants the rows of a level: seven of eight. */
+/** Grants the rows of some levels: seven of eight rows. */
 class SomeLevels implements Permission {
   decide(): Grant {
     return allow({ rows: where('level', 'lt', 7) });
@@ -29,7 +29,7 @@ export class Entry {
   written_at: Date;
 }
 
-/** The same table: rows that somebody may not see, and rows in another order. */
+/** The same table, with rows that the caller may not see, and with another order. */
 @Restify({ app: 'log', permissions: [SomeLevels], orderingFields: ['message', 'level'] })
 @Entity('entry')
 export class GrantedEntry {
@@ -46,7 +46,7 @@ export class GrantedEntry {
   written_at: Date;
 }
 
-/** The same table, with a type that no database writes as JSON exactly: the process writes the rows. */
+/** The same table, with a type that no database serializes exactly, so that rows are serialized in the process. */
 @Restify('log')
 @Entity('entry')
 export class WrittenEntry {
@@ -63,7 +63,7 @@ export class WrittenEntry {
   written_at: Date;
 }
 
-/** The same table, with a value that only an entity gives: TypeORM loads one a row. */
+/** The same table, with a computed field, for which TypeORM loads an entity per row. */
 @Restify({
   app: 'log',
   computed: { shout: (entry: object) => (entry as ComputedEntry).message.toUpperCase() },

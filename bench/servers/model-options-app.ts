@@ -72,7 +72,7 @@ class CategorySubscriber implements EntitySubscriberInterface<Category> {
   }
 
   afterUpdate(): void {
-    // The cost of its existence is what is measured.
+    // Only the cost of its existence is measured.
   }
 }
 

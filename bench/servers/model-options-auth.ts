@@ -10,7 +10,7 @@ const BY_TOKEN = new Map(USERS.map((user) => [user.token, user]));
 
 export type Authenticated = IncomingMessage & { user?: User };
 
-/** Looks the token up in memory: verifying a signature is the application's own cost, which is the same by hand. */
+/** Looks the token up in memory, because the verification of a signature would cost the same in every contestant. */
 @Injectable()
 export class TokenGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {

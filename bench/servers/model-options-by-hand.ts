@@ -179,7 +179,7 @@ interface ItemPage {
   readonly results: readonly Item[];
 }
 
-/** HTTP Basic, as one writes it without Passport. */
+/** HTTP Basic without Passport. */
 @Injectable()
 class PasswordGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {

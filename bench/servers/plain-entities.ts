@@ -1,7 +1,7 @@
 import { Column, Entity, JoinColumn, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 
-/** The schema as one writes it for TypeORM alone: foreign keys are columns, so that reading them needs no join. */
+/** The schema as usual for TypeORM without this package: foreign keys are columns, so that reading them needs no join. */
 @Entity()
 export class Question {
   @PrimaryGeneratedColumn()

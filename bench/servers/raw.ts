@@ -12,7 +12,7 @@ interface Answer {
 const ID = /^\/(questions|students)\/(\d+)(?:\/(\w+))?$/;
 const NOT_FOUND: Answer = { status: 404 };
 
-/** No framework: what one writes who wants the least between the socket and the driver. */
+/** Without a framework: as little code as possible between the socket and the driver. */
 async function answer(request: IncomingMessage, database: RawDatabase): Promise<Answer> {
   const { method = '', url = '' } = request;
   if (method === 'GET') return get(url, database);

@@ -1,16 +1,16 @@
 import type { AddressInfo, Server } from 'node:net';
 
-/** What a server tells its runner, over the channel that it was started with. */
+/** A message of a server to its runner, over the IPC channel. */
 export type Report =
   | { readonly kind: 'listening'; readonly port: number; readonly facts?: Readonly<Record<string, number>> }
   | { readonly kind: 'usage'; readonly cpuMicroseconds: number; readonly rssBytes: number };
 
-/** Starts a contestant, tells the runner its port, answers for its use of CPU, and ends with its runner. */
+/** Starts a contestant, sends its port to the runner, reports its CPU time on request, and exits with its runner. */
 export async function serve(
   start: () => Promise<{ readonly server: Server; readonly facts?: Readonly<Record<string, number>> }>,
 ): Promise<void> {
   process.on('disconnect', () => process.exit(0));
-  // Every message asks the same.
+  // Every message is a request for the CPU time.
   process.on('message', () => {
     report(usage());
   });

@@ -6,7 +6,7 @@ import type { Server } from 'node:net';
 
 export type Platform = 'express' | 'fastify';
 
-/** A Nest application without a log, on a free port of the loopback, on an HTTP library or an adapter of one. */
+/** Starts a Nest application without logging, on a free port of the loopback interface. */
 export async function startNest(
   module: Type,
   platform: Platform | AbstractHttpAdapter,

@@ -1,11 +1,11 @@
-/** What the benchmark uses of better-sqlite3, which brings no types. */
+/** The used part of better-sqlite3, which has no types. */
 declare module 'better-sqlite3' {
   export interface Statement {
     all(...values: readonly unknown[]): Record<string, unknown>[];
     get(...values: readonly unknown[]): Record<string, unknown> | undefined;
-    /** Gives the first column alone. */
+    /** Returns the first column only. */
     pluck(): this;
-    /** Gives records without names. */
+    /** Returns records as arrays. */
     raw(): RawStatement;
     run(...values: readonly unknown[]): unknown;
   }

@@ -3,7 +3,7 @@ import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { RestifyOpenApi } from 'nestjs-restify';
 
-/** The whole interface as a document of OpenAPI 3.1: what @nestjs/swagger knows, and everything that is generated. */
+/** The OpenAPI 3.1 document of the whole API: the controllers, as described by @nestjs/swagger, and the generated routes. */
 export function apiDocument(app: INestApplication): OpenAPIObject {
   const config = new DocumentBuilder()
     .setTitle('Sample application')

@@ -7,11 +7,11 @@ import { dataSourceOptions } from './data-source-options.js';
 
 @Module({
   imports: [
-    // A worker of a cluster finds its tables made (`prepare-database.ts`).
+    // In a cluster, the tables are created before the workers start (`prepare-database.ts`).
     TypeOrmModule.forRootAsync({
       useFactory: () => ({ ...dataSourceOptions(process.env), migrationsRun: !cluster.isWorker }),
     }),
-    // Models that name no permissions are open, and so are the pairs of their relations: it is meant.
+    // Models without permissions, and the pairs of their relations, are intentionally open to everyone.
     RestifyModule.forRoot('rest/v1', { permissions: [AllowAny] }),
     ClubModule,
   ],

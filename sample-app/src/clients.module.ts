@@ -10,11 +10,11 @@ import {
 } from 'nestjs-restify';
 import { AppModule } from './app.module.js';
 
-/** The application, and its models once more for react-admin (`admin/v1`) and for refine (`json/v1`): docs/clients.md. */
+/** The application, with its models served again for react-admin (`admin/v1`) and for refine (`json/v1`): docs/clients.md. */
 @Module({
   imports: [
     AppModule,
-    // A filter that a model does not know is an error, and not the list of all its rows.
+    // An unknown filter is an error instead of the list of all rows.
     RestifyModule.forRoot('admin/v1', {
       permissions: [AllowAny],
       strict: true,
@@ -25,7 +25,7 @@ import { AppModule } from './app.module.js';
       strict: true,
       pagination: new JsonServerPagination(),
       filterBackends: [JsonServerFilter, JsonServerSearch, JsonServerOrdering],
-      // These clients read the answer to a DELETE.
+      // These clients read the response to a DELETE.
       returnDeleted: true,
     }),
   ],

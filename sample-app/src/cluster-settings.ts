@@ -4,15 +4,19 @@ import { isSqlite } from './data-source-options.js';
 import { wholeNumber } from './whole-number.js';
 
 export interface ClusterSettings {
-  /** Processes that answer requests. */
+  /** The number of worker processes. */
   readonly workers: number;
-  /** How many of them may be lost, and be replaced, within a minute. */
+  /** The maximum number of workers that are restarted within a minute. */
   readonly restarts: number;
-  /** How long a worker may take to close when it is told to. */
+  /** The timeout for the graceful shutdown of a worker. */
   readonly shutdownSeconds: number;
 }
 
-/** By `WORKERS` (a core each), `RESTARTS` (10) and `SHUTDOWN_SECONDS` (30). Refuses what cannot be a cluster. */
+/**
+ * Reads `WORKERS` (default: the number of cores), `RESTARTS` (10) and `SHUTDOWN_SECONDS` (30).
+ *
+ * @throws Error if a value is invalid, or if the database is embedded.
+ */
 export function clusterSettings(environment: Readonly<Record<string, string | undefined>>): ClusterSettings {
   const url = environment.DATABASE_URL;
   if (isSqlite(url)) {

@@ -42,27 +42,27 @@ export const ENTITIES = [
   Payment,
 ];
 
-/** The variables of the environment that say where the data is. */
+/** The environment variables that configure the database. */
 export interface DatabaseEnvironment {
   readonly DATABASE_URL?: string | undefined;
-  /** A copy of the database that reads may be sent to, of the same kind. */
+  /** The URL of a read replica of the same kind. */
   readonly REPLICA_URL?: string | undefined;
-  /** Connections of this process to each server; the driver's default is 10. */
+  /** The pool size of this process for each server; the default of the drivers is 10. */
   readonly POOL_SIZE?: string | undefined;
 }
 
 /**
- * Where the data is, by `DATABASE_URL`:
+ * The options of the data source, by `DATABASE_URL`:
  *
  * | URL | database |
  * |---|---|
  * | none | the file `sample-app.sqlite` in the working directory |
- * | `sqlite::memory:` | a fresh empty SQLite database, gone with the process |
+ * | `sqlite::memory:` | an empty SQLite database in memory |
  * | `sqlite:<path>` | that SQLite file |
  * | `postgres://…` | PostgreSQL |
  * | `mariadb://…`, `mysql://…` | MariaDB, MySQL |
  *
- * With a `REPLICA_URL` reads go there, and writes with all that belongs to them to `DATABASE_URL`.
+ * With a `REPLICA_URL`, reads use that server, and writes with their own reads use `DATABASE_URL`.
  */
 export function dataSourceOptions(environment: DatabaseEnvironment): DataSourceOptions {
   const common = {
@@ -95,7 +95,7 @@ export function dataSourceOptions(environment: DatabaseEnvironment): DataSourceO
       type,
       ...(replica === '' ? { url } : { replication: { master: { url }, slaves: [{ url: replica }] } }),
     };
-  // Without `restoreNodeTimeout` a server that was away once would be left out for good.
+  // Without `restoreNodeTimeout`, a server that was unavailable once would never be used again.
   return {
     ...common,
     ...poolSize,
@@ -108,7 +108,7 @@ export function dataSourceOptions(environment: DatabaseEnvironment): DataSourceO
   };
 }
 
-/** Whether the database is embedded: in the process, or in a file of this machine. */
+/** Whether the database is embedded in the process (SQLite). */
 export function isSqlite(url: string | undefined): boolean {
   return url === undefined || url === '' || schemeOf(url) === 'sqlite';
 }

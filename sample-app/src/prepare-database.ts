@@ -4,14 +4,14 @@ import type { DatabaseEnvironment } from './data-source-options.js';
 import { seed } from './seed.js';
 
 /**
- * What must happen once before several processes use the database: the migrations, and the first rows where they are
- * wanted. Answers whether it wrote rows. Several clusters that start at once on one database need it done before them.
+ * Prepares the database before several processes use it: runs the migrations, and inserts the sample rows if configured.
+ * Returns whether it has inserted rows. Must complete before several clusters start on one database.
  */
 export async function prepareDatabase(
   { DATABASE_URL, POOL_SIZE }: DatabaseEnvironment,
   rows: boolean,
 ): Promise<boolean> {
-  // Without the replica: it is nobody's to write, and may lag behind what was made a moment ago.
+  // Without the replica, which is read-only and may lag behind.
   const dataSource = await new DataSource(dataSourceOptions({ DATABASE_URL, POOL_SIZE })).initialize();
   try {
     return rows && (await seed(dataSource));

@@ -10,10 +10,10 @@ import { Student as EduStudent } from './edu/student.entity.js';
 import { Student as LabStudent } from './lab/student.entity.js';
 import { System } from './lab/system.entity.js';
 
-/** A few rows to look at, in a database that has none. Answers whether it wrote any. */
+/** Inserts a few sample rows into an empty database. Returns whether it has inserted any. */
 export async function seed(dataSource: DataSource): Promise<boolean> {
   return dataSource.transaction(async (manager) => {
-    // Inside the transaction: a replica may not know of them yet.
+    // Inside the transaction, because a replica may lag behind.
     if ((await manager.count(Question)) > 0) return false;
     const question = await manager.save(Question, {
       question_text: "What's new?",
@@ -42,8 +42,8 @@ export async function seed(dataSource: DataSource): Promise<boolean> {
   });
 }
 
-/** Whether they are wanted: in the file that the application makes for itself, and where `SAMPLE_ROWS=yes` says so. */
-export function wantsRows({
+/** Whether to insert sample rows: in the default SQLite file, and if `SAMPLE_ROWS=yes`. */
+export function isSeeded({
   DATABASE_URL: url = '',
   SAMPLE_ROWS: rows = '',
 }: {

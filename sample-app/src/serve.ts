@@ -10,24 +10,24 @@ export const logger = new Logger('SampleApp');
 
 export const HOST = '127.0.0.1';
 
-/** A failure to start is logged once, by `endWith`, and is no stack trace of Nest's. */
+/** A failed start is logged once, by `endWith`, without the stack trace of Nest. */
 const QUIET_FAILURE: NestApplicationOptions = { abortOnError: false };
 const SUPERVISED: NestApplicationOptions = { ...QUIET_FAILURE, logger: ['fatal', 'error', 'warn'] };
 
 const SIGNALS: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT'];
 
-export interface Serving {
+export interface ServeOptions {
   readonly port: number;
-  /** Before it listens. */
+  /** Called before the application listens. */
   readonly prepare?: (app: INestApplication) => Promise<void>;
-  /** One of several, whose steps somebody else tells: it logs warnings and errors alone, and is not ended by a second signal while it obeys the first. */
+  /** Whether the process is a worker of a cluster: it logs warnings and errors only, and a second signal does not end it during the shutdown. */
   readonly supervised?: true;
-  /** After a signal, when the application has closed. */
+  /** Called when the application has closed after a signal. */
   readonly closed?: () => void;
 }
 
-/** The application, which listens. On SIGTERM and SIGINT it finishes the requests that run, refuses new ones, and closes the database. */
-export async function serve({ port, prepare, supervised, closed }: Serving): Promise<INestApplication> {
+/** Starts the application. On SIGTERM and SIGINT it rejects new requests, completes the running ones, and closes the database. */
+export async function serve({ port, prepare, supervised, closed }: ServeOptions): Promise<INestApplication> {
   const app = await NestFactory.create(
     process.env.CLIENTS === 'yes' ? ClientsModule : AppModule,
     supervised ? SUPERVISED : QUIET_FAILURE,
@@ -42,11 +42,11 @@ export async function serve({ port, prepare, supervised, closed }: Serving): Pro
     await prepare?.(app);
     await app.listen(port, HOST);
   } catch (error) {
-    // What the pool keeps open would keep the process alive.
+    // The open connections of the pool would keep the process alive.
     await app.close();
     throw error;
   }
-  // A signal that came before it listened has closed no port.
+  // A signal before `listen` has closed no port.
   if (closing) await app.close();
   return app;
 }
@@ -58,19 +58,19 @@ async function closeApp(app: INestApplication, signal: NodeJS.Signals): Promise<
   }, endWith);
 }
 
-/** Logs why, and ends with 1 when there is nothing left to do. */
+/** Logs the error, and sets the exit code 1. */
 export function endWith(error: unknown): void {
   logger.error(error instanceof Error ? error.message : String(error));
   process.exitCode = 1;
 }
 
-/** Without the password that a URL may hold. */
+/** The URL of the database without its password, for logs. */
 export function databaseName(url: string | undefined): string {
   if (url === undefined || url === '') return 'sample-app.sqlite';
   return url.replace(/\/\/[^@/]*@/, '//***@');
 }
 
-export function sayRows(written: boolean): void {
+export function logSeeding(written: boolean): void {
   logger.log(written ? 'Wrote a few rows to begin with' : 'Found the rows of an earlier start');
 }
 

@@ -1,4 +1,8 @@
-/** A whole number from 1 upwards that a variable of the environment holds. Refuses anything else by the variable's name. */
+/**
+ * Reads a positive integer from an environment variable.
+ *
+ * @throws Error with the name of the variable if the value is anything else.
+ */
 export function wholeNumber(variable: string, text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value) || value < 1)

@@ -3,7 +3,7 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
 import { Member } from './member.entity.js';
 
-/** What a service of the application looks like from a `@RestifyController`: injected, as anywhere. */
+/** A service of the application, which a `@RestifyController` injects like any other controller. */
 @Injectable()
 export class MemberNames {
   constructor(@InjectRepository(Member) private readonly members: Repository<Member>) {}

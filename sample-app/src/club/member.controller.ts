@@ -13,7 +13,7 @@ import {
 import { Member } from './member.entity.js';
 import { MemberNames } from './member-names.service.js';
 
-/** Replaces nested behaviour of members, and adds an action. Everything else stays generated. */
+/** Replaces nested behaviour of members, and adds an action. Everything else is generated. */
 @RestifyController(Member)
 export class MemberController {
   constructor(private readonly names: MemberNames) {}

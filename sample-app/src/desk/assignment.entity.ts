@@ -5,7 +5,7 @@ import { Agent } from './agent.entity.js';
 import { Ticket } from './ticket.entity.js';
 import { DESK } from './users.js';
 
-/** The through object of `ticket.agents` and `agent.tickets`, registered: its permissions rule both nested URLs. */
+/** The through object of `ticket.agents` and `agent.tickets`. It is registered, and its permissions apply to both nested URLs. */
 @Restify(DESK)
 @Entity('desk_assignment')
 @Unique('desk_assignment_pair', ['ticket', 'agent'])

@@ -11,7 +11,7 @@ function everyRightOn(model: string): readonly string[] {
   return ['view', 'add', 'change', 'delete'].map((right) => `desk.${right}_${model}`);
 }
 
-/** The people of the help desk. In a real application they come from a database, and their passwords are hashed. */
+/** The users of the help desk. A real application would store them in a database, with hashed passwords. */
 const USERS: readonly User[] = [
   { name: 'admin', isSuperuser: true, permissions: [] },
   { name: 'clerk', isSuperuser: false, permissions: everyRightOn('ticket') },
@@ -24,13 +24,13 @@ const USERS: readonly User[] = [
   { name: 'guest', isSuperuser: false, permissions: [] },
 ];
 
-/** In this sample the password is the name. */
+/** In this sample, the password equals the user name. */
 function verify(name: string, password: string): User | null {
   const user = USERS.find((each) => each.name === name);
   return timingSafeEqual(password, user?.name ?? '') && user ? user : null;
 }
 
-/** What rules every model of the desk. */
+/** The authentication and permissions of all models of the help desk. */
 export const DESK = {
   app: 'desk',
   authentication: [basic(verify)],

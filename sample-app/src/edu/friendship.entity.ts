@@ -2,7 +2,7 @@ import { Entity, JoinColumn, ManyToOne, PrimaryGeneratedColumn, Unique } from 't
 import type { Relation } from 'typeorm';
 import { Student } from './student.entity.js';
 
-/** The through object of `student.friends`: A may be B's friend without B being A's. */
+/** The through object of `student.friends`: friendships have a direction. */
 @Entity('edu_friendship')
 @Unique('edu_friendship_pair', ['from_student', 'to_student'])
 export class Friendship {

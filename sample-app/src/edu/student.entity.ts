@@ -4,8 +4,8 @@ import type { Relation } from 'typeorm';
 import { Course } from './course.entity.js';
 
 /**
- * Both junctions have an entity on their table (enrollment.entity.ts, friendship.entity.ts), so that a pair has a key
- * of its own. The join table leaves the table to that entity: `synchronize: false`.
+ * Both junction tables are mapped by an entity (enrollment.entity.ts, friendship.entity.ts), so that each pair has its own
+ * key. `synchronize: false` leaves the schema of the table to that entity.
  */
 @Restify('edu')
 @Entity('edu_student')

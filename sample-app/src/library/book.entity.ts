@@ -4,7 +4,7 @@ import type { Relation } from 'typeorm';
 import { Author } from './author.entity.js';
 import { Review } from './review.entity.js';
 
-/** A many-to-many as most applications write it: a plain join table, with no entity of its own. */
+/** A many-to-many relation with a plain join table, without an entity. */
 @Restify('library')
 @Entity('library_book')
 export class Book {

@@ -3,7 +3,7 @@ import { Column, Entity, ManyToOne, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import { Book } from './book.entity.js';
 
-/** What a model can say of its lists: by which lookups it is filtered, where it is searched, in which order it comes. */
+/** A model with options for its lists: filters by lookup, search fields and ordering. */
 @Restify({
   app: 'library',
   filterFields: {
