@@ -53,14 +53,14 @@ export function validatorColumnsOf(resource: ConditionalModel): ValidatorColumns
   const columns = [version, modified].filter(
     (column) => column !== undefined && placeOf(column) >= 0,
   ) as readonly Column[];
-  const stamps: ValidatorColumns = {
+  const columnsOfView: ValidatorColumns = {
     version: version && columns.includes(version) ? version : undefined,
     modified: modified && columns.includes(modified) ? modified : undefined,
     columns,
     places: columns.map(placeOf),
   };
-  VALIDATOR_COLUMNS.set(resource, stamps);
-  return stamps;
+  VALIDATOR_COLUMNS.set(resource, columnsOfView);
+  return columnsOfView;
 }
 
 /** The values of the validator columns in a row of the view. */

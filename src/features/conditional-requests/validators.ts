@@ -22,8 +22,10 @@ export interface ObjectView {
  * The opaque part of a strong entity tag: version and view, if the version identifies the whole representation, else a
  * hash of the content. Versions of two views never equal each other, nor a hash.
  */
-export function etagFor(view: ObjectView, stamps: readonly Json[], content: () => string): string {
-  return view.versioned ? `${versionTag(stamps[0] ?? null)}${viewTag(view)}` : contentHash(content());
+export function etagFor(view: ObjectView, validatorValues: readonly Json[], content: () => string): string {
+  return view.versioned
+    ? `${versionTag(validatorValues[0] ?? null)}${viewTag(view)}`
+    : contentHash(content());
 }
 
 function versionTag(version: Json): string {
@@ -103,9 +105,9 @@ function readableNames(fields: readonly Field[]): readonly unknown[] {
 }
 
 /** `Last-Modified`, once its second, and the time in which rows may still be written with it, have passed. */
-export function lastModified(resource: Resource, stamps: readonly Json[], now: number): Validators {
+export function lastModified(resource: Resource, validatorValues: readonly Json[], now: number): Validators {
   const { modified, columns } = validatorColumnsOf(resource);
-  const instant = modified ? parseTimestamp(stamps[columns.indexOf(modified)] ?? null) : undefined;
+  const instant = modified ? parseTimestamp(validatorValues[columns.indexOf(modified)] ?? null) : undefined;
   return instant === undefined || instant > now - MODIFIED_SETTLES * 1000
     ? {}
     : { 'Last-Modified': httpDate(instant) };
