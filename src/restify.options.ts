@@ -1,4 +1,4 @@
-import type { InjectableClass } from './decorators/restify-options.js';
+import type { InjectableClass, RestifyOptions } from './decorators/restify-options.js';
 import type { Authentication, AuthenticationThrottle } from './core/contracts/authentication.js';
 import type { ConditionalOptions } from './core/contracts/conditional.js';
 import type { IdempotencyOptions } from './core/contracts/idempotency.js';
@@ -23,25 +23,14 @@ import type { QueryLimits } from './core/schema/limits.js';
 import type { FilterBackend } from './core/contracts/filter-backend.js';
 import type { FieldSelectionOptions } from './core/contracts/field-selection.js';
 
-/** What holds for every model below a prefix that does not say otherwise itself. */
-export interface RestifyDefaults {
-  readonly filterBackends?: readonly InjectableClass<FilterBackend>[];
-  readonly pagination?: Pagination | false;
-  readonly renderers?: readonly Renderer[];
-  readonly shape?: boolean | FieldSelectionOptions;
-  readonly conditional?: boolean | ConditionalOptions;
-  readonly cacheControl?: string | false;
-  readonly idempotency?: boolean | IdempotencyOptions;
+/** The options that a prefix and a model have in common; those of the model have precedence. */
+export type SharedOption = keyof RestifyModuleOptions & keyof RestifyOptions;
+
+/** The options of every model below a prefix that has none of its own. */
+export interface RestifyDefaults extends Pick<RestifyModuleOptions, SharedOption> {
   readonly returnDeleted: boolean;
   readonly strict: boolean;
   readonly queryLimits: QueryLimits;
-  readonly parameters?: ParameterNames;
-  readonly permissions?: readonly PermissionExpression[];
-  readonly authentication?: readonly Authentication[];
-  readonly guards?: readonly InjectableClass<GuardLike>[];
-  readonly interceptors?: readonly InjectableClass<InterceptorLike>[];
-  readonly pipes?: readonly InjectableClass<PipeLike>[];
-  readonly throttle?: Throttle;
 }
 
 /** What to do about declared entities that no data source knows. */

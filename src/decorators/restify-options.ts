@@ -183,36 +183,20 @@ export interface RestifyOptions<Entity extends object = any> {
 }
 
 /** What rules the rows of a junction that has no declaration of its own, from both of its sides. */
-export type ThroughOptions = Pick<
+export type ThroughOptions = Omit<
   RestifyOptions,
-  | 'permissions'
-  | 'authentication'
-  | 'guards'
-  | 'interceptors'
-  | 'pipes'
-  | 'throttle'
-  | 'operations'
-  | 'filterBackends'
-  | 'filterFields'
-  | 'filterGroups'
-  | 'filters'
-  | 'searchFields'
-  | 'orderingFields'
-  | 'orderingNulls'
-  | 'ordering'
-  | 'queryLimits'
-  | 'parameters'
-  | 'pagination'
-  | 'renderers'
-  | 'shape'
-  | 'expandable'
-  | 'conditional'
-  | 'cacheControl'
-  | 'bulk'
-  | 'idempotency'
-  | 'returnDeleted'
-  | 'strict'
-  | 'serializer'
+  | 'app'
+  | 'name'
+  | 'fields'
+  | 'exclude'
+  | 'readOnly'
+  | 'writeOnly'
+  | 'optional'
+  | 'trim'
+  | 'type'
+  | 'listenerRelations'
+  | 'computed'
+  | 'through'
 >;
 
 /** What was declared of one entity, unchecked. `target` is its class, or its `EntitySchema`. */
@@ -222,47 +206,3 @@ export interface ResourceDeclaration {
   readonly name: string;
   readonly options: RestifyOptions;
 }
-
-/** The names of all options, for whoever was not stopped by TypeScript. */
-export const OPTION_NAMES = [
-  'app',
-  'name',
-  'fields',
-  'exclude',
-  'readOnly',
-  'writeOnly',
-  'optional',
-  'trim',
-  'type',
-  'listenerRelations',
-  'computed',
-  'operations',
-  'filterBackends',
-  'filterFields',
-  'filterGroups',
-  'filters',
-  'searchFields',
-  'orderingFields',
-  'orderingNulls',
-  'ordering',
-  'queryLimits',
-  'parameters',
-  'pagination',
-  'renderers',
-  'shape',
-  'expandable',
-  'conditional',
-  'cacheControl',
-  'bulk',
-  'idempotency',
-  'returnDeleted',
-  'strict',
-  'serializer',
-  'permissions',
-  'authentication',
-  'guards',
-  'interceptors',
-  'pipes',
-  'throttle',
-  'through',
-] as const satisfies readonly (keyof RestifyOptions)[];

@@ -2,7 +2,7 @@ import type { RestifyOptions } from '../../decorators/restify-options.js';
 import { didYouMean } from '../../core/errors/declaration-error.js';
 import { LONGEST_TIMER } from '../../core/schema/limits.js';
 import type { Pagination } from '../../core/contracts/pagination.js';
-import type { RestifyModuleOptions } from '../../restify.options.js';
+import type { RestifyModuleOptions, SharedOption } from '../../restify.options.js';
 
 /** A problem with a value, and its path within the option: `.limit`, `[2]`, or empty. */
 export interface OptionFlaw {
@@ -175,8 +175,8 @@ const ownRule: OptionKind = () => NONE;
 /** As above, except null, for which that rule would get the default. */
 const ownRuleButNull: OptionKind = (given) => nullFlaw(given) ?? NONE;
 
-/** The options that prefixes and models have in common. */
-const SHARED = {
+/** The validators of the options that prefixes and models have in common. */
+const SHARED: Readonly<Record<SharedOption, OptionKind>> = {
   filterBackends: classes,
   pagination,
   renderers: ownRule,
@@ -194,7 +194,7 @@ const SHARED = {
   interceptors: classes,
   pipes: classes,
   throttle,
-} as const;
+};
 
 /** The validators of the options of `forRoot`. */
 export const PREFIX_OPTIONS: Readonly<Record<keyof RestifyModuleOptions, OptionKind>> = {
