@@ -4,7 +4,7 @@ import { runRound } from './run/round.js';
 
 const REQUESTS = { database: 'sqlite', platform: 'express', clients: 4, requests: 50 } as const;
 
-// Seeds by chance are those of `npm run trial:fuzz`.
+// `npm run trial:fuzz` uses random seeds.
 test.each([1, 2, 3, 4, 5])(
   'answers are those of the model, and the rows are, from the seed %i',
   async (seed) => {

@@ -1,5 +1,5 @@
-// A schema as plain data: the generator makes it, the application and the model are both built from it, and the shrinker
-// takes parts out of it.
+// A schema as plain data: the generator creates it, the application and the model are built from it, and the shrinker
+// removes parts of it.
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 export type JsonObject = Readonly<Record<string, Json>>;
@@ -26,15 +26,15 @@ export interface ColumnSpec {
   readonly nullable?: boolean;
   readonly unique?: boolean;
   readonly default?: Json;
-  /** Of `varchar`. */
+  /** The length of `varchar`. */
   readonly length?: number;
-  /** Of `enum`, in the order of their texts, so that every database orders them alike. */
+  /** The values of `enum`, sorted by their texts, so that the order is the same in every database. */
   readonly values?: readonly string[];
   /** `select: false`. */
   readonly hidden?: boolean;
 }
 
-/** A many-to-one, or a one-to-one with the foreign key. */
+/** A many-to-one relation, or a one-to-one relation with the foreign key. */
 export interface ToOneSpec {
   readonly kind: 'to-one';
   readonly name: string;
@@ -44,7 +44,7 @@ export interface ToOneSpec {
   readonly onDelete: 'NO ACTION' | 'CASCADE' | 'SET NULL';
 }
 
-/** The other side of a to-one: a reverse one-to-one, or a one-to-many. */
+/** The other side of a to-one relation: a reverse one-to-one, or a one-to-many relation. */
 export interface ReverseSpec {
   readonly kind: 'reverse-one' | 'to-many';
   readonly name: string;
@@ -52,17 +52,17 @@ export interface ReverseSpec {
   readonly forward: string;
 }
 
-/** Either side of a many-to-many. */
+/** Either side of a many-to-many relation. */
 export interface ManySpec {
   readonly kind: 'many-to-many';
   readonly name: string;
   readonly target: string;
-  /** The entity and the relation that hold the join table. */
+  /** The entity and the relation of the owning side. */
   readonly owner: string;
   readonly ownerRelation: string;
   /** The relation of the other side, if it has one. */
   readonly inverse?: string;
-  /** An entity mapped on the join table, and its relations to the owner and to the other side. */
+  /** An entity that is mapped to the join table, and its relations to the owner and to the other side. */
   readonly through?: { readonly entity: string; readonly near: string; readonly far: string };
 }
 
@@ -86,7 +86,7 @@ export type LookupName =
   | 'isnull'
   | 'ne';
 
-/** Rows by names, as a grant or a group of filters has them. */
+/** A row condition by property names, as in grants and filter groups. */
 export type RowsSpec =
   | { readonly kind: 'where'; readonly path: string; readonly lookup: LookupName; readonly value: Json }
   | { readonly kind: 'and' | 'or'; readonly filters: readonly RowsSpec[] }
@@ -111,7 +111,7 @@ export const BUILT_IN = [
   'ModelPermissionsOrAnonReadOnly',
 ] as const;
 
-/** A class of its own answers by the caller's name (`*`: any other) and by the kind of method. */
+/** A custom permission class, which decides by the caller's name (`*` for any other) and by the kind of method. */
 export type PermissionSpec =
   | { readonly kind: 'built-in'; readonly name: (typeof BUILT_IN)[number] }
   | {
@@ -119,7 +119,7 @@ export type PermissionSpec =
       readonly answers: Readonly<
         Record<string, { readonly read: AnswerSpec; readonly write: AnswerSpec } | undefined>
       >;
-      /** Milliseconds before it answers. */
+      /** The delay of the decision in milliseconds. */
       readonly delay?: number;
     }
   | { readonly kind: 'all-of' | 'any-of'; readonly of: readonly PermissionSpec[] }
@@ -138,7 +138,7 @@ export interface PaginationSpec {
 export type OperationName = 'list' | 'create' | 'retrieve' | 'update' | 'partialUpdate' | 'destroy';
 export type BulkOperationName = 'create' | 'partialUpdate' | 'destroy';
 
-/** Options of a model, and those of `through`. */
+/** The options of a model, and those of `through`. */
 export interface OptionsSpec {
   readonly permissions?: readonly PermissionSpec[];
   readonly filterFields?: Readonly<Record<string, readonly LookupName[]>>;
@@ -162,24 +162,24 @@ export interface OptionsSpec {
   readonly readOnly?: readonly string[];
   readonly writeOnly?: readonly string[];
   readonly exclude?: readonly string[];
-  /** Milliseconds that `beforeWrite` takes. */
+  /** The duration of `beforeWrite` in milliseconds. */
   readonly hookDelay?: number;
 }
 
 export interface EntitySpec {
-  /** The class name, one of its own in the data source. */
+  /** The class name, unique in the data source. */
   readonly name: string;
   readonly app: string;
-  /** The word in the path. */
+  /** The path segment. */
   readonly model: string;
   readonly registered: boolean;
   readonly key: { readonly generated: boolean; readonly columns: readonly ColumnSpec[] };
   readonly columns: readonly ColumnSpec[];
   readonly relations: readonly RelationSpec[];
-  /** Unique together, by property. */
+  /** The sets of properties that are unique together. */
   readonly uniques: readonly (readonly string[])[];
   readonly options: OptionsSpec;
-  /** Options of plain junctions, by the relation of this side. */
+  /** The options of junctions without an entity, by the relation of this side. */
   readonly through: Readonly<Record<string, OptionsSpec>>;
 }
 
@@ -187,11 +187,11 @@ export interface ActorSpec {
   readonly name: string;
   readonly isAdmin?: boolean;
   readonly permissions: readonly string[];
-  /** Milliseconds that the check of its password takes. */
+  /** The duration of the password check in milliseconds. */
   readonly delay?: number;
 }
 
-/** The world of one client: entities that no other client knows. */
+/** The entities and users of one client, which no other client uses. */
 export interface SchemaSpec {
   readonly entities: readonly EntitySpec[];
   readonly actors: readonly ActorSpec[];

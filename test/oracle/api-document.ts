@@ -14,9 +14,9 @@ export interface ApiParameter {
 }
 
 export interface ApiResponse {
-  /** Names of the headers that it may have. */
+  /** The names of its documented headers. */
   readonly headers: readonly string[];
-  /** Where the schema of each media type stands in the document. */
+  /** The JSON pointer of the schema, by media type. */
   readonly content: ReadonlyMap<string, string>;
 }
 
@@ -30,7 +30,7 @@ export interface ApiOperation {
   readonly body:
     { readonly required: boolean; readonly schema: Schema; readonly pointer: string } | undefined;
   readonly responses: ReadonlyMap<string, ApiResponse>;
-  /** Names of schemes, one of which is enough; the empty list is for anonymous callers. Undefined: none is said. */
+  /** The names of alternative schemes; an empty list permits anonymous callers. Undefined if the document has none. */
   readonly security: readonly (readonly string[])[] | undefined;
 }
 
@@ -53,7 +53,7 @@ const JSON_TYPE = 'application/json';
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** A document of OpenAPI 3.1 as the oracle reads it: all that it knows of an application. */
+/** An OpenAPI 3.1 document, which is all that the oracle knows of an application. */
 export class ApiDocument {
   readonly operations: readonly ApiOperation[];
   private readonly requests: Ajv2020;
@@ -79,7 +79,7 @@ export class ApiDocument {
       .sort(([a], [b]) => a.split('{').length - b.split('{').length);
   }
 
-  /** Methods that a path serves. */
+  /** The methods of a path. */
   methodsOf(path: string): readonly string[] {
     return this.operations.filter((each) => each.path === path).map(({ method }) => method);
   }
@@ -88,18 +88,18 @@ export class ApiDocument {
     return this.patterns.some(([each]) => each === path);
   }
 
-  /** The path of the document that a concrete one is of. */
+  /** The templated path that matches a concrete one. */
   pathOf(concrete: string): string | undefined {
     return this.patterns.find(([, pattern]) => pattern.test(concrete.replace(/(.)\/$/, '$1')))?.[0];
   }
 
-  /** The schema itself, where this one only names it. */
+  /** Resolves a reference to a schema. */
   resolve(schema: Schema): Schema {
     if (typeof schema.$ref !== 'string') return schema;
     return this.resolve(at(this.plain, schema.$ref) as Schema);
   }
 
-  /** Whether a value of a request is as a schema says. */
+  /** Whether a value of a request is valid against a schema. */
   fits(schema: Schema, value: unknown): boolean {
     const validate = this.validatorsOfSchemas.get(schema) ?? this.validatorOf(schema);
     this.validatorsOfSchemas.set(schema, validate);
@@ -113,7 +113,7 @@ export class ApiDocument {
     return known;
   }
 
-  /** What is wrong with the body of an answer; undefined where nothing is. Fields that are not described are wrong. */
+  /** The validation errors of a response body; undefined if there are none. Undocumented fields are errors. */
   answerProblem(pointer: string, body: unknown): string | undefined {
     const key = `answer ${pointer}`;
     const known =
@@ -165,7 +165,7 @@ function ajvOf(document: object): Ajv2020 {
   addFormats.default(ajv);
   for (const name of ['time-local', 'decimal', 'float', 'double', 'int32', 'int64'])
     ajv.addFormat(name, true);
-  // Ajv only notes it; the text of an answer or a body has to be what it says.
+  // Ajv treats it as an annotation; here it is validated.
   ajv.removeKeyword('contentEncoding');
   ajv.addKeyword({
     keyword: 'contentEncoding',
@@ -186,7 +186,7 @@ function at(document: unknown, pointer: string): unknown {
     );
 }
 
-/** References of a part of the document lead into it from anywhere. */
+/** Makes the references of a part of the document absolute. */
 function inDocument(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inDocument);
   if (typeof value !== 'object' || value === null) return value;
@@ -198,7 +198,7 @@ function inDocument(value: unknown): unknown {
   );
 }
 
-/** The same, and nothing beside what is described. */
+/** The same document without additional properties. */
 function closed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closed);
   if (typeof value !== 'object' || value === null) return value;

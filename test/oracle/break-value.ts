@@ -2,7 +2,7 @@ import type { Schema } from './api-document.js';
 import type { Making } from './make-value.js';
 import { typesOf } from './make-value.js';
 
-/** A body that does not fit its schema, and the field at which it does not; undefined: as a whole. */
+/** A body that is invalid against its schema, and the invalid field; undefined if the body is invalid as a whole. */
 export interface Broken {
   readonly body: unknown;
   readonly field: string | undefined;
@@ -42,7 +42,7 @@ const WRONG = [
 
 const TRIES = 40;
 
-/** Breaks one thing of a body that fits. Undefined where nothing was found that is wrong by the schema. */
+/** Makes one part of a valid body invalid. Undefined if no invalid value was found. */
 export function breakBody(given: Schema, body: unknown, making: Making): Broken | undefined {
   const schema = making.document.resolve(given);
   for (let tries = 0; tries < TRIES; tries++) {
@@ -85,7 +85,7 @@ function wrongValue(given: Schema, making: Making): unknown {
   return near.length > 0 && random.chance(0.4) ? random.pick(near) : random.pick(WRONG);
 }
 
-/** Values just beyond what the schema says. */
+/** Values just outside of the limits of the schema. */
 function nearMisses(schema: Schema): readonly unknown[] {
   const { minimum, maximum, maxLength, items } = schema;
   return [

@@ -2,8 +2,8 @@ import type { ApiDocument, Schema } from './api-document.js';
 import { typesOf } from './make-value.js';
 
 /**
- * Forms that a body may have beside the canonical one, which the document does not describe: "Requests hold the canonical form: that
- * "3" is taken for a number is not said" (docs/openapi.md). They are those of contract 5.6 and contract 5.7 with docs/bodies-and-errors.md, and no others.
+ * The accepted forms of a body that the document does not describe: "Requests hold the canonical form: that
+ * "3" is taken for a number is not said" (docs/openapi.md). They are specified in contract 5.6, contract 5.7 and docs/bodies-and-errors.md.
  */
 export const EXCEPTIONS = [
   'a text that holds a number, for a number',
@@ -29,7 +29,7 @@ const DATETIME =
 const TIME = /^(\d{2}:\d{2})(:\d{2})?(\.\d{1,9})?$/;
 const INTERVAL = /^(\d+ )?(\d{1,2}:)?(\d{1,2}:)?\d+(\.\d+)?$/;
 
-/** What a body means by the exceptions, and by which of them: where that fits its schema, it may be taken. */
+/** Converts a body to its canonical form, and records the exceptions that apply. If the result is valid, the body may be accepted. */
 export class Canonical {
   readonly used = new Set<Exception>();
 
@@ -44,7 +44,7 @@ export class Canonical {
     if (types.includes('object')) return this.ofObject(schema, value);
     if (types.includes('array')) return this.ofArray(schema, value);
     if (types.includes('boolean')) return this.ofBoolean(value);
-    // Before numbers: what is kept as a text may be sent as either.
+    // Before numbers: a text may also be sent as a number.
     if (types.includes('string')) return this.ofText(schema, value);
     return types.includes('integer') || types.includes('number') ? this.ofNumber(schema, value) : value;
   }

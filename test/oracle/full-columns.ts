@@ -2,7 +2,7 @@ import type { ColumnOptions } from 'typeorm';
 
 export type DatabaseName = 'sqlite' | 'postgres' | 'mariadb';
 
-/** Columns of each family of types, by the name of the property. */
+/** Columns of each type, by property name. */
 type Columns = Readonly<Record<string, ColumnOptions>>;
 
 const EVERYWHERE: Columns = {
@@ -60,7 +60,7 @@ const OF_ONE: Readonly<Record<DatabaseName, Columns>> = {
   },
 };
 
-/** Each family twice: required, and with a null. */
+/** Each type twice: required and nullable. */
 export function columnsOf(database: DatabaseName): Columns {
   const all = { ...EVERYWHERE, ...OF_ONE[database] };
   return Object.fromEntries(

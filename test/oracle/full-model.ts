@@ -141,7 +141,7 @@ export class Badge {
   person: Relation<Person>;
 }
 
-/** The client chooses the key. */
+/** The client sets the key. */
 @Restify({ app: APP, returnDeleted: true, bulk: true, filterFields: ['word', 'weight'] })
 @Entity('full_tag')
 export class Tag {
@@ -184,7 +184,7 @@ export class Project {
   parent: Relation<Project> | null;
 }
 
-/** The through object of projects and tags, registered, with a column of its own. */
+/** The registered through object of projects and tags, with an additional column. */
 @Restify({ app: APP, bulk: true, conditional: true })
 @Entity('full_label')
 @Unique('full_label_pair', ['project', 'tag'])
@@ -204,7 +204,7 @@ export class Label {
   kind: string;
 }
 
-/** Rows and fields by caller, and what a hook fills. */
+/** Rows and fields depend on the caller; a hook sets a field. */
 @Restify({
   app: APP,
   authentication: [CALLERS],
@@ -287,7 +287,7 @@ export class Song extends Medium {
   genre: string;
 }
 
-/** A key of two columns. */
+/** A composite key. */
 @Restify({ app: APP, strict: true, idempotency: { require: true }, bulk: true })
 @Entity('full_invoice')
 export class Invoice {
@@ -380,7 +380,7 @@ const ENTITIES = [
 
 const SHEETS = new Map<DatabaseName, EntitySchema<{ id: number }>>();
 
-/** An entity with columns of every family of the database. */
+/** An entity with a column of every type of the database. */
 function sheetOf(database: DatabaseName): EntitySchema<{ id: number }> {
   const known = SHEETS.get(database);
   if (known) return known;
@@ -394,7 +394,7 @@ function sheetOf(database: DatabaseName): EntitySchema<{ id: number }> {
   return sheet;
 }
 
-/** A model with every feature on. */
+/** A model with all features. */
 export function fullEntities(
   database: DatabaseName,
 ): ((typeof ENTITIES)[number] | EntitySchema<{ id: number }>)[] {

@@ -6,14 +6,14 @@ export interface Caller {
   readonly isSuperuser: boolean;
 }
 
-/** In this model a password is the name. */
+/** The password of a user equals the user name. */
 export const CALLERS = basic((name, password): Caller | null =>
   timingSafeEqual(name, password) && ['admin', 'ada', 'bob'].includes(name)
     ? { name, isSuperuser: name === 'admin' }
     : null,
 );
 
-/** Rows of the caller's own, without the field that is for administrators. */
+/** Grants the caller's own rows, without the field for administrators. */
 export class OwnNotes implements Permission {
   decide({ actor }: AccessContext): Grant | Denial {
     const caller = actor as Caller | null;

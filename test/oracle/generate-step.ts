@@ -11,21 +11,21 @@ import type { KnownObject, State } from './state.js';
 import { objectsOf, resolveBody, token } from './step.js';
 import type { Intent, Step } from './step.js';
 
-/** Share of requests that break a rule of the document on purpose. */
+/** The fraction of requests that violate the document deliberately. */
 const BROKEN = 0.35;
-/** From so many living objects on, those of a long run are deleted as often as they are made: lists stay short. */
+/** The number of existing objects from which on a long run deletes as many as it creates, so that lists stay short. */
 const CROWDED = 300;
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** Where a step leads: its path, with tokens, and the object that it names. */
+/** The target of a step: its path with tokens, and the object. */
 interface Place {
   readonly path: string;
   readonly target?: KnownObject;
-  /** A key that is none by its schema, or of no row. */
+  /** Whether the key is invalid or does not exist. */
   readonly lost: boolean;
 }
 
-/** Makes the next request from the document and from what answers have told: the same ones for the same seed. */
+/** Generates the next request from the document and earlier responses, reproducibly for a seed. */
 export class StepGenerator {
   constructor(
     private readonly document: ApiDocument,
@@ -37,7 +37,7 @@ export class StepGenerator {
     const { random } = this.rest;
     let operation = this.chooseOperation();
     let place = this.placeOf(operation);
-    // Most requests are for objects that are there.
+    // Most requests use existing objects.
     for (let tries = 0; place.lost && tries < 10 && random.chance(0.95); tries++) {
       operation = this.chooseOperation();
       place = this.placeOf(operation);
@@ -57,7 +57,7 @@ export class StepGenerator {
     return broken ?? this.special(operation, base) ?? this.fitting(operation, base);
   }
 
-  /** The object that a write has answered with, by a GET of its own. */
+  /** A GET of the object that a write has returned. */
   readBack(number: number, object: KnownObject): Step {
     return {
       number,
@@ -72,7 +72,7 @@ export class StepGenerator {
     };
   }
 
-  /** Few objects make few relations: POST comes more often while there is little, and DELETE while there is much. */
+  /** Chooses a method: POST more often while there are few objects, DELETE while there are many. */
   private chooseOperation(): ApiOperation {
     const { random } = this.rest;
     const living = this.state.living.length;
@@ -108,7 +108,7 @@ export class StepGenerator {
     return { path: `${this.strangePath(operation)}/`, lost: true };
   }
 
-  /** Living ones, and now and then one that was deleted. */
+  /** An existing object, sometimes a deleted one. */
   private objectAt(detail: string): KnownObject | undefined {
     const all = [...this.state.objects.values()].filter((each) => each.detail === detail);
     const dead = this.rest.random.chance(0.05);
@@ -140,7 +140,7 @@ export class StepGenerator {
     };
   }
 
-  /** A list of changes names its objects itself; one change, and a deletion, are of those that the parameters name. */
+  /** A list of changes contains the keys of its objects; one change or a deletion applies to the objects in the parameters. */
   private queryFor(operation: ApiOperation, body: unknown): Query {
     const query = makeQuery(operation, this.making);
     const keys = operation.parameters.find(({ name, in: place }) => name === 'keys' && place === 'query');
@@ -168,7 +168,7 @@ export class StepGenerator {
     return headers;
   }
 
-  /** Requests that are right only because of an earlier one. */
+  /** Requests that depend on an earlier one. */
   private special(operation: ApiOperation, base: Base): Step | undefined {
     return (
       this.repeated(operation, base) ?? this.inKnownState(operation, base) ?? this.putBack(operation, base)
@@ -191,7 +191,7 @@ export class StepGenerator {
     return { ...step, number, body, intent: { kind: 'key-reused', step: step.number } };
   }
 
-  /** What was read, whole, and now and then with one field changed. */
+  /** The object that was read, sometimes with one changed field. */
   private putBack(operation: ApiOperation, base: Base): Step | undefined {
     const read = base.target === undefined ? undefined : this.state.objects.get(base.target)?.body;
     const schema = operation.body?.schema;
@@ -224,7 +224,7 @@ export class StepGenerator {
       () => this.brokenQuery(operation, fitting),
       () => ({
         ...fitting,
-        // A parameter may name the form, and wins.
+        // A parameter may select the format, and takes precedence.
         query: [],
         headers: { ...fitting.headers, accept: 'text/html' },
         intent: { kind: 'not-acceptable' },
@@ -295,7 +295,7 @@ export class StepGenerator {
     };
   }
 
-  /** A field whose name is a model's, or at which a key was refused or taken before, is given keys of objects. */
+  /** A field with the name of a model, or for which a key was rejected or accepted before, gets keys of objects. */
   private keyFor(name: string): unknown {
     const { random } = this.rest;
     const learned = this.state.references.get(name);

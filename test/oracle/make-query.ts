@@ -4,12 +4,12 @@ import type { Making } from './make-value.js';
 
 export type Query = readonly (readonly [name: string, value: string])[];
 
-/** Texts that are no number, boolean or date. */
+/** Texts that are neither numbers nor booleans nor dates. */
 const WRONG = ['many', '1.5.2', '0x10', '--3', '2022-13-45', '{}', 'tr ue'];
 
 const GROUPS = /`(or|and)\(/;
 
-/** Some of the parameters that an operation has in its query, with values that fit. */
+/** Some of the query parameters of an operation, with valid values. */
 export function makeQuery(operation: ApiOperation, making: Making): Query {
   const { random } = making;
   const open = operation.parameters.filter((each) => each.in === 'query');
@@ -26,12 +26,12 @@ function valueOf(parameter: ApiParameter, others: readonly ApiParameter[], makin
   return makeValue(parameter.schema, making, nameOfField(parameter.name));
 }
 
-/** `question__in` asks for keys of `question`. */
+/** The field of a parameter: `question` for `question__in`. */
 function nameOfField(parameter: string): string {
   return parameter.split('__')[0] ?? parameter;
 }
 
-/** Filters put together, as the description of the parameter shows. */
+/** A filter group, in the format that the description of the parameter shows. */
 function groupOf(others: readonly ApiParameter[], making: Making): string {
   const simple = others.filter(
     ({ schema, description }) => typesOf(schema).includes('integer') && /is this\.$/.test(description ?? ''),
@@ -44,14 +44,14 @@ function groupOf(others: readonly ApiParameter[], making: Making): string {
   return making.random.pick([`or(${term()},not(${term()}))`, `and(${term()},${term()})`, `not(${term()})`]);
 }
 
-/** Lists are repeated parameters, or one with commas, as the document says. */
+/** Lists are repeated parameters or comma-separated, as documented. */
 export function written({ name, explode }: ApiParameter, value: unknown): Query {
   if (!Array.isArray(value)) return [[name, String(value)]];
   if (explode === false) return [[name, value.map(String).join(',')]];
   return value.map((each) => [name, String(each)] as const);
 }
 
-/** A parameter with a value that does not fit; undefined where every text fits all of them. */
+/** A parameter with an invalid value; undefined if every text is valid for all of them. */
 export function breakQuery(
   operation: ApiOperation,
   making: Making,

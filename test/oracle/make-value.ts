@@ -1,13 +1,13 @@
 import type { ApiDocument, Schema } from './api-document.js';
 import type { Random } from './random.js';
 
-/** What values of a body may refer to. */
+/** The context in which values of a body are generated. */
 export interface Making {
   readonly random: Random;
   readonly document: ApiDocument;
-  /** The key of an object that is there, for the field of this name; undefined where it is no reference, or none is known. */
+  /** The key of an existing object for the field of this name; undefined if it is not a reference, or if no object is known. */
   keyFor(name: string): unknown;
-  /** A value with what its tokens stand for. */
+  /** Replaces the tokens in a value. */
   resolve(value: unknown): unknown;
 }
 
@@ -62,10 +62,10 @@ const NUMBERS = [0, 1, -1, 2, 3, 7, 42, 100, 1000, 32_767, -32_768, 2_147_483_64
 const FLOATS = [0, 1, 1.5, -2.25, 0.1, 1000, 1e10, -1e-5];
 const ANY = [null, true, 0, 'text', [], [1, [null]], {}, { a: { b: [1.5, 'é'] } }];
 
-/** Tries before a schema counts as one of which no value can be made. */
+/** The maximum number of attempts to generate a valid value. */
 const TRIES = 50;
 
-/** A value that the schema admits. `name` is the field's. Throws where it makes none. */
+/** Generates a valid value. `name` is the name of the field. Throws if it finds none. */
 export function makeValue(schema: Schema, making: Making, name = ''): unknown {
   for (let tries = 0; tries < TRIES; tries++) {
     const value = candidate(schema, making, name);
@@ -107,7 +107,7 @@ function ofType(type: string, schema: Schema, place: { making: Making; name: str
   }
 }
 
-/** What else has a form of its own is tried until it fits. */
+/** Generates texts until one is valid against the pattern. */
 function makeText(schema: Schema, making: Making): string {
   const { random } = making;
   const formed = FORMED[String(schema.format)]?.(random) ?? patterned(schema, making);
@@ -136,7 +136,7 @@ function patterned(schema: Schema, { random, document }: Making): string | undef
   return fitting.length > 0 ? random.pick(fitting) : undefined;
 }
 
-/** A pattern of names holds the names. */
+/** Extracts the names from a pattern of names. */
 function wordsOf(pattern: string): readonly string[] {
   return pattern.replace(/\\./g, ' ').match(/[A-Za-z_]\w+/g) ?? [];
 }

@@ -6,12 +6,12 @@ import type { DatabaseName } from './full-columns.js';
 
 export interface OpenedOracleDatabase {
   readonly options: DataSourceOptions;
-  /** As the sample application takes it. */
+  /** The URL in the format of the sample application. */
   readonly url: string;
   drop(): Promise<void>;
 }
 
-/** A database of its own, which `drop` takes away again. Servers are where `RESTIFY_TEST_…` says (`find-servers.mjs`). */
+/** Creates a database, which `drop` removes. The servers are those in `RESTIFY_TEST_…` (`find-servers.mjs`). */
 export async function openDatabase(name: DatabaseName): Promise<OpenedOracleDatabase> {
   if (name === 'sqlite')
     return {

@@ -19,14 +19,14 @@ function problemsOf({ findings }: Trial): readonly string[] {
   return findings.map(({ signature, detail, sequence }) => [signature, detail, ...sequence].join('\n'));
 }
 
-test('the sample application answers requests made from its document as that says', async () => {
+test('the responses of the sample application conform to its document', async () => {
   const trial = await shortTrial('sample', 500);
   expect(problemsOf(trial)).toEqual([]);
   expect(trial.requests).toBe(500);
   expect(trial.operations.succeeded).toBeGreaterThan(150);
 });
 
-test('a model with every feature on answers requests made from its document as that says', async () => {
+test('the responses of a model with all features conform to its document', async () => {
   const trial = await shortTrial('full', 450);
   expect(problemsOf(trial)).toEqual([]);
   expect(trial.requests).toBe(450);

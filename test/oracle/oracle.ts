@@ -1,8 +1,8 @@
 import { ApiDocument } from './api-document.js';
-import { judgeContent } from './judge-content.js';
-import { judgeForm } from './judge-form.js';
-import { OutcomeJudge } from './judge-outcome.js';
-import type { Exchange } from './judge-outcome.js';
+import { checkContent } from './check-content.js';
+import { checkForm } from './check-form.js';
+import { OutcomeCheck } from './check-outcome.js';
+import type { Exchange } from './check-outcome.js';
 import { messagesOf } from './reasons.js';
 import { isObject } from './same-value.js';
 import { curlOf } from './send-step.js';
@@ -11,7 +11,7 @@ import { State, textOf } from './state.js';
 import type { KnownObject } from './state.js';
 import type { Problem, Step } from './step.js';
 
-/** An application that listens, and what the oracle is given of it. */
+/** A listening application, as the oracle uses it. */
 export interface Subject {
   readonly port: number;
   readonly document: object;
@@ -19,7 +19,7 @@ export interface Subject {
   close(): Promise<void>;
 }
 
-/** What a step has come to. */
+/** The result of a step. */
 export interface Outcome {
   readonly step: Step;
   readonly curl: string;
@@ -30,10 +30,10 @@ export interface Outcome {
 const ANONYMOUS: OracleActor = { name: '', headers: {}, mayAll: false };
 const NO_SUCH_KEY = /^(Invalid pk|Incorrect type)/;
 
-/** Sends steps, judges their answers by the document, and learns from them what is there. */
+/** Sends steps, checks their responses against the document, and records the state that they disclose. */
 export class Oracle {
   readonly state: State;
-  readonly outcomes: OutcomeJudge;
+  readonly outcomes: OutcomeCheck;
   private readonly actors: ReadonlyMap<string, OracleActor>;
 
   constructor(
@@ -42,7 +42,7 @@ export class Oracle {
     readonly document = new ApiDocument(subject.document),
   ) {
     this.state = new State(this.document);
-    this.outcomes = new OutcomeJudge(this.document, this.state);
+    this.outcomes = new OutcomeCheck(this.document, this.state);
     this.actors = new Map(subject.actors.map((actor) => [actor.name, actor]));
   }
 
@@ -58,9 +58,9 @@ export class Oracle {
       actor: this.actors.get(step.actor) ?? ANONYMOUS,
     };
     const problems = [
-      ...judgeForm(this.document, operation, exchange),
-      ...(answer.status >= 500 ? [] : this.outcomes.judge(exchange)),
-      ...judgeContent(this.document, this.state, exchange),
+      ...checkForm(this.document, operation, exchange),
+      ...(answer.status >= 500 ? [] : this.outcomes.check(exchange)),
+      ...checkContent(this.document, this.state, exchange),
     ];
     this.learn(exchange);
     return { step, curl: curlOf(sent), status: answer.status, problems };
@@ -82,7 +82,7 @@ export class Oracle {
     const object = step.target === undefined ? undefined : this.state.objects.get(step.target);
     if (!object || !step.path.endsWith('.path⟧')) return;
     const isOwn = object.actor === step.actor;
-    // Of others' rows one may not know.
+    // The rows of other callers may be unknown.
     if (answer.status === 404 && object.alive === 'perhaps' && isOwn) object.alive = 'no';
     if (answer.status >= 300) return;
     object.etag = textOf(answer.headers.etag) ?? object.etag;
@@ -91,7 +91,7 @@ export class Oracle {
     object.alive = aliveAfter(step, object);
   }
 
-  /** By which fields objects refer to others, and of which collections those are. */
+  /** Records the fields that are references, and their collections. */
   private learnReferences({ step, sent, answer }: Exchange): void {
     if (!isObject(sent.body) || !isObject(step.body)) return;
     const errors = answer.status === 400 && isObject(answer.json) ? answer.json : {};
@@ -108,7 +108,7 @@ export class Oracle {
   }
 }
 
-/** A change of a pair may be another pair, at another URL. */
+/** Changing a pair may create another pair, with another URL. */
 function aliveAfter({ method }: Step, { detail }: KnownObject): KnownObject['alive'] {
   if (method === 'DELETE') return 'no';
   return method === 'GET' || !detail.includes('{childId}') ? 'yes' : 'perhaps';

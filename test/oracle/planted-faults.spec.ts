@@ -7,7 +7,7 @@ import type { Subject } from './oracle.js';
 import { runTrial } from './run-trial.js';
 import { startSubject } from './start-subject.js';
 
-/** An answer on its way, which a fault may change. */
+/** A response that a fault may change. */
 interface Passing {
   readonly method: string;
   readonly path: string;
@@ -32,7 +32,7 @@ function isRead({ method, path, status }: Passing): boolean {
 
 const DELETED = new Set<string>();
 
-/** What a broken application would answer, and the rule by which the oracle says so. */
+/** Responses of a faulty application, and the rule that the oracle must report. */
 const FAULTS: readonly (readonly [name: string, fault: Fault, rule: RegExp])[] = [
   [
     'a status that is not described',
@@ -160,7 +160,7 @@ const FAULTS: readonly (readonly [name: string, fault: Fault, rule: RegExp])[] =
   ],
 ];
 
-/** The application behind a server that changes its answers. */
+/** The application behind a proxy that changes its responses. */
 async function withFault(fault: Fault): Promise<Subject> {
   const subject = await startSubject({ model: 'sample', database: 'sqlite', platform: 'express' });
   const proxy = createServer((incoming, outgoing) => {
@@ -223,7 +223,7 @@ async function findingsOf(fault: Fault): Promise<readonly string[]> {
   return findings.map(({ signature }) => signature);
 }
 
-test('without a fault there is nothing to report', async () => {
+test('nothing is reported without a fault', async () => {
   expect(await findingsOf(() => undefined)).toEqual([]);
 });
 
@@ -232,7 +232,7 @@ test.each(FAULTS)('%s is reported', async (_, fault, rule) => {
   expect(findings.filter((each) => rule.test(each))).not.toEqual([]);
 });
 
-test('a problem is reported with the fewest requests that bring it about', async () => {
+test('a problem is reported with the fewest requests that reproduce it', async () => {
   const [, fault] = FAULTS.find(([name]) => name === 'null where there is none') ?? [];
   const { findings } = await runTrial({
     seed: 3,

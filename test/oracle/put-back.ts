@@ -3,15 +3,15 @@ import type { Making } from './make-value.js';
 import { isObject } from './same-value.js';
 
 export interface PutBack extends Making {
-  /** An object as an answer has shown it. */
+  /** An object from a response. */
   readonly read: unknown;
-  /** A body that fits the schema. */
+  /** A valid body. */
   readonly fitting: unknown;
 }
 
 /**
- * What a client sends that loads an object, changes one field of it or none, and puts it back whole, with its read-only fields.
- * Undefined where that does not fit the schema: what a caller may not read is required, for one.
+ * The body of a client that reads an object, changes at most one field, and sends the whole object back, with its read-only fields.
+ * Undefined if that is not valid, for example because a required field is not readable.
  */
 export function bodyToPutBack(schema: Schema, given: PutBack): Readonly<Record<string, unknown>> | undefined {
   const { read, fitting, random, document } = given;

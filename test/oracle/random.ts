@@ -1,8 +1,8 @@
-/** A sequence of numbers that is the same for the same seed (mulberry32). */
+/** A seeded pseudo-random generator (mulberry32). */
 export class Random {
   constructor(private state: number) {}
 
-  /** From 0 to below 1. */
+  /** A number from 0 (inclusive) to 1 (exclusive). */
   next(): number {
     this.state = (this.state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state);
@@ -10,7 +10,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   }
 
-  /** A whole number from 0 to below `end`. */
+  /** An integer from 0 (inclusive) to `end` (exclusive). */
   below(end: number): number {
     return Math.floor(this.next() * end);
   }
@@ -32,7 +32,7 @@ export class Random {
       .map(({ item }) => item);
   }
 
-  /** Hexadecimal digits in the form of a UUID. */
+  /** A UUID of random digits. */
   uuid(): string {
     const hex = (length: number): string =>
       Array.from({ length }, () => this.below(16).toString(16)).join('');

@@ -1,8 +1,8 @@
 import type { Answer } from './step.js';
 
 /**
- * Messages of a 400 that say something of the rows that are there, and nothing of the body: a body that fits its schema may be refused
- * with these alone (contract 5.9, contract 5.11).
+ * The messages of a 400 that depend on the stored rows instead of the body: a valid body may be rejected
+ * with these only (contract 5.9, contract 5.11).
  */
 const OF_THE_STATE = [
   /^Invalid pk ".*" - object does not exist\.$/s,
@@ -14,11 +14,11 @@ const OF_THE_STATE = [
   /^This object is in the list already\.$/,
 ];
 
-/** What no schema of the document can say of a request that fits it. docs/ has each of them. */
+/** Constraints that no schema can express, each documented in docs/. */
 const BEYOND_SCHEMAS: readonly (readonly [name: string, message: RegExp])[] = [
   ['values of a composite key in a filter', /^Enter \d+ values with commas between them\.$/],
   ['digits of a number', /^Ensure that there are no more than \d+ (decimal places|digits in total)\.$/],
-  // No format of JSON Schema is as wide as the validator.
+  // The formats of JSON Schema accept less than the validator.
   ['a validator of URLs', /^\w+ must be a URL address$/],
   ['limits of a query (docs/limits.md)', /^Ensure there are no more than \d+ terms\.$/],
   [
@@ -27,7 +27,7 @@ const BEYOND_SCHEMAS: readonly (readonly [name: string, message: RegExp])[] = [
   ],
 ];
 
-/** Every message of an error body, whatever its form. */
+/** All messages of an error body. */
 export function messagesOf(json: unknown): readonly string[] {
   if (typeof json === 'string') return [json];
   if (Array.isArray(json)) return json.flatMap(messagesOf);
@@ -35,15 +35,15 @@ export function messagesOf(json: unknown): readonly string[] {
   return Object.values(json).flatMap(messagesOf);
 }
 
-/** Whether a 400 is about the rows that are there. */
+/** Whether a 400 depends on the stored rows only. */
 export function isOfTheState({ json }: Answer): boolean {
   const messages = messagesOf(json);
   return messages.length > 0 && messages.every((message) => OF_THE_STATE.some((each) => each.test(message)));
 }
 
-/** By what names a 400 is about what no schema says, and else about the state alone; undefined where it is about something else too. */
+/** The names of the constraints beyond schemas that a 400 reports, apart from the state; undefined if it reports anything else. */
 export function beyondSchemas({ json }: Answer): readonly string[] | undefined {
-  // `_end` must be behind `_start`: no schema compares two parameters (contract 18).
+  // `_end` must be greater than `_start`: no schema compares two parameters (contract 18).
   if (typeof json === 'object' && json !== null && Object.keys(json).join() === '_end')
     return ['the window of json-server'];
   const names = messagesOf(json)

@@ -1,7 +1,7 @@
 import type { Finding, Trial } from './run-trial.js';
 import type { SubjectOptions } from './start-subject.js';
 
-/** A trial as it is read by people: what was sent, what was found, and how to see it again. */
+/** The report of a trial: the requests, the problems, and how to reproduce them. */
 export function reportOf(trial: Trial, run: SubjectOptions & { readonly seconds: number }): string {
   const { operations, statuses, exceptions, findings } = trial;
   const counted = (counts: ReadonlyMap<string, number>): string =>

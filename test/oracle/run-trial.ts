@@ -9,21 +9,21 @@ import type { Step } from './step.js';
 export interface TrialOptions {
   readonly seed: number;
   readonly requests: number;
-  /** A fresh application, with a fresh database. */
+  /** Starts a new application with a new database. */
   start(): Promise<Subject>;
-  /** How many kinds of problems are reported. Default: 20. */
+  /** The maximum number of reported kinds of problems. Default: 20. */
   readonly most?: number;
-  /** Whether sequences are made minimal, each with applications of its own. Default: true. */
+  /** Whether sequences are minimized, which starts more applications. Default: true. */
   readonly shrink?: boolean;
 }
 
-/** A kind of problem: the first time that it was seen, and how often. */
+/** A kind of problem: its first occurrence, and how often it occurred. */
 export interface Finding {
   readonly signature: string;
   readonly detail: string;
   readonly outcome: Outcome;
   times: number;
-  /** As few requests as bring it about in a fresh application. */
+  /** A minimal sequence of requests that reproduces it in a new application. */
   sequence: readonly string[];
 }
 
@@ -35,14 +35,14 @@ export interface Trial {
   readonly statuses: ReadonlyMap<string, number>;
   /** Operations of the document that were called, and those that have succeeded. */
   readonly operations: { readonly all: number; readonly called: number; readonly succeeded: number };
-  /** Forms beside the document's that were taken, by name. */
+  /** The accepted undocumented forms, by name. */
   readonly exceptions: ReadonlyMap<string, number>;
 }
 
-/** Share of writes after which the object is read at once. */
+/** The fraction of writes after which the object is read. */
 const READ_BACK = 0.5;
 
-/** Requests made from the document alone, in a sequence that the seed decides. */
+/** Runs a sequence of requests that is generated from the document and a seed. */
 export async function runTrial(options: TrialOptions): Promise<Trial> {
   const subject = await options.start();
   const connection = new Connection(

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ApiDocument, Schema } from './api-document.js';
 
-/** Numbers of 32 bits are shown by the shortest text that means them. */
+/** 32-bit floats are represented by the shortest text. */
 const SINGLE = 1e-6;
 
-/** Whether what is shown is the value that was sent, in the canonical form of its type. */
+/** Whether a returned value is the canonical form of the sent one. */
 export function isSameValue(
   document: ApiDocument,
   given: Schema,
@@ -23,7 +23,7 @@ export function isSameValue(
   return isSameScalar(schema, sent, shown);
 }
 
-/** The first field of a body that is shown otherwise than it was sent. Fields that are not shown are not looked at. */
+/** The first field of a body that is returned with another value. Fields that are not returned are not compared. */
 export function differingField(
   document: ApiDocument,
   schema: Schema,
@@ -35,7 +35,7 @@ export function differingField(
   const properties = (document.resolve(schema).properties ?? {}) as Readonly<Record<string, Schema>>;
   return Object.keys(sent).find((name) => {
     const property = properties[name];
-    // What is described as read-only follows from other fields.
+    // Read-only fields depend on other fields.
     if (!property || property.readOnly === true || !(name in shown)) return false;
     return !isSameValue(document, property, { sent: sent[name], shown: shown[name] });
   });
@@ -61,11 +61,11 @@ function isSameScalar(schema: Schema, sent: unknown, shown: unknown): boolean {
   const text = String(sent).trim();
   const isSame = SAME[String(schema.format)];
   if (isSame) return isSame(text, shown);
-  // An interval may be shown in other units than it was sent in.
+  // An interval may be returned in other units.
   return text === shown || String(schema.pattern).startsWith('^P(');
 }
 
-/** By the format. Digits that a column does not have are cut off. */
+/** By format. Values are truncated to the precision of the column. */
 const SAME: Readonly<Record<string, (sent: string, shown: string) => boolean>> = {
   'date-time': (sent, shown) => Math.abs(Date.parse(sent) - Date.parse(shown)) < 1000,
   'time-local': (sent, shown) => sent.slice(0, 8) === shown.slice(0, 8),

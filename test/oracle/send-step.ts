@@ -2,21 +2,21 @@ import { Agent, request } from 'node:http';
 import type { Answer, Known, Step } from './step.js';
 import { resolveBody, resolveText } from './step.js';
 
-/** Whoever sends requests: his headers, and whether anything may be refused to him. */
+/** A caller: the headers, and whether requests may be forbidden. */
 export interface OracleActor {
   readonly name: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Nothing is forbidden to him. */
+  /** Whether nothing is forbidden to the caller. */
   readonly mayAll: boolean;
 }
 
-/** A request as it goes over the line. */
+/** A request as it is sent. */
 export interface Sent {
   readonly method: string;
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly payload: string | undefined;
-  /** The parameters and the body before they became texts. */
+  /** The parameters and the body before serialization. */
   readonly query: Step['query'];
   readonly body: unknown;
 }
@@ -29,7 +29,7 @@ export class Connection {
     private readonly actors: ReadonlyMap<string, OracleActor>,
   ) {}
 
-  /** A step with what its tokens stand for. */
+  /** Replaces the tokens of a step. */
   prepare(step: Step, known: Known): Sent {
     const path = resolveText(step.path, known);
     const query = step.query.map(([name, value]) => [name, resolveText(value, known)] as const);
@@ -97,7 +97,7 @@ export class Connection {
   }
 }
 
-/** As one would type it. */
+/** The request as a curl command. */
 export function curlOf({ method, target, headers, payload }: Sent): string {
   const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
   return [

@@ -4,7 +4,7 @@ import { Connection } from './send-step.js';
 import { objectsOf } from './step.js';
 import type { Step } from './step.js';
 
-/** Applications that are started for one problem. */
+/** The maximum number of applications that are started for one problem. */
 const MOST_STARTS = 40;
 
 interface Shrinking {
@@ -12,8 +12,8 @@ interface Shrinking {
 }
 
 /**
- * As few requests as bring the last one's problem about in a fresh application, as curl commands. First those that it rests on
- * alone; where these are not enough, all of them, less and less.
+ * Minimizes a sequence of requests that reproduces a problem in a new application, as curl commands. First tries the requests on
+ * which the last one depends; if these are not enough, removes parts of the whole sequence.
  */
 export async function minimalSequence(
   steps: readonly Step[],
@@ -32,7 +32,7 @@ export async function minimalSequence(
   return trial.curls();
 }
 
-/** The last step, and those that have made the objects which it names. */
+/** The last step, and the steps that have created its objects. */
 function restedOn(steps: readonly Step[]): readonly Step[] {
   const last = steps.at(-1);
   const wanted = new Set<string>();

@@ -24,7 +24,7 @@ export interface StartedSubject extends Subject {
   readonly app: INestApplication;
 }
 
-/** The document names the scheme; who there is has to be said. */
+/** The callers. The document has the authentication scheme only. */
 const ACTORS: Readonly<Record<SubjectOptions['model'], readonly OracleActor[]>> = {
   sample: [actor('admin', true), actor('admin', true), actor('clerk', false), actor('planner', false)],
   full: [actor('admin', true), actor('ada', false), actor('bob', false)],
@@ -39,9 +39,9 @@ function actor(name: string, mayAll: boolean): OracleActor {
   };
 }
 
-/** A fresh application on a fresh database. */
+/** Starts a new application with a new database. */
 export async function startSubject(options: SubjectOptions): Promise<StartedSubject> {
-  // @nestjs/typeorm warns of a data source of each application that there was before.
+  // @nestjs/typeorm logs a warning for the data source of each earlier application.
   Logger.overrideLogger(false);
   const database = await openDatabase(options.database);
   try {
@@ -85,7 +85,7 @@ const MODULES: Readonly<
   Record<SubjectOptions['model'], (options: DataSourceOptions, database: DatabaseName) => Type>
 > = { sample: () => ClientsModule, full: fullModule, wild: wildModule };
 
-/** Entities that were there before, none of which has a decorator of the package. */
+/** Entities without decorators of this package. */
 function wildModule(options: DataSourceOptions): Type {
   @Module({
     imports: [
@@ -117,7 +117,7 @@ function fullModule(options: DataSourceOptions, database: DatabaseName): Type {
 function documentOf(app: INestApplication): object {
   const config = new DocumentBuilder().setTitle('Oracle').setVersion('1').setOpenAPIVersion('3.1.0').build();
   const document = app.get(RestifyOpenApi).extend(SwaggerModule.createDocument(app, config));
-  // As a client reads it.
+  // The document as a client receives it.
   return JSON.parse(JSON.stringify(document)) as object;
 }
 

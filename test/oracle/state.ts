@@ -1,22 +1,22 @@
 import type { ApiDocument } from './api-document.js';
 import type { Answer, Known, Step } from './step.js';
 
-/** An object that an answer has shown. */
+/** An object that a response has contained. */
 export interface KnownObject {
-  /** The step that made it, `12`, or `12.0` where that made several. */
+  /** The step that created it, `12`, or `12.0` if it created several. */
   readonly id: string;
-  /** The path of the document that lists it. */
+  /** The documented path of its list. */
   readonly collection: string;
-  /** The path of the document that leads to it. */
+  /** The documented path of the object. */
   readonly detail: string;
   readonly path: string;
   readonly key: unknown;
   readonly actor: string;
   etag: string | undefined;
   body: unknown;
-  /** `perhaps`: a write of something else may have taken it along. */
+  /** `perhaps`: a write of another object may have deleted it. */
   alive: 'yes' | 'perhaps' | 'no';
-  /** The number of writes when it was last seen. */
+  /** The number of writes before it was last returned. */
   writes: number;
 }
 
@@ -26,18 +26,18 @@ export interface KeyedPost {
   readonly answer: Answer;
 }
 
-/** So many deleted objects are kept: requests for them are 404. */
+/** The number of deleted objects that are kept for requests with status 404. */
 const MOST_DEAD = 200;
-/** Of so many of the latest POSTs some are sent once more. */
+/** The number of the latest POSTs from which some are repeated. */
 const MOST_KEYED = 100;
 
-/** What the oracle knows of the application's rows: only what answers have told. */
+/** The state of the application's rows, as far as responses have disclosed it. */
 export class State {
   readonly objects = new Map<string, KnownObject>();
   keyed: readonly KeyedPost[] = [];
-  /** How many writes have succeeded. */
+  /** The number of successful writes. */
   writes = 0;
-  /** By field: collections of which a key was taken there. */
+  /** By field: the collections of which a key was accepted. */
   readonly references = new Map<string, Set<string>>();
   /** By collection: the field that holds the key. */
   private readonly keyFields = new Map<string, string>();
@@ -58,7 +58,7 @@ export class State {
     return [...this.objects.values()].filter(({ alive }) => alive !== 'no');
   }
 
-  /** A write that has succeeded may have changed what others show, and a deletion may have taken them along. */
+  /** A successful write may have changed other objects, and a deletion may have deleted them. */
   noteWrite(deletes: boolean): void {
     this.writes++;
     if (!deletes) return;
@@ -69,14 +69,14 @@ export class State {
     this.keyed = [...this.keyed.slice(1 - MOST_KEYED), post];
   }
 
-  /** A field refers to objects, and those of this collection were taken. */
+  /** Records that a field accepts keys of this collection. */
   noteReference(field: string, collection: string | undefined): void {
     const known = this.references.get(field) ?? new Set<string>();
     this.references.set(field, known);
     if (collection !== undefined) known.add(collection);
   }
 
-  /** What a POST has made: by its Location, or for each of a list by the field in which keys of this collection stand. */
+  /** Records the objects that a POST has created: by its Location, or those of a list by the key field of the collection. */
   noteCreated(step: Step, answer: Answer): void {
     const collection = step.operation.replace(/^\S+ /, '');
     if (Array.isArray(answer.json)) this.noteMany(step, collection, answer.json);
@@ -96,7 +96,7 @@ export class State {
       collection,
       detail,
       path,
-      // No field holds a key of several columns: it is written as it stands in the URL.
+      // No field has a composite key: the format of the URL is used.
       key: key ?? segment,
       actor: step.actor,
       etag: textOf(headers.etag),
@@ -128,7 +128,7 @@ export class State {
     });
   }
 
-  /** A key that was given a second time is another object. */
+  /** A key that is used again identifies another object. */
   private add(object: KnownObject): void {
     const dead: string[] = [];
     for (const [id, each] of this.objects) {
@@ -140,7 +140,7 @@ export class State {
   }
 }
 
-/** The path of an absolute URL, as it is written there. */
+/** The path of an absolute URL, not normalized. */
 export function pathOf(location: string | string[] | undefined): string | undefined {
   const [, path] = /^https?:\/\/[^/]+(\/.*)$/.exec(textOf(location) ?? '') ?? [];
   return path;

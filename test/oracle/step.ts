@@ -1,44 +1,44 @@
-/** What a request is made to find out, and so which answers are right. */
+/** The intent of a request, which determines the correct responses. */
 export type Intent =
-  /** Everything is as the document says. */
+  /** The request is valid. */
   | { readonly kind: 'fits' }
-  /** The body breaks its schema: at `field`, or as a whole. */
+  /** The body is invalid: at `field`, or as a whole. */
   | { readonly kind: 'broken-body'; readonly field: string | undefined }
   | { readonly kind: 'broken-query'; readonly parameter: string }
-  /** The key in the URL is none by its schema, or leads nowhere. */
+  /** The key in the URL is invalid or does not exist. */
   | { readonly kind: 'no-such-object' }
-  /** The document wants credentials, and there are none. */
+  /** Required credentials are missing. */
   | { readonly kind: 'no-credentials' }
-  /** The document has no such method at this path. */
+  /** The path does not have the method. */
   | { readonly kind: 'other-method' }
   | { readonly kind: 'not-json' }
   | { readonly kind: 'malformed' }
   | { readonly kind: 'not-acceptable' }
-  /** The request of an earlier step once more, with its Idempotency-Key. */
+  /** Repeats the request of an earlier step with its Idempotency-Key. */
   | { readonly kind: 'repeated'; readonly step: number }
   /** The Idempotency-Key of an earlier step, with another body. */
   | { readonly kind: 'key-reused'; readonly step: number }
-  /** The object as it was answered last, by its ETag. */
+  /** Refers to the last response with the object by its ETag. */
   | { readonly kind: 'known-state' };
 
 /**
- * A request before it is sent. Texts may hold `⟦12.path⟧`, `⟦12.key⟧` and `⟦12.etag⟧`: what step 12 was answered. So a sequence can be
- * sent once more, without some of its steps, to an application where keys are others.
+ * A request before it is sent. Texts may contain the tokens `⟦12.path⟧`, `⟦12.key⟧` and `⟦12.etag⟧`, which refer to the response of
+ * step 12, so that a part of the sequence can be repeated with another application, in which keys differ.
  */
 export interface Step {
   readonly number: number;
-  /** `GET /rest/v1/polls/choice`, also where the document has no such operation. */
+  /** `GET /rest/v1/polls/choice`, also for an undocumented operation. */
   readonly operation: string;
   readonly method: string;
   readonly path: string;
   readonly query: readonly (readonly [name: string, value: string])[];
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: unknown;
-  /** In the place of a body of JSON. */
+  /** Replaces the JSON body. */
   readonly raw?: string;
   readonly actor: string;
   readonly intent: Intent;
-  /** The object that the path names. */
+  /** The object of the path. */
   readonly target?: string;
 }
 
@@ -49,7 +49,7 @@ export interface Answer {
   readonly json: unknown;
 }
 
-/** A rule that an answer broke. `rule` and the operation tell one problem from another. */
+/** A violated rule. Problems are identified by `rule` and operation. */
 export interface Problem {
   readonly rule: string;
   readonly detail: string;
@@ -63,14 +63,14 @@ export function token(object: string, part: 'path' | 'key' | 'etag'): string {
   return `⟦${object}.${part}⟧`;
 }
 
-/** A text with what its tokens stand for. */
+/** Replaces the tokens in a text. */
 export function resolveText(text: string, known: Known, write: (value: string) => string = String): string {
   return text.replace(TOKEN, (_, object: string, part: 'path' | 'key' | 'etag') =>
     write(String(known(object, part) ?? '0')),
   );
 }
 
-/** A body with what its tokens stand for: a text that is one token is the value itself. */
+/** Replaces the tokens in a body: a text that consists of one token becomes the value itself. */
 export function resolveBody(body: unknown, known: Known): unknown {
   if (typeof body === 'string') {
     const [whole, object = '', part] = new RegExp(`^${TOKEN.source}$`).exec(body) ?? [];
@@ -82,7 +82,7 @@ export function resolveBody(body: unknown, known: Known): unknown {
   return Object.fromEntries(Object.entries(body).map(([name, each]) => [name, resolveBody(each, known)]));
 }
 
-/** The objects on which a step rests. */
+/** The objects on which a step depends. */
 export function objectsOf(step: Step): ReadonlySet<string> {
   const text = JSON.stringify([step.path, step.query, step.headers, step.body ?? null]);
   const found = new Set([...text.matchAll(TOKEN)].map(([, object = '']) => object));

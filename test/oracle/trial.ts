@@ -1,5 +1,5 @@
 // npm run trial:openapi -- [--model sample|full|wild] [--database sqlite|postgres|mariadb] [--platform express|fastify]
-//     [--requests 20000] [--seed <number>]; each may be several, with commas between: every combination runs.
+//     [--requests 20000] [--seed <number>]; comma-separated lists run every combination.
 import { parseArgs } from 'node:util';
 import { findServers } from '../support/find-servers.mjs';
 import { launchServers } from '../support/launch-servers.mjs';

@@ -48,8 +48,8 @@ import {
 } from 'typeorm';
 import type { Relation, ValueTransformer } from 'typeorm';
 
-// Entities as they stand in applications that were written before they had this package: no decorator of its own, foreign keys beside
-// relations, columns that a transformer fills, validators and @Exclude of DTOs, entities on join tables.
+// Entities as in applications that were written before they used this package: without its decorators, with foreign keys beside
+// relations, columns with transformers, validators and @Exclude of DTOs, and entities on join tables.
 
 enum Role {
   owner = 'owner',
@@ -79,7 +79,7 @@ const amount: ValueTransformer = {
   from: (value: string | number | null) => (value === null ? null : Number(value)),
 };
 
-/** As a library of entities has it: what they share stands in a base class. */
+/** A base class with the shared columns. */
 abstract class Dated {
   @PrimaryGeneratedColumn('uuid')
   id: string;
@@ -132,12 +132,12 @@ export class Member extends Dated {
   @OneToMany(() => Purchase, (purchase) => purchase.member)
   purchases: Relation<Purchase[]>;
 
-  /** Served by nobody. */
+  /** Not served. */
   @OneToMany(() => Visit, (visit) => visit.member)
   visits: Relation<Visit[]>;
 }
 
-/** In the data source, and not registered. */
+/** In the data source, but not registered. */
 @Entity('wild_visit')
 export class Visit {
   @PrimaryGeneratedColumn()
@@ -161,7 +161,7 @@ export class Coupon {
   @Max(100)
   percent: number;
 
-  /** Named like parameters in use. */
+  /** Has the names of parameters. */
   @Column({ type: 'varchar', length: 20, nullable: true })
   search: string | null;
 
@@ -186,7 +186,7 @@ export class Purchase extends Dated {
   @JoinColumn({ name: 'couponId' })
   coupon: Relation<Coupon> | null;
 
-  /** Refers to another column than the key. */
+  /** References a column other than the key. */
   @Column({ type: 'varchar', length: 12, nullable: true })
   giftCode: string | null;
 
@@ -269,7 +269,7 @@ export class Condition {
   regions: Relation<Region[]>;
 }
 
-/** On the join table, registered. */
+/** Mapped to the join table, and registered. */
 @Entity('wild_condition_product')
 export class ConditionProduct {
   @PrimaryColumn({ name: 'condition_id' })
@@ -282,7 +282,7 @@ export class ConditionProduct {
   position: number;
 }
 
-/** On the join table, and only in the data source. */
+/** Mapped to the join table, but only in the data source. */
 @Entity('wild_condition_region')
 export class ConditionRegion {
   @PrimaryColumn({ name: 'condition_id' })
@@ -308,7 +308,7 @@ export class Region {
   @TreeLevelColumn()
   level: number;
 
-  /** TypeORM fills none. */
+  /** Not set by TypeORM. */
   @BeforeInsert()
   setLevel(): void {
     this.level = 1;
@@ -321,7 +321,7 @@ export class Region {
   children: Relation<Region[]>;
 }
 
-/** A root whose discriminator is a number. */
+/** A base entity with a numeric discriminator. */
 @Entity('wild_vehicle')
 @TableInheritance({ column: { name: 'kind', type: 'int' } })
 export class Vehicle {
@@ -356,7 +356,7 @@ export class Article {
   before: number;
 }
 
-/** Of the articles, by length of their titles. */
+/** Statistics of the articles by title length. */
 @ViewEntity({
   name: 'wild_title_length',
   expression: 'SELECT LENGTH(title) AS size, COUNT(*) AS articles FROM wild_article GROUP BY LENGTH(title)',
@@ -369,7 +369,7 @@ export class TitleLength {
   articles: number;
 }
 
-/** Stands behind a guard of the application, and counts its changes. */
+/** Protected by a guard of the application; counts its changes. */
 @Entity('wild_ticket')
 export class Ticket {
   @PrimaryGeneratedColumn('uuid')

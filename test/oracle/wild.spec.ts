@@ -5,7 +5,7 @@ import { runTrial } from './run-trial.js';
 import { startSubject } from './start-subject.js';
 
 onEachDatabase('entities that were there before', ({ name }) => {
-  test('answer requests made from their document as that says', async () => {
+  test('respond in conformance with their document', async () => {
     const trial = await runTrial({
       seed: 17,
       requests: 400,

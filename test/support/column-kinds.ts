@@ -5,23 +5,23 @@ import type { ColumnOptions } from 'typeorm';
 import type { TestDatabase } from './databases.js';
 import { WORLD } from './world.js';
 
-/** What is sent, and what is shown for it. */
+/** A sent value, and its representation in responses. */
 type Taken = readonly (readonly [sent: unknown, shown: unknown])[];
 
-/** What is sent, and the message that refuses it. */
+/** A sent value, and the message with which it is rejected. */
 type Refused = readonly (readonly [sent: unknown, message: string])[];
 
-/** A type of column, and what becomes of its values. */
+/** A column type with sample values. */
 export interface Kind {
   readonly column: ColumnOptions;
-  /** Values as they are shown, the ends of the range among them, as the database orders them. */
+  /** Values in canonical form, including both ends of the range, in the order of the database. */
   readonly ordered: readonly unknown[];
-  /** Other forms in which a value may be given. */
+  /** Other accepted formats of a value. */
   readonly taken?: Taken;
   readonly refused?: Refused;
-  /** Texts of a filter that are no value of the type, and the message. */
+  /** Filter texts that are not valid for the type, and the message. */
   readonly refusedFilters?: readonly (readonly [text: string, message: string])[];
-  /** Values of it cannot be compared in a URL. */
+  /** Whether values cannot be compared in a URL. */
   readonly uncompared?: true;
 }
 
@@ -31,7 +31,7 @@ export enum Colour {
   Odd = '100%, _',
 }
 
-/** Neither from 1 nor in order: an index is no value. */
+/** Neither consecutive nor ordered, so that an index is not mistaken for a value. */
 export enum Level {
   High = 20,
   Low = 10,
@@ -164,7 +164,7 @@ function decimal(
   };
 }
 
-/** A double, whatever its name. */
+/** A 64-bit float, under any of its names. */
 function double(type: ColumnOptions['type']): Kind {
   return {
     column: { ...(type ? { type } : {}) },
@@ -193,7 +193,7 @@ function double(type: ColumnOptions['type']): Kind {
   };
 }
 
-/** 32 bits: seven digits of a decimal fraction, and some more of a whole number. */
+/** A 32-bit float: seven decimal digits, and some more for integers. */
 function single(type: ColumnOptions['type']): Kind {
   const most = 3.4028234663852886e38;
   return {
@@ -242,7 +242,7 @@ const boolean: Kind = {
   ],
 };
 
-/** Blanks at the end are the column's own where it is padded, and no part of a value: all are trimmed. */
+/** Trailing blanks are padding of the column, and not part of the value. */
 function text(column: ColumnOptions, length: number): Kind {
   return {
     column,
@@ -357,7 +357,7 @@ function time(column: ColumnOptions, digits: number): Kind {
   };
 }
 
-/** `stored` of the `shown` digits are kept. */
+/** The column stores `stored` of the `shown` digits. */
 function datetime(
   column: ColumnOptions,
   shown: number,
@@ -638,7 +638,7 @@ const SAFE = [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER] as const;
 /** SQLite keeps 15 digits of a decimal; it has no ranges of integers. */
 function liteInteger(type: 'int' | 'integer' | 'tinyint' | 'smallint' | 'mediumint' | 'int2'): Kind {
   const kind = integer({ type }, ...SAFE);
-  // The number beyond is none that JSON holds.
+  // JSON cannot represent the next number exactly.
   return { ...kind, refused: (kind.refused ?? []).slice(1), refusedFilters: [...ENTER_NUMBER] };
 }
 
@@ -670,7 +670,7 @@ export const KINDS: Readonly<Record<TestDatabase['name'], Readonly<Record<string
     datetime: datetime({ type: 'datetime' }, 3),
     simple_enum: choice({ type: 'simple-enum', enum: Colour }, ['100%, _', 'blue', 'red']),
     level: numericChoice({ type: 'simple-enum', enum: Level }, [0, 10, 20]),
-    // TypeORM 0.3 knows no such type on SQLite.
+    // TypeORM 0.3 does not support the type on SQLite.
     ...(WORLD.name === 'nest-11' ? {} : { jsonb: json('jsonb') }),
     blob: binary({ type: 'blob' }),
   },
@@ -856,7 +856,7 @@ export const KINDS: Readonly<Record<TestDatabase['name'], Readonly<Record<string
   },
 };
 
-/** One type of each family: the family's own form of value in bodies, answers and URLs. */
+/** One type of each kind of value in bodies, responses and URLs. */
 const FAMILIES: Readonly<Record<TestDatabase['name'], readonly string[]>> = {
   sqlite: [
     'int',
@@ -933,13 +933,13 @@ export function familyKinds(
 const EQUALITIES: readonly Lookup[] = ['exact', 'ne', 'in', 'isnull'];
 const ORDERS: readonly Lookup[] = ['gt', 'gte', 'lt', 'lte', 'range'];
 
-/** What may be asked of a type: a flag is not more or less than another one. */
+/** The lookups of a type: booleans, for example, have no order. */
 export function lookupsOf({ uncompared, column }: Kind): readonly Lookup[] {
   if (uncompared) return ['isnull'];
   return column.type === 'boolean' || column.type === Boolean ? EQUALITIES : [...EQUALITIES, ...ORDERS];
 }
 
-/** The lookups that compare a column with one value, and which of the `ordered` values each finds: each value exactly, and what lies before and behind the ends and the middle. */
+/** The lookups that compare a column with one value, and the `ordered` values that each of them matches. */
 export function comparisonsOf(kind: Kind): readonly Comparison[] {
   const { ordered } = kind;
   const places = new Set([0, Math.floor(ordered.length / 2), ordered.length - 1]);

@@ -4,14 +4,14 @@ import type { RestPipeline } from '../../src/pipeline/rest-pipeline.js';
 import { ModelSerializer } from '../../src/features/serialization/model-serializer.js';
 import type { Compared } from './comparison.js';
 
-/** Those of `Compared` that count reads. */
+/** The counters of `Compared` for reads. */
 export const READS = ['pages', 'rows', 'askedPages'] as const satisfies readonly (keyof Compared)[];
 
 export type Read = (typeof READS)[number];
 
 /**
- * Which counter the comparison of an application raises when it answers a GET of this route; undefined where the answer does
- * not come from a path that is compared, or where the parameters of the request decide it.
+ * The counter that a GET of this route increments in an application with comparison; undefined if the response does
+ * not come from a compared path, or if that depends on the parameters of the request.
  */
 export function comparedRead({ resource, operations }: Route, pipeline: RestPipeline): Read | undefined {
   const { adapter } = pipeline.services;

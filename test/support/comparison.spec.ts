@@ -60,7 +60,7 @@ afterEach(() => {
   for (const restore of replaced.splice(0)) restore();
 });
 
-test('each way of reading and writing is counted for its application', async () => {
+test('each kind of read and write is counted for its application', async () => {
   const started = await start();
   for (const path of READS) expect((await started.client.get(path)).status).toBe(200);
   expect(started.compared).toMatchObject({ ...NOTHING, pages: 1, rows: 2, askedPages: 1 });
@@ -72,7 +72,7 @@ test('each way of reading and writing is counted for its application', async () 
   await started.close();
 });
 
-test('of two applications, one that compares and one that does not, neither changes the other', async () => {
+test('an application with comparison and one without do not affect each other', async () => {
   const [with1, without, with2] = [await start(), await start({ compare: false }), await start()];
   for (const { client } of [with1, without, with2]) {
     for (const path of READS) await client.get(path);
@@ -120,7 +120,7 @@ describe('a planted difference fails the request, and the end of the application
     await expect(started.close()).rejects.toThrow(/text is written as .*planted.*, and by TypeORM as .*'d'/);
   });
 
-  test('of what a write returns', async () => {
+  test('in the row that a write returns', async () => {
     const started = await start();
     const rowOf = Reflect.get(DirectWriter.prototype, 'rowOf') as (records: unknown) => object;
     replace(DirectWriter.prototype, 'rowOf', function (this: DirectWriter, records: unknown) {
@@ -130,7 +130,7 @@ describe('a planted difference fails the request, and the end of the application
     await expect(started.close()).rejects.toThrow('The statement returns');
   });
 
-  test('of a body from the document', async () => {
+  test('between a body and the document', async () => {
     const started = await start();
     // SQLite stores any value in any column, and both paths return it.
     await started.dataSource.query("UPDATE compared_thing SET whole = 'seven'");

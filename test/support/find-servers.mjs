@@ -3,8 +3,8 @@ import { createConnection } from 'mysql2/promise';
 import pg from 'pg';
 
 /**
- * Fills in where the servers are expected, and sets `RESTIFY_MISSING_…` to the reason where one does not answer, or lets
- * this user make no schema or database.
+ * Sets the default URLs of the servers, and `RESTIFY_MISSING_…` to the reason if a server does not respond, or does not
+ * permit this user to create a schema or database.
  */
 export async function findServers() {
   process.env.RESTIFY_TEST_POSTGRES ||= 'postgres://postgres@127.0.0.1:5432/postgres';

@@ -1,7 +1,7 @@
 import { findServers } from './find-servers.mjs';
 import { launchServers } from './launch-servers.mjs';
 
-/** Once for a run of Jest. Of `npm test` the servers are there already: `scripts/run-tests.mjs` starts them once for both worlds. */
+/** Starts the servers of a run of Jest. In `npm test`, `scripts/run-tests.mjs` has already started them for both worlds. */
 export default async function setUp() {
   globalThis.stopRestifyTestServers = await launchServers();
   await findServers();

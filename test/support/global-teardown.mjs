@@ -1,4 +1,4 @@
-/** Stops what `global-setup.mjs` has started. */
+/** Stops the servers that `global-setup.mjs` has started. */
 export default async function tearDown() {
   await globalThis.stopRestifyTestServers?.();
 }

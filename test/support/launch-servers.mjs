@@ -3,11 +3,11 @@ import { launchMariadb } from './launch-mariadb.cjs';
 import { launchPostgres } from './launch-postgres.cjs';
 
 /**
- * Starts the servers that a run of tests has of its own, and names them in `RESTIFY_TEST_…`: MariaDB where it is not named
- * yet, since one without durability is far faster than the machine's; PostgreSQL where it is not named yet and none answers
- * at the standard port. Without installed binaries there is none, and `find-servers.mjs` says what is missing.
+ * Starts dedicated servers for a test run, and sets their URLs in `RESTIFY_TEST_…`: MariaDB unless its URL is set,
+ * because a server without durability is much faster; PostgreSQL unless its URL is set or a server responds
+ * at the default port. Without installed binaries none is started, and `find-servers.mjs` reports what is missing.
  *
- * @returns {Promise<() => Promise<void>>} stops them
+ * @returns {Promise<() => Promise<void>>} a function that stops them
  */
 export async function launchServers() {
   const isThere = Boolean(process.env.RESTIFY_TEST_POSTGRES) || (await answers(5432));

@@ -12,7 +12,7 @@ export interface LintProblem {
 
 const SCRIPT = fileURLToPath(new URL('redocly-process.mjs', import.meta.url));
 
-/** What Redocly's linter says of a document, by its recommended rules. */
+/** The problems that Redocly's linter finds in a document, with its recommended rules. */
 export async function lintOpenApi(document: object): Promise<readonly LintProblem[]> {
   const child = spawn(process.execPath, [SCRIPT], {
     stdio: ['pipe', 'pipe', 'inherit'],

@@ -15,7 +15,7 @@ export type Shown = Readonly<Record<string, unknown>>;
 
 const BASE_PATH = '/rest/v1/app/model';
 
-/** Reads and writes the rows of one resource by plans of the adapter, including body parsing, filters and serialization. */
+/** Reads and writes the rows of one resource with plans of the adapter, including body parsing, filters and serialization. */
 export class ModelRows {
   readonly output: JsonOutput;
 

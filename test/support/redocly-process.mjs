@@ -1,4 +1,4 @@
-// Reads an OpenAPI document from its standard input, and writes what Redocly's linter says of it, as JSON: a process of its own, because the linter is an ES module only.
+// Reads an OpenAPI document from standard input, and writes the problems that Redocly's linter finds as JSON. It runs in a child process, because the linter is an ES module only.
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { text } from 'node:stream/consumers';
 

@@ -6,8 +6,8 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const TAGS = ['core', 'db', 'http', 'nest'];
 
 /**
- * The specs of `test/`, with the tags of their first line, `// @tags db nest`: where a spec can differ.
- * `core` nowhere, `db` between databases, `http` between Express and Fastify, `nest` between the worlds.
+ * The specs of `test/` with the tags of their first line, `// @tags db nest`, which state where their results can differ:
+ * `db` between databases, `http` between Express and Fastify, `nest` between the worlds, `core` nowhere.
  * Paths are relative to the root of the project, with slashes.
  */
 export function taggedSpecs() {

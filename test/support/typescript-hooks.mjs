@@ -4,7 +4,7 @@ import { compileTypeScript } from './compile-typescript.cjs';
 
 const PACKAGE = new URL('../../src/index.ts', import.meta.url).href;
 
-/** `./file.js` is `./file.ts` where that exists, and the package is its source. */
+/** Resolves `./file.js` to `./file.ts` if that exists, and the package to its source. */
 export function resolve(specifier, context, next) {
   if (specifier === 'nestjs-restify') return { url: PACKAGE, format: 'module', shortCircuit: true };
   if (/^\.{1,2}\/.*\.js$/.test(specifier) && context.parentURL?.endsWith('.ts')) {
@@ -19,7 +19,7 @@ export function load(url, context, next) {
   return compile(fileURLToPath(url));
 }
 
-/** The module of a file, or of another text in its place. */
+/** The compiled module of a file, or of a text that replaces it. */
 export function compile(filename, text) {
   return { format: 'module', source: compileTypeScript(filename, 'es6', text), shortCircuit: true };
 }

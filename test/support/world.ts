@@ -1,11 +1,11 @@
-/** The versions of Nest and TypeORM that a run of the tests is on; its Jest configuration says which. */
+/** The versions of Nest and TypeORM of a test run, which its Jest configuration selects. */
 export interface World {
   readonly name: 'nest-12' | 'nest-11';
-  /** What the source and the tests are compiled to, and in what the applications of this world are written. */
+  /** The module format of the compiled source, of the tests and of the applications. */
   readonly format: 'esm' | 'cjs';
-  /** Node finds the packages of this world, and the built package by its name, from any file below. */
+  /** A folder in which Node resolves the packages of this world, and the built package by its name. */
   readonly directory: string;
-  /** Types of the source and the tests against this world's packages. */
+  /** The TypeScript configuration that checks the source and the tests against the packages of this world. */
   readonly tsconfig: string;
 }
 

@@ -44,7 +44,7 @@ function isMany(
   return method === 'PATCH' ? !/[?&](?!fields|omit)/.test(query) : random.chance(0.5);
 }
 
-/** Objects for a bulk write; those of a PATCH name themselves, each another one. */
+/** Objects for a bulk write; those of a PATCH have distinct keys. */
 function makeList(
   random: Random,
   state: State,
@@ -91,7 +91,7 @@ export function makeObject(
   return { ...body, ...upsertValues(random, state, { entity, method }) };
 }
 
-/** Values of a row that is there, by which an upsert finds it. */
+/** The values by which an upsert finds an existing row. */
 function upsertValues(
   random: Random,
   state: State,

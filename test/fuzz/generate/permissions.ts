@@ -70,7 +70,7 @@ function makeAnswer(random: Random, entity: EntitySpec): AnswerSpec {
   };
 }
 
-/** All fields that a create needs, and some others. */
+/** All required fields, and some others. */
 function writableOf(random: Random, entity: EntitySpec): string[] {
   const needed = [
     ...entity.key.columns.map(({ name }) => name),

@@ -16,7 +16,7 @@ import { rightValue, textValue } from './values.js';
 
 type Entries = [string, string][];
 
-/** What there is, and the list that is asked for. */
+/** The state, and the requested list. */
 export interface Listed {
   readonly state: State;
   readonly resource: Resource;
@@ -77,7 +77,7 @@ function pageEntries(
   if (pagination.kind === 'cursor') cursorEntries(random, model, { path, entries });
 }
 
-/** A cursor that the list has told, with its order; sometimes one of another list, or none. */
+/** A cursor that the list has returned, with its order; sometimes one of another list, or an invalid one. */
 function cursorEntries(
   random: Random,
   model: Model,

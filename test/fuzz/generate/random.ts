@@ -1,4 +1,4 @@
-/** Random numbers that begin with a seed, and are the same for it everywhere. */
+/** A seeded pseudo-random generator. */
 export class Random {
   private state: number;
 
@@ -6,7 +6,7 @@ export class Random {
     this.state = seed >>> 0;
   }
 
-  /** 0 to below 1 (mulberry32). */
+  /** A number from 0 (inclusive) to 1 (exclusive) (mulberry32). */
   next(): number {
     this.state = (this.state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state);
@@ -32,12 +32,12 @@ export class Random {
     return item;
   }
 
-  /** Each of them with this probability, in their order. */
+  /** A subset in the same order, with this probability for each element. */
   some<Item>(items: readonly Item[], probability: number): readonly Item[] {
     return items.filter(() => this.chance(probability));
   }
 
-  /** One of the keys, as often as its weight says. */
+  /** One of the keys, by weight. */
   weighted<Name extends string>(weights: Readonly<Partial<Record<Name, number>>>): Name {
     const entries = Object.entries(weights) as [Name, number][];
     let left = this.next() * entries.reduce((sum, [, weight]) => sum + weight, 0);
@@ -55,7 +55,7 @@ export class Random {
     return shuffled;
   }
 
-  /** A seed for something that has random numbers of its own. */
+  /** A seed for another generator. */
   seed(): number {
     return this.below(2 ** 31);
   }

@@ -7,21 +7,21 @@ import { makeBody } from './bodies.js';
 import { makeQuery } from './queries.js';
 import type { Random } from './random.js';
 
-/** Where a request goes: a path and what stands there. */
+/** The target of a request: a path and its resource. */
 export interface Target {
   readonly kind: 'collection' | 'object' | 'children' | 'through-list' | 'through-detail' | 'nowhere';
   readonly path: string;
-  /** Whose fields are there. */
+  /** The entity whose fields the resource has. */
   readonly entity: EntitySpec | undefined;
-  /** Of many-to-many URLs. */
+  /** For URLs of a many-to-many relation. */
   readonly through?: { readonly relation: ManySpec; readonly parent: EntitySpec; readonly parentKey: string };
   readonly key?: string | undefined;
 }
 
-/** POSTs with a key that a client has sent, to be sent again. */
+/** The POSTs with an idempotency key of a client, to be repeated. */
 export type Posted = FuzzRequest[];
 
-/** The next request of a client, by what its rows are now. */
+/** The next request of a client, for the current state of its rows. */
 export function makeRequest(random: Random, model: Model, posted: Posted): FuzzRequest {
   if (posted.length > 0 && random.chance(0.08)) return sendAgain(random, posted.slice(-8));
   const target = makeTarget(random, model.state);
@@ -46,7 +46,7 @@ export function makeRequest(random: Random, model: Model, posted: Posted): FuzzR
   return asked;
 }
 
-/** A POST that was sent before, with its own body or another one. */
+/** Repeats a POST with its own or another body. */
 function sendAgain(random: Random, posted: Posted): FuzzRequest {
   const asked = random.pick(posted);
   const other = random.pick(posted);
@@ -55,7 +55,7 @@ function sendAgain(random: Random, posted: Posted): FuzzRequest {
     : asked;
 }
 
-/** Whether most URLs of this kind do not have the method: what is checked before and behind it shows there. */
+/** Whether most URLs of this kind do not have the method, which tests the order of the checks. */
 function isUnusual({ kind, entity }: Target, method: string): boolean {
   switch (kind) {
     case 'object':
@@ -176,7 +176,7 @@ function nestedTarget(random: Random, state: State, { entity, key, path, relatio
   return { kind: 'through-detail', path: `${list}${child.segment}/`, entity: side, through, key: child.text };
 }
 
-/** A key of a row, mostly one that is there. */
+/** A key, usually of an existing row. */
 export function makeKey(random: Random, state: State, entity: EntitySpec): { text: string; segment: string } {
   const rows = state.rows(entity.name);
   if (rows.length > 0 && random.chance(0.92)) {

@@ -29,7 +29,7 @@ const KINDS: Readonly<Partial<Record<ColumnKind, number>>> = {
 };
 export const CHOICES = ['high', 'low', 'mid'];
 
-/** A schema of one client; `number` keeps its names apart from those of others. */
+/** The schema of one client; `number` makes its names unique. */
 export function makeSchema(random: Random, number: number, database: string): SchemaSpec {
   const app = `c${number}`;
   const names = WORDS.slice(0, random.between(2, 4));
@@ -67,7 +67,7 @@ function plainEntity(
 ): EntitySpec {
   const columns: ColumnSpec[] = [];
   for (let index = random.between(1, 5); index > 0; index--) columns.push(makeColumn(random, `f${index}`));
-  // Without a unique column there are no upserts.
+  // Upserts need a unique column.
   if (!columns.some(({ unique }) => unique) && random.chance(0.5))
     columns.push({ name: 'mark', kind: 'varchar', length: 20, unique: true });
   if (random.chance(0.2)) columns.push({ name: 'version', kind: 'version' });
@@ -174,7 +174,7 @@ type Add = (entity: EntitySpec, relation: RelationSpec) => void;
 function addToOne(random: Random, { one, other, index }: Ends, add: Add): void {
   const isSelf = one.name === other.name;
   const unique = !isSelf && random.chance(0.25);
-  // Relations that must be there lead to earlier entities only, for TypeORM refuses circles of them.
+  // Required relations refer to earlier entities only, because TypeORM rejects cycles of them.
   const nullable = isSelf || one.name < other.name || random.chance(0.3);
   const onDelete = random.pick(
     nullable ? (['NO ACTION', 'CASCADE', 'SET NULL'] as const) : (['NO ACTION', 'CASCADE'] as const),

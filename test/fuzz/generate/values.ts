@@ -76,7 +76,7 @@ function makeUuid(random: Random): string {
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
-/** A key that a client chooses. */
+/** A key that is set by the client. */
 export function keyValue(random: Random, column: ColumnSpec): Json {
   if (column.kind === 'varchar')
     return random.chance(0.05)
@@ -86,7 +86,7 @@ export function keyValue(random: Random, column: ColumnSpec): Json {
   return rightValue(random, column);
 }
 
-/** A value as it stands in a query string. */
+/** A value in the format of a query string. */
 export function textValue(random: Random, column: ColumnSpec): string {
   const value = random.chance(0.9) ? rightValue(random, column) : wrongValue(random, column);
   return typeof value === 'object' ? 'x' : String(value);

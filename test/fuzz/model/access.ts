@@ -2,12 +2,12 @@ import type { ActorSpec, AnswerSpec, EntitySpec, PermissionSpec, RowsSpec } from
 import { fitsRows } from './conditions.js';
 import type { Placed, State } from './state.js';
 
-/** `all`, or the names. */
+/** `all`, or the names of the fields. */
 export type Names = 'all' | ReadonlySet<string>;
 
 export interface Access {
   readonly kind: 'grant';
-  /** Undefined: all rows. */
+  /** Undefined for all rows. */
   readonly rows: RowsSpec | undefined;
   readonly readable: Names;
   readonly writable: Names;
@@ -21,7 +21,7 @@ export interface Refused {
 
 export type Actor = ActorSpec | null;
 
-/** Whose rights are asked for, and by which method. */
+/** The caller, and the method that requires the permission. */
 export interface Question {
   readonly entity: EntitySpec;
   readonly actor: Actor;
@@ -175,7 +175,7 @@ function eitherNames(one: Names, other: Names): Names {
   return one === 'all' || other === 'all' ? 'all' : new Set([...one, ...other]);
 }
 
-/** The rows that may be named from elsewhere; undefined: all, `none`: not one (contract 8). */
+/** The rows to which other rows may refer: undefined for all, `none` for none (contract 8). */
 export type Visible = RowsSpec | undefined | 'none';
 
 export function visibleRows(permissions: readonly PermissionSpec[] | undefined, question: Question): Visible {

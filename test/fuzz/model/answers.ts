@@ -43,7 +43,7 @@ export interface GivenAnswer {
   readonly text: string;
 }
 
-/** What an answer is made of before its headers. */
+/** A response without its headers. */
 export interface Answer {
   readonly status: number;
   readonly body?: Json;
@@ -52,7 +52,7 @@ export interface Answer {
   readonly links?: Expected['links'];
 }
 
-/** A request that has been let in. */
+/** An authorized request. */
 export interface Admitted {
   readonly route: Route;
   readonly resource: Resource;
@@ -64,8 +64,8 @@ export interface Admitted {
 }
 
 /**
- * Sections 1 to 9 of docs/contract.md in memory. It is written from that document and the project's docs, and knows nothing of
- * src/. What nobody can foresee, such as a generated key, it takes from the answer and holds it to what it must be.
+ * An in-memory implementation of sections 1 to 9 of docs/contract.md. It follows that document and the other documentation, independently of
+ * src/. Values that cannot be predicted, such as generated keys, are read from the response and validated.
  */
 export class Model {
   readonly state: State;
@@ -82,7 +82,7 @@ export class Model {
     this.actors = new Map(schema.actors.map((actor) => [actor.name, actor]));
   }
 
-  /** What must be answered to a request. It changes what the request changes. */
+  /** The expected response to a request, which is applied to the state. */
   answer(asked: AskedRequest, given: GivenAnswer): Expected {
     const [path = '', query = ''] = asked.path.split(/\?(.*)/s);
     const route = routeOf(this.state, path);
@@ -223,7 +223,7 @@ export class Model {
     };
   }
 
-  /** Parameters that mean nothing at an object, in a strict model. */
+  /** The parameters that a strict model rejects for an object. */
   private refuseUnknown({ resource, parameters }: Admitted): void {
     if (!resource.options.strict) return;
     const known = [...shapeParameters(resource), ...(resource.options.bulk?.upsert ? ['upsert'] : [])];
@@ -244,7 +244,7 @@ export class Model {
     return this.tags.expected(this.content(admitted, row), told);
   }
 
-  /** The object as GET shows it to this caller; where GET is refused no tag is of it. */
+  /** The representation of the object by GET for this caller, which the entity tag identifies; undefined if GET is forbidden. */
   private content({ resource, actor }: Admitted, row: Row): string {
     const { entity, through } = resource;
     const read = decideAll(resource.options.permissions, { entity, actor, method: 'GET' });
@@ -271,12 +271,12 @@ export class Model {
     );
   }
 
-  /** The tag of an answer to a write: that of the object as GET shows it, where the answer shows the same. */
+  /** The entity tag of the response to a write: that of GET, if the representation is the same. */
   private writtenHeaders(admitted: Admitted, row: Row, shape: Shape | undefined): Expected['headers'] {
     const { options, entity } = admitted.resource;
     if (!options.conditional || shape) return { etag: null };
     const read = decideAll(options.permissions, { entity, actor: admitted.actor, method: 'GET' });
-    // Whether there is a tag where GET is refused is said nowhere.
+    // It is not specified whether there is an entity tag if GET is forbidden.
     if (read.kind === 'refusal') return {};
     const written = this.readableAfterWrite(admitted);
     const shows = (names: Names): string[] =>
@@ -304,7 +304,7 @@ export class Model {
     return represent(resource, row, { state: this.state, readable, actor, shape });
   }
 
-  /** The row of the URL, as far as the caller may see it. */
+  /** The row of the URL, if the caller may see it. */
   private object({ route, resource, access }: Admitted): Row {
     const row = resource.rows().find((each) => each.key === route.key);
     if (!row || (access.rows && !fitsRows(this.state, { entity: resource.entity, row: row }, access.rows)))
@@ -328,7 +328,7 @@ export class Model {
     return parsed.values;
   }
 
-  /** A POST, once for each key where the model has idempotency. */
+  /** A POST, which is executed once per key if the model has idempotency. */
   private post(admitted: Admitted): Answer {
     const { asked, route, actor, resource } = admitted;
     const shape = this.shape(admitted, this.readableAfterWrite(admitted));
@@ -344,7 +344,7 @@ export class Model {
     const replayed = this.kept.replayed(name, digest);
     if (replayed) return replayed;
     const answer = this.create(admitted, body, shape);
-    // Where nothing is written, nothing is kept (contract 15.7).
+    // A response without a write is not stored (contract 15.7).
     if (!Array.isArray(body) || body.length > 0) this.kept.keep(name, { digest, answer });
     return { ...answer, headers: { ...answer.headers, 'idempotency-replayed': null } };
   }
@@ -394,7 +394,7 @@ export class Model {
     return { status: isNew ? 201 : 200, body: answered, headers: { etag: null } };
   }
 
-  /** All of them, or none: what is wrong with the first one that the database refuses. */
+  /** Writes all objects or none, with the errors of the first one that the database rejects. */
   private writeItems(admitted: Admitted, items: readonly Item[], shape: Shape | undefined): Json[] {
     const restore = this.state.snapshot();
     const told = parsedBody(admitted.given);
@@ -434,7 +434,7 @@ export class Model {
     );
   }
 
-  /** The objects that a PATCH or DELETE of many is about. */
+  /** The objects that a bulk PATCH or DELETE selects. */
   private named(admitted: Admitted): Row[] {
     const { parameters, resource } = admitted;
     const keys = parameters.last('keys');
@@ -459,7 +459,7 @@ export class Model {
     const writing = this.writing(admitted);
     const body = this.body(admitted);
     if (Array.isArray(body)) {
-      // Objects that name themselves are named by no parameter (contract 14.4).
+      // Objects with keys in the body are not selected by parameters (contract 14.4).
       refuseErrors(unknownNames(admitted.parameters, shapeParameters(admitted.resource)));
       const items = planItems(writing, body as readonly Json[], planChange);
       return { status: 200, body: this.writeItems(admitted, items, shape), headers: { etag: null } };
@@ -555,7 +555,7 @@ export class Model {
     return { status: 204 };
   }
 
-  /** Fields that both the grant of the write and that of GET show, and the key (contract 8). */
+  /** The fields that are readable by both the grant of the write and that of GET, and the key (contract 8). */
   private readableAfterWrite({ resource, access, actor }: Admitted): Names {
     const read = decideAll(resource.options.permissions, { entity: resource.entity, actor, method: 'GET' });
     const names = read.kind === 'grant' ? bothNames(access.readable, read.readable) : access.readable;
@@ -565,7 +565,7 @@ export class Model {
   }
 }
 
-/** A path with broken percent escapes is none, whatever is asked of it. */
+/** A path with invalid percent-encoding does not exist, for any method. */
 function isBroken(path: string): boolean {
   try {
     decodeURIComponent(path.split('?')[0] ?? '');
@@ -575,7 +575,7 @@ function isBroken(path: string): boolean {
   }
 }
 
-/** What is wrong with one object, where all of them have the same body. */
+/** The errors of one object if all objects have the same body. */
 function ofOneBody({ expected }: Refusal): Refusal {
   const bodies = expected.bodies.map((each) =>
     Array.isArray(each) ? ((each as Json[]).find((errors) => JSON.stringify(errors) !== '{}') ?? {}) : each,
@@ -587,7 +587,7 @@ function shapeParameters({ options }: Pick<Resource, 'options'>): string[] {
   return [...(options.shape ? ['fields', 'omit'] : []), ...(options.expandable ? ['expand'] : [])];
 }
 
-/** Tags are told apart within one object (RFC 9110, 8.8.3). */
+/** Entity tags are unique for one object only (RFC 9110, 8.8.3). */
 function objectOf({ resource }: Admitted, row: Row): string {
   return `${resource.entity.name}/${row.key}${resource.through ? `@${resource.through.parentKey}` : ''}`;
 }

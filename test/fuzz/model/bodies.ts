@@ -20,7 +20,7 @@ export interface WriteContext {
   readonly state: State;
   readonly resource: Resource;
   readonly access: Access;
-  /** Fields that an answer shows the caller (contract 8.7). */
+  /** The fields that the caller may read (contract 8.7). */
   readonly shown: Names;
   readonly actor: Actor;
   readonly limits: Limits;
@@ -28,7 +28,7 @@ export interface WriteContext {
 
 export type WriteKind = 'create' | 'update' | 'partialUpdate';
 
-/** The body of a request as a JSON value; no body is `{}`. */
+/** The parsed body of a request; `{}` if there is none. */
 export function readBody(body: string | undefined, contentType: string | undefined): Json {
   if (body === undefined || body === '') return {};
   const [type = '', ...parameters] = (contentType ?? '').split(';').map((part) => part.trim());
@@ -51,7 +51,7 @@ export function asObject(body: Json): JsonObject {
   return body as JsonObject;
 }
 
-/** Values of a body by field, in their canonical form, or what is wrong with each. */
+/** The canonical values of a body by field, or the errors by field. */
 export type Parsed =
   | { readonly values: Readonly<Record<string, Json>> }
   | { readonly errors: ErrorFields; readonly others: Readonly<Record<string, Json>> };
@@ -73,7 +73,7 @@ export function parseBody(context: WriteContext, body: JsonObject, kind: WriteKi
   return Object.keys(errors).length > 0 ? { errors, others: values } : { values };
 }
 
-/** Whether a field is one of which this caller knows. */
+/** Whether the field is visible to the caller. */
 function isKnown({ access, shown }: WriteContext, field: FieldView): boolean {
   const reads = field.isReadable && (shown === 'all' || shown.has(field.name));
   const writes = field.isWritable && (access.writable === 'all' || access.writable.has(field.name));
@@ -127,7 +127,7 @@ function inOrderOf(database: string, outcome: Outcome<Json>): Outcome<Json> {
   return { value: inJsonbOrder(outcome.value) };
 }
 
-/** `jsonb` keeps members by the length of their names, then by the names (docs/databases.md). */
+/** `jsonb` orders members by the length of their names, then by the names (docs/databases.md). */
 function inJsonbOrder(value: Json): Json {
   if (Array.isArray(value)) return (value as readonly Json[]).map(inJsonbOrder);
   if (typeof value !== 'object' || value === null) return value;
@@ -137,7 +137,7 @@ function inJsonbOrder(value: Json): Json {
   return Object.fromEntries(members.map(([name, each]) => [name, inJsonbOrder(each)]));
 }
 
-/** The key of a related row that the caller may name, as a text. */
+/** The text of the key of a related row, to which the caller may refer. */
 function parseRelated(context: WriteContext, relation: ToOneSpec, input: Json): Outcome<Json> {
   const { state, actor } = context;
   const target = state.entity(relation.target);
@@ -155,7 +155,7 @@ function parseRelated(context: WriteContext, relation: ToOneSpec, input: Json): 
     : wrong(`Invalid pk "${String(input)}" - object does not exist.`);
 }
 
-/** The text of a key; undefined for what is no key of this type. */
+/** The text of a key; undefined if it is invalid for the type. */
 function relatedKey({ limits }: WriteContext, target: EntitySpec, input: Json): string | undefined {
   if (typeof input !== 'string' && typeof input !== 'number') return undefined;
   const [column, ...others] = target.key.columns;

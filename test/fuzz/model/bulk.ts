@@ -6,11 +6,11 @@ import type { ErrorFields } from './expected.js';
 import { keyOfSegment } from './state.js';
 import type { Row } from './state.js';
 
-/** What is to be done with one object of a list. */
+/** The write of one object of a list. */
 export interface Item {
   readonly kind: WriteKind;
   readonly values: Readonly<Record<string, Json>>;
-  /** The row that is changed. */
+  /** The row to change. */
   readonly row: Row | undefined;
 }
 
@@ -24,7 +24,7 @@ export function checkLength(list: readonly Json[], max: number): void {
     throw invalid({ non_field_errors: [`Ensure this field has no more than ${max} elements.`] });
 }
 
-/** Objects of a list, all of them right, or what is wrong with each (docs/bulk-writes.md). */
+/** Parses the objects of a list, or returns the errors of each (docs/bulk-writes.md). */
 export function planItems(
   context: WriteContext,
   list: readonly Json[],
@@ -57,7 +57,7 @@ export function planCreate(context: WriteContext, body: JsonObject): Planned {
   return itemOf(parseBody(context, body, 'create'), 'create', undefined);
 }
 
-/** An object that names itself by its key. */
+/** An object with its key in the body. */
 export function planChange(context: WriteContext, body: JsonObject): Planned {
   const { entity } = context.resource;
   const name = entity.key.columns[0]?.name ?? 'id';
@@ -69,8 +69,8 @@ export function planChange(context: WriteContext, body: JsonObject): Planned {
 }
 
 /**
- * An object that is changed, as by PUT, where its upsert fields name a row, and else created. `named` has the rows that objects
- * before it name: a second one of the same row is not looked at further (contract 14.7).
+ * An object that updates a row, as by PUT, if its upsert fields identify one, and otherwise creates it. `named` has the rows of the
+ * preceding objects: a second object for the same row is not validated further (contract 14.7).
  */
 export function planUpsert(context: WriteContext, body: JsonObject, named: Set<string>): Planned {
   const names = context.resource.options.bulk?.upsert ?? [];
@@ -89,7 +89,7 @@ export function planUpsert(context: WriteContext, body: JsonObject, named: Set<s
     : itemOf(create, 'create', undefined);
 }
 
-/** The rows that `keys` names, each of them there. */
+/** The rows with these keys, all of which must exist. */
 export function rowsOfKeys(context: WriteContext, keys: string): Row[] {
   const { resource } = context;
   const texts = [...new Set(keys.split(','))];

@@ -1,19 +1,19 @@
 import type { Expected } from './expected.js';
 import { detailed, Refusal } from './expected.js';
 
-/** What a tag names: an entity, the fields that are shown, and the object. */
+/** What an entity tag identifies: an entity, the readable fields, and the object. */
 export type Content = string;
 
-/** Entity tags as they have been told: one for each state of an object in a view (docs/conditional-requests.md). */
+/** The entity tags of earlier responses: one for each state of an object in a view (docs/conditional-requests.md). */
 export class Tags {
   /** By object and tag. */
   private readonly contents = new Map<string, Content>();
   private readonly told = new Set<string>();
   private readonly tags = new Map<Content, string>();
-  /** The last tag that each object has been told with. */
+  /** The last tag of each object. */
   readonly latest = new Map<string, string>();
 
-  /** The tag that an answer must have. One that nobody has seen is learned. */
+  /** The expected tag of a response. An unknown one is learned from the response. */
   expected(
     content: Content,
     { given, object }: { readonly given: string | undefined; readonly object: string },
@@ -33,7 +33,7 @@ export class Tags {
     return [...this.told];
   }
 
-  /** Undefined where the tag of this state has been told nowhere: an object has the same one at each of its URLs, and nobody can compute it. */
+  /** Undefined if no response has contained the tag of this state. It is the same at all URLs of the object, and cannot be computed. */
   isOf(
     tag: string,
     { object, content }: { readonly object: string; readonly content: Content },
@@ -44,19 +44,19 @@ export class Tags {
   }
 }
 
-/** No tag of the product's is as short as those that the generator makes up. */
+/** Tags of the package are longer than those that the generator invents. */
 const MADE_UP = /^(?!"[^"]{4,}"$)/;
 
 interface Asked {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The status that was given. */
+  /** The status of the response. */
   readonly given: number;
 }
 
 const LIST = /^(?:W\/)?"[^"]*"(?:\s*,\s*(?:W\/)?"[^"]*")*$/;
 
-/** Throws 412, 428 or 304, as the conditions of a request say of the object as it is. */
+/** Throws 412, 428 or 304 by the preconditions of a request and the current state of the object. */
 export function checkConditions(
   tags: Tags,
   { method, headers, given }: Asked,

@@ -10,7 +10,7 @@ export interface Comparison {
   readonly value: Json;
 }
 
-/** Whether a value, null where there is none, fits (docs/filters.md, lookups). */
+/** Whether a value, which may be null, matches (docs/filters.md, lookups). */
 export function fitsValue(actual: Json, { lookup, value }: Comparison, kind: ColumnKind): boolean {
   switch (lookup) {
     case 'isnull':
@@ -62,12 +62,12 @@ function fitsText(actual: string, { lookup, value }: Comparison): boolean {
   }
 }
 
-/** ASCII letters, the only ones with a case that the generator uses. */
+/** Converts ASCII letters only: the generator uses no other letters with a case. */
 export function lower(text: string): string {
   return text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
 
-/** Whether a row fits what a grant says. Each condition over many looks for a related row of its own. */
+/** Whether a row matches the condition of a grant. Conditions over a to-many relation may match different related rows. */
 export function fitsRows(state: State, { entity, row }: Placed, rows: RowsSpec): boolean {
   switch (rows.kind) {
     case 'and':
@@ -118,14 +118,14 @@ function fitsKey(target: EntitySpec, key: string | null, comparison: Comparison)
   return fitsValue(keyJson(target, key), comparison, column && others.length === 0 ? column.kind : 'varchar');
 }
 
-/** Of a relation to many: at least one is, or there is none. */
+/** For a to-many relation: whether a related row exists. */
 function fitsKeys(target: EntitySpec, related: readonly Row[], where: WhereSpec): boolean {
   return where.lookup === 'isnull'
     ? (related.length === 0) === where.value
     : related.some((each) => fitsKey(target, each.key, where));
 }
 
-/** `exact` and `ne` with null ask whether there is a value. */
+/** `exact` and `ne` with null test for the existence of a value. */
 function nullSafe(comparison: Comparison): Comparison {
   if (comparison.value !== null) return comparison;
   return { lookup: 'isnull', value: comparison.lookup === 'exact' };

@@ -11,20 +11,20 @@ interface Doomed {
   readonly key: string;
 }
 
-/** A deletion in which a row that goes with it is kept by another one that goes too: databases differ. */
+/** A deletion in which a cascaded row is restricted by another cascaded row: databases differ. */
 export class AmbiguousDeletion extends Error {}
 
-/** Takes a row away with all that goes with it; throws the 409 where something keeps it. */
+/** Deletes a row with its cascades; throws the 409 if another row restricts it. */
 export function destroy(state: State, { entity, row }: Placed, actor: Actor): void {
   const doomed = cascade(state, { entity: entity.name, key: row.key });
   const [direct = [], ...indirect] = doomed.map((each) => keepersOf(state, each, doomed));
   if (direct.length > 0) throw refuse(409, ...direct.map((each) => keptBy(each, actor)));
-  // What refers to a row that would go with it is named to nobody.
+  // Rows that refer to a cascaded row are not named in the message.
   if (indirect.flat().length > 0) throw refuse(409, kept(OTHERS));
   for (const each of doomed) remove(state, each);
 }
 
-/** Entities with a row that restricts the deletion of another one. */
+/** The entities with a row that restricts the deletion of another one. */
 function keepersOf(state: State, each: Doomed, doomed: readonly Doomed[]): EntitySpec[] {
   const keepers = state
     .referrers(each.entity)
@@ -43,7 +43,7 @@ function keepersOf(state: State, each: Doomed, doomed: readonly Doomed[]): Entit
   return keepers.filter((keeper) => !isDoomed(keeper)).map(({ entity }) => entity);
 }
 
-/** The message names no model that the caller may not view. */
+/** The message contains only models that the caller may view. */
 function keptBy(entity: EntitySpec, actor: Actor): { detail: string } {
   const access = decideAll(entity.options.permissions, { entity, actor, method: 'GET' });
   const who =
@@ -59,7 +59,7 @@ function cascade(state: State, first: Doomed): Doomed[] {
   const doomed: Doomed[] = [first];
   const isDoomed = ({ entity, key }: Doomed): boolean =>
     doomed.some((other) => other.entity === entity && other.key === key);
-  // The list grows while it is gone through.
+  // The list grows during the iteration.
   for (const each of doomed)
     doomed.push(...followersOf(state, each).filter((follower) => !isDoomed(follower)));
   return doomed;

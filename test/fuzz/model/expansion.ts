@@ -13,7 +13,7 @@ import type { Row, State } from './state.js';
 
 const MAX_CHILDREN = 100;
 
-/** The objects in the place of a key or a link, as a GET of them would show them; undefined where it stays what it is. */
+/** The objects that replace a key or a link, represented as by GET; undefined if it is not expanded. */
 export function expandedValue(
   { state, actor }: Sight,
   { resource, row }: { readonly resource: Resource; readonly row: Row },

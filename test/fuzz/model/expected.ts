@@ -1,23 +1,23 @@
 import type { Json } from '../schema.js';
 
-/** What must be answered. */
+/** The expected response. */
 export interface Expected {
   readonly status: number;
-  /** Any of these bodies; none: no body at all. */
+  /** One of these bodies; empty for no body. */
   readonly bodies: readonly Json[];
-  /** In place of bodies: one text under `detail`, which must fit. */
+  /** Instead of bodies: a pattern for the text of `detail`. */
   readonly detail?: RegExp;
-  /** In place of bodies: any. */
+  /** Instead of bodies: any body. */
   readonly anyBody?: boolean;
-  /** Links of the header `Link` by what they are; others may stand beside them. */
+  /** Expected links of the header `Link` by relation type; there may be others. */
   readonly links?: Readonly<Record<string, string>>;
-  /** Exact values, patterns, or null for a header that must not be there. */
+  /** Exact values, patterns, or null for a header that must be absent. */
   readonly headers: Readonly<Record<string, string | RegExp | null>>;
 }
 
 export type ErrorFields = Record<string, Json>;
 
-/** Ends the work on a request, whose answer it is. */
+/** Thrown to end a request with this response. */
 export class Refusal extends Error {
   constructor(readonly expected: Omit<Expected, 'headers'> & Partial<Pick<Expected, 'headers'>>) {
     super(`${expected.status}`);

@@ -9,11 +9,11 @@ export interface FieldView {
   readonly relation?: RelationSpec;
   readonly isKey: boolean;
   readonly isReadable: boolean;
-  /** Whether a body may have it; of a key that a client chooses, on create. */
+  /** Whether a body may contain it; a key that is set by the client, on create only. */
   readonly isWritable: boolean;
 }
 
-/** Fields in their order: key, columns, relations (contract 2). */
+/** The fields in order: key, columns, relations (contract 2). */
 export function fieldsOf(
   state: State,
   { entity, options }: Pick<Resource, 'entity' | 'options'>,
@@ -47,7 +47,7 @@ export function fieldsOf(
   );
 }
 
-/** The value of a field as an answer shows it. */
+/** The value of a field in responses. */
 export function shownValue(state: State, { entity, row }: Placed, field: FieldView): Json {
   const { relation, name } = field;
   if (!relation) return row.values[name] ?? null;

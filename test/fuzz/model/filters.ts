@@ -20,24 +20,24 @@ import type { Placed, Row, State } from './state.js';
 import { isPlainKind, parseBoolean, parseText, wrong } from './values.js';
 import type { Limits, Outcome } from './values.js';
 
-/** A filter that a client asks for, with a canonical value. */
+/** A requested filter with a canonical value. */
 export interface Term extends Comparison {
   readonly path: readonly string[];
 }
 
-/** What a client asks for: terms that are AND-ed mean the same related object (docs/filters.md, over many). */
+/** The requested filters: AND-ed terms refer to the same related object (docs/filters.md, over many). */
 export type Asked =
   | { readonly kind: 'term'; readonly term: Term }
   | { readonly kind: 'and' | 'or'; readonly parts: readonly Asked[] }
   | { readonly kind: 'not'; readonly part: Asked };
 
-/** What there is, and who looks at it. */
+/** The state, and the caller. */
 export interface Sight {
   readonly state: State;
   readonly actor: Actor;
 }
 
-/** A resource as far as a caller may read it. */
+/** The part of a resource that the caller may read. */
 export interface Readable extends Pick<Resource, 'entity' | 'options'> {
   readonly readable: Names;
 }
@@ -47,7 +47,7 @@ export interface FilterName {
   readonly lookup: LookupName;
 }
 
-/** Names of the query string and what they ask, as far as this caller may ask it. */
+/** The parameters by which the caller may filter, and their terms. */
 export function filterNames(sight: Sight, resource: Readable): Map<string, FilterName> {
   const names = new Map<string, FilterName>();
   const declared = resource.options.filterFields ?? defaultFilters(sight.state, resource);
@@ -78,7 +78,7 @@ export function defaultFilters(
   );
 }
 
-/** Whether the caller may read each field on the way, and the models that they lead to. */
+/** Whether the caller may read all fields of the path, and the related models. */
 export function mayAsk(sight: Sight, resource: Readable, path: readonly string[]): boolean {
   const [name = '', ...rest] = path;
   const field = fieldsOf(sight.state, resource).find((each) => each.name === name && each.isReadable);
@@ -97,7 +97,7 @@ function isNamed(names: Names, name: string): boolean {
   return names === 'all' || names.has(name);
 }
 
-/** The grants of what a relation leads over: of a many-to-many the junction's, then the other side's. Undefined where one refuses. */
+/** The grants for a relation: for a many-to-many relation, those of the junction and of the other side. Undefined if one is denied. */
 function grantsOver(
   { state, actor }: Sight,
   entity: EntitySpec,
@@ -115,13 +115,13 @@ function grantsOver(
   );
   const grants = answers.filter((answer) => answer.kind === 'grant');
   const [first] = grants;
-  // Whose pair leads to which object is a field of the junction.
+  // The other side of a pair is a field of the junction.
   const otherField = through?.through?.otherField;
   if (first && otherField !== undefined && !isNamed(first.readable, otherField)) return undefined;
   return grants.length === answers.length ? grants : undefined;
 }
 
-/** The related rows that count for a caller. */
+/** The related rows that the caller may see. */
 export function visibleRelated(sight: Sight, placed: Placed, relation: RelationSpec): Row[] {
   const { state, actor } = sight;
   const target = state.entity(relation.target);
@@ -146,7 +146,7 @@ function overJunction({ state, actor }: Sight, { entity, row }: Placed, relation
     .flatMap((each) => state.row(relation.target, String(each.values[otherField])) ?? []);
 }
 
-/** Where a path ends: a column, or a relation, which is compared by its key. */
+/** The end of a path: a column, or a relation, which is compared by key. */
 export function operandOf(state: State, entity: EntitySpec, path: readonly string[]): ColumnSpec {
   const [name = '', ...rest] = path;
   const relation = relationNamed(entity, name);
@@ -161,7 +161,7 @@ export function keyColumnOf(entity: EntitySpec): ColumnSpec {
   return column && others.length === 0 ? column : { name: 'key', kind: 'varchar' };
 }
 
-/** The term of a parameter, or what is wrong with its value. */
+/** The term of a parameter, or the errors of its value. */
 export function parseTerm(
   { state, entity }: { readonly state: State; readonly entity: EntitySpec },
   { path, lookup }: FilterName,
@@ -176,7 +176,7 @@ export function parseTerm(
   return 'errors' in outcome ? outcome : { value: { path, lookup, value: outcome.value } };
 }
 
-/** The entity to which a path leads that ends with a relation. */
+/** The related entity of a path that ends with a relation. */
 export function relatedTo(state: State, entity: EntitySpec, path: readonly string[]): EntitySpec | undefined {
   const relation = relationNamed(entity, path[0] ?? '');
   if (!relation) return undefined;
@@ -184,7 +184,7 @@ export function relatedTo(state: State, entity: EntitySpec, path: readonly strin
   return path.length > 1 ? relatedTo(state, target, path.slice(1)) : target;
 }
 
-/** The values of a key of several columns. */
+/** The values of a composite key. */
 function parseComposite(
   target: EntitySpec,
   { text, limits }: { readonly text: string; readonly limits: Limits },
@@ -238,7 +238,7 @@ function parseMany(
     : { value: values };
 }
 
-/** Values with commas between them; in quotes they may have commas (docs/filters.md). */
+/** Comma-separated values; quoted values may contain commas (docs/filters.md). */
 export function splitValues(text: string): Outcome<string[]> {
   const values: string[] = [];
   let at = 0;
@@ -258,7 +258,7 @@ export function splitValues(text: string): Outcome<string[]> {
 
 interface Standing {
   readonly entity: EntitySpec;
-  /** Undefined where a forward relation is empty. */
+  /** Undefined if a forward relation is null. */
   readonly row: Row | undefined;
 }
 
@@ -287,7 +287,7 @@ function flattened(asked: Extract<Asked, { kind: 'and' | 'or' }>): Asked[] {
   return asked.parts.flatMap((part) => (part.kind === 'and' ? flattened(part) : [part]));
 }
 
-/** Terms that are AND-ed: those over one relation to many mean one related row. */
+/** AND-ed terms: those over the same to-many relation refer to one related row. */
 function fitsTerms(sight: Sight, standing: Standing, terms: readonly Term[]): boolean {
   const groups = new Map<string, Term[]>();
   for (const term of terms) {

@@ -6,7 +6,7 @@ import type { Limits } from './values.js';
 
 class GroupError extends Error {}
 
-/** Reads `filter=…` (docs/filters.md, groups). */
+/** Parses `filter=…` (docs/filters.md, groups). */
 class GroupReader {
   private at = 0;
 
@@ -78,7 +78,7 @@ class GroupReader {
   }
 }
 
-/** The group, or the message of what is wrong; undefined for a mistake of syntax, whose words the model does not know. */
+/** The group, or its error message; undefined for a syntax error, whose message the model does not predict. */
 export function parseGroup(
   state: State,
   entity: EntitySpec,

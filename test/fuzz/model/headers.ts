@@ -1,7 +1,7 @@
 import type { Expected } from './expected.js';
 import type { Route } from './routes.js';
 
-/** Headers of every answer (contract 7). */
+/** The headers of every response (contract 7). */
 export function commonHeaders(route: Route | undefined, hasBody: boolean): Expected['headers'] {
   return {
     allow: route ? route.allow.join(', ') : '',

@@ -7,11 +7,11 @@ interface Kept {
   readonly answer: Answer;
 }
 
-/** Answers of POSTs with a key (docs/idempotency.md). */
+/** The stored responses of POSTs with a key (docs/idempotency.md). */
 export class KeptAnswers {
   private readonly kept = new Map<string, Kept>();
 
-  /** The answer that a request with this key has had; throws where the key was another request's. */
+  /** The stored response of a request with this key; throws if another request has used the key. */
   replayed(name: string, digest: string): Answer | undefined {
     const found = this.kept.get(name);
     if (!found) return undefined;
@@ -25,7 +25,7 @@ export class KeptAnswers {
   }
 }
 
-/** The key of a request, without the quotes that it may stand in. */
+/** The key of a request, without quotation marks. */
 export function keyOf(header: string | undefined, isRequired: boolean): string | undefined {
   if (header === undefined) {
     if (isRequired) throw detailed(400, 'Send an Idempotency-Key, a new one for each new object.');
@@ -37,7 +37,7 @@ export function keyOf(header: string | undefined, isRequired: boolean): string |
   return key;
 }
 
-/** What a request asks for; the order of a body's members says nothing. */
+/** The fingerprint of a request, independent of the order of members in the body. */
 export function digestOf(query: string, body: Json): string {
   return `${query} ${JSON.stringify(sortedMembers(body))}`;
 }

@@ -3,7 +3,7 @@ import type { GivenAnswer } from './answers.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** The generated key in an answer, or one that differs from it where it cannot be one. */
+/** The generated key in a response, or a different one if it is invalid. */
 export function learnKey(
   given: Pick<GivenAnswer, 'text' | 'headers'>,
   column: ColumnSpec,
@@ -39,7 +39,7 @@ function keyOfLocation({ headers }: Pick<GivenAnswer, 'headers'>): string | unde
   return match?.[1];
 }
 
-/** The value of a version column that an answer shows. */
+/** The value of a version column in a response. */
 export function toldVersion(body: Json | undefined, entity: EntitySpec): number | undefined {
   const column = entity.columns.find(({ kind }) => kind === 'version');
   if (!column || typeof body !== 'object' || body === null || Array.isArray(body)) return undefined;

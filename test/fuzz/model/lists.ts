@@ -22,7 +22,7 @@ export interface ListContext {
   readonly parameters: Parameters;
 }
 
-/** The rows of a list in their order, before a pagination. */
+/** The rows of a list in order, before pagination. */
 export function listRows(context: ListContext): {
   readonly rows: Row[];
   readonly order: readonly OrderTerm[];
@@ -34,7 +34,7 @@ export function listRows(context: ListContext): {
   return { rows: orderRows(resource, rows, { order, context: ordering }), order };
 }
 
-/** Rows that the caller may see and asks for, in no order. */
+/** The unordered rows that the caller may see and has requested. */
 export function narrowedRows(context: ListContext): Row[] {
   const { state, resource, access, actor, parameters } = context;
   const { entity } = resource;
@@ -47,7 +47,7 @@ export function narrowedRows(context: ListContext): Row[] {
   return searchRows({ state, actor }, { resource, readable: access.readable }, { rows: granted, text });
 }
 
-/** The filters of a query string; throws what is wrong with them. */
+/** The filters of a query string; throws their errors. */
 export function askedOf(context: ListContext): Asked {
   const { state, resource, access, actor, parameters } = context;
   const names = filterNames({ state, actor }, { ...resource, readable: access.readable });
@@ -90,7 +90,7 @@ function textOf(parameters: Parameters, name: string, { lookup }: FilterName): s
   return lookup === 'in' || lookup === 'range' ? parameters.listed(name) : parameters.last(name);
 }
 
-/** In a strict model a parameter that nothing knows is an error. */
+/** Rejects unknown parameters in a strict model. */
 export function unknownParameters(context: ListContext, others: readonly string[]): ErrorFields {
   const { state, resource, access, actor, parameters } = context;
   if (!resource.options.strict) return {};

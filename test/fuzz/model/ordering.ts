@@ -16,7 +16,7 @@ export interface OrderContext extends Sight {
   readonly readable: Names;
 }
 
-/** What a list is ordered by, without the key that settles ties. */
+/** The order of a list, without the key as the last term. */
 export function orderOf(resource: Resource, asked: string | undefined, context: OrderContext): OrderTerm[] {
   const { options, entity } = resource;
   const readable = { entity, options, readable: context.readable };
@@ -49,7 +49,7 @@ export function orderRows(resource: Resource, rows: readonly Row[], ordered: Ord
   return [...rows].sort((one, other) => compareRows(resource, [one, other], ordered));
 }
 
-/** Less than 0 where the first of two rows stands first. */
+/** Compares two rows, like a comparator of `sort`. */
 export function compareRows(
   { entity }: Resource,
   rows: readonly [Row, Row],
@@ -63,7 +63,7 @@ export function compareRows(
   return compareKeys(entity, ...rows);
 }
 
-/** Keys of several columns are compared column by column. */
+/** Composite keys are compared column by column. */
 function compareAt(
   { state }: OrderContext,
   { entity, path }: { readonly entity: EntitySpec; readonly path: readonly string[] },

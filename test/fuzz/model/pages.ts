@@ -8,7 +8,7 @@ import type { Parameters } from './parameters.js';
 import type { Resource } from './resources.js';
 import type { Row } from './state.js';
 
-/** A list in its order, and what its pages are told by. */
+/** An ordered list, and the parameters of its pages. */
 export interface Paged {
   readonly resource: Resource;
   readonly rows: readonly Row[];
@@ -21,18 +21,18 @@ export interface Paged {
   show(row: Row): Json;
 }
 
-/** Where a cursor stands: before or after a row as it was. */
+/** The position of a cursor: before or after a row with these values. */
 interface Position {
   readonly list: string;
   readonly row: Row;
   readonly isForward: boolean;
-  /** Whether the row itself is on the page: that of an empty page, which stands nowhere else. */
+  /** Whether the page includes the row itself, as for the cursor of an empty page. */
   readonly isIncluded: boolean;
 }
 
 type Changes = Readonly<Record<string, string | null>>;
 
-/** Pages of lists (docs/pagination.md). What a cursor holds nobody can read: it is learned when it is told. */
+/** The pages of lists (docs/pagination.md). The position of an encrypted cursor is recorded when a response contains it. */
 export class Pages {
   readonly cursors = new Map<string, Position>();
 
@@ -96,7 +96,7 @@ export class Pages {
         list,
         row,
         isForward: name === 'next',
-        // What an empty page lies beside is on one side of it: behind a row from that row on, up to a row behind it.
+        // The neighbour of an empty page is inclusive: the previous page ends with it, or the next page begins with it.
         isIncluded: rows.length === 0 && position?.isIncluded !== true,
       });
     };
@@ -107,7 +107,7 @@ export class Pages {
     return { status: 200, body: { next, previous, results: rows.map((row) => paged.show(row)) } };
   }
 
-  /** The link of the answer, where it is one of this list with a cursor. */
+  /** The link of the response, if it is one of this list with a cursor. */
   private learn(paged: Paged, name: 'next' | 'previous', position: Position): Json {
     const body = parsedBody(paged.given) as Readonly<Record<string, Json | undefined>> | undefined;
     const told = body?.[name];
@@ -118,7 +118,7 @@ export class Pages {
   }
 }
 
-/** The order with the key that settles ties, which may have been asked for. */
+/** The order with the key as the last term, unless the order already contains it. */
 function totalOrder({ order, resource }: Paged): readonly OrderTerm[] {
   const ties = resource.entity.key.columns
     .map(({ name }): OrderTerm => ({ path: [name], isDescending: false }))
@@ -163,7 +163,7 @@ function windowAnswer(paged: Paged, spec: PaginationSpec, { offset, size, next, 
   };
 }
 
-/** Counted by default where DRF's envelope has a count. */
+/** Whether the default is to count: if the envelope of DRF has a count. */
 function isCounted({ count, style }: PaginationSpec): boolean {
   return count === undefined ? style === 'envelope' : count === 'exact';
 }

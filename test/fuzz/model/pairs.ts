@@ -7,7 +7,7 @@ import { keyJson } from './state.js';
 import type { Pair, Row, State } from './state.js';
 import { conflict } from './writes.js';
 
-/** Plain pairs of a many-to-many: a through object without an entity (contract 2). */
+/** Pairs of a many-to-many relation: through objects without an entity (contract 2). */
 export function createPair(
   context: WriteContext,
   through: ThroughSide,
@@ -23,7 +23,7 @@ export function createPair(
   return row;
 }
 
-/** Another key of the other side replaces the pair. */
+/** Changing the key of the other side replaces the pair. */
 export function changePair(
   context: WriteContext,
   through: ThroughSide,

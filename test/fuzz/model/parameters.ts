@@ -1,4 +1,4 @@
-/** The parameters of a query string, in their order. */
+/** The parameters of a query string, in order. */
 export class Parameters {
   readonly entries: readonly (readonly [string, string])[];
 
@@ -10,12 +10,12 @@ export class Parameters {
     return [...new Set(this.entries.map(([name]) => name))];
   }
 
-  /** Of a repeated parameter the last value counts. */
+  /** The last value of a repeated parameter. */
   last(name: string): string | undefined {
     return this.entries.findLast(([each]) => each === name)?.[1];
   }
 
-  /** Of one that holds a list, all values, one behind the other; `name[]` is `name`. */
+  /** The concatenated values of a list parameter; `name[]` is `name`. */
   listed(name: string): string | undefined {
     const values = this.entries
       .filter(([each]) => each === name || each === `${name}[]`)

@@ -7,13 +7,13 @@ import type { Resource } from './resources.js';
 import type { Shape } from './shape.js';
 import type { Row } from './state.js';
 
-/** Who sees it, and in which shape. */
+/** The caller, and the selected fields. */
 export interface View extends Sight {
   readonly readable: Names;
   readonly shape?: Shape | undefined;
 }
 
-/** A row as an object of JSON, as far as a caller may read it. */
+/** The JSON object of a row with the fields that the caller may read. */
 export function represent(resource: Resource, row: Row, view: View): JsonObject {
   const { state, readable, shape } = view;
   const object: Record<string, Json> = {};

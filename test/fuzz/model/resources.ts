@@ -3,21 +3,21 @@ import { toOnesOf } from '../schema.js';
 import { isOwningSide, keyJson } from './state.js';
 import type { Row, State } from './state.js';
 
-/** What a URL is about: fields, options, and the rows that belong to it. */
+/** The resource of a URL: fields, options and rows. */
 export interface Resource {
   readonly entity: EntitySpec;
   readonly options: OptionsSpec;
-  /** Present on nested URLs of a many-to-many. */
+  /** Present for nested URLs of a many-to-many relation. */
   readonly through?: ThroughSide;
   rows(): Row[];
 }
 
-/** A many-to-many as seen from the parent in a URL. */
+/** A many-to-many relation from the side of the parent in the URL. */
 export interface ThroughSide {
   readonly relation: ManySpec;
   readonly parentKey: string;
   readonly ownsIt: boolean;
-  /** The fields that hold the parent and the other side. */
+  /** The fields of the parent and of the other side. */
   readonly parentField: string;
   readonly otherField: string;
   /** Whether the junction is an entity. */
@@ -28,7 +28,7 @@ export function collectionOf(state: State, entity: EntitySpec): Resource {
   return { entity, options: entity.options, rows: () => state.rows(entity.name) };
 }
 
-/** The children of a one-to-many. */
+/** The children of a one-to-many relation. */
 export function childrenOf(
   state: State,
   child: EntitySpec,
@@ -41,7 +41,7 @@ export function childrenOf(
   };
 }
 
-/** The options of a junction: its own where it is registered, else what both sides say. */
+/** The options of a junction: its own if it is registered, else those of both sides combined. */
 function optionsOfThrough(state: State, relation: ManySpec, entity: EntitySpec | undefined): OptionsSpec {
   if (entity?.registered) return entity.options;
   const owner = state.entity(relation.owner);

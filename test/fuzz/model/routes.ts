@@ -10,12 +10,12 @@ export type RouteKind = 'collection' | 'object' | 'children' | 'through-list' | 
 export interface Route {
   readonly kind: RouteKind;
   readonly resource: Resource;
-  /** The parent, and its key; undefined where the URL can name none. */
+  /** The parent and its key; undefined if the key in the URL is invalid. */
   readonly parent?: { readonly entity: EntitySpec; readonly key: string | undefined };
-  /** Of an object; undefined where the URL can name none. */
+  /** The key of an object; undefined if the key in the URL is invalid. */
   readonly key?: string | undefined;
   readonly allow: readonly string[];
-  /** The path of the list, canonical. */
+  /** The canonical path of the list. */
   readonly path: string;
 }
 
@@ -29,7 +29,7 @@ const OBJECT: Readonly<Record<string, OperationName>> = {
   DELETE: 'destroy',
 };
 
-/** Where a path leads; undefined where no operation is there. */
+/** The route of a path; undefined if it has no operation. */
 export function routeOf(state: State, path: string): Route | undefined {
   const parts = path.replace(/\/$/, '').split('/').slice(1);
   if (parts[0] !== 'rest' || parts[1] !== 'v1' || parts.length < 4) return undefined;

@@ -7,14 +7,14 @@ import type { Resource } from './resources.js';
 import type { Placed, Row, State } from './state.js';
 import { isStringKind } from './values.js';
 
-/** Terms of a search: between blanks or commas; quotes keep a phrase. */
+/** The terms of a search, separated by blanks or commas; quotation marks enclose a phrase. */
 export function searchTerms(text: string): string[] {
   return [...text.matchAll(/"([^"]*)"|[^\s,"]+/g)]
     .map((match) => (match[1] ?? match[0]).trim())
     .filter((term) => term !== '');
 }
 
-/** Rows of which each term occurs in at least one of the search fields. */
+/** The rows in which each term occurs in at least one search field. */
 export function searchRows(
   sight: Sight,
   { resource, readable }: { readonly resource: Resource; readonly readable: Names },

@@ -8,7 +8,7 @@ import type { State } from './state.js';
 
 type Tree = Map<string, Tree>;
 
-/** Which fields a client wants, and which relations as objects (docs/fields-and-expansion.md). */
+/** The requested fields and expanded relations (docs/fields-and-expansion.md). */
 export class Shape {
   constructor(
     private readonly included: Tree | undefined,
@@ -29,7 +29,7 @@ export class Shape {
     this.expanded.delete(name);
   }
 
-  /** The shape of the objects in the place of a relation, where it is to be expanded. */
+  /** The shape of the objects of a relation; undefined if it is not expanded. */
   expansionOf(name: string): Shape | undefined {
     const expanded = this.expanded.get(name);
     if (!expanded) return undefined;
@@ -67,7 +67,7 @@ export interface ShapeOutcome {
   readonly errors: Readonly<Record<string, Json>>;
 }
 
-/** What the parameters of a request say of the shape of its answer; in a strict model, what is wrong with them. */
+/** Parses the shape of a response from the parameters; in a strict model, throws their errors. */
 export function shapeOf(sight: Sight, resource: Readable, parameters: Parameters): ShapeOutcome {
   const { options } = resource;
   const errors: Record<string, Json> = {};
@@ -101,12 +101,12 @@ function isKnown(state: State, resource: Readable, name: string): boolean {
 
 interface Level {
   readonly shape: Shape;
-  /** The path to it: `question.`. */
+  /** The prefix of paths: `question.`. */
   readonly prefix: string;
   readonly expandable: readonly string[];
 }
 
-/** Takes the paths out of a shape that cannot be expanded, and tells them: each as far as it is known. */
+/** Removes the paths that cannot be expanded from a shape, and returns them up to their first unknown part. */
 function refusedPaths(sight: Sight, resource: Readable, { shape, prefix, expandable }: Level): string[] {
   return shape.expandedNames().flatMap((name): string[] => {
     const path = prefix + name;
@@ -123,7 +123,7 @@ function refusedPaths(sight: Sight, resource: Readable, { shape, prefix, expanda
   });
 }
 
-/** What a relation leads to, as far as the caller may read it; undefined where that is nothing. */
+/** The readable part of the related resource; undefined if the caller may not read it. */
 function targetOf({ state, actor }: Sight, { entity }: Readable, name: string): Readable | undefined {
   const relation = entity.relations.find((each) => each.name === name);
   if (!relation) return undefined;

@@ -1,7 +1,7 @@
 import type { EntitySpec, Json, ManySpec, SchemaSpec, ToOneSpec } from '../schema.js';
 import { entityNamed, toOnesOf } from '../schema.js';
 
-/** A row: its key as a text, and a canonical value for each column; of a to-one the related key as a text, or null. */
+/** A row: the text of its key, and the canonical value of each column; for a to-one relation, the text of the related key or null. */
 export interface Row {
   readonly key: string;
   readonly values: Readonly<Record<string, Json>>;
@@ -12,7 +12,7 @@ export interface Pair {
   readonly other: string;
 }
 
-/** The rows of one client's schema, as they must be in the database. */
+/** The expected rows of the schema of one client. */
 export class State {
   private readonly tables = new Map<string, Map<string, Row>>();
   private readonly junctions = new Map<string, Pair[]>();
@@ -66,7 +66,7 @@ export class State {
     this.junctions.set(`${relation.owner}.${relation.ownerRelation}`, [...pairs]);
   }
 
-  /** What it holds now, to go back to. */
+  /** A copy of the state, to restore it. */
   snapshot(): () => void {
     const tables = new Map([...this.tables].map(([name, rows]) => [name, new Map(rows)]));
     const junctions = new Map([...this.junctions].map(([name, pairs]) => [name, [...pairs]]));
@@ -77,7 +77,7 @@ export class State {
     };
   }
 
-  /** The plain junctions of the schema, each by its owning relation. */
+  /** The junctions without an entity, by their owning relation. */
   plainJunctions(): ManySpec[] {
     return this.schema.entities.flatMap((entity) =>
       entity.relations.filter(
@@ -90,7 +90,7 @@ export class State {
     );
   }
 
-  /** To-ones that lead to an entity, with the entity that has them. */
+  /** The to-one relations to an entity, with the entities that have them. */
   referrers(name: string): { readonly entity: EntitySpec; readonly relation: ToOneSpec }[] {
     return this.schema.entities.flatMap((entity) =>
       toOnesOf(entity)
@@ -100,25 +100,25 @@ export class State {
   }
 }
 
-/** The text of a key: of one column its value's, of several each percent-encoded with commas between. */
+/** The text of a key: the value of a single column, or the percent-encoded values of a composite key, comma-separated. */
 export function keyTextOf(entity: EntitySpec, values: Readonly<Record<string, Json>>): string {
   const texts = entity.key.columns.map((column) => String(values[column.name]));
   return texts.length === 1 ? (texts[0] ?? '') : texts.map((text) => encodeURIComponent(text)).join(',');
 }
 
-/** A key as it stands in bodies. */
+/** A key in the format of bodies. */
 export function keyJson(entity: EntitySpec, key: string | null): Json {
   if (key === null) return null;
   const [column, ...others] = entity.key.columns;
   return others.length === 0 && column?.kind === 'int' ? Number(key) : key;
 }
 
-/** A key as it stands in URLs. */
+/** A key in the format of URLs. */
 export function keyInUrl(entity: EntitySpec, key: string): string {
   return entity.key.columns.length === 1 ? encodeURIComponent(key) : key;
 }
 
-/** The canonical key of a segment of a URL; undefined where it can be none. */
+/** The canonical key of a URL segment; undefined if it is invalid. */
 export function keyOfSegment(entity: EntitySpec, segment: string): string | undefined {
   const parts = entity.key.columns.length === 1 ? [segment] : segment.split(',');
   if (parts.length !== entity.key.columns.length) return undefined;
@@ -146,7 +146,7 @@ export interface Placed {
   readonly row: Row;
 }
 
-/** Rows that a relation to many leads to. Of a many-to-many, those of the other side. */
+/** The related rows of a to-many relation; for a many-to-many relation, those of the other side. */
 export function relatedRows(state: State, { entity, row }: Placed, name: string): Row[] {
   const relation = entity.relations.find((each) => each.name === name);
   if (!relation) throw new Error(`${entity.name} has no relation ${name}`);
@@ -169,7 +169,7 @@ export function relatedRows(state: State, { entity, row }: Placed, name: string)
   }
 }
 
-/** Keys of the other side, one for each through object. */
+/** The keys of the other side, one for each through object. */
 function throughKeys(
   state: State,
   relation: ManySpec,
@@ -190,7 +190,7 @@ function throughKeys(
     .map((row) => String(row.values[theirs]));
 }
 
-/** Whether a relation, as it stands in an entity, is the side that holds the join table. */
+/** Whether a relation is the owning side, which has the join table. */
 export function isOwningSide(relation: ManySpec, entity: string): boolean {
   return relation.owner === entity && relation.name === relation.ownerRelation;
 }

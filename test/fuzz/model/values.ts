@@ -1,6 +1,6 @@
 import type { ColumnKind, ColumnSpec, Json } from '../schema.js';
 
-/** A canonical value, or DRF's messages (contract 5). */
+/** A canonical value, or the error messages of DRF (contract 5). */
 export type Outcome<Value> = { readonly value: Value } | { readonly errors: readonly string[] };
 
 export interface Limits {
@@ -10,7 +10,7 @@ export interface Limits {
 
 const SIGNED_32: Limits = { intMin: -2_147_483_648, intMax: 2_147_483_647 };
 
-/** What an `int` holds differs by database (docs/databases.md). */
+/** The range of `int` depends on the database (docs/databases.md). */
 export function limitsOf(database: string): Limits {
   return database === 'sqlite'
     ? { intMin: -9_007_199_254_740_991, intMax: 9_007_199_254_740_991 }
@@ -40,7 +40,7 @@ export function isStringKind(kind: ColumnKind): boolean {
   return kind === 'varchar' || kind === 'text';
 }
 
-/** Whether a value of the kind can stand in a URL, and so be filtered and ordered by. */
+/** Whether values of the kind can be written in a URL, and so be filtered and ordered by. */
 export function isPlainKind(kind: ColumnKind): boolean {
   return kind !== 'json' && kind !== 'list';
 }
@@ -64,12 +64,12 @@ const PARSERS: Readonly<Record<ColumnKind, Parse>> = {
   list: parseList,
 };
 
-/** A value of a body that is not null. */
+/** Parses a value of a body, which is not null. */
 export function parseValue(input: Json, column: ColumnSpec, limits: Limits): Outcome<Json> {
   return PARSERS[column.kind](input, column, limits);
 }
 
-/** Digits of a whole number, as a number or a text has them; undefined where it is none. */
+/** The digits of an integer, given as a number or a text; undefined if it is invalid. */
 function wholeDigits(input: Json): string | undefined {
   if (typeof input === 'number') return Number.isInteger(input) ? BigInt(input).toString() : undefined;
   if (typeof input !== 'string') return undefined;
@@ -97,7 +97,7 @@ function parseBigint(input: Json): Outcome<Json> {
   return { value: digits };
 }
 
-/** Columns of eight digits with two places. */
+/** For columns with precision 8 and scale 2. */
 function parseDecimal(input: Json): Outcome<Json> {
   const text = typeof input === 'number' ? String(input) : input;
   const match = typeof text === 'string' ? /^([+-]?)(\d*)(?:\.(\d*))?$/.exec(text.trim()) : null;
@@ -136,7 +136,7 @@ function parseString(input: Json, column: ColumnSpec): Outcome<Json> {
   return { value: text };
 }
 
-/** Whether year, month and day are a day. */
+/** Whether the date exists. */
 function isDay(text: string): boolean {
   const time = Date.parse(`${text}T00:00:00.000Z`);
   return (
@@ -212,7 +212,7 @@ const MESSAGES: Readonly<Partial<Record<ColumnKind, string>>> = {
   datetime: 'Enter a valid date/time.',
 };
 
-/** A value of a query parameter (contract 4). */
+/** Parses a value of a query parameter (contract 4). */
 export function parseText(text: string, column: ColumnSpec, limits: Limits): Outcome<Json> {
   if (text.includes('\u0000')) return wrong('Null characters are not allowed.');
   if (isStringKind(column.kind)) return { value: text };
@@ -222,7 +222,7 @@ export function parseText(text: string, column: ColumnSpec, limits: Limits): Out
   return wrong(message);
 }
 
-/** Less than 0 where the first one comes first. Texts go by their code points, which all databases are made to do. */
+/** Compares two values, like a comparator of `sort`. Texts are compared by code points, for which the columns have a collation. */
 export function compareValues(one: Json, other: Json, kind: ColumnKind): number {
   switch (kind) {
     case 'bigint': {

@@ -13,7 +13,7 @@ import type { Row } from './state.js';
 const UNIQUE = 'This field must be unique.';
 const UNNAMED: ErrorFields = { non_field_errors: ['An object with these values exists already.'] };
 
-/** The values of a new row: those of the body, and the defaults of the others. */
+/** The values of a new row: those of the body, and the defaults of the other columns. */
 export function newValues(entity: EntitySpec, given: Readonly<Record<string, Json>>): Record<string, Json> {
   const values: Record<string, Json> = {};
   for (const column of [...entity.key.columns, ...entity.columns])
@@ -28,8 +28,8 @@ function defaultOf(column: { readonly kind: string; readonly default?: Json }): 
 }
 
 /**
- * The values of a changed row. A version counts changes; whether a write that changes nothing counts is said nowhere, so that
- * `told` has it.
+ * The values of an updated row. It is not specified whether an update without changes increments the version, so `told` has the
+ * version in the response.
  */
 export function changedValues(
   entity: EntitySpec,
@@ -47,7 +47,7 @@ export function changedValues(
   return values;
 }
 
-/** Puts a row there, when it fits the caller's rows and every unique index; throws the answer otherwise. */
+/** Stores a row; throws the response if it violates the caller's row condition or a unique index. */
 export function store(
   context: WriteContext,
   values: Readonly<Record<string, Json>>,
@@ -71,8 +71,8 @@ export function store(
 }
 
 /**
- * What each unique index that is violated is answered with; the database says which one it is. A field that the caller may
- * neither read nor write is not named (contract 5.11).
+ * The errors of each violated unique index; the database determines which one is reported. A field that the caller may
+ * neither read nor write is not contained (contract 5.11).
  */
 function conflictsOf(
   { state, resource, access }: WriteContext,

@@ -75,7 +75,7 @@ export async function startApplication(
         permissions: [AllowAny],
         authentication: [basic(verify)],
         authenticationThrottle: false,
-        // A machine that is busy with other work is no database that is away.
+        // On a busy machine, a slow database is not unavailable.
         acquireTimeout: PATIENCE,
         statementTimeout: PATIENCE,
         authenticationTimeout: PATIENCE,
@@ -112,7 +112,7 @@ async function createApp(module: new () => object, platform: PlatformName): Prom
   return app;
 }
 
-/** With RESTIFY_FUZZ_LOG the errors that the application logs are printed. */
+/** With RESTIFY_FUZZ_LOG, prints the errors that the application logs. */
 function loggerOf(): false | ['error'] {
   return process.env.RESTIFY_FUZZ_LOG ? ['error'] : false;
 }

@@ -2,7 +2,7 @@ import type { Expected } from '../model/expected.js';
 import type { Json } from '../schema.js';
 import type { FuzzResponse } from './transport.js';
 
-/** What differs between an answer and what it must be, in words; empty where nothing does. */
+/** The differences between a response and the expected one, as texts. */
 export function differences(given: FuzzResponse, expected: Expected): string[] {
   const found: string[] = [];
   if (given.status !== expected.status) found.push(`status ${given.status}, expected ${expected.status}`);
@@ -27,7 +27,7 @@ function linkNamed(header: string, name: string): string | undefined {
   return new RegExp(`<([^>]*)>; rel="${name}"`).exec(header)?.[1];
 }
 
-/** A URL whose parameters stand in the order of their names. */
+/** A URL with its parameters sorted by name. */
 function sortedUrl(text: string): string {
   if (!/^https?:/.test(text)) return text;
   const url = new URL(text);
@@ -35,7 +35,7 @@ function sortedUrl(text: string): string {
   return url.href;
 }
 
-/** A page with its links as `sortedUrl` has them. */
+/** A page with sorted parameters in its links. */
 function withSortedLinks(value: Json): Json {
   if (typeof value !== 'object' || value === null || !('results' in value)) return value;
   const sort = ([name, each]: [string, Json]): [string, Json] => {
@@ -78,7 +78,7 @@ function parsed(text: string): Json | undefined {
   }
 }
 
-/** Errors stand in any order of fields. */
+/** The order of fields in errors is not significant. */
 function sorted(value: Json): Json {
   if (Array.isArray(value)) return (value as readonly Json[]).map(sorted);
   if (typeof value !== 'object' || value === null) return value;

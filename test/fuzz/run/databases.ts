@@ -10,7 +10,7 @@ export interface OpenedDatabase {
   drop(): Promise<void>;
 }
 
-/** A database (SQLite: in memory; MariaDB) or schema (PostgreSQL) that nobody else uses. */
+/** An exclusive database (SQLite: in memory; MariaDB) or schema (PostgreSQL). */
 export function openDatabase(name: DatabaseName): Promise<OpenedDatabase> {
   switch (name) {
     case 'sqlite':

@@ -58,7 +58,7 @@ const TYPES: Readonly<Record<DatabaseName, Types>> = {
   mariadb: { ...COMMON, uuid: 'uuid', json: 'json' },
 };
 
-/** Texts are compared by their code points on every database, as the model does. */
+/** The collations by which every database compares texts by code points, like the model. */
 const COLLATIONS: Readonly<Record<DatabaseName, string | undefined>> = {
   sqlite: undefined,
   postgres: 'C',
@@ -73,7 +73,7 @@ export function foreignKeyOf(relation: string): string {
   return `${relation}_ref`;
 }
 
-/** The join table of a many-to-many that no entity is mapped on. */
+/** The join table of a many-to-many relation without an entity. */
 export function junctionOf(relation: ManySpec): string {
   return `${relation.owner}_${relation.ownerRelation}_pairs`.toLowerCase();
 }
@@ -83,8 +83,8 @@ export type MadeEntity = EntitySchema<JsonRow> | EntityClass;
 export type EntityClass = new () => JsonRow;
 
 /**
- * Entities of a schema: `EntitySchema`s, and decorated classes where an entity is mapped on a join table, since an
- * `EntitySchema` cannot say `synchronize: false` of one.
+ * The entities of a schema: `EntitySchema`s, and decorated classes for entities that are mapped to a join table, because an
+ * `EntitySchema` cannot set `synchronize: false` for a join table.
  */
 export function entitiesOf(schema: SchemaSpec, database: DatabaseName): MadeEntity[] {
   const isMapped = schema.entities.some(({ relations }) =>
@@ -105,7 +105,7 @@ export function entitiesOf(schema: SchemaSpec, database: DatabaseName): MadeEnti
   return [...classes.values()];
 }
 
-/** Takes what the decorators have said out of TypeORM's storage, which is the process's and would grow for ever. */
+/** Removes the metadata of the decorators from TypeORM's global storage, which would grow without limit. */
 export function forgetEntities(entities: readonly MadeEntity[]): void {
   const gone = new Set<unknown>(entities);
   for (const stored of Object.values(getMetadataArgsStorage()) as unknown[])
@@ -232,7 +232,7 @@ function columnOptions(column: ColumnSpec, database: DatabaseName): EntitySchema
   };
 }
 
-/** On MariaDB TypeORM rounds a default that is a number to the digits of the column's scale, which a `double` need not have. */
+/** On MariaDB, TypeORM rounds a numeric default to the scale of the column, which a `double` may not have. */
 function defaultOf(kind: ColumnKind, value: Json, database: DatabaseName): Json {
   return kind === 'double' && database === 'mariadb' ? String(value) : value;
 }

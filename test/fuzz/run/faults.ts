@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-/** A mistake in the source, by the text that it replaces. */
+/** A fault in the source, as a replacement of text. */
 interface Fault {
   readonly name: string;
   readonly file: string;
@@ -9,7 +9,7 @@ interface Fault {
   readonly replacement: string;
 }
 
-/** One for each part of docs/contract.md that the fuzzer must be seen to guard. */
+/** One fault for each part of docs/contract.md whose violation the fuzzer must detect. */
 const FAULTS: readonly Fault[] = [
   {
     name: 'permissions: of several grants the rows of the first hold',
@@ -78,7 +78,7 @@ const COUNT = Number(process.env.RESTIFY_FUZZ_COUNT ?? 6000);
 const SEED = Number(process.env.RESTIFY_FUZZ_SEED ?? 1000);
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** Whether a run with the fault ends with a disagreement, and what it has printed. */
+/** Whether a run with the fault detects a disagreement, and its output. */
 function run(fault: Fault | undefined): Promise<{ readonly isFound: boolean; readonly output: string }> {
   const program = [
     ...['--import', './test/support/typescript.mjs'],
@@ -103,7 +103,7 @@ function run(fault: Fault | undefined): Promise<{ readonly isFound: boolean; rea
   });
 }
 
-// What is found without a fault would be taken for each of them.
+// A disagreement without a fault would be attributed to each of them.
 const { isFound: isDirty, output: found } = await run(undefined);
 if (isDirty || !/^\d+ requests in/m.test(found)) {
   console.log(found);

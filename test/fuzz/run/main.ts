@@ -51,7 +51,7 @@ while (done < total && found.length < stopAt) {
   });
   round++;
   done += result.requests;
-  // A long run shows that it goes on, and what it has proven where it is ended.
+  // A long run reports its progress, and its result when it is interrupted.
   if (round % 5 === 0 && done < total) console.log(`${done} requests so far, ${found.length} disagreements`);
   for (const [status, count] of result.statuses) statuses.set(status, (statuses.get(status) ?? 0) + count);
   for (const each of result.disagreements) {

@@ -11,7 +11,7 @@ export async function load(url, context, next) {
   return compile(filename, planted(await readFile(filename, 'utf8')));
 }
 
-/** Throws where the text to be replaced is not there exactly once: a fault that is planted nowhere would be found by nobody. */
+/** Throws unless the replaced text occurs exactly once, because a fault that is not planted cannot be detected. */
 function planted(source) {
   const parts = source.split(FAULT.search);
   if (parts.length !== 2)

@@ -14,20 +14,20 @@ import type { FuzzRequest, FuzzResponse } from './transport.js';
 
 export interface RoundSettings extends Place {
   readonly seed: number;
-  /** Clients at once, each with a schema of its own. */
+  /** The number of concurrent clients, each with its own schema. */
   readonly clients: number;
-  /** Requests of each client. */
+  /** The number of requests per client. */
   readonly requests: number;
-  /** A disagreement of one client ends the others, too. */
+  /** Set when one client has found a disagreement, to stop the others. */
   readonly endsAtFirst?: boolean;
 }
 
-/** Something that was answered otherwise than the model says. */
+/** A response that differs from the model. */
 export interface Disagreement {
   readonly seed: number;
   readonly client: number;
   readonly schema: SchemaSpec;
-  /** All requests of the client up to the one that was answered otherwise. */
+  /** All requests of the client up to the one with the different response. */
   readonly requests: readonly FuzzRequest[];
   readonly differences: readonly string[];
 }
@@ -38,7 +38,7 @@ export interface RoundResult {
   readonly disagreements: readonly Disagreement[];
 }
 
-/** Some clients at once against one application. */
+/** Runs several concurrent clients with one application. */
 export async function runRound(settings: RoundSettings): Promise<RoundResult> {
   const random = new Random(settings.seed);
   const clients = Array.from({ length: settings.clients }, (_, number) => ({
@@ -75,7 +75,7 @@ interface Surroundings {
   readonly application: FuzzedApplication;
   readonly transport: Transport;
   readonly statuses: Map<number, number>;
-  /** Clients that have found something. */
+  /** The clients that have found a disagreement. */
   readonly ended: Set<number>;
 }
 
@@ -116,7 +116,7 @@ class Client {
     return isAmbiguous(this.model, asked) ? Promise.resolve([]) : this.ask(asked);
   }
 
-  /** Some reads at once, which change nothing. */
+  /** Sends several reads concurrently. */
   private async askAtOnce(): Promise<string[]> {
     const made = Array.from({ length: 8 }, () => makeRequest(this.client.random, this.model, []));
     const reads = made.filter(({ method }) => method === 'GET' || method === 'HEAD');
@@ -158,7 +158,7 @@ class Client {
   }
 }
 
-/** Whether databases may answer a deletion in different ways: it is not sent. */
+/** Whether the result of a deletion depends on the database: then it is not sent. */
 function isAmbiguous(model: Model, asked: FuzzRequest): boolean {
   if (asked.method !== 'DELETE') return false;
   const restore = model.state.snapshot();

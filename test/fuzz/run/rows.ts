@@ -7,7 +7,7 @@ import { junctionOf } from './entities.js';
 
 type Stored = Readonly<Record<string, Json>>;
 
-/** How keys, foreign keys and pairs in the database differ from the model's. */
+/** The differences of keys, foreign keys and pairs between the database and the model. */
 export async function rowDifferences(dataSource: DataSource, state: State): Promise<string[]> {
   const found: string[] = [];
   for (const entity of state.schema.entities) {
@@ -40,7 +40,7 @@ export async function rowDifferences(dataSource: DataSource, state: State): Prom
   return found;
 }
 
-/** Of a key of several columns TypeORM shows an empty one as an object of nulls. */
+/** TypeORM returns an empty composite foreign key as an object of nulls. */
 function relatedText(entity: EntitySpec, key: Stored | null): string {
   const isEmpty = key === null || entity.key.columns.every(({ name }) => (key[name] ?? null) === null);
   return isEmpty ? 'null' : keyTextOf(entity, key);

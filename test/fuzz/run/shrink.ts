@@ -7,21 +7,21 @@ import { differences } from './compare.js';
 import { Transport } from './transport.js';
 import type { FuzzRequest } from './transport.js';
 
-/** Requests of one client, and what was answered otherwise to the last of them. */
+/** The requests of one client, and the difference in the response to the last one. */
 export interface Reproduction {
   readonly requests: readonly FuzzRequest[];
   readonly differences: readonly string[];
 }
 
 export interface ShrinkLimits {
-  /** Replays at most, each against an application of its own. */
+  /** The maximum number of replays, each with a new application. */
   readonly replays: number;
 }
 
 /**
- * Fewer requests that still end with a disagreement, one after the other from an empty database: halves are left out, then
- * quarters, down to single requests. Undefined where the disagreement does not come again, as one that needs several
- * clients at once.
+ * Minimizes the requests that end with a disagreement, sent in sequence to an empty database: removes halves, then
+ * quarters, down to single requests. Undefined if the disagreement cannot be reproduced, for example because it needs several
+ * concurrent clients.
  */
 export async function shrink(
   place: Place,
@@ -36,7 +36,7 @@ export async function shrink(
   let best = await attempt(failed.requests);
   if (!best) return undefined;
   for (let size = Math.ceil(best.requests.length / 2); size >= 1; size = Math.floor(size / 2)) {
-    // From the end: what stands there depends on what stands before it.
+    // From the end, because later requests depend on earlier ones.
     for (let end: number = best.requests.length - 1; end > 0 && left > 0; end -= size) {
       const requests: readonly FuzzRequest[] = best.requests;
       const fewer: FuzzRequest[] = [...requests.slice(0, Math.max(0, end - size)), ...requests.slice(end)];
@@ -46,7 +46,7 @@ export async function shrink(
   return best;
 }
 
-/** Sends the requests one after the other, up to the first one that is answered otherwise than the model says. */
+/** Sends the requests in sequence, up to the first response that differs from the model. */
 async function replay(
   place: Place,
   schema: SchemaSpec,
@@ -70,7 +70,7 @@ async function replay(
   }
 }
 
-/** A deletion that databases may answer in different ways proves nothing. */
+/** The result of such a deletion depends on the database, and is not a disagreement. */
 function disagreements(
   model: Model,
   asked: FuzzRequest,

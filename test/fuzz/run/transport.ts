@@ -1,12 +1,12 @@
 import { Agent, request } from 'node:http';
 
-/** A request as the generator makes it, plain data that can be replayed. */
+/** A generated request, as plain data that can be replayed. */
 export interface FuzzRequest {
   readonly method: string;
   /** Percent-encoded, with the query string. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The text of the body; left out: none. */
+  /** The text of the body, if there is one. */
   readonly body?: string;
 }
 
@@ -16,7 +16,7 @@ export interface FuzzResponse {
   readonly text: string;
 }
 
-/** Connections that stay open, to one application. */
+/** Keep-alive connections to one application. */
 export class Transport {
   private readonly agent = new Agent({ keepAlive: true, maxSockets: 16 });
 

@@ -4,26 +4,26 @@ import { fileURLToPath } from 'node:url';
 import { CallbackTestRunner } from 'jest-runner';
 
 const WORKER = fileURLToPath(new URL('worker.mjs', import.meta.url));
-/** How Node is told to load TypeScript, by the format of the world. */
+/** The options with which Node loads TypeScript, by the module format of the world. */
 const HOOKS = {
   esm: ['--import', new URL('register-hooks.mjs', import.meta.url).href],
   cjs: ['--require', fileURLToPath(new URL('register-commonjs-hooks.cjs', import.meta.url))],
 };
-/** A worker is replaced between two files when its resident set is larger, in bytes. */
+/** The maximum resident set size of a worker in bytes; beyond it, the worker is replaced before the next file. */
 const MAX_RSS = 600 * 2 ** 20;
 /** The limit of a worker's heap, in MiB. */
 const MAX_HEAP = 900;
 const FASTIFY = /[\\/]test[\\/]fastify[\\/]/;
 
 /**
- * A Jest runner that keeps one module graph a process: Nest, TypeORM and the package are loaded once for many files, by
- * Node's own loader, where Jest's runner loads them anew for each file (decision 25). Results, reporters and the command
- * line are Jest's. Files that mock modules or end the process stay with Jest's own runner (jest.config.js).
+ * A Jest runner with one module graph per process: Nest, TypeORM and the package are loaded once for many files, by
+ * Node's own loader, whereas Jest's runner loads them again for each file (decision 25). Results, reporters and the command
+ * line are those of Jest. Files that mock modules or end the process use Jest's own runner (jest.config.js).
  */
 export default class ProcessRunner extends CallbackTestRunner {
   // eslint-disable-next-line @typescript-eslint/max-params -- Jest's interface
   async runTests(tests, watcher, onStart, onResult, onFailure, { serial }) {
-    // Files of the same platform one after the other, because a process has one platform.
+    // Files of the same platform run consecutively, because a process has one platform.
     const queue = [...tests].sort(
       (one, other) => Number(FASTIFY.test(one.path)) - Number(FASTIFY.test(other.path)),
     );
@@ -43,7 +43,7 @@ export default class ProcessRunner extends CallbackTestRunner {
   }
 }
 
-/** One process at a time, which runs one file at a time. */
+/** A worker process that runs one file at a time, and is replaced if necessary. */
 class Lane {
   #process;
   #platform;

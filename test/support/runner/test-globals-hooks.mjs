@@ -1,4 +1,4 @@
-/** Live bindings: each file of tests has functions of its own, which are bound before it is imported. */
+/** Live bindings, which are set to the functions of a test file before it is imported. */
 const NAMES = 'afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest, test';
 const URL_OF_GLOBALS = 'restify-test:globals';
 const SOURCE = `

@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { ModuleMocker } from 'jest-mock';
 
 const require = createRequire(import.meta.url);
-/** What the files of this process are compiled to. */
+/** The module format to which the files of this process are compiled. */
 const FORMAT = process.env.RESTIFY_TEST_FORMAT;
 const circus = require.resolve('jest-circus/runner');
 const runFile = createRequire(circus)(circus).default;
@@ -21,7 +21,7 @@ const jest = {
   },
 };
 
-/** What jest-circus needs of a Jest runtime, on the modules of this process. */
+/** The part of Jest's runtime that jest-circus uses, for the modules of this process. */
 const runtime = {
   requireInternalModule: require,
   requireModule: require,
@@ -38,7 +38,7 @@ Error.stackTraceLimit = 100;
 if (FORMAT === 'esm') await import('@jest/globals');
 else require('./test-globals.cjs');
 
-// The process of Jest has ended, however it ended.
+// The process of Jest has exited.
 process.on('disconnect', () => process.exit(1));
 process.on('message', ({ path, globalConfig, config }) => {
   void run(path, globalConfig, config).then(
@@ -76,7 +76,7 @@ async function run(path, globalConfig, config) {
     displayName: config.displayName,
     leaks: false,
   });
-  // They hold whatever was compared, which no message can carry; the messages of failures have their text.
+  // Removed, because they contain the compared values, which may not be serializable; the failure messages have their text.
   for (const each of result.testResults) each.failureDetails = [];
   const changed = changedVariables(before);
   if (changed.length > 0)
@@ -84,7 +84,7 @@ async function run(path, globalConfig, config) {
   return result;
 }
 
-/** jest-circus keeps its state in a module and on global symbols: a new one for each file. */
+/** Resets the state of jest-circus, which is stored in a module and in global symbols, for each file. */
 function resetTestState() {
   const initializer = createRequire(circus).resolve('./jestAdapterInit');
   Reflect.deleteProperty(require.cache, initializer);

@@ -1,25 +1,25 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ApiDocument } from './api-document.js';
-import type { Exchange } from './judge-outcome.js';
+import type { Exchange } from './check-outcome.js';
 import { differingField, isObject } from './same-value.js';
 import type { State } from './state.js';
 import type { Problem } from './step.js';
 
-/** Whether what is answered is what was written before, and what was asked for. */
-export function judgeContent(document: ApiDocument, state: State, exchange: Exchange): readonly Problem[] {
+/** Checks whether a response contains the values that were written, and the rows that were requested. */
+export function checkContent(document: ApiDocument, state: State, exchange: Exchange): readonly Problem[] {
   const { step, answer, operation } = exchange;
   if (answer.status >= 400 || answer.status === 304 || !operation) return [];
   if (answer.json === undefined) return [];
   const target = step.target === undefined ? undefined : state.objects.get(step.target);
   if (target?.alive === 'no') return [{ rule: 'shows what was deleted', detail: answer.text.slice(0, 300) }];
-  if (step.method !== 'GET') return judgeWritten(document, exchange);
+  if (step.method !== 'GET') return checkWritten(document, exchange);
   if (target && !step.operation.includes('/', step.operation.indexOf('{pk}') + 4))
-    return step.path.endsWith('.path⟧') ? judgeRetrieved(state, exchange, target.id) : [];
-  return judgeList(exchange);
+    return step.path.endsWith('.path⟧') ? checkRetrieved(state, exchange, target.id) : [];
+  return checkList(exchange);
 }
 
-/** The answer to a write shows what was sent. */
-function judgeWritten(
+/** The response to a write contains the sent values. */
+function checkWritten(
   document: ApiDocument,
   { step, sent, answer, operation }: Exchange,
 ): readonly Problem[] {
@@ -30,7 +30,7 @@ function judgeWritten(
   const one = [schema, ...((document.resolve(schema).anyOf ?? []) as (typeof schema)[])].find(
     (each) => document.resolve(each).properties !== undefined && document.fits(each, body),
   );
-  // A client may ask for an object in the place of a key.
+  // A client may request an object instead of a key.
   const compared = Object.fromEntries(
     Object.entries(answer.json).filter(([name, shown]) => !isObject(shown) || isObject(body[name])),
   );
@@ -44,8 +44,8 @@ function judgeWritten(
   ];
 }
 
-/** The same caller sees the same object until somebody writes. */
-function judgeRetrieved(state: State, { step, answer }: Exchange, id: string): readonly Problem[] {
+/** The same caller reads the same object until the next write. */
+function checkRetrieved(state: State, { step, answer }: Exchange, id: string): readonly Problem[] {
   const object = state.objects.get(id);
   if (!object || object.body === undefined || object.actor !== step.actor || object.writes !== state.writes)
     return [];
@@ -59,8 +59,8 @@ function judgeRetrieved(state: State, { step, answer }: Exchange, id: string): r
   ];
 }
 
-/** A parameter of the name of a field keeps the rows with this value: "`votes` is this." */
-function judgeList({ step, sent, answer, operation }: Exchange): readonly Problem[] {
+/** A parameter with the name of a field selects the rows with this value: "`votes` is this." */
+function checkList({ step, sent, answer, operation }: Exchange): readonly Problem[] {
   const rows = rowsOf(answer.json);
   if (step.intent.kind !== 'fits') return [];
   const equal = new Map(

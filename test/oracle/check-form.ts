@@ -1,7 +1,7 @@
 import type { ApiDocument, ApiOperation, ApiResponse } from './api-document.js';
 import type { Answer, Problem, Step } from './step.js';
 
-/** Headers of every answer below a prefix (contract 7.1). */
+/** The headers of every response below a prefix (contract 7.1). */
 const ALWAYS: Readonly<Record<string, string>> = {
   'cross-origin-opener-policy': 'same-origin',
   'referrer-policy': 'same-origin',
@@ -10,7 +10,7 @@ const ALWAYS: Readonly<Record<string, string>> = {
   'x-frame-options': 'DENY',
 };
 
-/** Those of HTTP itself, which no document names. */
+/** The headers of HTTP itself, which are not documented. */
 const OF_HTTP = new Set([
   'content-type',
   'content-length',
@@ -24,11 +24,11 @@ const JSON_TYPE = /[/+]json$/;
 
 const ORDER = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** Headers that are always there where an answer is described with them. */
+/** Documented headers that are never absent. */
 const CERTAIN = new Set(['Allow', 'WWW-Authenticate', 'Retry-After']);
 
-/** Whether status, headers and body are as the document says of the operation (a method that it does not have: 405). */
-export function judgeForm(
+/** Checks whether status, headers and body conform to the documented operation (405 for an undocumented method). */
+export function checkForm(
   document: ApiDocument,
   operation: ApiOperation | undefined,
   { step, answer }: { readonly step: Step; readonly answer: Answer },
@@ -36,7 +36,7 @@ export function judgeForm(
   const problems: Problem[] = [];
   const path = step.operation.replace(/^\S+ /, '');
   if (answer.status >= 500) return [{ rule: `answers ${answer.status}`, detail: answer.text.slice(0, 300) }];
-  problems.push(...judgeHeaders(document.methodsOf(path), answer));
+  problems.push(...checkHeaders(document.methodsOf(path), answer));
   if (!operation) return problems;
   const response = operation.responses.get(String(answer.status));
   if (!response) {
@@ -47,10 +47,10 @@ export function judgeForm(
       });
     return problems;
   }
-  return [...problems, ...judgeNames(response, answer), ...judgeBody(document, response, answer)];
+  return [...problems, ...checkNames(response, answer), ...checkBody(document, response, answer)];
 }
 
-function judgeHeaders(methods: readonly string[], { headers }: Answer): readonly Problem[] {
+function checkHeaders(methods: readonly string[], { headers }: Answer): readonly Problem[] {
   const served = [
     ...ORDER.filter((each) => methods.includes(each)),
     ...(methods.includes('GET') ? ['HEAD'] : []),
@@ -65,7 +65,7 @@ function judgeHeaders(methods: readonly string[], { headers }: Answer): readonly
     }));
 }
 
-function judgeNames(response: ApiResponse, { headers }: Answer): readonly Problem[] {
+function checkNames(response: ApiResponse, { headers }: Answer): readonly Problem[] {
   const described = new Set(response.headers.map((name) => name.toLowerCase()));
   const more = Object.keys(headers).filter(
     (name) => !described.has(name) && !(name in ALWAYS) && !OF_HTTP.has(name) && name !== 'allow',
@@ -79,13 +79,13 @@ function judgeNames(response: ApiResponse, { headers }: Answer): readonly Proble
   ];
 }
 
-function judgeBody(document: ApiDocument, { content }: ApiResponse, answer: Answer): readonly Problem[] {
+function checkBody(document: ApiDocument, { content }: ApiResponse, answer: Answer): readonly Problem[] {
   if (content.size === 0)
     return answer.text === ''
       ? []
       : [{ rule: 'there is a body, and none is described', detail: answer.text.slice(0, 300) }];
   const type = String(answer.headers['content-type']);
-  // JSON has no parameters; of other forms the document names the type alone.
+  // JSON has no parameters; for other formats, the document has the type without parameters.
   const [plain = ''] = type.split(';');
   const pointer = content.get(JSON_TYPE.test(plain) ? type : plain);
   if (pointer === undefined)

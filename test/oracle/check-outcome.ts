@@ -5,7 +5,7 @@ import type { State } from './state.js';
 import type { Answer, Intent, Problem, Step } from './step.js';
 import type { OracleActor, Sent } from './send-step.js';
 
-/** A request with its answer, and what was known before. */
+/** A request with its response, and the state before it. */
 export interface Exchange {
   readonly step: Step;
   readonly sent: Sent;
@@ -14,9 +14,9 @@ export interface Exchange {
   readonly actor: OracleActor;
 }
 
-/** Whether the answer is one that the intent of a request can have. */
-export class OutcomeJudge {
-  /** How often each form that the document does not describe was taken. */
+/** Checks whether the response is possible for the intent of the request. */
+export class OutcomeCheck {
+  /** How often each undocumented form was accepted. */
   readonly exceptions = new Map<string, number>();
 
   constructor(
@@ -24,9 +24,9 @@ export class OutcomeJudge {
     private readonly state: State,
   ) {}
 
-  judge(exchange: Exchange): readonly Problem[] {
+  check(exchange: Exchange): readonly Problem[] {
     const { step, answer, operation } = exchange;
-    // A method of the application's own takes and answers what it likes.
+    // A custom method of the application may accept and return anything.
     if (operation?.responses.has('default')) return [];
     const { intent } = step;
     if (intent.kind === 'fits' || intent.kind === 'known-state') return this.ofFitting(exchange);
@@ -49,7 +49,7 @@ export class OutcomeJudge {
     return [];
   }
 
-  /** A filter over what the caller may not read is a name that does not exist (contract 10.3). */
+  /** A filter on a field that the caller may not read is an unknown parameter (contract 10.3). */
   private isUnreadable({ actor, answer }: Exchange): boolean {
     const messages = messagesOf(answer.json);
     if (actor.mayAll || !messages.every((each) => each === 'Unknown parameter.')) return false;
@@ -57,7 +57,7 @@ export class OutcomeJudge {
     return true;
   }
 
-  /** Statuses other than 400 that have a reason in the state. */
+  /** Statuses other than 400 that the state can cause. */
   private refusals(exchange: Exchange): ReadonlySet<number> {
     const { step, operation, sent } = exchange;
     const found = new Set<number>(this.earlier(exchange));
@@ -65,12 +65,12 @@ export class OutcomeJudge {
     const conditions = Object.keys(sent.headers).filter((name) => /^if-/i.test(name));
     if (conditions.length > 0 && step.intent.kind !== 'known-state') found.add(412);
     if (conditions.length === 0) found.add(428);
-    // A part of a list that there is not.
+    // A page that does not exist.
     if (step.query.length > 0) found.add(404);
     return found;
   }
 
-  /** What comes before the parameters and the body, by the order of the checks. */
+  /** The results of checks that precede those of the parameters and the body. */
   private earlier({ step, actor }: Exchange): readonly number[] {
     const target = step.target === undefined ? undefined : this.state.objects.get(step.target);
     const parents = step.path.includes('⟦');
@@ -85,7 +85,7 @@ export class OutcomeJudge {
     return [...this.earlier(exchange), 412, 428];
   }
 
-  /** Whether the URL names a parent that may have gone. */
+  /** Whether the URL has a parent that may have been deleted. */
   private isBelow({ path }: Step): boolean {
     const [, id = ''] = /^⟦([\d.]+)\.path⟧/.exec(path) ?? [];
     const object = this.state.objects.get(id);
@@ -109,7 +109,7 @@ export class OutcomeJudge {
     if (answer.status === 400) return this.isUnknownParameter(exchange) ? [] : this.namesField(answer, field);
     return refused(answer, {
       status: 400,
-      rule: 'does not judge a body',
+      rule: 'does not validate a body',
       earlier: [...this.refusals(exchange)],
     });
   }
@@ -125,21 +125,21 @@ export class OutcomeJudge {
     ];
   }
 
-  /** What a caller may not write is ignored, whatever it is (contract 5.5), and he does not see it. */
+  /** Fields that the caller may not write are ignored (contract 5.5), and not returned. */
   private isUnwritable({ actor, answer }: Exchange, field: string | undefined): boolean {
     if (actor.mayAll || field === undefined || answer.text.includes(JSON.stringify(field))) return false;
     this.count('a field that the caller may not write');
     return true;
   }
 
-  /** Validators are asked of the rows that a change is about, and of none where there are none. */
+  /** Preconditions are checked only if the change selects rows. */
   private changesNothing({ step, answer }: Exchange): boolean {
     if (step.method !== 'PATCH' || answer.text !== '[]') return false;
     this.count('a change of no objects');
     return true;
   }
 
-  /** A parameter that the caller may not filter by is unknown, and precedes the errors of the body (contract 6.3). */
+  /** A parameter by which the caller may not filter is unknown, and precedes the errors of the body (contract 6.3). */
   private isUnknownParameter({ actor, answer }: Exchange): boolean {
     if (actor.mayAll || !messagesOf(answer.json).every((message) => message === 'Unknown parameter.'))
       return false;
@@ -147,7 +147,7 @@ export class OutcomeJudge {
     return true;
   }
 
-  /** What the database or the state refuse first comes alone. */
+  /** Errors of the database or the state are reported alone. */
   private namesField(answer: Answer, field: string | undefined): readonly Problem[] {
     if (field === undefined || answer.text.includes(JSON.stringify(field)) || isOfTheState(answer)) return [];
     if (/non_field_errors|detail/.test(answer.text)) return [];
@@ -182,7 +182,7 @@ export class OutcomeJudge {
   }
 }
 
-/** What a request is refused with that breaks a rule on purpose, what an answer does that is none, and whether it is about the body. */
+/** The status of a deliberately invalid request, the rule of a wrong response, and whether it concerns the body. */
 const REFUSALS: Readonly<
   Record<
     Exclude<Intent['kind'], 'fits' | 'known-state' | 'broken-body' | 'repeated'>,
@@ -202,7 +202,7 @@ const REFUSALS: Readonly<
 interface Expected {
   readonly status: number;
   readonly rule: string;
-  /** Statuses of checks that come before. */
+  /** The statuses of preceding checks. */
   readonly earlier: readonly number[];
 }
 
